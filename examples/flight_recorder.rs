@@ -1,0 +1,117 @@
+//! A service that always records and keeps the newest events only: when it is slow, ask it why.
+//!
+//! ```text
+//! cargo run --release --example flight_recorder
+//! kill -USR1 <its pid>
+//! ```
+//!
+//! On SIGUSR1 it writes what every task and worker did up to now, and goes on. Here it sends
+//! itself that signal once, and ends after four seconds or on Ctrl-C.
+
+#[cfg(unix)]
+#[tokio_statemap::main(
+    // How long this reaches back depends on how much happens: the service below makes about
+    // 10 000 events a second.
+    max_events = 20_000,
+    keep = "last",
+    // When the program ends it writes these, as always.
+    tasks = "flight_recorder.tasks.json",
+    workers = "flight_recorder.workers.json"
+)]
+async fn main() -> std::io::Result<()> {
+    use std::time::Duration;
+
+    use tokio::signal::ctrl_c;
+    use tokio::signal::unix::{SignalKind, signal};
+    use tokio::time::sleep;
+
+    let mut asked = signal(SignalKind::user_defined1())?;
+    println!(
+        "process {}: send it SIGUSR1 for a snapshot",
+        std::process::id()
+    );
+    for client in 0..16 {
+        tokio::spawn(service::serve(client));
+    }
+    tokio::spawn(service::ask_for_a_snapshot_once());
+
+    let end = sleep(Duration::from_secs(4));
+    tokio::pin!(end);
+    loop {
+        tokio::select! {
+            Some(()) = asked.recv() => service::write_snapshot().await,
+            // A program that handles Ctrl-C itself keeps doing so.
+            result = ctrl_c() => return result,
+            () = &mut end => return Ok(()),
+        }
+    }
+}
+
+#[cfg(unix)]
+mod service {
+    use std::fs::File;
+    use std::time::Duration;
+
+    use tokio::time::{interval, sleep};
+    use tokio_statemap::Timeline;
+
+    /// Serves one client, for as long as the program runs.
+    pub(super) async fn serve(client: u64) {
+        let mut requests = interval(Duration::from_millis(5));
+        for request in client.. {
+            requests.tick().await;
+            // Rare, as such things are: once in four seconds for each client.
+            if request % 800 == 300 {
+                // Stands for a log file that has to be rotated just now, synchronously.
+                std::thread::sleep(Duration::from_millis(40));
+            }
+        }
+    }
+
+    /// Writes what is known now. The recording goes on meanwhile.
+    pub(super) async fn write_snapshot() {
+        let Some(collector) = tokio_statemap::current() else {
+            // Switched off with TOKIO_STATEMAP=0.
+            return;
+        };
+        // Sorting and writing are work for a blocking thread, not for a worker.
+        let written = tokio::task::spawn_blocking(move || write(collector.snapshot()));
+        match written.await {
+            Ok(Ok(())) => println!("snapshot written: flight_recorder.snapshot.*.json"),
+            Ok(Err(error)) => eprintln!("snapshot not written: {error}"),
+            Err(panicked) => eprintln!("snapshot not written: {panicked}"),
+        }
+    }
+
+    fn write(timeline: Timeline) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        println!("\n{}\n", timeline.report());
+        let data = timeline.into_data();
+        data.write_tasks(File::create("flight_recorder.snapshot.tasks.json")?)?;
+        data.write_workers(File::create("flight_recorder.snapshot.workers.json")?)?;
+        Ok(())
+    }
+
+    /// What you would do from another terminal.
+    pub(super) async fn ask_for_a_snapshot_once() {
+        sleep(Duration::from_secs(3)).await;
+        let pid = std::process::id().to_string();
+        let kill = move || {
+            std::process::Command::new("kill")
+                .args(["-USR1", &pid])
+                .status()
+        };
+        if let Err(error) = tokio::task::spawn_blocking(kill)
+            .await
+            .expect("it can't panic")
+        {
+            eprintln!("kill can't be run: {error}");
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn main() {
+    eprintln!(
+        "SIGUSR1 is a signal of Unix; elsewhere call `write_snapshot` from whatever you have"
+    );
+}

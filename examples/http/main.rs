@@ -1,0 +1,105 @@
+//! A web shop's HTTP server under load, with one handler that now and then blocks its worker.
+//!
+//! ```text
+//! cargo run --release --example http
+//! ```
+//!
+//! For two seconds 32 clients (`load.rs`) keep it busy. Then it leaves `tasks.json` and
+//! `workers.json`, data for a statemap renderer, and on stderr the report. Its first line names
+//! the `tokio::spawn` in [`invoice`] below: rendering an invoice calls something that blocks. The
+//! clients feel it in the 99th percentile, and can't tell why.
+
+mod load;
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::routing::{get, post};
+use tokio::net::TcpListener;
+use tokio::sync::RwLock;
+
+/// What customers ordered, by number.
+type Orders = Arc<RwLock<HashMap<u64, Vec<String>>>>;
+
+#[tokio_statemap::main(tasks = "tasks.json", workers = "workers.json")]
+async fn main() -> io::Result<()> {
+    let orders = Orders::default();
+    let app = Router::new()
+        .route("/", get(|| async { "Welcome to the shop\n" }))
+        .route("/orders/{number}", post(place_order).get(show_order))
+        .route("/orders/{number}/invoice", get(invoice))
+        .with_state(orders);
+
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    println!("listening on http://{address}");
+    let server = tokio::spawn(async move { axum::serve(listener, app).await });
+
+    // The clients have a thread and a runtime of their own, so that what the report says is about
+    // the server.
+    let clients =
+        tokio::task::spawn_blocking(move || load::run(address, 32, Duration::from_secs(2)));
+    println!("{}", clients.await??);
+    server.abort();
+    Ok(())
+}
+
+async fn place_order(
+    State(orders): State<Orders>,
+    Path(number): Path<u64>,
+    body: String,
+) -> StatusCode {
+    query_database().await;
+    let lines = body.lines().map(str::to_owned).collect();
+    orders.write().await.insert(number, lines);
+    StatusCode::CREATED
+}
+
+async fn show_order(
+    State(orders): State<Orders>,
+    Path(number): Path<u64>,
+) -> Result<String, StatusCode> {
+    query_database().await;
+    let orders = orders.read().await;
+    let lines = orders.get(&number).ok_or(StatusCode::NOT_FOUND)?;
+    Ok(lines.join("\n"))
+}
+
+async fn invoice(
+    State(orders): State<Orders>,
+    Path(number): Path<u64>,
+) -> Result<String, StatusCode> {
+    let lines = orders.read().await.get(&number).cloned();
+    let lines = lines.ok_or(StatusCode::NOT_FOUND)?;
+    // In a task of its own, so that the invoice is filed even if the customer hangs up.
+    let rendered = tokio::spawn(render_invoice(number, lines)).await;
+    rendered.map_err(|_panicked| StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+async fn render_invoice(number: u64, lines: Vec<String>) -> String {
+    let mut text = format!("Invoice {number}\n");
+    for line in &lines {
+        // Writing to a String can't fail.
+        let _ = writeln!(text, "  {line}");
+    }
+    sign(&text);
+    text
+}
+
+/// Stands for a library that isn't async: it talks to a smart card, say, and waits for the answer.
+/// An async function must not call it: its worker can do nothing else for 25 ms. The remedy is
+/// `tokio::task::spawn_blocking(move || sign(&text)).await`.
+fn sign(_text: &str) {
+    std::thread::sleep(Duration::from_millis(25));
+}
+
+/// Stands for a query of an async database driver: the worker polls other tasks meanwhile.
+async fn query_database() {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+}

@@ -1,0 +1,123 @@
+//! Durations, such as `"250us"` and `"1.5s"`.
+
+use syn::Lit;
+
+use super::literal;
+
+/// Units with their length in ns.
+const UNITS: [(&str, u64); 6] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+
+/// The duration in ns that a string literal says.
+pub(super) fn nanos(lit: &Lit, key: &str) -> syn::Result<u64> {
+    let parsed = match lit {
+        Lit::Str(str) => parse(&str.value()),
+        _ => None,
+    };
+    parsed.ok_or_else(|| {
+        let msg = format!(
+            "Failed to parse value of `{key}` as duration: expected a string of a number and a \
+             unit (`ns`, `us`, `ms`, `s`, `m`, `h`), such as \"250us\", \"1.5s\" or \"2m\"."
+        );
+        literal::error(lit, msg)
+    })
+}
+
+/// A duration in ns that is not zero.
+pub(super) fn positive_nanos(lit: &Lit, key: &str) -> syn::Result<u64> {
+    match nanos(lit, key)? {
+        0 => Err(literal::error(lit, format!("`{key}` may not be 0."))),
+        nanos => Ok(nanos),
+    }
+}
+
+/// `None` for what is no duration, is no whole number of ns, or is over `u64::MAX` ns (584 years).
+fn parse(text: &str) -> Option<u64> {
+    let unit_at = text.find(|c: char| c.is_ascii_alphabetic())?;
+    let (number, unit) = text.split_at(unit_at);
+    let (_, unit_ns) = UNITS.iter().find(|(name, _)| *name == unit)?;
+
+    let (whole, fraction) = match number.split_once('.') {
+        Some((whole, fraction)) if !fraction.is_empty() => (whole, fraction),
+        Some(_) => return None,
+        None => (number, ""),
+    };
+    // `u64::from_str` would take a sign.
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !digits(whole) || !digits(fraction) {
+        return None;
+    }
+
+    let mut ns = whole.parse::<u64>().ok()?.checked_mul(*unit_ns)?;
+    let mut place_ns = *unit_ns;
+    for digit in fraction.bytes().map(|byte| u64::from(byte - b'0')) {
+        // The part of this digit may not be a whole number of ns although that of its place is
+        // (a tenth of a minute is, a tenth of a ns is not).
+        if place_ns % 10 != 0 && digit != 0 {
+            return None;
+        }
+        place_ns /= 10;
+        ns = ns.checked_add(digit * place_ns)?;
+    }
+    Some(ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn a_number_and_a_unit() {
+        for (text, ns) in [
+            ("0s", 0),
+            ("7ns", 7),
+            ("250us", 250_000),
+            ("250ms", 250_000_000),
+            ("2s", 2_000_000_000),
+            ("1m", 60_000_000_000),
+            ("1h", 3_600_000_000_000),
+            ("1.5s", 1_500_000_000),
+            ("0.25ms", 250_000),
+            ("1.0ns", 1),
+            ("0.000000001s", 1),
+            ("0.5m", 30_000_000_000),
+        ] {
+            assert_eq!(parse(text), Some(ns), "{text}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in [
+            "",
+            "5",
+            "s",
+            "1 s",
+            " 1s",
+            "1s ",
+            "-1s",
+            "+1s",
+            "1.s",
+            ".5s",
+            "1.5.5s",
+            "1,5s",
+            "1S",
+            "1µs",
+            "1e3s",
+            "1d",
+            "1s2ms",
+            "0.5ns",
+            "0.0000000001s",
+            "6000000h",
+            "99999999999999999999s",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+}

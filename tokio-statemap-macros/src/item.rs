@@ -1,0 +1,130 @@
+//! The function under the attribute.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::parse::{Parse, ParseStream};
+use syn::token::Brace;
+use syn::{AttrStyle, Attribute, Meta, Signature, Token, Visibility, braced};
+
+/// A function whose body is only cut into statements.
+///
+/// The body isn't parsed any further: a syntax error in it is rustc's to report, in its own words
+/// and at its own place, and editors get their completions from a body that is only half written.
+pub(crate) struct Item {
+    outer_attrs: Vec<Attribute>,
+    vis: Visibility,
+    pub(crate) sig: Signature,
+    brace: Brace,
+    inner_attrs: Vec<Attribute>,
+    /// Each with its `;`.
+    statements: Vec<TokenStream>,
+}
+
+impl Parse for Item {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let outer_attrs = input.call(Attribute::parse_outer)?;
+        let vis = input.parse()?;
+        let sig = input.parse()?;
+        let content;
+        let brace = braced!(content in input);
+        let inner_attrs = content.call(Attribute::parse_inner)?;
+
+        let mut statements = Vec::new();
+        let mut statement = TokenStream::new();
+        while !content.is_empty() {
+            if let Some(semicolon) = content.parse::<Option<Token![;]>>()? {
+                semicolon.to_tokens(&mut statement);
+                statements.push(std::mem::take(&mut statement));
+            } else {
+                statement.extend([content.parse::<TokenTree>()?]);
+            }
+        }
+        if !statement.is_empty() {
+            statements.push(statement);
+        }
+
+        Ok(Self {
+            outer_attrs,
+            vis,
+            sig,
+            brace,
+            inner_attrs,
+            statements,
+        })
+    }
+}
+
+impl Item {
+    /// The body, in the user's own braces.
+    pub(crate) fn body(&self) -> TokenStream {
+        let mut group = Group::new(Delimiter::Brace, self.statements.iter().cloned().collect());
+        group.set_span(self.brace.span.join());
+        TokenTree::from(group).into_token_stream()
+    }
+
+    /// The tokens of the last statement; none if the body is empty.
+    pub(crate) fn last_statement(&self) -> TokenStream {
+        self.statements.last().cloned().unwrap_or_default()
+    }
+
+    /// The attribute that makes the function a test, if it has one.
+    pub(crate) fn test_attr(&self) -> Option<&Attribute> {
+        self.outer_attrs
+            .iter()
+            .chain(&self.inner_attrs)
+            .find(|attr| is_test_attr(attr))
+    }
+
+    /// The function with `body` in place of its own, and no longer `async`.
+    pub(crate) fn with_body(&self, extra_attrs: TokenStream, body: TokenStream) -> TokenStream {
+        let mut tokens = TokenStream::new();
+        for attr in &self.outer_attrs {
+            attr.to_tokens(&mut tokens);
+        }
+        // Inner attributes aren't allowed in the block that the body becomes.
+        for attr in &self.inner_attrs {
+            let attr = Attribute {
+                style: AttrStyle::Outer,
+                ..attr.clone()
+            };
+            attr.to_tokens(&mut tokens);
+        }
+        // Last, so that the macros that come after this one see it.
+        tokens.extend(extra_attrs);
+
+        self.vis.to_tokens(&mut tokens);
+        let sig = Signature {
+            asyncness: None,
+            ..self.sig.clone()
+        };
+        sig.to_tokens(&mut tokens);
+        self.brace
+            .surround(&mut tokens, |tokens| tokens.extend(body));
+        tokens
+    }
+}
+
+/// Whether `attr` is `#[test]`, `#[core::prelude::v1::test]` or `#[std::prelude::v1::test]`, of
+/// whichever version of the prelude, with or without leading colons.
+fn is_test_attr(attr: &Attribute) -> bool {
+    let Meta::Path(path) = &attr.meta else {
+        return false;
+    };
+    if path
+        .segments
+        .iter()
+        .any(|segment| !segment.arguments.is_none())
+    {
+        return false;
+    }
+    let names: Vec<String> = path
+        .segments
+        .iter()
+        .map(|segment| segment.ident.to_string())
+        .collect();
+    match names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["test"] => path.leading_colon.is_none(),
+        ["core" | "std", "prelude", _, "test"] => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,89 @@
+//! The attributes of `tokio-statemap`, which re-exports them: depend on that crate, not on this one.
+
+mod args;
+mod expand;
+mod impl_trait;
+mod item;
+mod settings;
+
+use proc_macro::TokenStream;
+
+use self::args::Kind;
+
+/// `#[tokio::main]`, and a record of what every task and worker did.
+///
+/// It takes the place of `#[tokio::main]`: what compiles under that compiles under this, and the
+/// program's own behaviour, output and exit status stay what they were. However the program ends,
+/// the outputs are written then.
+///
+/// ```ignore
+/// // (Ignored here: this crate can't depend on the one that re-exports it.)
+/// #[tokio_statemap::main(tasks = "tasks.json", workers = "workers.json")]
+/// async fn main() {
+///     tokio::spawn(async { /* … */ }).await.unwrap();
+/// }
+/// ```
+///
+/// # Keys
+///
+/// All are optional, in any order, each at most once.
+///
+/// | key | value | meaning | default |
+/// | --- | --- | --- | --- |
+/// | `flavor` | `"multi_thread"`, `"current_thread"`, `"local"` | as in `#[tokio::main]` | `"multi_thread"` |
+/// | `worker_threads` | integer | as in `#[tokio::main]` | one per core |
+/// | `start_paused` | bool | as in `#[tokio::main]` | `false` |
+/// | `unhandled_panic` | `"ignore"`, `"shutdown_runtime"` | as in `#[tokio::main]` | `"ignore"` |
+/// | `name` | string | as in `#[tokio::main]` | none |
+/// | `crate` | path in a string | as in `#[tokio::main]` | `"tokio"` |
+/// | `tasks` | path expression | statemap data of the tasks | not written |
+/// | `workers` | path expression | statemap data of the workers | not written |
+/// | `report` | path expression, or `stderr` | the text report | `stderr` |
+/// | `trace` | `"tasks"`, `"workers"`, `"both"`, `"none"` | what to record | `"both"` |
+/// | `spawn_location` | bool | record where each task was spawned | `true` |
+/// | `buffer_capacity` | integer, events | each thread's ring | 4096 |
+/// | `max_events` | integer, events | how many events are kept in all | 1 000 000 |
+/// | `keep` | `"first"`, `"last"` | at `max_events`: stop, or drop the oldest | `"last"` |
+/// | `schedule_latency` | bool | record when a task became ready (about 70 ns a poll) | `true` |
+/// | `long_poll` | duration | from when on a poll is called long | `"1ms"` |
+/// | `start_after` | duration | when recording starts | at once |
+/// | `duration` | duration | how long it goes on | to the end |
+/// | `configure` | path of a `fn(&mut tokio::runtime::Builder)` | any further setting of the runtime | none |
+/// | `hooks` | path of a `fn() -> tokio_statemap::Hooks` | the program's own runtime hooks | none |
+///
+/// A *path expression* is any expression that is `Into<PathBuf>`: a literal, `concat!(…)`,
+/// `std::env::temp_dir().join("tasks.json")`. It is evaluated before the runtime is built, in the
+/// function's own scope: it may name the function's arguments and use `?`.
+///
+/// A *duration* is a string of a number and a unit (`ns`, `us`, `ms`, `s`, `m`, `h`): `"250us"`,
+/// `"1.5s"`, `"2m"`.
+///
+/// `configure` is called last, so what it sets wins. It must not set the runtime hooks, of which
+/// Tokio keeps one closure each: that would replace those that record. `hooks` is for them.
+///
+/// # Without the feature `record`
+///
+/// The keys are still checked, and the attribute expands to exactly `#[tokio::main(…)]` with
+/// Tokio's keys. `configure` and `hooks` are the program's own, so they still apply: on a runtime
+/// that otherwise is `#[tokio::main]`'s. Path expressions aren't compiled then.
+#[proc_macro_attribute]
+pub fn main(args: TokenStream, item: TokenStream) -> TokenStream {
+    expand::attribute(args.into(), item.into(), Kind::Main, RECORD).into()
+}
+
+/// `#[tokio::test]`, and a record of what every task and worker did.
+///
+/// It is to `#[tokio::test]` what [`main`](macro@main) is to `#[tokio::main]`, and takes the same
+/// keys. `flavor` is `"current_thread"` unless set, as in `#[tokio::test]`.
+///
+/// ```ignore
+/// #[tokio_statemap::test(tasks = "tasks.json")]
+/// async fn all_requests_are_answered() { /* … */ }
+/// ```
+#[proc_macro_attribute]
+pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
+    expand::attribute(args.into(), item.into(), Kind::Test, RECORD).into()
+}
+
+/// Whether the expansion records.
+const RECORD: bool = cfg!(feature = "record");

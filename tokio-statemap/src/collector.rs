@@ -1,0 +1,298 @@
+//! The collector: what hooks record, when, and what becomes of it.
+
+use std::fmt;
+use std::future::Future;
+use std::panic::Location;
+use std::sync::Arc;
+#[cfg(tokio_unstable)]
+use std::time::Duration;
+
+#[cfg(tokio_unstable)]
+use tokio::runtime::TaskMeta;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::config::CollectorConfig;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::event::Event;
+use crate::hooks::{self, Hooks, Recorder};
+use crate::lost::Lost;
+use crate::ring::lock;
+use crate::root::Root;
+use crate::snapshot::Snapshot;
+use crate::statemap::StatemapData;
+use crate::timeline::Timeline;
+
+/// Whether this build of Tokio and of this crate can tell when a task became ready.
+pub(crate) const CAN_TELL_READY: bool = cfg!(all(tokio_unstable, feature = "schedule-latency"));
+
+/// Records what the tasks and workers of one runtime do.
+///
+/// It is inactive until [`start`](Self::start), and can be read at any time, also while the runtime
+/// runs, and after it has ended.
+///
+/// # Examples
+///
+/// ```
+/// use tokio_statemap::{CollectorConfig, TraceTarget, register_hooks};
+///
+/// let mut builder = tokio::runtime::Builder::new_multi_thread();
+/// builder.worker_threads(2).enable_all();
+/// # let config = CollectorConfig { trace_target: TraceTarget::Workers, ..Default::default() };
+/// # #[cfg(tokio_unstable)]
+/// let config = CollectorConfig::default();
+/// let collector = register_hooks(&mut builder, config)?;
+/// collector.start();
+/// let runtime = builder.build()?;
+/// collector.block_on(&runtime, async {
+///     tokio::spawn(async {}).await.unwrap();
+/// });
+/// drop(runtime);
+/// collector.stop();
+///
+/// let timeline = collector.snapshot();
+/// println!("{}", timeline.report());
+/// let mut data = Vec::new();
+/// timeline.to_data().write_tasks(&mut data)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Collector {
+    engine: Arc<Engine>,
+}
+
+/// Sets the hooks of `builder` so that the runtime it builds is recorded.
+///
+/// Tokio keeps one closure a hook: a later `builder.on_thread_park(…)` or the like *replaces* the
+/// one set here, and one set before is replaced. Pass hooks of your own to
+/// [`register_hooks_with`].
+///
+/// # Errors
+///
+/// - [`Error::UnstableFeaturesRequired`] if tasks are to be recorded and this was built without
+///   `--cfg tokio_unstable`.
+/// - [`Error::InvalidCasts`] if Tokio's task ids can't be read; see [`check_casts`](crate::check_casts).
+/// - [`Error::InvalidConfig`] if a field of `config` has a value that can't be used.
+///
+/// `builder` is left as it was then.
+pub fn register_hooks(
+    builder: &mut Builder,
+    config: CollectorConfig,
+) -> Result<Arc<Collector>, Error> {
+    register_hooks_with(builder, config, Hooks::new())
+}
+
+/// The same as [`register_hooks`]; `hooks` are called too, after those that record.
+///
+/// # Errors
+///
+/// As [`register_hooks`].
+pub fn register_hooks_with(
+    builder: &mut Builder,
+    config: CollectorConfig,
+    hooks: Hooks,
+) -> Result<Arc<Collector>, Error> {
+    if config.trace_target.tracks_tasks() && !cfg!(tokio_unstable) {
+        return Err(Error::UnstableFeaturesRequired);
+    }
+    Collector::check(&config)?;
+    Ok(Collector::install(builder, config, hooks))
+}
+
+impl Collector {
+    pub(crate) fn of(engine: Arc<Engine>) -> Arc<Self> {
+        Arc::new(Self { engine })
+    }
+
+    /// Whether a collector can be made so.
+    pub(crate) fn check(config: &CollectorConfig) -> Result<(), Error> {
+        config.check()?;
+        if config.trace_target.tracks_tasks() {
+            crate::task_id::check_casts()?;
+        }
+        Ok(())
+    }
+
+    /// Sets all the hooks there are.
+    pub(crate) fn install(
+        builder: &mut Builder,
+        config: CollectorConfig,
+        user: Hooks,
+    ) -> Arc<Self> {
+        #[cfg(all(tokio_unstable, feature = "schedule-latency"))]
+        if config.schedule_latency && config.trace_target.tracks_tasks() {
+            builder.track_task_schedule_latency();
+        }
+        let engine = Engine::new(config);
+        let recorder = Records {
+            located: engine.config.include_spawn_location,
+            engine: Arc::clone(&engine),
+        };
+        hooks::install(builder, user, recorder);
+        Self::of(engine)
+    }
+
+    /// Begins to record; without effect while it does. Call it before the runtime is built, or the
+    /// starts of its workers are missed.
+    ///
+    /// After a [`stop`](Self::stop) it goes on: the time between is a gap in the timeline.
+    pub fn start(&self) {
+        self.engine.start();
+    }
+
+    /// Ceases to record; without effect unless it does. A hook costs next to nothing from then on.
+    pub fn stop(&self) {
+        self.engine.stop();
+    }
+
+    /// Whether it records.
+    pub fn is_recording(&self) -> bool {
+        self.engine.is_recording()
+    }
+
+    /// What it was made to record.
+    pub fn config(&self) -> &CollectorConfig {
+        &self.engine.config
+    }
+
+    /// `runtime.block_on(future)`, so that `future` shows, as the task `main`.
+    ///
+    /// Tokio has no hooks for the future that `block_on` drives.
+    ///
+    /// # Panics
+    ///
+    /// As [`Runtime::block_on`] does: within another runtime, or if `future` panics.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
+        self.engine.belongs_to(runtime.handle());
+        runtime.block_on(self.root(future, Location::caller()))
+    }
+
+    /// `future`, made visible as a root future that stands at `location`.
+    pub(crate) fn root<F>(&self, future: F, location: &'static Location<'static>) -> Root<F> {
+        Root::new(future, location, Some(&self.engine))
+    }
+
+    /// Says what the runtime is called, before a hook finds out.
+    pub(crate) fn belongs_to_runtime_named(&self, name: &str) {
+        self.engine.is_named(name);
+    }
+
+    /// Says that tasks may live before the first start, which is delayed.
+    pub(crate) fn expect_late_start(&self) {
+        self.engine.expect_late_start();
+    }
+
+    /// Takes out all events that are kept, over all threads by time. The next call gives what came
+    /// since.
+    ///
+    /// To look without taking, use [`snapshot`](Self::snapshot).
+    pub fn drain_events(&self) -> Vec<Event> {
+        Snapshot::take(&self.engine, true).events()
+    }
+
+    /// Statemap data of events that were drained: of each thread in their order, as
+    /// [`drain_events`](Self::drain_events) gives them; of several drains one after the other.
+    pub fn events_to_data(&self, events: &[Event]) -> StatemapData {
+        let utc_at_zero = self.engine.utc_at_zero();
+        Timeline::from_events(events, &self.engine.config, utc_at_zero).to_data()
+    }
+
+    /// What every task and worker was doing up to now. The runtime runs on meanwhile.
+    pub fn snapshot(&self) -> Timeline {
+        Timeline::from_snapshot(&Snapshot::take(&self.engine, false))
+    }
+
+    /// The events that were emitted but aren't kept, by cause.
+    pub fn lost(&self) -> Lost {
+        self.engine.flush();
+        let store = lock(&self.engine.store);
+        self.engine.lost(store.events())
+    }
+}
+
+impl fmt::Debug for Collector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Collector")
+            .field("config", &self.engine.config)
+            .field("is_recording", &self.is_recording())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the hooks say to the engine.
+#[derive(Clone)]
+struct Records {
+    engine: Arc<Engine>,
+    located: bool,
+}
+
+impl Recorder for Records {
+    fn wants(&self) -> (bool, bool) {
+        let target = self.engine.config.trace_target;
+        (target.tracks_tasks(), target.tracks_workers())
+    }
+
+    fn thread_start(&self) {
+        if self.engine.config.trace_target.tracks_workers() {
+            self.engine.thread_started();
+        }
+    }
+
+    fn thread_stop(&self) {
+        if self.engine.config.trace_target.tracks_workers() {
+            self.engine.thread_stopped();
+        }
+    }
+
+    #[inline]
+    fn thread_park(&self) {
+        self.engine.parked();
+    }
+
+    #[inline]
+    fn thread_unpark(&self) {
+        self.engine.unparked();
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    fn task_spawn(&self, meta: &TaskMeta<'_>) {
+        let located = self.located;
+        let id = crate::task_id::number(meta.id());
+        self.engine
+            .task_spawned(id, || located.then(|| meta.spawned_at()));
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    fn before_task_poll(&self, meta: &TaskMeta<'_>) {
+        let located = self.located;
+        let id = crate::task_id::number(meta.id());
+        let location = || located.then(|| meta.spawned_at());
+        self.engine.poll_started(id, ready_for(meta), location);
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    fn after_task_poll(&self, meta: &TaskMeta<'_>) {
+        self.engine.poll_ended(crate::task_id::number(meta.id()));
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    fn task_terminate(&self, meta: &TaskMeta<'_>) {
+        self.engine
+            .task_terminated(crate::task_id::number(meta.id()));
+    }
+}
+
+#[cfg(all(tokio_unstable, feature = "schedule-latency"))]
+#[inline]
+fn ready_for(meta: &TaskMeta<'_>) -> Option<Duration> {
+    meta.schedule_latency()
+}
+
+#[cfg(all(tokio_unstable, not(feature = "schedule-latency")))]
+fn ready_for(_: &TaskMeta<'_>) -> Option<Duration> {
+    None
+}

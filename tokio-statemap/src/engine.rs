@@ -1,0 +1,452 @@
+//! The hot path: what a hook does, from the look whether anything is recorded to the record in the
+//! thread's ring; and how what is kept stays within its bounds.
+
+use std::panic::Location;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, TryLockError};
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::config::{CollectorConfig, Keep};
+use crate::lane::{self, Lane, NoLane};
+use crate::locations::Locations;
+use crate::lost::Lost;
+use crate::record::{Kind, ROOT, events_in, pack_ready};
+use crate::ring::{Outlet, Ring, lock};
+use crate::roots::Roots;
+use crate::roster::Roster;
+use crate::store::{Store, StreamId, new_buffer};
+
+/// Nothing is recorded.
+const OFF: u8 = 0;
+/// Everything is.
+const ON: u8 = 1;
+/// `max_events` are there, and `keep = "first"`: events are only counted.
+const FULL: u8 = 2;
+
+/// All that the hooks of one runtime share.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) id: u64,
+    state: AtomicU8,
+    /// Whether tasks may live whose spawn was not recorded.
+    late: AtomicBool,
+    /// Whether a hook came while nothing was recorded.
+    missed: AtomicBool,
+    pub(crate) clock: Clock,
+    pub(crate) config: CollectorConfig,
+    pub(crate) locations: Locations,
+    pub(crate) roots: Roots,
+    pub(crate) store: Mutex<Store>,
+    /// Also held while records are dropped, so that a snapshot finds each of them either still in
+    /// the store or already here.
+    pub(crate) roster: Mutex<Roster>,
+    pub(crate) windows: Mutex<Vec<Window>>,
+    /// Of the runtime, if it has one, as soon as that is known.
+    pub(crate) runtime_name: OnceLock<String>,
+    /// Set once a hook ran inside the runtime.
+    is_known: OnceLock<()>,
+    outlets: Mutex<Vec<Arc<Outlet>>>,
+    idle_lanes: Mutex<Vec<Box<Lane>>>,
+    /// For threads that are ending and have no thread-local values any more.
+    orphans: Mutex<Option<Box<Lane>>>,
+    streams: AtomicU32,
+    drained_events: AtomicU64,
+    dropped_events: AtomicU64,
+    /// What a drain found to be more than `max_events`, with `keep = "first"`.
+    refused_at_drain: AtomicU64,
+    reentrant_events: AtomicU64,
+}
+
+/// A stretch of time in which was recorded, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub(crate) from: u64,
+    /// `None` while it lasts.
+    pub(crate) to: Option<u64>,
+}
+
+impl Engine {
+    pub(crate) fn new(config: CollectorConfig) -> Arc<Self> {
+        static IDS: AtomicU64 = AtomicU64::new(0);
+        Arc::new(Self {
+            id: IDS.fetch_add(1, Ordering::Relaxed),
+            state: AtomicU8::new(OFF),
+            late: AtomicBool::new(false),
+            missed: AtomicBool::new(false),
+            clock: Clock::new(),
+            locations: Locations::default(),
+            roots: Roots::default(),
+            store: Mutex::new(Store::new(block_records(&config), config.max_events)),
+            roster: Mutex::default(),
+            windows: Mutex::default(),
+            runtime_name: OnceLock::new(),
+            is_known: OnceLock::new(),
+            outlets: Mutex::default(),
+            idle_lanes: Mutex::default(),
+            orphans: Mutex::default(),
+            streams: AtomicU32::new(0),
+            drained_events: AtomicU64::new(0),
+            dropped_events: AtomicU64::new(0),
+            refused_at_drain: AtomicU64::new(0),
+            reentrant_events: AtomicU64::new(0),
+            config,
+        })
+    }
+
+    /// Begins to record. Without effect while it does.
+    pub(crate) fn start(&self) {
+        let mut windows = lock(&self.windows);
+        if windows.last().is_some_and(|window| window.to.is_none()) {
+            return;
+        }
+        if !windows.is_empty() || self.missed.load(Ordering::Relaxed) {
+            self.late.store(true, Ordering::Relaxed);
+        }
+        windows.push(Window {
+            from: self.clock.ticks(),
+            to: None,
+        });
+        let full = self.is_full(self.drained_events.load(Ordering::Relaxed));
+        self.state
+            .store(if full { FULL } else { ON }, Ordering::Release);
+    }
+
+    /// Says that tasks may live before the first start.
+    pub(crate) fn expect_late_start(&self) {
+        self.missed.store(true, Ordering::Relaxed);
+    }
+
+    /// Ceases to record. Without effect unless it does.
+    pub(crate) fn stop(&self) {
+        let mut windows = lock(&self.windows);
+        if let Some(window @ Window { to: None, .. }) = windows.last_mut() {
+            self.state.store(OFF, Ordering::Release);
+            window.to = Some(self.clock.ticks());
+        }
+    }
+
+    pub(crate) fn is_recording(&self) -> bool {
+        self.state.load(Ordering::Relaxed) != OFF
+    }
+
+    /// UTC at the first start, since the Unix epoch.
+    pub(crate) fn utc_at_zero(&self) -> Duration {
+        let first = lock(&self.windows).first().map(|window| window.from);
+        let since_clock = first.map_or(0, |ticks| self.clock.scale().ns(ticks));
+        self.clock.utc_at_start() + Duration::from_nanos(since_clock)
+    }
+
+    fn is_full(&self, events: u64) -> bool {
+        self.config.keep == Keep::First && events >= self.config.max_events as u64
+    }
+
+    // ---- what the hooks say -------------------------------------------------------------------
+
+    #[inline]
+    pub(crate) fn task_spawned(
+        self: &Arc<Self>,
+        id: u64,
+        location: impl FnOnce() -> Option<&'static Location<'static>>,
+    ) {
+        if self.state.load(Ordering::Relaxed) == OFF && !self.missed.load(Ordering::Relaxed) {
+            self.missed.store(true, Ordering::Relaxed);
+        }
+        self.record(|lane, ticks| {
+            self.note_location(lane, ticks, location());
+            lane.push(self, ticks, Kind::Spawn, id);
+        });
+    }
+
+    #[inline]
+    pub(crate) fn poll_started(
+        self: &Arc<Self>,
+        id: u64,
+        ready_for: Option<Duration>,
+        location: impl FnOnce() -> Option<&'static Location<'static>>,
+    ) {
+        self.record(|lane, ticks| {
+            self.note_worker(lane, ticks);
+            if self.late.load(Ordering::Relaxed) {
+                self.introduce(lane, ticks, id, location());
+            }
+            let Some(ready_for) = ready_for else {
+                return lane.push(self, ticks, Kind::PollStart, id);
+            };
+            let ready_for_ns = ready_for.as_nanos() as u64;
+            match pack_ready(id, ready_for_ns) {
+                Some(payload) => lane.push(self, ticks, Kind::PollStartReady, payload),
+                None => {
+                    lane.push(self, ticks, Kind::Ready, ready_for_ns);
+                    lane.push(self, ticks, Kind::PollStart, id);
+                }
+            }
+        });
+    }
+
+    #[inline]
+    pub(crate) fn poll_ended(self: &Arc<Self>, id: u64) {
+        self.record(|lane, ticks| lane.push(self, ticks, Kind::PollEnd, id));
+    }
+
+    #[inline]
+    pub(crate) fn task_terminated(self: &Arc<Self>, id: u64) {
+        self.record(|lane, ticks| {
+            // The run loop of a worker terminates too, after `block_in_place` took its worker away.
+            lane.worker_is_stale = true;
+            lane.push(self, ticks, Kind::Terminate, id);
+        });
+    }
+
+    pub(crate) fn thread_started(self: &Arc<Self>) {
+        if !self.is_recording() {
+            self.missed.store(true, Ordering::Relaxed);
+        }
+        self.record(|lane, ticks| lane.push(self, ticks, Kind::ThreadStart, 0));
+    }
+
+    pub(crate) fn thread_stopped(self: &Arc<Self>) {
+        self.record(|lane, ticks| lane.push(self, ticks, Kind::ThreadStop, 0));
+    }
+
+    #[inline]
+    pub(crate) fn parked(self: &Arc<Self>) {
+        self.record(|lane, ticks| {
+            self.note_worker(lane, ticks);
+            lane.push(self, ticks, Kind::Park, 0);
+        });
+    }
+
+    #[inline]
+    pub(crate) fn unparked(self: &Arc<Self>) {
+        self.record(|lane, ticks| {
+            // Without task hooks nobody says that a thread ceased to be a worker: ask each time.
+            lane.worker_is_stale |= !cfg!(tokio_unstable);
+            self.note_worker(lane, ticks);
+            lane.push(self, ticks, Kind::Unpark, 0);
+        });
+    }
+
+    /// The one way in: finds out whether to record, when it is and where to.
+    #[inline]
+    fn record(self: &Arc<Self>, write: impl FnOnce(&mut Lane, u64)) {
+        match self.state.load(Ordering::Relaxed) {
+            OFF => {}
+            ON => {
+                let ticks = self.clock.ticks();
+                let mut write = Some(write);
+                let written = lane::with(self, |lane| {
+                    if let Some(write) = write.take() {
+                        write(lane, ticks);
+                    }
+                });
+                if let (Err(why), Some(write)) = (written, write) {
+                    self.record_elsewhere(why, |lane| write(lane, ticks));
+                }
+            }
+            _ => {
+                if let Err(why) = lane::with(self, |lane| lane.ring.refuse()) {
+                    self.record_elsewhere(why, |lane| lane.ring.refuse());
+                }
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_elsewhere(&self, why: NoLane, write: impl FnOnce(&mut Lane)) {
+        match why {
+            NoLane::Gone => {
+                let mut lane = lock(&self.orphans);
+                write(lane.get_or_insert_with(|| self.new_lane()));
+            }
+            NoLane::Busy => {
+                self.reentrant_events.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    #[inline]
+    fn note_location(&self, lane: &mut Lane, ticks: u64, at: Option<&'static Location<'static>>) {
+        if let Some(location) = at {
+            let id = lane.locations.id(location, &self.locations);
+            lane.push(self, ticks, Kind::Location, u64::from(id));
+        }
+    }
+
+    /// Notes which worker the thread is, where that may have changed.
+    #[inline]
+    fn note_worker(self: &Arc<Self>, lane: &mut Lane, ticks: u64) {
+        if lane.worker_is_stale {
+            self.ask_worker(lane, ticks);
+        }
+    }
+
+    #[inline(never)]
+    fn ask_worker(self: &Arc<Self>, lane: &mut Lane, ticks: u64) {
+        let worker = tokio::runtime::worker_index().and_then(|index| u32::try_from(index).ok());
+        // On a thread that is no worker it may be one next time.
+        lane.worker_is_stale = worker.is_none();
+        if worker != lane.worker {
+            lane.worker = worker;
+            let payload = worker.map_or(0, |index| u64::from(index) + 1);
+            lane.push(self, ticks, Kind::Role, payload);
+        }
+        if self.is_known.get().is_none() {
+            if let Ok(handle) = tokio::runtime::Handle::try_current() {
+                self.belongs_to(&handle);
+            }
+        }
+    }
+
+    /// Learns which runtime this is the engine of.
+    pub(crate) fn belongs_to(self: &Arc<Self>, handle: &tokio::runtime::Handle) {
+        if self.is_known.set(()).is_ok() {
+            if let Some(name) = handle.name() {
+                self.is_named(name);
+            }
+            crate::current::register(handle.id(), self);
+        }
+    }
+
+    /// Learns what its runtime is called.
+    pub(crate) fn is_named(&self, name: &str) {
+        self.runtime_name.get_or_init(|| name.to_owned());
+    }
+
+    /// Notes where a task was spawned whose spawn was not recorded.
+    fn introduce(
+        &self,
+        lane: &mut Lane,
+        ticks: u64,
+        id: u64,
+        location: Option<&'static Location<'static>>,
+    ) {
+        let place = &mut lane.introduced[id as usize % Lane::INTRODUCED];
+        if location.is_some() && std::mem::replace(place, id) != id && id & ROOT == 0 {
+            self.note_location(lane, ticks, location);
+            lane.push(self, ticks, Kind::Who, id);
+        }
+    }
+
+    // ---- threads that come and go -------------------------------------------------------------
+
+    pub(crate) fn new_lane(&self) -> Box<Lane> {
+        if let Some(lane) = lock(&self.idle_lanes).pop() {
+            return lane;
+        }
+        let buffer = new_buffer(block_records(&self.config));
+        let ring = Ring::new(self.config.buffer_capacity, self.new_stream(), buffer);
+        lock(&self.outlets).push(Arc::clone(ring.outlet()));
+        Lane::new(ring)
+    }
+
+    /// Takes back the lane of a thread that ends.
+    pub(crate) fn retire(&self, mut lane: Box<Lane>) {
+        if self.is_recording() {
+            lane.push(self, self.clock.ticks(), Kind::End, 0);
+        }
+        lane.hand_on(self.new_stream(), self);
+        lock(&self.idle_lanes).push(lane);
+    }
+
+    fn new_stream(&self) -> StreamId {
+        self.streams.fetch_add(1, Ordering::Relaxed)
+    }
+
+    // ---- the bounds -----------------------------------------------------------------------------
+
+    /// Sees to the bounds after `moved_events` came into the store.
+    pub(crate) fn after_drain(&self, moved_events: u64) {
+        match self.config.keep {
+            Keep::First => {
+                let before = self
+                    .drained_events
+                    .fetch_add(moved_events, Ordering::Relaxed);
+                if self.is_full(before + moved_events) {
+                    let _ =
+                        self.state
+                            .compare_exchange(ON, FULL, Ordering::Release, Ordering::Relaxed);
+                }
+            }
+            Keep::Last => self.drop_surplus(),
+        }
+    }
+
+    /// Drops the oldest blocks while the newer ones alone hold `max_events`. What they said about
+    /// tasks that still live goes to the roster.
+    fn drop_surplus(&self) {
+        let max_events = self.config.max_events as u64;
+        // Most times there is nothing to do, and whoever comes next does what this one can't: a
+        // hook doesn't wait for a snapshot.
+        let mut roster = match self.roster.try_lock() {
+            Ok(roster) => roster,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        let Some(until_ticks) = lock(&self.store).surplus(max_events) else {
+            return;
+        };
+        let mut taken = Vec::new();
+        lock(&self.store).take_until(until_ticks, &mut taken);
+        // Threads that seldom emit have older records that fill no block yet. They must go, too:
+        // the roster would take a task for living whose end it learns before its spawn.
+        for outlet in lock(&self.outlets).iter() {
+            outlet.take_until(until_ticks, &self.store, &mut taken);
+        }
+        // Their rings may just have filled blocks that are as old.
+        lock(&self.store).take_until(until_ticks, &mut taken);
+        taken.sort_by_key(|segment| (segment.stream, segment.sequence));
+        roster.absorb(&taken);
+        let events: u64 = taken.iter().map(|s| events_in(s.records())).sum();
+        self.dropped_events.fetch_add(events, Ordering::Relaxed);
+        lock(&self.store).recycle(taken);
+    }
+
+    /// Moves all that is in rings to the store.
+    pub(crate) fn flush(&self) {
+        let outlets = lock(&self.outlets).clone();
+        for outlet in outlets {
+            outlet.flush(&self.store);
+        }
+    }
+
+    /// What is not kept, if the store holds `stored_events`.
+    pub(crate) fn lost(&self, stored_events: u64) -> Lost {
+        let surplus = stored_events.saturating_sub(self.config.max_events as u64);
+        let refused: u64 = lock(&self.outlets).iter().map(|o| o.refused()).sum();
+        let (refused_surplus, dropped_surplus) = match self.config.keep {
+            Keep::First => (surplus, 0),
+            Keep::Last => (0, surplus),
+        };
+        Lost {
+            refused_events: refused
+                + refused_surplus
+                + self.refused_at_drain.load(Ordering::Relaxed),
+            dropped_events: self.dropped_events.load(Ordering::Relaxed) + dropped_surplus,
+            reentrant_events: self.reentrant_events.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Forgets what is kept: it was given away, but for what `lost` says is too much.
+    pub(crate) fn clear_store(&self, store: &mut Store, lost: &Lost) {
+        store.clear();
+        self.dropped_events
+            .store(lost.dropped_events, Ordering::Relaxed);
+        let refused = lock(&self.outlets).iter().map(|o| o.refused()).sum();
+        self.refused_at_drain.store(
+            lost.refused_events.saturating_sub(refused),
+            Ordering::Relaxed,
+        );
+        self.drained_events.store(0, Ordering::Relaxed);
+        let _ = self
+            .state
+            .compare_exchange(FULL, ON, Ordering::Release, Ordering::Relaxed);
+    }
+}
+
+/// How many records a block holds: as many as a ring by default, and few enough that `max_events`
+/// are many blocks, as the oldest are dropped block by block.
+fn block_records(config: &CollectorConfig) -> usize {
+    (config.max_events / 16).clamp(64, 4096)
+}

@@ -1,0 +1,159 @@
+//! One thing that happened, as users see it.
+
+use std::fmt;
+use std::panic::Location;
+
+/// One thing that a hook saw.
+///
+/// `time_ns` is in nanoseconds since the first [`Collector::start`](crate::Collector::start);
+/// `thread` counts the runtime's threads as they are first seen; `worker` is
+/// `tokio::runtime::worker_index()` there, and `None` on a thread that is no worker.
+///
+/// The root future of `block_on` has no id in Tokio: it is task 0, [`Event::ROOT`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A task was spawned.
+    TaskSpawn {
+        /// The task.
+        task_id: u64,
+        /// When.
+        time_ns: u64,
+        /// The thread that spawned it.
+        thread: u32,
+        /// Where in the source; `None` with `spawn_location = false`.
+        location: Option<SpawnLocation>,
+    },
+    /// A poll of a task began.
+    TaskPollStart {
+        /// The task.
+        task_id: u64,
+        /// When.
+        time_ns: u64,
+        /// The thread that polls it.
+        thread: u32,
+        /// The worker that polls it.
+        worker: Option<u32>,
+        /// When the task had become ready; `None` without `schedule_latency`.
+        ready_ns: Option<u64>,
+    },
+    /// A poll of a task ended.
+    TaskPollEnd {
+        /// The task.
+        task_id: u64,
+        /// When.
+        time_ns: u64,
+        /// The thread that polled it.
+        thread: u32,
+        /// The worker that the poll began on.
+        worker: Option<u32>,
+    },
+    /// A task terminated: it returned, panicked or was aborted.
+    TaskTerminate {
+        /// The task.
+        task_id: u64,
+        /// When.
+        time_ns: u64,
+        /// The thread that it terminated on.
+        thread: u32,
+    },
+    /// A thread of the runtime started, or a thread became a worker.
+    WorkerStart {
+        /// When.
+        time_ns: u64,
+        /// The thread.
+        thread: u32,
+        /// The worker; `None` for a thread of the blocking pool.
+        worker: Option<u32>,
+    },
+    /// A thread of the runtime stopped.
+    WorkerStop {
+        /// When.
+        time_ns: u64,
+        /// The thread.
+        thread: u32,
+        /// The worker; `None` for a thread of the blocking pool.
+        worker: Option<u32>,
+    },
+    /// A worker parked.
+    WorkerPark {
+        /// When.
+        time_ns: u64,
+        /// The thread.
+        thread: u32,
+        /// The worker.
+        worker: Option<u32>,
+    },
+    /// A worker was unparked.
+    WorkerUnpark {
+        /// When.
+        time_ns: u64,
+        /// The thread.
+        thread: u32,
+        /// The worker.
+        worker: Option<u32>,
+    },
+}
+
+/// Where a task was spawned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SpawnLocation {
+    /// The file, as the compiler names it.
+    pub file: &'static str,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+}
+
+impl From<&'static Location<'static>> for SpawnLocation {
+    fn from(location: &'static Location<'static>) -> Self {
+        Self {
+            file: location.file(),
+            line: location.line(),
+            column: location.column(),
+        }
+    }
+}
+
+impl fmt::Display for SpawnLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+impl Event {
+    /// The `task_id` of the root future, `main`: Tokio gives it none, and gives nobody 0.
+    ///
+    /// Where several threads are in `block_on` of one runtime at the same time, the further roots
+    /// count down from `u64::MAX`.
+    pub const ROOT: u64 = 0;
+
+    /// When it happened, in ns since the first start of the collector.
+    pub fn time_ns(&self) -> u64 {
+        match *self {
+            Self::TaskSpawn { time_ns, .. }
+            | Self::TaskPollStart { time_ns, .. }
+            | Self::TaskPollEnd { time_ns, .. }
+            | Self::TaskTerminate { time_ns, .. }
+            | Self::WorkerStart { time_ns, .. }
+            | Self::WorkerStop { time_ns, .. }
+            | Self::WorkerPark { time_ns, .. }
+            | Self::WorkerUnpark { time_ns, .. } => time_ns,
+        }
+    }
+
+    /// The thread it was seen on.
+    pub fn thread(&self) -> u32 {
+        match *self {
+            Self::TaskSpawn { thread, .. }
+            | Self::TaskPollStart { thread, .. }
+            | Self::TaskPollEnd { thread, .. }
+            | Self::TaskTerminate { thread, .. }
+            | Self::WorkerStart { thread, .. }
+            | Self::WorkerStop { thread, .. }
+            | Self::WorkerPark { thread, .. }
+            | Self::WorkerUnpark { thread, .. } => thread,
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The user's own runtime hooks.
+//!
+//! Tokio keeps one closure a hook, so that whoever comes last wins. [`Hooks`] stacks them.
+
+use std::fmt;
+
+use tokio::runtime::Builder;
+#[cfg(tokio_unstable)]
+use tokio::runtime::TaskMeta;
+
+type ThreadHook = Box<dyn Fn() + Send + Sync>;
+#[cfg(tokio_unstable)]
+type TaskHook = Box<dyn Fn(&TaskMeta<'_>) + Send + Sync>;
+
+/// Hooks of the user's own, called after those that record.
+///
+/// Several of each stack, and are called in the order in which they were added. One that panics is
+/// caught and reported once on stderr; the worker goes on. (Under Tokio alone a panic there kills
+/// the worker.)
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use tokio_statemap::Hooks;
+///
+/// static PARKS: AtomicUsize = AtomicUsize::new(0);
+///
+/// let hooks = Hooks::new()
+///     .on_thread_start(|| println!("a thread started"))
+///     .on_thread_park(|| { PARKS.fetch_add(1, Ordering::Relaxed); });
+/// # let _ = hooks;
+/// ```
+#[derive(Default)]
+pub struct Hooks {
+    pub(crate) thread_start: Vec<ThreadHook>,
+    pub(crate) thread_stop: Vec<ThreadHook>,
+    pub(crate) thread_park: Vec<ThreadHook>,
+    pub(crate) thread_unpark: Vec<ThreadHook>,
+    #[cfg(tokio_unstable)]
+    pub(crate) task_spawn: Vec<TaskHook>,
+    #[cfg(tokio_unstable)]
+    pub(crate) before_task_poll: Vec<TaskHook>,
+    #[cfg(tokio_unstable)]
+    pub(crate) after_task_poll: Vec<TaskHook>,
+    #[cfg(tokio_unstable)]
+    pub(crate) task_terminate: Vec<TaskHook>,
+}
+
+macro_rules! adders {
+    ($( $(#[$attribute:meta])* $name:ident => $field:ident($($argument:ty)?); )*) => {
+        $(
+            $(#[$attribute])*
+            #[must_use]
+            pub fn $name(mut self, hook: impl Fn($($argument)?) + Send + Sync + 'static) -> Self {
+                self.$field.push(Box::new(hook));
+                self
+            }
+        )*
+    };
+}
+
+impl Hooks {
+    /// No hooks.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    adders! {
+        /// Adds one for `Builder::on_thread_start`.
+        on_thread_start => thread_start();
+        /// Adds one for `Builder::on_thread_stop`.
+        on_thread_stop => thread_stop();
+        /// Adds one for `Builder::on_thread_park`.
+        on_thread_park => thread_park();
+        /// Adds one for `Builder::on_thread_unpark`.
+        on_thread_unpark => thread_unpark();
+        /// Adds one for `Builder::on_task_spawn`. Needs `--cfg tokio_unstable`.
+        #[cfg(tokio_unstable)]
+        on_task_spawn => task_spawn(&TaskMeta<'_>);
+        /// Adds one for `Builder::on_before_task_poll`. Needs `--cfg tokio_unstable`.
+        #[cfg(tokio_unstable)]
+        on_before_task_poll => before_task_poll(&TaskMeta<'_>);
+        /// Adds one for `Builder::on_after_task_poll`. Needs `--cfg tokio_unstable`.
+        #[cfg(tokio_unstable)]
+        on_after_task_poll => after_task_poll(&TaskMeta<'_>);
+        /// Adds one for `Builder::on_task_terminate`. Needs `--cfg tokio_unstable`.
+        #[cfg(tokio_unstable)]
+        on_task_terminate => task_terminate(&TaskMeta<'_>);
+    }
+
+    /// Sets them as the hooks of `builder`, without recording anything. With
+    /// [`register_hooks_with`](crate::register_hooks_with) they are called beside those that
+    /// record.
+    pub fn install(self, builder: &mut Builder) {
+        install(builder, self, Nothing);
+    }
+}
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut hooks = f.debug_struct("Hooks");
+        hooks
+            .field("on_thread_start", &self.thread_start.len())
+            .field("on_thread_stop", &self.thread_stop.len())
+            .field("on_thread_park", &self.thread_park.len())
+            .field("on_thread_unpark", &self.thread_unpark.len());
+        #[cfg(tokio_unstable)]
+        hooks
+            .field("on_task_spawn", &self.task_spawn.len())
+            .field("on_before_task_poll", &self.before_task_poll.len())
+            .field("on_after_task_poll", &self.after_task_poll.len())
+            .field("on_task_terminate", &self.task_terminate.len());
+        hooks.finish()
+    }
+}
+
+/// Who is told first.
+pub(crate) trait Recorder: Clone + Send + Sync + 'static {
+    /// Whether the hooks of tasks, and those of workers' parks, are wanted at all.
+    fn wants(&self) -> (bool, bool);
+    fn thread_start(&self);
+    fn thread_stop(&self);
+    fn thread_park(&self);
+    fn thread_unpark(&self);
+    #[cfg(tokio_unstable)]
+    fn task_spawn(&self, meta: &TaskMeta<'_>);
+    #[cfg(tokio_unstable)]
+    fn before_task_poll(&self, meta: &TaskMeta<'_>);
+    #[cfg(tokio_unstable)]
+    fn after_task_poll(&self, meta: &TaskMeta<'_>);
+    #[cfg(tokio_unstable)]
+    fn task_terminate(&self, meta: &TaskMeta<'_>);
+}
+
+/// A recorder that isn't one.
+#[derive(Clone, Debug)]
+struct Nothing;
+
+impl Recorder for Nothing {
+    fn wants(&self) -> (bool, bool) {
+        (false, false)
+    }
+    fn thread_start(&self) {}
+    fn thread_stop(&self) {}
+    fn thread_park(&self) {}
+    fn thread_unpark(&self) {}
+    #[cfg(tokio_unstable)]
+    fn task_spawn(&self, _: &TaskMeta<'_>) {}
+    #[cfg(tokio_unstable)]
+    fn before_task_poll(&self, _: &TaskMeta<'_>) {}
+    #[cfg(tokio_unstable)]
+    fn after_task_poll(&self, _: &TaskMeta<'_>) {}
+    #[cfg(tokio_unstable)]
+    fn task_terminate(&self, _: &TaskMeta<'_>) {}
+}
+
+/// Sets the hooks of `builder`: `recorder`'s, then the user's. One that neither wants isn't set.
+pub(crate) fn install(builder: &mut Builder, hooks: Hooks, recorder: impl Recorder) {
+    let (tasks, workers) = recorder.wants();
+    let any = tasks || workers;
+
+    macro_rules! set {
+        ($wanted:expr, $builder_method:ident, $field:ident, $recorder_method:ident, ($($meta:ident)?)) => {{
+            let user = hooks.$field;
+            let recorder = recorder.clone();
+            if user.is_empty() {
+                if $wanted {
+                    builder.$builder_method(move |$($meta)?| recorder.$recorder_method($($meta)?));
+                }
+            } else {
+                builder.$builder_method(move |$($meta)?| {
+                    recorder.$recorder_method($($meta)?);
+                    for hook in &user {
+                        guarded(stringify!($builder_method), || hook($($meta)?));
+                    }
+                });
+            }
+        }};
+    }
+
+    set!(any, on_thread_start, thread_start, thread_start, ());
+    set!(any, on_thread_stop, thread_stop, thread_stop, ());
+    set!(workers, on_thread_park, thread_park, thread_park, ());
+    set!(workers, on_thread_unpark, thread_unpark, thread_unpark, ());
+    #[cfg(tokio_unstable)]
+    {
+        set!(tasks, on_task_spawn, task_spawn, task_spawn, (meta));
+        set!(
+            tasks,
+            on_before_task_poll,
+            before_task_poll,
+            before_task_poll,
+            (meta)
+        );
+        set!(
+            tasks,
+            on_after_task_poll,
+            after_task_poll,
+            after_task_poll,
+            (meta)
+        );
+        set!(
+            tasks,
+            on_task_terminate,
+            task_terminate,
+            task_terminate,
+            (meta)
+        );
+    }
+    #[cfg(not(tokio_unstable))]
+    let _ = tasks;
+}
+
+/// Calls a hook of the user's. In a hook a panic would kill the worker in a release build, abort
+/// the process in a debug build, and unwind into the caller of `spawn`.
+fn guarded(name: &str, hook: impl FnOnce()) {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    static REPORTED: AtomicBool = AtomicBool::new(false);
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(hook));
+    if let Err(payload) = result {
+        // What was thrown may panic when it is dropped.
+        std::mem::forget(payload);
+        if !REPORTED.swap(true, Ordering::Relaxed) {
+            crate::message::say(format_args!(
+                "a hook of the program's own panicked in {name}; it is called again the next time \
+                 (further panics of hooks are not reported)"
+            ));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What one thread keeps for one collector, and how a hook finds it.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Weak};
+
+use crate::engine::Engine;
+use crate::locations::KnownLocations;
+use crate::record::{Kind, Record};
+use crate::ring::Ring;
+use crate::store::StreamId;
+
+/// What one thread keeps for one collector: its ring, and what it needn't ask again.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    pub(crate) ring: Ring,
+    pub(crate) locations: KnownLocations,
+    /// The worker that was noted last.
+    pub(crate) worker: Option<u32>,
+    /// Whether the thread may be another worker by now, or none any more.
+    pub(crate) worker_is_stale: bool,
+    /// Tasks whose location was noted though their spawn was not recorded, by their lower bits.
+    pub(crate) introduced: [u64; Self::INTRODUCED],
+}
+
+impl Lane {
+    pub(crate) const INTRODUCED: usize = 64;
+
+    pub(crate) fn new(ring: Ring) -> Box<Self> {
+        Box::new(Self {
+            ring,
+            locations: KnownLocations::new(),
+            worker: None,
+            worker_is_stale: true,
+            introduced: [u64::MAX; Self::INTRODUCED],
+        })
+    }
+
+    /// Makes it the lane of another thread.
+    pub(crate) fn hand_on(&mut self, stream: StreamId, engine: &Engine) {
+        self.ring.hand_on(stream, &engine.store);
+        self.worker = None;
+        self.worker_is_stale = true;
+        self.introduced = [u64::MAX; Self::INTRODUCED];
+    }
+
+    /// Adds a record; a full ring is emptied first.
+    #[inline]
+    pub(crate) fn push(&mut self, engine: &Engine, ticks: u64, kind: Kind, payload: u64) {
+        if let Err(record) = self.ring.push(Record::new(ticks, kind, payload)) {
+            self.push_to_full(engine, record);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_to_full(&mut self, engine: &Engine, record: Record) {
+        let moved = self.ring.outlet().drain(&engine.store);
+        if self.ring.push(record).is_err() && record.is_event() {
+            self.ring.refuse(); // it can't be: the ring is empty now
+        }
+        engine.after_drain(moved);
+    }
+}
+
+/// Why a hook found no lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoLane {
+    /// The thread is ending and its thread-local values are gone.
+    Gone,
+    /// A hook runs on this thread already, below this one.
+    Busy,
+}
+
+thread_local! {
+    static LANES: RefCell<Lanes> = const { RefCell::new(Lanes { last: None, others: Vec::new() }) };
+}
+
+/// The lanes of one thread: one for each collector whose hooks ran here.
+struct Lanes {
+    last: Option<Entry>,
+    others: Vec<Entry>,
+}
+
+struct Entry {
+    engine_id: u64,
+    engine: Weak<Engine>,
+    lane: Option<Box<Lane>>,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        if let (Some(engine), Some(lane)) = (self.engine.upgrade(), self.lane.take()) {
+            engine.retire(lane);
+        }
+    }
+}
+
+/// Calls `f` with this thread's lane of `engine`.
+#[inline]
+pub(crate) fn with<R>(engine: &Arc<Engine>, f: impl FnOnce(&mut Lane) -> R) -> Result<R, NoLane> {
+    LANES
+        .try_with(|lanes| {
+            let mut lanes = lanes.try_borrow_mut().map_err(|_| NoLane::Busy)?;
+            if let Some(Entry {
+                engine_id,
+                lane: Some(lane),
+                ..
+            }) = &mut lanes.last
+            {
+                if *engine_id == engine.id {
+                    return Ok(f(lane));
+                }
+            }
+            Ok(f(lanes.find(engine)))
+        })
+        .map_err(|_| NoLane::Gone)?
+}
+
+impl Lanes {
+    /// Makes the lane of `engine` the last one used, or makes it.
+    #[cold]
+    #[inline(never)]
+    fn find(&mut self, engine: &Arc<Engine>) -> &mut Lane {
+        // Collectors come and go on a thread that runs tests: what they left is taken out.
+        self.others.retain(|entry| entry.engine.strong_count() > 0);
+        let place = self
+            .others
+            .iter()
+            .position(|entry| entry.engine_id == engine.id);
+        let entry = match place {
+            Some(place) => self.others.swap_remove(place),
+            None => Entry {
+                engine_id: engine.id,
+                engine: Arc::downgrade(engine),
+                lane: Some(engine.new_lane()),
+            },
+        };
+        if let Some(before) = self.last.replace(entry) {
+            self.others.push(before);
+        }
+        let entry = self.last.as_mut().expect("it was just put there");
+        entry.lane.as_mut().expect("only a dropped entry has none")
+    }
+}

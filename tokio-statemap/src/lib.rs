@@ -1,0 +1,80 @@
+//! See what every Tokio task and worker was doing, and who held the runtime up.
+#![cfg_attr(not(unix), forbid(unsafe_code))]
+#![cfg_attr(unix, deny(unsafe_code))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod hooks;
+
+pub use hooks::Hooks;
+pub use tokio_statemap_macros::{main, test};
+
+#[cfg(feature = "record")]
+mod clock;
+#[cfg(feature = "record")]
+mod collector;
+#[cfg(feature = "record")]
+mod config;
+#[cfg(feature = "record")]
+mod current;
+#[cfg(feature = "record")]
+mod engine;
+#[cfg(feature = "record")]
+mod error;
+#[cfg(feature = "record")]
+mod event;
+#[cfg(feature = "record")]
+mod lane;
+#[cfg(feature = "record")]
+mod locations;
+#[cfg(feature = "record")]
+mod lost;
+mod message;
+#[cfg(feature = "record")]
+mod record;
+#[cfg(feature = "record")]
+pub mod report;
+#[cfg(feature = "record")]
+mod ring;
+#[cfg(feature = "record")]
+mod root;
+#[cfg(feature = "record")]
+mod roots;
+#[cfg(feature = "record")]
+mod roster;
+#[cfg(feature = "record")]
+mod run;
+#[cfg(feature = "record")]
+mod snapshot;
+#[cfg(feature = "record")]
+mod state;
+#[cfg(feature = "record")]
+pub mod statemap;
+#[cfg(feature = "record")]
+mod store;
+#[cfg(feature = "record")]
+mod task_id;
+#[cfg(feature = "record")]
+pub mod timeline;
+
+#[cfg(feature = "record")]
+pub use self::{
+    collector::{Collector, register_hooks, register_hooks_with},
+    config::{CollectorConfig, Keep, TraceTarget},
+    current::current,
+    error::{Error, InvalidCasts},
+    event::{Event, SpawnLocation},
+    lost::Lost,
+    state::{TaskState, WorkerState},
+    statemap::StatemapData,
+    task_id::check_casts,
+    timeline::Timeline,
+};
+
+/// What the attributes expand to. Not for anyone else: it changes without notice.
+#[doc(hidden)]
+#[cfg(feature = "record")]
+pub mod __private {
+    pub use crate::config::{Keep, TraceTarget};
+    pub use crate::hooks::Hooks;
+    pub use crate::run::{Report, Run, Settings};
+}

@@ -1,0 +1,54 @@
+//! Where tasks come from: what the report groups them by.
+
+use std::fmt;
+
+use super::format;
+use crate::event::SpawnLocation;
+use crate::timeline::{Task, TaskKey};
+
+/// Where tasks come from: the report has one row for each.
+///
+/// `Display` is `src/main.rs:42:9`, with ` (main)` behind it for the root future, or
+/// `location unknown`. What could disturb a terminal is escaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Place {
+    /// Where they were spawned; for `main` where the function stands. `None` if that isn't known.
+    pub location: Option<SpawnLocation>,
+    /// Whether it is the root future of `block_on` rather than spawned tasks.
+    pub is_root: bool,
+}
+
+impl Place {
+    pub(super) fn of(task: &Task) -> Self {
+        Self {
+            location: task.location,
+            is_root: matches!(task.key, TaskKey::Root(_)),
+        }
+    }
+
+    /// The same in at most `width` columns: what is too long loses its left.
+    pub(super) fn fit(&self, width: usize) -> String {
+        let Some(location) = self.location else {
+            return format::keep_right(self.nameless(), width);
+        };
+        let suffix = if self.is_root { " (main)" } else { "" };
+        let path = location.to_string();
+        let path = format::keep_right(&format::clean(&path), width.saturating_sub(suffix.len()));
+        format!("{path}{suffix}")
+    }
+
+    fn nameless(&self) -> &'static str {
+        if self.is_root {
+            "main"
+        } else {
+            "location unknown"
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.fit(usize::MAX))
+    }
+}

@@ -1,0 +1,100 @@
+//! Single polls: how long they held their worker, and who had to wait meanwhile.
+
+use super::place::Place;
+use crate::timeline::{Poll, Task, TaskKey, Timeline};
+
+/// A poll that took long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LongPoll {
+    /// The task that was polled.
+    pub task: TaskKey,
+    /// Where the task was spawned.
+    pub place: Place,
+    /// When the poll started, in ns.
+    pub start_ns: u64,
+    /// How long it held its worker, in ns; on a thread that is no worker, how long it ran.
+    pub length_ns: u64,
+    /// The worker; `None` on a thread that is no worker.
+    pub worker: Option<u32>,
+    /// How many other tasks were ready at some moment of it: woken or spawned, and not yet polled.
+    /// `None` if ready times were not recorded.
+    pub ready_meanwhile: Option<u64>,
+    /// Whether it still ran at the end.
+    pub is_running: bool,
+    /// Whether its start or end isn't known, so that it may have been longer.
+    pub is_cut: bool,
+}
+
+/// Which poll: the index of its task in the timeline, and its own there.
+pub(super) type PollAt = (usize, usize);
+
+/// How long a poll held its worker; on a thread that is no worker, how long it ran.
+pub(super) fn length_ns(timeline: &Timeline, poll: &Poll) -> u64 {
+    match poll.worker() {
+        Some(_) => timeline.held_ns(poll),
+        None => poll.length_ns(timeline.end_ns),
+    }
+}
+
+pub(super) fn describe(timeline: &Timeline, at: PollAt) -> LongPoll {
+    let task = &timeline.tasks[at.0];
+    let poll = &task.polls[at.1];
+    let length_ns = length_ns(timeline, poll);
+    let handed_over = timeline.handover_of(poll).is_some();
+    LongPoll {
+        task: task.key,
+        place: Place::of(task),
+        start_ns: poll.start_ns(),
+        length_ns,
+        worker: poll.worker(),
+        ready_meanwhile: timeline
+            .schedule_latency
+            .then(|| ready_between(timeline, at.0, poll.start_ns(), poll.start_ns() + length_ns)),
+        is_running: poll.end_ns().is_none() && !handed_over,
+        is_cut: poll.is_cut_left() || (poll.is_cut_right() && !handed_over),
+    }
+}
+
+/// Since when `task` was ready for its poll number `index`; `None` if that isn't known.
+pub(super) fn ready_since(task: &Task, index: usize) -> Option<u64> {
+    let ready = task.polls.get(index).and_then(Poll::ready_ns);
+    // A task is ready from its spawn on.
+    ready.or(if index == 0 { task.spawned_ns } else { None })
+}
+
+/// How many tasks, `except` not among them, were ready at some moment from `start_ns` to `end_ns`.
+fn ready_between(timeline: &Timeline, except: usize, start_ns: u64, end_ns: u64) -> u64 {
+    let ready = |task: &Task| was_ready(task, timeline.end_ns, start_ns, end_ns);
+    let tasks = timeline.tasks.iter().enumerate();
+    tasks
+        .filter(|(index, task)| *index != except && ready(task))
+        .count() as u64
+}
+
+fn was_ready(task: &Task, timeline_end_ns: u64, start_ns: u64, end_ns: u64) -> bool {
+    if task.polls.is_empty() {
+        // Spawned and never polled. (A root future is not in any queue.)
+        let until = task.terminated_ns.unwrap_or(timeline_end_ns);
+        return matches!(task.key, TaskKey::Spawned(_))
+            && task
+                .spawned_ns
+                .is_some_and(|from| from.max(start_ns) < until.min(end_ns));
+    }
+    // A task is ready up to the start of each poll and not before the end of the last, so these
+    // stretches follow each other: the first that ends after `start_ns` decides.
+    let first = task
+        .polls
+        .partition_point(|poll| poll.start_ns() <= start_ns);
+    for (index, poll) in task.polls.iter().enumerate().skip(first) {
+        match ready_since(task, index) {
+            // On a thread that is no worker it doesn't wait for one.
+            Some(ready) => {
+                return ready < end_ns && ready < poll.start_ns() && poll.worker().is_some();
+            }
+            None if poll.start_ns() >= end_ns => return false,
+            None => {}
+        }
+    }
+    false
+}

@@ -1,0 +1,215 @@
+//! The files of a run.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::env;
+use super::path::Names;
+use super::settings::{Report, Settings};
+use crate::error::Error;
+use crate::message::{print, say};
+use crate::statemap::{Labels, write_tasks, write_workers};
+use crate::timeline::Timeline;
+
+/// Where everything goes.
+#[derive(Debug)]
+pub(super) struct Outputs {
+    tasks: Option<Target>,
+    workers: Option<Target>,
+    /// `None` is stderr.
+    report: Option<Target>,
+    labels: Labels,
+    /// Tests print by `eprint!`, which their harness captures.
+    is_test: bool,
+    is_delayed: bool,
+}
+
+/// One file that is to be written.
+#[derive(Debug)]
+struct Target {
+    /// As the user knows it.
+    shown: PathBuf,
+    /// The same whatever the working folder becomes.
+    path: PathBuf,
+}
+
+impl Outputs {
+    /// Finds out where everything goes, makes the folders, and warns of what can't be written.
+    pub(super) fn prepare(settings: &Settings) -> Self {
+        let names = Names::of_this_process();
+        let (mut tasks, mut workers) = (settings.tasks.clone(), settings.workers.clone());
+        let report = match &settings.report {
+            Report::Stderr => None,
+            Report::Path(path) => Some(path.clone()),
+        };
+        if tasks.is_none() && workers.is_none() && report.is_none() {
+            let of_test = settings
+                .test
+                .map(|test| format!(".{}", test.replace("::", ".")));
+            let stem = format!("{{bin}}{}", of_test.unwrap_or_default());
+            let default = |kind: &str| Some(format!("{stem}.{kind}.json").into());
+            tasks = settings
+                .trace
+                .tracks_tasks()
+                .then(|| default("tasks"))
+                .flatten();
+            workers = settings
+                .trace
+                .tracks_workers()
+                .then(|| default("workers"))
+                .flatten();
+        }
+        let mut used: Vec<(&str, PathBuf)> = Vec::new();
+        let mut target = |key: &'static str, path: Option<PathBuf>| {
+            let target = Target::new(&names.fill_in(&path?));
+            if let Some((first, _)) = used.iter().find(|(_, path)| *path == target.path) {
+                say(format_args!(
+                    "`{key}` is not written: {} is the file of `{first}`",
+                    target.shown.display()
+                ));
+                return None;
+            }
+            used.push((key, target.path.clone()));
+            if let Err(error) = target.check() {
+                say(format_args!("`{key}` can't be written: {error}"));
+            }
+            Some(target)
+        };
+        Self {
+            tasks: target("tasks", tasks),
+            workers: target("workers", workers),
+            report: target("report", report),
+            labels: Labels {
+                title: names.bin.clone(),
+                host: names.host.clone(),
+            },
+            is_test: settings.test.is_some(),
+            is_delayed: settings.start_after.is_some(),
+        }
+    }
+
+    /// Writes everything. What fails costs a line, and nothing else.
+    pub(super) fn write(&self, timeline: &Timeline) {
+        let mut written = Vec::new();
+        let mut failed = Vec::new();
+        let mut write =
+            |target: &Option<Target>, content: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
+                if let Some(target) = target {
+                    match target.write(content) {
+                        Ok(()) => written.push(target.shown.display().to_string()),
+                        Err(error) => failed.push(error),
+                    }
+                }
+            };
+        write(&self.tasks, &|w| write_tasks(timeline, &self.labels, w));
+        write(&self.workers, &|w| write_workers(timeline, &self.labels, w));
+        let report = self.report_text(timeline);
+        write(&self.report, &|w| w.write_all(report.as_bytes()));
+        let mut text = String::new();
+        if self.report.is_none() {
+            text = format!("{}\n", report.trim_end());
+            if !written.is_empty() {
+                text += &format!("Written: {}\n", written.join(", "));
+            }
+        }
+        for error in failed {
+            text += &format!("tokio-statemap: not written: {error}\n");
+        }
+        match self.is_test {
+            true => eprint!("{text}"),
+            false => print(format_args!("{text}")),
+        }
+    }
+
+    fn report_text(&self, timeline: &Timeline) -> String {
+        if self.is_delayed && timeline.events == 0 && timeline.recorded_ns() == 0 {
+            return "Nothing was recorded: the program ended before `start_after`.\n".into();
+        }
+        timeline.report().to_string()
+    }
+}
+
+impl Target {
+    fn new(path: &Path) -> Self {
+        let shown = match env::folder() {
+            Some(folder) => folder.join(path),
+            None => path.to_owned(),
+        };
+        let path = std::path::absolute(&shown).unwrap_or_else(|_| shown.clone());
+        Self { shown, path }
+    }
+
+    /// Whether it can be written, as far as one can tell without writing it. Makes the folders.
+    fn check(&self) -> Result<(), Error> {
+        let check = || {
+            if let Some(folder) = self.path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            match fs::metadata(&self.path) {
+                Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+                // A device or a pipe: only writing tells.
+                Ok(found) if !found.is_file() => Ok(()),
+                _ => {
+                    let (beside, _) = self.create_beside()?;
+                    fs::remove_file(beside)
+                }
+            }
+        };
+        check().map_err(|source| self.error(source))
+    }
+
+    /// Writes `content`, so that the file is all there or untouched: beside it first, then renamed.
+    fn write(&self, content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+        let write = || {
+            // `/dev/stdout`, `/dev/full`, a pipe: replacing those by a file is not what is meant.
+            if fs::metadata(&self.path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+                return write_to(OpenOptions::new().write(true).open(&self.path)?, content);
+            }
+            let (beside, file) = self.create_beside()?;
+            let renamed = write_to(file, content).and_then(|()| fs::rename(&beside, self.real()));
+            if renamed.is_err() {
+                let _ = fs::remove_file(&beside);
+            }
+            renamed
+        };
+        write().map_err(|source| self.error(source))
+    }
+
+    /// A new file in the folder that the target is really in, and its path.
+    fn create_beside(&self) -> io::Result<(PathBuf, File)> {
+        let real = self.real();
+        let name = real.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let mut beside = std::ffi::OsString::from(".");
+        beside.push(name);
+        beside.push(format!(".{}.tmp", std::process::id()));
+        let beside = real.with_file_name(beside);
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&beside)?;
+        Ok((beside, file))
+    }
+
+    /// The path behind a symbolic link.
+    fn real(&self) -> PathBuf {
+        fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
+    }
+
+    fn error(&self, source: io::Error) -> Error {
+        Error::Io {
+            path: self.shown.clone(),
+            source,
+        }
+    }
+}
+
+fn write_to(file: File, content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut writer = BufWriter::new(file);
+    content(&mut writer)?;
+    writer
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)?;
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! The paths that the user gives: `{pid}`, `{bin}`, `{host}` and `{time}` in them.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What is filled in.
+#[derive(Debug)]
+pub(super) struct Names {
+    pid: String,
+    pub(super) bin: String,
+    pub(super) host: Option<String>,
+    time: String,
+}
+
+impl Names {
+    pub(super) fn of_this_process() -> Self {
+        let exe = std::env::current_exe().ok();
+        let stem = exe.as_deref().and_then(Path::file_stem);
+        let utc = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Self {
+            pid: std::process::id().to_string(),
+            bin: stem.map_or("program".into(), |stem| stem.to_string_lossy().into_owned()),
+            host: host(),
+            time: format_utc(utc),
+        }
+    }
+
+    /// `path` with the names filled in. What else is in braces is left alone, as is a path that
+    /// is no UTF-8.
+    pub(super) fn fill_in(&self, path: &Path) -> PathBuf {
+        let Some(text) = path.to_str().filter(|text| text.contains('{')) else {
+            return path.to_owned();
+        };
+        let host = self.host.as_deref().unwrap_or("localhost");
+        let names = [
+            ("{pid}", &*self.pid),
+            ("{bin}", &self.bin),
+            ("{host}", host),
+            ("{time}", &self.time),
+        ];
+        let mut filled = String::new();
+        let mut rest = text;
+        // In one pass, so that a name is not searched for further names.
+        while let Some(start) = rest.find('{') {
+            let (before, from) = rest.split_at(start);
+            filled.push_str(before);
+            let name = names.iter().find(|(name, _)| from.starts_with(name));
+            let (length, value) = name.map_or((1, "{"), |(name, value)| (name.len(), value));
+            filled.push_str(&if length > 1 {
+                value.replace(['/', '\\'], "_")
+            } else {
+                value.into()
+            });
+            rest = &from[length..];
+        }
+        (filled + rest).into()
+    }
+}
+
+/// The name of this host, if it has one.
+fn host() -> Option<String> {
+    #[cfg(unix)]
+    let name = super::signal::host_name();
+    #[cfg(not(unix))]
+    let name = std::env::var("COMPUTERNAME").ok();
+    name.filter(|name| !name.is_empty())
+}
+
+/// Such as `20261121T035000Z`.
+fn format_utc(since_epoch: Duration) -> String {
+    let seconds = since_epoch.as_secs();
+    let (days, of_day) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+}
+
+/// Year, month and day of a day since 1970-01-01, by Howard Hinnant's `civil_from_days`
+/// (<https://howardhinnant.github.io/date_algorithms.html>): years begin in March, so that the day
+/// that is there only at times comes last.
+fn civil(days: u64) -> (u64, u64, u64) {
+    const DAYS_OF_400_YEARS: u64 = 146_097;
+    let since_0000_03_01 = days + 719_468;
+    let era = since_0000_03_01 / DAYS_OF_400_YEARS;
+    let day = since_0000_03_01 % DAYS_OF_400_YEARS;
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day_of_month = day_of_year - (153 * month + 2) / 5 + 1;
+    let (month, next_year) = if month < 10 {
+        (month + 3, 0)
+    } else {
+        (month - 9, 1)
+    };
+    (era * 400 + year + next_year, month, day_of_month)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_filled_in_once() {
+        let names = Names {
+            pid: "7".into(),
+            bin: "a{pid}".into(),
+            host: Some("h/1".into()),
+            time: "T".into(),
+        };
+        let filled = names.fill_in(Path::new("x/{bin}-{pid}-{host}{time}{other}{.json"));
+        assert_eq!(filled, Path::new("x/a{pid}-7-h_1T{other}{.json"));
+    }
+
+    #[test]
+    fn utc_is_right_on_odd_days() {
+        for (seconds, text) in [
+            (0, "19700101T000000Z"),
+            (951_782_400, "20000229T000000Z"),
+            (1_767_225_599, "20251231T235959Z"),
+            (1_795_233_000, "20261121T035000Z"),
+            (4_107_542_400, "21000301T000000Z"),
+        ] {
+            assert_eq!(format_utc(Duration::from_secs(seconds)), text);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Signals and the end of the process: the one module with `unsafe`, as the system's calls are.
+//!
+//! A signal handler may do next to nothing, so ours writes the signal's number to a socket, and a
+//! thread reads it there and does the rest. The handler only ever replaces the default action; an
+//! application that sets a handler of its own replaces ours, and one that chains to the handler
+//! before it (as signal-hook and so Tokio do) calls ours too: the thread then sees that ours is no
+//! longer the one that is set, and leaves the signal to the application.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{c_char, c_int};
+use std::io::{ErrorKind, Read};
+use std::os::fd::{AsRawFd, IntoRawFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+
+use crate::message::say;
+
+/// Those whose default action ends the process and that people and supervisors send.
+const SIGNALS: [c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+/// Where the handler writes.
+static SOCKET: AtomicI32 = AtomicI32::new(-1);
+/// The process that the thread is in: a child of a fork has the handler but not the thread.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Sets the handlers, starts the thread, and has `exit` call us. Once a process.
+pub(super) fn install() {
+    // SAFETY: `at_exit` is a function that never unwinds, and as part of the program it is there
+    // for as long as the process is. Test: `ways_out::exit_anywhere`.
+    if unsafe { libc::atexit(at_exit) } != 0 {
+        say(format_args!(
+            "the files are not written on std::process::exit: atexit failed"
+        ));
+    }
+    if let Err(error) = listen() {
+        say(format_args!(
+            "the files are not written on a signal: {error}"
+        ));
+    }
+}
+
+extern "C" fn at_exit() {
+    let _ = std::panic::catch_unwind(super::exits::write_all);
+}
+
+fn listen() -> std::io::Result<()> {
+    let ours = SIGNALS.map(|signal| (signal, is_default(signal)));
+    if ours.iter().all(|(_, is_default)| !is_default) {
+        return Ok(());
+    }
+    let (mut reader, writer) = UnixStream::pair()?;
+    // A handler must not wait.
+    writer.set_nonblocking(true)?;
+    PROCESS.store(std::process::id(), Ordering::Relaxed);
+    std::thread::Builder::new()
+        .name("statemap-signal".into())
+        .spawn(move || {
+            block_signals();
+            let mut signal = [0];
+            loop {
+                match reader.read(&mut signal) {
+                    Ok(1) => on_delivery(c_int::from(signal[0])),
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    _ => return,
+                }
+            }
+        })?;
+    SOCKET.store(writer.as_raw_fd(), Ordering::Release);
+    let _ = writer.into_raw_fd(); // it stays open: a handler may use it at any time
+    for (signal, is_default) in ours {
+        if is_default {
+            set_action(
+                signal,
+                on_signal as extern "C" fn(c_int) as libc::sighandler_t,
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The handler. Only what POSIX calls async-signal-safe happens here.
+extern "C" fn on_signal(signal: c_int) {
+    // SAFETY: `getpid`, `signal`, `raise` and `write` are async-signal-safe; `byte` is one byte
+    // that lives through the call; `errno` is the thread's own, and put back for the code that was
+    // interrupted. Tests: `ways_out::sigint`, `ways_out::fork`.
+    unsafe {
+        let errno = errno_location();
+        let errno_before = *errno;
+        if libc::getpid() as u32 == PROCESS.load(Ordering::Relaxed) {
+            let byte = signal as u8;
+            let _ = libc::write(SOCKET.load(Ordering::Acquire), (&raw const byte).cast(), 1);
+        } else {
+            // In a child of a fork: die of it, as without us. It is delivered on return.
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        }
+        *errno = errno_before;
+    }
+}
+
+/// On the thread: the files, then the death that the program would have died.
+fn on_delivery(signal: c_int) {
+    if action(signal) != on_signal as extern "C" fn(c_int) as libc::sighandler_t {
+        return; // the application has a handler of its own
+    }
+    // Another one while the files are written ends the process at once.
+    set_action(signal, libc::SIG_DFL);
+    super::exits::write_all();
+    // SAFETY: the set is initialised by `sigemptyset` before it is used. The signal is unblocked
+    // in this thread, where `raise` sends it. Test: `ways_out::sigint`.
+    unsafe {
+        let mut set = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+        libc::raise(signal);
+    }
+}
+
+/// Keeps all signals from this thread: they are for the application's threads, or for nobody if
+/// it has blocked them there.
+fn block_signals() {
+    // SAFETY: the set is initialised by `sigfillset` before it is used.
+    // Test: `ways_out::own_handler`.
+    unsafe {
+        let mut set = std::mem::zeroed();
+        libc::sigfillset(&raw mut set);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut());
+    }
+}
+
+fn is_default(signal: c_int) -> bool {
+    action(signal) == libc::SIG_DFL
+}
+
+/// What is done on `signal` now.
+fn action(signal: c_int) -> libc::sighandler_t {
+    // SAFETY: all zeroes are a valid `sigaction`, and with a null pointer for the new action the
+    // call only reads the present one into it. Test: `ways_out::own_handler`.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &raw mut action);
+        action.sa_sigaction
+    }
+}
+
+/// Sets what is done on `signal`. System calls that it interrupts go on.
+fn set_action(signal: c_int, handler: libc::sighandler_t) {
+    // SAFETY: all zeroes are a valid `sigaction` (an empty mask); `handler` is SIG_DFL or a
+    // function that only does what is async-signal-safe. Test: `ways_out::sigint`.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler;
+        action.sa_flags = libc::SA_RESTART;
+        libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+    }
+}
+
+/// The name of this host.
+pub(super) fn host_name() -> Option<String> {
+    let mut buffer = [0_u8; 256];
+    // SAFETY: the pointer and the length are those of `buffer`. Test: `signal::tests::host_name`.
+    let failed =
+        unsafe { libc::gethostname(buffer.as_mut_ptr().cast::<c_char>(), buffer.len()) != 0 };
+    // A name that is cut off may lack its end.
+    let length = buffer
+        .iter()
+        .position(|&byte| byte == 0)
+        .unwrap_or(buffer.len());
+    (!failed).then(|| String::from_utf8_lossy(&buffer[..length]).into_owned())
+}
+
+/// Where this thread's `errno` is.
+///
+/// # Safety
+///
+/// The pointer is valid on this thread only.
+unsafe fn errno_location() -> *mut c_int {
+    // SAFETY: these calls have no precondition. Test: `ways_out::sigint`.
+    unsafe {
+        #[cfg(any(target_os = "linux", target_os = "emscripten", target_os = "hurd"))]
+        return libc::__errno_location();
+        #[cfg(any(
+            target_vendor = "apple",
+            target_os = "freebsd",
+            target_os = "dragonfly"
+        ))]
+        return libc::__error();
+        #[cfg(any(target_os = "android", target_os = "netbsd", target_os = "openbsd"))]
+        return libc::__errno();
+        #[cfg(any(target_os = "solaris", target_os = "illumos"))]
+        return libc::___errno();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn host_name() {
+        let name = super::host_name().expect("a host has a name");
+        assert!(!name.contains('\0'));
+    }
+}

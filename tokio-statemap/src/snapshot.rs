@@ -1,0 +1,362 @@
+//! What is kept at one moment, cut to what is wanted of it; and read, thread by thread.
+
+use std::panic::Location;
+use std::time::Duration;
+
+use crate::clock::Scale;
+use crate::config::{CollectorConfig, Keep};
+use crate::engine::{Engine, Window};
+use crate::event::{Event, SpawnLocation};
+use crate::lost::Lost;
+use crate::record::{Kind, ROOT, Record, events_in, unpack_ready};
+use crate::ring::lock;
+use crate::roster::{Roster, role};
+use crate::store::Segment;
+
+/// All that is known of a runtime at one moment.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) config: CollectorConfig,
+    pub(crate) runtime: Option<String>,
+    pub(crate) utc_at_zero: Duration,
+    pub(crate) lost: Lost,
+    /// What was known before the first record.
+    pub(crate) roster: Roster,
+    /// By stream, and in a stream by time.
+    pub(crate) segments: Vec<Segment>,
+    /// The windows of recording, from and to in ns, the last one up to the snapshot.
+    pub(crate) windows: Vec<(u64, u64)>,
+    /// The time that the kept records are complete from, in ns.
+    pub(crate) begin_ns: u64,
+    pub(crate) end_ns: u64,
+    pub(crate) root_locations: Vec<Option<&'static Location<'static>>>,
+    locations: Vec<&'static Location<'static>>,
+    times: Times,
+}
+
+/// Turns ticks into ns since the first start.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    scale: Scale,
+    zero_ns: u64,
+}
+
+impl Times {
+    fn ns(&self, ticks: u64) -> u64 {
+        self.scale.ns(ticks).saturating_sub(self.zero_ns)
+    }
+}
+
+impl Snapshot {
+    /// Takes one. With `drain`, what it holds is not kept any longer.
+    pub(crate) fn take(engine: &Engine, drain: bool) -> Self {
+        let mut segments = Vec::new();
+        // While this is held nothing is dropped.
+        let mut roster_now = lock(&engine.roster);
+        let now = engine.clock.ticks();
+        engine.flush();
+        let (stored_events, roster, lost);
+        {
+            let mut store = lock(&engine.store);
+            store.segments(&mut segments);
+            stored_events = store.events();
+            roster = roster_now.clone();
+            lost = engine.lost(stored_events);
+            if drain {
+                engine.clear_store(&mut store, &lost);
+            }
+        }
+        if drain {
+            roster_now.absorb(&segments);
+        }
+        drop(roster_now);
+
+        let windows = lock(&engine.windows).clone();
+        let scale = engine.clock.scale();
+        let first = windows.first().map_or(now, |window| window.from);
+        let times = Times {
+            scale,
+            zero_ns: scale.ns(first),
+        };
+        // Records of the last instant may be a little younger than `now`.
+        let last = segments
+            .iter()
+            .filter_map(|s| s.records().last())
+            .map(|r| r.ticks)
+            .max();
+        let end_of = |window: &Window| window.to.unwrap_or(now.max(last.unwrap_or(now)));
+        let end = windows.last().map_or(now, end_of).max(last.unwrap_or(0));
+        let mut snapshot = Self {
+            config: engine.config.clone(),
+            runtime: engine.runtime_name.get().cloned(),
+            utc_at_zero: engine.utc_at_zero(),
+            lost,
+            roster,
+            segments,
+            windows: windows
+                .iter()
+                .map(|w| (times.ns(w.from), times.ns(end_of(w))))
+                .collect(),
+            begin_ns: 0,
+            end_ns: times.ns(end),
+            root_locations: (0..engine.roots.count())
+                .map(|n| engine.roots.location(n))
+                .collect(),
+            locations: engine.locations.to_vec(),
+            times,
+        };
+        snapshot.cut(stored_events);
+        snapshot
+    }
+
+    /// Cuts off what is more than `max_events`: the oldest or the newest, over all threads.
+    fn cut(&mut self, stored_events: u64) {
+        let surplus = stored_events.saturating_sub(self.config.max_events as u64);
+        match self.config.keep {
+            Keep::Last if surplus > 0 => self.cut_oldest(surplus),
+            Keep::First if surplus > 0 => self.cut_newest(surplus),
+            _ => {}
+        }
+        if self.lost.refused_events > 0 {
+            // Nothing is known from the last event that was kept on.
+            let records = self.segments.iter().flat_map(|s| s.records());
+            let last = records.map(|record| record.ticks).max();
+            self.end_ns = last.map_or(self.begin_ns, |ticks| self.times.ns(ticks));
+            self.windows.retain(|&(from, _)| from <= self.end_ns);
+            if let Some((_, to)) = self.windows.last_mut() {
+                *to = self.end_ns;
+            }
+        }
+        if self.roster.has_absorbed() {
+            let records = self.segments.iter().filter_map(|s| s.records().first());
+            let first = records.map(|record| record.ticks).min();
+            self.begin_ns = first.map_or(self.end_ns, |ticks| self.times.ns(ticks));
+        }
+    }
+
+    fn cut_oldest(&mut self, surplus: u64) {
+        if let Some(at) = surplus
+            .checked_sub(1)
+            .and_then(|nth| self.nth_event_ticks(nth))
+        {
+            // Of the events at that very time, this many go.
+            let mut at_edge = surplus - self.events_before(at);
+            let mut dropped = Vec::new();
+            for segment in &mut self.segments {
+                let n = segment.records().iter().position(|record| {
+                    let goes = record.ticks < at || record.ticks == at && at_edge > 0;
+                    at_edge -= u64::from(goes && record.ticks == at && record.is_event());
+                    !goes
+                });
+                let n = n.unwrap_or(segment.records().len());
+                dropped.push(segment.split_front(n));
+            }
+            self.roster.absorb(&dropped);
+        }
+    }
+
+    fn cut_newest(&mut self, surplus: u64) {
+        let total: u64 = self.segments.iter().map(|s| events_in(s.records())).sum();
+        let kept = total.saturating_sub(surplus);
+        let Some(at) = self.nth_event_ticks(kept) else {
+            return;
+        };
+        let mut at_edge = kept - self.events_before(at);
+        for segment in &mut self.segments {
+            let n = segment.records().iter().position(|record| {
+                let stays = record.ticks < at || record.ticks == at && at_edge > 0;
+                at_edge -= u64::from(stays && record.ticks == at && record.is_event());
+                !stays
+            });
+            segment.truncate(n.unwrap_or(segment.records().len()));
+        }
+    }
+
+    /// The time of the `nth` event over all threads, in ticks.
+    fn nth_event_ticks(&self, nth: u64) -> Option<u64> {
+        let events = self
+            .segments
+            .iter()
+            .flat_map(|s| s.records())
+            .filter(|r| r.is_event());
+        let mut ticks: Vec<u64> = events.map(|record| record.ticks).collect();
+        let nth = usize::try_from(nth).ok().filter(|&nth| nth < ticks.len())?;
+        Some(*ticks.select_nth_unstable(nth).1)
+    }
+
+    fn events_before(&self, ticks: u64) -> u64 {
+        let records = self.segments.iter().flat_map(|s| s.records());
+        records.filter(|r| r.is_event() && r.ticks < ticks).count() as u64
+    }
+
+    /// The location that a note bears.
+    pub(crate) fn location(&self, id: u32) -> Option<SpawnLocation> {
+        self.locations
+            .get(id as usize)
+            .map(|&location| location.into())
+    }
+
+    /// Tells `listener` all records of one stream after the other.
+    pub(crate) fn read(&self, mut listener: impl FnMut(u32, Reading)) {
+        let mut segments = &self.segments[..];
+        while let Some(first) = segments.first() {
+            let stream = first.stream;
+            let n = segments.iter().take_while(|s| s.stream == stream).count();
+            let (now, later) = segments.split_at(n);
+            segments = later;
+            let known = self.roster.stream(stream);
+            let mut reader = StreamReader {
+                snapshot: self,
+                worker: known.and_then(|s| s.worker),
+                location: known.and_then(|s| s.location),
+                ready_for_ns: known.and_then(|s| s.ready_for_ns),
+            };
+            for &record in now.iter().flat_map(|segment| segment.records()) {
+                if let Some(reading) = reader.read(stream, record) {
+                    listener(stream, reading);
+                }
+            }
+        }
+    }
+
+    /// The events, over all threads by time.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        let mut events = Vec::new();
+        let mut started: Option<(u32, usize)> = None;
+        self.read(|stream, reading| match reading {
+            Reading::Event(event) => {
+                if let Event::WorkerStart { worker: None, .. } = event {
+                    started = Some((stream, events.len()));
+                }
+                events.push(event);
+            }
+            // A worker's thread doesn't know yet that it is one when it starts.
+            Reading::Worker(becomes @ Some(_)) => {
+                if let Some((_, place)) = started.take_if(|(started, _)| *started == stream) {
+                    if let Event::WorkerStart { worker, .. } = &mut events[place] {
+                        *worker = becomes;
+                    }
+                }
+            }
+            Reading::Worker(..) | Reading::Who(..) => {}
+        });
+        // Stable, so that those of one thread stay in their order where the clock is coarse.
+        events.sort_by_key(Event::time_ns);
+        events
+    }
+}
+
+/// What a record, with the notes before it, says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reading {
+    Event(Event),
+    /// The task was spawned there, before recording started.
+    Who(u64, Option<SpawnLocation>),
+    /// The thread became another worker.
+    Worker(Option<u32>),
+}
+
+struct StreamReader<'a> {
+    snapshot: &'a Snapshot,
+    worker: Option<u32>,
+    location: Option<u32>,
+    ready_for_ns: Option<u64>,
+}
+
+impl StreamReader<'_> {
+    fn read(&mut self, thread: u32, record: Record) -> Option<Reading> {
+        let time_ns = self.snapshot.times.ns(record.ticks);
+        let (payload, worker) = (record.payload(), self.worker);
+        let mut location = || {
+            self.location
+                .take()
+                .and_then(|id| self.snapshot.location(id))
+        };
+        let task_id = task_id(payload);
+        let event = match record.kind() {
+            Kind::Spawn => Event::TaskSpawn {
+                task_id,
+                time_ns,
+                thread,
+                location: location(),
+            },
+            Kind::PollStart => Event::TaskPollStart {
+                task_id,
+                time_ns,
+                thread,
+                worker,
+                ready_ns: self
+                    .ready_for_ns
+                    .take()
+                    .map(|ns| time_ns.saturating_sub(ns)),
+            },
+            Kind::PollStartReady => {
+                let (id, ready_for_ns) = unpack_ready(payload);
+                Event::TaskPollStart {
+                    task_id: id,
+                    time_ns,
+                    thread,
+                    worker,
+                    ready_ns: Some(time_ns.saturating_sub(ready_for_ns)),
+                }
+            }
+            Kind::PollEnd => Event::TaskPollEnd {
+                task_id,
+                time_ns,
+                thread,
+                worker,
+            },
+            Kind::Terminate => Event::TaskTerminate {
+                task_id,
+                time_ns,
+                thread,
+            },
+            Kind::ThreadStart => Event::WorkerStart {
+                time_ns,
+                thread,
+                worker,
+            },
+            Kind::ThreadStop => Event::WorkerStop {
+                time_ns,
+                thread,
+                worker,
+            },
+            Kind::Park => Event::WorkerPark {
+                time_ns,
+                thread,
+                worker,
+            },
+            Kind::Unpark => Event::WorkerUnpark {
+                time_ns,
+                thread,
+                worker,
+            },
+            Kind::Who => return Some(Reading::Who(task_id, location())),
+            Kind::Role => {
+                self.worker = role(payload);
+                return Some(Reading::Worker(self.worker));
+            }
+            Kind::Location => {
+                self.location = Some(payload as u32);
+                return None;
+            }
+            Kind::Ready => {
+                self.ready_for_ns = Some(payload);
+                return None;
+            }
+            Kind::End | Kind::Stream => return None,
+        };
+        Some(Reading::Event(event))
+    }
+}
+
+/// The public id of the task that a record names.
+pub(crate) fn task_id(payload: u64) -> u64 {
+    if payload & ROOT == 0 {
+        return payload;
+    }
+    match payload & !ROOT {
+        0 => Event::ROOT,
+        further => u64::MAX - (further - 1),
+    }
+}

@@ -1,0 +1,158 @@
+//! The records that statemap data is made of.
+
+use std::io;
+
+use crate::state::{TaskState, WorkerState};
+use crate::statemap::Labels;
+use crate::timeline::Timeline;
+
+/// The first object of statemap data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metadata {
+    /// UTC at time zero: seconds since the Unix epoch, and nanoseconds.
+    pub start: [u64; 2],
+    /// What the picture is called.
+    pub title: String,
+    /// The host that the data is from.
+    pub host: Option<String>,
+    /// What an entity is: `Task`, `Worker`, `CPU`, ….
+    pub entity_kind: Option<String>,
+    /// The states, by value: the one at index 0 has value 0, and so on.
+    pub states: Vec<State>,
+}
+
+/// A state that an entity can be in. Its value is its index in [`Metadata::states`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Its name.
+    pub name: String,
+    /// Its colour, as `#RRGGBB` or as the name of one; `None` leaves it to the renderer.
+    pub colour: Option<String>,
+}
+
+/// One change of state of an entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datum {
+    /// When, in ns since [`Metadata::start`].
+    pub time_ns: u64,
+    /// The state from then on.
+    pub state: u32,
+    /// The tag from then on, as an index into the tag definitions.
+    pub tag: Option<usize>,
+}
+
+/// What a tag of a state means. Tags split a state: here by the location of the spawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagDefinition {
+    /// The value of the state.
+    pub state: u32,
+    /// The tag.
+    pub tag: String,
+    /// Whatever else its definition says, as `(key, value)`, the values in JSON.
+    pub fields: Vec<(String, String)>,
+    /// Whether there is a definition; if not, the tag was only used.
+    pub is_defined: bool,
+}
+
+impl Metadata {
+    /// The metadata of a timeline's tasks.
+    pub(crate) fn of_tasks(timeline: &Timeline, labels: &Labels) -> Self {
+        let states = TaskState::ALL
+            .into_iter()
+            // The renderer wants values without gaps; `ready` is the highest for this reason.
+            .filter(|state| timeline.schedule_latency || *state != TaskState::Ready)
+            .map(|state| State::new(state.name(), state.colour()))
+            .collect();
+        let recorded = timeline.trace_target.tracks_tasks();
+        Self::of(timeline, labels, "Task", "tasks", recorded, states)
+    }
+
+    /// The metadata of a timeline's workers.
+    pub(crate) fn of_workers(timeline: &Timeline, labels: &Labels) -> Self {
+        let states = WorkerState::ALL
+            .into_iter()
+            .map(|state| State::new(state.name(), state.colour()))
+            .collect();
+        let recorded = timeline.trace_target.tracks_workers();
+        Self::of(timeline, labels, "Worker", "workers", recorded, states)
+    }
+
+    fn of(
+        timeline: &Timeline,
+        labels: &Labels,
+        entity_kind: &str,
+        entities: &str,
+        is_recorded: bool,
+        states: Vec<State>,
+    ) -> Self {
+        let begin = timeline.utc_at_zero + std::time::Duration::from_nanos(timeline.begin_ns);
+        Self {
+            start: [begin.as_secs(), u64::from(begin.subsec_nanos())],
+            title: title(timeline, labels, entities, is_recorded),
+            host: labels.host.clone(),
+            entity_kind: Some(entity_kind.to_owned()),
+            states,
+        }
+    }
+
+    /// Writes it as one line.
+    pub(crate) fn write(&self, w: &mut impl io::Write) -> io::Result<()> {
+        let [seconds, ns] = self.start;
+        write!(
+            w,
+            "{{\"start\":[{seconds},{ns}],\"title\":{}",
+            json(&self.title)
+        )?;
+        w.write_all(b",\"states\":{")?;
+        for (value, state) in self.states.iter().enumerate() {
+            let comma = if value > 0 { "," } else { "" };
+            write!(w, "{comma}{}:{{\"value\":{value}", json(&state.name))?;
+            if let Some(colour) = &state.colour {
+                write!(w, ",\"color\":{}", json(colour))?;
+            }
+            w.write_all(b"}")?;
+        }
+        w.write_all(b"}")?;
+        if let Some(host) = &self.host {
+            write!(w, ",\"host\":{}", json(host))?;
+        }
+        if let Some(kind) = &self.entity_kind {
+            write!(w, ",\"entityKind\":{}", json(kind))?;
+        }
+        w.write_all(b"}\n")
+    }
+}
+
+impl State {
+    fn new(name: &str, colour: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            colour: Some(colour.to_owned()),
+        }
+    }
+}
+
+/// The title: `http: Tokio tasks`, and what one has to know not to be misled by the picture.
+fn title(timeline: &Timeline, labels: &Labels, entities: &str, is_recorded: bool) -> String {
+    let mut title = format!("{}: Tokio {entities}", labels.title);
+    if !is_recorded {
+        title.push_str(" (not recorded)");
+    }
+    if !timeline.task_hooks {
+        title.push_str(" (workers only)");
+    }
+    if timeline.lost.total() > 0 {
+        title.push_str(&format!(" ({})", timeline.lost));
+    }
+    match timeline.gaps.len() {
+        0 => {}
+        1 => title.push_str(" (1 gap)"),
+        n => title.push_str(&format!(" ({n} gaps)")),
+    }
+    title
+}
+
+/// A string as JSON, quotes and all.
+pub(crate) fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

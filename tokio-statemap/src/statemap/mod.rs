@@ -1,0 +1,100 @@
+//! Statemap data: what a [`Timeline`] looks like to the statemap renderer.
+//!
+//! The format is concatenated JSON: one object of metadata, then one object for each change of
+//! state, with tag definitions in between. [`write_tasks`] and [`write_workers`] write it from a
+//! timeline, [`read`](read::read) reads any such data, whoever wrote it.
+
+mod format;
+mod labels;
+pub mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::io;
+
+use crate::error::Error;
+use crate::timeline::Timeline;
+
+pub use format::{Datum, Metadata, State, TagDefinition};
+pub use labels::Labels;
+pub use write::{write_tasks, write_workers};
+
+/// A timeline that is ready to be written as statemap data.
+///
+/// The same timeline always gives the same bytes.
+#[derive(Clone, Debug)]
+pub struct StatemapData {
+    timeline: Timeline,
+    labels: Labels,
+}
+
+impl StatemapData {
+    /// The data of `timeline`, under `labels`.
+    pub fn new(timeline: Timeline, labels: Labels) -> Self {
+        Self { timeline, labels }
+    }
+
+    /// What the data is a view of.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// Writes the tasks to `w`, through a buffer of its own.
+    ///
+    /// # Errors
+    ///
+    /// If `w` fails.
+    pub fn write_tasks(&self, w: impl io::Write) -> Result<(), Error> {
+        write_tasks(&self.timeline, &self.labels, w).map_err(io_error)
+    }
+
+    /// Writes the workers to `w`, through a buffer of its own.
+    ///
+    /// # Errors
+    ///
+    /// If `w` fails.
+    pub fn write_workers(&self, w: impl io::Write) -> Result<(), Error> {
+        write_workers(&self.timeline, &self.labels, w).map_err(io_error)
+    }
+
+    /// The tasks as bytes.
+    ///
+    /// # Errors
+    ///
+    /// None that is known: memory does not fail like a file does.
+    pub fn tasks_to_bytes(&self) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        self.write_tasks(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The workers as bytes.
+    ///
+    /// # Errors
+    ///
+    /// None that is known: memory does not fail like a file does.
+    pub fn workers_to_bytes(&self) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        self.write_workers(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+impl Timeline {
+    /// Statemap data of it, named after this program and host. It copies the timeline; see
+    /// [`into_data`](Self::into_data) and [`write_tasks`] for how not to.
+    pub fn to_data(&self) -> StatemapData {
+        self.clone().into_data()
+    }
+
+    /// Statemap data of it, named after this program and host.
+    pub fn into_data(self) -> StatemapData {
+        StatemapData::new(self, Labels::of_this_program())
+    }
+}
+
+/// A writer has no path that [`Error::Io`] could name.
+fn io_error(error: io::Error) -> Error {
+    Error::Json(serde_json::Error::io(error))
+}

@@ -1,0 +1,63 @@
+//! The fields of one object. Errors are what is wrong; where it is, the caller knows.
+
+use serde_json::{Map, Value};
+
+pub(super) type Object = Map<String, Value>;
+
+pub(super) fn object(value: Value) -> Result<Object, String> {
+    match value {
+        Value::Object(object) => Ok(object),
+        value => Err(format!(
+            "{} is no record; a record is a JSON object",
+            short(&value)
+        )),
+    }
+}
+
+pub(super) fn required(object: &mut Object, key: &str) -> Result<Value, String> {
+    object
+        .remove(key)
+        .ok_or_else(|| format!("`{key}` is missing"))
+}
+
+pub(super) fn string(object: &mut Object, key: &str) -> Result<String, String> {
+    match required(object, key)? {
+        Value::String(text) => Ok(text),
+        value => Err(format!("`{key}` is {}; it must be a string", short(&value))),
+    }
+}
+
+pub(super) fn optional_string(object: &mut Object, key: &str) -> Result<Option<String>, String> {
+    match object.remove(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(value) => Err(format!("`{key}` is {}; it must be a string", short(&value))),
+    }
+}
+
+pub(super) fn time(object: &mut Object) -> Result<u64, String> {
+    let value = required(object, "time")?;
+    let time = value.as_str().and_then(|text| text.parse().ok());
+    time.ok_or_else(|| {
+        format!(
+            "`time` is {}; it must be a string of whole ns since `start`, such as \"1500\"",
+            short(&value)
+        )
+    })
+}
+
+pub(super) fn nothing_else(object: &Object, right: &str) -> Result<(), String> {
+    match object.keys().next() {
+        Some(key) => Err(format!("unknown key `{key}`: {right}")),
+        None => Ok(()),
+    }
+}
+
+/// A value for a message: nobody wants a megabyte there.
+pub(super) fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}

@@ -1,0 +1,212 @@
+//! A timeline's tasks or workers as statemap data.
+
+use std::collections::HashMap;
+use std::io::{self, BufWriter, Write};
+
+use crate::event::SpawnLocation;
+use crate::state::TaskState;
+use crate::statemap::Labels;
+use crate::statemap::format::{Metadata, json};
+use crate::timeline::Timeline;
+
+/// Writes the tasks of `timeline` as statemap data, through a buffer.
+///
+/// Times count from the timeline's left edge. Where two changes of one task bear the same time (a
+/// clock is only so fine), the later one is written as 1 ns later: the renderer takes no two
+/// changes at one time, and none may be missing. Live states bear the spawn location as their tag.
+///
+/// # Errors
+///
+/// If `w` fails.
+///
+/// # Examples
+///
+/// ```
+/// use tokio_statemap::Timeline;
+/// use tokio_statemap::statemap::{Labels, write_tasks};
+///
+/// fn print(timeline: &Timeline) -> std::io::Result<()> {
+///     let labels = Labels { title: "http".to_owned(), host: None };
+///     write_tasks(timeline, &labels, std::io::stdout().lock())
+/// }
+/// ```
+pub fn write_tasks(timeline: &Timeline, labels: &Labels, w: impl io::Write) -> io::Result<()> {
+    let mut rows = Rows::new(timeline, w);
+    Metadata::of_tasks(timeline, labels).write(&mut rows.w)?;
+    let mut tags = HashMap::new();
+    for task in &timeline.tasks {
+        let tag = task
+            .location
+            .map(|location| *tags.entry(location).or_insert_with(|| rows.tag(location)));
+        rows.begin_row(&timeline.task_name(task.key));
+        for (time_ns, state) in task.transitions() {
+            let state = match state {
+                // Its value is not among the states then.
+                TaskState::Ready if !timeline.schedule_latency => TaskState::Waiting,
+                state => state,
+            };
+            let tag = tag.filter(|_| state != TaskState::Completed);
+            rows.datum(time_ns, state.value(), tag)?;
+        }
+    }
+    rows.finish()
+}
+
+/// Writes the workers of `timeline` as statemap data, through a buffer.
+///
+/// Times are as in [`write_tasks`]. The threads of the blocking pool are no workers.
+///
+/// # Errors
+///
+/// If `w` fails.
+pub fn write_workers(timeline: &Timeline, labels: &Labels, w: impl io::Write) -> io::Result<()> {
+    let mut rows = Rows::new(timeline, w);
+    Metadata::of_workers(timeline, labels).write(&mut rows.w)?;
+    for worker in &timeline.workers {
+        rows.begin_row(&timeline.worker_name(worker.index));
+        for &(time_ns, state) in &worker.transitions {
+            rows.datum(time_ns, state.value(), None)?;
+        }
+    }
+    rows.finish()
+}
+
+/// Writes the data of one entity after the other.
+struct Rows<W: Write> {
+    w: BufWriter<W>,
+    begin_ns: u64,
+    end_ns: u64,
+    /// The entity that is being written, as the middle of its data.
+    entity: Vec<u8>,
+    /// What was written last of this entity.
+    last: Option<Change>,
+    /// The latest of all times written.
+    latest_ns: u64,
+    tags: Vec<Tag>,
+    /// The first entity and how it ended: the end of the data is written as its.
+    first: Option<(Vec<u8>, Change)>,
+}
+
+#[derive(Clone, Copy)]
+struct Change {
+    time_ns: u64,
+    state: u8,
+    tag: Option<usize>,
+}
+
+struct Tag {
+    json: String,
+    /// The states for which it is defined, as bits.
+    defined: u8,
+}
+
+impl<W: Write> Rows<W> {
+    fn new(timeline: &Timeline, w: W) -> Self {
+        Self {
+            w: BufWriter::with_capacity(1 << 16, w),
+            begin_ns: timeline.begin_ns,
+            end_ns: timeline.end_ns,
+            entity: Vec::new(),
+            last: None,
+            latest_ns: 0,
+            tags: Vec::new(),
+            first: None,
+        }
+    }
+
+    /// A tag that is still undefined for every state.
+    fn tag(&mut self, location: SpawnLocation) -> usize {
+        self.tags.push(Tag {
+            json: json(&location.to_string()),
+            defined: 0,
+        });
+        self.tags.len() - 1
+    }
+
+    fn begin_row(&mut self, entity: &str) {
+        self.end_row();
+        self.entity.clear();
+        self.entity.extend_from_slice(b"\",\"entity\":");
+        self.entity.extend_from_slice(json(entity).as_bytes());
+        self.entity.extend_from_slice(b",\"state\":");
+    }
+
+    fn end_row(&mut self) {
+        let Some(last) = self.last.take() else { return };
+        if self.first.is_none() {
+            self.first = Some((self.entity.clone(), last));
+        }
+    }
+
+    fn datum(&mut self, time_ns: u64, state: u8, tag: Option<usize>) -> io::Result<()> {
+        let relative_ns = time_ns.saturating_sub(self.begin_ns);
+        let time_ns = match self.last {
+            Some(last) => relative_ns.max(last.time_ns + 1),
+            None => relative_ns,
+        };
+        let change = Change {
+            time_ns,
+            state,
+            tag,
+        };
+        self.define(change)?;
+        self.latest_ns = self.latest_ns.max(time_ns);
+        self.last = Some(change);
+        write_datum(&mut self.w, &self.entity, change, &self.tags)
+    }
+
+    /// Writes the definition of a pair of state and tag before its first use.
+    fn define(&mut self, change: Change) -> io::Result<()> {
+        let Some(tag) = change.tag.map(|tag| &mut self.tags[tag]) else {
+            return Ok(());
+        };
+        let bit = 1 << change.state;
+        if tag.defined & bit != 0 {
+            return Ok(());
+        }
+        tag.defined |= bit;
+        writeln!(
+            self.w,
+            "{{\"state\":{},\"tag\":{}}}",
+            change.state, tag.json
+        )
+    }
+
+    /// Writes the end of the data. For the renderer, the time of the last record is where all that
+    /// is still going on ends, and what begins there or later isn't seen.
+    fn finish(mut self) -> io::Result<()> {
+        self.end_row();
+        if let Some((entity, last)) = &self.first {
+            let length_ns = self.end_ns.saturating_sub(self.begin_ns);
+            let time_ns = length_ns.max(self.latest_ns + 1);
+            write_datum(&mut self.w, entity, Change { time_ns, ..*last }, &self.tags)?;
+        }
+        self.w.flush()
+    }
+}
+
+fn write_datum(w: &mut impl Write, entity: &[u8], change: Change, tags: &[Tag]) -> io::Result<()> {
+    w.write_all(b"{\"time\":\"")?;
+    w.write_all(decimal(change.time_ns, &mut [0; 20]))?;
+    w.write_all(entity)?;
+    w.write_all(&[b'0' + change.state])?;
+    if let Some(tag) = change.tag {
+        w.write_all(b",\"tag\":")?;
+        w.write_all(tags[tag].json.as_bytes())?;
+    }
+    w.write_all(b"}\n")
+}
+
+/// `value` in decimal, in `buffer`: `write!` takes several times as long, and there may be
+/// millions.
+fn decimal(mut value: u64, buffer: &mut [u8; 20]) -> &[u8] {
+    let mut at = buffer.len();
+    loop {
+        at -= 1;
+        buffer[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            return &buffer[at..];
+        }
+    }
+}

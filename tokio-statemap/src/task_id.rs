@@ -1,0 +1,59 @@
+//! Tokio's task ids as numbers.
+
+use std::hash::Hash;
+
+use crate::clock::KeepU64;
+use crate::error::InvalidCasts;
+
+/// The number that `id` displays.
+///
+/// `tokio::task::Id` has no accessor for it, but it is `Hash`, and what it feeds to a hasher is
+/// that number; [`check_casts`] checks that this is so.
+#[cfg_attr(not(tokio_unstable), allow(dead_code))]
+#[inline]
+pub(crate) fn number(id: tokio::task::Id) -> u64 {
+    let mut number = KeepU64::default();
+    id.hash(&mut number);
+    number.0
+}
+
+/// Checks that a `tokio::task::Id` can be read as the `u64` that it displays.
+///
+/// [`register_hooks`](crate::register_hooks) does so by itself.
+///
+/// # Errors
+///
+/// [`InvalidCasts`] if a future version of Tokio made its ids something else.
+///
+/// # Examples
+///
+/// ```
+/// tokio_statemap::check_casts()?;
+/// # Ok::<(), tokio_statemap::InvalidCasts>(())
+/// ```
+pub fn check_casts() -> Result<(), InvalidCasts> {
+    use std::sync::OnceLock;
+    static CHECKED: OnceLock<bool> = OnceLock::new();
+    let holds = *CHECKED.get_or_init(|| {
+        // Only a task has an id, and only a runtime makes one.
+        let ids = std::thread::spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
+            let ids = [runtime.spawn(async {}).id(), runtime.spawn(async {}).id()];
+            Some(ids)
+        });
+        let ids = ids.join().ok().flatten();
+        ids.is_some_and(|ids| {
+            ids.iter()
+                .all(|&id| number(id).to_string() == id.to_string())
+        })
+    });
+    if holds { Ok(()) } else { Err(InvalidCasts) }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn ids_are_the_numbers_they_display() {
+        assert_eq!(super::check_casts(), Ok(()));
+    }
+}

@@ -1,0 +1,315 @@
+//! Events → spans: the events of each thread in their order, the threads one after the other.
+//!
+//! A poll begins and ends on one thread, so that no event of another thread is needed to know it,
+//! and what one thread saw is in order whatever the clocks of the others said. Only then are a
+//! task's polls on different threads put in order.
+
+use std::collections::BTreeMap;
+
+use crate::event::{Event, SpawnLocation};
+use crate::roster::{IdMap, Stream};
+use crate::state::{TaskState, WorkerState};
+use crate::timeline::workers::{Claim, WorkersBuilder};
+use crate::timeline::{BlockingThread, Handover, Poll, Task, TaskKey, Worker};
+
+/// What is known of tasks and threads so far.
+#[derive(Debug)]
+pub(crate) struct Builder {
+    /// The windows of recording, from and to in ns.
+    windows: Vec<(u64, u64)>,
+    begin_ns: u64,
+    tasks: IdMap<Draft>,
+    threads: BTreeMap<u32, Thread>,
+}
+
+/// What comes out.
+#[derive(Debug)]
+pub(crate) struct Built {
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) workers: Vec<Worker>,
+    pub(crate) blocking_threads: Vec<BlockingThread>,
+    pub(crate) handovers: Vec<Handover>,
+}
+
+#[derive(Debug, Default)]
+struct Draft {
+    location: Option<SpawnLocation>,
+    parent: Option<u64>,
+    spawned_ns: Option<u64>,
+    terminated_ns: Option<u64>,
+    polls: Vec<Poll>,
+    /// Whether it lived at the left edge, and if so whether it had been polled.
+    carried: Option<bool>,
+}
+
+#[derive(Debug, Default)]
+struct Thread {
+    /// The window of its last event.
+    window: usize,
+    /// The polls that it is in, the inner last.
+    polls: Vec<(u64, Poll)>,
+    worker: Option<(u32, WorkerState)>,
+    claims: Vec<Claim>,
+    started_ns: Option<u64>,
+    stopped_ns: Option<u64>,
+    /// Whether it has done anything since it started.
+    is_used: bool,
+    parks: BTreeMap<u32, u64>,
+}
+
+impl Builder {
+    pub(crate) fn new(windows: Vec<(u64, u64)>, begin_ns: u64) -> Self {
+        Self {
+            windows,
+            begin_ns,
+            tasks: IdMap::default(),
+            threads: BTreeMap::new(),
+        }
+    }
+
+    /// A task that lived at the left edge.
+    pub(crate) fn carry_task(
+        &mut self,
+        id: u64,
+        location: Option<SpawnLocation>,
+        parent: Option<u64>,
+        polled: bool,
+    ) {
+        let draft = self.tasks.entry(id).or_default();
+        (draft.location, draft.parent) = (location, parent);
+        draft.carried = Some(polled);
+    }
+
+    /// A thread, as it was at the left edge; `polls` are the tasks it was polling.
+    pub(crate) fn carry_thread(&mut self, thread: u32, known: &Stream, polls: &[u64]) {
+        let begin_ns = self.begin_ns;
+        let state = self.threads.entry(thread).or_default();
+        state.is_used = true;
+        if let Some(worker) = known.worker {
+            let now = match (known.stopped, known.parked) {
+                (true, _) => WorkerState::Stopped,
+                (_, Some(true)) => WorkerState::Parked,
+                _ => WorkerState::Running,
+            };
+            state.claim(begin_ns, thread, worker, now);
+        }
+        for &id in polls {
+            let poll = Poll::open(begin_ns, thread, known.worker).cut_left();
+            state.polls.push((id, poll));
+        }
+    }
+
+    /// A task whose spawn was not recorded was spawned there.
+    pub(crate) fn introduce(&mut self, id: u64, location: Option<SpawnLocation>) {
+        self.tasks.entry(id).or_default().location = location;
+    }
+
+    /// The next event of its thread.
+    pub(crate) fn event(&mut self, event: &Event) {
+        let (number, time_ns) = (event.thread(), event.time_ns());
+        let thread = self.threads.entry(number).or_default();
+        while let Some(&(from, _)) = self.windows.get(thread.window + 1) {
+            if from > time_ns {
+                break;
+            }
+            // Recording stopped in between: what it was polling then, it was polling until then.
+            let stopped_ns = self.windows[thread.window].1;
+            for (id, poll) in thread.polls.drain(..) {
+                let poll = poll.cut_right(stopped_ns.max(poll.start_ns()));
+                self.tasks.entry(id).or_default().polls.push(poll);
+            }
+            thread.window += 1;
+        }
+        match *event {
+            Event::TaskSpawn {
+                task_id, location, ..
+            } => {
+                let parent = thread.polls.last().map(|&(id, _)| id);
+                let draft = self.tasks.entry(task_id).or_default();
+                // A root future's number is used again: its row goes on.
+                draft.spawned_ns = Some(draft.spawned_ns.unwrap_or(time_ns).min(time_ns));
+                draft.terminated_ns = draft.terminated_ns.filter(|_| !is_root(task_id));
+                (draft.location, draft.parent) = (location, parent);
+            }
+            Event::TaskPollStart {
+                task_id,
+                worker,
+                ready_ns,
+                ..
+            } => {
+                if let Some(worker) = worker {
+                    thread.claim(time_ns, number, worker, WorkerState::Running);
+                }
+                let poll = Poll::open(time_ns, number, worker).ready(ready_ns);
+                thread.polls.push((task_id, poll));
+            }
+            Event::TaskPollEnd {
+                task_id, worker, ..
+            } => {
+                let open = thread.polls.iter().rposition(|&(id, _)| id == task_id);
+                let poll = open.map(|place| thread.polls.remove(place).1);
+                let poll = poll.unwrap_or_else(|| {
+                    let from = self.windows.get(thread.window).map_or(0, |window| window.0);
+                    let from = from.max(self.begin_ns).min(time_ns);
+                    Poll::open(from, number, worker).cut_left()
+                });
+                self.tasks
+                    .entry(task_id)
+                    .or_default()
+                    .polls
+                    .push(poll.ended(time_ns));
+            }
+            Event::TaskTerminate { task_id, .. } => {
+                self.tasks.entry(task_id).or_default().terminated_ns = Some(time_ns);
+            }
+            Event::WorkerStart { worker, .. } => {
+                thread.started_ns = Some(time_ns);
+                if let Some(worker) = worker {
+                    thread.claim(time_ns, number, worker, WorkerState::Running);
+                }
+                return; // it has done nothing yet
+            }
+            Event::WorkerStop { worker, .. } => {
+                thread.stopped_ns = Some(time_ns);
+                if let Some(worker) = worker {
+                    thread.claim(time_ns, number, worker, WorkerState::Stopped);
+                }
+            }
+            Event::WorkerPark { worker, .. } => {
+                if let Some(worker) = worker {
+                    *thread.parks.entry(worker).or_default() += 1;
+                    thread.claim(time_ns, number, worker, WorkerState::Parked);
+                }
+            }
+            Event::WorkerUnpark { worker, .. } => {
+                if let Some(worker) = worker {
+                    thread.claim(time_ns, number, worker, WorkerState::Running);
+                }
+            }
+        }
+        thread.is_used = true;
+    }
+
+    /// All that was told, in order.
+    pub(crate) fn finish(mut self) -> Built {
+        let last_window = self.windows.len().saturating_sub(1);
+        let mut workers = WorkersBuilder::default();
+        let mut blocking_threads = Vec::new();
+        for (number, mut thread) in self.threads {
+            for (id, poll) in thread.polls.drain(..) {
+                // Only in the last window may it still run.
+                let poll = match self.windows.get(thread.window) {
+                    Some(&(_, to)) if thread.window < last_window => {
+                        poll.cut_right(to.max(poll.start_ns()))
+                    }
+                    _ => poll,
+                };
+                self.tasks.entry(id).or_default().polls.push(poll);
+            }
+            if let (Some(started_ns), true) = (thread.started_ns, thread.claims.is_empty()) {
+                blocking_threads.push(BlockingThread {
+                    thread: number,
+                    started_ns,
+                    stopped_ns: thread.stopped_ns,
+                });
+            }
+            workers.add(thread.claims, thread.parks);
+        }
+        let begin_ns = self.begin_ns;
+        let drafts = self.tasks.into_iter();
+        let mut tasks: Vec<_> = drafts
+            .filter_map(|(id, d)| d.finish(id, begin_ns))
+            .collect();
+        tasks.sort_unstable_by_key(|task| task.key);
+        let (workers, handovers) = workers.finish(&tasks);
+        Built {
+            tasks,
+            workers,
+            blocking_threads,
+            handovers,
+        }
+    }
+}
+
+impl Thread {
+    /// Notes that it is `worker`, in `state` from `time_ns` on.
+    fn claim(&mut self, time_ns: u64, thread: u32, worker: u32, state: WorkerState) {
+        if self.worker == Some((worker, state)) {
+            return;
+        }
+        let mut claim = Claim {
+            worker,
+            time_ns,
+            thread,
+            state: WorkerState::Running,
+        };
+        // A thread of the pool that did nothing before was started to be this worker.
+        if let (Some(started_ns), false, true) =
+            (self.started_ns, self.is_used, self.claims.is_empty())
+        {
+            claim.time_ns = started_ns;
+            self.claims.push(claim);
+        }
+        self.worker = Some((worker, state));
+        self.claims.push(Claim {
+            time_ns,
+            state,
+            ..claim
+        });
+    }
+}
+
+impl Draft {
+    /// The task; `None` if it was none: closures of `spawn_blocking` and the run loops of workers
+    /// terminate without ever having been spawned or polled.
+    fn finish(mut self, id: u64, begin_ns: u64) -> Option<Task> {
+        if self.spawned_ns.is_none() && self.polls.is_empty() && self.carried.is_none() {
+            return None;
+        }
+        order(&mut self.polls);
+        let first_poll = self.polls.first().copied();
+        // Two threads' clocks may differ by some ns.
+        let spawned_ns = self
+            .spawned_ns
+            .map(|spawned| first_poll.map_or(spawned, |poll| spawned.min(poll.start_ns())));
+        let ran_at_begin = first_poll.filter(|p| p.is_cut_left() && p.start_ns() <= begin_ns);
+        let (first_ns, first_state) = match (spawned_ns, self.carried, first_poll) {
+            (Some(spawned), ..) => (spawned, TaskState::Spawned),
+            (_, Some(_), _) if ran_at_begin.is_some() => (begin_ns, TaskState::Running),
+            (_, Some(true), _) => (begin_ns, TaskState::Waiting),
+            (_, Some(false), _) => (begin_ns, TaskState::Spawned),
+            (.., Some(poll)) => match poll.ready_ns() {
+                Some(ready) if ready < poll.start_ns() => (ready.max(begin_ns), TaskState::Ready),
+                _ => (poll.start_ns(), TaskState::Running),
+            },
+            (None, None, None) => return None,
+        };
+        let mut before = first_ns;
+        for poll in &mut self.polls {
+            *poll = poll.not_before(before);
+            before = poll.end_ns().unwrap_or(poll.start_ns());
+        }
+        Some(Task {
+            key: TaskKey::from_id(id),
+            location: self.location,
+            parent: self.parent.map(TaskKey::from_id),
+            spawned_ns,
+            first_ns,
+            first_state,
+            terminated_ns: self.terminated_ns.map(|at| at.max(first_ns)),
+            polls: self.polls,
+        })
+    }
+}
+
+/// Puts polls from different threads in order.
+fn order(polls: &mut [Poll]) {
+    let key = |poll: &Poll| (poll.start_ns(), poll.end_ns().unwrap_or(u64::MAX));
+    if !polls.is_sorted_by_key(key) {
+        polls.sort_by_key(key);
+    }
+}
+
+fn is_root(id: u64) -> bool {
+    matches!(TaskKey::from_id(id), TaskKey::Root(_))
+}

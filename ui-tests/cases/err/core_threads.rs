@@ -1,0 +1,2 @@
+#[tokio::main(core_threads = 4)]
+async fn main() {}

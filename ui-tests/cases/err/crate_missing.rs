@@ -1,0 +1,2 @@
+#[tokio::main(crate = "nowhere")]
+async fn main() {}

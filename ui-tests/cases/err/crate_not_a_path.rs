@@ -1,0 +1,2 @@
+#[tokio::main(crate = "not a path")]
+async fn main() {}

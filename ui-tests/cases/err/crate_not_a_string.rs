@@ -1,0 +1,2 @@
+#[tokio::main(crate = 456)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio::main(flavor = "local", flavor = "local")]
+async fn main() {}

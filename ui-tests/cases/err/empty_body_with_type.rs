@@ -1,0 +1,2 @@
+#[tokio::main]
+async fn main() -> Result<(), String> {}

@@ -1,0 +1,5 @@
+#[tokio::main(foo = "bar")]
+async fn main() -> Result<(), String> {
+    let number: u8 = "text";
+    Ok(())
+}

@@ -1,0 +1,2 @@
+#[tokio::main(flavor = "basic_scheduler")]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio::main(flavor = 123)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio::main(flavor = "single_thread")]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio::main(flavor = "threaded_scheduler")]
+async fn main() {}

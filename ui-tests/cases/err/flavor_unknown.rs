@@ -1,0 +1,2 @@
+#[tokio::main(flavor = "foo")]
+async fn main() {}

@@ -1,0 +1,5 @@
+#[tokio::main]
+async fn main() {
+    let text = String::new();
+    text.
+}

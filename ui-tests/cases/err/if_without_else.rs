@@ -1,0 +1,6 @@
+#[tokio::main]
+async fn main() -> Result<(), String> {
+    if true {
+        Ok(())
+    }
+}

@@ -1,0 +1,6 @@
+use std::process::Termination;
+
+#[tokio::main]
+async fn main() -> impl Termination {
+    "hello"
+}

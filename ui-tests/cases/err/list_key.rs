@@ -1,0 +1,2 @@
+#[tokio::main(flavor("multi_thread"))]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio::main(foo::bar)]
+async fn main() {}

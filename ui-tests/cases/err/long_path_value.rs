@@ -1,0 +1,2 @@
+#[tokio::main(foo::bar = 1)]
+async fn main() {}

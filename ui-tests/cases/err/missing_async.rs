@@ -1,0 +1,4 @@
+#[tokio::main]
+fn main() {
+    println!("hello");
+}

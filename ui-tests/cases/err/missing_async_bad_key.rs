@@ -1,0 +1,2 @@
+#[tokio::main(nonsense = 1)]
+fn main() {}

@@ -1,0 +1,5 @@
+#[tokio::main]
+async fn main() {
+    println!("hello");
+    Ok::<(), ()>(())
+}

@@ -1,0 +1,2 @@
+#[tokio::main(name = 7)]
+async fn main() {}

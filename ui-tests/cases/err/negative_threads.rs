@@ -1,0 +1,2 @@
+#[tokio::main(worker_threads = -1)]
+async fn main() {}

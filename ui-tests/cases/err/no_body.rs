@@ -1,0 +1,6 @@
+trait Service {
+    #[tokio::main]
+    async fn run();
+}
+
+fn main() {}

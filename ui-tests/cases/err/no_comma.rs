@@ -1,0 +1,2 @@
+#[tokio::main(flavor = "local" name = "x")]
+async fn main() {}

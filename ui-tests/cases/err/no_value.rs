@@ -1,0 +1,2 @@
+#[tokio::main(flavor = )]
+async fn main() {}

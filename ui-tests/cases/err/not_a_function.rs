@@ -1,0 +1,4 @@
+#[tokio::main]
+struct NotAFunction;
+
+fn main() {}

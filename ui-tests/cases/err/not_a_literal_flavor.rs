@@ -1,0 +1,4 @@
+const FLAVOR: &str = "local";
+
+#[tokio::main(flavor = FLAVOR)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio::main(basic_scheduler)]
+async fn main() {}

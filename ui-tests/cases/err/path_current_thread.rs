@@ -1,0 +1,2 @@
+#[tokio::main(current_thread)]
+async fn main() {}

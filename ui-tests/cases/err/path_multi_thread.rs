@@ -1,0 +1,2 @@
+#[tokio::main(multi_thread)]
+async fn main() {}

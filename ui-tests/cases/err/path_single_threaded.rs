@@ -1,0 +1,2 @@
+#[tokio::main(single_threaded)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio::main(threaded_scheduler)]
+async fn main() {}

@@ -1,0 +1,9 @@
+#[tokio::main]
+async fn work<'a>() -> &'a str {
+    let text = String::new();
+    &text
+}
+
+fn main() {
+    work();
+}

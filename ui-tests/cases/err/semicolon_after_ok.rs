@@ -1,0 +1,5 @@
+//@ edition: 2021
+#[tokio::main]
+async fn main() -> Result<(), String> {
+    Ok(());
+}

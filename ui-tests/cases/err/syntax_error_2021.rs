@@ -1,0 +1,6 @@
+//@ edition: 2021
+#[tokio::main]
+async fn main() -> Result<(), String> {
+    println!("hello")
+    Ok(())
+}

@@ -1,0 +1,5 @@
+//@ test
+#[tokio::test]
+async fn arguments(number: u8) {
+    drop(number);
+}

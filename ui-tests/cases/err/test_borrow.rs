@@ -1,0 +1,7 @@
+//@ test
+#[tokio::test]
+async fn moved() {
+    let text = String::new();
+    drop(text);
+    drop(text);
+}

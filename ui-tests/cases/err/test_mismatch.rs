@@ -1,0 +1,5 @@
+//@ test
+#[tokio::test]
+async fn mismatch() {
+    Ok::<(), ()>(())
+}

@@ -1,0 +1,3 @@
+//@ test
+#[tokio::test]
+fn not_async() {}

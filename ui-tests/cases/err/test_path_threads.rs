@@ -1,0 +1,3 @@
+//@ test
+#[tokio::test(threaded_scheduler)]
+async fn threads() {}

@@ -1,0 +1,6 @@
+//@ test
+//@ edition: 2021
+#[tokio::test]
+async fn mismatch() -> Result<(), String> {
+    println!("hello");
+}

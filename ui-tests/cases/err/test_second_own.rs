@@ -1,0 +1,4 @@
+//@ test
+#[tokio::test]
+#[tokio::test]
+async fn twice() {}

@@ -1,0 +1,3 @@
+//@ test
+#[tokio::test(worker_threads = 2)]
+async fn threads() {}

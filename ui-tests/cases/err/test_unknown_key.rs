@@ -1,0 +1,3 @@
+//@ test
+#[tokio::test(foo)]
+async fn unknown() {}

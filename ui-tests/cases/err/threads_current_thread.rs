@@ -1,0 +1,2 @@
+#[tokio::main(flavor = "current_thread", worker_threads = 4)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio::main(worker_threads = "4")]
+async fn main() {}

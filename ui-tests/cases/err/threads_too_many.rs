@@ -1,0 +1,2 @@
+#[tokio::main(worker_threads = 99999999999999999999999999)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio::main(worker_threads = 0)]
+async fn main() {}

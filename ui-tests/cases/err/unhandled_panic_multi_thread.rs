@@ -1,0 +1,2 @@
+#[tokio::main(unhandled_panic = "ignore")]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio::main(flavor = "current_thread", unhandled_panic = "abort")]
+async fn main() {}

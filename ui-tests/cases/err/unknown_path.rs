@@ -1,0 +1,2 @@
+#[tokio::main(foo)]
+async fn main() {}

@@ -1,0 +1,5 @@
+#[tokio::main]
+async fn main() -> Result<(), String> {
+    println!("hello");
+    Ok(7)
+}

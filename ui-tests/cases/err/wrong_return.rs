@@ -1,0 +1,7 @@
+#[tokio::main]
+async fn main() -> Result<(), String> {
+    if true {
+        return 7;
+    }
+    Ok(())
+}

@@ -1,0 +1,4 @@
+#[cfg_attr(all(), tokio::main)]
+async fn main() {
+    println!("hello");
+}

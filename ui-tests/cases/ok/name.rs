@@ -1,0 +1,4 @@
+#[tokio::main(name = "mine")]
+async fn main() {
+    println!("{:?}", tokio::runtime::Handle::current().name());
+}

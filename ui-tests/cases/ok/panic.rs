@@ -1,0 +1,4 @@
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    panic!("on purpose");
+}

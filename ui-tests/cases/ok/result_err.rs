@@ -1,0 +1,7 @@
+//@ edition: 2021
+#[tokio::main]
+async fn main() -> Result<(), std::num::ParseIntError> {
+    let number: u8 = "seven".parse()?;
+    println!("{number}");
+    Ok(())
+}

@@ -1,0 +1,7 @@
+//@ test
+mod reexport {
+    pub use tokio::{pin, runtime};
+}
+
+#[tokio::test(crate = "reexport")]
+async fn passes() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(buffer_capacity = -1)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(buffer_capacity = "4096")]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(buffer_capacity = 0)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(configure = |builder| {})]
+async fn main() {}

@@ -1,0 +1,4 @@
+#[tokio_statemap::main(configure = my_settings)]
+async fn main() {}
+
+fn my_settings() {}

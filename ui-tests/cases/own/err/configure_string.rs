@@ -1,0 +1,2 @@
+#[tokio_statemap::main(configure = "my_settings")]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(hooks = f, name = "between", hooks = f)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(report = stderr, name = "between", report = stderr)]
+async fn main() {}

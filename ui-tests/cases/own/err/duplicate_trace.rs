@@ -1,0 +1,2 @@
+#[tokio_statemap::main(trace = "both", name = "between", trace = "both")]
+async fn main() {}

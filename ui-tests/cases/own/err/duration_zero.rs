@@ -1,0 +1,2 @@
+#[tokio_statemap::main(duration = "0s")]
+async fn main() {}

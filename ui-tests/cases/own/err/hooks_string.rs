@@ -1,0 +1,2 @@
+#[tokio_statemap::main(hooks = "my_hooks")]
+async fn main() {}

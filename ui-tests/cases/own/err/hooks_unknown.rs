@@ -1,0 +1,2 @@
+#[tokio_statemap::main(hooks = nowhere)]
+async fn main() {}

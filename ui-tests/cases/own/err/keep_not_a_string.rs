@@ -1,0 +1,2 @@
+#[tokio_statemap::main(keep = 1)]
+async fn main() {}

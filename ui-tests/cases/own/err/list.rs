@@ -1,0 +1,2 @@
+#[tokio_statemap::main(tasks("tasks.json"))]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(long_poll = 250)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(long_poll = "1 day")]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(flavor = "local", hooks)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(tasks)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(report = ())]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(report = stdout)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(schedule_latency = 1)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(start_after = "1 s")]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(tasks = nowhere::path())]
+async fn main() {}

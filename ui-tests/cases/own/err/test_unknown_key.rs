@@ -1,0 +1,3 @@
+//@ test
+#[tokio_statemap::test(html = 7)]
+async fn unknown() {}

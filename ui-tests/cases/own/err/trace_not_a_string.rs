@@ -1,0 +1,2 @@
+#[tokio_statemap::main(trace = true)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(task = "tasks.json")]
+async fn main() {}

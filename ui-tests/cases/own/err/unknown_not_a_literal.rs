@@ -1,0 +1,2 @@
+#[tokio_statemap::main(task = std::env::temp_dir())]
+async fn main() {}

@@ -1,0 +1,38 @@
+//@ writes: tasks.json
+#![deny(warnings, clippy::all)]
+mod settings {
+    use tokio::runtime::Builder;
+
+    pub fn configure(builder: &mut Builder) {
+        builder.thread_name("mine");
+    }
+
+    pub fn hooks() -> tokio_statemap::Hooks {
+        tokio_statemap::Hooks::new().on_thread_start(|| {})
+    }
+}
+
+#[tokio_statemap::main(
+    hooks = settings::hooks,
+    configure = settings::configure,
+    duration = "1h",
+    start_after = "0s",
+    long_poll = "1.5ms",
+    schedule_latency = false,
+    keep = "first",
+    max_events = 1_000,
+    buffer_capacity = 64,
+    spawn_location = false,
+    trace = "both",
+    report = "report.txt",
+    workers = "workers.json",
+    tasks = "tasks.json",
+    crate = "tokio",
+    name = "named",
+    worker_threads = 2,
+    flavor = "multi_thread",
+)]
+async fn main() {
+    let name = tokio::spawn(async { std::thread::current().name().map(str::to_owned) });
+    assert_eq!(name.await.unwrap().as_deref(), Some("mine"));
+}

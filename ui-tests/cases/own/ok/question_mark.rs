@@ -1,0 +1,8 @@
+//@ writes: tasks.json
+#[tokio_statemap::main(
+    tasks = std::env::current_dir()?.join("tasks.json"),
+    workers = std::env::var("NOT_SET").unwrap_or("workers.json".into()),
+)]
+async fn main() -> Result<(), std::io::Error> {
+    Ok(())
+}

@@ -1,0 +1,17 @@
+//! Holds the attributes to `#[tokio::main]` and `#[tokio::test]`, with the real compiler.
+//!
+//! Each case in `cases/` is a program of its own. [`Project`] makes a cargo workspace of them in
+//! the target folder and builds it in one go; what rustc says of each case, and how each program
+//! ends, is what the tests look at.
+
+mod case;
+mod diagnostic;
+mod diff;
+mod project;
+mod run;
+
+pub use case::{Case, Kind, cases};
+pub use diagnostic::Diagnostic;
+pub use diff::diff;
+pub use project::{Built, Dependencies, Package, Project};
+pub use run::{Ended, run};

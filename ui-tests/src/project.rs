@@ -1,0 +1,313 @@
+//! A cargo workspace made of cases.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::{Case, Diagnostic, Kind};
+
+/// What a package depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependencies {
+    /// Tokio, with the features that the cases need.
+    Tokio,
+    /// The same, and tokio-statemap as it is by default.
+    Recording,
+    /// The same, and tokio-statemap without its default features.
+    Off,
+    /// Nothing but tokio-statemap as it is by default.
+    OnlyRecording,
+    /// Nothing but Tokio, with the features that tokio-statemap turns on.
+    OnlyTokio,
+}
+
+impl Dependencies {
+    fn manifest(self) -> String {
+        let tokio = r#"tokio = { version = "1.54", features = ["rt", "rt-multi-thread", "macros", "time", "test-util"] }"#;
+        let only = r#"tokio = { version = "1.54", features = ["rt", "rt-multi-thread", "macros", "schedule-latency"] }"#;
+        let library = root().join("tokio-statemap");
+        let ours = |rest: &str| format!("tokio-statemap = {{ path = {library:?}{rest} }}");
+        match self {
+            Self::Tokio => tokio.to_owned(),
+            Self::Recording => format!("{tokio}\n{}", ours("")),
+            Self::Off => format!("{tokio}\n{}", ours(", default-features = false")),
+            Self::OnlyRecording => ours(""),
+            Self::OnlyTokio => only.to_owned(),
+        }
+    }
+}
+
+/// A package of cases, all of one edition and kind.
+#[derive(Debug)]
+pub struct Package {
+    /// Its name, which is put before those of its cases.
+    pub name: String,
+    /// What it depends on.
+    pub dependencies: Dependencies,
+    /// Its cases.
+    pub cases: Vec<Case>,
+}
+
+impl Package {
+    /// Packages for cases of any edition and kind.
+    pub fn of(name: &str, dependencies: Dependencies, cases: &[Case]) -> Vec<Self> {
+        let mut packages = BTreeMap::<String, Vec<Case>>::new();
+        for case in cases {
+            // Cargo builds no test of a package of which a program doesn't build: tests are apart.
+            let kind = match case.kind {
+                Kind::Bin => "bins",
+                Kind::Test => "tests",
+            };
+            packages
+                .entry(format!("{name}-{}-{kind}", case.edition))
+                .or_default()
+                .push(case.clone());
+        }
+        packages
+            .into_iter()
+            .map(|(name, cases)| Self {
+                name,
+                dependencies,
+                cases,
+            })
+            .collect()
+    }
+
+    fn write(&self, folder: &Path) {
+        let edition = self.cases.first().map_or("2024", |case| &case.edition);
+        let mut manifest = format!(
+            "[package]\nname = {:?}\nversion = \"0.0.0\"\nedition = {edition:?}\n\
+             autobins = false\nautotests = false\n\n[dependencies]\n{}\n",
+            self.name,
+            self.dependencies.manifest(),
+        );
+        write_if_changed(&folder.join("src/lib.rs"), "");
+        for case in &self.cases {
+            let target = self.target(case);
+            let (kind, rest) = match case.kind {
+                Kind::Bin => ("bin", "test = false\n"),
+                Kind::Test => ("test", ""),
+            };
+            write!(
+                manifest,
+                "\n[[{kind}]]\nname = {target:?}\npath = \"src/{}.rs\"\n{rest}",
+                case.name
+            )
+            .expect("a String takes all");
+            write_if_changed(&folder.join(format!("src/{}.rs", case.name)), &case.source);
+        }
+        write_if_changed(&folder.join("Cargo.toml"), &manifest);
+    }
+
+    fn target(&self, case: &Case) -> String {
+        format!("{}-{}", self.name, case.name)
+    }
+}
+
+/// A workspace in the target folder.
+#[derive(Debug)]
+pub struct Project {
+    folder: PathBuf,
+    target: PathBuf,
+    packages: Vec<Package>,
+}
+
+/// What became of a case.
+#[derive(Clone, Debug, Default)]
+pub struct Built {
+    /// What rustc says of it, in the order of the source.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The program, if it was built.
+    pub program: Option<PathBuf>,
+}
+
+impl Built {
+    /// The diagnostics as text.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for diagnostic in &self.diagnostics {
+            writeln!(text, "{diagnostic}").expect("a String takes all");
+        }
+        text
+    }
+}
+
+impl Project {
+    /// Makes the workspace `name` in `tmp`, which is `env!("CARGO_TARGET_TMPDIR")` of the test.
+    pub fn new(tmp: &str, name: &str, packages: Vec<Package>) -> Self {
+        let folder = Path::new(tmp).join("ui").join(name);
+        let members: Vec<&str> = packages.iter().map(|package| &*package.name).collect();
+        let manifest = format!(
+            "[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n\
+             [profile.dev]\ndebug = false\nincremental = false\n"
+        );
+        write_if_changed(&folder.join("Cargo.toml"), &manifest);
+        for package in &packages {
+            package.write(&folder.join(&package.name));
+        }
+
+        // The versions are the workspace's. Cargo adds the packages to the copy, so whether the
+        // copy is up to date is seen by another one.
+        let lock = fs::read_to_string(root().join("Cargo.lock")).expect("there is a Cargo.lock");
+        if write_if_changed(&folder.join("Cargo.lock.workspace"), &lock) {
+            fs::write(folder.join("Cargo.lock"), &lock).expect("the lock file can be written");
+        }
+
+        Self {
+            folder,
+            // One for all of them: Tokio is compiled once.
+            target: Path::new(tmp).join("ui").join("target"),
+            packages,
+        }
+    }
+
+    /// A cargo command in the workspace.
+    pub fn cargo(&self, subcommand: &str) -> Command {
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+        cargo
+            .arg(subcommand)
+            .current_dir(&self.folder)
+            .env("CARGO_TARGET_DIR", &self.target)
+            .env("RUSTFLAGS", "--cfg tokio_unstable")
+            .env_remove("CARGO_ENCODED_RUSTFLAGS")
+            .env("CARGO_TERM_COLOR", "never");
+        cargo
+    }
+
+    /// Builds all cases. What became of each is found under its package's given name (before the
+    /// edition and the kind) and its own.
+    ///
+    /// # Panics
+    ///
+    /// If a crate that the cases depend on doesn't build.
+    pub fn build(&self) -> BTreeMap<String, Built> {
+        let mut build = self.cargo("build");
+        build.args(["--workspace", "--bins", "--tests", "--keep-going"]);
+        self.messages(build)
+    }
+
+    /// Runs clippy with all its groups of lints on the cases that are programs.
+    pub fn clippy(&self) -> BTreeMap<String, Built> {
+        let mut clippy = self.cargo("clippy");
+        clippy.args(["--workspace", "--bins", "--tests", "--keep-going"]);
+        self.messages(clippy)
+    }
+
+    fn messages(&self, mut cargo: Command) -> BTreeMap<String, Built> {
+        let output = cargo
+            .arg("--message-format=json")
+            .output()
+            .expect("cargo can be run");
+        let mut built = BTreeMap::new();
+        for package in &self.packages {
+            for case in &package.cases {
+                built.insert(package.target(case), Built::default());
+            }
+        }
+        let mut elsewhere = String::new();
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        for line in stdout.lines().filter(|line| line.starts_with('{')) {
+            let message: Value = serde_json::from_str(line).expect("cargo writes JSON");
+            let target = message["target"]["name"].as_str().unwrap_or_default();
+            match message["reason"].as_str() {
+                Some("compiler-message") => {
+                    let Some(mut diagnostic) = Diagnostic::parse(&message["message"]) else {
+                        continue;
+                    };
+                    if let Some(built) = built.get_mut(target) {
+                        // Without the crate's name: it isn't the same for twins.
+                        diagnostic.message = diagnostic
+                            .message
+                            .replace(&target.replace('-', "_"), "case");
+                        built.diagnostics.push(diagnostic);
+                    } else {
+                        writeln!(elsewhere, "{target}: {diagnostic}").expect("a String takes all");
+                    }
+                }
+                Some("compiler-artifact") => {
+                    if let (Some(built), Some(program)) =
+                        (built.get_mut(target), message["executable"].as_str())
+                    {
+                        built.program = Some(program.into());
+                    }
+                }
+                _ => {}
+            }
+        }
+        let nothing = built
+            .values()
+            .all(|built| built.diagnostics.is_empty() && built.program.is_none());
+        assert!(
+            !elsewhere.contains(": error") && !(nothing && !output.status.success()),
+            "the cases' dependencies don't build:\n{elsewhere}\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        for built in built.values_mut() {
+            built.diagnostics.sort();
+        }
+        built
+    }
+
+    /// The name under which [`Self::build`] has a case of the packages that were named `name`.
+    pub fn target(&self, name: &str, case: &Case) -> String {
+        let package = self
+            .packages
+            .iter()
+            .find(|package| {
+                package.name.starts_with(&format!("{name}-"))
+                    && package.cases.iter().any(|other| other.name == case.name)
+            })
+            .unwrap_or_else(|| panic!("{name} has no case {}", case.name));
+        package.target(case)
+    }
+
+    /// The workspace's folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The names and versions of all packages that `package` depends on, itself left out.
+    pub fn tree(&self, package: &str) -> Vec<String> {
+        let output = self
+            .cargo("tree")
+            .args(["-p", package, "-e", "normal", "--prefix", "none"])
+            .output()
+            .expect("cargo can be run");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let mut packages: Vec<String> = String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .skip(1)
+            .map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "))
+            .filter(|line| !line.is_empty())
+            .collect();
+        packages.sort();
+        packages.dedup();
+        packages
+    }
+}
+
+/// The workspace's folder. (Not by way of `..`: the path must stay as cargo has it.)
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("ui-tests is in the workspace's folder")
+}
+
+/// Leaves the file's time alone where nothing changed, for cargo goes by it. Says whether it did.
+fn write_if_changed(path: &Path, content: &str) -> bool {
+    if fs::read_to_string(path).is_ok_and(|old| old == content) {
+        return false;
+    }
+    let folder = path.parent().expect("a file is in a folder");
+    fs::create_dir_all(folder).expect("a folder can be made");
+    fs::write(path, content).unwrap_or_else(|err| panic!("{path:?}: {err}"));
+    true
+}

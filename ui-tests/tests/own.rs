@@ -1,0 +1,121 @@
+//! Our own keys: each misuse has its exact message and place, each use compiles and runs.
+//!
+//! The messages are in `cases/own/err/*.txt`. A file that is missing is a failure;
+//! `UPDATE_GOLDEN=1` in the environment writes them anew.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use ui_tests::{Dependencies, Package, Project, cases, diff, run};
+
+const TMP: &str = env!("CARGO_TARGET_TMPDIR");
+
+#[test]
+fn misuse_has_its_message() {
+    let cases = cases("own/err");
+    let packages = Package::of("own-err", Dependencies::Recording, &cases);
+    let project = Project::new(TMP, "own-err", packages);
+    let built = project.build();
+    let update = std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1");
+
+    let mut failures = String::new();
+    for case in &cases {
+        let built = &built[&project.target("own-err", case)];
+        if built.program.is_some() {
+            writeln!(failures, "{}: it compiles", case.name).unwrap();
+        }
+        let golden = case.path.with_extension("txt");
+        if update {
+            fs::write(&golden, built.text()).expect("the golden file can be written");
+            continue;
+        }
+        match fs::read_to_string(&golden) {
+            Err(err) => writeln!(
+                failures,
+                "{}: {}: {err}; rustc says:\n{}",
+                case.name,
+                golden.display(),
+                built.text()
+            )
+            .unwrap(),
+            Ok(expected) => {
+                let diff = diff(&expected, &built.text());
+                if !diff.is_empty() {
+                    writeln!(
+                        failures,
+                        "{}: not the diagnostics of its golden file (- golden, + rustc):\n{diff}",
+                        case.name
+                    )
+                    .unwrap();
+                }
+            }
+        }
+    }
+    println!("{} errors compared", cases.len());
+    assert!(failures.is_empty(), "\n{failures}");
+}
+
+#[test]
+fn use_compiles_and_runs() {
+    use_of_keys("own-ok", Dependencies::Recording, true);
+}
+
+/// Without `record` the keys are still taken, `configure` and `hooks` still apply, and nothing is
+/// written.
+#[test]
+fn use_compiles_and_runs_without_recording() {
+    use_of_keys("own-off", Dependencies::Off, false);
+}
+
+fn use_of_keys(name: &str, dependencies: Dependencies, writes: bool) {
+    let cases = cases("own/ok");
+    let project = Project::new(TMP, name, Package::of(name, dependencies, &cases));
+    let built = project.build();
+
+    let mut failures = String::new();
+    for case in &cases {
+        let built = &built[&project.target(name, case)];
+        let Some(program) = &built.program else {
+            writeln!(
+                failures,
+                "{}: it doesn't compile:\n{}",
+                case.name,
+                built.text()
+            )
+            .unwrap();
+            continue;
+        };
+        // Without `record`, what only a path expression names isn't used.
+        let unused = |text: &str| !writes && text.contains("is never used");
+        if !built
+            .diagnostics
+            .iter()
+            .all(|diagnostic| unused(&diagnostic.message))
+        {
+            writeln!(
+                failures,
+                "{}: it has warnings:\n{}",
+                case.name,
+                built.text()
+            )
+            .unwrap();
+        }
+        let folder = project.folder().join("run").join(&case.name);
+        let ended = run(program, &folder);
+        if !ended.status.success() {
+            writeln!(
+                failures,
+                "{}: {}\n{}{}",
+                case.name, ended.status, ended.stdout, ended.stderr
+            )
+            .unwrap();
+        }
+        for file in &case.writes {
+            if folder.join(file).is_file() != writes {
+                let not = if writes { "not " } else { "" };
+                writeln!(failures, "{}: {file} was {not}written", case.name).unwrap();
+            }
+        }
+    }
+    assert!(failures.is_empty(), "\n{failures}");
+}
