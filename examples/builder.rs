@@ -64,10 +64,7 @@ fn run_api(orders: mpsc::Sender<u32>) -> Result<(), AnyError> {
     // The workers' ends are part of the picture if the runtime ends before the recording does.
     drop(runtime);
     collector.stop();
-    println!(
-        "api: our own hook counted {} parks",
-        parks.load(Ordering::Relaxed)
-    );
+    println!("api: our own hook counted {} parks", parks.load(Ordering::Relaxed));
     write_out(&collector, "api")
 }
 

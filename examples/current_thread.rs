@@ -60,10 +60,7 @@ async fn receive_measurements(
         let text = String::from_utf8_lossy(&buffer[..length]);
         let mut samples = samples.lock().expect("nobody panics with it");
         for line in text.lines() {
-            match line
-                .split_once(':')
-                .and_then(|(_name, value)| value.parse().ok())
-            {
+            match line.split_once(':').and_then(|(_name, value)| value.parse().ok()) {
                 Some(value) => samples.push(value),
                 None => *refused.borrow_mut() += 1,
             }
@@ -76,12 +73,12 @@ async fn print_summaries(samples: Samples) {
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        let mut samples = samples.lock().expect("nobody panics with it");
+        // The bug: all samples since the start, every time. (It should take them and start anew.)
+        let mut samples = samples.lock().expect("nobody panics with it").clone();
         if samples.is_empty() {
             continue;
         }
-        // The bug: all samples since the start, every time. (It should take them and start anew.)
-        samples.sort_by(f64::total_cmp);
+        samples.sort_unstable_by(f64::total_cmp);
         let at = |percent: usize| samples[(samples.len() - 1) * percent / 100];
         println!(
             "{:>7} samples: median {:.2} ms, 99 % within {:.2} ms",

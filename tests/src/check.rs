@@ -49,10 +49,7 @@ impl Summary {
     /// The names of the states that `entity` went through, the closing record included.
     pub fn states_of(&self, entity: &str) -> Vec<&str> {
         let transitions = self.entities.get(entity).map_or(&[][..], Vec::as_slice);
-        transitions
-            .iter()
-            .map(|t| self.states[t.state].as_str())
-            .collect()
+        transitions.iter().map(|t| self.states[t.state].as_str()).collect()
     }
 
     /// How often `entity` came into the state of this name. The closing record repeats a state, so
@@ -60,9 +57,7 @@ impl Summary {
     pub fn entries(&self, entity: &str, state: &str) -> usize {
         let states = self.states_of(entity);
         let changes = states.iter().enumerate();
-        changes
-            .filter(|&(i, &s)| s == state && (i == 0 || states[i - 1] != s))
-            .count()
+        changes.filter(|&(i, &s)| s == state && (i == 0 || states[i - 1] != s)).count()
     }
 }
 
@@ -73,11 +68,8 @@ const TASK_STATES: [(&str, &str); 5] = [
     ("completed", "#648FFF"),
     ("ready", "#785EF0"),
 ];
-const WORKER_STATES: [(&str, &str); 3] = [
-    ("running", "#DC267F"),
-    ("parked", "#FE6100"),
-    ("stopped", "#648FFF"),
-];
+const WORKER_STATES: [(&str, &str); 3] =
+    [("running", "#DC267F"), ("parked", "#FE6100"), ("stopped", "#648FFF")];
 const SPAWNED: usize = 0;
 const COMPLETED: usize = 3;
 
@@ -131,21 +123,13 @@ fn keys(object: &Map<String, Value>, must: &[&str], may: &[&str]) -> Result<(), 
 
 fn string(object: &Map<String, Value>, key: &str) -> Result<String, String> {
     let value = &object[key];
-    value
-        .as_str()
-        .map(str::to_owned)
-        .ok_or_else(|| format!("`{key}` is no string"))
+    value.as_str().map(str::to_owned).ok_or_else(|| format!("`{key}` is no string"))
 }
 
 fn metadata(object: Map<String, Value>) -> Result<Summary, String> {
-    keys(
-        &object,
-        &["start", "title", "states", "entityKind"],
-        &["host"],
-    )?;
-    let start: Option<Vec<u64>> = object["start"]
-        .as_array()
-        .and_then(|array| array.iter().map(Value::as_u64).collect());
+    keys(&object, &["start", "title", "states", "entityKind"], &["host"])?;
+    let start: Option<Vec<u64>> =
+        object["start"].as_array().and_then(|array| array.iter().map(Value::as_u64).collect());
     let start = match start.as_deref() {
         Some(&[seconds, ns]) if ns < 1_000_000_000 => (seconds, ns),
         _ => return Err("`start` isn't [seconds, ns]".to_owned()),
@@ -160,19 +144,14 @@ fn metadata(object: Map<String, Value>) -> Result<Summary, String> {
     let states = states(&object["states"])?;
     if !ours.iter().any(|ours| {
         let ours = ours.iter().map(|&(name, colour)| (name, colour));
-        ours.eq(states
-            .iter()
-            .map(|(name, colour)| (name.as_str(), colour.as_str())))
+        ours.eq(states.iter().map(|(name, colour)| (name.as_str(), colour.as_str())))
     }) {
         return Err("the states aren't ours".to_owned());
     }
     Ok(Summary {
         title: string(&object, "title")?,
         start,
-        host: object
-            .contains_key("host")
-            .then(|| string(&object, "host"))
-            .transpose()?,
+        host: object.contains_key("host").then(|| string(&object, "host")).transpose()?,
         entity_kind,
         states: states.into_iter().map(|(name, _)| name).collect(),
         tags: Vec::new(),
@@ -193,9 +172,7 @@ fn states(value: &Value) -> Result<Vec<(String, String)>, String> {
         if digits.len() != 6 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
             return Err(format!("the colour {colour} isn't #RRGGBB"));
         }
-        let value = state["value"]
-            .as_u64()
-            .ok_or("a value is no whole number")?;
+        let value = state["value"].as_u64().ok_or("a value is no whole number")?;
         let slot = states.get_mut(value as usize);
         let slot = slot.ok_or("the values of the states have a gap")?;
         if slot.is_some() {
@@ -239,9 +216,7 @@ impl Checker {
     }
 
     fn state(&self, object: &Map<String, Value>) -> Result<usize, String> {
-        let state = object["state"]
-            .as_u64()
-            .ok_or("`state` is no whole number")?;
+        let state = object["state"].as_u64().ok_or("`state` is no whole number")?;
         if state >= self.summary.states.len() as u64 {
             return Err(format!("there is no state {state}"));
         }
@@ -270,10 +245,7 @@ impl Checker {
         let entity = string(&object, "entity")?;
         let is_task = self.summary.entity_kind == "Task";
         is_name(&entity, is_task)?;
-        let tag = object
-            .contains_key("tag")
-            .then(|| string(&object, "tag"))
-            .transpose()?;
+        let tag = object.contains_key("tag").then(|| string(&object, "tag")).transpose()?;
         if let Some(tag) = &tag {
             let pair = (state, tag.clone());
             if !self.defined.contains(&pair) {
@@ -302,11 +274,7 @@ impl Checker {
                 return Err("its tag isn't that of the states before".to_owned());
             }
         }
-        row.push(Transition {
-            time_ns,
-            state,
-            tag,
-        });
+        row.push(Transition { time_ns, state, tag });
         self.last_ns = Some(time_ns);
         self.last_entity = entity;
         Ok(())

@@ -91,11 +91,7 @@ impl Args {
             }
         }
 
-        Ok(Self {
-            runtime: given.check(kind)?,
-            runtime_tokens,
-            own,
-        })
+        Ok(Self { runtime: given.check(kind)?, runtime_tokens, own })
     }
 }
 
@@ -125,15 +121,9 @@ fn not_a_pair(meta: &Meta, kind: Kind) -> syn::Error {
 }
 
 fn unknown(key: &str) -> String {
-    let keys: Vec<String> = runtime::KEYS
-        .iter()
-        .chain(own::KEYS)
-        .map(|key| format!("`{key}`"))
-        .collect();
-    format!(
-        "Unknown attribute {key} is specified; expected one of: {}.",
-        keys.join(", ")
-    )
+    let keys: Vec<String> =
+        runtime::KEYS.iter().chain(own::KEYS).map(|key| format!("`{key}`")).collect();
+    format!("Unknown attribute {key} is specified; expected one of: {}.", keys.join(", "))
 }
 
 /// The literal that `value` is.

@@ -103,9 +103,7 @@ struct Expansion<'a> {
 impl<'a> Expansion<'a> {
     fn new(item: &'a Item, args: Args, kind: Kind) -> Self {
         let mut last = item.last_statement().into_iter();
-        let start = last
-            .next()
-            .map_or_else(Span::call_site, |token| token.span());
+        let start = last.next().map_or_else(Span::call_site, |token| token.span());
         let end = last.last().map_or(start, |token| token.span());
 
         let tokio = match &args.runtime.crate_path {
@@ -140,9 +138,7 @@ impl<'a> Expansion<'a> {
 
     /// What `#[tokio::main]` expands to.
     fn plain(&self) -> TokenStream {
-        let Self {
-            start, end, body, ..
-        } = self;
+        let Self { start, end, body, .. } = self;
         let use_builder = self.use_builder();
         let new = self.new_builder();
         let keys = self.builder_keys();
@@ -165,16 +161,14 @@ impl<'a> Expansion<'a> {
 
     /// The same runtime, with the user's `hooks` and `configure` applied.
     fn by_hand(&self) -> TokenStream {
-        let Self {
-            end, body, builder, ..
-        } = self;
+        let Self { end, body, builder, .. } = self;
         let make_builder = self.make_builder();
         let hooks = self.args.own.hooks.as_ref().map(|path| {
             let hooks = settings::hooks(path);
             quote! { ::tokio_statemap::Hooks::install(#hooks, &mut #builder); }
         });
         let configure = self.configure();
-        let from_builder = self.from_builder();
+        let returned = self.returned_builder();
         let build = self.build();
 
         self.function(
@@ -183,7 +177,7 @@ impl<'a> Expansion<'a> {
                 #make_builder
                 #hooks
                 #configure
-                return #from_builder
+                return #returned
                     .#build
                     .expect("Failed building the Runtime")
                     .block_on(#body);
@@ -193,9 +187,7 @@ impl<'a> Expansion<'a> {
 
     /// The same runtime, recorded.
     fn recording(&self) -> TokenStream {
-        let Self {
-            end, builder, body, ..
-        } = self;
+        let Self { end, builder, body, .. } = self;
         let site = Span::mixed_site();
         let settings_var = Ident::new("__settings", site);
         let run = Ident::new("__run", site);
@@ -225,7 +217,7 @@ impl<'a> Expansion<'a> {
             let arguments = TokenTree::from(arguments);
             quote! { let #root = #run.#method #arguments; }
         };
-        let from_builder = self.from_builder();
+        let returned = self.returned_builder();
         let build = self.build();
 
         // The run is a variable and the runtime a temporary of the last expression: the runtime
@@ -237,7 +229,7 @@ impl<'a> Expansion<'a> {
                 #start
                 #configure
                 #wrap
-                return #from_builder
+                return #returned
                     .#build
                     .expect("Failed building the Runtime")
                     .block_on(#root);
@@ -368,7 +360,7 @@ impl<'a> Expansion<'a> {
     ///
     /// In parentheses, which have the last statement's own span: an expression of which one end
     /// has the macro's hygiene is reported as the other end only.
-    fn from_builder(&self) -> TokenTree {
+    fn returned_builder(&self) -> TokenTree {
         let mut group = Group::new(Delimiter::Parenthesis, self.builder.to_token_stream());
         group.set_span(self.start);
         TokenTree::from(group)

@@ -43,14 +43,7 @@ impl Parse for Item {
             statements.push(statement);
         }
 
-        Ok(Self {
-            outer_attrs,
-            vis,
-            sig,
-            brace,
-            inner_attrs,
-            statements,
-        })
+        Ok(Self { outer_attrs, vis, sig, brace, inner_attrs, statements })
     }
 }
 
@@ -69,10 +62,7 @@ impl Item {
 
     /// The attribute that makes the function a test, if it has one.
     pub(crate) fn test_attr(&self) -> Option<&Attribute> {
-        self.outer_attrs
-            .iter()
-            .chain(&self.inner_attrs)
-            .find(|attr| is_test_attr(attr))
+        self.outer_attrs.iter().chain(&self.inner_attrs).find(|attr| is_test_attr(attr))
     }
 
     /// The function with `body` in place of its own, and no longer `async`.
@@ -83,23 +73,16 @@ impl Item {
         }
         // Inner attributes aren't allowed in the block that the body becomes.
         for attr in &self.inner_attrs {
-            let attr = Attribute {
-                style: AttrStyle::Outer,
-                ..attr.clone()
-            };
+            let attr = Attribute { style: AttrStyle::Outer, ..attr.clone() };
             attr.to_tokens(&mut tokens);
         }
         // Last, so that the macros that come after this one see it.
         tokens.extend(extra_attrs);
 
         self.vis.to_tokens(&mut tokens);
-        let sig = Signature {
-            asyncness: None,
-            ..self.sig.clone()
-        };
+        let sig = Signature { asyncness: None, ..self.sig.clone() };
         sig.to_tokens(&mut tokens);
-        self.brace
-            .surround(&mut tokens, |tokens| tokens.extend(body));
+        self.brace.surround(&mut tokens, |tokens| tokens.extend(body));
         tokens
     }
 }
@@ -110,18 +93,11 @@ fn is_test_attr(attr: &Attribute) -> bool {
     let Meta::Path(path) = &attr.meta else {
         return false;
     };
-    if path
-        .segments
-        .iter()
-        .any(|segment| !segment.arguments.is_none())
-    {
+    if path.segments.iter().any(|segment| !segment.arguments.is_none()) {
         return false;
     }
-    let names: Vec<String> = path
-        .segments
-        .iter()
-        .map(|segment| segment.ident.to_string())
-        .collect();
+    let names: Vec<String> =
+        path.segments.iter().map(|segment| segment.ident.to_string()).collect();
     match names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => path.leading_colon.is_none(),
         ["core" | "std", "prelude", _, "test"] => true,

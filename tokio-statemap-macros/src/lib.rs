@@ -16,8 +16,7 @@ use self::args::Kind;
 /// program's own behaviour, output and exit status stay what they were. However the program ends,
 /// the outputs are written then.
 ///
-/// ```ignore
-/// // (Ignored here: this crate can't depend on the one that re-exports it.)
+/// ```no_run
 /// #[tokio_statemap::main(tasks = "tasks.json", workers = "workers.json")]
 /// async fn main() {
 ///     tokio::spawn(async { /* … */ }).await.unwrap();
@@ -76,7 +75,7 @@ pub fn main(args: TokenStream, item: TokenStream) -> TokenStream {
 /// It is to `#[tokio::test]` what [`main`](macro@main) is to `#[tokio::main]`, and takes the same
 /// keys. `flavor` is `"current_thread"` unless set, as in `#[tokio::test]`.
 ///
-/// ```ignore
+/// ```no_run
 /// #[tokio_statemap::test(tasks = "tasks.json")]
 /// async fn all_requests_are_answered() { /* … */ }
 /// ```

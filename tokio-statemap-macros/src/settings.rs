@@ -38,30 +38,15 @@ pub(crate) fn settings(args: &Args, kind: Kind, name: &Ident) -> TokenStream {
         }),
     );
     field("trace", own.trace.map(|name| variant("TraceTarget", name)));
-    field(
-        "spawn_location",
-        own.spawn_location.map(|value| quote! { #value }),
-    );
-    field(
-        "buffer_capacity",
-        own.buffer_capacity.map(|value| quote! { #value }),
-    );
+    field("spawn_location", own.spawn_location.map(|value| quote! { #value }));
+    field("buffer_capacity", own.buffer_capacity.map(|value| quote! { #value }));
     field("max_events", own.max_events.map(|value| quote! { #value }));
     field("keep", own.keep.map(|name| variant("Keep", name)));
-    field(
-        "schedule_latency",
-        own.schedule_latency.map(|value| quote! { #value }),
-    );
+    field("schedule_latency", own.schedule_latency.map(|value| quote! { #value }));
     field("long_poll", own.long_poll_ns.map(nanos));
     field("start_after", own.start_after_ns.map(nanos).map(some));
     field("duration", own.duration_ns.map(nanos).map(some));
-    field(
-        "runtime",
-        args.runtime
-            .name
-            .as_ref()
-            .map(|name| some(quote! { #name })),
-    );
+    field("runtime", args.runtime.name.as_ref().map(|name| some(quote! { #name })));
     field("hooks", own.hooks.as_ref().map(hooks).map(some));
 
     let base = match kind {

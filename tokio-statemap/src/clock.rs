@@ -49,9 +49,7 @@ impl Clock {
             start: Anchor {
                 ticks: 0,
                 instant: Instant::now(),
-                utc: SystemTime::now()
-                    .duration_since(UNIX_EPOCH)
-                    .unwrap_or_default(),
+                utc: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
             },
         };
         if tsc {
@@ -93,10 +91,7 @@ impl Clock {
         } else {
             one
         };
-        Scale {
-            start_ticks: self.start.ticks,
-            ns_per_tick,
-        }
+        Scale { start_ticks: self.start.ticks, ns_per_tick }
     }
 
     /// The tightest of a few readings of both clocks: one that was interrupted between them lies
@@ -109,14 +104,8 @@ impl Clock {
             let after = self.ticks();
             let width = after.saturating_sub(before);
             if best.is_none_or(|(narrowest, _)| width < narrowest) {
-                let utc = SystemTime::now()
-                    .duration_since(UNIX_EPOCH)
-                    .unwrap_or_default();
-                let anchor = Anchor {
-                    ticks: before + width / 2,
-                    instant,
-                    utc,
-                };
+                let utc = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                let anchor = Anchor { ticks: before + width / 2, instant, utc };
                 best = Some((width, anchor));
             }
         }

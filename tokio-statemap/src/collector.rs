@@ -123,10 +123,8 @@ impl Collector {
             builder.track_task_schedule_latency();
         }
         let engine = Engine::new(config);
-        let recorder = Records {
-            located: engine.config.include_spawn_location,
-            engine: Arc::clone(&engine),
-        };
+        let recorder =
+            Records { located: engine.config.include_spawn_location, engine: Arc::clone(&engine) };
         hooks::install(builder, user, recorder);
         Self::of(engine)
     }
@@ -259,8 +257,7 @@ impl Recorder for Records {
     fn task_spawn(&self, meta: &TaskMeta<'_>) {
         let located = self.located;
         let id = crate::task_id::number(meta.id());
-        self.engine
-            .task_spawned(id, || located.then(|| meta.spawned_at()));
+        self.engine.task_spawned(id, || located.then(|| meta.spawned_at()));
     }
 
     #[cfg(tokio_unstable)]
@@ -281,8 +278,7 @@ impl Recorder for Records {
     #[cfg(tokio_unstable)]
     #[inline]
     fn task_terminate(&self, meta: &TaskMeta<'_>) {
-        self.engine
-            .task_terminated(crate::task_id::number(meta.id()));
+        self.engine.task_terminated(crate::task_id::number(meta.id()));
     }
 }
 

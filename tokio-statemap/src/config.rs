@@ -60,10 +60,9 @@ impl Default for CollectorConfig {
 impl CollectorConfig {
     /// Checks the values that have bounds.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        for (field, value) in [
-            ("buffer_capacity", self.buffer_capacity),
-            ("max_events", self.max_events),
-        ] {
+        for (field, value) in
+            [("buffer_capacity", self.buffer_capacity), ("max_events", self.max_events)]
+        {
             if value == 0 {
                 return Err(Error::InvalidConfig {
                     field,

@@ -103,13 +103,9 @@ impl Engine {
         if !windows.is_empty() || self.missed.load(Ordering::Relaxed) {
             self.late.store(true, Ordering::Relaxed);
         }
-        windows.push(Window {
-            from: self.clock.ticks(),
-            to: None,
-        });
+        windows.push(Window { from: self.clock.ticks(), to: None });
         let full = self.is_full(self.drained_events.load(Ordering::Relaxed));
-        self.state
-            .store(if full { FULL } else { ON }, Ordering::Release);
+        self.state.store(if full { FULL } else { ON }, Ordering::Release);
     }
 
     /// Says that tasks may live before the first start.
@@ -360,13 +356,10 @@ impl Engine {
     pub(crate) fn after_drain(&self, moved_events: u64) {
         match self.config.keep {
             Keep::First => {
-                let before = self
-                    .drained_events
-                    .fetch_add(moved_events, Ordering::Relaxed);
+                let before = self.drained_events.fetch_add(moved_events, Ordering::Relaxed);
                 if self.is_full(before + moved_events) {
                     let _ =
-                        self.state
-                            .compare_exchange(ON, FULL, Ordering::Release, Ordering::Relaxed);
+                        self.state.compare_exchange(ON, FULL, Ordering::Release, Ordering::Relaxed);
                 }
             }
             Keep::Last => self.drop_surplus(),
@@ -389,8 +382,7 @@ impl Engine {
         };
         let mut taken = Vec::new();
         lock(&self.store).take_until(until_ticks, &mut taken);
-        // Threads that seldom emit have older records that fill no block yet. They must go, too:
-        // the roster would take a task for living whose end it learns before its spawn.
+        // Threads that seldom emit have older records that fill no block yet.
         for outlet in lock(&self.outlets).iter() {
             outlet.take_until(until_ticks, &self.store, &mut taken);
         }
@@ -431,17 +423,11 @@ impl Engine {
     /// Forgets what is kept: it was given away, but for what `lost` says is too much.
     pub(crate) fn clear_store(&self, store: &mut Store, lost: &Lost) {
         store.clear();
-        self.dropped_events
-            .store(lost.dropped_events, Ordering::Relaxed);
+        self.dropped_events.store(lost.dropped_events, Ordering::Relaxed);
         let refused = lock(&self.outlets).iter().map(|o| o.refused()).sum();
-        self.refused_at_drain.store(
-            lost.refused_events.saturating_sub(refused),
-            Ordering::Relaxed,
-        );
+        self.refused_at_drain.store(lost.refused_events.saturating_sub(refused), Ordering::Relaxed);
         self.drained_events.store(0, Ordering::Relaxed);
-        let _ = self
-            .state
-            .compare_exchange(FULL, ON, Ordering::Release, Ordering::Relaxed);
+        let _ = self.state.compare_exchange(FULL, ON, Ordering::Release, Ordering::Relaxed);
     }
 }
 

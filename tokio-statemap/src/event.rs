@@ -108,11 +108,7 @@ pub struct SpawnLocation {
 
 impl From<&'static Location<'static>> for SpawnLocation {
     fn from(location: &'static Location<'static>) -> Self {
-        Self {
-            file: location.file(),
-            line: location.line(),
-            column: location.column(),
-        }
+        Self { file: location.file(), line: location.line(), column: location.column() }
     }
 }
 

@@ -186,27 +186,9 @@ pub(crate) fn install(builder: &mut Builder, hooks: Hooks, recorder: impl Record
     #[cfg(tokio_unstable)]
     {
         set!(tasks, on_task_spawn, task_spawn, task_spawn, (meta));
-        set!(
-            tasks,
-            on_before_task_poll,
-            before_task_poll,
-            before_task_poll,
-            (meta)
-        );
-        set!(
-            tasks,
-            on_after_task_poll,
-            after_task_poll,
-            after_task_poll,
-            (meta)
-        );
-        set!(
-            tasks,
-            on_task_terminate,
-            task_terminate,
-            task_terminate,
-            (meta)
-        );
+        set!(tasks, on_before_task_poll, before_task_poll, before_task_poll, (meta));
+        set!(tasks, on_after_task_poll, after_task_poll, after_task_poll, (meta));
+        set!(tasks, on_task_terminate, task_terminate, task_terminate, (meta));
     }
     #[cfg(not(tokio_unstable))]
     let _ = tasks;

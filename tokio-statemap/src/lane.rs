@@ -101,12 +101,7 @@ pub(crate) fn with<R>(engine: &Arc<Engine>, f: impl FnOnce(&mut Lane) -> R) -> R
     LANES
         .try_with(|lanes| {
             let mut lanes = lanes.try_borrow_mut().map_err(|_| NoLane::Busy)?;
-            if let Some(Entry {
-                engine_id,
-                lane: Some(lane),
-                ..
-            }) = &mut lanes.last
-            {
+            if let Some(Entry { engine_id, lane: Some(lane), .. }) = &mut lanes.last {
                 if *engine_id == engine.id {
                     return Ok(f(lane));
                 }
@@ -123,10 +118,7 @@ impl Lanes {
     fn find(&mut self, engine: &Arc<Engine>) -> &mut Lane {
         // Collectors come and go on a thread that runs tests: what they left is taken out.
         self.others.retain(|entry| entry.engine.strong_count() > 0);
-        let place = self
-            .others
-            .iter()
-            .position(|entry| entry.engine_id == engine.id);
+        let place = self.others.iter().position(|entry| entry.engine_id == engine.id);
         let entry = match place {
             Some(place) => self.others.swap_remove(place),
             None => Entry {

@@ -51,10 +51,7 @@ impl KnownLocations {
     pub(crate) fn new() -> Self {
         let mut all = IdMap::default();
         all.reserve(64);
-        Self {
-            nearest: [(0, 0); Self::PLACES],
-            all,
-        }
+        Self { nearest: [(0, 0); Self::PLACES], all }
     }
 
     #[inline]
@@ -63,10 +60,7 @@ impl KnownLocations {
         // A `Location` is 24 bytes, and they lie side by side.
         let place = &mut self.nearest[address / 8 % Self::PLACES];
         if place.0 != address {
-            let id = *self
-                .all
-                .entry(address as u64)
-                .or_insert_with(|| table.id(location));
+            let id = *self.all.entry(address as u64).or_insert_with(|| table.id(location));
             *place = (address, id);
         }
         place.1

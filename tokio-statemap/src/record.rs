@@ -68,10 +68,7 @@ pub(crate) const ROOT: u64 = 1 << (PAYLOAD_BITS - 1);
 impl Record {
     #[inline]
     pub(crate) fn new(ticks: u64, kind: Kind, payload: u64) -> Self {
-        Self {
-            ticks,
-            word: (kind as u64) << PAYLOAD_BITS | payload & PAYLOAD,
-        }
+        Self { ticks, word: (kind as u64) << PAYLOAD_BITS | payload & PAYLOAD }
     }
 
     #[inline]
@@ -144,10 +141,7 @@ mod tests {
             for ns in [1_u64 << shift, (1 << shift) + 1, (2 << shift) - 1] {
                 let (id, back) = unpack_ready(pack_ready(123_456_789, ns).unwrap());
                 assert_eq!(id, 123_456_789);
-                assert!(
-                    back <= ns && (ns - back) as f64 <= ns as f64 * 4e-6,
-                    "{ns} {back}"
-                );
+                assert!(back <= ns && (ns - back) as f64 <= ns as f64 * 4e-6, "{ns} {back}");
             }
         }
     }

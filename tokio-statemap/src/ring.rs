@@ -46,18 +46,10 @@ impl Ring {
     /// A ring for `capacity` records, that gathers blocks in buffers like `open`.
     pub(crate) fn new(capacity: usize, stream: StreamId, open: Buffer) -> Self {
         let (producer, consumer) = RingBuffer::new(capacity);
-        let side = Side {
-            consumer,
-            stream,
-            sequence: 0,
-            open,
-        };
+        let side = Side { consumer, stream, sequence: 0, open };
         Self {
             producer,
-            outlet: Arc::new(Outlet {
-                refused: AtomicU64::new(0),
-                side: Mutex::new(side),
-            }),
+            outlet: Arc::new(Outlet { refused: AtomicU64::new(0), side: Mutex::new(side) }),
         }
     }
 
@@ -68,9 +60,7 @@ impl Ring {
     /// Adds a record. `Err` gives it back if the ring is full: [`Outlet::drain`], then try again.
     #[inline]
     pub(crate) fn push(&mut self, record: Record) -> Result<(), Record> {
-        self.producer
-            .push(record)
-            .map_err(|PushError::Full(record)| record)
+        self.producer.push(record).map_err(|PushError::Full(record)| record)
     }
 
     /// Counts an event that is not kept.
@@ -109,9 +99,7 @@ impl Outlet {
     ) {
         let mut side = lock(&self.side);
         side.drain(store);
-        let old = side
-            .open
-            .partition_point(|record| record.ticks <= until_ticks);
+        let old = side.open.partition_point(|record| record.ticks <= until_ticks);
         if old > 0 {
             let (stream, sequence) = (side.stream, side.sequence);
             let taken: Vec<_> = Arc::make_mut(&mut side.open).drain(..old).collect();
@@ -181,11 +169,7 @@ mod tests {
         ring.outlet().flush(&store);
         let mut all = Vec::new();
         lock(&store).segments(&mut all);
-        let ids: Vec<_> = all
-            .iter()
-            .flat_map(|s| s.records())
-            .map(|r| r.payload())
-            .collect();
+        let ids: Vec<_> = all.iter().flat_map(|s| s.records()).map(|r| r.payload()).collect();
         assert_eq!(ids, (0..100).collect::<Vec<_>>());
         assert_eq!(moved, 95);
         assert!(all.iter().all(|s| s.stream == 3));

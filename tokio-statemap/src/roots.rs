@@ -20,10 +20,7 @@ impl Roots {
     /// A number for the root future at `location`.
     pub(crate) fn enter(&self, location: &'static Location<'static>) -> u32 {
         let mut roots = lock(&self.0);
-        let root = Root {
-            location,
-            in_use: true,
-        };
+        let root = Root { location, in_use: true };
         let number = roots.iter().position(|root| !root.in_use);
         match number {
             Some(number) => roots[number] = root,

@@ -158,10 +158,7 @@ impl Roster {
                         Entry::Occupied(mut member) => member.get_mut().polled = true,
                         Entry::Vacant(_) if self.gone.contains(&id) => {}
                         Entry::Vacant(place) => {
-                            place.insert(Member {
-                                polled: true,
-                                ..Member::default()
-                            });
+                            place.insert(Member { polled: true, ..Member::default() });
                         }
                     }
                 }
@@ -181,9 +178,7 @@ impl Roster {
 
 /// The worker that a `Role` note's payload names.
 pub(crate) fn role(payload: u64) -> Option<u32> {
-    payload
-        .checked_sub(1)
-        .and_then(|worker| u32::try_from(worker).ok())
+    payload.checked_sub(1).and_then(|worker| u32::try_from(worker).ok())
 }
 
 /// A small cache of ids, by their lower bits.
@@ -213,9 +208,7 @@ mod tests {
     use std::sync::Arc;
 
     fn segment(stream: StreamId, records: &[(Kind, u64)]) -> Segment {
-        let records = (0..)
-            .zip(records)
-            .map(|(t, &(kind, id))| Record::new(t, kind, id));
+        let records = (0..).zip(records).map(|(t, &(kind, id))| Record::new(t, kind, id));
         Segment::new(stream, 0, Arc::new(records.collect()))
     }
 
@@ -233,11 +226,7 @@ mod tests {
                 (Kind::PollStart, 6),
             ],
         )]);
-        let spawned = Member {
-            location: Some(7),
-            parent: Some(5),
-            polled: false,
-        };
+        let spawned = Member { location: Some(7), parent: Some(5), polled: false };
         assert_eq!(roster.member(6), Some(&spawned));
         assert!(roster.member(5).unwrap().polled);
         let (_, stream) = roster.streams().next().unwrap();
@@ -266,11 +255,7 @@ mod tests {
         let mut roster = Roster::default();
         roster.absorb(&[segment(
             4,
-            &[
-                (Kind::ThreadStart, 0),
-                (Kind::ThreadStop, 0),
-                (Kind::End, 0),
-            ],
+            &[(Kind::ThreadStart, 0), (Kind::ThreadStop, 0), (Kind::End, 0)],
         )]);
         assert_eq!(roster.streams().count(), 0);
     }

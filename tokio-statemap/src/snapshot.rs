@@ -74,16 +74,9 @@ impl Snapshot {
         let windows = lock(&engine.windows).clone();
         let scale = engine.clock.scale();
         let first = windows.first().map_or(now, |window| window.from);
-        let times = Times {
-            scale,
-            zero_ns: scale.ns(first),
-        };
+        let times = Times { scale, zero_ns: scale.ns(first) };
         // Records of the last instant may be a little younger than `now`.
-        let last = segments
-            .iter()
-            .filter_map(|s| s.records().last())
-            .map(|r| r.ticks)
-            .max();
+        let last = segments.iter().filter_map(|s| s.records().last()).map(|r| r.ticks).max();
         let end_of = |window: &Window| window.to.unwrap_or(now.max(last.unwrap_or(now)));
         let end = windows.last().map_or(now, end_of).max(last.unwrap_or(0));
         let mut snapshot = Self {
@@ -93,15 +86,10 @@ impl Snapshot {
             lost,
             roster,
             segments,
-            windows: windows
-                .iter()
-                .map(|w| (times.ns(w.from), times.ns(end_of(w))))
-                .collect(),
+            windows: windows.iter().map(|w| (times.ns(w.from), times.ns(end_of(w)))).collect(),
             begin_ns: 0,
             end_ns: times.ns(end),
-            root_locations: (0..engine.roots.count())
-                .map(|n| engine.roots.location(n))
-                .collect(),
+            root_locations: (0..engine.roots.count()).map(|n| engine.roots.location(n)).collect(),
             locations: engine.locations.to_vec(),
             times,
         };
@@ -135,10 +123,7 @@ impl Snapshot {
     }
 
     fn cut_oldest(&mut self, surplus: u64) {
-        if let Some(at) = surplus
-            .checked_sub(1)
-            .and_then(|nth| self.nth_event_ticks(nth))
-        {
+        if let Some(at) = surplus.checked_sub(1).and_then(|nth| self.nth_event_ticks(nth)) {
             // Of the events at that very time, this many go.
             let mut at_edge = surplus - self.events_before(at);
             let mut dropped = Vec::new();
@@ -174,11 +159,7 @@ impl Snapshot {
 
     /// The time of the `nth` event over all threads, in ticks.
     fn nth_event_ticks(&self, nth: u64) -> Option<u64> {
-        let events = self
-            .segments
-            .iter()
-            .flat_map(|s| s.records())
-            .filter(|r| r.is_event());
+        let events = self.segments.iter().flat_map(|s| s.records()).filter(|r| r.is_event());
         let mut ticks: Vec<u64> = events.map(|record| record.ticks).collect();
         let nth = usize::try_from(nth).ok().filter(|&nth| nth < ticks.len())?;
         Some(*ticks.select_nth_unstable(nth).1)
@@ -191,9 +172,7 @@ impl Snapshot {
 
     /// The location that a note bears.
     pub(crate) fn location(&self, id: u32) -> Option<SpawnLocation> {
-        self.locations
-            .get(id as usize)
-            .map(|&location| location.into())
+        self.locations.get(id as usize).map(|&location| location.into())
     }
 
     /// Tells `listener` all records of one stream after the other.
@@ -267,28 +246,16 @@ impl StreamReader<'_> {
     fn read(&mut self, thread: u32, record: Record) -> Option<Reading> {
         let time_ns = self.snapshot.times.ns(record.ticks);
         let (payload, worker) = (record.payload(), self.worker);
-        let mut location = || {
-            self.location
-                .take()
-                .and_then(|id| self.snapshot.location(id))
-        };
+        let mut location = || self.location.take().and_then(|id| self.snapshot.location(id));
         let task_id = task_id(payload);
         let event = match record.kind() {
-            Kind::Spawn => Event::TaskSpawn {
-                task_id,
-                time_ns,
-                thread,
-                location: location(),
-            },
+            Kind::Spawn => Event::TaskSpawn { task_id, time_ns, thread, location: location() },
             Kind::PollStart => Event::TaskPollStart {
                 task_id,
                 time_ns,
                 thread,
                 worker,
-                ready_ns: self
-                    .ready_for_ns
-                    .take()
-                    .map(|ns| time_ns.saturating_sub(ns)),
+                ready_ns: self.ready_for_ns.take().map(|ns| time_ns.saturating_sub(ns)),
             },
             Kind::PollStartReady => {
                 let (id, ready_for_ns) = unpack_ready(payload);
@@ -300,37 +267,12 @@ impl StreamReader<'_> {
                     ready_ns: Some(time_ns.saturating_sub(ready_for_ns)),
                 }
             }
-            Kind::PollEnd => Event::TaskPollEnd {
-                task_id,
-                time_ns,
-                thread,
-                worker,
-            },
-            Kind::Terminate => Event::TaskTerminate {
-                task_id,
-                time_ns,
-                thread,
-            },
-            Kind::ThreadStart => Event::WorkerStart {
-                time_ns,
-                thread,
-                worker,
-            },
-            Kind::ThreadStop => Event::WorkerStop {
-                time_ns,
-                thread,
-                worker,
-            },
-            Kind::Park => Event::WorkerPark {
-                time_ns,
-                thread,
-                worker,
-            },
-            Kind::Unpark => Event::WorkerUnpark {
-                time_ns,
-                thread,
-                worker,
-            },
+            Kind::PollEnd => Event::TaskPollEnd { task_id, time_ns, thread, worker },
+            Kind::Terminate => Event::TaskTerminate { task_id, time_ns, thread },
+            Kind::ThreadStart => Event::WorkerStart { time_ns, thread, worker },
+            Kind::ThreadStop => Event::WorkerStop { time_ns, thread, worker },
+            Kind::Park => Event::WorkerPark { time_ns, thread, worker },
+            Kind::Unpark => Event::WorkerUnpark { time_ns, thread, worker },
             Kind::Who => return Some(Reading::Who(task_id, location())),
             Kind::Role => {
                 self.worker = role(payload);

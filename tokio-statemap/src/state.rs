@@ -21,13 +21,8 @@ pub enum TaskState {
 
 impl TaskState {
     /// All states, in the order of their values.
-    pub const ALL: [Self; 5] = [
-        Self::Spawned,
-        Self::Running,
-        Self::Waiting,
-        Self::Completed,
-        Self::Ready,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Spawned, Self::Running, Self::Waiting, Self::Completed, Self::Ready];
 
     /// The name, as it stands in statemap data.
     pub const fn name(self) -> &'static str {

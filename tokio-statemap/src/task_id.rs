@@ -42,10 +42,7 @@ pub fn check_casts() -> Result<(), InvalidCasts> {
             Some(ids)
         });
         let ids = ids.join().ok().flatten();
-        ids.is_some_and(|ids| {
-            ids.iter()
-                .all(|&id| number(id).to_string() == id.to_string())
-        })
+        ids.is_some_and(|ids| ids.iter().all(|&id| number(id).to_string() == id.to_string()))
     });
     if holds { Ok(()) } else { Err(InvalidCasts) }
 }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 ///
 /// Its head may have lines that start with `//@`:
 /// `//@ edition: 2021` (unless said: 2024), `//@ test` (it is built as a test), `//@ no-run` (it
-/// is built only), `//@ writes: FILE` (running it leaves this file).
+/// is built only), `//@ writes: FILE` (running it leaves this file),
+/// `//@ writes: FILE: TEXT` (with this text in it).
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The path below `cases/` without the extension, `/` replaced by `-`.
@@ -22,8 +23,8 @@ pub struct Case {
     pub kind: Kind,
     /// Whether it can be run.
     pub run: bool,
-    /// The files that running it leaves.
-    pub writes: Vec<String>,
+    /// The files that running it leaves, with a text that is in them.
+    pub writes: Vec<(String, String)>,
 }
 
 /// What a case is built as.
@@ -61,7 +62,10 @@ impl Case {
                 ("edition", edition) => case.edition = edition.to_owned(),
                 ("test", "") => case.kind = Kind::Test,
                 ("no-run", "") => case.run = false,
-                ("writes", file) => case.writes.push(file.to_owned()),
+                ("writes", rest) => {
+                    let (file, text) = rest.split_once(": ").unwrap_or((rest, ""));
+                    case.writes.push((file.to_owned(), text.to_owned()));
+                }
                 _ => panic!("{}: no such directive: {directive}", case.path.display()),
             }
         }

@@ -74,9 +74,8 @@ impl Diagnostic {
         }
         for place in &mut self.places {
             for (line, column) in [&mut place.start, &mut place.end] {
-                let text = usize::try_from(*line - 1)
-                    .ok()
-                    .and_then(|line| source.lines().nth(line));
+                let text =
+                    usize::try_from(*line - 1).ok().and_then(|line| source.lines().nth(line));
                 *column -= text.map_or(0, |text| longer_before(text, *column));
             }
         }
@@ -124,11 +123,7 @@ impl fmt::Display for Diagnostic {
         write!(f, ": {}", self.message)?;
         for place in &self.places {
             let (Place { file, start, end }, arrow) = (place, "\n  -->");
-            write!(
-                f,
-                "{arrow} {file}:{}:{}-{}:{}",
-                start.0, start.1, end.0, end.1
-            )?;
+            write!(f, "{arrow} {file}:{}:{}-{}:{}", start.0, start.1, end.0, end.1)?;
         }
         Ok(())
     }

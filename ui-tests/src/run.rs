@@ -54,9 +54,5 @@ pub fn run(program: &Path, folder: &Path) -> Ended {
     let read = |path: &Path| {
         String::from_utf8_lossy(&fs::read(path).expect("the output can be read")).into_owned()
     };
-    Ended {
-        status,
-        stdout: read(&out),
-        stderr: read(&err),
-    }
+    Ended { status, stdout: read(&out), stderr: read(&err) }
 }

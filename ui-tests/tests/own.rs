@@ -26,7 +26,7 @@ fn misuse_has_its_message() {
         }
         let golden = case.path.with_extension("txt");
         if update {
-            fs::write(&golden, built.text()).expect("the golden file can be written");
+            fs::write(&golden, built.golden()).expect("the golden file can be written");
             continue;
         }
         match fs::read_to_string(&golden) {
@@ -39,7 +39,7 @@ fn misuse_has_its_message() {
             )
             .unwrap(),
             Ok(expected) => {
-                let diff = diff(&expected, &built.text());
+                let diff = diff(&expected, &built.golden());
                 if !diff.is_empty() {
                     writeln!(
                         failures,
@@ -76,44 +76,28 @@ fn use_of_keys(name: &str, dependencies: Dependencies, writes: bool) {
     for case in &cases {
         let built = &built[&project.target(name, case)];
         let Some(program) = &built.program else {
-            writeln!(
-                failures,
-                "{}: it doesn't compile:\n{}",
-                case.name,
-                built.text()
-            )
-            .unwrap();
+            writeln!(failures, "{}: it doesn't compile:\n{}", case.name, built.text()).unwrap();
             continue;
         };
         // Without `record`, what only a path expression names isn't used.
         let unused = |text: &str| !writes && text.contains("is never used");
-        if !built
-            .diagnostics
-            .iter()
-            .all(|diagnostic| unused(&diagnostic.message))
-        {
-            writeln!(
-                failures,
-                "{}: it has warnings:\n{}",
-                case.name,
-                built.text()
-            )
-            .unwrap();
+        if !built.diagnostics.iter().all(|diagnostic| unused(&diagnostic.message)) {
+            writeln!(failures, "{}: it has warnings:\n{}", case.name, built.text()).unwrap();
         }
         let folder = project.folder().join("run").join(&case.name);
         let ended = run(program, &folder);
         if !ended.status.success() {
-            writeln!(
-                failures,
-                "{}: {}\n{}{}",
-                case.name, ended.status, ended.stdout, ended.stderr
-            )
-            .unwrap();
+            writeln!(failures, "{}: {}\n{}{}", case.name, ended.status, ended.stdout, ended.stderr)
+                .unwrap();
         }
-        for file in &case.writes {
-            if folder.join(file).is_file() != writes {
+        for (file, text) in &case.writes {
+            let found = fs::read_to_string(folder.join(file)).ok();
+            if found.is_some() != writes {
                 let not = if writes { "not " } else { "" };
                 writeln!(failures, "{}: {file} was {not}written", case.name).unwrap();
+            }
+            if found.is_some_and(|found| !found.contains(text)) {
+                writeln!(failures, "{}: {file} doesn't contain {text}", case.name).unwrap();
             }
         }
     }

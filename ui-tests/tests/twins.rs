@@ -26,10 +26,7 @@ fn twins_without_recording() {
 fn twins_under_clippy() {
     let ok: Vec<Case> = cases("ok")
         .into_iter()
-        .map(|case| Case {
-            source: with_all_lints(&case.source),
-            ..case
-        })
+        .map(|case| Case { source: with_all_lints(&case.source), ..case })
         .collect();
     let project = project("clippy", Dependencies::Recording, &ok);
     if !project
@@ -77,11 +74,8 @@ fn both(
     let of = |side: &str| built[&project.target(&format!("{name}-{side}"), case)].clone();
     let (tokio, mut ours) = (of("tokio"), of("ours"));
     let source = case.ours().source;
-    ours.diagnostics = ours
-        .diagnostics
-        .into_iter()
-        .map(|diagnostic| diagnostic.as_tokio(&source))
-        .collect();
+    ours.diagnostics =
+        ours.diagnostics.into_iter().map(|diagnostic| diagnostic.as_tokio(&source)).collect();
     ours.diagnostics.sort();
     (tokio, ours)
 }
@@ -89,12 +83,8 @@ fn both(
 fn same_diagnostics(case: &Case, tokio: &Built, ours: &Built, failures: &mut String) {
     let diff = diff(&tokio.text(), &ours.text());
     if !diff.is_empty() {
-        writeln!(
-            failures,
-            "{}: not the same diagnostics (- Tokio's, + ours):\n{diff}",
-            case.name
-        )
-        .unwrap();
+        writeln!(failures, "{}: not the same diagnostics (- Tokio's, + ours):\n{diff}", case.name)
+            .unwrap();
     }
 }
 
@@ -119,24 +109,14 @@ fn twins(name: &str, dependencies: Dependencies) {
         let (tokio, ours) = both(&project, &built, name, case);
         same_diagnostics(case, &tokio, &ours, &mut failures);
         let (Some(tokio), Some(ours)) = (&tokio.program, &ours.program) else {
-            writeln!(
-                failures,
-                "{}: it doesn't compile:\n{}",
-                case.name,
-                ours.text()
-            )
-            .unwrap();
+            writeln!(failures, "{}: it doesn't compile:\n{}", case.name, ours.text()).unwrap();
             continue;
         };
         if case.run {
             same_end(case, project.folder(), tokio, ours, &mut failures);
         }
     }
-    println!(
-        "{name}: {} programs and {} errors compared",
-        ok.len(),
-        err.len()
-    );
+    println!("{name}: {} programs and {} errors compared", ok.len(), err.len());
     assert!(failures.is_empty(), "\n{failures}");
 }
 
@@ -152,27 +132,44 @@ fn same_end(case: &Case, folder: &Path, tokio: &Path, ours: &Path, failures: &mu
         )
         .unwrap();
     }
+    if case.kind == Kind::Bin && !has_lines(&ours.stderr, &tokio.stderr) {
+        writeln!(
+            failures,
+            "{}: not the same errors: Tokio's\n{}ours\n{}",
+            case.name, tokio.stderr, ours.stderr
+        )
+        .unwrap();
+    }
     let stdout = |text: &str| match case.kind {
         Kind::Bin => text.to_owned(),
         Kind::Test => libtest(text),
     };
     let diff = diff(&stdout(&tokio.stdout), &stdout(&ours.stdout));
     if !diff.is_empty() {
-        writeln!(
-            failures,
-            "{}: not the same output (- Tokio's, + ours):\n{diff}",
-            case.name
-        )
-        .unwrap();
+        writeln!(failures, "{}: not the same output (- Tokio's, + ours):\n{diff}", case.name)
+            .unwrap();
     }
+}
+
+/// Whether what the program itself writes to its standard error is there, in its order; between it
+/// there may be our report.
+fn has_lines(ours: &str, tokio: &str) -> bool {
+    let mut ours = ours.lines().map(without_numbers);
+    tokio.lines().map(without_numbers).all(|line| ours.any(|other| other == line))
+}
+
+/// The line as it is in each run, whatever the threads' ids, and under each side's name.
+fn without_numbers(line: &str) -> String {
+    line.replace("-tokio-", "-ours-")
+        .split(|c: char| c.is_ascii_digit())
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("#")
 }
 
 /// The verdicts in a test's output, without what is measured, and in one order.
 fn libtest(text: &str) -> String {
-    let mut lines: Vec<&str> = text
-        .lines()
-        .filter(|line| line.starts_with("test "))
-        .collect();
+    let mut lines: Vec<&str> = text.lines().filter(|line| line.starts_with("test ")).collect();
     lines.sort_unstable();
     lines
         .into_iter()

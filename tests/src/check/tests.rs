@@ -57,18 +57,12 @@ fn good_data_pass() {
 fn the_file_is_whole() {
     refused("", "empty");
     refused(TASKS, "truncated");
-    refused(
-        format!("{TASKS}\n{SPAWNED}\n{{\"time\":\"6\",\"en"),
-        "truncated",
-    );
+    refused(format!("{TASKS}\n{SPAWNED}\n{{\"time\":\"6\",\"en"), "truncated");
     refused(b"{\"\xff\"}\n", "not UTF-8");
     records(&[SPAWNED, "{\"time\":\"6\",\"en"], "line 3: no JSON");
     records(&[SPAWNED, ""], "line 3: no JSON");
     records(&["[]"], "no object");
-    records(
-        &[r#"{"time":"5","time":"6","entity":"main","state":0}"#],
-        "twice",
-    );
+    records(&[r#"{"time":"5","time":"6","entity":"main","state":0}"#], "twice");
     records(&[&format!("{SPAWNED}{SPAWNED}")], "no JSON");
 }
 
@@ -79,11 +73,7 @@ fn metadata_come_first_with_exactly_their_keys() {
     metadata(r#""title":"t","#, "", "no `title`");
     metadata(r#""start":[1,2],"#, "", "no `start`");
     metadata(r#","entityKind":"Task""#, "", "no `entityKind`");
-    metadata(
-        r#""host":"h""#,
-        r#""version":1"#,
-        "`version` doesn't belong there",
-    );
+    metadata(r#""host":"h""#, r#""version":1"#, "`version` doesn't belong there");
     metadata("[1,2]", "[1]", "`start` isn't");
     metadata("[1,2]", "[1,1000000000]", "`start` isn't");
     metadata("[1,2]", "[-1,2]", "`start` isn't");
@@ -101,24 +91,12 @@ fn the_states_are_ours_without_gaps() {
     metadata("#648FFF", "#648FFG", "isn't #RRGGBB");
     metadata("#648FFF", "#648FFE", "aren't ours");
     metadata("waiting", "idle", "aren't ours");
-    metadata(
-        r#""value":3,"#,
-        r#""value":3,"x":1,"#,
-        "`x` doesn't belong there",
-    );
+    metadata(r#""value":3,"#, r#""value":3,"x":1,"#, "`x` doesn't belong there");
 }
 
 #[test]
 fn times_are_strings_of_whole_ns() {
-    for time in [
-        "5",
-        "\"\"",
-        "\"-5\"",
-        "\"+5\"",
-        "\"05\"",
-        "\"5.0\"",
-        "\"18446744073709551616\"",
-    ] {
+    for time in ["5", "\"\"", "\"-5\"", "\"+5\"", "\"05\"", "\"5.0\"", "\"18446744073709551616\""] {
         let datum = format!("{{\"time\":{time},\"entity\":\"main\",\"state\":0}}");
         records(&[&datum], "`time` is");
     }
@@ -127,10 +105,7 @@ fn times_are_strings_of_whole_ns() {
 #[test]
 fn times_rise_within_an_entity() {
     records(&[SPAWNED, SPAWNED], "isn't greater");
-    records(
-        &[SPAWNED, r#"{"time":"4","entity":"main","state":1}"#],
-        "isn't greater",
-    );
+    records(&[SPAWNED, r#"{"time":"4","entity":"main","state":1}"#], "isn't greater");
 }
 
 #[test]
@@ -158,44 +133,26 @@ fn data_have_exactly_their_keys() {
     records(&[r#"{"time":"5","entity":"main"}"#], "no `state`");
     records(&[r#"{"time":"5","state":0}"#], "no `entity`");
     records(&[r#"{"entity":"main","state":0}"#], "no `time`");
+    records(&[r#"{"time":"5","entity":"main","state":0,"x":1}"#], "`x` doesn't");
     records(
-        &[r#"{"time":"5","entity":"main","state":0,"x":1}"#],
+        &[DEFINED, r#"{"time":"5","entity":"task-1","state":0,"tag":"a.rs:1:1","x":1}"#],
         "`x` doesn't",
     );
-    records(
-        &[
-            DEFINED,
-            r#"{"time":"5","entity":"task-1","state":0,"tag":"a.rs:1:1","x":1}"#,
-        ],
-        "`x` doesn't",
-    );
-    records(
-        &[r#"{"time":"5","entity":"main","state":0,"tag":null}"#],
-        "`tag` is no string",
-    );
+    records(&[r#"{"time":"5","entity":"main","state":0,"tag":null}"#], "`tag` is no string");
     records(&[r#"{"entity":"main","description":"d"}"#], "no `time`");
 }
 
 #[test]
 fn states_exist() {
-    records(
-        &[r#"{"time":"5","entity":"main","state":4}"#],
-        "there is no state 4",
-    );
-    records(
-        &[r#"{"time":"5","entity":"main","state":"0"}"#],
-        "no whole number",
-    );
+    records(&[r#"{"time":"5","entity":"main","state":4}"#], "there is no state 4");
+    records(&[r#"{"time":"5","entity":"main","state":"0"}"#], "no whole number");
     records(&[r#"{"state":4,"tag":"a"}"#], "there is no state 4");
 }
 
 #[test]
 fn tags_are_defined_once_before_their_use() {
     records(&[TAGGED], "isn't defined before");
-    records(
-        &[r#"{"state":1,"tag":"a.rs:1:1"}"#, TAGGED],
-        "isn't defined before",
-    );
+    records(&[r#"{"state":1,"tag":"a.rs:1:1"}"#, TAGGED], "isn't defined before");
     records(&[DEFINED, DEFINED], "defined twice");
     records(&[r#"{"state":0,"tag":"a","x":1}"#], "`x` doesn't");
 }
@@ -203,38 +160,24 @@ fn tags_are_defined_once_before_their_use() {
 #[test]
 fn tags_are_on_live_states_only_and_on_all_of_them() {
     let completed = r#"{"time":"6","entity":"task-1","state":3,"tag":"a"}"#;
-    records(
-        &[r#"{"state":3,"tag":"a"}"#, completed],
-        "only the live states",
-    );
+    records(&[r#"{"state":3,"tag":"a"}"#, completed], "only the live states");
     let running = r#"{"time":"6","entity":"task-1","state":1}"#;
     records(&[DEFINED, TAGGED, running], "its tag isn't");
     let tag = r#"{"state":0,"tag":"a"}"#;
     let worker = r#"{"time":"6","entity":"worker-1","state":0,"tag":"a"}"#;
-    refused(
-        format!("{WORKERS}\n{tag}\n{worker}\n"),
-        "only the live states",
-    );
+    refused(format!("{WORKERS}\n{tag}\n{worker}\n"), "only the live states");
 }
 
 #[test]
 fn lives_are_in_order() {
     let at_6 = |state: u32| format!("{{\"time\":\"6\",\"entity\":\"main\",\"state\":{state}}}");
-    records(
-        &[r#"{"time":"5","entity":"main","state":3}"#, &at_6(1)],
-        "lives on",
-    );
-    records(
-        &[r#"{"time":"5","entity":"main","state":2}"#, &at_6(0)],
-        "spawned again",
-    );
+    records(&[r#"{"time":"5","entity":"main","state":3}"#, &at_6(1)], "lives on");
+    records(&[r#"{"time":"5","entity":"main","state":2}"#, &at_6(0)], "spawned again");
 }
 
 #[test]
 fn entities_are_named_as_ours_are() {
-    for name in [
-        "worker-1", "task-", "task-01", "task-x", "Main", "main-", "",
-    ] {
+    for name in ["worker-1", "task-", "task-01", "task-x", "Main", "main-", ""] {
         let datum = format!("{{\"time\":\"5\",\"entity\":\"{name}\",\"state\":0}}");
         records(&[&datum], "isn't how");
     }

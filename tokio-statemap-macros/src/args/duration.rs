@@ -1,8 +1,6 @@
 //! Durations, such as `"250us"` and `"1.5s"`.
 
-use syn::Lit;
-
-use super::literal;
+use syn::{Expr, ExprLit, Lit};
 
 /// Units with their length in ns.
 const UNITS: [(&str, u64); 6] = [
@@ -15,9 +13,9 @@ const UNITS: [(&str, u64); 6] = [
 ];
 
 /// The duration in ns that a string literal says.
-pub(super) fn nanos(lit: &Lit, key: &str) -> syn::Result<u64> {
-    let parsed = match lit {
-        Lit::Str(str) => parse(&str.value()),
+pub(super) fn nanos(value: &Expr, key: &str) -> syn::Result<u64> {
+    let parsed = match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(str), .. }) => parse(&str.value()),
         _ => None,
     };
     parsed.ok_or_else(|| {
@@ -25,14 +23,14 @@ pub(super) fn nanos(lit: &Lit, key: &str) -> syn::Result<u64> {
             "Failed to parse value of `{key}` as duration: expected a string of a number and a \
              unit (`ns`, `us`, `ms`, `s`, `m`, `h`), such as \"250us\", \"1.5s\" or \"2m\"."
         );
-        literal::error(lit, msg)
+        syn::Error::new_spanned(value, msg)
     })
 }
 
 /// A duration in ns that is not zero.
-pub(super) fn positive_nanos(lit: &Lit, key: &str) -> syn::Result<u64> {
-    match nanos(lit, key)? {
-        0 => Err(literal::error(lit, format!("`{key}` may not be 0."))),
+pub(super) fn positive_nanos(value: &Expr, key: &str) -> syn::Result<u64> {
+    match nanos(value, key)? {
+        0 => Err(syn::Error::new_spanned(value, format!("`{key}` may not be 0."))),
         nanos => Ok(nanos),
     }
 }

@@ -16,9 +16,7 @@ pub(super) fn span(lit: &Lit) -> Span {
 pub(super) fn int(lit: &Lit, key: &str) -> syn::Result<usize> {
     let msg = format!("Failed to parse value of `{key}` as integer");
     match lit {
-        Lit::Int(int) => int
-            .base10_parse()
-            .map_err(|err| error(lit, format!("{msg}: {err}"))),
+        Lit::Int(int) => int.base10_parse().map_err(|err| error(lit, format!("{msg}: {err}"))),
         _ => Err(error(lit, format!("{msg}."))),
     }
 }
@@ -36,20 +34,14 @@ pub(super) fn string(lit: &Lit, key: &str) -> syn::Result<String> {
         Lit::Str(str) => Ok(str.value()),
         // Literals that `syn` doesn't know: what will be said of the value then says which it was.
         Lit::Verbatim(tokens) => Ok(tokens.to_string()),
-        _ => Err(error(
-            lit,
-            format!("Failed to parse value of `{key}` as string."),
-        )),
+        _ => Err(error(lit, format!("Failed to parse value of `{key}` as string."))),
     }
 }
 
 pub(super) fn bool(lit: &Lit, key: &str) -> syn::Result<bool> {
     match lit {
         Lit::Bool(bool) => Ok(bool.value),
-        _ => Err(error(
-            lit,
-            format!("Failed to parse value of `{key}` as bool."),
-        )),
+        _ => Err(error(lit, format!("Failed to parse value of `{key}` as bool."))),
     }
 }
 
@@ -57,9 +49,7 @@ pub(super) fn bool(lit: &Lit, key: &str) -> syn::Result<bool> {
 pub(super) fn path(lit: &Lit, key: &str) -> syn::Result<Path> {
     let msg = format!("Failed to parse value of `{key}` as path");
     match lit {
-        Lit::Str(str) => str
-            .parse()
-            .map_err(|_| error(lit, format!("{msg}: \"{}\"", str.value()))),
+        Lit::Str(str) => str.parse().map_err(|_| error(lit, format!("{msg}: \"{}\"", str.value()))),
         _ => Err(error(lit, format!("{msg}."))),
     }
 }

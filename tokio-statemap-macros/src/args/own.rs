@@ -58,28 +58,28 @@ impl OwnKeys {
             "workers" => set_once(&mut self.workers, key, value, || Ok(value.clone())),
             "report" => set_once(&mut self.report, key, value, || Ok(report(value))),
             "trace" => set_once(&mut self.trace, key, value, || trace(lit()?)),
-            "spawn_location" => set_once(&mut self.spawn_location, key, value, || {
-                literal::bool(lit()?, key)
-            }),
-            "buffer_capacity" => set_once(&mut self.buffer_capacity, key, value, || {
-                literal::positive(lit()?, key)
-            }),
-            "max_events" => set_once(&mut self.max_events, key, value, || {
-                literal::positive(lit()?, key)
-            }),
+            "spawn_location" => {
+                set_once(&mut self.spawn_location, key, value, || literal::bool(lit()?, key))
+            }
+            "buffer_capacity" => {
+                set_once(&mut self.buffer_capacity, key, value, || literal::positive(lit()?, key))
+            }
+            "max_events" => {
+                set_once(&mut self.max_events, key, value, || literal::positive(lit()?, key))
+            }
             "keep" => set_once(&mut self.keep, key, value, || keep(lit()?)),
-            "schedule_latency" => set_once(&mut self.schedule_latency, key, value, || {
-                literal::bool(lit()?, key)
-            }),
+            "schedule_latency" => {
+                set_once(&mut self.schedule_latency, key, value, || literal::bool(lit()?, key))
+            }
             "long_poll" => set_once(&mut self.long_poll_ns, key, value, || {
-                duration::positive_nanos(lit()?, key)
+                duration::positive_nanos(value, key)
             }),
-            "start_after" => set_once(&mut self.start_after_ns, key, value, || {
-                duration::nanos(lit()?, key)
-            }),
-            "duration" => set_once(&mut self.duration_ns, key, value, || {
-                duration::positive_nanos(lit()?, key)
-            }),
+            "start_after" => {
+                set_once(&mut self.start_after_ns, key, value, || duration::nanos(value, key))
+            }
+            "duration" => {
+                set_once(&mut self.duration_ns, key, value, || duration::positive_nanos(value, key))
+            }
             "configure" => set_once(&mut self.configure, key, value, || {
                 path(value, key, "fn(&mut tokio::runtime::Builder)")
             }),

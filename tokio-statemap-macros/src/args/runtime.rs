@@ -6,14 +6,8 @@ use syn::{Lit, Path};
 use super::{Kind, literal, set_once};
 
 /// In the order in which `#[tokio::main]` lists them.
-pub(super) const KEYS: &[&str] = &[
-    "flavor",
-    "worker_threads",
-    "start_paused",
-    "crate",
-    "unhandled_panic",
-    "name",
-];
+pub(super) const KEYS: &[&str] =
+    &["flavor", "worker_threads", "start_paused", "crate", "unhandled_panic", "name"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flavor {
@@ -93,9 +87,9 @@ impl RuntimeKeysGiven {
             "worker_threads" => set_once(&mut self.worker_threads, key, lit, || {
                 Ok((literal::positive(lit, key)?, span))
             }),
-            "start_paused" => set_once(&mut self.start_paused, key, lit, || {
-                Ok((literal::bool(lit, key)?, span))
-            }),
+            "start_paused" => {
+                set_once(&mut self.start_paused, key, lit, || Ok((literal::bool(lit, key)?, span)))
+            }
             "crate" => set_once(&mut self.crate_path, key, lit, || literal::path(lit, key)),
             "unhandled_panic" => set_once(&mut self.unhandled_panic, key, lit, || {
                 UnhandledPanic::parse(&literal::string(lit, key)?)

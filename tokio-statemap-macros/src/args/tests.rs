@@ -1,1 +1,173 @@
+use quote::quote;
 
+use super::own::Report;
+use super::runtime::{Flavor, UnhandledPanic};
+use super::{Args, Kind, own, runtime};
+
+fn read(args: proc_macro2::TokenStream, kind: Kind) -> Result<Args, String> {
+    Args::split(args).and_then(|metas| Args::read(metas, kind)).map_err(|err| err.to_string())
+}
+
+fn main(args: proc_macro2::TokenStream) -> Result<Args, String> {
+    read(args, Kind::Main)
+}
+
+fn error(args: proc_macro2::TokenStream) -> String {
+    main(args).err().expect("the arguments are wrong")
+}
+
+/// A valid value of each key.
+const VALID: [(&str, &str); 20] = [
+    ("flavor", r#""multi_thread""#),
+    ("worker_threads", "2"),
+    ("start_paused", "true"),
+    ("crate", r#""tokio""#),
+    ("unhandled_panic", r#""ignore""#),
+    ("name", r#""mine""#),
+    ("tasks", r#""tasks.json""#),
+    ("workers", r#"concat!("workers", ".json")"#),
+    ("report", "stderr"),
+    ("trace", r#""both""#),
+    ("spawn_location", "true"),
+    ("buffer_capacity", "4096"),
+    ("max_events", "1_000"),
+    ("keep", r#""last""#),
+    ("schedule_latency", "false"),
+    ("long_poll", r#""1ms""#),
+    ("start_after", r#""1s""#),
+    ("duration", r#""1m""#),
+    ("configure", "settings::configure"),
+    ("hooks", "settings::hooks"),
+];
+
+#[test]
+fn nothing_is_given() {
+    let args = main(quote!()).unwrap();
+    assert_eq!(args.runtime.flavor, Flavor::MultiThread);
+    assert!(args.runtime_tokens.is_empty());
+    assert!(args.own.tasks.is_none() && !args.own.changes_the_runtime());
+
+    let args = read(quote!(), Kind::Test).unwrap();
+    assert_eq!(args.runtime.flavor, Flavor::CurrentThread);
+}
+
+#[test]
+fn the_keys_are_those_of_the_table() {
+    let valid: Vec<&str> = VALID.iter().map(|(key, _)| *key).collect();
+    let keys: Vec<&str> = runtime::KEYS.iter().chain(own::KEYS).copied().collect();
+    assert_eq!(valid, keys);
+    for key in keys {
+        let in_docs = format!("/// | `{key}`");
+        let in_docs_of_both = [format!("{in_docs} |"), format!("{in_docs},")];
+        let docs = include_str!("../lib.rs");
+        assert!(in_docs_of_both.iter().any(|row| docs.contains(row)), "{key}");
+    }
+}
+
+#[test]
+fn every_key_by_itself_twice_and_without_a_value() {
+    for (key, value) in VALID {
+        let once = format!("{key} = {value}");
+        // Two of Tokio's keys need another flavor than `main`'s own.
+        let flavor = match key {
+            "start_paused" | "unhandled_panic" => r#"flavor = "current_thread", "#,
+            _ => "",
+        };
+        let parse = |text: String| text.parse::<proc_macro2::TokenStream>().unwrap();
+        assert!(main(parse(format!("{flavor}{once}"))).is_ok(), "{key}");
+        assert!(main(parse(format!("{flavor}{once},"))).is_ok(), "{key}");
+        assert_eq!(error(parse(format!("{once}, {once}"))), format!("`{key}` set multiple times."));
+        assert_eq!(
+            error(parse(key.to_owned())),
+            format!("The `{key}` attribute requires an argument.")
+        );
+    }
+}
+
+#[test]
+fn an_unknown_key_lists_the_valid_ones() {
+    let expected = "Unknown attribute html is specified; expected one of: `flavor`, \
+        `worker_threads`, `start_paused`, `crate`, `unhandled_panic`, `name`, `tasks`, `workers`, \
+        `report`, `trace`, `spawn_location`, `buffer_capacity`, `max_events`, `keep`, \
+        `schedule_latency`, `long_poll`, `start_after`, `duration`, `configure`, `hooks`.";
+    assert_eq!(error(quote!(html = "page.html")), expected);
+    assert_eq!(error(quote!(html = page())), expected);
+    assert_eq!(error(quote!(HTML)), expected);
+}
+
+#[test]
+fn tokios_keys_are_kept_as_written() {
+    let args = main(quote! {
+        tasks = "t", flavor = "local", long_poll = "1s", unhandled_panic = "shutdown_runtime",
+        start_paused = true, hooks = h, name = "n",
+    })
+    .unwrap();
+    assert_eq!(args.runtime.flavor, Flavor::Local);
+    assert_eq!(args.runtime.unhandled_panic, Some(UnhandledPanic::ShutdownRuntime));
+    assert_eq!(args.runtime.start_paused, Some(true));
+    assert_eq!(args.runtime.name.as_deref(), Some("n"));
+    let kept = &args.runtime_tokens;
+    assert_eq!(
+        quote!(#kept).to_string(),
+        quote! {
+            flavor = "local", unhandled_panic = "shutdown_runtime", start_paused = true, name = "n"
+        }
+        .to_string()
+    );
+}
+
+#[test]
+fn own_values() {
+    let own = main(quote! {
+        report = stderr, trace = "none", spawn_location = false, buffer_capacity = 64,
+        max_events = 1_000, keep = "first", schedule_latency = false, long_poll = "250us",
+        start_after = "0s", duration = "1.5s",
+    })
+    .unwrap()
+    .own;
+    assert!(matches!(own.report, Some(Report::Stderr)));
+    assert_eq!(own.trace, Some("None"));
+    assert_eq!(own.spawn_location, Some(false));
+    assert_eq!(own.buffer_capacity, Some(64));
+    assert_eq!(own.max_events, Some(1_000));
+    assert_eq!(own.keep, Some("First"));
+    assert_eq!(own.schedule_latency, Some(false));
+    assert_eq!(own.long_poll_ns, Some(250_000));
+    assert_eq!(own.start_after_ns, Some(0));
+    assert_eq!(own.duration_ns, Some(1_500_000_000));
+
+    let own = main(quote!(report = crate::stderr)).unwrap().own;
+    assert!(matches!(own.report, Some(Report::Path(_))));
+}
+
+#[test]
+fn bad_values() {
+    for (args, message) in [
+        (quote!(buffer_capacity = 0), "`buffer_capacity` may not be 0."),
+        (quote!(max_events = 0), "`max_events` may not be 0."),
+        (quote!(max_events = "1"), "Failed to parse value of `max_events` as integer."),
+        (quote!(max_events = 1 + 1), "Must be a literal"),
+        (quote!(trace = true), "Failed to parse value of `trace` as string."),
+        (quote!(schedule_latency = 1), "Failed to parse value of `schedule_latency` as bool."),
+        (quote!(duration = "0s"), "`duration` may not be 0."),
+        (quote!(worker_threads = 0), "`worker_threads` may not be 0."),
+        (quote!(core_threads = 1), "Attribute `core_threads` is renamed to `worker_threads`"),
+        (quote!(tasks("a")), "Unknown attribute inside the macro"),
+        (
+            quote!(keep = "all"),
+            "Can't keep the `all` events. What can be kept is `first` and `last`.",
+        ),
+        (
+            quote!(configure = "path"),
+            "Failed to parse value of `configure` as path: expected the path of a \
+             `fn(&mut tokio::runtime::Builder)`.",
+        ),
+        (
+            quote!(start_paused = true),
+            "The `start_paused` option requires the `current_thread` runtime flavor. Use \
+             `#[tokio_statemap::main(flavor = \"current_thread\")]`",
+        ),
+    ] {
+        assert_eq!(error(args), message);
+    }
+}

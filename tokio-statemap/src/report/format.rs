@@ -44,11 +44,7 @@ pub(super) fn moment(ns: u64) -> String {
 /// A share as a percentage: `12.3 %`, `100 %`.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent >= 99.95 {
-        format!("{percent:.0} %")
-    } else {
-        format!("{percent:.1} %")
-    }
+    if percent >= 99.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
 /// A number with its noun: `1 task`, `2 tasks`.
@@ -86,11 +82,7 @@ pub(super) fn width(text: &str) -> usize {
 }
 
 fn char_width(c: char) -> usize {
-    if c < '\u{1100}' || ('\u{2000}'..'\u{2e80}').contains(&c) {
-        1
-    } else {
-        2
-    }
+    if c < '\u{1100}' || ('\u{2000}'..'\u{2e80}').contains(&c) { 1 } else { 2 }
 }
 
 /// The text in at most `columns`: if it is a longer path, its left is replaced by `…`, where that
@@ -115,12 +107,22 @@ pub(super) fn keep_right(text: &str, columns: usize) -> String {
     format!("…{}", &text[cut_at_folder.unwrap_or(cut)..])
 }
 
-/// Breaks the text at its spaces into lines of at most [`COLUMNS`]. A word that is longer keeps its
-/// right.
+/// Breaks the text at its spaces into lines of at most [`COLUMNS`], but not between a number and its
+/// unit. A word that is longer keeps its right.
 pub(super) fn wrap(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
+    let mut words: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match words.last_mut() {
+            Some(number) if is_unit(word) && number.ends_with(|c: char| c.is_ascii_digit()) => {
+                number.push(' ');
+                number.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    for word in &words {
         if !line.is_empty() && width(&line) + 1 + width(word) > COLUMNS {
             lines.push(std::mem::take(&mut line));
         }
@@ -133,6 +135,11 @@ pub(super) fn wrap(text: &str) -> Vec<String> {
         lines.push(line);
     }
     lines
+}
+
+fn is_unit(word: &str) -> bool {
+    let word = word.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '%');
+    matches!(word, "ns" | "us" | "ms" | "s" | "%")
 }
 
 /// The text, filled up with spaces on its left.

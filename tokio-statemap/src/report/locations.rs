@@ -54,10 +54,8 @@ pub(super) struct Found {
 
 pub(super) fn rank(timeline: &Timeline) -> Found {
     let mut scan = Scan::new(timeline);
-    let mut rows: Vec<_> = groups(timeline)
-        .into_iter()
-        .map(|(place, tasks)| scan.group(place, &tasks))
-        .collect();
+    let mut rows: Vec<_> =
+        groups(timeline).into_iter().map(|(place, tasks)| scan.group(place, &tasks)).collect();
     let worst = rows
         .iter()
         .filter_map(|(row, longest)| Some((*row, (*longest)?)))
@@ -177,10 +175,7 @@ impl<'a> Scan<'a> {
         let key = |&(length, at): &(u64, PollAt)| (std::cmp::Reverse(length), at);
         let new = (length, at);
         if self.longest.len() == LONGEST_POLLS
-            && self
-                .longest
-                .last()
-                .is_some_and(|last| key(last) < key(&new))
+            && self.longest.last().is_some_and(|last| key(last) < key(&new))
         {
             return;
         }

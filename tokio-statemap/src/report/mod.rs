@@ -88,11 +88,7 @@ impl Timeline {
     pub fn report(&self) -> Report {
         let workers = workers::shares(self);
         let found = locations::rank(self);
-        let longest_polls = found
-            .longest
-            .iter()
-            .map(|at| polls::describe(self, *at))
-            .collect();
+        let longest_polls = found.longest.iter().map(|at| polls::describe(self, *at)).collect();
         let mut report = Report {
             verdict: Verdict::NothingRecorded,
             runtime: self.runtime.clone(),
@@ -123,9 +119,7 @@ impl Timeline {
                 report.live_tasks += u64::from(task.terminated_ns.is_none());
             }
         }
-        let worst = found
-            .worst
-            .map(|(row, at)| (row, polls::describe(self, at)));
+        let worst = found.worst.map(|(row, at)| (row, polls::describe(self, at)));
         report.verdict = verdict::decide(&report, worst);
         report
     }

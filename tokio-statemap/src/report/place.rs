@@ -21,10 +21,7 @@ pub struct Place {
 
 impl Place {
     pub(super) fn of(task: &Task) -> Self {
-        Self {
-            location: task.location,
-            is_root: matches!(task.key, TaskKey::Root(_)),
-        }
+        Self { location: task.location, is_root: matches!(task.key, TaskKey::Root(_)) }
     }
 
     /// The same in at most `width` columns: what is too long loses its left.
@@ -39,11 +36,7 @@ impl Place {
     }
 
     fn nameless(&self) -> &'static str {
-        if self.is_root {
-            "main"
-        } else {
-            "location unknown"
-        }
+        if self.is_root { "main" } else { "location unknown" }
     }
 }
 

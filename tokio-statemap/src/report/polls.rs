@@ -67,9 +67,7 @@ pub(super) fn ready_since(task: &Task, index: usize) -> Option<u64> {
 fn ready_between(timeline: &Timeline, except: usize, start_ns: u64, end_ns: u64) -> u64 {
     let ready = |task: &Task| was_ready(task, timeline.end_ns, start_ns, end_ns);
     let tasks = timeline.tasks.iter().enumerate();
-    tasks
-        .filter(|(index, task)| *index != except && ready(task))
-        .count() as u64
+    tasks.filter(|(index, task)| *index != except && ready(task)).count() as u64
 }
 
 fn was_ready(task: &Task, timeline_end_ns: u64, start_ns: u64, end_ns: u64) -> bool {
@@ -77,15 +75,11 @@ fn was_ready(task: &Task, timeline_end_ns: u64, start_ns: u64, end_ns: u64) -> b
         // Spawned and never polled. (A root future is not in any queue.)
         let until = task.terminated_ns.unwrap_or(timeline_end_ns);
         return matches!(task.key, TaskKey::Spawned(_))
-            && task
-                .spawned_ns
-                .is_some_and(|from| from.max(start_ns) < until.min(end_ns));
+            && task.spawned_ns.is_some_and(|from| from.max(start_ns) < until.min(end_ns));
     }
     // A task is ready up to the start of each poll and not before the end of the last, so these
     // stretches follow each other: the first that ends after `start_ns` decides.
-    let first = task
-        .polls
-        .partition_point(|poll| poll.start_ns() <= start_ns);
+    let first = task.polls.partition_point(|poll| poll.start_ns() <= start_ns);
     for (index, poll) in task.polls.iter().enumerate().skip(first) {
         match ready_since(task, index) {
             // On a thread that is no worker it doesn't wait for one.

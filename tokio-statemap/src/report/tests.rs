@@ -18,10 +18,7 @@ fn at(file: &'static str, line: u32, column: u32) -> Option<SpawnLocation> {
 fn timeline(running_ms: u64) -> Timeline {
     let worker = |index| Worker {
         index,
-        transitions: vec![
-            (0, WorkerState::Running),
-            (running_ms * MS, WorkerState::Parked),
-        ],
+        transitions: vec![(0, WorkerState::Running), (running_ms * MS, WorkerState::Parked)],
         parks: 1,
     };
     Timeline {
@@ -44,9 +41,7 @@ fn timeline(running_ms: u64) -> Timeline {
 }
 
 fn task(id: u64, location: Option<SpawnLocation>, polls: Vec<Poll>) -> Task {
-    let spawned = polls
-        .first()
-        .map_or(0, |poll| poll.ready_ns().unwrap_or(poll.start_ns()));
+    let spawned = polls.first().map_or(0, |poll| poll.ready_ns().unwrap_or(poll.start_ns()));
     Task {
         key: TaskKey::Spawned(id),
         location,
@@ -60,10 +55,7 @@ fn task(id: u64, location: Option<SpawnLocation>, polls: Vec<Poll>) -> Task {
 }
 
 fn main_task(polls: Vec<Poll>) -> Task {
-    Task {
-        key: TaskKey::Root(0),
-        ..task(0, at("src/main.rs", 5, 1), polls)
-    }
+    Task { key: TaskKey::Root(0), ..task(0, at("src/main.rs", 5, 1), polls) }
 }
 
 /// A poll on worker `worker` that was ready `ready_ns` before its start.
@@ -81,11 +73,7 @@ fn verdict(timeline: &Timeline) -> String {
 fn names_the_location_whose_polls_ran_over_most_in_sum() {
     let mut timeline = timeline(120);
     // Longest in one poll, but 12 ms in sum.
-    let once = task(
-        1,
-        at("src/once.rs", 1, 2),
-        vec![poll(100 * MS, 12 * MS, 0, 0)],
-    );
+    let once = task(1, at("src/once.rs", 1, 2), vec![poll(100 * MS, 12 * MS, 0, 0)]);
     let often = (0..4).map(|i| poll((200 + 20 * i) * MS, 5 * MS, 1, 0));
     let often = often.chain([poll(500 * MS, 10 * US, 1, 0)]).collect();
     let often = task(2, at("src/often.rs", 42, 9), often);
@@ -121,20 +109,12 @@ fn says_that_ready_times_are_unknown() {
 #[test]
 fn names_who_held_busy_workers() {
     let mut timeline = timeline(990);
-    let polls = |worker| {
-        (0..950)
-            .map(move |i| poll(i * MS, 900 * US, worker, 0))
-            .collect()
-    };
+    let polls = |worker| (0..950).map(move |i| poll(i * MS, 900 * US, worker, 0)).collect();
     timeline.tasks = vec![
         main_task(vec![Poll::open(0, 9, None)]),
         task(1, at("src/main.rs", 60, 5), polls(0)),
         task(2, at("src/main.rs", 60, 5), polls(1)),
-        task(
-            3,
-            at("src/main.rs", 70, 5),
-            vec![poll(960 * MS, 500 * US, 0, 0)],
-        ),
+        task(3, at("src/main.rs", 70, 5), vec![poll(960 * MS, 500 * US, 0, 0)]),
     ];
     assert_eq!(
         verdict(&timeline),
@@ -167,11 +147,7 @@ fn accuses_nobody_of_a_healthy_program() {
 #[test]
 fn accuses_nobody_of_the_workers_own_start() {
     let mut timeline = timeline(990);
-    timeline.tasks = vec![task(
-        1,
-        at("a.rs", 1, 1),
-        vec![poll(10 * MS, 900 * US, 0, 0)],
-    )];
+    timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(10 * MS, 900 * US, 0, 0)])];
     assert!(verdict(&timeline).starts_with("Nothing held the runtime up"));
 }
 
@@ -187,21 +163,10 @@ fn accuses_main_on_a_worker() {
 #[test]
 fn a_block_in_place_holds_its_worker_until_the_handover() {
     let mut timeline = timeline(120);
-    timeline.tasks = vec![task(
-        1,
-        at("a.rs", 1, 1),
-        vec![poll(10 * MS, 500 * MS, 0, 0)],
-    )];
-    timeline.handovers = vec![Handover {
-        thread: 0,
-        time_ns: 10 * MS + 200 * US,
-        worker: 0,
-    }];
+    timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(10 * MS, 500 * MS, 0, 0)])];
+    timeline.handovers = vec![Handover { thread: 0, time_ns: 10 * MS + 200 * US, worker: 0 }];
     let report = timeline.report();
-    assert!(
-        report.verdict.to_string().starts_with("Nothing held"),
-        "{report}"
-    );
+    assert!(report.verdict.to_string().starts_with("Nothing held"), "{report}");
     assert_eq!(report.locations[0].held_ns, 200 * US);
 }
 
@@ -216,10 +181,7 @@ fn says_what_it_cannot_know() {
          The workers were busy 12.0 % of the time."
     );
     let text = timeline.report().to_string();
-    assert!(
-        text.contains("Workers only: task hooks need --cfg tokio_unstable."),
-        "{text}"
-    );
+    assert!(text.contains("Workers only: task hooks need --cfg tokio_unstable."), "{text}");
     timeline.task_hooks = true;
     timeline.trace_target = TraceTarget::Workers;
     assert!(verdict(&timeline).contains("tasks were not recorded"));
@@ -232,11 +194,7 @@ fn says_what_it_cannot_know() {
 #[test]
 fn an_unfinished_poll_counts_up_to_the_end() {
     let mut timeline = timeline(1000);
-    timeline.tasks = vec![task(
-        1,
-        at("a.rs", 1, 1),
-        vec![Poll::open(600 * MS, 0, Some(0))],
-    )];
+    timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![Poll::open(600 * MS, 0, Some(0))])];
     timeline.tasks[0].terminated_ns = None;
     assert!(verdict(&timeline).contains("It still ran at the end, after 400 ms, on worker-0"));
     let text = timeline.report().to_string();
@@ -253,16 +211,9 @@ fn the_text_is_this() {
         task(
             1,
             at("src/main.rs", 42, 9),
-            vec![
-                poll(100 * MS, 25_600 * US, 0, 10 * US),
-                poll(300 * MS, 400 * US, 0, 20 * US),
-            ],
+            vec![poll(100 * MS, 25_600 * US, 0, 10 * US), poll(300 * MS, 400 * US, 0, 20 * US)],
         ),
-        task(
-            2,
-            at("src/main.rs", 50, 9),
-            vec![poll(120 * MS, 30 * US, 1, 8 * US)],
-        ),
+        task(2, at("src/main.rs", 50, 9), vec![poll(120 * MS, 30 * US, 1, 8 * US)]),
     ];
     timeline.tasks[2].terminated_ns = None;
     let expected = "\
@@ -327,16 +278,10 @@ fn a_huge_and_hostile_timeline_fits_a_screen() {
         task.terminated_ns = None;
         timeline.tasks.push(task);
     }
-    timeline
-        .tasks
-        .push(main_task(vec![Poll::open(0, 99, None)]));
+    timeline.tasks.push(main_task(vec![Poll::open(0, 99, None)]));
     let report = timeline.report();
     let text = report.to_string();
-    assert!(
-        text.lines().count() <= 42,
-        "{}\n{text}",
-        text.lines().count()
-    );
+    assert!(text.lines().count() <= 42, "{}\n{text}", text.lines().count());
     for line in text.lines() {
         assert!(format::width(line) <= 80, "{}: {line}", format::width(line));
         assert!(!line.contains(char::is_control), "{line:?}");
@@ -355,12 +300,7 @@ fn an_empty_timeline_is_fine() {
     timeline.workers.clear();
     timeline.end_ns = 0;
     timeline.events = 0;
-    assert!(
-        timeline
-            .report()
-            .to_string()
-            .starts_with("Nothing was recorded.")
-    );
+    assert!(timeline.report().to_string().starts_with("Nothing was recorded."));
 }
 
 #[test]
@@ -389,16 +329,16 @@ fn numbers_have_three_digits() {
 }
 
 #[test]
+fn a_number_stays_with_its_unit() {
+    let text = format!("{} over 1 ms, done", "x".repeat(70));
+    assert_eq!(format::wrap(&text), [format!("{} over", "x".repeat(70)), "1 ms, done".to_owned()]);
+}
+
+#[test]
 fn long_paths_lose_whole_folders() {
     let path = "/home/me/service/src/handlers/report.rs:42:9";
-    assert_eq!(
-        format::keep_right(path, 30),
-        "…/src/handlers/report.rs:42:9"
-    );
+    assert_eq!(format::keep_right(path, 30), "…/src/handlers/report.rs:42:9");
     assert_eq!(format::keep_right(path, 10), "…t.rs:42:9");
     assert_eq!(format::keep_right(path, 44), path);
-    assert_eq!(
-        format::clean("a\u{1b}[1m\n\u{202e}b"),
-        "a\\u{1b}[1m\\n\\u{202e}b"
-    );
+    assert_eq!(format::clean("a\u{1b}[1m\n\u{202e}b"), "a\\u{1b}[1m\\n\\u{202e}b");
 }

@@ -46,21 +46,14 @@ impl Report {
     fn summary(&self) -> String {
         let mut parts = Vec::new();
         let name = self.runtime.as_deref().map_or_else(String::new, |name| {
-            format!("Runtime {}: ", keep_right(&clean(name), COLUMNS / 2))
+            format!("Runtime {}, ", keep_right(&clean(name), COLUMNS / 2))
         });
         let window = if self.begin_ns > 0 {
-            format!(
-                " (from {} to {})",
-                moment(self.begin_ns),
-                moment(self.end_ns)
-            )
+            format!(" (from {} to {})", moment(self.begin_ns), moment(self.end_ns))
         } else {
             String::new()
         };
-        let others = Lost {
-            dropped_events: 0,
-            ..self.lost
-        };
+        let others = Lost { dropped_events: 0, ..self.lost };
         parts.push(format!(
             "{name}{} recorded{window}: {}, {}; {} kept, {others}.",
             human(self.recorded_ns),
@@ -83,22 +76,14 @@ impl Report {
             ));
         }
         if self.live_tasks > 0 {
-            parts.push(format!(
-                "{} still lived at the end.",
-                count(self.live_tasks, "task")
-            ));
+            parts.push(format!("{} still lived at the end.", count(self.live_tasks, "task")));
         }
         if self.running_polls > 0 {
-            parts.push(format!(
-                "{} still ran at the end.",
-                count(self.running_polls, "poll")
-            ));
+            parts.push(format!("{} still ran at the end.", count(self.running_polls, "poll")));
         }
         if self.cut_polls > 0 {
             let cut = count(self.cut_polls, "poll");
-            parts.push(format!(
-                "{cut} began before or ended after what was recorded."
-            ));
+            parts.push(format!("{cut} began before or ended after what was recorded."));
         }
         if self.handovers > 0 {
             let times = count(self.handovers as u64, "time");
@@ -116,10 +101,8 @@ impl Report {
     /// What can't be known, each in a line of its own.
     fn unknown(&self) -> Vec<&'static str> {
         let mut parts = Vec::new();
-        let (tasks, workers) = (
-            self.trace_target.tracks_tasks(),
-            self.trace_target.tracks_workers(),
-        );
+        let (tasks, workers) =
+            (self.trace_target.tracks_tasks(), self.trace_target.tracks_workers());
         if !workers {
             parts.push("Workers were not recorded: their shares aren't known.");
         }
@@ -137,11 +120,7 @@ impl Report {
     fn workers_lines(&self) -> Vec<String> {
         let (listed, more) = self.workers.split_at(self.workers.len().min(WORKERS));
         let cells: Vec<_> = listed.iter().map(worker_cell).collect();
-        let widest = cells
-            .iter()
-            .map(|cell| width(cell))
-            .max()
-            .unwrap_or_default();
+        let widest = cells.iter().map(|cell| width(cell)).max().unwrap_or_default();
         let fits = widest * 2 + 2 <= COLUMNS;
         let columns = if cells.len() > 4 && fits { 2 } else { 1 };
         let mut lines: Vec<_> = cells
@@ -171,9 +150,7 @@ impl Report {
             return Vec::new();
         }
         // A blank line, the title, the head of the table, "more", the footnote.
-        let room = room
-            .saturating_sub(5)
-            .clamp(*LOCATIONS.start(), *LOCATIONS.end());
+        let room = room.saturating_sub(5).clamp(*LOCATIONS.start(), *LOCATIONS.end());
         let mut rows: Vec<_> = self.locations.iter().take(room).collect();
         // What ran off the workers comes last, but is not to be looked for in vain.
         let off_worker = |row: &&LocationRow| row.off_worker_ns > 0;
@@ -181,22 +158,19 @@ impl Report {
         if let (Some(row), Some(last)) = (hidden, rows.last_mut()) {
             *last = row;
         }
-        let mut table = vec![row_of([
-            "tasks", "polls", "total", "longest", "p50", "p99", "ready",
-        ])];
+        let mut table = vec![row_of(["tasks", "polls", "total", "longest", "p50", "p99", "ready"])];
         table.extend(rows.iter().map(|row| location_cells(row)));
         let widths = column_widths(&table);
-        let taken: usize = widths.iter().map(|width| width + 2).sum();
+        let room = |gap: usize| {
+            let taken: usize = widths.iter().map(|width| width + gap).sum();
+            COLUMNS.saturating_sub(taken)
+        };
+        // Rather narrow gaps than a path that is cut.
+        let longest = rows.iter().map(|row| width(&row.place.to_string())).max();
+        let gap = if longest.unwrap_or_default() <= room(2) { 2 } else { 1 };
         let mut names = vec!["spawned at".to_owned()];
-        names.extend(
-            rows.iter()
-                .map(|row| row.place.fit(COLUMNS.saturating_sub(taken))),
-        );
-        let name_width = names
-            .iter()
-            .map(|name| width(name))
-            .max()
-            .unwrap_or_default();
+        names.extend(rows.iter().map(|row| row.place.fit(room(gap))));
+        let name_width = names.iter().map(|name| width(name)).max().unwrap_or_default();
 
         let mut lines = vec![
             String::new(),
@@ -205,8 +179,7 @@ impl Report {
         for (name, cells) in names.iter().zip(&table) {
             let mut line = pad_right(name, name_width);
             for (cell, width) in cells.iter().zip(&widths) {
-                line.push_str("  ");
-                line.push_str(&pad_left(cell, *width));
+                line.push_str(&pad_left(cell, width + gap));
             }
             lines.push(line);
         }
@@ -226,18 +199,12 @@ impl Report {
         }
         let mut table = vec![row_of(["at", "length", "worker", "ready"])];
         table.extend(self.longest_polls.iter().map(|poll| {
-            let least = if poll.is_running || poll.is_cut {
-                ">"
-            } else {
-                ""
-            };
+            let least = if poll.is_running || poll.is_cut { ">" } else { "" };
             [
                 moment(poll.start_ns),
                 format!("{least}{}", human(poll.length_ns)),
-                poll.worker
-                    .map_or_else(|| "-".to_owned(), |w| format!("worker-{w}")),
-                poll.ready_meanwhile
-                    .map_or_else(|| "?".to_owned(), |n| n.to_string()),
+                poll.worker.map_or_else(|| "-".to_owned(), |w| format!("worker-{w}")),
+                poll.ready_meanwhile.map_or_else(|| "?".to_owned(), |n| n.to_string()),
             ]
         }));
         let widths = column_widths(&table);
@@ -280,11 +247,7 @@ fn location_cells(row: &LocationRow) -> [String; 7] {
     // Seven columns are many: `25.6ms` leaves more room for the location.
     let compact = |ns| human(ns).replace(' ', "");
     let time = |ns| {
-        if row.polls == 0 {
-            "-".to_owned()
-        } else {
-            compact(ns)
-        }
+        if row.polls == 0 { "-".to_owned() } else { compact(ns) }
     };
     [
         row.tasks.to_string(),

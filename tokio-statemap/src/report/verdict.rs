@@ -81,22 +81,14 @@ pub(super) fn decide(report: &Report, worst: Option<(LocationRow, LongPoll)>) ->
         return Verdict::NothingRecorded;
     }
     if !report.task_hooks || !report.trace_target.tracks_tasks() {
-        return Verdict::TasksUnknown {
-            busy_share,
-            task_hooks: report.task_hooks,
-        };
+        return Verdict::TasksUnknown { busy_share, task_hooks: report.task_hooks };
     }
     let time = report.workers.iter().map(WorkerShare::time_ns).sum();
     let busiest = report.locations.first();
     let named = busiest.and_then(|row| Some((row, workers::share(row.held_ns, time)?)));
     match (busy_share, named) {
         (Some(busy_share), Some((row, held_share))) if busy_share > BUSY && held_share >= NAMED => {
-            return Verdict::Busy {
-                row: *row,
-                held_share,
-                busy_share,
-                long_poll,
-            };
+            return Verdict::Busy { row: *row, held_share, busy_share, long_poll };
         }
         _ => {}
     }
@@ -110,12 +102,7 @@ pub(super) fn decide(report: &Report, worst: Option<(LocationRow, LongPoll)>) ->
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::LongPolls {
-                row,
-                longest,
-                long_poll,
-                other_places,
-            } => {
+            Self::LongPolls { row, longest, long_poll, other_places } => {
                 let (subject, its) = subject(row.place);
                 write!(f, "{subject} held the runtime up: ")?;
                 long_polls(f, &row, its, long_poll)?;
@@ -126,12 +113,7 @@ impl fmt::Display for Verdict {
                     n => write!(f, " {n} other locations had such polls, too."),
                 }
             }
-            Self::Busy {
-                row,
-                held_share,
-                busy_share,
-                long_poll,
-            } => write!(
+            Self::Busy { row, held_share, busy_share, long_poll } => write!(
                 f,
                 "No poll ran over {}, but the workers were busy {} of the time. {} held them \
                  most: {} of their time, in {}.",
@@ -141,36 +123,18 @@ impl fmt::Display for Verdict {
                 percent(held_share),
                 count(row.tasks, "task"),
             ),
-            Self::Healthy {
-                busy_share,
-                long_poll,
-                is_partial,
-            } => {
-                let part = if is_partial {
-                    " in what was recorded"
-                } else {
-                    ""
-                };
+            Self::Healthy { busy_share, long_poll, is_partial } => {
+                let part = if is_partial { " in what was recorded" } else { "" };
                 let long_poll = setting(long_poll);
-                write!(
-                    f,
-                    "Nothing held the runtime up{part}: no poll ran over {long_poll}"
-                )?;
+                write!(f, "Nothing held the runtime up{part}: no poll ran over {long_poll}")?;
                 match busy_share {
                     Some(busy) => {
-                        write!(
-                            f,
-                            ", and the workers were busy {} of the time.",
-                            percent(busy)
-                        )
+                        write!(f, ", and the workers were busy {} of the time.", percent(busy))
                     }
                     None => f.write_str("; how busy the workers were isn't known."),
                 }
             }
-            Self::TasksUnknown {
-                busy_share,
-                task_hooks,
-            } => {
+            Self::TasksUnknown { busy_share, task_hooks } => {
                 let why = if task_hooks {
                     "tasks were not recorded"
                 } else {
@@ -210,27 +174,16 @@ fn long_polls(
         (1, 1) => write!(f, "{its} only poll ran over {over}."),
         (1, polls) => write!(f, "one of {its} {polls} polls ran over {over}."),
         (long, polls) => {
-            let n = if long == polls {
-                "all".to_owned()
-            } else {
-                long.to_string()
-            };
+            let n = if long == polls { "all".to_owned() } else { long.to_string() };
             let sum = human(row.long_polls_ns);
-            write!(
-                f,
-                "{n} of {its} {polls} polls ran over {over}, {sum} in all."
-            )
+            write!(f, "{n} of {its} {polls} polls ran over {over}, {sum} in all.")
         }
     }
 }
 
 /// ` The longest took 25.6 ms, on worker-1 at 0.731 s; 37 other tasks were ready meanwhile.`
 fn the_longest(f: &mut fmt::Formatter<'_>, row: &LocationRow, longest: &LongPoll) -> fmt::Result {
-    let which = if row.long_polls == 1 {
-        "It"
-    } else {
-        "The longest"
-    };
+    let which = if row.long_polls == 1 { "It" } else { "The longest" };
     let took = match (longest.is_running, longest.is_cut) {
         (true, _) => "still ran at the end, after",
         (false, true) => "took at least",

@@ -45,20 +45,12 @@ pub(super) fn shares(timeline: &Timeline) -> Vec<WorkerShare> {
     if !timeline.trace_target.tracks_workers() {
         return Vec::new();
     }
-    timeline
-        .workers
-        .iter()
-        .map(|worker| worker_share(timeline, worker))
-        .collect()
+    timeline.workers.iter().map(|worker| worker_share(timeline, worker)).collect()
 }
 
 fn worker_share(timeline: &Timeline, worker: &Worker) -> WorkerShare {
-    let mut share = WorkerShare {
-        index: worker.index,
-        running_ns: 0,
-        parked_ns: 0,
-        parks: worker.parks,
-    };
+    let mut share =
+        WorkerShare { index: worker.index, running_ns: 0, parked_ns: 0, parks: worker.parks };
     // What a worker did in a gap isn't known, though its spans reach across. Both rise in time.
     let mut gaps = timeline.gaps.as_slice();
     for span in worker.spans(timeline.end_ns) {

@@ -13,15 +13,11 @@ pub(super) fn is_on() -> bool {
         Ok(value) if value == "0" => false,
         Ok(value) if value == "1" || value.is_empty() => true,
         Ok(value) => {
-            say(format_args!(
-                "{NAME}={value:?} is ignored: it can be 0 (off) or 1 (on)"
-            ));
+            say(format_args!("{NAME}={value:?} is ignored: it can be 0 (off) or 1 (on)"));
             true
         }
         Err(VarError::NotUnicode(value)) => {
-            say(format_args!(
-                "{NAME}={value:?} is ignored: it can be 0 (off) or 1 (on)"
-            ));
+            say(format_args!("{NAME}={value:?} is ignored: it can be 0 (off) or 1 (on)"));
             true
         }
     }
@@ -29,7 +25,5 @@ pub(super) fn is_on() -> bool {
 
 /// The folder that relative paths are in: `TOKIO_STATEMAP_DIR`.
 pub(super) fn folder() -> Option<PathBuf> {
-    env::var_os("TOKIO_STATEMAP_DIR")
-        .filter(|value| !value.is_empty())
-        .map(PathBuf::from)
+    env::var_os("TOKIO_STATEMAP_DIR").filter(|value| !value.is_empty()).map(PathBuf::from)
 }

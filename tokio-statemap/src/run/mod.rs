@@ -54,9 +54,7 @@ impl Run {
             user.install(builder);
             return Self { active: None };
         }
-        Self {
-            active: Active::start(builder, &settings, user),
-        }
+        Self { active: Active::start(builder, &settings, user) }
     }
 
     /// `future` as the root future, which stands where this is called.
@@ -151,9 +149,7 @@ impl Active {
             self.outputs.write(&self.collector.snapshot());
         }));
         if result.is_err() {
-            say(format_args!(
-                "the files could not be written: this is a bug of tokio-statemap"
-            ));
+            say(format_args!("the files could not be written: this is a bug of tokio-statemap"));
         }
     }
 }

@@ -44,21 +44,11 @@ impl Outputs {
             Report::Path(path) => Some(path.clone()),
         };
         if tasks.is_none() && workers.is_none() && report.is_none() {
-            let of_test = settings
-                .test
-                .map(|test| format!(".{}", test.replace("::", ".")));
+            let of_test = settings.test.map(|test| format!(".{}", test.replace("::", ".")));
             let stem = format!("{{bin}}{}", of_test.unwrap_or_default());
             let default = |kind: &str| Some(format!("{stem}.{kind}.json").into());
-            tasks = settings
-                .trace
-                .tracks_tasks()
-                .then(|| default("tasks"))
-                .flatten();
-            workers = settings
-                .trace
-                .tracks_workers()
-                .then(|| default("workers"))
-                .flatten();
+            tasks = settings.trace.tracks_tasks().then(|| default("tasks")).flatten();
+            workers = settings.trace.tracks_workers().then(|| default("workers")).flatten();
         }
         let mut used: Vec<(&str, PathBuf)> = Vec::new();
         let mut target = |key: &'static str, path: Option<PathBuf>| {
@@ -80,10 +70,7 @@ impl Outputs {
             tasks: target("tasks", tasks),
             workers: target("workers", workers),
             report: target("report", report),
-            labels: Labels {
-                title: names.bin.clone(),
-                host: names.host.clone(),
-            },
+            labels: Labels { title: names.bin.clone(), host: names.host.clone() },
             is_test: settings.test.is_some(),
             is_delayed: settings.start_after.is_some(),
         }
@@ -184,11 +171,7 @@ impl Target {
         beside.push(name);
         beside.push(format!(".{}.tmp", std::process::id()));
         let beside = real.with_file_name(beside);
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&beside)?;
+        let file = OpenOptions::new().write(true).create(true).truncate(true).open(&beside)?;
         Ok((beside, file))
     }
 
@@ -198,18 +181,13 @@ impl Target {
     }
 
     fn error(&self, source: io::Error) -> Error {
-        Error::Io {
-            path: self.shown.clone(),
-            source,
-        }
+        Error::Io { path: self.shown.clone(), source }
     }
 }
 
 fn write_to(file: File, content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut writer = BufWriter::new(file);
     content(&mut writer)?;
-    writer
-        .into_inner()
-        .map_err(io::IntoInnerError::into_error)?;
+    writer.into_inner().map_err(io::IntoInnerError::into_error)?;
     Ok(())
 }

@@ -16,9 +16,7 @@ impl Names {
     pub(super) fn of_this_process() -> Self {
         let exe = std::env::current_exe().ok();
         let stem = exe.as_deref().and_then(Path::file_stem);
-        let utc = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let utc = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             pid: std::process::id().to_string(),
             bin: stem.map_or("program".into(), |stem| stem.to_string_lossy().into_owned()),
@@ -34,12 +32,8 @@ impl Names {
             return path.to_owned();
         };
         let host = self.host.as_deref().unwrap_or("localhost");
-        let names = [
-            ("{pid}", &*self.pid),
-            ("{bin}", &self.bin),
-            ("{host}", host),
-            ("{time}", &self.time),
-        ];
+        let names =
+            [("{pid}", &*self.pid), ("{bin}", &self.bin), ("{host}", host), ("{time}", &self.time)];
         let mut filled = String::new();
         let mut rest = text;
         // In one pass, so that a name is not searched for further names.
@@ -89,11 +83,7 @@ fn civil(days: u64) -> (u64, u64, u64) {
     let day_of_year = day - (365 * year + year / 4 - year / 100);
     let month = (5 * day_of_year + 2) / 153;
     let day_of_month = day_of_year - (153 * month + 2) / 5 + 1;
-    let (month, next_year) = if month < 10 {
-        (month + 3, 0)
-    } else {
-        (month - 9, 1)
-    };
+    let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
     (era * 400 + year + next_year, month, day_of_month)
 }
 

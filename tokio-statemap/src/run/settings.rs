@@ -75,10 +75,7 @@ impl Settings {
 
     /// The defaults in a test, `name` being its path.
     pub fn test(name: &'static str) -> Self {
-        Self {
-            test: Some(name),
-            ..Self::main()
-        }
+        Self { test: Some(name), ..Self::main() }
     }
 
     pub(super) fn config(&self) -> CollectorConfig {

@@ -29,14 +29,10 @@ pub(super) fn install() {
     // SAFETY: `at_exit` is a function that never unwinds, and as part of the program it is there
     // for as long as the process is. Test: `ways_out::exit_anywhere`.
     if unsafe { libc::atexit(at_exit) } != 0 {
-        say(format_args!(
-            "the files are not written on std::process::exit: atexit failed"
-        ));
+        say(format_args!("the files are not written on std::process::exit: atexit failed"));
     }
     if let Err(error) = listen() {
-        say(format_args!(
-            "the files are not written on a signal: {error}"
-        ));
+        say(format_args!("the files are not written on a signal: {error}"));
     }
 }
 
@@ -53,27 +49,22 @@ fn listen() -> std::io::Result<()> {
     // A handler must not wait.
     writer.set_nonblocking(true)?;
     PROCESS.store(std::process::id(), Ordering::Relaxed);
-    std::thread::Builder::new()
-        .name("statemap-signal".into())
-        .spawn(move || {
-            block_signals();
-            let mut signal = [0];
-            loop {
-                match reader.read(&mut signal) {
-                    Ok(1) => on_delivery(c_int::from(signal[0])),
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    _ => return,
-                }
+    std::thread::Builder::new().name("statemap-signal".into()).spawn(move || {
+        block_signals();
+        let mut signal = [0];
+        loop {
+            match reader.read(&mut signal) {
+                Ok(1) => on_delivery(c_int::from(signal[0])),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                _ => return,
             }
-        })?;
+        }
+    })?;
     SOCKET.store(writer.as_raw_fd(), Ordering::Release);
     let _ = writer.into_raw_fd(); // it stays open: a handler may use it at any time
     for (signal, is_default) in ours {
         if is_default {
-            set_action(
-                signal,
-                on_signal as extern "C" fn(c_int) as libc::sighandler_t,
-            );
+            set_action(signal, on_signal as extern "C" fn(c_int) as libc::sighandler_t);
         }
     }
     Ok(())
@@ -164,10 +155,7 @@ pub(super) fn host_name() -> Option<String> {
     let failed =
         unsafe { libc::gethostname(buffer.as_mut_ptr().cast::<c_char>(), buffer.len()) != 0 };
     // A name that is cut off may lack its end.
-    let length = buffer
-        .iter()
-        .position(|&byte| byte == 0)
-        .unwrap_or(buffer.len());
+    let length = buffer.iter().position(|&byte| byte == 0).unwrap_or(buffer.len());
     (!failed).then(|| String::from_utf8_lossy(&buffer[..length]).into_owned())
 }
 
@@ -181,11 +169,7 @@ unsafe fn errno_location() -> *mut c_int {
     unsafe {
         #[cfg(any(target_os = "linux", target_os = "emscripten", target_os = "hurd"))]
         return libc::__errno_location();
-        #[cfg(any(
-            target_vendor = "apple",
-            target_os = "freebsd",
-            target_os = "dragonfly"
-        ))]
+        #[cfg(any(target_vendor = "apple", target_os = "freebsd", target_os = "dragonfly"))]
         return libc::__error();
         #[cfg(any(target_os = "android", target_os = "netbsd", target_os = "openbsd"))]
         return libc::__errno();

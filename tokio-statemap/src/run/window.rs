@@ -28,25 +28,19 @@ impl Window {
             return None;
         }
         let closed = Arc::new((Mutex::new(false), Condvar::new()));
-        let window = Self {
-            closed: Arc::clone(&closed),
-        };
+        let window = Self { closed: Arc::clone(&closed) };
         let waiting = Arc::clone(collector);
-        let thread = std::thread::Builder::new()
-            .name("statemap-window".into())
-            .spawn(move || {
-                if start_after.is_some_and(|after| sleep(&closed, after)) {
-                    return;
-                }
-                waiting.start();
-                if duration.is_some_and(|duration| !sleep(&closed, duration)) {
-                    waiting.stop();
-                }
-            });
+        let thread = std::thread::Builder::new().name("statemap-window".into()).spawn(move || {
+            if start_after.is_some_and(|after| sleep(&closed, after)) {
+                return;
+            }
+            waiting.start();
+            if duration.is_some_and(|duration| !sleep(&closed, duration)) {
+                waiting.stop();
+            }
+        });
         if let Err(error) = thread {
-            say(format_args!(
-                "the whole run is recorded: no thread for the window: {error}"
-            ));
+            say(format_args!("the whole run is recorded: no thread for the window: {error}"));
             collector.start();
         }
         Some(window)

@@ -98,11 +98,7 @@ impl Metadata {
     /// Writes it as one line.
     pub(crate) fn write(&self, w: &mut impl io::Write) -> io::Result<()> {
         let [seconds, ns] = self.start;
-        write!(
-            w,
-            "{{\"start\":[{seconds},{ns}],\"title\":{}",
-            json(&self.title)
-        )?;
+        write!(w, "{{\"start\":[{seconds},{ns}],\"title\":{}", json(&self.title))?;
         w.write_all(b",\"states\":{")?;
         for (value, state) in self.states.iter().enumerate() {
             let comma = if value > 0 { "," } else { "" };
@@ -125,10 +121,7 @@ impl Metadata {
 
 impl State {
     fn new(name: &str, colour: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            colour: Some(colour.to_owned()),
-        }
+        Self { name: name.to_owned(), colour: Some(colour.to_owned()) }
     }
 }
 

@@ -19,10 +19,7 @@ impl Labels {
         let program = program.or_else(|| env::args_os().next().map(Into::into));
         let name = program.as_deref().and_then(Path::file_stem);
         Self {
-            title: name.map_or_else(
-                || "program".to_owned(),
-                |n| n.to_string_lossy().into_owned(),
-            ),
+            title: name.map_or_else(|| "program".to_owned(), |n| n.to_string_lossy().into_owned()),
             host: host(),
         }
     }

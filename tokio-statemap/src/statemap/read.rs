@@ -69,11 +69,7 @@ pub struct ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "line {}, byte {}: {}",
-            self.line, self.byte, self.problem
-        )
+        write!(f, "line {}, byte {}: {}", self.line, self.byte, self.problem)
     }
 }
 
@@ -152,12 +148,7 @@ fn skip_space(bytes: &[u8], from: usize) -> usize {
 
 fn error_at(bytes: &[u8], byte: usize, problem: String) -> ReadError {
     let newlines = bytes[..byte].iter().filter(|&&b| b == b'\n').count();
-    ReadError {
-        line: newlines as u64 + 1,
-        byte: byte as u64,
-        problem,
-        source: None,
-    }
+    ReadError { line: newlines as u64 + 1, byte: byte as u64, problem, source: None }
 }
 
 /// An error of the JSON itself, in the record that begins at `start`.

@@ -44,11 +44,7 @@ fn task(key: TaskKey, first_ns: u64, polls: Vec<Poll>) -> Task {
 }
 
 fn at(file: &'static str) -> Option<SpawnLocation> {
-    Some(SpawnLocation {
-        file,
-        line: 3,
-        column: 9,
-    })
+    Some(SpawnLocation { file, line: 3, column: 9 })
 }
 
 fn poll(start_ns: u64, end_ns: u64) -> Poll {
@@ -56,10 +52,7 @@ fn poll(start_ns: u64, end_ns: u64) -> Poll {
 }
 
 fn data(timeline: Timeline) -> StatemapData {
-    let labels = Labels {
-        title: "http".to_owned(),
-        host: Some("box".to_owned()),
-    };
+    let labels = Labels { title: "http".to_owned(), host: Some("box".to_owned()) };
     StatemapData::new(timeline, labels)
 }
 
@@ -77,11 +70,7 @@ fn the_tasks_of_a_small_timeline() {
     let spawned = Task {
         location: at("src/main.rs"),
         terminated_ns: Some(900),
-        ..task(
-            TaskKey::Spawned(7),
-            10,
-            vec![poll(20, 30), poll(50, 900).ready(Some(40))],
-        )
+        ..task(TaskKey::Spawned(7), 10, vec![poll(20, 30), poll(50, 900).ready(Some(40))])
     };
     let written = tasks(timeline(vec![main, spawned], Vec::new()));
     assert_eq!(
@@ -107,19 +96,12 @@ fn the_tasks_of_a_small_timeline() {
 
 #[test]
 fn the_workers_of_a_small_timeline() {
-    let worker = |index, transitions| Worker {
-        index,
-        transitions,
-        parks: 1,
-    };
+    let worker = |index, transitions| Worker { index, transitions, parks: 1 };
     let mut timeline = timeline(
         Vec::new(),
         vec![
             worker(0, vec![(0, WorkerState::Running), (7, WorkerState::Parked)]),
-            worker(
-                1,
-                vec![(3, WorkerState::Parked), (2_000, WorkerState::Stopped)],
-            ),
+            worker(1, vec![(3, WorkerState::Parked), (2_000, WorkerState::Stopped)]),
         ],
     );
     timeline.runtime = Some("api".to_owned());
@@ -141,54 +123,31 @@ fn without_schedule_latency_there_is_no_fifth_state() {
     let mut timeline = timeline(vec![task(TaskKey::Root(0), 0, vec![])], Vec::new());
     timeline.schedule_latency = false;
     let statemap = read_tasks(timeline);
-    let names: Vec<_> = statemap
-        .metadata
-        .states
-        .iter()
-        .map(|s| s.name.as_str())
-        .collect();
+    let names: Vec<_> = statemap.metadata.states.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["spawned", "running", "waiting", "completed"]);
 }
 
 #[test]
 fn times_count_from_the_left_edge() {
     let mut timeline = timeline(
-        vec![task(
-            TaskKey::Root(0),
-            1_000_000_600,
-            vec![poll(1_000_000_700, 1_000_000_800)],
-        )],
+        vec![task(TaskKey::Root(0), 1_000_000_600, vec![poll(1_000_000_700, 1_000_000_800)])],
         Vec::new(),
     );
     timeline.begin_ns = 1_000_000_600;
     timeline.end_ns = 1_000_001_600;
     let statemap = read_tasks(timeline);
     assert_eq!(statemap.metadata.start, [1_001, 605]);
-    let times: Vec<_> = statemap.entities[0]
-        .data
-        .iter()
-        .map(|d| d.time_ns)
-        .collect();
+    let times: Vec<_> = statemap.entities[0].data.iter().map(|d| d.time_ns).collect();
     assert_eq!(times, [0, 100, 200, 1_000]);
 }
 
 #[test]
 fn equal_times_are_pushed_apart_and_the_end_is_the_latest() {
     let polls = vec![poll(1_000, 1_000), poll(1_000, 1_000), poll(1_000, 1_000)];
-    let life = Task {
-        terminated_ns: Some(1_000),
-        ..task(TaskKey::Spawned(1), 1_000, polls)
-    };
+    let life = Task { terminated_ns: Some(1_000), ..task(TaskKey::Spawned(1), 1_000, polls) };
     let statemap = read_tasks(timeline(vec![life], Vec::new()));
-    let times: Vec<_> = statemap.entities[0]
-        .data
-        .iter()
-        .map(|d| d.time_ns)
-        .collect();
-    assert_eq!(
-        times,
-        [1_000, 1_001, 1_002, 1_003, 1_004, 1_005, 1_006, 1_007]
-    );
+    let times: Vec<_> = statemap.entities[0].data.iter().map(|d| d.time_ns).collect();
+    assert_eq!(times, [1_000, 1_001, 1_002, 1_003, 1_004, 1_005, 1_006, 1_007]);
     let states: Vec<_> = statemap.entities[0].data.iter().map(|d| d.state).collect();
     assert_eq!(states, [0, 1, 2, 1, 2, 1, 3, 3]);
 }
@@ -219,20 +178,12 @@ fn titles_say_what_is_not_known() {
 fn hostile_names_come_back_as_they_were() {
     let nasty = "a\"b\\c\n\t\u{0}\u{7f}\u{2028}<&]]>'é.rs";
     let mut timeline = timeline(
-        vec![Task {
-            location: at(nasty),
-            ..task(TaskKey::Spawned(1), 0, vec![])
-        }],
+        vec![Task { location: at(nasty), ..task(TaskKey::Spawned(1), 0, vec![]) }],
         Vec::new(),
     );
     timeline.runtime = Some(nasty.to_owned());
-    let labels = Labels {
-        title: nasty.to_owned(),
-        host: Some(nasty.to_owned()),
-    };
-    let bytes = StatemapData::new(timeline, labels)
-        .tasks_to_bytes()
-        .unwrap();
+    let labels = Labels { title: nasty.to_owned(), host: Some(nasty.to_owned()) };
+    let bytes = StatemapData::new(timeline, labels).tasks_to_bytes().unwrap();
     assert_eq!(bytes.iter().filter(|&&b| b == b'\n').count(), 4);
     let statemap = read(&bytes[..]).unwrap();
     assert_eq!(statemap.metadata.title, format!("{nasty}: Tokio tasks"));
@@ -243,15 +194,10 @@ fn hostile_names_come_back_as_they_were() {
 
 #[test]
 fn tasks_of_one_location_share_their_definitions() {
-    let spawned = |id| Task {
-        location: at("a.rs"),
-        ..task(TaskKey::Spawned(id), 0, vec![poll(1, 2)])
-    };
+    let spawned =
+        |id| Task { location: at("a.rs"), ..task(TaskKey::Spawned(id), 0, vec![poll(1, 2)]) };
     let written = tasks(timeline(vec![spawned(1), spawned(2)], Vec::new()));
-    let definitions = written
-        .lines()
-        .filter(|line| line.starts_with("{\"state\""))
-        .count();
+    let definitions = written.lines().filter(|line| line.starts_with("{\"state\"")).count();
     assert_eq!(definitions, 3);
 }
 
@@ -267,9 +213,7 @@ fn a_writer_that_fails_is_an_error() {
             Ok(())
         }
     }
-    let error = data(timeline(Vec::new(), Vec::new()))
-        .write_tasks(Full)
-        .unwrap_err();
+    let error = data(timeline(Vec::new(), Vec::new())).write_tasks(Full).unwrap_err();
     assert!(error.to_string().contains("no storage space"), "{error}");
 }
 
@@ -292,10 +236,7 @@ fn other_peoples_data_is_read() {
     assert_eq!(statemap.entities[0].data.len(), 2);
     assert_eq!(statemap.entities[0].data[0].tag, Some(0));
     assert_eq!(statemap.entities[1].description.as_deref(), Some("a b"));
-    assert_eq!(
-        statemap.tags[0].fields,
-        [("pid".to_owned(), "7".to_owned())]
-    );
+    assert_eq!(statemap.tags[0].fields, [("pid".to_owned(), "7".to_owned())]);
     assert!(statemap.tags[0].is_defined);
     assert_eq!(statemap.events[0].target.as_deref(), Some("b"));
     assert_eq!(statemap.end_ns, 9);
@@ -355,12 +296,7 @@ fn errors_name_the_place_the_rule_and_what_is_there() {
             first + datum.len() + 8,
             "this is no JSON: expected `:`",
         ),
-        (
-            "7".to_owned(),
-            2,
-            first,
-            "7 is no record; a record is a JSON object",
-        ),
+        ("7".to_owned(), 2, first, "7 is no record; a record is a JSON object"),
     ] {
         let error = error_of(&records);
         assert_eq!(
@@ -377,23 +313,11 @@ fn errors_name_the_place_the_rule_and_what_is_there() {
 fn bad_metadata_is_told_by_its_rule() {
     for (metadata, problem) in [
         ("", "there is nothing"),
-        (
-            "{\"time\":\"5\",\"entity\":\"a\",\"state\":1}",
-            "there is no metadata",
-        ),
+        ("{\"time\":\"5\",\"entity\":\"a\",\"state\":1}", "there is no metadata"),
         ("{\"start\":[0,0],\"states\":{}}", "`title` is missing"),
-        (
-            "{\"start\":[0],\"title\":\"t\",\"states\":{}}",
-            "`start` is [0]",
-        ),
-        (
-            "{\"start\":[0,0],\"title\":1,\"states\":{}}",
-            "`title` is 1",
-        ),
-        (
-            "{\"start\":[0,0],\"title\":\"\",\"states\":{},\"x\":1}",
-            "unknown key `x`",
-        ),
+        ("{\"start\":[0],\"title\":\"t\",\"states\":{}}", "`start` is [0]"),
+        ("{\"start\":[0,0],\"title\":1,\"states\":{}}", "`title` is 1"),
+        ("{\"start\":[0,0],\"title\":\"\",\"states\":{},\"x\":1}", "unknown key `x`"),
         (
             "{\"start\":[0,0],\"title\":\"\",\"states\":{\"a\":{\"value\":1}}}",
             "state `a` has the value 1; with 1 states it must be 0 to 0",

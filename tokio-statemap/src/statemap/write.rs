@@ -116,10 +116,7 @@ impl<W: Write> Rows<W> {
 
     /// A tag that is still undefined for every state.
     fn tag(&mut self, location: SpawnLocation) -> usize {
-        self.tags.push(Tag {
-            json: json(&location.to_string()),
-            defined: 0,
-        });
+        self.tags.push(Tag { json: json(&location.to_string()), defined: 0 });
         self.tags.len() - 1
     }
 
@@ -144,11 +141,7 @@ impl<W: Write> Rows<W> {
             Some(last) => relative_ns.max(last.time_ns + 1),
             None => relative_ns,
         };
-        let change = Change {
-            time_ns,
-            state,
-            tag,
-        };
+        let change = Change { time_ns, state, tag };
         self.define(change)?;
         self.latest_ns = self.latest_ns.max(time_ns);
         self.last = Some(change);
@@ -165,11 +158,7 @@ impl<W: Write> Rows<W> {
             return Ok(());
         }
         tag.defined |= bit;
-        writeln!(
-            self.w,
-            "{{\"state\":{},\"tag\":{}}}",
-            change.state, tag.json
-        )
+        writeln!(self.w, "{{\"state\":{},\"tag\":{}}}", change.state, tag.json)
     }
 
     /// Writes the end of the data. For the renderer, the time of the last record is where all that

@@ -59,12 +59,7 @@ struct Thread {
 
 impl Builder {
     pub(crate) fn new(windows: Vec<(u64, u64)>, begin_ns: u64) -> Self {
-        Self {
-            windows,
-            begin_ns,
-            tasks: IdMap::default(),
-            threads: BTreeMap::new(),
-        }
+        Self { windows, begin_ns, tasks: IdMap::default(), threads: BTreeMap::new() }
     }
 
     /// A task that lived at the left edge.
@@ -121,9 +116,7 @@ impl Builder {
             thread.window += 1;
         }
         match *event {
-            Event::TaskSpawn {
-                task_id, location, ..
-            } => {
+            Event::TaskSpawn { task_id, location, .. } => {
                 let parent = thread.polls.last().map(|&(id, _)| id);
                 let draft = self.tasks.entry(task_id).or_default();
                 // A root future's number is used again: its row goes on.
@@ -131,21 +124,14 @@ impl Builder {
                 draft.terminated_ns = draft.terminated_ns.filter(|_| !is_root(task_id));
                 (draft.location, draft.parent) = (location, parent);
             }
-            Event::TaskPollStart {
-                task_id,
-                worker,
-                ready_ns,
-                ..
-            } => {
+            Event::TaskPollStart { task_id, worker, ready_ns, .. } => {
                 if let Some(worker) = worker {
                     thread.claim(time_ns, number, worker, WorkerState::Running);
                 }
                 let poll = Poll::open(time_ns, number, worker).ready(ready_ns);
                 thread.polls.push((task_id, poll));
             }
-            Event::TaskPollEnd {
-                task_id, worker, ..
-            } => {
+            Event::TaskPollEnd { task_id, worker, .. } => {
                 let open = thread.polls.iter().rposition(|&(id, _)| id == task_id);
                 let poll = open.map(|place| thread.polls.remove(place).1);
                 let poll = poll.unwrap_or_else(|| {
@@ -153,13 +139,14 @@ impl Builder {
                     let from = from.max(self.begin_ns).min(time_ns);
                     Poll::open(from, number, worker).cut_left()
                 });
-                self.tasks
-                    .entry(task_id)
-                    .or_default()
-                    .polls
-                    .push(poll.ended(time_ns));
+                self.tasks.entry(task_id).or_default().polls.push(poll.ended(time_ns));
             }
             Event::TaskTerminate { task_id, .. } => {
+                if thread.polls.is_empty() {
+                    // It may be the run loop of a worker that goes on elsewhere: whatever this
+                    // thread does next as a worker, it is one anew.
+                    thread.worker = None;
+                }
                 self.tasks.entry(task_id).or_default().terminated_ns = Some(time_ns);
             }
             Event::WorkerStart { worker, .. } => {
@@ -217,17 +204,10 @@ impl Builder {
         }
         let begin_ns = self.begin_ns;
         let drafts = self.tasks.into_iter();
-        let mut tasks: Vec<_> = drafts
-            .filter_map(|(id, d)| d.finish(id, begin_ns))
-            .collect();
+        let mut tasks: Vec<_> = drafts.filter_map(|(id, d)| d.finish(id, begin_ns)).collect();
         tasks.sort_unstable_by_key(|task| task.key);
         let (workers, handovers) = workers.finish(&tasks);
-        Built {
-            tasks,
-            workers,
-            blocking_threads,
-            handovers,
-        }
+        Built { tasks, workers, blocking_threads, handovers }
     }
 }
 
@@ -237,12 +217,7 @@ impl Thread {
         if self.worker == Some((worker, state)) {
             return;
         }
-        let mut claim = Claim {
-            worker,
-            time_ns,
-            thread,
-            state: WorkerState::Running,
-        };
+        let mut claim = Claim { worker, time_ns, thread, state: WorkerState::Running };
         // A thread of the pool that did nothing before was started to be this worker.
         if let (Some(started_ns), false, true) =
             (self.started_ns, self.is_used, self.claims.is_empty())
@@ -251,11 +226,7 @@ impl Thread {
             self.claims.push(claim);
         }
         self.worker = Some((worker, state));
-        self.claims.push(Claim {
-            time_ns,
-            state,
-            ..claim
-        });
+        self.claims.push(Claim { time_ns, state, ..claim });
     }
 }
 

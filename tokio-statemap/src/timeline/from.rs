@@ -15,12 +15,7 @@ impl Timeline {
         let mut builder = Builder::new(snapshot.windows.clone(), snapshot.begin_ns);
         for (id, member) in snapshot.roster.members() {
             let location = member.location.and_then(|id| snapshot.location(id));
-            builder.carry_task(
-                task_id(id),
-                location,
-                member.parent.map(task_id),
-                member.polled,
-            );
+            builder.carry_task(task_id(id), location, member.parent.map(task_id), member.polled);
         }
         for (thread, known) in snapshot.roster.streams() {
             let polls: Vec<_> = known.polls.iter().copied().map(task_id).collect();
@@ -34,11 +29,7 @@ impl Timeline {
         let mut timeline = Self::of(builder, &snapshot.config);
         for task in &mut timeline.tasks {
             if let (TaskKey::Root(number), None) = (task.key, task.location) {
-                let location = snapshot
-                    .root_locations
-                    .get(number as usize)
-                    .copied()
-                    .flatten();
+                let location = snapshot.root_locations.get(number as usize).copied().flatten();
                 task.location = location.map(Into::into);
             }
         }
@@ -47,11 +38,7 @@ impl Timeline {
         timeline.begin_ns = snapshot.begin_ns;
         timeline.end_ns = snapshot.end_ns.max(snapshot.begin_ns);
         timeline.gaps = gaps(&snapshot.windows, snapshot.begin_ns);
-        timeline.events = snapshot
-            .segments
-            .iter()
-            .map(|s| events_in(s.records()))
-            .sum();
+        timeline.events = snapshot.segments.iter().map(|s| events_in(s.records())).sum();
         timeline.lost = snapshot.lost;
         timeline
     }

@@ -87,9 +87,7 @@ impl Timeline {
     pub fn handover_of(&self, poll: &Poll) -> Option<u64> {
         let end = poll.end_ns().unwrap_or(self.end_ns);
         let key = (poll.thread(), poll.start_ns());
-        let next = self
-            .handovers
-            .partition_point(|h| (h.thread, h.time_ns) < key);
+        let next = self.handovers.partition_point(|h| (h.thread, h.time_ns) < key);
         let handover = self.handovers.get(next)?;
         (handover.thread == poll.thread() && handover.time_ns <= end).then_some(handover.time_ns)
     }

@@ -96,9 +96,7 @@ impl Poll {
 
     /// How long it ran, in ns, up to `now_ns` if it still runs.
     pub fn length_ns(&self, now_ns: u64) -> u64 {
-        self.end_ns()
-            .unwrap_or(now_ns)
-            .saturating_sub(self.start_ns)
+        self.end_ns().unwrap_or(now_ns).saturating_sub(self.start_ns)
     }
 
     /// The thread that it ran on: a number that counts the runtime's threads as they are seen.

@@ -69,14 +69,8 @@ impl Task {
         let mut transitions = self.transitions().peekable();
         std::iter::from_fn(move || {
             let (start_ns, state) = transitions.next()?;
-            let end_ns = transitions
-                .peek()
-                .map_or_else(|| end_ns.max(start_ns), |&(next, _)| next);
-            Some(Span {
-                state,
-                start_ns,
-                end_ns,
-            })
+            let end_ns = transitions.peek().map_or_else(|| end_ns.max(start_ns), |&(next, _)| next);
+            Some(Span { state, start_ns, end_ns })
         })
     }
 
@@ -84,10 +78,8 @@ impl Task {
     pub fn transitions(&self) -> impl Iterator<Item = (u64, TaskState)> + '_ {
         let ended = self.terminated_ns.map(|terminated| {
             // Tokio says that a task terminated from within its last poll, just before its end.
-            let last = self
-                .polls
-                .last()
-                .map_or(self.first_ns, |p| p.end_ns().unwrap_or(p.start_ns()));
+            let last =
+                self.polls.last().map_or(self.first_ns, |p| p.end_ns().unwrap_or(p.start_ns()));
             (terminated.max(last), TaskState::Completed)
         });
         let first = (self.first_ns, self.first_state);
@@ -100,19 +92,14 @@ impl Task {
             let running = Some((poll.start_ns(), TaskState::Running));
             // The end of the last poll of a task that terminated is `completed`.
             let completes = i + 1 == self.polls.len() && self.terminated_ns.is_some();
-            let waiting = poll
-                .end_ns()
-                .filter(|_| !completes)
-                .map(|at| (at, TaskState::Waiting));
+            let waiting = poll.end_ns().filter(|_| !completes).map(|at| (at, TaskState::Waiting));
             [ready, running, waiting]
                 .into_iter()
                 .flatten()
                 // The first poll may be what the row starts with.
                 .filter(move |&transition| i > 0 || transition != first)
         });
-        std::iter::once((self.first_ns, self.first_state))
-            .chain(polls)
-            .chain(ended)
+        std::iter::once((self.first_ns, self.first_state)).chain(polls).chain(ended)
     }
 
     /// How many polls were seen to start.

@@ -21,25 +21,19 @@ pub struct Worker {
 impl Worker {
     /// The spans of its row, up to the right edge `end_ns`, without gaps between them.
     pub fn spans(&self, end_ns: u64) -> impl Iterator<Item = Span<WorkerState>> + '_ {
-        self.transitions
-            .iter()
-            .enumerate()
-            .map(move |(i, &(start_ns, state))| Span {
-                state,
-                start_ns,
-                end_ns: self
-                    .transitions
-                    .get(i + 1)
-                    .map_or_else(|| end_ns.max(start_ns), |&(next, _)| next),
-            })
+        self.transitions.iter().enumerate().map(move |(i, &(start_ns, state))| Span {
+            state,
+            start_ns,
+            end_ns: self
+                .transitions
+                .get(i + 1)
+                .map_or_else(|| end_ns.max(start_ns), |&(next, _)| next),
+        })
     }
 
     /// How long it was in `state`, in ns.
     pub fn total_ns(&self, state: WorkerState, end_ns: u64) -> u64 {
-        self.spans(end_ns)
-            .filter(|span| span.state == state)
-            .map(|span| span.length_ns())
-            .sum()
+        self.spans(end_ns).filter(|span| span.state == state).map(|span| span.length_ns()).sum()
     }
 }
 

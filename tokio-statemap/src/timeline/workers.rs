@@ -1,6 +1,6 @@
 //! Which thread was which worker when, and what that worker did.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::state::WorkerState;
 use crate::timeline::{Handover, Task, Worker};
@@ -33,33 +33,23 @@ impl WorkersBuilder {
 
     /// The workers, and where `block_in_place` moved them to another thread.
     pub(crate) fn finish(self, tasks: &[Task]) -> (Vec<Worker>, Vec<Handover>) {
-        let mut moves = Vec::new();
+        let mut moved = BTreeMap::new();
         let mut workers = Vec::new();
         for (index, mut claims) in self.claims {
             // Stable: what one thread did stays in its order.
             claims.sort_by_key(|claim| claim.time_ns);
             let mut transitions: Vec<(u64, WorkerState)> = Vec::new();
             let mut owner = None;
-            for claim in claims {
-                let before = owner
-                    .replace(claim.thread)
-                    .filter(|&before| before != claim.thread);
-                if let Some(before) = before {
+            for claim in &claims {
+                let before = owner.replace(claim.thread);
+                if let Some(before) = before.filter(|&before| before != claim.thread) {
                     if claim.state == WorkerState::Stopped {
                         // Its thread went on without it: that one's end is not the worker's.
                         owner = Some(before);
                         continue;
                     }
-                    moves.push(Handover {
-                        thread: before,
-                        time_ns: claim.time_ns,
-                        worker: index,
-                    });
                 }
-                if transitions
-                    .last()
-                    .is_none_or(|&(_, state)| state != claim.state)
-                {
+                if transitions.last().is_none_or(|&(_, state)| state != claim.state) {
                     transitions.push((claim.time_ns, claim.state));
                 }
             }
@@ -68,40 +58,49 @@ impl WorkersBuilder {
                 transitions,
                 parks: self.parks.get(&index).copied().unwrap_or(0),
             });
+            if claims.iter().any(|claim| claim.thread != claims[0].thread) {
+                moved.insert(index, claims);
+            }
         }
-        (workers, during_polls(moves, tasks))
+        (workers, handovers(&moved, tasks))
     }
 }
 
-/// Those of `moves` that happened while the thread was in a poll. The others are no
-/// `block_in_place`, but say two threads that are in `block_on` of a `current_thread` runtime in
-/// turn.
-fn during_polls(mut moves: Vec<Handover>, tasks: &[Task]) -> Vec<Handover> {
-    if moves.is_empty() {
-        return moves;
+/// When polls lost their worker to another thread: once that thread is seen to be the worker, in a
+/// poll or a park, the poll isn't on it any more.
+fn handovers(moved: &BTreeMap<u32, Vec<Claim>>, tasks: &[Task]) -> Vec<Handover> {
+    // Of each worker that was on several threads: when, which thread, and the end of its poll.
+    let mut seen: BTreeMap<u32, Vec<(u64, u32, u64)>> = BTreeMap::new();
+    for (&worker, claims) in moved {
+        let live = claims.iter().filter(|claim| claim.state != WorkerState::Stopped);
+        let seen = seen.entry(worker).or_default();
+        seen.extend(live.map(|claim| (claim.time_ns, claim.thread, 0)));
     }
-    let threads: BTreeSet<u32> = moves.iter().map(|handover| handover.thread).collect();
     let polls = tasks.iter().flat_map(|task| &task.polls);
-    let mut polls: Vec<(u32, u64, u64)> = polls
-        .filter(|poll| threads.contains(&poll.thread()) && poll.worker().is_some())
-        .map(|poll| {
-            (
-                poll.thread(),
-                poll.start_ns(),
-                poll.end_ns().unwrap_or(u64::MAX),
-            )
-        })
-        .collect();
-    polls.sort_unstable();
-    moves.retain(|handover| {
-        let next = polls.partition_point(|&(thread, start_ns, _)| {
-            (thread, start_ns) < (handover.thread, handover.time_ns)
-        });
-        let before = next.checked_sub(1).map(|place| polls[place]);
-        before.is_some_and(|(thread, _, end_ns)| {
-            thread == handover.thread && end_ns > handover.time_ns
-        })
-    });
-    moves.sort_unstable();
-    moves
+    for poll in polls.filter(|_| !moved.is_empty()) {
+        if let Some(seen) = poll.worker().and_then(|worker| seen.get_mut(&worker)) {
+            let end_ns = poll.end_ns().unwrap_or(u64::MAX);
+            seen.push((poll.start_ns(), poll.thread(), end_ns));
+        }
+    }
+    let mut handovers = Vec::new();
+    for (worker, mut seen) in seen {
+        seen.sort_unstable();
+        // The polls that hold the worker, as far as is known: one, but for the moment of a move.
+        let mut holding: Vec<(u32, u64)> = Vec::new();
+        for (time_ns, thread, end_ns) in seen {
+            holding.retain(|&(holder, until_ns)| {
+                let moves = holder != thread && until_ns > time_ns;
+                if moves {
+                    handovers.push(Handover { thread: holder, time_ns, worker });
+                }
+                until_ns > time_ns && !moves
+            });
+            if end_ns > time_ns {
+                holding.push((thread, end_ns));
+            }
+        }
+    }
+    handovers.sort_unstable();
+    handovers
 }

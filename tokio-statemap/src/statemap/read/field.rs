@@ -7,17 +7,12 @@ pub(super) type Object = Map<String, Value>;
 pub(super) fn object(value: Value) -> Result<Object, String> {
     match value {
         Value::Object(object) => Ok(object),
-        value => Err(format!(
-            "{} is no record; a record is a JSON object",
-            short(&value)
-        )),
+        value => Err(format!("{} is no record; a record is a JSON object", short(&value))),
     }
 }
 
 pub(super) fn required(object: &mut Object, key: &str) -> Result<Value, String> {
-    object
-        .remove(key)
-        .ok_or_else(|| format!("`{key}` is missing"))
+    object.remove(key).ok_or_else(|| format!("`{key}` is missing"))
 }
 
 pub(super) fn string(object: &mut Object, key: &str) -> Result<String, String> {

@@ -9,16 +9,13 @@ use crate::statemap::format::{Metadata, State};
 pub(super) fn metadata(value: Value) -> Result<Metadata, String> {
     let mut object = object(value)?;
     if !object.contains_key("states") {
-        return Err(
-            "there is no metadata: the first object must have `start`, `title` and \
+        return Err("there is no metadata: the first object must have `start`, `title` and \
                     `states`"
-                .to_owned(),
-        );
+            .to_owned());
     }
     let start = required(&mut object, "start")?;
-    let numbers: Option<Vec<u64>> = start
-        .as_array()
-        .and_then(|array| array.iter().map(Value::as_u64).collect());
+    let numbers: Option<Vec<u64>> =
+        start.as_array().and_then(|array| array.iter().map(Value::as_u64).collect());
     let Some([seconds, ns]) = numbers.as_deref() else {
         return Err(format!(
             "`start` is {}; it must be [seconds, nanoseconds] since the Unix epoch",
@@ -42,10 +39,7 @@ pub(super) fn metadata(value: Value) -> Result<Metadata, String> {
 /// Reads the states and puts them in the order of their values.
 fn states(value: Value) -> Result<Vec<State>, String> {
     let Value::Object(object) = value else {
-        return Err(format!(
-            "`states` is {}; it must be an object",
-            short(&value)
-        ));
+        return Err(format!("`states` is {}; it must be an object", short(&value)));
     };
     let count = object.len();
     let mut states: Vec<Option<State>> = vec![None; count];
@@ -60,9 +54,7 @@ fn states(value: Value) -> Result<Vec<State>, String> {
         let colour =
             optional_string(&mut state, "color").map_err(|e| format!("state `{name}`: {e}"))?;
         nothing_else(&state, "a state has `value` and perhaps `color`")?;
-        let slot = number
-            .as_u64()
-            .and_then(|number| states.get_mut(usize::try_from(number).ok()?));
+        let slot = number.as_u64().and_then(|number| states.get_mut(usize::try_from(number).ok()?));
         match slot {
             Some(slot @ None) => *slot = Some(State { name, colour }),
             Some(Some(other)) => {

@@ -60,10 +60,7 @@ impl Reader {
         let entity = string(&mut object, "entity")?;
         let state = self.state(&mut object)?;
         let tag = optional_string(&mut object, "tag")?;
-        nothing_else(
-            &object,
-            "a datum has `time`, `entity`, `state` and perhaps `tag`",
-        )?;
+        nothing_else(&object, "a datum has `time`, `entity`, `state` and perhaps `tag`")?;
 
         let tag = tag.map(|tag| self.tag(state, tag));
         let entity = self.entity(entity);
@@ -83,11 +80,7 @@ impl Reader {
                 ));
             }
         }
-        entity.data.push(Datum {
-            time_ns,
-            state,
-            tag,
-        });
+        entity.data.push(Datum { time_ns, state, tag });
         self.statemap.end_ns = self.statemap.end_ns.max(time_ns);
         Ok(())
     }
@@ -99,10 +92,8 @@ impl Reader {
         let definition = &mut self.statemap.tags[index];
         // A tag may be defined again: the last definition counts.
         definition.is_defined = true;
-        definition.fields = object
-            .into_iter()
-            .map(|(key, value)| (key, value.to_string()))
-            .collect();
+        definition.fields =
+            object.into_iter().map(|(key, value)| (key, value.to_string())).collect();
         Ok(())
     }
 
@@ -120,17 +111,9 @@ impl Reader {
         let entity = string(&mut object, "entity")?;
         let event = string(&mut object, "event")?;
         let target = optional_string(&mut object, "target")?;
-        nothing_else(
-            &object,
-            "an event has `time`, `entity`, `event` and perhaps `target`",
-        )?;
+        nothing_else(&object, "an event has `time`, `entity`, `event` and perhaps `target`")?;
         let entity = self.entity(entity);
-        self.statemap.events.push(EntityEvent {
-            time_ns,
-            entity,
-            event,
-            target,
-        });
+        self.statemap.events.push(EntityEvent { time_ns, entity, event, target });
         Ok(())
     }
 
@@ -168,18 +151,16 @@ impl Reader {
         let value = required(object, "state")?;
         let states = self.statemap.metadata.states.len();
         let state = value.as_u64().filter(|&state| state < states as u64);
-        state
-            .and_then(|state| u32::try_from(state).ok())
-            .ok_or_else(|| {
-                format!(
-                    "`state` is {}; it must be the value of a state of the metadata: {}",
-                    short(&value),
-                    if states == 0 {
-                        "but it has none".to_owned()
-                    } else {
-                        format!("0 to {}", states - 1)
-                    }
-                )
-            })
+        state.and_then(|state| u32::try_from(state).ok()).ok_or_else(|| {
+            format!(
+                "`state` is {}; it must be the value of a state of the metadata: {}",
+                short(&value),
+                if states == 0 {
+                    "but it has none".to_owned()
+                } else {
+                    format!("0 to {}", states - 1)
+                }
+            )
+        })
     }
 }

@@ -1,6 +1,9 @@
-//@ writes: folder/tasks.json
+//@ writes: folder/tasks.json: own-ok-paths.rs:20:10"
+//@ writes: folder/tasks.json: own-ok-paths.rs:21:5"
 //@ writes: workers.json
-//@ writes: report.txt
+//@ writes: report.txt: 1 task
+// (The body is named by the place of the function's name, a task by that of its `spawn`.)
+
 use std::path::PathBuf;
 
 const FOLDER: &str = "folder";

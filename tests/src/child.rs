@@ -1,0 +1,246 @@
+//! Child programs: started, listened to, signalled, and never waited for in vain.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// How long a child may take for anything. Nothing is measured against it: it only keeps a test
+/// from hanging.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A program that runs. Dropping it kills it.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    stdout: Arc<Output>,
+    stderr: Arc<Output>,
+    readers: Vec<JoinHandle<()>>,
+}
+
+/// How a program ended, and what it printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Its exit status or the signal that it died of.
+    pub status: ExitStatus,
+    /// What it printed on stdout.
+    pub stdout: String,
+    /// What it printed on stderr.
+    pub stderr: String,
+}
+
+#[derive(Debug, Default)]
+struct Output {
+    read: Mutex<(Vec<u8>, bool)>,
+    changed: Condvar,
+}
+
+impl Running {
+    /// Starts `command`, with pipes for its outputs unless they were set.
+    ///
+    /// # Panics
+    ///
+    /// If it can't be started.
+    pub fn start(command: &mut Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let (stdout, stderr) = (Arc::default(), Arc::default());
+        let readers = [
+            child.stdout.take().map(|pipe| read(pipe, &stdout)),
+            child.stderr.take().map(|pipe| read(pipe, &stderr)),
+        ];
+        Self {
+            child,
+            stdout,
+            stderr,
+            readers: readers.into_iter().flatten().collect(),
+        }
+    }
+
+    /// Waits until it has printed `line` on stdout.
+    ///
+    /// # Panics
+    ///
+    /// If it ends without.
+    pub fn wait_for(&mut self, line: &str) -> &mut Self {
+        let line = format!("{line}\n");
+        let read = self.stdout.read.lock().unwrap();
+        let (read, _) = self
+            .stdout
+            .changed
+            .wait_timeout_while(read, PATIENCE, |(bytes, is_over)| {
+                !*is_over && !String::from_utf8_lossy(bytes).contains(&line)
+            })
+            .unwrap();
+        let text = String::from_utf8_lossy(&read.0).into_owned();
+        drop(read);
+        assert!(
+            text.contains(&line),
+            "{line:?} was not printed, but {text:?} and {:?}",
+            self.stderr.text()
+        );
+        self
+    }
+
+    /// Sends it a signal.
+    ///
+    /// # Panics
+    ///
+    /// If that fails.
+    pub fn signal(&mut self, signal: i32) -> &mut Self {
+        // SAFETY: `kill` has no precondition; the child isn't waited for yet, so that the id is
+        // its own.
+        let result = unsafe { libc::kill(self.child.id() as i32, signal) };
+        assert_eq!(result, 0, "kill");
+        self
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Panics
+    ///
+    /// If it doesn't end.
+    pub fn end(mut self) -> Ended {
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(
+                Instant::now() < deadline,
+                "it doesn't end: {:?} {:?}",
+                self.stdout.text(),
+                self.stderr.text()
+            );
+            thread::sleep(Duration::from_millis(2));
+        };
+        for reader in self.readers.drain(..) {
+            reader.join().unwrap();
+        }
+        Ended {
+            status,
+            stdout: self.stdout.text(),
+            stderr: self.stderr.text(),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Output {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.read.lock().unwrap().0).into_owned()
+    }
+}
+
+impl Ended {
+    /// The lines on stderr that are this crate's messages.
+    pub fn messages(&self) -> Vec<&str> {
+        let lines = self.stderr.lines();
+        lines
+            .filter(|line| line.starts_with("tokio-statemap:") && !is_about_flag(line))
+            .collect()
+    }
+
+    /// stderr without what differs from run to run: the ids of threads.
+    ///
+    /// Without `--cfg tokio_unstable` the line that says so is left out, too.
+    pub fn comparable_stderr(&self) -> String {
+        let mut text = String::new();
+        for line in self.stderr.lines().filter(|line| !is_about_flag(line)) {
+            // thread 'main' (4711) panicked at …
+            match line.strip_prefix("thread '").and_then(split_thread_id) {
+                Some((before, after)) => text += &format!("thread '{before}(id){after}\n"),
+                None => text += &format!("{line}\n"),
+            }
+        }
+        text
+    }
+}
+
+fn is_about_flag(line: &str) -> bool {
+    !cfg!(tokio_unstable) && line.starts_with("tokio-statemap: workers only")
+}
+
+fn split_thread_id(line: &str) -> Option<(&str, &str)> {
+    let (before, rest) = line.split_once('(')?;
+    let (id, after) = rest.split_once(')')?;
+    id.bytes()
+        .all(|b| b.is_ascii_digit())
+        .then_some((before, after))
+}
+
+fn read(mut pipe: impl Read + Send + 'static, output: &Arc<Output>) -> JoinHandle<()> {
+    let output = Arc::clone(output);
+    thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        loop {
+            let count = pipe.read(&mut buffer).unwrap_or(0);
+            let mut read = output.read.lock().unwrap();
+            read.0.extend_from_slice(&buffer[..count]);
+            read.1 = count == 0;
+            output.changed.notify_all();
+            if count == 0 {
+                return;
+            }
+        }
+    })
+}
+
+/// A command for `program`, its outputs piped, in an environment that says nothing to it but where
+/// its files go: `OUT=folder`, which is also its working folder.
+pub fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    for name in ["TOKIO_STATEMAP", "TOKIO_STATEMAP_DIR", "RUST_BACKTRACE"] {
+        command.env_remove(name);
+    }
+    command
+        .current_dir(folder)
+        .env("OUT", folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// An empty folder `name` in `parent`.
+///
+/// # Panics
+///
+/// If it can't be made.
+pub fn folder(parent: impl AsRef<Path>, name: &str) -> PathBuf {
+    let folder = parent.as_ref().join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).unwrap();
+    }
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// The names of all that is in `folder`, sorted.
+///
+/// # Panics
+///
+/// If it can't be read.
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,53 @@
+//! The bodies of the child programs in `bin/`: each is one text under `#[tokio_statemap::main]` and
+//! under `#[tokio::main]`, so that whatever differs is this crate's doing.
+
+pub mod by_hand;
+pub mod exits;
+pub mod forks;
+pub mod handlers;
+pub mod hostile;
+pub mod stuck;
+
+use std::future::pending;
+use std::path::PathBuf;
+
+/// Where the file `name` of this run goes.
+///
+/// # Panics
+///
+/// If `OUT` isn't set.
+pub fn out(name: &str) -> PathBuf {
+    let folder = std::env::var_os("OUT").expect("OUT says where the files go");
+    PathBuf::from(folder).join(name)
+}
+
+/// The way that this run is to go: the last argument.
+///
+/// # Panics
+///
+/// If there is none.
+pub fn way() -> String {
+    std::env::args().next_back().expect("the way is an argument")
+}
+
+/// The body of most programs.
+pub async fn run(way: &str) {
+    println!("{way}");
+    tokio::spawn(async {}).await.unwrap();
+    match way {
+        "returns" => {}
+        "waits" => {
+            println!("ready");
+            pending().await
+        }
+        _ => match way.split_once('_') {
+            Some(("exit", from)) => exits::exit_from(from).await,
+            Some(("panic", place)) => exits::panic_in(place).await,
+            Some(("handler", which)) => handlers::run(which).await,
+            Some(("stuck", how)) => stuck::run(how).await,
+            Some(("fork", child)) => forks::run(child).await,
+            _ => panic!("no such way: {way}"),
+        },
+    }
+    println!("the last line");
+}

@@ -1,0 +1,102 @@
+//! Runtimes that are built by hand.
+
+use std::fs;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio_statemap::{Collector, CollectorConfig, TraceTarget, register_hooks};
+
+/// What is recorded: all that can be.
+fn config() -> CollectorConfig {
+    let trace_target = match cfg!(tokio_unstable) {
+        true => TraceTarget::Both,
+        false => TraceTarget::Workers,
+    };
+    CollectorConfig {
+        trace_target,
+        ..Default::default()
+    }
+}
+
+/// Hooks in `builder`, and recording, if it is to be observed.
+fn observe(builder: &mut Builder, is_observed: bool) -> Option<Arc<Collector>> {
+    is_observed.then(|| {
+        let collector = register_hooks(builder, config()).unwrap();
+        collector.start();
+        collector
+    })
+}
+
+fn block_on(runtime: &Runtime, collector: Option<&Arc<Collector>>, body: impl Future<Output = ()>) {
+    match collector {
+        Some(collector) => collector.block_on(runtime, body),
+        None => runtime.block_on(body),
+    }
+}
+
+fn write(collector: Option<Arc<Collector>>) {
+    if let Some(collector) = collector {
+        let data = collector.snapshot().to_data();
+        fs::write(super::out("tasks.json"), data.tasks_to_bytes().unwrap()).unwrap();
+        fs::write(super::out("workers.json"), data.workers_to_bytes().unwrap()).unwrap();
+        assert_eq!(collector.lost().total(), 0);
+    }
+}
+
+/// Shuts a runtime down that has stuck tasks, by `shutdown`.
+pub fn shut_down(is_observed: bool, shutdown: impl FnOnce(Runtime)) {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all();
+    let collector = observe(&mut builder, is_observed);
+    let runtime = builder.build().unwrap();
+    block_on(&runtime, collector.as_ref(), async {
+        let (starts, mut started) = tokio::sync::mpsc::channel(2);
+        let of_closure = starts.clone();
+        tokio::task::spawn_blocking(move || {
+            of_closure.blocking_send(()).unwrap();
+            thread::sleep(Duration::from_secs(3600));
+        });
+        tokio::spawn(async move {
+            starts.send(()).await.unwrap();
+            thread::sleep(Duration::from_secs(3600));
+        });
+        started.recv().await.unwrap();
+        started.recv().await.unwrap();
+    });
+    shutdown(runtime);
+    // The stuck ones run on.
+    write(collector);
+    println!("the last line");
+}
+
+thread_local! {
+    static KEPT: std::cell::RefCell<Option<Runtime>> = const { std::cell::RefCell::new(None) };
+}
+
+/// Drops a runtime in the destructor of a thread-local value, which is made before the first hook
+/// runs on that thread or after it.
+pub fn drop_in_thread_local(is_observed: bool, is_first: bool, is_multi: bool) {
+    let mut builder = match is_multi {
+        true => Builder::new_multi_thread(),
+        false => Builder::new_current_thread(),
+    };
+    builder.enable_all();
+    let collector = observe(&mut builder, is_observed);
+    let of_thread = collector.clone();
+    let thread = thread::spawn(move || {
+        if is_first {
+            KEPT.with_borrow_mut(|kept| *kept = None);
+        }
+        let runtime = builder.build().unwrap();
+        block_on(&runtime, of_thread.as_ref(), async {
+            tokio::spawn(async {}).await.unwrap();
+            tokio::spawn(std::future::pending::<()>());
+            tokio::task::yield_now().await;
+        });
+        KEPT.with_borrow_mut(|kept| *kept = Some(runtime));
+    });
+    println!("joined: {}", thread.join().is_ok());
+    write(collector);
+}

@@ -1,0 +1,71 @@
+//! What never ends by itself.
+
+use std::future::pending;
+use std::thread;
+use std::time::Duration;
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// Gets stuck.
+pub async fn run(how: &str) {
+    match how {
+        "main" => {
+            println!("ready");
+            spin()
+        }
+        "task" => {
+            tokio::spawn(async {
+                println!("ready");
+                spin()
+            });
+            pending().await
+        }
+        "sleep" => {
+            tokio::spawn(async {
+                println!("ready");
+                thread::sleep(HOUR);
+            });
+            pending().await
+        }
+        // All workers.
+        "workers" => {
+            for _ in 0..2 {
+                tokio::spawn(async { thread::sleep(HOUR) });
+            }
+            println!("ready");
+            pending().await
+        }
+        // The runtime waits for it as it shuts down.
+        "blocking" => {
+            let (starts, started) = tokio::sync::oneshot::channel();
+            tokio::task::spawn_blocking(move || {
+                let _ = starts.send(());
+                thread::sleep(HOUR)
+            });
+            started.await.unwrap();
+            let guard = SaysReady;
+            tokio::spawn(async move {
+                let _guard = guard;
+                pending::<()>().await
+            });
+            tokio::task::yield_now().await;
+        }
+        _ => panic!("no such way: {how}"),
+    }
+}
+
+fn spin() -> ! {
+    loop {
+        std::hint::spin_loop();
+    }
+}
+
+/// Dropped as the runtime shuts down.
+#[derive(Debug)]
+struct SaysReady;
+
+impl Drop for SaysReady {
+    fn drop(&mut self) {
+        println!("ready");
+    }
+}

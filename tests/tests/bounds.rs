@@ -1,0 +1,190 @@
+//! Nothing is lost in silence: what is emitted is kept or counted, in every output.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tests::check::check;
+use tokio::runtime::Builder;
+use tokio::task::yield_now;
+use tokio_statemap::timeline::TaskKey;
+use tokio_statemap::{
+    Collector, CollectorConfig, Event, Hooks, Keep, TaskState, Timeline, register_hooks_with,
+};
+
+/// Records `program` on two workers; what it emitted is counted by hooks of its own.
+fn record<F: Future>(config: CollectorConfig, program: F) -> (Arc<Collector>, u64) {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    let emitted = Arc::new(AtomicU64::new(0));
+    macro_rules! count {
+        ($hook:ident, $hooks:expr, ($($meta:ident)?)) => {{
+            let emitted = Arc::clone(&emitted);
+            $hooks.$hook(move |$($meta)?| { emitted.fetch_add(1, Ordering::Relaxed); })
+        }};
+    }
+    let hooks = count!(on_thread_start, Hooks::new(), ());
+    let hooks = count!(on_thread_stop, hooks, ());
+    let hooks = count!(on_thread_park, hooks, ());
+    let hooks = count!(on_thread_unpark, hooks, ());
+    let hooks = count!(on_task_spawn, hooks, (_meta));
+    let hooks = count!(on_before_task_poll, hooks, (_meta));
+    let hooks = count!(on_after_task_poll, hooks, (_meta));
+    let hooks = count!(on_task_terminate, hooks, (_meta));
+    let mut builder = Builder::new_multi_thread();
+    let collector =
+        register_hooks_with(builder.worker_threads(2).enable_all(), config, hooks).unwrap();
+    collector.start();
+    let runtime = builder.build().unwrap();
+    // Not by `Collector::block_on`: the root future has no hook that could be counted.
+    runtime.block_on(program);
+    drop(runtime);
+    collector.stop();
+    (collector, emitted.load(Ordering::Relaxed))
+}
+
+async fn yields(tasks: usize, polls: usize) {
+    let yields = |_| {
+        tokio::spawn(async move {
+            for _ in 1..polls {
+                yield_now().await;
+            }
+        })
+    };
+    for task in (0..tasks).map(yields).collect::<Vec<_>>() {
+        task.await.unwrap();
+    }
+}
+
+/// The report, the data and `lost()` say the same.
+fn check_outputs(timeline: &Timeline, collector: &Collector) {
+    assert_eq!(timeline.lost, collector.lost());
+    let report = timeline.report().to_string();
+    let lost = timeline.lost.total().to_string();
+    let digits: String = report.chars().filter(|c| !",_ \n".contains(*c)).collect();
+    if timeline.lost.total() > 0 {
+        assert!(digits.contains(&lost), "{lost} not in:\n{report}");
+    }
+    let data = timeline.clone().to_data();
+    let tasks = check(&data.tasks_to_bytes().unwrap()).unwrap();
+    check(&data.workers_to_bytes().unwrap()).unwrap();
+    assert_eq!(tasks.title.contains(&lost), timeline.lost.total() > 0, "{}", tasks.title);
+    let polls: usize = timeline.tasks.iter().map(|task| task.polls.len()).sum();
+    let shown: usize = tasks.entities.keys().map(|name| tasks.entries(name, "running")).sum();
+    assert_eq!(shown, polls);
+}
+
+#[test]
+fn a_small_ring_loses_nothing() {
+    let config = CollectorConfig {
+        buffer_capacity: 64,
+        max_events: 10_000_000,
+        ..CollectorConfig::default()
+    };
+    let (collector, emitted) = record(config, yields(100, 10_000));
+    let timeline = collector.snapshot();
+    assert_eq!(timeline.lost.total(), 0);
+    assert_eq!(timeline.events, emitted);
+    let polls: usize = timeline.tasks.iter().map(|task| task.polls.len()).sum();
+    assert_eq!(polls, 1_000_000);
+}
+
+#[test]
+fn a_thousand_are_kept_and_the_rest_is_counted() {
+    for keep in [Keep::First, Keep::Last] {
+        for buffer_capacity in [1, 64, 4096] {
+            let config = CollectorConfig {
+                buffer_capacity,
+                max_events: 1000,
+                keep,
+                ..CollectorConfig::default()
+            };
+            let (collector, emitted) = record(config, yields(50, 2000));
+            let timeline = collector.snapshot();
+            let lost = timeline.lost;
+            assert_eq!(timeline.events, 1000, "{keep:?} {buffer_capacity}");
+            assert_eq!(timeline.events + lost.total(), emitted, "{keep:?} {buffer_capacity}");
+            match keep {
+                Keep::First => assert_eq!(lost.refused_events, lost.total()),
+                Keep::Last => assert_eq!(lost.dropped_events, lost.total()),
+            }
+            check_outputs(&timeline, &collector);
+            // A snapshot takes nothing away; a drain gives the same.
+            assert_eq!(collector.snapshot().events, 1000);
+            let events = collector.drain_events();
+            assert_eq!(events.len(), 1000);
+            assert_eq!(collector.lost().total() + 1000, emitted);
+            assert_eq!(collector.snapshot().events, 0);
+            assert!(events.is_sorted_by_key(Event::time_ns));
+        }
+    }
+}
+
+#[test]
+fn first_keeps_the_oldest_and_last_the_newest() {
+    let config = |keep| CollectorConfig { max_events: 1000, keep, ..CollectorConfig::default() };
+    let (all, _) = record(config(Keep::First), yields(50, 2000));
+    let first = all.snapshot();
+    assert_eq!(first.begin_ns, 0);
+    assert!(first.tasks.iter().all(|task| task.terminated_ns.is_none()), "none ends so early");
+    let (all, _) = record(config(Keep::Last), yields(50, 2000));
+    let last = all.snapshot();
+    assert!(last.begin_ns > 0);
+    assert!(last.tasks.iter().all(|task| task.spawned_ns.is_none()), "none starts so late");
+    assert!(last.tasks.iter().any(|task| task.terminated_ns.is_some()));
+}
+
+/// Who was spawned long before the first record that is kept still has a name, a parent and the
+/// right state at the left edge.
+#[test]
+fn the_flight_recorder_remembers_who_is_who() {
+    let config = CollectorConfig { max_events: 1000, ..CollectorConfig::default() };
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all();
+    let collector = register_hooks_with(&mut builder, config, Hooks::new()).unwrap();
+    collector.start();
+    let runtime = builder.build().unwrap();
+    let (line, ids, timeline) = collector.block_on(&runtime, async {
+        let line = line!() + 1;
+        let parent = tokio::spawn(async {
+            let sleeps = tokio::spawn(std::future::pending::<()>());
+            let (to, from) = std::sync::mpsc::channel::<()>();
+            let (began, begun) = tokio::sync::oneshot::channel();
+            // Its one poll lasts from long before the left edge to the end.
+            let stuck = tokio::spawn(async move {
+                began.send(()).unwrap();
+                tokio::task::block_in_place(|| from.recv().unwrap_err());
+            });
+            begun.await.unwrap();
+            let ids = [sleeps.id(), stuck.id(), tokio::task::id()];
+            (ids.map(|id| id.to_string().parse::<u64>().unwrap()), to)
+        });
+        let (ids, to) = parent.await.unwrap();
+        for _ in 0..20 {
+            yields(10, 100).await;
+        }
+        let timeline = collector.snapshot();
+        drop(to);
+        (line, ids, timeline)
+    });
+    runtime.shutdown_timeout(Duration::from_secs(10));
+    assert!(timeline.lost.dropped_events > 10_000);
+    assert_eq!(timeline.events, 1000);
+    let [sleeps, stuck, parent] = ids;
+    let find = |id| timeline.tasks.iter().find(|task| task.key == TaskKey::Spawned(id));
+    for (id, line, state) in
+        [(sleeps, line + 1, TaskState::Waiting), (stuck, line + 5, TaskState::Running)]
+    {
+        let task = find(id).expect("it lives");
+        assert_eq!(task.location.unwrap().line, line);
+        assert_eq!(task.parent, Some(TaskKey::Spawned(parent)));
+        assert_eq!((task.first_ns, task.first_state), (timeline.begin_ns, state));
+        assert_eq!(task.spawned_ns, None);
+    }
+    assert_eq!(find(parent), None, "it ended before the left edge");
+    // `main` is there, and was waiting for the tasks.
+    let main = &timeline.tasks[0];
+    assert_eq!(main.key, TaskKey::Root(0));
+    assert_eq!(main.location.unwrap().file, file!());
+    assert_eq!(main.first_ns, timeline.begin_ns);
+    // Those that live are few; the thousands that ended are not remembered.
+    assert!(timeline.tasks.len() < 100, "{}", timeline.tasks.len());
+}
