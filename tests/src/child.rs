@@ -55,12 +55,7 @@ impl Running {
             child.stdout.take().map(|pipe| read(pipe, &stdout)),
             child.stderr.take().map(|pipe| read(pipe, &stderr)),
         ];
-        Self {
-            child,
-            stdout,
-            stderr,
-            readers: readers.into_iter().flatten().collect(),
-        }
+        Self { child, stdout, stderr, readers: readers.into_iter().flatten().collect() }
     }
 
     /// Waits until it has printed `line` on stdout.
@@ -128,11 +123,7 @@ impl Running {
         for reader in self.readers.drain(..) {
             reader.join().unwrap();
         }
-        Ended {
-            status,
-            stdout: self.stdout.text(),
-            stderr: self.stderr.text(),
-        }
+        Ended { status, stdout: self.stdout.text(), stderr: self.stderr.text() }
     }
 }
 
@@ -153,9 +144,7 @@ impl Ended {
     /// The lines on stderr that are this crate's messages.
     pub fn messages(&self) -> Vec<&str> {
         let lines = self.stderr.lines();
-        lines
-            .filter(|line| line.starts_with("tokio-statemap:") && !is_about_flag(line))
-            .collect()
+        lines.filter(|line| line.starts_with("tokio-statemap:") && !is_about_flag(line)).collect()
     }
 
     /// stderr without what differs from run to run: the ids of threads.
@@ -181,9 +170,7 @@ fn is_about_flag(line: &str) -> bool {
 fn split_thread_id(line: &str) -> Option<(&str, &str)> {
     let (before, rest) = line.split_once('(')?;
     let (id, after) = rest.split_once(')')?;
-    id.bytes()
-        .all(|b| b.is_ascii_digit())
-        .then_some((before, after))
+    id.bytes().all(|b| b.is_ascii_digit()).then_some((before, after))
 }
 
 fn read(mut pipe: impl Read + Send + 'static, output: &Arc<Output>) -> JoinHandle<()> {
@@ -210,11 +197,7 @@ pub fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     for name in ["TOKIO_STATEMAP", "TOKIO_STATEMAP_DIR", "RUST_BACKTRACE"] {
         command.env_remove(name);
     }
-    command
-        .current_dir(folder)
-        .env("OUT", folder)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.current_dir(folder).env("OUT", folder).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 

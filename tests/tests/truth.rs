@@ -278,6 +278,17 @@ fn current_thread() {
 #[test]
 fn ready_behind_a_planted_block() {
     const BLOCK: Duration = Duration::from_millis(7);
+    // The system may take the processor away at any time, which makes the block longer than was
+    // planted; not each time.
+    let best = (0..50)
+        .map(|_| ready_behind(BLOCK))
+        .inspect(|ready| assert!(*ready >= BLOCK, "{ready:?}"))
+        .find(|ready| *ready < BLOCK + Duration::from_micros(500));
+    assert!(best.is_some());
+}
+
+/// For how long a task was ready that was woken just before its worker was blocked.
+fn ready_behind(block: Duration) -> Duration {
     let mut builder = Builder::new_current_thread();
     let config = CollectorConfig::default();
     let collector = register_hooks_with(builder.enable_all(), config, Hooks::new()).unwrap();
@@ -290,8 +301,7 @@ fn ready_behind_a_planted_block() {
         let blocks = tokio::spawn(async move {
             wake.send(()).unwrap();
             let began = std::time::Instant::now();
-            // Spinning, as a sleep may take longer than it should.
-            while began.elapsed() < BLOCK {}
+            while began.elapsed() < block {}
         });
         let id: u64 = waits.id().to_string().parse().unwrap();
         blocks.await.unwrap();
@@ -304,7 +314,5 @@ fn ready_behind_a_planted_block() {
     let states: Vec<_> = spans.iter().map(|span| span.state).collect();
     use TaskState::{Completed, Ready, Running, Spawned, Waiting};
     assert_eq!(states, [Spawned, Running, Waiting, Ready, Running, Completed]);
-    let ready = Duration::from_nanos(spans[3].length_ns());
-    // Not a measure of speed: it is the very 7 ms that the program planted.
-    assert!(ready >= BLOCK && ready < BLOCK + Duration::from_micros(500), "{ready:?}");
+    Duration::from_nanos(spans[3].length_ns())
 }

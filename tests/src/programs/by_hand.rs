@@ -14,10 +14,7 @@ fn config() -> CollectorConfig {
         true => TraceTarget::Both,
         false => TraceTarget::Workers,
     };
-    CollectorConfig {
-        trace_target,
-        ..Default::default()
-    }
+    CollectorConfig { trace_target, ..Default::default() }
 }
 
 /// Hooks in `builder`, and recording, if it is to be observed.

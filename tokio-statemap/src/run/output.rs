@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::env;
 use super::path::Names;
@@ -165,12 +166,11 @@ impl Target {
 
     /// A new file in the folder that the target is really in, and its path.
     fn create_beside(&self) -> io::Result<(PathBuf, File)> {
-        let real = self.real();
-        let name = real.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        let mut beside = std::ffi::OsString::from(".");
-        beside.push(name);
-        beside.push(format!(".{}.tmp", std::process::id()));
-        let beside = real.with_file_name(beside);
+        // Runs side by side may write the same file.
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".statemap-{}-{count}.tmp", std::process::id());
+        let beside = self.real().with_file_name(name);
         let file = OpenOptions::new().write(true).create(true).truncate(true).open(&beside)?;
         Ok((beside, file))
     }

@@ -1,0 +1,13 @@
+//! `main` returns an `ExitCode`, recorded.
+
+use tests::programs::{out, run, way};
+
+#[tokio_statemap::main(
+    tasks = out("tasks.json"),
+    workers = out("workers.json"),
+    report = out("report.txt")
+)]
+async fn main() -> std::process::ExitCode {
+    run("returns").await;
+    way().parse::<u8>().unwrap().into()
+}

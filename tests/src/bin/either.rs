@@ -1,0 +1,57 @@
+//! Programs with more than one `main`: `either observed WAY` and `either plain WAY`.
+
+use std::time::Duration;
+
+use tests::programs::{by_hand, handlers, out, run, way};
+
+fn main() {
+    let is_observed = std::env::args().nth(1).expect("a mode") == "observed";
+    let start = if is_observed { observed } else { plain };
+    match way().as_str() {
+        "handler_before" => {
+            handlers::set();
+            start("handler_before");
+        }
+        "handler_sigwait" => {
+            let thread = handlers::sigwait();
+            println!("ready");
+            start("returns");
+            println!("signal {}", thread.join().unwrap());
+        }
+        "twice" => {
+            start("returns");
+            start("returns");
+        }
+        "after" => {
+            start("returns");
+            println!("after");
+            handlers::send(libc::SIGTERM);
+            loop {
+                std::thread::park();
+            }
+        }
+        "shutdown_background" => by_hand::shut_down(is_observed, |rt| rt.shutdown_background()),
+        "shutdown_timeout" => {
+            by_hand::shut_down(is_observed, |rt| rt.shutdown_timeout(Duration::from_millis(10)))
+        }
+        "thread_local_first_multi" => by_hand::drop_in_thread_local(is_observed, true, true),
+        "thread_local_first_single" => by_hand::drop_in_thread_local(is_observed, true, false),
+        "thread_local_last_multi" => by_hand::drop_in_thread_local(is_observed, false, true),
+        "thread_local_last_single" => by_hand::drop_in_thread_local(is_observed, false, false),
+        way => panic!("no such way: {way}"),
+    }
+}
+
+#[tokio_statemap::main(
+    tasks = out("tasks.json"),
+    workers = out("workers.json"),
+    report = out("report.txt")
+)]
+async fn observed(way: &str) {
+    run(way).await
+}
+
+#[tokio::main]
+async fn plain(way: &str) {
+    run(way).await
+}

@@ -1,0 +1,18 @@
+//! A program in hostile surroundings, or hostile itself.
+
+use tests::programs::{hostile, way};
+
+#[global_allocator]
+static ALLOCATOR: hostile::Counting = hostile::Counting;
+
+#[tokio_statemap::main(
+    worker_threads = 2,
+    tasks = hostile::path("TASKS", "tasks.json"),
+    workers = hostile::path("WORKERS", "workers.json"),
+    report = hostile::path("REPORT", "report.txt"),
+    hooks = hostile::hooks,
+    configure = hostile::configure
+)]
+async fn main() {
+    hostile::run(&way()).await
+}

@@ -1,0 +1,8 @@
+//! The same program as it is without us.
+
+use tests::programs::{hostile, way};
+
+#[tokio::main(worker_threads = 2)]
+async fn main() {
+    hostile::run(&way()).await
+}

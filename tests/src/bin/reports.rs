@@ -1,0 +1,12 @@
+//! The report goes to stderr.
+
+use tests::programs::{out, run, way};
+
+#[tokio_statemap::main(
+    worker_threads = 2,
+    tasks = out("tasks.json"),
+    workers = out("workers.json")
+)]
+async fn main() {
+    run(&way()).await
+}

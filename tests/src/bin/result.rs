@@ -1,0 +1,16 @@
+//! `main` returns a `Result`, recorded.
+
+use tests::programs::{out, run, way};
+
+#[tokio_statemap::main(
+    tasks = out("tasks.json"),
+    workers = out("workers.json"),
+    report = out("report.txt")
+)]
+async fn main() -> Result<(), String> {
+    run("returns").await;
+    match way().as_str() {
+        "ok" => Ok(()),
+        way => Err(way.to_owned()),
+    }
+}

@@ -1,0 +1,12 @@
+//! `main` returns a `Result`, as it is without us.
+
+use tests::programs::{run, way};
+
+#[tokio::main]
+async fn main() -> Result<(), String> {
+    run("returns").await;
+    match way().as_str() {
+        "ok" => Ok(()),
+        way => Err(way.to_owned()),
+    }
+}

@@ -1,0 +1,13 @@
+//! `main` returns nothing, one thread, recorded.
+
+use tests::programs::{out, run, way};
+
+#[tokio_statemap::main(
+    flavor = "current_thread",
+    tasks = out("tasks.json"),
+    workers = out("workers.json"),
+    report = out("report.txt")
+)]
+async fn main() {
+    run(&way()).await
+}

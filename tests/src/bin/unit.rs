@@ -1,0 +1,13 @@
+//! `main` returns nothing, two workers, recorded.
+
+use tests::programs::{out, run, way};
+
+#[tokio_statemap::main(
+    worker_threads = 2,
+    tasks = out("tasks.json"),
+    workers = out("workers.json"),
+    report = out("report.txt")
+)]
+async fn main() {
+    run(&way()).await
+}

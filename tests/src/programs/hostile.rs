@@ -1,0 +1,137 @@
+//! What a program may do to us, and its surroundings to both.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::runtime::Builder;
+use tokio_statemap::Hooks;
+
+/// The path that the variable `name` holds, else `default` in the working folder.
+pub fn path(name: &str, default: &str) -> PathBuf {
+    std::env::var_os(name).unwrap_or(default.into()).into()
+}
+
+/// Counts the bytes that are allocated.
+#[derive(Debug)]
+pub struct Counting;
+
+static ALLOCATED_BYTES: AtomicIsize = AtomicIsize::new(0);
+
+// SAFETY: it is the system's allocator; counting changes nothing about it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATED_BYTES.fetch_add(layout.size() as isize, Ordering::Relaxed);
+        // SAFETY: as this function's own.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        ALLOCATED_BYTES.fetch_sub(layout.size() as isize, Ordering::Relaxed);
+        // SAFETY: as this function's own.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+/// The program's own hooks.
+pub fn hooks() -> Hooks {
+    let hooks = Hooks::new();
+    match super::way().as_str() {
+        "hooks" => panicking(hooks),
+        "threads" => hooks.on_thread_start(|| {
+            THREADS.fetch_add(1, Ordering::Relaxed);
+        }),
+        #[cfg(tokio_unstable)]
+        "exit_in_hook" => hooks.on_task_spawn(|_| std::process::exit(3)),
+        #[cfg(not(tokio_unstable))]
+        "exit_in_hook" => hooks.on_thread_park(|| std::process::exit(3)),
+        #[cfg(tokio_unstable)]
+        "spawn_in_hook" => hooks.on_before_task_poll(|_| {
+            static ONCE: std::sync::Once = std::sync::Once::new();
+            ONCE.call_once(|| drop(tokio::spawn(async {})));
+        }),
+        _ => hooks,
+    }
+}
+
+/// Each hook panics whenever it is called.
+fn panicking(hooks: Hooks) -> Hooks {
+    let hooks = hooks
+        .on_thread_start(|| panic!("on_thread_start"))
+        .on_thread_stop(|| panic!("on_thread_stop"))
+        .on_thread_park(|| panic!("on_thread_park"))
+        .on_thread_unpark(|| panic!("on_thread_unpark"));
+    #[cfg(tokio_unstable)]
+    let hooks = hooks
+        .on_task_spawn(|_| panic!("on_task_spawn"))
+        .on_before_task_poll(|_| panic!("on_before_task_poll"))
+        .on_after_task_poll(|_| panic!("on_after_task_poll"))
+        .on_task_terminate(|_| panic!("on_task_terminate"));
+    hooks
+}
+
+/// Further settings of the runtime.
+pub fn configure(builder: &mut Builder) {
+    if super::way() == "threads" {
+        // Each closure on the blocking pool gets a thread of its own.
+        builder.thread_keep_alive(Duration::ZERO);
+    }
+}
+
+/// The body.
+pub async fn run(way: &str) {
+    match way {
+        "hooks" => {
+            println!("ready");
+            let tasks: Vec<_> = (0..100)
+                .map(|i| {
+                    tokio::spawn(async move {
+                        tokio::time::sleep(MS).await;
+                        i
+                    })
+                })
+                .collect();
+            let mut sum = tokio::task::spawn_blocking(|| 1).await.unwrap();
+            for task in tasks {
+                sum += task.await.unwrap();
+            }
+            println!("the sum is {sum}");
+        }
+        "tasks" => {
+            let tasks: Vec<_> = (0..100_000).map(|_| tokio::spawn(async {})).collect();
+            for task in tasks {
+                task.await.unwrap();
+            }
+        }
+        "threads" => {
+            let until = |count| async move {
+                while THREADS.load(Ordering::Relaxed) < count {
+                    tokio::task::spawn_blocking(|| {}).await.unwrap();
+                }
+                // The last ones end.
+                tokio::time::sleep(50 * MS).await;
+                ALLOCATED_BYTES.load(Ordering::Relaxed)
+            };
+            let (few, many) = (until(1_000).await, until(10_000).await);
+            println!("grown by {}", many - few);
+        }
+        "chdir" => std::env::set_current_dir("/").unwrap(),
+        "closes_stderr" => {
+            // SAFETY: nothing in this program owns it.
+            unsafe { libc::close(libc::STDERR_FILENO) };
+            println!("closed");
+        }
+        "closes_stderr_and_panics" => {
+            // SAFETY: nothing in this program owns it.
+            unsafe { libc::close(libc::STDERR_FILENO) };
+            panic!("nobody sees this");
+        }
+        _ => return super::run(way).await,
+    }
+    println!("the last line");
+}
+
+const MS: Duration = Duration::from_millis(1);

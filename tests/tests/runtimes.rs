@@ -1,0 +1,224 @@
+//! Several runtimes: one after the other on one thread, nested, and side by side. Events never
+//! cross.
+#![cfg(tokio_unstable)]
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::yield_now;
+use tokio_statemap::timeline::TaskKey;
+use tokio_statemap::{
+    Collector, CollectorConfig, Hooks, Timeline, register_hooks, register_hooks_with,
+};
+
+fn runtime(mut builder: Builder) -> (Arc<Collector>, Runtime) {
+    let collector = register_hooks(builder.enable_all(), CollectorConfig::default()).unwrap();
+    collector.start();
+    (collector, builder.build().unwrap())
+}
+
+/// Spawns so many tasks of three polls each, and gives their ids.
+async fn spawn(tasks: usize) -> BTreeSet<u64> {
+    let mut ids = BTreeSet::new();
+    for _ in 0..tasks {
+        let task = tokio::spawn(async {
+            yield_now().await;
+            yield_now().await;
+        });
+        ids.insert(task.id().to_string().parse().unwrap());
+        task.await.unwrap();
+    }
+    ids
+}
+
+/// The timeline has `main` and these tasks, and all that each of them did.
+fn check(timeline: &Timeline, expected: &BTreeSet<u64>) {
+    let ids: BTreeSet<u64> = timeline
+        .tasks
+        .iter()
+        .filter_map(|task| match task.key {
+            TaskKey::Spawned(id) => Some(id),
+            TaskKey::Root(_) => None,
+        })
+        .collect();
+    assert_eq!(ids, *expected);
+    assert_eq!(timeline.tasks[0].key, TaskKey::Root(0));
+    for task in &timeline.tasks[1..] {
+        assert_eq!(task.polls.len(), 3);
+        assert_eq!(task.parent, Some(TaskKey::Root(0)));
+        // That it terminated is told only after whoever awaits it was woken.
+        assert!(task.spawned_ns.is_some());
+    }
+}
+
+#[test]
+fn one_after_the_other_on_one_thread() {
+    for _ in 0..20 {
+        let (first, runtime_1) = runtime(Builder::new_current_thread());
+        let (second, runtime_2) = runtime(Builder::new_current_thread());
+        let ids_1 = first.block_on(&runtime_1, spawn(5));
+        let ids_2 = second.block_on(&runtime_2, spawn(7));
+        let ids_3 = first.block_on(&runtime_1, spawn(3));
+        check(&first.snapshot(), &ids_1.union(&ids_3).copied().collect());
+        check(&second.snapshot(), &ids_2);
+        drop((runtime_1, runtime_2));
+    }
+}
+
+#[test]
+fn nested_through_spawn_blocking() {
+    let (outer, outer_runtime) = runtime(Builder::new_multi_thread());
+    let (inner, ids, inner_ids) = outer.block_on(&outer_runtime, async {
+        let mut ids = spawn(10).await;
+        let nested = tokio::task::spawn_blocking(|| {
+            let (inner, inner_runtime) = runtime(Builder::new_current_thread());
+            let ids = inner.block_on(&inner_runtime, spawn(10));
+            drop(inner_runtime);
+            (inner, ids)
+        });
+        let (inner, inner_ids) = nested.await.unwrap();
+        ids.extend(spawn(10).await);
+        (inner, ids, inner_ids)
+    });
+    drop(outer_runtime);
+    check(&outer.snapshot(), &ids);
+    check(&inner.snapshot(), &inner_ids);
+}
+
+#[test]
+fn side_by_side() {
+    let threads = (0..4).map(|i| {
+        std::thread::spawn(move || {
+            let mut builder = match i % 2 {
+                0 => Builder::new_current_thread(),
+                _ => Builder::new_multi_thread(),
+            };
+            builder.worker_threads(2);
+            let (collector, runtime) = runtime(builder);
+            let ids = collector.block_on(&runtime, spawn(300));
+            drop(runtime);
+            check(&collector.snapshot(), &ids);
+        })
+    });
+    for thread in threads.collect::<Vec<_>>() {
+        thread.join().unwrap();
+    }
+}
+
+/// A task that one runtime's task spawns onto another belongs to that other, and has no parent
+/// there.
+#[test]
+fn a_spawn_from_within_another_runtime() {
+    let (one, runtime_1) = runtime(Builder::new_current_thread());
+    let (other, runtime_2) = runtime(Builder::new_multi_thread());
+    let handle = runtime_2.handle().clone();
+    one.block_on(&runtime_1, async {
+        tokio::spawn(async move { handle.spawn(async {}).await.unwrap() }).await.unwrap();
+    });
+    drop((runtime_1, runtime_2));
+    let (one, other) = (one.snapshot(), other.snapshot());
+    assert_eq!((one.tasks.len(), other.tasks.len()), (2, 1));
+    assert_eq!(other.tasks[0].parent, None);
+    assert!(other.tasks[0].polls.iter().all(|poll| poll.worker().is_some()));
+    // The thread that spawned is no worker of it, and takes none's number.
+    assert!(other.workers.iter().all(|worker| worker.transitions.len() > 1));
+}
+
+#[test]
+fn current_is_the_collector_of_the_runtime_that_one_is_in() {
+    assert!(tokio_statemap::current().is_none());
+    let (one, runtime_1) = runtime(Builder::new_current_thread());
+    let (other, runtime_2) = runtime(Builder::new_multi_thread());
+    let tasks = |collector: &Collector| collector.snapshot().tasks.len();
+    one.block_on(&runtime_1, async {
+        spawn(3).await;
+        assert_eq!(tasks(&tokio_statemap::current().unwrap()), 4);
+    });
+    other.block_on(&runtime_2, async {
+        tokio::spawn(async { assert!(tokio_statemap::current().is_some()) }).await.unwrap();
+        assert_eq!(tasks(&tokio_statemap::current().unwrap()), 2);
+    });
+    let plain = Builder::new_current_thread().build().unwrap();
+    plain.block_on(async { assert!(tokio_statemap::current().is_none()) });
+}
+
+#[test]
+fn a_named_runtime_names_its_rows() {
+    let mut builder = Builder::new_multi_thread();
+    builder.name("api").worker_threads(1);
+    let (collector, runtime) = runtime(builder);
+    collector.block_on(&runtime, spawn(1));
+    drop(runtime);
+    let timeline = collector.snapshot();
+    assert_eq!(timeline.runtime.as_deref(), Some("api"));
+    let data = timeline.to_data();
+    let tasks = tests::check::check(&data.tasks_to_bytes().unwrap()).unwrap();
+    assert!(tasks.entities.contains_key("api/main"));
+    assert!(tasks.entities.keys().all(|name| name.starts_with("api/")));
+    let workers = tests::check::check(&data.workers_to_bytes().unwrap()).unwrap();
+    assert!(workers.entities.contains_key("api/worker-0"));
+}
+
+/// The hooks stack, in order, beside those that record.
+#[test]
+fn hooks_compose() {
+    use std::sync::Mutex;
+    let calls: Arc<Mutex<Vec<&str>>> = Arc::default();
+    let say = |what| {
+        let calls = Arc::clone(&calls);
+        move |_: &tokio::runtime::TaskMeta<'_>| calls.lock().unwrap().push(what)
+    };
+    let hooks = Hooks::new()
+        .on_task_spawn(say("spawn 1"))
+        .on_task_spawn(say("spawn 2"))
+        .on_before_task_poll(say("before"))
+        .on_after_task_poll(say("after"))
+        .on_task_terminate(say("terminate"));
+    let mut builder = Builder::new_current_thread();
+    let collector = register_hooks_with(&mut builder, CollectorConfig::default(), hooks).unwrap();
+    collector.start();
+    let runtime = builder.build().unwrap();
+    collector.block_on(&runtime, async { tokio::spawn(async {}).await.unwrap() });
+    assert_eq!(*calls.lock().unwrap(), ["spawn 1", "spawn 2", "before", "terminate", "after"]);
+    assert_eq!(collector.snapshot().tasks.len(), 2);
+}
+
+/// Two hundred tests that bear the attribute, in parallel, as a suite has them.
+mod two_hundred_tests {
+    /// What each of them does: so many tasks as its own number says, all of them its own.
+    async fn body(tasks: usize) {
+        let ids = super::spawn(tasks).await;
+        super::check(&tokio_statemap::current().unwrap().snapshot(), &ids);
+    }
+
+    macro_rules! tests {
+        ($($module:ident: $($name:ident = $tasks:expr),*;)*) => {
+            $(mod $module { $(
+                #[tokio_statemap::test(report = std::env::temp_dir().join("statemap-test-{pid}.txt"))]
+                async fn $name() {
+                    super::body($tasks).await;
+                }
+
+                mod $name {
+                    #[tokio_statemap::test(
+                        flavor = "multi_thread",
+                        worker_threads = 2,
+                        report = std::env::temp_dir().join("statemap-test-{pid}.txt"),
+                    )]
+                    async fn multi_thread() {
+                        super::super::body($tasks + 1).await;
+                    }
+                }
+            )* })*
+        };
+    }
+
+    macro_rules! ten_each {
+        ($($module:ident)*) => {
+            tests!($($module: a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7, h = 8, i = 9, j = 10;)*);
+        };
+    }
+
+    ten_each!(t0 t1 t2 t3 t4 t5 t6 t7 t8 t9);
+}
