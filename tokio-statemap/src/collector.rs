@@ -192,7 +192,7 @@ impl Collector {
     /// [`drain_events`](Self::drain_events) gives them; of several drains one after the other.
     pub fn events_to_data(&self, events: &[Event]) -> StatemapData {
         let utc_at_zero = self.engine.utc_at_zero();
-        Timeline::from_events(events, &self.engine.config, utc_at_zero).to_data()
+        Timeline::from_events(events, &self.engine.config, utc_at_zero).into_data()
     }
 
     /// What every task and worker was doing up to now. The runtime runs on meanwhile.

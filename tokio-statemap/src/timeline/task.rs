@@ -90,8 +90,10 @@ impl Task {
                 .filter(|_| i > 0 || self.first_state != TaskState::Spawned)
                 .map(|at| (at.max(self.first_ns), TaskState::Ready));
             let running = Some((poll.start_ns(), TaskState::Running));
-            // The end of the last poll of a task that terminated is `completed`.
-            let completes = i + 1 == self.polls.len() && self.terminated_ns.is_some();
+            // Where a task terminated in its last poll, the end of that is `completed`. One that
+            // is dropped with its runtime terminates while it waits.
+            let completes = i + 1 == self.polls.len()
+                && self.terminated_ns.is_some_and(|at| poll.end_ns().is_none_or(|end| at <= end));
             let waiting = poll.end_ns().filter(|_| !completes).map(|at| (at, TaskState::Waiting));
             [ready, running, waiting]
                 .into_iter()

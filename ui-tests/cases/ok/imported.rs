@@ -1,6 +1,6 @@
-use tokio::main as start;
+use tokio::main as entry;
 
-#[start(flavor = "current_thread")]
+#[entry(flavor = "current_thread")]
 async fn main() {
     println!("hello");
 }

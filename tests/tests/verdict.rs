@@ -1,0 +1,360 @@
+//! The verdict is right: each program here has one thing wrong with it, or nothing, among 200
+//! healthy tasks, and the report names that thing by its line.
+//!
+//! On a machine that is busy otherwise any poll may be interrupted for some ms, which is then a
+//! long poll of whoever it hit. So where a program has no long poll, or just one, `long_poll` is set
+//! to what no interruption reaches; where a culprit has many, the default has to do.
+#![cfg(tokio_unstable)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Builder;
+use tokio::sync::{Barrier, mpsc};
+use tokio::task::{JoinSet, block_in_place, yield_now};
+use tokio_statemap::report::{Report, Verdict};
+use tokio_statemap::{CollectorConfig, register_hooks};
+
+/// Longer than the machine keeps any of its threads waiting, and shorter than [`LONG`].
+const NO_NOISE: Duration = Duration::from_millis(100);
+/// A poll that is longer than [`NO_NOISE`] on any machine.
+const LONG: Duration = Duration::from_millis(150);
+/// Where no poll is to be called long, whatever happens.
+const NEVER: Duration = Duration::from_secs(3600);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Flavor {
+    CurrentThread,
+    TwoWorkers,
+}
+
+const BOTH: [Flavor; 2] = [Flavor::CurrentThread, Flavor::TwoWorkers];
+
+/// Records `program` among 200 healthy tasks, and prints the report for when a test fails.
+fn report_of<F>(flavor: Flavor, long_poll: Duration, program: F) -> Report
+where
+    F: Future<Output = ()>,
+{
+    let mut builder = match flavor {
+        Flavor::CurrentThread => Builder::new_current_thread(),
+        Flavor::TwoWorkers => Builder::new_multi_thread(),
+    };
+    if flavor == Flavor::TwoWorkers {
+        builder.worker_threads(2);
+    }
+    let config = CollectorConfig { long_poll, ..CollectorConfig::default() };
+    let collector = register_hooks(builder.enable_all(), config).unwrap();
+    collector.start();
+    let runtime = builder.build().unwrap();
+    collector.block_on(&runtime, async {
+        healthy();
+        program.await;
+        collector.stop();
+    });
+    let report = collector.snapshot().report();
+    println!("{flavor:?}\n{report}\n");
+    assert_eq!(report.lost.total(), 0);
+    report
+}
+
+/// Spawns 200 tasks that do nobody any harm, for as long as the runtime lives.
+fn healthy() {
+    for i in 0..50 {
+        let (to, mut from) = mpsc::channel(4);
+        tokio::spawn(async move {
+            for n in 0_u64.. {
+                tokio::time::sleep(Duration::from_millis(10 + i % 7)).await;
+                if to.send(n).await.is_err() {
+                    return;
+                }
+            }
+        });
+        tokio::spawn(async move { while from.recv().await.is_some() {} });
+    }
+    for i in 0..100 {
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(Duration::from_millis(20 + i % 11)).await;
+                yield_now().await;
+            }
+        });
+    }
+}
+
+/// Computes for so long, without a sleep.
+fn compute(time: Duration) {
+    let begin = Instant::now();
+    while begin.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+/// The verdict is about long polls of the tasks spawned in `line`, in data and in words.
+fn assert_long_polls(report: &Report, line: u32, long_polls: u64) {
+    let Verdict::LongPolls { row, longest, .. } = report.verdict else {
+        panic!("{:?}", report.verdict);
+    };
+    assert_names(report, &row.place, line);
+    assert!(row.long_polls >= long_polls, "{row:?}");
+    assert_eq!(longest.place, row.place);
+    assert!(report.verdict.to_string().contains(" held the runtime up: "));
+}
+
+/// The report opens with this file's `line`.
+fn assert_names(report: &Report, place: &tokio_statemap::report::Place, line: u32) {
+    let location = place.location.expect("locations are recorded");
+    assert_eq!((location.file, location.line), (file!(), line));
+    let text = report.to_string();
+    let named = format!("{}:{line}:{}", file!(), location.column);
+    assert!(report.verdict.to_string().contains(&named), "{}", report.verdict);
+    assert!(text.lines().take(3).any(|line| line.contains(&named)), "{text}");
+}
+
+fn assert_healthy(report: &Report) {
+    assert!(matches!(report.verdict, Verdict::Healthy { .. }), "{:?}", report.verdict);
+    assert!(report.to_string().starts_with("Nothing held the runtime up: "));
+    assert!(!report.verdict.to_string().contains(file!()), "{}", report.verdict);
+}
+
+#[test]
+fn a_location_that_blocks_in_a_sleep() {
+    for flavor in BOTH {
+        let line = line!() + 2;
+        let report = report_of(flavor, Duration::from_millis(1), async {
+            let blocks = tokio::spawn(async {
+                for _ in 0..10 {
+                    std::thread::sleep(Duration::from_millis(30));
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            });
+            blocks.await.unwrap();
+        });
+        assert_long_polls(&report, line, 10);
+    }
+}
+
+#[test]
+fn a_location_that_computes_for_25_ms() {
+    for flavor in BOTH {
+        let line = line!() + 4;
+        let report = report_of(flavor, Duration::from_millis(1), async {
+            let mut set = JoinSet::new();
+            for _ in 0..12 {
+                set.spawn(async {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                    compute(Duration::from_millis(25));
+                });
+            }
+            while set.join_next().await.is_some() {}
+        });
+        assert_long_polls(&report, line, 12);
+    }
+}
+
+#[test]
+fn one_long_poll_in_a_second() {
+    for flavor in BOTH {
+        let line = line!() + 2;
+        let report = report_of(flavor, NO_NOISE, async {
+            let blocks = tokio::spawn(async {
+                for i in 0..50 {
+                    tokio::time::sleep(Duration::from_millis(17)).await;
+                    if i == 30 {
+                        compute(LONG);
+                    }
+                }
+            });
+            blocks.await.unwrap();
+        });
+        assert_long_polls(&report, line, 1);
+        assert!(report.recorded_ns > 900_000_000, "{}", report.recorded_ns);
+        assert!(report.verdict.to_string().contains(" polls ran over 100 ms. It took 1"));
+    }
+}
+
+/// Who is woken by a task that then blocks is ready meanwhile.
+#[test]
+fn those_who_had_to_wait_are_counted() {
+    let line = line!() + 9;
+    let report = report_of(Flavor::CurrentThread, NO_NOISE, async {
+        let barrier = Arc::new(Barrier::new(31));
+        let mut set = JoinSet::new();
+        for _ in 0..30 {
+            let barrier = Arc::clone(&barrier);
+            set.spawn(async move { drop(barrier.wait().await) });
+        }
+        yield_now().await;
+        set.spawn(async move {
+            barrier.wait().await;
+            compute(LONG);
+        });
+        while set.join_next().await.is_some() {}
+    });
+    assert_long_polls(&report, line, 1);
+    let Verdict::LongPolls { longest, .. } = report.verdict else { unreachable!() };
+    assert!(longest.ready_meanwhile >= Some(30), "{longest:?}");
+    assert!(report.verdict.to_string().contains("other tasks were ready meanwhile."));
+}
+
+/// No poll is long, but there is too much to do.
+#[test]
+fn many_short_polls_that_saturate_the_workers() {
+    let line = line!() + 4;
+    let report = report_of(Flavor::TwoWorkers, NEVER, async {
+        let mut set = JoinSet::new();
+        for _ in 0..400 {
+            set.spawn(async {
+                for _ in 0..3 {
+                    compute(Duration::from_micros(400));
+                    yield_now().await;
+                }
+            });
+        }
+        while set.join_next().await.is_some() {}
+    });
+    let tasks = assert_busy(&report, line);
+    assert_eq!(tasks, 400);
+}
+
+#[test]
+fn tasks_that_only_yield() {
+    for flavor in BOTH {
+        let line = line!() + 6;
+        let report = report_of(flavor, NEVER, async {
+            let is_over = Arc::new(AtomicBool::new(false));
+            let mut set = JoinSet::new();
+            for _ in 0..8 {
+                let is_over = Arc::clone(&is_over);
+                set.spawn(async move {
+                    while !is_over.load(Ordering::Relaxed) {
+                        yield_now().await;
+                    }
+                });
+            }
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            is_over.store(true, Ordering::Relaxed);
+            while set.join_next().await.is_some() {}
+        });
+        let tasks = assert_busy(&report, line);
+        assert_eq!(tasks, 8);
+    }
+}
+
+/// The verdict is that the workers were busy with the tasks spawned in `line`: how many these are.
+fn assert_busy(report: &Report, line: u32) -> u64 {
+    let Verdict::Busy { row, busy_share, held_share, .. } = report.verdict else {
+        panic!("{:?}", report.verdict);
+    };
+    assert_names(report, &row.place, line);
+    assert!(busy_share > 0.9 && held_share <= busy_share, "{:?}", report.verdict);
+    row.tasks
+}
+
+#[test]
+fn a_healthy_program_accuses_nobody() {
+    for flavor in BOTH {
+        assert_healthy(&report_of(flavor, NO_NOISE, async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }));
+    }
+}
+
+/// The same with the defaults. Other programs may cost a run of it an interruption of over 1 ms,
+/// but not every run: who is accused without a reason is accused each time.
+#[test]
+fn a_healthy_program_accuses_nobody_by_default_either() {
+    let runs = || {
+        report_of(Flavor::TwoWorkers, CollectorConfig::default().long_poll, async {
+            tokio::time::sleep(Duration::from_millis(30)).await;
+        })
+    };
+    let healthy = std::iter::repeat_with(runs)
+        .take(100)
+        .find(|report| matches!(report.verdict, Verdict::Healthy { .. }));
+    assert_healthy(&healthy.expect("one of 100 runs is not interrupted"));
+}
+
+/// `block_in_place` gives the worker away first.
+#[test]
+fn a_task_in_block_in_place_is_not_accused() {
+    // A worker is known to have been given away from its first hook on the other thread on, which
+    // may take its time to start: hence not 30 ms, but more than that.
+    let report = report_of(Flavor::TwoWorkers, NO_NOISE, async {
+        for _ in 0..3 {
+            let blocks = tokio::spawn(async {
+                block_in_place(|| std::thread::sleep(LONG * 2));
+            });
+            blocks.await.unwrap();
+        }
+    });
+    assert_healthy(&report);
+    assert!(report.handovers >= 3, "{}", report.handovers);
+}
+
+#[test]
+fn main_is_accused_only_where_it_holds_a_worker() {
+    let line = line!() + 2;
+    let run = |flavor| {
+        report_of(flavor, NO_NOISE, async {
+            for _ in 0..2 {
+                std::thread::sleep(LONG);
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
+    };
+    let report = run(Flavor::TwoWorkers);
+    assert_healthy(&report);
+    let main = report.locations.iter().find(|row| row.place.is_root).expect("it is listed");
+    assert_eq!((main.held_ns, main.long_polls), (0, 0));
+    assert!(main.off_worker_ns >= 2 * LONG.as_nanos() as u64, "{main:?}");
+
+    let report = run(Flavor::CurrentThread);
+    let Verdict::LongPolls { row, .. } = report.verdict else { panic!("{:?}", report.verdict) };
+    assert!(row.place.is_root);
+    assert_eq!(row.long_polls, 2);
+    let _ = line;
+    let text = report.to_string();
+    let location = row.place.location.unwrap();
+    assert!(text.starts_with(&format!("{location} (main) held the runtime up: ")), "{text}");
+}
+
+/// The worse is who held the runtime longer in all, not who has the longest poll or the most.
+#[test]
+fn of_two_culprits_the_worse_is_named_first() {
+    for flavor in BOTH {
+        let lines = [line!() + 4, line!() + 5, line!() + 6];
+        let report = report_of(flavor, NO_NOISE, async {
+            let often = |n, length| culprit(n, length);
+            let all = [
+                tokio::spawn(often(1, LONG * 3)),
+                tokio::spawn(often(3, LONG * 2)),
+                tokio::spawn(often(5, LONG)),
+            ];
+            for one in all {
+                one.await.unwrap();
+            }
+        });
+        assert_long_polls(&report, lines[1], 3);
+        let Verdict::LongPolls { other_places, .. } = report.verdict else { unreachable!() };
+        assert!(other_places >= 2, "{:?}", report.verdict);
+        let held: Vec<_> = lines
+            .iter()
+            .map(|&line| {
+                let at = |row: &&tokio_statemap::report::LocationRow| {
+                    row.place.location.is_some_and(|l| l.line == line)
+                };
+                report.locations.iter().find(at).expect("all are listed").held_ns
+            })
+            .collect();
+        assert!(held[1] > held[2] && held[2] > held[0], "{held:?}");
+    }
+}
+
+/// Blocks `n` times for so long.
+async fn culprit(n: usize, length: Duration) {
+    for _ in 0..n {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        std::thread::sleep(length);
+    }
+}
