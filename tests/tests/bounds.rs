@@ -1,4 +1,5 @@
 //! Nothing is lost in silence: what is emitted is kept or counted, in every output.
+#![cfg(tokio_unstable)]
 
 use std::sync::Arc;
 use std::time::Duration;

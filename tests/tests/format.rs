@@ -48,7 +48,7 @@ enum Act {
 type Step = (u32, u64, Act);
 
 fn act() -> impl Strategy<Value = Act> {
-    let ready = proptest::option::of(0..5_000_u64);
+    let ready = proptest::option::of(1..5_000_u64);
     prop_oneof![
         1 => Just(Act::Start),
         1 => Just(Act::Stop),
@@ -338,8 +338,12 @@ proptest! {
             for (&id, life) in &program.lives {
                 let name = name(id);
                 prop_assert_eq!(tasks.entries(&name, "running"), life.polls, "{}", name);
-                let states = life.states.iter().filter(|&&s| s != "ready" || schedule_latency);
-                let (seen, done) = (changes(tasks.states_of(&name)), changes(states.copied()));
+                // Two polls that are closer than two threads' clocks may change places, and the
+                // first of a task has no `ready`.
+                let has_ready = schedule_latency && skew_ns.iter().all(|&ns| ns == skew_ns[0]);
+                let is_known = |state: &&str| has_ready || *state != "ready";
+                let seen = changes(tasks.states_of(&name).into_iter().filter(is_known));
+                let done = changes(life.states.iter().copied().filter(is_known));
                 // At one time a task is aborted and a poll ends, or it ends in the poll.
                 let is_close = |states: Vec<_>| states.join(" ").replace("waiting completed", "completed");
                 prop_assert_eq!(is_close(seen), is_close(done), "{}", name);

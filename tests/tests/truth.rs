@@ -1,4 +1,5 @@
 //! What the timeline says is what the program counted itself, and what Tokio's own metrics say.
+#![cfg(tokio_unstable)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;

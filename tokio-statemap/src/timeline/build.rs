@@ -273,9 +273,10 @@ impl Draft {
     }
 }
 
-/// Puts polls from different threads in order.
+/// Puts polls from different threads in order. One that still runs is the last, even if the clock
+/// of its thread is behind.
 fn order(polls: &mut [Poll]) {
-    let key = |poll: &Poll| (poll.start_ns(), poll.end_ns().unwrap_or(u64::MAX));
+    let key = |poll: &Poll| (poll.end_ns().is_none(), poll.start_ns(), poll.end_ns());
     if !polls.is_sorted_by_key(key) {
         polls.sort_by_key(key);
     }
