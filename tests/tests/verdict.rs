@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Builder;
 use tokio::sync::{Barrier, mpsc};
 use tokio::task::{JoinSet, block_in_place, yield_now};
-use tokio_statemap::report::{Report, Verdict};
+use tokio_statemap::report::{LocationRow, Place, Report, Verdict};
 use tokio_statemap::{CollectorConfig, register_hooks};
 
 /// Longer than the machine keeps any of its threads waiting, and shorter than [`LONG`].
@@ -102,7 +102,7 @@ fn assert_long_polls(report: &Report, line: u32, long_polls: u64) {
 }
 
 /// The report opens with this file's `line`.
-fn assert_names(report: &Report, place: &tokio_statemap::report::Place, line: u32) {
+fn assert_names(report: &Report, place: &Place, line: u32) {
     let location = place.location.expect("locations are recorded");
     assert_eq!((location.file, location.line), (file!(), line));
     let text = report.to_string();
@@ -294,7 +294,6 @@ fn a_task_in_block_in_place_is_not_accused() {
 
 #[test]
 fn main_is_accused_only_where_it_holds_a_worker() {
-    let line = line!() + 2;
     let run = |flavor| {
         report_of(flavor, NO_NOISE, async {
             for _ in 0..2 {
@@ -313,7 +312,6 @@ fn main_is_accused_only_where_it_holds_a_worker() {
     let Verdict::LongPolls { row, .. } = report.verdict else { panic!("{:?}", report.verdict) };
     assert!(row.place.is_root);
     assert_eq!(row.long_polls, 2);
-    let _ = line;
     let text = report.to_string();
     let location = row.place.location.unwrap();
     assert!(text.starts_with(&format!("{location} (main) held the runtime up: ")), "{text}");
@@ -323,13 +321,12 @@ fn main_is_accused_only_where_it_holds_a_worker() {
 #[test]
 fn of_two_culprits_the_worse_is_named_first() {
     for flavor in BOTH {
-        let lines = [line!() + 4, line!() + 5, line!() + 6];
+        let lines = [line!() + 3, line!() + 4, line!() + 5];
         let report = report_of(flavor, NO_NOISE, async {
-            let often = |n, length| culprit(n, length);
             let all = [
-                tokio::spawn(often(1, LONG * 3)),
-                tokio::spawn(often(3, LONG * 2)),
-                tokio::spawn(often(5, LONG)),
+                tokio::spawn(culprit(1, LONG * 3)),
+                tokio::spawn(culprit(3, LONG * 2)),
+                tokio::spawn(culprit(5, LONG)),
             ];
             for one in all {
                 one.await.unwrap();
@@ -341,7 +338,7 @@ fn of_two_culprits_the_worse_is_named_first() {
         let held: Vec<_> = lines
             .iter()
             .map(|&line| {
-                let at = |row: &&tokio_statemap::report::LocationRow| {
+                let at = |row: &&LocationRow| {
                     row.place.location.is_some_and(|l| l.line == line)
                 };
                 report.locations.iter().find(at).expect("all are listed").held_ns

@@ -123,8 +123,7 @@ impl Collector {
             builder.track_task_schedule_latency();
         }
         let engine = Engine::new(config);
-        let recorder =
-            Records { located: engine.config.include_spawn_location, engine: Arc::clone(&engine) };
+        let recorder = Records { engine: Arc::clone(&engine) };
         hooks::install(builder, user, recorder);
         Self::of(engine)
     }
@@ -221,7 +220,6 @@ impl fmt::Debug for Collector {
 #[derive(Clone)]
 struct Records {
     engine: Arc<Engine>,
-    located: bool,
 }
 
 impl Recorder for Records {
@@ -255,7 +253,7 @@ impl Recorder for Records {
     #[cfg(tokio_unstable)]
     #[inline]
     fn task_spawn(&self, meta: &TaskMeta<'_>) {
-        let located = self.located;
+        let located = self.engine.config.include_spawn_location;
         let id = crate::task_id::number(meta.id());
         self.engine.task_spawned(id, || located.then(|| meta.spawned_at()));
     }
@@ -263,7 +261,7 @@ impl Recorder for Records {
     #[cfg(tokio_unstable)]
     #[inline]
     fn before_task_poll(&self, meta: &TaskMeta<'_>) {
-        let located = self.located;
+        let located = self.engine.config.include_spawn_location;
         let id = crate::task_id::number(meta.id());
         let location = || located.then(|| meta.spawned_at());
         self.engine.poll_started(id, ready_for(meta), location);

@@ -47,6 +47,8 @@ pub(crate) struct Engine {
     /// Set once a hook ran inside the runtime.
     is_known: OnceLock<()>,
     outlets: Mutex<Vec<Arc<Outlet>>>,
+    /// Boxed, as they are handed on and a lane is a kilobyte.
+    #[expect(clippy::vec_box)]
     idle_lanes: Mutex<Vec<Box<Lane>>>,
     /// For threads that are ending and have no thread-local values any more.
     orphans: Mutex<Option<Box<Lane>>>,

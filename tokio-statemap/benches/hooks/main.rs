@@ -1,0 +1,28 @@
+//! What the hooks cost: nanoseconds and instructions a poll, against the same program without hooks
+//! and with eight empty ones.
+//!
+//! `cargo bench -p tokio-statemap --bench hooks`
+//!
+//! The program is the worst case: tasks that do nothing but yield. Each figure is of runs in child
+//! processes of their own, all variants by turns, so that whatever else the machine does hits them
+//! alike. Instructions are callgrind's, where valgrind is installed: the difference between a run
+//! of many polls and one of fewer, so that start and end cancel.
+
+#[cfg(tokio_unstable)]
+mod program;
+#[cfg(tokio_unstable)]
+mod table;
+
+#[cfg(tokio_unstable)]
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.first().map(String::as_str) {
+        Some("run") => println!("{}", program::run(&arguments[1..]).as_nanos()),
+        _ => table::print(),
+    }
+}
+
+#[cfg(not(tokio_unstable))]
+fn main() {
+    println!("Without --cfg tokio_unstable there are no hooks of polls to measure.");
+}

@@ -1,0 +1,106 @@
+//! The measuring, and the table.
+
+use std::process::Command;
+
+use crate::program::Variant;
+
+/// How often each variant is timed.
+const ROUNDS: usize = 15;
+/// Polls of a timed run: with their ends 960 000 events, which the default `max_events` holds.
+const POLLS: u64 = 430_000;
+/// Polls of the two runs under callgrind.
+const COUNTED_POLLS: [u64; 2] = [40_000, 240_000];
+
+/// The runtimes: their names, and the number of workers (0 is `current_thread`).
+const RUNTIMES: [(&str, usize); 2] = [("current_thread", 0), ("multi_thread, 2 workers", 2)];
+
+/// Measures, and prints what came out.
+pub(crate) fn print() {
+    let has_valgrind = Command::new("valgrind").arg("--version").output().is_ok();
+    for (runtime, workers) in RUNTIMES {
+        println!("{runtime}: a yield storm of {POLLS} polls, median of {ROUNDS} runs");
+        println!("{:36}{:>10}{:>10}{:>10}{:>10}", "", "ns/poll", "over none", "instr", "over none");
+        let ns = time(workers);
+        let instructions = match has_valgrind {
+            true => Variant::ALL.map(|variant| count(variant, workers)),
+            false => [None; 4],
+        };
+        for (i, variant) in Variant::ALL.into_iter().enumerate() {
+            let figure = |value: Option<f64>, sign: bool| match (value, sign) {
+                (None, _) => "-".to_owned(),
+                (Some(value), true) => format!("{value:+.1}"),
+                (Some(value), false) => format!("{value:.1}"),
+            };
+            let over = instructions[i].zip(instructions[0]).map(|(this, none)| this - none);
+            println!(
+                "{:36}{:>10}{:>10}{:>10}{:>10}",
+                variant.name(),
+                figure(Some(ns[i]), false),
+                figure(Some(ns[i] - ns[0]), true),
+                figure(instructions[i], false),
+                figure(over, true),
+            );
+        }
+        println!();
+    }
+    match has_valgrind {
+        true => println!(
+            "Instructions are callgrind's, which sees those of the program, not the kernel's; where \
+             Tokio\nor the recording reads the clock, valgrind makes that a system call."
+        ),
+        false => println!("Instructions were not counted: valgrind isn't installed."),
+    }
+}
+
+/// ns a poll of each variant.
+fn time(workers: usize) -> [f64; 4] {
+    let mut rounds = Variant::ALL.map(|_| Vec::new());
+    for _ in 0..ROUNDS {
+        for (variant, ns) in Variant::ALL.into_iter().zip(&mut rounds) {
+            let mut command = Command::new(this_program());
+            let output = run(command.args(arguments(variant, workers, POLLS)));
+            let total: f64 = output.stdout.trim().parse().expect("the program prints its time");
+            ns.push(total / POLLS as f64);
+        }
+    }
+    rounds.map(|mut ns| {
+        ns.sort_by(f64::total_cmp);
+        ns[ns.len() / 2]
+    })
+}
+
+/// Instructions a poll; `None` if valgrind can't run it.
+fn count(variant: Variant, workers: usize) -> Option<f64> {
+    let [few, many] = COUNTED_POLLS.map(|polls| {
+        let mut command = Command::new("valgrind");
+        command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(this_program());
+        let output = run(command.args(arguments(variant, workers, polls)));
+        // ==4711== Collected : 62512345
+        let (_, collected) = output.stderr.split_once("Collected :")?;
+        collected.split_whitespace().next()?.parse::<u64>().ok()
+    });
+    // A run warms up with a tenth more.
+    let polls = (COUNTED_POLLS[1] - COUNTED_POLLS[0]) as f64 * 1.1;
+    Some((many? - few?) as f64 / polls)
+}
+
+fn arguments(variant: Variant, workers: usize, polls: u64) -> [String; 4] {
+    ["run".to_owned(), variant.name().to_owned(), workers.to_string(), polls.to_string()]
+}
+
+fn this_program() -> std::path::PathBuf {
+    std::env::current_exe().expect("a program knows its own path")
+}
+
+struct Output {
+    stdout: String,
+    stderr: String,
+}
+
+fn run(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {stderr}");
+    Output { stdout, stderr }
+}
