@@ -189,3 +189,31 @@ fn the_flight_recorder_remembers_who_is_who() {
     // Those that live are few; the thousands that ended are not remembered.
     assert!(timeline.tasks.len() < 100, "{}", timeline.tasks.len());
 }
+
+/// Threads that come and go leave little each; the bounds hold for the sum.
+#[test]
+fn many_short_threads_stay_within_the_bounds() {
+    for keep in [Keep::First, Keep::Last] {
+        let config = CollectorConfig { max_events: 1000, keep, ..CollectorConfig::default() };
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(1).enable_all().thread_keep_alive(Duration::ZERO);
+        let collector = register_hooks_with(&mut builder, config, Hooks::new()).unwrap();
+        collector.start();
+        let runtime = builder.build().unwrap();
+        collector.block_on(&runtime, async {
+            for _ in 0..1000 {
+                tokio::task::spawn_blocking(|| ()).await.unwrap();
+                // Looking at it must not change what is kept.
+                if keep == Keep::First {
+                    collector.lost();
+                }
+            }
+        });
+        drop(runtime);
+        collector.stop();
+        let timeline = collector.snapshot();
+        assert_eq!(timeline.events, 1000);
+        assert!(timeline.lost.total() > 1000, "{:?}", timeline.lost);
+        check_outputs(&timeline, &collector);
+    }
+}

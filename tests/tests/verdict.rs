@@ -182,12 +182,13 @@ fn those_who_had_to_wait_are_counted() {
         let mut set = JoinSet::new();
         for _ in 0..30 {
             let barrier = Arc::clone(&barrier);
-            set.spawn(async move { drop(barrier.wait().await) });
+            set.spawn(async move { barrier.wait().await.is_leader() });
         }
         yield_now().await;
         set.spawn(async move {
             barrier.wait().await;
             compute(LONG);
+            true
         });
         while set.join_next().await.is_some() {}
     });
@@ -338,9 +339,7 @@ fn of_two_culprits_the_worse_is_named_first() {
         let held: Vec<_> = lines
             .iter()
             .map(|&line| {
-                let at = |row: &&LocationRow| {
-                    row.place.location.is_some_and(|l| l.line == line)
-                };
+                let at = |row: &&LocationRow| row.place.location.is_some_and(|l| l.line == line);
                 report.locations.iter().find(at).expect("all are listed").held_ns
             })
             .collect();

@@ -400,9 +400,8 @@ impl Engine {
     /// Moves all that is in rings to the store.
     pub(crate) fn flush(&self) {
         let outlets = lock(&self.outlets).clone();
-        for outlet in outlets {
-            outlet.flush(&self.store);
-        }
+        let moved = outlets.iter().map(|outlet| outlet.flush(&self.store)).sum();
+        self.after_drain(moved);
     }
 
     /// What is not kept, if the store holds `stored_events`.

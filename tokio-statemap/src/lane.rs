@@ -37,7 +37,8 @@ impl Lane {
 
     /// Makes it the lane of another thread.
     pub(crate) fn hand_on(&mut self, stream: StreamId, engine: &Engine) {
-        self.ring.hand_on(stream, &engine.store);
+        let moved = self.ring.hand_on(stream, &engine.store);
+        engine.after_drain(moved);
         self.worker = None;
         self.worker_is_stale = true;
         self.introduced = [u64::MAX; Self::INTRODUCED];

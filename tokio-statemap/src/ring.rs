@@ -71,11 +71,13 @@ impl Ring {
     }
 
     /// Gives the ring to the thread whose stream is `next`: what it holds goes to the store.
-    pub(crate) fn hand_on(&mut self, next: StreamId, store: &Mutex<Store>) {
+    /// Returns how many events were moved on.
+    pub(crate) fn hand_on(&mut self, next: StreamId, store: &Mutex<Store>) -> u64 {
         let mut side = lock(&self.outlet.side);
-        side.flush(store);
+        let moved = side.flush(store);
         side.stream = next;
         side.sequence = 0;
+        moved
     }
 }
 
@@ -86,8 +88,9 @@ impl Outlet {
     }
 
     /// Moves the ring's content on, and all of it to the store, whether it fills a block or not.
-    pub(crate) fn flush(&self, store: &Mutex<Store>) {
-        lock(&self.side).flush(store);
+    /// Returns how many events were moved on.
+    pub(crate) fn flush(&self, store: &Mutex<Store>) -> u64 {
+        lock(&self.side).flush(store)
     }
 
     /// Moves the ring's content on, and what is no later than `until_ticks` out to `into`.
@@ -141,11 +144,12 @@ impl Side {
         events
     }
 
-    fn flush(&mut self, store: &Mutex<Store>) {
-        self.drain(store);
+    fn flush(&mut self, store: &Mutex<Store>) -> u64 {
+        let moved = self.drain(store);
         lock(store).keep_tail(self.stream, self.sequence, &self.open);
         self.sequence += 1;
         Arc::make_mut(&mut self.open).clear();
+        moved
     }
 }
 
