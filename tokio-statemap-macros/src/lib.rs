@@ -1,4 +1,7 @@
 //! The attributes of `tokio-statemap`, which re-exports them: depend on that crate, not on this one.
+//!
+//! [`macro@main`] and [`macro@test`] list the keys. What they expand to names hidden items of
+//! `tokio-statemap`, so that the two crates only work as the exact pair they were released as.
 
 mod args;
 mod expand;

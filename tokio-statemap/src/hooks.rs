@@ -90,8 +90,7 @@ impl Hooks {
     }
 
     /// Sets them as the hooks of `builder`, without recording anything. With
-    /// [`register_hooks_with`](crate::register_hooks_with) they are called beside those that
-    /// record.
+    /// `register_hooks_with` they are called beside those that record.
     pub fn install(self, builder: &mut Builder) {
         install(builder, self, Nothing);
     }

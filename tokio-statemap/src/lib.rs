@@ -1,4 +1,27 @@
 //! See what every Tokio task and worker was doing, and who held the runtime up.
+//!
+//! Change `#[tokio::main]` to [`#[tokio_statemap::main]`](macro@main). When the program ends, however
+//! it ends, it leaves files that show what its tasks and workers did, and a report that names the
+//! spawn location that held the runtime up.
+//!
+//! # Quick start
+//!
+//! With `rustflags = ["--cfg", "tokio_unstable"]` under `[build]` in `.cargo/config.toml`:
+//!
+#![cfg_attr(feature = "record", doc = "```no_run")]
+#![cfg_attr(not(feature = "record"), doc = "```ignore")]
+//! #[tokio_statemap::main(tasks = "tasks.json", workers = "workers.json")]
+//! async fn main() {
+//!     tokio::spawn(async { /* … */ }).await.unwrap();
+//! }
+//! ```
+//!
+#![cfg_attr(feature = "record", doc = include_str!("guide.md"))]
+#![cfg_attr(
+    not(feature = "record"),
+    doc = "This is a build without the feature `record`: the attributes expand to exactly Tokio's, and \
+           of the rest of this crate only [`Hooks`] is left."
+)]
 #![cfg_attr(not(unix), forbid(unsafe_code))]
 #![cfg_attr(unix, deny(unsafe_code))]
 #![cfg_attr(docsrs, feature(doc_cfg))]

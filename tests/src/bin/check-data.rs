@@ -1,11 +1,12 @@
 //! Checks files of statemap data as strictly as the tests do: `check-data FILE…`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use tests::check::{self, Summary};
 
 fn main() -> ExitCode {
-    let files: Vec<_> = std::env::args_os().skip(1).collect();
+    let files: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     if files.is_empty() {
         eprintln!("usage: check-data FILE…");
         return ExitCode::FAILURE;

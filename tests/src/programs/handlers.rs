@@ -30,9 +30,11 @@ pub fn send(signal: i32) {
 pub async fn run(which: &str) {
     match which {
         "tokio" => {
+            // As `tokio::signal::ctrl_c`, but known to listen before it is said.
+            let mut interrupts = signal(SignalKind::interrupt()).unwrap();
             println!("ready");
-            tokio::signal::ctrl_c().await.unwrap();
-            println!("ctrl_c");
+            interrupts.recv().await;
+            println!("interrupted");
         }
         "tokio_twice" => {
             let mut interrupts = signal(SignalKind::interrupt()).unwrap();

@@ -35,15 +35,20 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 static THREADS: AtomicUsize = AtomicUsize::new(0);
+static STOPPED: AtomicUsize = AtomicUsize::new(0);
 
 /// The program's own hooks.
 pub fn hooks() -> Hooks {
     let hooks = Hooks::new();
     match super::way().as_str() {
         "hooks" => panicking(hooks),
-        "threads" => hooks.on_thread_start(|| {
-            THREADS.fetch_add(1, Ordering::Relaxed);
-        }),
+        "threads" => hooks
+            .on_thread_start(|| {
+                THREADS.fetch_add(1, Ordering::Relaxed);
+            })
+            .on_thread_stop(|| {
+                STOPPED.fetch_add(1, Ordering::Relaxed);
+            }),
         #[cfg(tokio_unstable)]
         "exit_in_hook" => hooks.on_task_spawn(|_| std::process::exit(3)),
         #[cfg(not(tokio_unstable))]
@@ -110,6 +115,11 @@ pub async fn run(way: &str) {
             let until = |count| async move {
                 while THREADS.load(Ordering::Relaxed) < count {
                     tokio::task::spawn_blocking(|| {}).await.unwrap();
+                    // On a busy machine, threads may take longer to end than to start: it is
+                    // their number over time that must cost nothing, not that at a time.
+                    while THREADS.load(Ordering::Relaxed) - STOPPED.load(Ordering::Relaxed) > 8 {
+                        tokio::task::yield_now().await;
+                    }
                 }
                 // The last ones end.
                 tokio::time::sleep(50 * MS).await;
@@ -129,6 +139,7 @@ pub async fn run(way: &str) {
             unsafe { libc::close(libc::STDERR_FILENO) };
             panic!("nobody sees this");
         }
+        "exit_in_hook" | "spawn_in_hook" => super::run("returns").await,
         _ => return super::run(way).await,
     }
     println!("the last line");

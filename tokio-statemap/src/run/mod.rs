@@ -7,6 +7,7 @@ mod path;
 mod settings;
 #[cfg(unix)]
 mod signal;
+mod stream;
 mod window;
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};

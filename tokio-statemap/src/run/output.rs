@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::env;
 use super::path::Names;
 use super::settings::{Report, Settings};
+use super::stream::{Stream, is_stream};
 use crate::error::Error;
 use crate::message::{print, say};
 use crate::statemap::{Labels, write_tasks, write_workers};
@@ -54,7 +55,9 @@ impl Outputs {
         let mut used: Vec<(&str, PathBuf)> = Vec::new();
         let mut target = |key: &'static str, path: Option<PathBuf>| {
             let target = Target::new(&names.fill_in(&path?));
-            if let Some((first, _)) = used.iter().find(|(_, path)| *path == target.path) {
+            if let Some((first, _)) =
+                used.iter().find(|(_, path)| *path == target.path && !is_stream(path))
+            {
                 say(format_args!(
                     "`{key}` is not written: {} is the file of `{first}`",
                     target.shown.display()
@@ -136,8 +139,8 @@ impl Target {
             }
             match fs::metadata(&self.path) {
                 Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-                // A device or a pipe: only writing tells.
-                Ok(found) if !found.is_file() => Ok(()),
+                // Only writing tells.
+                Ok(_) if is_stream(&self.path) => Ok(()),
                 _ => {
                     let (beside, _) = self.create_beside()?;
                     fs::remove_file(beside)
@@ -151,8 +154,8 @@ impl Target {
     fn write(&self, content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
         let write = || {
             // `/dev/stdout`, `/dev/full`, a pipe: replacing those by a file is not what is meant.
-            if fs::metadata(&self.path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-                return write_to(OpenOptions::new().write(true).open(&self.path)?, content);
+            if is_stream(&self.path) {
+                return write_to(Stream::open(&self.path)?, content);
             }
             let (beside, file) = self.create_beside()?;
             let renamed = write_to(file, content).and_then(|()| fs::rename(&beside, self.real()));
@@ -175,9 +178,17 @@ impl Target {
         Ok((beside, file))
     }
 
-    /// The path behind a symbolic link.
+    /// The path behind symbolic links, of which the last may lead to a file that isn't there yet.
     fn real(&self) -> PathBuf {
-        fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
+        const MOST_LINKS: usize = 40;
+        let mut path = self.path.clone();
+        for _ in 0..MOST_LINKS {
+            match fs::read_link(&path) {
+                Ok(next) => path = path.parent().map_or(next.clone(), |folder| folder.join(next)),
+                Err(_) => break,
+            }
+        }
+        path
     }
 
     fn error(&self, source: io::Error) -> Error {
@@ -185,7 +196,10 @@ impl Target {
     }
 }
 
-fn write_to(file: File, content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn write_to(
+    file: impl Write,
+    content: &dyn Fn(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let mut writer = BufWriter::new(file);
     content(&mut writer)?;
     writer.into_inner().map_err(io::IntoInnerError::into_error)?;

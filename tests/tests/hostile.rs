@@ -1,0 +1,11 @@
+//! Whatever a program and its surroundings do to us: it is unharmed, and there is one clear line.
+#![cfg(unix)]
+
+#[path = "hostile/environment.rs"]
+mod environment;
+#[path = "hostile/paths.rs"]
+mod paths;
+#[path = "hostile/program.rs"]
+mod program;
+#[path = "hostile/run.rs"]
+mod run;

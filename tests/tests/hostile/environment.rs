@@ -1,0 +1,141 @@
+//! The environment's variables, and a process that is short of everything.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
+
+use tests::child::{Running, names_in};
+
+use crate::run::{Run, messages};
+
+#[test]
+fn off() {
+    let run = Run::new("off", "returns");
+    let ended = run.is_unharmed(|command| {
+        command.env("TOKIO_STATEMAP", "0");
+    });
+    assert_eq!(ended.stderr, "");
+    assert_eq!(names_in(&run.folder), [""; 0]);
+}
+
+#[test]
+fn on() {
+    for value in ["1", ""] {
+        let run = Run::new("on", "returns");
+        let ended = run.is_unharmed(|command| {
+            command.env("TOKIO_STATEMAP", value);
+        });
+        messages(&ended, &[]);
+        run.file("tasks.json");
+    }
+}
+
+#[test]
+fn nonsense() {
+    for value in [OsStr::new("nonsense"), OsStr::from_bytes(b"\xff\n\xfe")] {
+        let run = Run::new("nonsense", "returns");
+        let ended = run.is_unharmed(|command| {
+            command.env("TOKIO_STATEMAP", value);
+        });
+        messages(&ended, &[&["TOKIO_STATEMAP", "ignored"]]);
+        run.file("tasks.json");
+    }
+}
+
+#[test]
+fn a_folder_for_all() {
+    let run = Run::new("dir", "returns");
+    let absolute = run.folder.join("absolute.json");
+    let ended = run.is_unharmed(|command| {
+        command.env("TOKIO_STATEMAP_DIR", "a/b").env("TASKS", &absolute);
+    });
+    messages(&ended, &[]);
+    run.file(absolute);
+    run.file("a/b/workers.json");
+
+    let run = Run::new("dir_bytes", "returns");
+    let name = OsStr::from_bytes(b"\xff");
+    let ended = run.is_unharmed(|command| {
+        command.env("TOKIO_STATEMAP_DIR", name);
+    });
+    messages(&ended, &[]);
+    run.file(std::path::Path::new(name).join("tasks.json"));
+}
+
+#[test]
+fn no_key_at_all() {
+    let run = Run::new("default", "returns");
+    let ended = Running::start(&mut run.command(env!("CARGO_BIN_EXE_default_files"))).end();
+    assert_eq!(ended.status.code(), Some(0));
+    messages(&ended, &[]);
+    let data = names_in(&run.folder);
+    assert_eq!(data, ["default_files.tasks.json", "default_files.workers.json"]);
+    for name in data {
+        run.file(name);
+    }
+}
+
+#[test]
+fn stderr_is_full() {
+    for (way, code) in [("returns", 0), ("panic_main", 101), ("exit_task", 3)] {
+        let run = Run::new("stderr_full", way);
+        let mut command = run.command(env!("CARGO_BIN_EXE_reports"));
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        command.stderr(Stdio::from(full));
+        let ended = Running::start(&mut command).end();
+        assert_eq!(ended.status.code(), Some(code), "{way}");
+        run.file("tasks.json");
+        run.file("workers.json");
+    }
+}
+
+#[test]
+fn stderr_is_closed() {
+    for (way, code) in [("closes_stderr", 0), ("closes_stderr_and_panics", 101)] {
+        let run = Run::new("stderr_closed", way);
+        let ended = run.ends(|_| {});
+        assert_eq!(ended.status.code(), Some(code));
+        assert_eq!(ended.stderr, "");
+        run.file("tasks.json");
+        run.file("workers.json");
+    }
+}
+
+/// No thread can be started, so that nobody waits for signals; the rest is as ever.
+#[test]
+fn no_more_threads() {
+    // SAFETY: it has no precondition.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    let run = Run::new("threads_none", "returns");
+    // Where nobody may run it and write, too.
+    let folder = tests::child::folder(
+        std::env::temp_dir(),
+        &format!("statemap-threads-{}", std::process::id()),
+    );
+    let program = folder.join("single");
+    fs::copy(env!("CARGO_BIN_EXE_single"), &program).unwrap();
+    let mut command = run.command(&program);
+    command.current_dir(&folder).env("OUT", "/dev/null/nowhere");
+    if is_root {
+        // The limit doesn't hold for the superuser.
+        command.uid(65_534).gid(65_534);
+    }
+    let limit = || {
+        let limit = libc::rlimit { rlim_cur: 1, rlim_max: 1 };
+        // SAFETY: `limit` lives through the call, which is async-signal-safe.
+        match unsafe { libc::setrlimit(libc::RLIMIT_NPROC, &raw const limit) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    };
+    // SAFETY: `limit` only does what is async-signal-safe.
+    unsafe { command.pre_exec(limit) };
+    let ended = Running::start(&mut command).end();
+    fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
+    assert!(ended.stdout.ends_with("the last line\n"));
+    let about_signals = ended.messages().into_iter().filter(|line| line.contains("on a signal"));
+    assert_eq!(about_signals.count(), 1, "{}", ended.stderr);
+}

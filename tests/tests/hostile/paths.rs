@@ -1,0 +1,225 @@
+//! Paths that can't be written, or that are not what they seem.
+
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+
+use tests::check::check;
+use tests::child::{Running, names_in};
+
+use crate::run::{Run, checked, messages};
+
+#[test]
+fn a_missing_folder_is_made() {
+    let run = Run::new("missing", "returns");
+    let ended = run.is_unharmed(|command| {
+        command.env("TASKS", "a/b/tasks.json").env("REPORT", "a/c/report.txt");
+    });
+    messages(&ended, &[]);
+    run.file("a/b/tasks.json");
+    assert!(run.folder.join("a/c/report.txt").is_file());
+}
+
+#[test]
+fn a_folder_that_cannot_be_made() {
+    let run = Run::new("unmakeable", "returns");
+    let ended = run.is_unharmed(|command| {
+        command.env("TASKS", "/proc/nowhere/tasks.json");
+    });
+    let path = "/proc/nowhere/tasks.json";
+    messages(&ended, &[&["`tasks` can't be written", path], &["not written", path]]);
+    run.file("workers.json");
+}
+
+#[test]
+fn a_folder_in_the_way() {
+    let run = Run::new("folder", "returns");
+    fs::create_dir(run.folder.join("tasks.json")).unwrap();
+    let ended = run.is_unharmed(|_| {});
+    let words = ["tasks.json", "irectory"];
+    messages(&ended, &[&words, &words]);
+    run.file("workers.json");
+    assert_eq!(names_in(&run.folder.join("tasks.json")), [""; 0]);
+}
+
+#[test]
+fn a_file_where_a_folder_should_be() {
+    let run = Run::new("file", "returns");
+    fs::write(run.folder.join("a"), "mine").unwrap();
+    let ended = run.is_unharmed(|command| {
+        command.env("TASKS", "a/tasks.json");
+    });
+    messages(&ended, &[&["a/tasks.json"], &["a/tasks.json"]]);
+    assert_eq!(fs::read(run.folder.join("a")).unwrap(), b"mine");
+}
+
+/// The superuser may write everywhere, so that for one the program runs as nobody.
+#[test]
+fn a_read_only_folder() {
+    // SAFETY: it has no precondition.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    let run = Run::new("read_only", "returns");
+    // Where nobody may run it, too.
+    let folder = tests::child::folder(
+        std::env::temp_dir(),
+        &format!("statemap-hostile-{}", std::process::id()),
+    );
+    let program = folder.join("hostile");
+    fs::copy(env!("CARGO_BIN_EXE_hostile"), &program).unwrap();
+    let closed = folder.join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::write(closed.join("workers.json"), "the old one").unwrap();
+    fs::set_permissions(&closed, PermissionsExt::from_mode(0o555)).unwrap();
+    let mut command = run.command(&program);
+    command.current_dir(&closed).env("REPORT", "/dev/null");
+    if is_root {
+        command.uid(65_534).gid(65_534);
+    }
+    let ended = Running::start(&mut command).end();
+    let workers = fs::read(closed.join("workers.json")).unwrap();
+    fs::set_permissions(&closed, PermissionsExt::from_mode(0o755)).unwrap();
+    fs::remove_dir_all(&folder).unwrap();
+
+    assert_eq!(ended.status.code(), Some(0));
+    assert!(ended.stdout.ends_with("the last line\n"));
+    let (tasks, of_workers) = (&["tasks.json", "ermission"], &["workers.json", "ermission"]);
+    messages(&ended, &[tasks, of_workers, tasks, of_workers]);
+    assert_eq!(workers, b"the old one");
+}
+
+#[test]
+fn a_full_disk() {
+    let run = Run::new("full", "returns");
+    let ended = run.is_unharmed(|command| {
+        command.env("TASKS", "/dev/full");
+    });
+    messages(&ended, &[&["not written", "/dev/full"]]);
+    run.file("workers.json");
+}
+
+#[test]
+fn nowhere() {
+    let run = Run::new("null", "returns");
+    let ended = run.is_unharmed(|command| {
+        command.env("TASKS", "/dev/null").env("REPORT", "/dev/null");
+    });
+    messages(&ended, &[]);
+    run.file("workers.json");
+    assert_eq!(names_in(&run.folder), ["workers.json"]);
+}
+
+#[test]
+fn stdout_as_a_pipe_and_as_a_file() {
+    let run = Run::new("stdout", "returns");
+    let ended = run.ends(|command| {
+        command.env("TASKS", "/dev/stdout");
+    });
+    messages(&ended, &[]);
+    let data = ended.stdout.strip_prefix("returns\nthe last line\n").unwrap();
+    check(data.as_bytes()).unwrap();
+
+    // What the program itself printed must survive.
+    let path = run.folder.join("out.txt");
+    let file = File::create(&path).unwrap();
+    let mut command = run.command(env!("CARGO_BIN_EXE_hostile"));
+    command.env("TASKS", "/dev/stdout").stdout(Stdio::from(file));
+    let ended = Running::start(&mut command).end();
+    messages(&ended, &[]);
+    let text = fs::read_to_string(&path).unwrap();
+    let data = text.strip_prefix("returns\nthe last line\n").unwrap_or_else(|| panic!("{text}"));
+    check(data.as_bytes()).unwrap();
+}
+
+fn make_fifo(path: &Path) {
+    let path = CString::new(path.as_os_str().as_bytes()).unwrap();
+    // SAFETY: the path ends with a zero and lives through the call.
+    assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+}
+
+#[test]
+fn a_pipe_that_nobody_reads() {
+    let run = Run::new("fifo", "returns");
+    make_fifo(&run.folder.join("tasks.json"));
+    let ended = run.is_unharmed(|_| {});
+    messages(&ended, &[&["not written", "tasks.json"]]);
+    run.file("workers.json");
+}
+
+#[test]
+fn a_pipe_that_somebody_reads() {
+    let run = Run::new("fifo_read", "returns");
+    let path = run.folder.join("tasks.json");
+    make_fifo(&path);
+    // It is open for reading before the program starts, whoever comes first here.
+    let reader = thread::spawn({
+        let path = path.clone();
+        move || {
+            let mut text = Vec::new();
+            File::open(path).unwrap().read_to_end(&mut text).unwrap();
+            text
+        }
+    });
+    let held = File::options().write(true).open(&path).unwrap();
+    let mut command = run.command(env!("CARGO_BIN_EXE_hostile"));
+    let ended = Running::start(&mut command).end();
+    drop(held);
+    messages(&ended, &[]);
+    check(&reader.join().unwrap()).unwrap();
+}
+
+#[test]
+fn a_link_stays_one() {
+    let run = Run::new("link", "returns");
+    let (link, real) = (run.folder.join("tasks.json"), run.folder.join("real.json"));
+    fs::write(&real, "the old one").unwrap();
+    symlink("real.json", &link).unwrap();
+    // To a file that isn't there yet.
+    symlink("new.json", run.folder.join("workers.json")).unwrap();
+    messages(&run.is_unharmed(|_| {}), &[]);
+    for name in ["tasks.json", "workers.json"] {
+        let found = fs::symlink_metadata(run.folder.join(name)).unwrap();
+        assert!(found.is_symlink(), "{name}");
+    }
+    checked(&real);
+    run.file("new.json");
+}
+
+#[test]
+fn names_are_filled_in() {
+    let run = Run::new("names", "returns");
+    let mut command = run.command(env!("CARGO_BIN_EXE_hostile"));
+    command.env("TASKS", "{bin}/{pid}.{other}.json").env("WORKERS", "{host}-{time}");
+    let running = Running::start(&mut command);
+    let id = running.id();
+    messages(&running.end(), &[]);
+    run.file(format!("hostile/{id}.{{other}}.json"));
+    let names = names_in(&run.folder);
+    let workers =
+        names.iter().find(|name| name.ends_with('Z')).unwrap_or_else(|| panic!("{names:?}"));
+    assert!(!workers.contains('{'), "{workers}");
+    run.file(workers);
+}
+
+#[test]
+fn the_working_folder_changes() {
+    let run = Run::new("chdir", "chdir");
+    messages(&run.is_unharmed(|_| {}), &[]);
+    run.file("tasks.json");
+    run.file("workers.json");
+}
+
+#[test]
+fn two_keys_with_one_file() {
+    let run = Run::new("same", "returns");
+    let ended = run.is_unharmed(|command| {
+        command.env("WORKERS", "tasks.json");
+    });
+    messages(&ended, &[&["`workers` is not written", "`tasks`", "tasks.json"]]);
+    assert_eq!(run.file("tasks.json").entity_kind, "Task");
+}

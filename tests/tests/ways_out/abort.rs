@@ -1,0 +1,52 @@
+//! `panic = "abort"`: nothing is unwound, the panic hook is the last to be called.
+//!
+//! Cargo builds what belongs to tests for unwinding, so the programs are built once more.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::pair::{Observed, Pair};
+
+/// Where the aborting programs are.
+fn programs() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("abort");
+        let status = Command::new(env!("CARGO"))
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .args(["build", "--quiet", "--bin=unit", "--bin=unit_plain"])
+            .arg("--target-dir")
+            .arg(&folder)
+            .env("CARGO_PROFILE_DEV_PANIC", "abort")
+            .env("CARGO_PROFILE_DEV_DEBUG", "false")
+            .status()
+            .unwrap();
+        assert!(status.success(), "cargo build");
+        folder.join("debug")
+    })
+}
+
+#[track_caller]
+fn aborts(way: &str) -> Observed {
+    let path = |name: &str| programs().join(name).display().to_string();
+    let name = format!("abort-{way}");
+    let observed = Pair::of(&path("unit"), &path("unit_plain"), &name, way).compare();
+    assert_eq!(observed.ended.status.signal(), Some(libc::SIGABRT));
+    observed
+}
+
+#[test]
+fn a_panic_aborts() {
+    assert!(aborts("panic_main").ended.stderr.contains("main panics"));
+    aborts("panic_task");
+    aborts("panic_blocking");
+    aborts("panic_thread");
+}
+
+#[test]
+fn with_a_hook_of_the_programs_own() {
+    aborts("panic_chained");
+    aborts("panic_replaced");
+}

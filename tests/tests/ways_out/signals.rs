@@ -1,0 +1,107 @@
+//! Signals: those that nobody handles, and those that are the program's.
+
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+
+use crate::pair::{Pair, either, pair};
+
+#[track_caller]
+fn dies_of(pair: Pair, signal: i32) {
+    let observed = pair.compare_signalled("ready", signal);
+    assert_eq!(observed.ended.status.signal(), Some(signal));
+}
+
+#[test]
+fn sigint() {
+    dies_of(pair!("unit", "waits"), libc::SIGINT);
+    dies_of(pair!("single", "waits"), libc::SIGINT);
+}
+
+#[test]
+fn sigterm() {
+    dies_of(pair!("unit", "waits"), libc::SIGTERM);
+}
+
+#[test]
+fn sighup() {
+    dies_of(pair!("unit", "waits"), libc::SIGHUP);
+}
+
+#[test]
+fn what_is_stuck_can_be_ended_and_seen() {
+    dies_of(pair!("unit", "stuck_main"), libc::SIGINT);
+    dies_of(pair!("unit", "stuck_task"), libc::SIGTERM);
+    dies_of(pair!("unit", "stuck_sleep"), libc::SIGTERM);
+    dies_of(pair!("unit", "stuck_workers"), libc::SIGTERM);
+    dies_of(pair!("single", "stuck_main"), libc::SIGINT);
+    dies_of(pair!("single", "stuck_task"), libc::SIGTERM);
+
+    let observed = pair!("unit", "stuck_task").compare_signalled("ready", libc::SIGTERM);
+    if cfg!(tokio_unstable) {
+        let mut states = observed.tasks.entities.keys().map(|task| observed.tasks.states_of(task));
+        assert!(
+            states.any(|states| matches!(states[..], [.., "running"])),
+            "the stuck task runs at the end"
+        );
+    }
+}
+
+#[test]
+fn the_runtime_waits_for_a_stuck_closure() {
+    dies_of(pair!("unit", "stuck_blocking"), libc::SIGTERM);
+    dies_of(pair!("single", "stuck_blocking"), libc::SIGINT);
+}
+
+#[test]
+fn own_handler() {
+    for pair in [
+        pair!("unit", "handler_tokio"),
+        pair!("unit", "handler_after"),
+        pair!("single", "handler_tokio"),
+        either!("handler_before"),
+    ] {
+        let observed = pair.compare_signalled("ready", libc::SIGINT);
+        assert_eq!(observed.ended.status.code(), Some(0));
+        assert!(observed.ended.stdout.ends_with("the last line\n"));
+    }
+    for pair in [pair!("unit", "handler_tokio_twice"), pair!("unit", "handler_tokio_dropped")] {
+        assert_eq!(pair.compare().ended.status.code(), Some(0));
+    }
+}
+
+#[test]
+fn a_handler_of_one_signal_is_none_of_another() {
+    let observed = pair!("unit", "handler_other").compare_when(|running| {
+        running.wait_for("ready").signal(libc::SIGINT);
+        running.wait_for("waits").signal(libc::SIGTERM);
+    });
+    assert_eq!(observed.ended.status.signal(), Some(libc::SIGTERM));
+}
+
+#[test]
+fn a_signal_that_is_waited_for_by_sigwait() {
+    let observed = either!("handler_sigwait").compare_signalled("ready", libc::SIGTERM);
+    assert_eq!(observed.ended.status.code(), Some(0));
+    assert!(observed.ended.stdout.ends_with("signal 15\n"));
+}
+
+#[test]
+fn an_ignored_signal() {
+    let ignored = pair!("unit", "handler_ignored").with(|command| {
+        let ignore = || {
+            for signal in [libc::SIGINT, libc::SIGHUP] {
+                // SAFETY: it has no precondition, and is async-signal-safe.
+                unsafe { libc::signal(signal, libc::SIG_IGN) };
+            }
+            Ok(())
+        };
+        // SAFETY: `ignore` only does what is async-signal-safe.
+        unsafe { command.pre_exec(ignore) };
+    });
+    assert_eq!(ignored.compare().ended.status.code(), Some(0));
+}
+
+#[test]
+fn a_signal_after_the_run() {
+    let observed = either!("after").compare();
+    assert_eq!(observed.ended.status.signal(), Some(libc::SIGTERM));
+}
