@@ -15,7 +15,7 @@ use crate::record::{Kind, ROOT, events_in, pack_ready};
 use crate::ring::{Outlet, Ring, lock};
 use crate::roots::Roots;
 use crate::roster::Roster;
-use crate::store::{Store, StreamId, new_buffer};
+use crate::store::{Segment, Store, StreamId, new_buffer};
 
 /// Nothing is recorded.
 const OFF: u8 = 0;
@@ -41,6 +41,8 @@ pub(crate) struct Engine {
     /// Also held while records are dropped, so that a snapshot finds each of them either still in
     /// the store or already here.
     pub(crate) roster: Mutex<Roster>,
+    /// What is being dropped; kept for its memory, as hooks do the dropping.
+    taken: Mutex<Vec<Segment>>,
     pub(crate) windows: Mutex<Vec<Window>>,
     /// Of the runtime, if it has one, as soon as that is known.
     pub(crate) runtime_name: OnceLock<String>,
@@ -81,6 +83,7 @@ impl Engine {
             roots: Roots::default(),
             store: Mutex::new(Store::new(block_records(&config), config.max_events)),
             roster: Mutex::default(),
+            taken: Mutex::default(),
             windows: Mutex::default(),
             runtime_name: OnceLock::new(),
             is_known: OnceLock::new(),
@@ -145,7 +148,7 @@ impl Engine {
     pub(crate) fn task_spawned(
         self: &Arc<Self>,
         id: u64,
-        location: impl FnOnce() -> Option<&'static Location<'static>>,
+        location: impl FnOnce() -> Option<&'static Location<'static>> + Copy,
     ) {
         if self.state.load(Ordering::Relaxed) == OFF && !self.missed.load(Ordering::Relaxed) {
             self.missed.store(true, Ordering::Relaxed);
@@ -161,7 +164,7 @@ impl Engine {
         self: &Arc<Self>,
         id: u64,
         ready_for: Option<Duration>,
-        location: impl FnOnce() -> Option<&'static Location<'static>>,
+        location: impl FnOnce() -> Option<&'static Location<'static>> + Copy,
     ) {
         self.record(|lane, ticks| {
             self.note_worker(lane, ticks);
@@ -227,26 +230,24 @@ impl Engine {
 
     /// The one way in: finds out whether to record, when it is and where to.
     #[inline]
-    fn record(self: &Arc<Self>, write: impl FnOnce(&mut Lane, u64)) {
+    fn record(self: &Arc<Self>, write: impl FnOnce(&mut Lane, u64) + Copy) {
         match self.state.load(Ordering::Relaxed) {
             OFF => {}
             ON => {
                 let ticks = self.clock.ticks();
-                let mut write = Some(write);
-                let written = lane::with(self, |lane| {
-                    if let Some(write) = write.take() {
-                        write(lane, ticks);
-                    }
-                });
-                if let (Err(why), Some(write)) = (written, write) {
+                if let Err(why) = lane::with(self, |lane| write(lane, ticks)) {
                     self.record_elsewhere(why, |lane| write(lane, ticks));
                 }
             }
-            _ => {
-                if let Err(why) = lane::with(self, |lane| lane.ring.refuse()) {
-                    self.record_elsewhere(why, |lane| lane.ring.refuse());
-                }
-            }
+            _ => self.refuse(),
+        }
+    }
+
+    /// Counts an event that is not kept.
+    #[inline(never)]
+    fn refuse(self: &Arc<Self>) {
+        if let Err(why) = lane::with(self, |lane| lane.ring.refuse()) {
+            self.record_elsewhere(why, |lane| lane.ring.refuse());
         }
     }
 
@@ -382,7 +383,7 @@ impl Engine {
         let Some(until_ticks) = lock(&self.store).surplus(max_events) else {
             return;
         };
-        let mut taken = Vec::new();
+        let mut taken = lock(&self.taken);
         lock(&self.store).take_until(until_ticks, &mut taken);
         // Threads that seldom emit have older records that fill no block yet.
         for outlet in lock(&self.outlets).iter() {
@@ -390,11 +391,11 @@ impl Engine {
         }
         // Their rings may just have filled blocks that are as old.
         lock(&self.store).take_until(until_ticks, &mut taken);
-        taken.sort_by_key(|segment| (segment.stream, segment.sequence));
+        taken.sort_unstable_by_key(|segment| (segment.stream, segment.sequence));
         roster.absorb(&taken);
         let events: u64 = taken.iter().map(|s| events_in(s.records())).sum();
         self.dropped_events.fetch_add(events, Ordering::Relaxed);
-        lock(&self.store).recycle(taken);
+        lock(&self.store).recycle(&mut taken);
     }
 
     /// Moves all that is in rings to the store.

@@ -102,12 +102,14 @@ pub(crate) fn with<R>(engine: &Arc<Engine>, f: impl FnOnce(&mut Lane) -> R) -> R
     LANES
         .try_with(|lanes| {
             let mut lanes = lanes.try_borrow_mut().map_err(|_| NoLane::Busy)?;
-            if let Some(Entry { engine_id, lane: Some(lane), .. }) = &mut lanes.last {
-                if *engine_id == engine.id {
-                    return Ok(f(lane));
-                }
+            // `f` is called in one place, so that it is compiled into it.
+            if lanes.last.as_ref().is_none_or(|entry| entry.engine_id != engine.id) {
+                lanes.find(engine);
             }
-            Ok(f(lanes.find(engine)))
+            match &mut lanes.last {
+                Some(Entry { lane: Some(lane), .. }) => Ok(f(lane)),
+                _ => Err(NoLane::Gone),
+            }
         })
         .map_err(|_| NoLane::Gone)?
 }
@@ -116,7 +118,7 @@ impl Lanes {
     /// Makes the lane of `engine` the last one used, or makes it.
     #[cold]
     #[inline(never)]
-    fn find(&mut self, engine: &Arc<Engine>) -> &mut Lane {
+    fn find(&mut self, engine: &Arc<Engine>) {
         // Collectors come and go on a thread that runs tests: what they left is taken out.
         self.others.retain(|entry| entry.engine.strong_count() > 0);
         let place = self.others.iter().position(|entry| entry.engine_id == engine.id);
@@ -131,7 +133,5 @@ impl Lanes {
         if let Some(before) = self.last.replace(entry) {
             self.others.push(before);
         }
-        let entry = self.last.as_mut().expect("it was just put there");
-        entry.lane.as_mut().expect("only a dropped entry has none")
     }
 }

@@ -105,8 +105,9 @@ impl Outlet {
         let old = side.open.partition_point(|record| record.ticks <= until_ticks);
         if old > 0 {
             let (stream, sequence) = (side.stream, side.sequence);
-            let taken: Vec<_> = Arc::make_mut(&mut side.open).drain(..old).collect();
-            into.push(Segment::new(stream, sequence, Arc::new(taken)));
+            let mut taken = lock(store).take_buffer();
+            Arc::make_mut(&mut taken).extend(Arc::make_mut(&mut side.open).drain(..old));
+            into.push(Segment::new(stream, sequence, taken));
             side.sequence += 1;
         }
     }

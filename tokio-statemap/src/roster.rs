@@ -47,6 +47,8 @@ pub(crate) struct Roster {
     /// The tasks that were marked as polled last, so that a poll seldom costs a look-up.
     polled: Polled,
     has_absorbed: bool,
+    /// Empty but while it learns; kept for its memory, as hooks do the dropping.
+    terminated: Vec<u64>,
 }
 
 /// A task that lived when the last of its dropped records was written.
@@ -102,7 +104,7 @@ impl Roster {
     /// whoever terminated anywhere in `segments` does not live.
     pub(crate) fn absorb(&mut self, segments: &[Segment]) {
         self.has_absorbed |= segments.iter().any(|segment| !segment.records().is_empty());
-        let mut terminated = Vec::new();
+        let mut terminated = std::mem::take(&mut self.terminated);
         for segment in segments {
             let mut stream = self.streams.remove(&segment.stream).unwrap_or_default();
             let mut ended = false;
@@ -120,7 +122,7 @@ impl Roster {
                 self.streams.insert(segment.stream, stream);
             }
         }
-        for id in terminated {
+        for id in terminated.drain(..) {
             if self.tasks.remove(&id).is_none() {
                 if self.gone.len() == GONE_MOST {
                     self.gone.pop_front();
@@ -128,6 +130,7 @@ impl Roster {
                 self.gone.push_back(id);
             }
         }
+        self.terminated = terminated;
     }
 
     fn absorb_one(&mut self, stream: &mut Stream, record: Record) {

@@ -143,10 +143,13 @@ impl Store {
 
     fn push(&mut self, content: Content) {
         let records = content.records();
-        let ticks = || records.iter().map(|record| record.ticks);
-        let (Some(first_ticks), Some(last_ticks)) = (ticks().min(), ticks().max()) else {
-            return;
+        let mut ticks = records.iter().map(|record| record.ticks);
+        let ends = match &content {
+            // A thread's records are in order.
+            Content::Single(_) => (ticks.clone().next(), ticks.next_back()),
+            Content::Shared(_) => (ticks.clone().min(), ticks.max()),
         };
+        let (Some(first_ticks), Some(last_ticks)) = ends else { return };
         let place = self.blocks.partition_point(|block| block.last_ticks <= last_ticks);
         let block = Block { events: events_in(records), content, first_ticks, last_ticks };
         self.blocks.insert(place, block);
@@ -211,8 +214,8 @@ impl Store {
     }
 
     /// Uses the memory of `segments` again, as far as no snapshot shares it.
-    pub(crate) fn recycle(&mut self, segments: Vec<Segment>) {
-        for segment in segments {
+    pub(crate) fn recycle(&mut self, segments: &mut Vec<Segment>) {
+        for segment in segments.drain(..) {
             let mut buffer = segment.buffer;
             if let Some(records) = Arc::get_mut(&mut buffer) {
                 let fits = records.capacity() >= self.block_records;
@@ -237,7 +240,7 @@ impl Store {
     pub(crate) fn clear(&mut self) {
         let mut segments = Vec::new();
         self.take_until(u64::MAX, &mut segments);
-        self.recycle(segments);
+        self.recycle(&mut segments);
         Arc::make_mut(&mut self.tails).clear();
         self.events = 0;
     }
@@ -377,7 +380,7 @@ mod tests {
         store.segments(&mut snapshot);
         let mut dropped = Vec::new();
         store.take_until(3, &mut dropped);
-        store.recycle(dropped);
+        store.recycle(&mut dropped);
         assert_eq!(store.free.len(), free - 2);
         assert_eq!(snapshot[0].records().len(), 4);
     }
