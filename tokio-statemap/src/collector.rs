@@ -229,15 +229,11 @@ impl Recorder for Records {
     }
 
     fn thread_start(&self) {
-        if self.engine.config.trace_target.tracks_workers() {
-            self.engine.thread_started();
-        }
+        self.engine.thread_started();
     }
 
     fn thread_stop(&self) {
-        if self.engine.config.trace_target.tracks_workers() {
-            self.engine.thread_stopped();
-        }
+        self.engine.thread_stopped();
     }
 
     #[inline]

@@ -203,11 +203,16 @@ impl Engine {
         if !self.is_recording() {
             self.missed.store(true, Ordering::Relaxed);
         }
-        self.record(|lane, ticks| lane.push(self, ticks, Kind::ThreadStart, 0));
+        if self.config.trace_target.tracks_workers() {
+            self.record(|lane, ticks| lane.push(self, ticks, Kind::ThreadStart, 0));
+        }
     }
 
     pub(crate) fn thread_stopped(self: &Arc<Self>) {
-        self.record(|lane, ticks| lane.push(self, ticks, Kind::ThreadStop, 0));
+        if self.config.trace_target.tracks_workers() {
+            self.record(|lane, ticks| lane.push(self, ticks, Kind::ThreadStop, 0));
+        }
+        lane::give_back(self);
     }
 
     #[inline]

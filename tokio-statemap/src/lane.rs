@@ -114,6 +114,22 @@ pub(crate) fn with<R>(engine: &Arc<Engine>, f: impl FnOnce(&mut Lane) -> R) -> R
         .map_err(|_| NoLane::Gone)?
 }
 
+/// Gives this thread's lane of `engine` back: the thread is about to end.
+///
+/// Its end would do so too, but Tokio's threads wait there for one another, each with its ring.
+pub(crate) fn give_back(engine: &Engine) {
+    let taken = LANES.try_with(|lanes| {
+        let mut lanes = lanes.try_borrow_mut().ok()?;
+        if lanes.last.as_ref().is_some_and(|entry| entry.engine_id == engine.id) {
+            return lanes.last.take();
+        }
+        let place = lanes.others.iter().position(|entry| entry.engine_id == engine.id)?;
+        Some(lanes.others.swap_remove(place))
+    });
+    // Only now, as it may call hooks.
+    drop(taken);
+}
+
 impl Lanes {
     /// Makes the lane of `engine` the last one used, or makes it.
     #[cold]

@@ -33,18 +33,19 @@ pub(crate) fn number(id: tokio::task::Id) -> u64 {
 /// ```
 pub fn check_casts() -> Result<(), InvalidCasts> {
     use std::sync::OnceLock;
-    static CHECKED: OnceLock<bool> = OnceLock::new();
-    let holds = *CHECKED.get_or_init(|| {
-        // Only a task has an id, and only a runtime makes one.
-        let ids = std::thread::spawn(|| {
-            let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
-            let ids = [runtime.spawn(async {}).id(), runtime.spawn(async {}).id()];
-            Some(ids)
-        });
-        let ids = ids.join().ok().flatten();
-        ids.is_some_and(|ids| ids.iter().all(|&id| number(id).to_string() == id.to_string()))
-    });
-    if holds { Ok(()) } else { Err(InvalidCasts) }
+    static HOLDS: OnceLock<bool> = OnceLock::new();
+    if *HOLDS.get_or_init(ids_are_what_they_display) { Ok(()) } else { Err(InvalidCasts) }
+}
+
+fn ids_are_what_they_display() -> bool {
+    // Only a task has an id, and only a runtime makes one. A future that is never polled will do.
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else {
+        return true; // no runtime can be built: nobody will have a task
+    };
+    let ids = [runtime.spawn(async {}).id(), runtime.spawn(async {}).id()];
+    // Within another runtime it must not be dropped the common way, which may wait.
+    runtime.shutdown_background();
+    ids.iter().all(|&id| number(id).to_string() == id.to_string())
 }
 
 #[cfg(test)]
@@ -52,5 +53,10 @@ mod tests {
     #[test]
     fn ids_are_the_numbers_they_display() {
         assert_eq!(super::check_casts(), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn so_they_are_within_a_runtime() {
+        assert!(super::ids_are_what_they_display());
     }
 }

@@ -10,19 +10,31 @@
 
 use std::ffi::{c_char, c_int};
 use std::io::{ErrorKind, Read};
-use std::os::fd::{AsRawFd, IntoRawFd};
+use std::os::fd::IntoRawFd;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
 
 use crate::message::say;
 
-/// Those whose default action ends the process and that people and supervisors send.
-const SIGNALS: [c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+type Handler = extern "C" fn(c_int);
+
+/// Those whose default action ends the process and that people and supervisors send; and the last
+/// thing that happens in an abort, be it by a panic that can't unwind or by `process::abort`.
+const SIGNALS: [(c_int, Handler); 4] = [
+    (libc::SIGINT, on_signal),
+    (libc::SIGTERM, on_signal),
+    (libc::SIGHUP, on_signal),
+    (libc::SIGABRT, on_abort),
+];
 
 /// Where the handler writes.
 static SOCKET: AtomicI32 = AtomicI32::new(-1);
 /// The process that the thread is in: a child of a fork has the handler but not the thread.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
+/// The thread, as `pthread_self` calls it.
+static THREAD: AtomicUsize = AtomicUsize::new(0);
+/// Whether the thread has dealt with an abort.
+static ABORT_SEEN: AtomicBool = AtomicBool::new(false);
 
 /// Sets the handlers, starts the thread, and has `exit` call us. Once a process.
 pub(super) fn install() {
@@ -41,8 +53,9 @@ extern "C" fn at_exit() {
 }
 
 fn listen() -> std::io::Result<()> {
-    let ours = SIGNALS.map(|signal| (signal, is_default(signal)));
-    if ours.iter().all(|(_, is_default)| !is_default) {
+    let ours = SIGNALS.iter().filter(|(signal, _)| action(*signal) == libc::SIG_DFL);
+    let ours: Vec<_> = ours.collect();
+    if ours.is_empty() {
         return Ok(());
     }
     let (mut reader, writer) = UnixStream::pair()?;
@@ -60,27 +73,24 @@ fn listen() -> std::io::Result<()> {
             }
         }
     })?;
-    SOCKET.store(writer.as_raw_fd(), Ordering::Release);
-    let _ = writer.into_raw_fd(); // it stays open: a handler may use it at any time
-    for (signal, is_default) in ours {
-        if is_default {
-            set_action(signal, on_signal as extern "C" fn(c_int) as libc::sighandler_t);
-        }
+    // It stays open: a handler may use it at any time.
+    SOCKET.store(writer.into_raw_fd(), Ordering::Release);
+    for (signal, handler) in ours {
+        set_action(*signal, *handler as libc::sighandler_t);
     }
     Ok(())
 }
 
 /// The handler. Only what POSIX calls async-signal-safe happens here.
 extern "C" fn on_signal(signal: c_int) {
-    // SAFETY: `getpid`, `signal`, `raise` and `write` are async-signal-safe; `byte` is one byte
-    // that lives through the call; `errno` is the thread's own, and put back for the code that was
-    // interrupted. Tests: `ways_out::sigint`, `ways_out::fork`.
+    // SAFETY: `getpid`, `signal`, `raise` and what `tell` does are async-signal-safe; `errno` is
+    // the thread's own, and put back for the code that was interrupted.
+    // Tests: `ways_out::sigint`, `ways_out::fork`.
     unsafe {
         let errno = errno_location();
         let errno_before = *errno;
         if libc::getpid() as u32 == PROCESS.load(Ordering::Relaxed) {
-            let byte = signal as u8;
-            let _ = libc::write(SOCKET.load(Ordering::Acquire), (&raw const byte).cast(), 1);
+            tell(signal);
         } else {
             // In a child of a fork: die of it, as without us. It is delivered on return.
             libc::signal(signal, libc::SIG_DFL);
@@ -90,10 +100,52 @@ extern "C" fn on_signal(signal: c_int) {
     }
 }
 
+/// The handler of an abort, which ends the process as soon as it returns: it waits for the thread,
+/// but not for ever, as the program may be in any state by now.
+extern "C" fn on_abort(signal: c_int) {
+    static STEP: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 2_000_000 };
+    const STEPS: u32 = 5_000; // 10 s
+    // SAFETY: `getpid`, `pthread_self`, `nanosleep`, `signal`, `raise` and what `tell` does are
+    // async-signal-safe; `STEP` is valid, and where to write what is left of it may be null. The
+    // signal is delivered on return: it may also have been sent by `kill`.
+    // Test: `ways_out::abort`.
+    unsafe {
+        let is_ours = libc::getpid() as u32 == PROCESS.load(Ordering::Relaxed);
+        let is_thread = libc::pthread_self() as usize == THREAD.load(Ordering::Relaxed);
+        if is_ours && !is_thread {
+            tell(signal);
+            for _ in 0..STEPS {
+                if ABORT_SEEN.load(Ordering::Acquire) {
+                    break;
+                }
+                libc::nanosleep(&raw const STEP, std::ptr::null_mut());
+            }
+        }
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
+}
+
+/// Tells the thread of `signal`. It is async-signal-safe.
+fn tell(signal: c_int) {
+    let byte = signal as u8;
+    // SAFETY: `write` is async-signal-safe, and `byte` is one byte that lives through the call.
+    // Test: `ways_out::sigint`.
+    unsafe {
+        let _ = libc::write(SOCKET.load(Ordering::Acquire), (&raw const byte).cast(), 1);
+    }
+}
+
 /// On the thread: the files, then the death that the program would have died.
 fn on_delivery(signal: c_int) {
-    if action(signal) != on_signal as extern "C" fn(c_int) as libc::sighandler_t {
+    let ours = SIGNALS.iter().find(|(ours, _)| *ours == signal);
+    if ours.is_none_or(|(_, handler)| action(signal) != *handler as libc::sighandler_t) {
         return; // the application has a handler of its own
+    }
+    if signal == libc::SIGABRT {
+        super::exits::write_all();
+        // The handler waits for this, and ends the process.
+        return ABORT_SEEN.store(true, Ordering::Release);
     }
     // Another one while the files are written ends the process at once.
     set_action(signal, libc::SIG_DFL);
@@ -115,14 +167,11 @@ fn block_signals() {
     // SAFETY: the set is initialised by `sigfillset` before it is used.
     // Test: `ways_out::own_handler`.
     unsafe {
+        THREAD.store(libc::pthread_self() as usize, Ordering::Relaxed);
         let mut set = std::mem::zeroed();
         libc::sigfillset(&raw mut set);
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut());
     }
-}
-
-fn is_default(signal: c_int) -> bool {
-    action(signal) == libc::SIG_DFL
 }
 
 /// What is done on `signal` now.

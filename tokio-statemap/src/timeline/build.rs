@@ -50,6 +50,8 @@ struct Thread {
     polls: Vec<(u64, Poll)>,
     worker: Option<(u32, WorkerState)>,
     claims: Vec<Claim>,
+    /// When something last terminated outside of a poll: it may be the run loop of its worker.
+    run_ended_ns: Option<u64>,
     started_ns: Option<u64>,
     stopped_ns: Option<u64>,
     /// Whether it has done anything since it started.
@@ -146,6 +148,7 @@ impl Builder {
                     // It may be the run loop of a worker that goes on elsewhere: whatever this
                     // thread does next as a worker, it is one anew.
                     thread.worker = None;
+                    thread.run_ended_ns = Some(time_ns);
                 }
                 self.tasks.entry(task_id).or_default().terminated_ns = Some(time_ns);
             }
@@ -224,6 +227,12 @@ impl Thread {
         {
             claim.time_ns = started_ns;
             self.claims.push(claim);
+        }
+        if let Some(&before) = self.claims.last().filter(|before| before.worker != worker) {
+            // The pool gave the thread another worker's loop to run once that of this one ended, as
+            // it does while a runtime shuts down that has just started.
+            let time_ns = self.run_ended_ns.map_or(time_ns, |ended| ended.max(before.time_ns));
+            self.claims.push(Claim { time_ns, state: WorkerState::Stopped, ..before });
         }
         self.worker = Some((worker, state));
         self.claims.push(Claim { time_ns, state, ..claim });

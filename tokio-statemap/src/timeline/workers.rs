@@ -49,6 +49,10 @@ impl WorkersBuilder {
                         continue;
                     }
                 }
+                // What goes on had not stopped.
+                if transitions.last().is_some_and(|&(_, state)| state == WorkerState::Stopped) {
+                    transitions.pop();
+                }
                 if transitions.last().is_none_or(|&(_, state)| state != claim.state) {
                     transitions.push((claim.time_ns, claim.state));
                 }
