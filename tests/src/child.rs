@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
@@ -198,6 +199,17 @@ pub fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
         command.env_remove(name);
     }
     command.current_dir(folder).env("OUT", folder).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A shell that runs the tests in the background has them ignore these signals, and children
+    // inherit that.
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: `signal` is async-signal-safe, as what runs after a fork must be.
+        unsafe {
+            command.pre_exec(move || {
+                libc::signal(signal, libc::SIG_DFL);
+                Ok(())
+            })
+        };
+    }
     command
 }
 
