@@ -17,10 +17,10 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::hooks::{self, Hooks, Recorder};
 use crate::lost::Lost;
-use crate::ring::lock;
 use crate::root::Root;
 use crate::snapshot::Snapshot;
 use crate::statemap::StatemapData;
+use crate::sync::lock;
 use crate::timeline::Timeline;
 
 /// Whether this build of Tokio and of this crate can tell when a task became ready.

@@ -6,7 +6,7 @@ use tokio::runtime::{Handle, Id};
 
 use crate::collector::Collector;
 use crate::engine::Engine;
-use crate::ring::lock;
+use crate::sync::lock;
 
 static RUNTIMES: Mutex<Vec<(Id, Weak<Engine>)>> = Mutex::new(Vec::new());
 

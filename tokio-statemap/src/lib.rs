@@ -46,24 +46,12 @@ mod error;
 #[cfg(feature = "record")]
 mod event;
 #[cfg(feature = "record")]
-mod lane;
-#[cfg(feature = "record")]
-mod locations;
-#[cfg(feature = "record")]
 mod lost;
 mod message;
 #[cfg(feature = "record")]
-mod record;
-#[cfg(feature = "record")]
 pub mod report;
 #[cfg(feature = "record")]
-mod ring;
-#[cfg(feature = "record")]
 mod root;
-#[cfg(feature = "record")]
-mod roots;
-#[cfg(feature = "record")]
-mod roster;
 #[cfg(feature = "record")]
 mod run;
 #[cfg(feature = "record")]
@@ -73,7 +61,7 @@ mod state;
 #[cfg(feature = "record")]
 pub mod statemap;
 #[cfg(feature = "record")]
-mod store;
+mod sync;
 #[cfg(feature = "record")]
 mod task_id;
 #[cfg(feature = "record")]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::engine::Engine;
-use crate::record::ROOT;
+use crate::engine::record::ROOT;
 
 pin_project_lite::pin_project! {
     /// A future around the root future, which tells of its polls as Tokio's hooks do of a task's.

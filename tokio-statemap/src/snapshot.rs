@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use crate::clock::Scale;
 use crate::config::{CollectorConfig, Keep};
+use crate::engine::record::{Kind, ROOT, Record, events_in, unpack_ready};
+use crate::engine::roster::{Roster, role};
+use crate::engine::store::Segment;
 use crate::engine::{Engine, Window};
 use crate::event::{Event, SpawnLocation};
 use crate::lost::Lost;
-use crate::record::{Kind, ROOT, Record, events_in, unpack_ready};
-use crate::ring::lock;
-use crate::roster::{Roster, role};
-use crate::store::Segment;
+use crate::sync::lock;
 
 /// All that is known of a runtime at one moment.
 #[derive(Debug)]

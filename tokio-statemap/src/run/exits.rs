@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, Once, Weak};
 
 use super::Active;
-use crate::ring::lock;
+use crate::sync::lock;
 
 static RUNS: Mutex<Vec<Weak<Active>>> = Mutex::new(Vec::new());
 

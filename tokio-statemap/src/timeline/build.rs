@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::engine::roster::{IdMap, Stream};
 use crate::event::{Event, SpawnLocation};
-use crate::roster::{IdMap, Stream};
 use crate::state::{TaskState, WorkerState};
 use crate::timeline::workers::{Claim, WorkersBuilder};
 use crate::timeline::{BlockingThread, Handover, Poll, Task, TaskKey, Worker};

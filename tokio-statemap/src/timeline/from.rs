@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::config::{CollectorConfig, TraceTarget};
+use crate::engine::record::events_in;
 use crate::event::Event;
 use crate::lost::Lost;
-use crate::record::events_in;
 use crate::snapshot::{Reading, Snapshot, task_id};
 use crate::timeline::build::Builder;
 use crate::timeline::{TaskKey, Timeline};

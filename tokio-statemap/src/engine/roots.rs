@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::sync::Mutex;
 
-use crate::ring::lock;
+use crate::sync::lock;
 
 /// The root futures of one runtime. One that starts once another has ended gets its number, so
 /// that there is only more than `main` where several threads are in `block_on` at once.

@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
 use crate::engine::Engine;
-use crate::locations::KnownLocations;
-use crate::record::{Kind, Record};
-use crate::ring::Ring;
-use crate::store::StreamId;
+use crate::engine::locations::KnownLocations;
+use crate::engine::record::{Kind, Record};
+use crate::engine::ring::Ring;
+use crate::engine::store::StreamId;
 
 /// What one thread keeps for one collector: its ring, and what it needn't ask again.
 #[derive(Debug)]

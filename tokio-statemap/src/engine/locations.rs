@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::Mutex;
 
-use crate::ring::lock;
-use crate::roster::{IdMap, LocationId};
+use crate::engine::roster::{IdMap, LocationId};
+use crate::sync::lock;
 
 type StaticLocation = &'static Location<'static>;
 

@@ -4,18 +4,13 @@
 //! lost. Anyone else may move it at any time too, for a snapshot.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rtrb::{Consumer, Producer, PushError, RingBuffer};
 
-use crate::record::{Record, events_in};
-use crate::store::{Buffer, Segment, Sequence, Store, StreamId};
-
-/// Locks `mutex`. No code of ours panics while it holds a lock, so there is nothing to distrust in
-/// a lock that someone else's panic has poisoned.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use crate::engine::record::{Record, events_in};
+use crate::engine::store::{Buffer, Segment, Sequence, Store, StreamId};
+use crate::sync::lock;
 
 /// The writing end of a ring; its thread alone has it.
 #[derive(Debug)]
@@ -157,8 +152,8 @@ impl Side {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Kind;
-    use crate::store::new_buffer;
+    use crate::engine::record::Kind;
+    use crate::engine::store::new_buffer;
 
     #[test]
     fn a_full_ring_is_moved_on_in_order_and_nothing_is_lost() {

@@ -8,8 +8,8 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
 use crate::clock::KeepU64;
-use crate::record::{Kind, Record, unpack_ready};
-use crate::store::{Segment, StreamId};
+use crate::engine::record::{Kind, Record, unpack_ready};
+use crate::engine::store::{Segment, StreamId};
 
 /// A map by ids that are dense enough to be their own hash: `hashbrown` looks at the upper bits
 /// too, so they are spread there.
@@ -34,7 +34,7 @@ impl std::hash::Hasher for SpreadId {
     }
 }
 
-/// The index of a spawn location in [`crate::locations::Locations`].
+/// The index of a spawn location in [`crate::engine::locations::Locations`].
 pub(crate) type LocationId = u32;
 
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::record::{Kind, Record, events_in};
+use crate::engine::record::{Kind, Record, events_in};
 
 /// The number of a stream: the records of one thread, in their order.
 pub(crate) type StreamId = u32;

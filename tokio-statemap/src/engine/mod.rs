@@ -1,5 +1,16 @@
 //! The hot path: what a hook does, from the look whether anything is recorded to the record in the
 //! thread's ring; and how what is kept stays within its bounds.
+//!
+//! [`record`] is what is written, [`ring`] where, [`lane`] how a hook finds its thread's ring;
+//! [`store`] is what rings are emptied into, and [`roster`] remembers what the store drops.
+
+pub(crate) mod lane;
+pub(crate) mod locations;
+pub(crate) mod record;
+pub(crate) mod ring;
+pub(crate) mod roots;
+pub(crate) mod roster;
+pub(crate) mod store;
 
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -8,14 +19,15 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::config::{CollectorConfig, Keep};
-use crate::lane::{self, Lane, NoLane};
-use crate::locations::Locations;
+use crate::engine::lane::{Lane, NoLane};
+use crate::engine::locations::Locations;
+use crate::engine::record::{Kind, ROOT, events_in, pack_ready};
+use crate::engine::ring::{Outlet, Ring};
+use crate::engine::roots::Roots;
+use crate::engine::roster::Roster;
+use crate::engine::store::{Segment, Store, StreamId, new_buffer};
 use crate::lost::Lost;
-use crate::record::{Kind, ROOT, events_in, pack_ready};
-use crate::ring::{Outlet, Ring, lock};
-use crate::roots::Roots;
-use crate::roster::Roster;
-use crate::store::{Segment, Store, StreamId, new_buffer};
+use crate::sync::lock;
 
 /// Nothing is recorded.
 const OFF: u8 = 0;
