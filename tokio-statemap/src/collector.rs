@@ -202,8 +202,10 @@ impl Collector {
     /// The events that were emitted but aren't kept, by cause.
     pub fn lost(&self) -> Lost {
         self.engine.flush();
-        let store = lock(&self.engine.store);
-        self.engine.lost(store.events())
+        // While this is held nothing is dropped; and nobody waits for the outlets with the store.
+        let _roster = lock(&self.engine.roster);
+        let stored_events = lock(&self.engine.store).events();
+        self.engine.lost(stored_events)
     }
 }
 

@@ -169,7 +169,9 @@ pub(crate) fn install(builder: &mut Builder, hooks: Hooks, recorder: impl Record
                 }
             } else {
                 builder.$builder_method(move |$($meta)?| {
-                    recorder.$recorder_method($($meta)?);
+                    if $wanted {
+                        recorder.$recorder_method($($meta)?);
+                    }
                     for hook in &user {
                         guarded(stringify!($builder_method), || hook($($meta)?));
                     }

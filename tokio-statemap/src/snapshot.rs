@@ -55,23 +55,30 @@ impl Snapshot {
         let mut roster_now = lock(&engine.roster);
         let now = engine.clock.ticks();
         engine.flush();
-        let (stored_events, roster, lost);
-        {
+        let windows = lock(&engine.windows).clone();
+        // The rings were emptied one after the other: what came meanwhile is there of some only.
+        if drain {
             let mut store = lock(&engine.store);
-            store.segments(&mut segments);
-            stored_events = store.events();
-            roster = roster_now.clone();
-            lost = engine.lost(stored_events);
-            if drain {
-                engine.clear_store(&mut store, &lost);
+            store.take_until(now, &mut segments);
+        } else {
+            lock(&engine.store).segments(&mut segments);
+            for segment in &mut segments {
+                let n = segment.records().partition_point(|record| record.ticks <= now);
+                segment.truncate(n);
             }
         }
+        segments.retain(|segment| !segment.records().is_empty());
+        segments.sort_unstable_by_key(Segment::order);
+        let stored_events = segments.iter().map(|s| events_in(s.records())).sum();
+        let lost = engine.lost(stored_events);
+        let is_full = engine.is_full();
+        let roster = roster_now.clone();
         if drain {
-            roster_now.absorb(&segments);
+            engine.was_drained(lock(&engine.store).events(), &lost);
+            roster_now.absorb(&segments, &windows);
         }
         drop(roster_now);
 
-        let windows = lock(&engine.windows).clone();
         let scale = engine.clock.scale();
         let first = windows.first().map_or(now, |window| window.from);
         let times = Times { scale, zero_ns: scale.ns(first) };
@@ -93,19 +100,19 @@ impl Snapshot {
             locations: engine.locations.to_vec(),
             times,
         };
-        snapshot.cut(stored_events);
+        snapshot.cut(stored_events, is_full, &windows);
         snapshot
     }
 
     /// Cuts off what is more than `max_events`: the oldest or the newest, over all threads.
-    fn cut(&mut self, stored_events: u64) {
+    fn cut(&mut self, stored_events: u64, is_full: bool, windows: &[Window]) {
         let surplus = stored_events.saturating_sub(self.config.max_events as u64);
         match self.config.keep {
-            Keep::Last if surplus > 0 => self.cut_oldest(surplus),
+            Keep::Last if surplus > 0 => self.cut_oldest(surplus, windows),
             Keep::First if surplus > 0 => self.cut_newest(surplus),
             _ => {}
         }
-        if self.lost.refused_events > 0 {
+        if is_full || self.config.keep == Keep::First && surplus > 0 {
             // Nothing is known from the last event that was kept on.
             let records = self.segments.iter().flat_map(|s| s.records());
             let last = records.map(|record| record.ticks).max();
@@ -122,7 +129,7 @@ impl Snapshot {
         }
     }
 
-    fn cut_oldest(&mut self, surplus: u64) {
+    fn cut_oldest(&mut self, surplus: u64, windows: &[Window]) {
         if let Some(at) = surplus.checked_sub(1).and_then(|nth| self.nth_event_ticks(nth)) {
             // Of the events at that very time, this many go.
             let mut at_edge = surplus - self.events_before(at);
@@ -136,7 +143,7 @@ impl Snapshot {
                 let n = n.unwrap_or(segment.records().len());
                 dropped.push(segment.split_front(n));
             }
-            self.roster.absorb(&dropped);
+            self.roster.absorb(&dropped, windows);
         }
     }
 

@@ -20,6 +20,8 @@ pub(crate) struct Lane {
     pub(crate) worker_is_stale: bool,
     /// Tasks whose location was noted though their spawn was not recorded, by their lower bits.
     pub(crate) introduced: [u64; Self::INTRODUCED],
+    /// The window of recording that this was in.
+    pub(crate) introduced_in: u32,
 }
 
 impl Lane {
@@ -32,6 +34,7 @@ impl Lane {
             worker: None,
             worker_is_stale: true,
             introduced: [u64::MAX; Self::INTRODUCED],
+            introduced_in: 0,
         })
     }
 

@@ -67,7 +67,11 @@ pub(crate) struct Engine {
     /// For threads that are ending and have no thread-local values any more.
     orphans: Mutex<Option<Box<Lane>>>,
     streams: AtomicU32,
+    /// What came into the store; only with `keep = "first"`.
     drained_events: AtomicU64,
+    is_full: AtomicBool,
+    /// How often recording was started.
+    windows_started: AtomicU32,
     dropped_events: AtomicU64,
     /// What a drain found to be more than `max_events`, with `keep = "first"`.
     refused_at_drain: AtomicU64,
@@ -104,6 +108,8 @@ impl Engine {
             orphans: Mutex::default(),
             streams: AtomicU32::new(0),
             drained_events: AtomicU64::new(0),
+            is_full: AtomicBool::new(false),
+            windows_started: AtomicU32::new(0),
             dropped_events: AtomicU64::new(0),
             refused_at_drain: AtomicU64::new(0),
             reentrant_events: AtomicU64::new(0),
@@ -121,8 +127,9 @@ impl Engine {
             self.late.store(true, Ordering::Relaxed);
         }
         windows.push(Window { from: self.clock.ticks(), to: None });
-        let full = self.is_full(self.drained_events.load(Ordering::Relaxed));
-        self.state.store(if full { FULL } else { ON }, Ordering::Release);
+        self.windows_started.fetch_add(1, Ordering::Relaxed);
+        let is_full = self.is_full.load(Ordering::Relaxed);
+        self.state.store(if is_full { FULL } else { ON }, Ordering::Release);
     }
 
     /// Says that tasks may live before the first start.
@@ -150,8 +157,9 @@ impl Engine {
         self.clock.utc_at_start() + Duration::from_nanos(since_clock)
     }
 
-    fn is_full(&self, events: u64) -> bool {
-        self.config.keep == Keep::First && events >= self.config.max_events as u64
+    /// Whether events are refused, with `keep = "first"`.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full.load(Ordering::Relaxed)
     }
 
     // ---- what the hooks say -------------------------------------------------------------------
@@ -338,6 +346,10 @@ impl Engine {
         id: u64,
         location: Option<&'static Location<'static>>,
     ) {
+        let window = self.windows_started.load(Ordering::Relaxed);
+        if std::mem::replace(&mut lane.introduced_in, window) != window {
+            lane.introduced = [u64::MAX; Lane::INTRODUCED];
+        }
         let place = &mut lane.introduced[id as usize % Lane::INTRODUCED];
         if location.is_some() && std::mem::replace(place, id) != id && id & ROOT == 0 {
             self.note_location(lane, ticks, location);
@@ -359,7 +371,8 @@ impl Engine {
 
     /// Takes back the lane of a thread that ends.
     pub(crate) fn retire(&self, mut lane: Box<Lane>) {
-        if self.is_recording() {
+        if self.config.keep == Keep::Last {
+            // The roster needn't remember the thread.
             lane.push(self, self.clock.ticks(), Kind::End, 0);
         }
         lane.hand_on(self.new_stream(), self);
@@ -377,7 +390,8 @@ impl Engine {
         match self.config.keep {
             Keep::First => {
                 let before = self.drained_events.fetch_add(moved_events, Ordering::Relaxed);
-                if self.is_full(before + moved_events) {
+                if before + moved_events >= self.config.max_events as u64 {
+                    self.is_full.store(true, Ordering::Relaxed);
                     let _ =
                         self.state.compare_exchange(ON, FULL, Ordering::Release, Ordering::Relaxed);
                 }
@@ -408,8 +422,8 @@ impl Engine {
         }
         // Their rings may just have filled blocks that are as old.
         lock(&self.store).take_until(until_ticks, &mut taken);
-        taken.sort_unstable_by_key(|segment| (segment.stream, segment.sequence));
-        roster.absorb(&taken);
+        taken.sort_unstable_by_key(Segment::order);
+        roster.absorb(&taken, &lock(&self.windows));
         let events: u64 = taken.iter().map(|s| events_in(s.records())).sum();
         self.dropped_events.fetch_add(events, Ordering::Relaxed);
         lock(&self.store).recycle(&mut taken);
@@ -439,13 +453,14 @@ impl Engine {
         }
     }
 
-    /// Forgets what is kept: it was given away, but for what `lost` says is too much.
-    pub(crate) fn clear_store(&self, store: &mut Store, lost: &Lost) {
-        store.clear();
+    /// Takes note that what was kept up to now was given away; `left_events` came since. Of what
+    /// was there, as much as `lost` says was too much.
+    pub(crate) fn was_drained(&self, left_events: u64, lost: &Lost) {
         self.dropped_events.store(lost.dropped_events, Ordering::Relaxed);
         let refused = lock(&self.outlets).iter().map(|o| o.refused()).sum();
         self.refused_at_drain.store(lost.refused_events.saturating_sub(refused), Ordering::Relaxed);
-        self.drained_events.store(0, Ordering::Relaxed);
+        self.drained_events.store(left_events, Ordering::Relaxed);
+        self.is_full.store(false, Ordering::Relaxed);
         let _ = self.state.compare_exchange(FULL, ON, Ordering::Release, Ordering::Relaxed);
     }
 }

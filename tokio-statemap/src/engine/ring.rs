@@ -103,7 +103,7 @@ impl Outlet {
             let mut taken = lock(store).take_buffer();
             Arc::make_mut(&mut taken).extend(Arc::make_mut(&mut side.open).drain(..old));
             into.push(Segment::new(stream, sequence, taken));
-            side.sequence += 1;
+            side.sequence = side.sequence.wrapping_add(1);
         }
     }
 
@@ -128,7 +128,7 @@ impl Side {
                 let room = open.capacity() - open.len();
                 if room == 0 {
                     lock(store).seal(self.stream, self.sequence, &mut self.open);
-                    self.sequence += 1;
+                    self.sequence = self.sequence.wrapping_add(1);
                     continue;
                 }
                 let (now, later) = records.split_at(room.min(records.len()));
@@ -143,7 +143,7 @@ impl Side {
     fn flush(&mut self, store: &Mutex<Store>) -> u64 {
         let moved = self.drain(store);
         lock(store).keep_tail(self.stream, self.sequence, &self.open);
-        self.sequence += 1;
+        self.sequence = self.sequence.wrapping_add(1);
         Arc::make_mut(&mut self.open).clear();
         moved
     }

@@ -8,7 +8,8 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
 use crate::clock::KeepU64;
-use crate::engine::record::{Kind, Record, unpack_ready};
+use crate::engine::Window;
+use crate::engine::record::{Kind, ROOT, Record, unpack_ready};
 use crate::engine::store::{Segment, StreamId};
 
 /// A map by ids that are dense enough to be their own hash: `hashbrown` looks at the upper bits
@@ -41,14 +42,14 @@ pub(crate) type LocationId = u32;
 pub(crate) struct Roster {
     tasks: IdMap<Member>,
     streams: HashMap<StreamId, Stream>,
-    /// Tasks whose termination was dropped before their spawn was: while a runtime shuts down
-    /// the one can be seen before the other.
-    gone: VecDeque<u64>,
+    gone: Gone,
     /// The tasks that were marked as polled last, so that a poll seldom costs a look-up.
     polled: Polled,
+    /// The window of recording of what was dropped last.
+    window: usize,
     has_absorbed: bool,
     /// Empty but while it learns; kept for its memory, as hooks do the dropping.
-    terminated: Vec<u64>,
+    terminated: Vec<(u64, u64)>,
 }
 
 /// A task that lived when the last of its dropped records was written.
@@ -57,6 +58,10 @@ pub(crate) struct Member {
     pub(crate) location: Option<LocationId>,
     pub(crate) parent: Option<u64>,
     pub(crate) polled: bool,
+    /// The window that it was last seen in; it may have ended in a gap since.
+    window: usize,
+    /// Of a root future, whose number is used again: when it began.
+    spawned_ticks: u64,
 }
 
 /// A thread, as its last dropped record left it.
@@ -73,8 +78,6 @@ pub(crate) struct Stream {
     terminated: Option<u64>,
 }
 
-const GONE_MOST: usize = 1024;
-
 impl Roster {
     /// Whether anything was ever dropped.
     pub(crate) fn has_absorbed(&self) -> bool {
@@ -86,8 +89,12 @@ impl Roster {
         self.tasks.get(&id)
     }
 
-    pub(crate) fn members(&self) -> impl Iterator<Item = (u64, &Member)> {
-        self.tasks.iter().map(|(&id, member)| (id, member))
+    /// Those that live, as far as is known, and those that may have ended in a gap.
+    pub(crate) fn members(&self) -> impl Iterator<Item = (u64, &Member, Lives)> {
+        self.tasks.iter().map(|(&id, member)| {
+            let lives = if member.window == self.window { Lives::Surely } else { Lives::Perhaps };
+            (id, member, lives)
+        })
     }
 
     pub(crate) fn stream(&self, id: StreamId) -> Option<&Stream> {
@@ -98,21 +105,58 @@ impl Roster {
         self.streams.iter().map(|(&id, stream)| (id, stream))
     }
 
-    /// Learns from records that are dropped: those of one stream in their order.
+    /// Learns from records that are dropped: those of one stream in their order. `windows` are the
+    /// starts of recording, in ticks.
+    pub(crate) fn absorb(&mut self, segments: &[Segment], windows: &[Window]) {
+        let ticks =
+            || segments.iter().filter_map(|s| Some((s.records().first()?, s.records().last()?)));
+        let Some(last_ticks) = ticks().map(|(_, last)| last.ticks).max() else { return };
+        self.has_absorbed = true;
+        let is_over = |from: Option<&Window>| from.is_none_or(|window| last_ticks < window.from);
+        while !is_over(windows.get(self.window + 1)) {
+            let until_ticks = windows[self.window + 1].from;
+            self.absorb_until(segments, until_ticks, windows[self.window].from);
+            self.enter_window(self.window + 1);
+        }
+        let from_ticks = windows.get(self.window).map_or(0, |window| window.from);
+        self.absorb_until(segments, u64::MAX, from_ticks);
+    }
+
+    /// Between two windows anyone may have ended. Who was seen in the last one is remembered, in
+    /// case they turn up again.
+    fn enter_window(&mut self, window: usize) {
+        let before = self.window;
+        self.window = window;
+        self.tasks.retain(|_, member| member.window == before);
+        for stream in self.streams.values_mut() {
+            stream.polls.clear();
+            stream.parked = None;
+        }
+        self.polled = Polled::default();
+    }
+
+    /// Learns from what lies before `until_ticks`; what is before `from_ticks` is known.
     ///
-    /// Terminations come last, whatever the order of the streams: an id is never used again, so
-    /// whoever terminated anywhere in `segments` does not live.
-    pub(crate) fn absorb(&mut self, segments: &[Segment]) {
-        self.has_absorbed |= segments.iter().any(|segment| !segment.records().is_empty());
+    /// Terminations come last, whatever the order of the streams: a task's id is never used again,
+    /// so that whoever terminated anywhere in `segments` does not live.
+    fn absorb_until(&mut self, segments: &[Segment], until_ticks: u64, from_ticks: u64) {
+        let is_first = self.window == 0;
         let mut terminated = std::mem::take(&mut self.terminated);
         for segment in segments {
+            let records = segment.records();
+            let until = records.partition_point(|record| record.ticks < until_ticks);
+            let from = records.partition_point(|record| !is_first && record.ticks < from_ticks);
+            let Some(records) = records.get(from..until).filter(|records| !records.is_empty())
+            else {
+                continue;
+            };
             let mut stream = self.streams.remove(&segment.stream).unwrap_or_default();
             let mut ended = false;
-            for &record in segment.records() {
+            for &record in records {
                 match record.kind() {
                     Kind::Terminate => {
                         stream.terminated = Some(record.payload());
-                        terminated.push(record.payload());
+                        terminated.push((record.payload(), record.ticks));
                     }
                     Kind::End => ended = true,
                     _ => self.absorb_one(&mut stream, record),
@@ -122,12 +166,13 @@ impl Roster {
                 self.streams.insert(segment.stream, stream);
             }
         }
-        for id in terminated.drain(..) {
-            if self.tasks.remove(&id).is_none() {
-                if self.gone.len() == GONE_MOST {
-                    self.gone.pop_front();
+        for (id, ticks) in terminated.drain(..) {
+            if id & ROOT != 0 {
+                if self.tasks.get(&id).is_some_and(|root| root.spawned_ticks <= ticks) {
+                    self.tasks.remove(&id);
                 }
-                self.gone.push_back(id);
+            } else if self.tasks.remove(&id).is_none() {
+                self.gone.insert(id);
             }
         }
         self.terminated = terminated;
@@ -139,33 +184,29 @@ impl Roster {
             Kind::Location => stream.location = Some(id as LocationId),
             Kind::Spawn => {
                 let (location, parent) = (stream.location.take(), stream.polls.last().copied());
-                if let Some(place) = self.gone.iter().position(|&gone| gone == id) {
-                    self.gone.remove(place);
-                } else {
-                    let member = self.tasks.entry(id).or_default();
-                    (member.location, member.parent) = (location, parent);
-                }
+                self.spawned(id, record.ticks, location, parent);
             }
             Kind::Who => {
                 let location = stream.location.take();
-                self.tasks.entry(id).or_default().location = location;
+                if let Some(member) = self.find(id) {
+                    member.location = location;
+                }
             }
-            Kind::PollStart => stream.polls.push(id),
-            Kind::PollStartReady => stream.polls.push(unpack_ready(id).0),
-            Kind::PollEnd => {
-                if let Some(place) = stream.polls.iter().rposition(|&poll| poll == id) {
+            Kind::PollStart | Kind::PollStartReady => {
+                let is_packed = record.kind() == Kind::PollStartReady;
+                let id = if is_packed { unpack_ready(id).0 } else { id };
+                stream.polls.push(id);
+                stream.ready_for_ns = None;
+                self.polled(id, record.ticks);
+            }
+            Kind::PollEnd => match stream.polls.iter().rposition(|&poll| poll == id) {
+                Some(place) => {
                     stream.polls.remove(place);
                 }
-                if stream.terminated != Some(id) && self.polled.is_news(id) {
-                    match self.tasks.entry(id) {
-                        Entry::Occupied(mut member) => member.get_mut().polled = true,
-                        Entry::Vacant(_) if self.gone.contains(&id) => {}
-                        Entry::Vacant(place) => {
-                            place.insert(Member { polled: true, ..Member::default() });
-                        }
-                    }
-                }
-            }
+                // It began before what was recorded.
+                None if stream.terminated != Some(id) => self.polled(id, record.ticks),
+                None => {}
+            },
             Kind::ThreadStop => stream.stopped = true,
             Kind::Park => stream.parked = Some(true),
             Kind::Unpark => stream.parked = Some(false),
@@ -173,9 +214,82 @@ impl Roster {
             Kind::Ready => stream.ready_for_ns = Some(id),
             Kind::ThreadStart | Kind::Terminate | Kind::End | Kind::Stream => {}
         }
-        if matches!(record.kind(), Kind::PollStart | Kind::PollStartReady) {
-            stream.ready_for_ns = None;
+    }
+
+    fn spawned(
+        &mut self,
+        id: u64,
+        spawned_ticks: u64,
+        location: Option<LocationId>,
+        parent: Option<u64>,
+    ) {
+        if id & ROOT != 0 {
+            let root = self.tasks.entry(id).or_default();
+            if root.spawned_ticks <= spawned_ticks {
+                let window = self.window;
+                *root = Member { location, parent, polled: false, window, spawned_ticks };
+            }
+        } else if let Some(member) = self.find(id) {
+            (member.location, member.parent) = (location, parent);
         }
+    }
+
+    fn polled(&mut self, id: u64, ticks: u64) {
+        if id & ROOT != 0 {
+            if let Some(root) = self.find(id) {
+                root.polled |= root.spawned_ticks <= ticks;
+            }
+        } else if self.polled.is_news(id) {
+            if let Some(member) = self.find(id) {
+                member.polled = true;
+            }
+        }
+    }
+
+    /// The member `id`, which is seen; `None` if it has terminated.
+    fn find(&mut self, id: u64) -> Option<&mut Member> {
+        match self.tasks.entry(id) {
+            Entry::Vacant(_) if self.gone.contains(id) => None,
+            entry => {
+                let member = entry.or_default();
+                member.window = self.window;
+                Some(member)
+            }
+        }
+    }
+}
+
+/// Whether a member of the roster lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lives {
+    Surely,
+    /// Recording was stopped since it was seen.
+    Perhaps,
+}
+
+/// Tasks whose termination was dropped before their spawn was: while a runtime shuts down the one
+/// can be seen before the other. Closures of the blocking pool end here too, and push out the rest.
+#[derive(Clone, Debug, Default)]
+struct Gone {
+    ids: IdMap<()>,
+    order: VecDeque<u64>,
+}
+
+impl Gone {
+    const MOST: usize = 1024;
+
+    fn insert(&mut self, id: u64) {
+        if self.order.len() == Self::MOST {
+            if let Some(oldest) = self.order.pop_front() {
+                self.ids.remove(&oldest);
+            }
+        }
+        self.order.push_back(id);
+        self.ids.insert(id, ());
+    }
+
+    fn contains(&self, id: u64) -> bool {
+        self.ids.contains_key(&id)
     }
 }
 
@@ -210,6 +324,8 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
+    const ONE: &[Window] = &[Window { from: 0, to: None }];
+
     fn segment(stream: StreamId, records: &[(Kind, u64)]) -> Segment {
         let records = (0..).zip(records).map(|(t, &(kind, id))| Record::new(t, kind, id));
         Segment::new(stream, 0, Arc::new(records.collect()))
@@ -218,23 +334,26 @@ mod tests {
     #[test]
     fn it_knows_who_lives_where_they_come_from_and_whether_they_ran() {
         let mut roster = Roster::default();
-        roster.absorb(&[segment(
-            0,
-            &[
-                (Kind::Role, 3),
-                (Kind::PollStart, 5),
-                (Kind::Location, 7),
-                (Kind::Spawn, 6),
-                (Kind::PollEnd, 5),
-                (Kind::PollStart, 6),
-            ],
-        )]);
-        let spawned = Member { location: Some(7), parent: Some(5), polled: false };
+        roster.absorb(
+            &[segment(
+                0,
+                &[
+                    (Kind::Role, 3),
+                    (Kind::PollStart, 5),
+                    (Kind::Location, 7),
+                    (Kind::Spawn, 6),
+                    (Kind::PollEnd, 5),
+                    (Kind::PollStart, 6),
+                ],
+            )],
+            ONE,
+        );
+        let spawned = Member { location: Some(7), parent: Some(5), ..Member::default() };
         assert_eq!(roster.member(6), Some(&spawned));
         assert!(roster.member(5).unwrap().polled);
         let (_, stream) = roster.streams().next().unwrap();
         assert_eq!((stream.worker, &*stream.polls), (Some(2), &[6][..]));
-        roster.absorb(&[segment(0, &[(Kind::Terminate, 6), (Kind::PollEnd, 6)])]);
+        roster.absorb(&[segment(0, &[(Kind::Terminate, 6), (Kind::PollEnd, 6)])], ONE);
         assert_eq!(roster.member(6), None);
     }
 
@@ -244,22 +363,64 @@ mod tests {
         let dies = segment(0, &[(Kind::PollStart, 9), (Kind::Terminate, 9)]);
         let dies_on = segment(0, &[(Kind::PollEnd, 9)]);
         let born = segment(1, &[(Kind::Spawn, 9)]);
-        roster.absorb(&[dies, born.clone()]);
-        roster.absorb(&[dies_on]);
+        roster.absorb(&[dies, born.clone()], ONE);
+        roster.absorb(&[dies_on], ONE);
         assert_eq!(roster.members().count(), 0);
         // Even in a later round, as when a runtime shuts down.
-        roster.absorb(&[segment(0, &[(Kind::Terminate, 10)])]);
-        roster.absorb(&[segment(1, &[(Kind::Spawn, 10)])]);
+        roster.absorb(&[segment(0, &[(Kind::Terminate, 10)])], ONE);
+        roster.absorb(&[segment(1, &[(Kind::Spawn, 10)])], ONE);
         assert_eq!(roster.members().count(), 0);
     }
 
     #[test]
     fn threads_that_ended_are_forgotten() {
         let mut roster = Roster::default();
-        roster.absorb(&[segment(
-            4,
-            &[(Kind::ThreadStart, 0), (Kind::ThreadStop, 0), (Kind::End, 0)],
-        )]);
+        roster.absorb(
+            &[segment(4, &[(Kind::ThreadStart, 0), (Kind::ThreadStop, 0), (Kind::End, 0)])],
+            ONE,
+        );
         assert_eq!(roster.streams().count(), 0);
+    }
+
+    #[test]
+    fn a_late_end_of_a_poll_brings_nobody_back() {
+        let mut roster = Roster::default();
+        let first = segment(0, &[(Kind::Spawn, 9), (Kind::PollStart, 9)]);
+        let last = segment(1, &[(Kind::PollStart, 9), (Kind::Terminate, 9), (Kind::PollEnd, 9)]);
+        roster.absorb(&[first, last], ONE);
+        roster.absorb(&[segment(0, &[(Kind::PollEnd, 9)])], ONE);
+        assert_eq!(roster.members().count(), 0);
+    }
+
+    #[test]
+    fn who_is_not_seen_again_after_a_gap_is_forgotten_in_the_end() {
+        let windows = [0, 10, 20].map(|from| Window { from, to: None });
+        let at = |from: u64, records: &[(Kind, u64)]| {
+            let records = (from..).zip(records).map(|(t, &(kind, id))| Record::new(t, kind, id));
+            Segment::new(0, 0, Arc::new(records.collect()))
+        };
+        let mut roster = Roster::default();
+        roster.absorb(
+            &[at(0, &[(Kind::Spawn, 1), (Kind::Spawn, 2), (Kind::PollStart, 2)])],
+            &windows,
+        );
+        roster.absorb(&[at(10, &[(Kind::PollStart, 1)])], &windows);
+        let mut members: Vec<_> = roster.members().map(|(id, _, lives)| (id, lives)).collect();
+        members.sort_unstable_by_key(|&(id, _)| id);
+        assert_eq!(members, [(1, Lives::Surely), (2, Lives::Perhaps)]);
+        assert_eq!(roster.streams().next().unwrap().1.polls, [1]);
+        // In one go over two windows.
+        roster.absorb(&[at(12, &[(Kind::PollEnd, 1)]), at(20, &[(Kind::Spawn, 3)])], &windows);
+        let lives = roster.members().filter(|(.., lives)| *lives == Lives::Surely);
+        assert_eq!(lives.map(|(id, ..)| id).collect::<Vec<_>>(), [3]);
+        assert!(roster.member(2).is_none());
+    }
+
+    #[test]
+    fn a_root_that_begins_anew_lives() {
+        let mut roster = Roster::default();
+        let (spawn, end) = ((Kind::Spawn, ROOT), (Kind::Terminate, ROOT));
+        roster.absorb(&[segment(0, &[spawn, end, spawn])], ONE);
+        assert_eq!(roster.members().count(), 1);
     }
 }

@@ -11,7 +11,8 @@ use crate::engine::record::{Kind, Record, events_in};
 /// The number of a stream: the records of one thread, in their order.
 pub(crate) type StreamId = u32;
 
-/// The place of a run of records among those of its stream.
+/// The place of a run of records among those of its stream that begin at the same time. It wraps
+/// around.
 pub(crate) type Sequence = u32;
 
 /// Records in memory that can be shared, and used again once nobody shares it.
@@ -63,6 +64,11 @@ impl Segment {
     pub(crate) fn new(stream: StreamId, sequence: Sequence, buffer: Buffer) -> Self {
         let range = 0..buffer.len();
         Self { stream, sequence, buffer, range }
+    }
+
+    /// What to sort by, so that those of one stream are in their order.
+    pub(crate) fn order(&self) -> (StreamId, u64, Sequence) {
+        (self.stream, self.records().first().map_or(0, |record| record.ticks), self.sequence)
     }
 
     pub(crate) fn records(&self) -> &[Record] {
@@ -167,13 +173,14 @@ impl Store {
         if self.events.saturating_sub(oldest.events) < max_events {
             return None;
         }
-        let newer: u64 = self
-            .blocks
-            .iter()
-            .filter(|block| block.first_ticks >= oldest.last_ticks)
-            .map(|block| block.events)
-            .sum();
-        (newer >= max_events).then_some(oldest.last_ticks)
+        // All that can go goes at once: a ring may hold many blocks, and a snapshot keeps hooks
+        // from dropping for a while.
+        let newer = |block: &Block| -> u64 {
+            let newer = self.blocks.iter().filter(|other| other.first_ticks > block.last_ticks);
+            newer.map(|other| other.events).sum()
+        };
+        let n = self.blocks.partition_point(|block| newer(block) >= max_events);
+        n.checked_sub(1).map(|last| self.blocks[last].last_ticks)
     }
 
     /// Takes out what is no later than `until_ticks`, also of blocks that reach beyond.
@@ -233,16 +240,7 @@ impl Store {
             block.content.segments(into);
         }
         split_streams(&Arc::new(self.tails.to_vec()), into);
-        into.sort_by_key(|segment| (segment.stream, segment.sequence));
-    }
-
-    /// Forgets all that is here.
-    pub(crate) fn clear(&mut self) {
-        let mut segments = Vec::new();
-        self.take_until(u64::MAX, &mut segments);
-        self.recycle(&mut segments);
-        Arc::make_mut(&mut self.tails).clear();
-        self.events = 0;
+        into.sort_unstable_by_key(Segment::order);
     }
 }
 
@@ -296,7 +294,8 @@ fn split_tails(buffer: &Buffer, until_ticks: u64, into: &mut Vec<Segment>) -> Ve
 const SEQUENCE_BITS: u32 = 28;
 
 fn stream_note(ticks: u64, stream: StreamId, sequence: Sequence) -> Record {
-    let payload = u64::from(stream) << SEQUENCE_BITS | u64::from(sequence);
+    let sequence = u64::from(sequence) & ((1 << SEQUENCE_BITS) - 1);
+    let payload = u64::from(stream) << SEQUENCE_BITS | sequence;
     Record::new(ticks, Kind::Stream, payload)
 }
 

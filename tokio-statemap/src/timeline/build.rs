@@ -36,6 +36,8 @@ struct Draft {
     location: Option<SpawnLocation>,
     parent: Option<u64>,
     spawned_ns: Option<u64>,
+    /// The last spawn: a root future's number is used again.
+    respawned_ns: Option<u64>,
     terminated_ns: Option<u64>,
     polls: Vec<Poll>,
     /// Whether it lived at the left edge, and if so whether it had been polled.
@@ -64,17 +66,9 @@ impl Builder {
         Self { windows, begin_ns, tasks: IdMap::default(), threads: BTreeMap::new() }
     }
 
-    /// A task that lived at the left edge.
-    pub(crate) fn carry_task(
-        &mut self,
-        id: u64,
-        location: Option<SpawnLocation>,
-        parent: Option<u64>,
-        polled: bool,
-    ) {
-        let draft = self.tasks.entry(id).or_default();
-        (draft.location, draft.parent) = (location, parent);
-        draft.carried = Some(polled);
+    /// A task lived at the left edge.
+    pub(crate) fn carry_task(&mut self, id: u64, polled: bool) {
+        self.tasks.entry(id).or_default().carried = Some(polled);
     }
 
     /// A thread, as it was at the left edge; `polls` are the tasks it was polling.
@@ -82,6 +76,7 @@ impl Builder {
         let begin_ns = self.begin_ns;
         let state = self.threads.entry(thread).or_default();
         state.is_used = true;
+        state.window = self.windows.partition_point(|w| w.0 <= begin_ns).saturating_sub(1);
         if let Some(worker) = known.worker {
             let now = match (known.stopped, known.parked) {
                 (true, _) => WorkerState::Stopped,
@@ -96,9 +91,16 @@ impl Builder {
         }
     }
 
-    /// A task whose spawn was not recorded was spawned there.
-    pub(crate) fn introduce(&mut self, id: u64, location: Option<SpawnLocation>) {
-        self.tasks.entry(id).or_default().location = location;
+    /// What is known of a task, if there is such a task, whose spawn is not among the events.
+    pub(crate) fn introduce(
+        &mut self,
+        id: u64,
+        location: Option<SpawnLocation>,
+        parent: Option<u64>,
+    ) {
+        let draft = self.tasks.entry(id).or_default();
+        draft.location = location.or(draft.location);
+        draft.parent = parent.or(draft.parent);
     }
 
     /// The next event of its thread.
@@ -123,8 +125,10 @@ impl Builder {
                 let draft = self.tasks.entry(task_id).or_default();
                 // A root future's number is used again: its row goes on.
                 draft.spawned_ns = Some(draft.spawned_ns.unwrap_or(time_ns).min(time_ns));
-                draft.terminated_ns = draft.terminated_ns.filter(|_| !is_root(task_id));
-                (draft.location, draft.parent) = (location, parent);
+                if draft.respawned_ns.is_none_or(|last| last <= time_ns) {
+                    draft.respawned_ns = Some(time_ns);
+                    (draft.location, draft.parent) = (location, parent);
+                }
             }
             Event::TaskPollStart { task_id, worker, ready_ns, .. } => {
                 if let Some(worker) = worker {
@@ -150,7 +154,8 @@ impl Builder {
                     thread.worker = None;
                     thread.run_ended_ns = Some(time_ns);
                 }
-                self.tasks.entry(task_id).or_default().terminated_ns = Some(time_ns);
+                let terminated_ns = &mut self.tasks.entry(task_id).or_default().terminated_ns;
+                *terminated_ns = (*terminated_ns).max(Some(time_ns));
             }
             Event::WorkerStart { worker, .. } => {
                 thread.started_ns = Some(time_ns);
@@ -245,6 +250,9 @@ impl Draft {
     fn finish(mut self, id: u64, begin_ns: u64) -> Option<Task> {
         if self.spawned_ns.is_none() && self.polls.is_empty() && self.carried.is_none() {
             return None;
+        }
+        if is_root(id) {
+            self.terminated_ns = self.terminated_ns.filter(|&at| Some(at) >= self.respawned_ns);
         }
         order(&mut self.polls);
         let first_poll = self.polls.first().copied();

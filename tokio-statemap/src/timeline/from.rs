@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::config::{CollectorConfig, TraceTarget};
 use crate::engine::record::events_in;
+use crate::engine::roster::Lives;
 use crate::event::Event;
 use crate::lost::Lost;
 use crate::snapshot::{Reading, Snapshot, task_id};
@@ -13,9 +14,13 @@ use crate::timeline::{TaskKey, Timeline};
 impl Timeline {
     pub(crate) fn from_snapshot(snapshot: &Snapshot) -> Self {
         let mut builder = Builder::new(snapshot.windows.clone(), snapshot.begin_ns);
-        for (id, member) in snapshot.roster.members() {
+        for (id, member, lives) in snapshot.roster.members() {
+            let id = task_id(id);
             let location = member.location.and_then(|id| snapshot.location(id));
-            builder.carry_task(task_id(id), location, member.parent.map(task_id), member.polled);
+            builder.introduce(id, location, member.parent.map(task_id));
+            if lives == Lives::Surely {
+                builder.carry_task(id, member.polled);
+            }
         }
         for (thread, known) in snapshot.roster.streams() {
             let polls: Vec<_> = known.polls.iter().copied().map(task_id).collect();
@@ -23,7 +28,7 @@ impl Timeline {
         }
         snapshot.read(|_, reading| match reading {
             Reading::Event(event) => builder.event(&event),
-            Reading::Who(id, location) => builder.introduce(id, location),
+            Reading::Who(id, location) => builder.introduce(id, location, None),
             Reading::Worker(..) => {}
         });
         let mut timeline = Self::of(builder, &snapshot.config);
