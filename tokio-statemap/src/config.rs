@@ -58,6 +58,8 @@ impl Default for CollectorConfig {
 }
 
 impl CollectorConfig {
+    const LARGEST_BUFFER: usize = 1 << 24;
+
     /// Checks the values that have bounds.
     pub(crate) fn check(&self) -> Result<(), Error> {
         for (field, value) in
@@ -69,6 +71,12 @@ impl CollectorConfig {
                     reason: "it is 0; at least 1 event is needed",
                 });
             }
+        }
+        if self.buffer_capacity > Self::LARGEST_BUFFER {
+            return Err(Error::InvalidConfig {
+                field: "buffer_capacity",
+                reason: "it is over 16777216 (2^24), and each thread has such a buffer",
+            });
         }
         Ok(())
     }

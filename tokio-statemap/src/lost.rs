@@ -27,7 +27,9 @@ impl Lost {
 impl fmt::Display for Lost {
     /// `0 events lost`, or say `12 events lost: max_events`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} events lost", self.total())?;
+        let total = self.total();
+        let plural = if total == 1 { "" } else { "s" };
+        write!(f, "{total} event{plural} lost")?;
         let causes = [
             (self.refused_events, "max_events"),
             (self.dropped_events, "max_events, oldest dropped"),

@@ -348,7 +348,8 @@ mod tests {
             )],
             ONE,
         );
-        let spawned = Member { location: Some(7), parent: Some(5), ..Member::default() };
+        let spawned =
+            Member { location: Some(7), parent: Some(5), polled: true, ..Member::default() };
         assert_eq!(roster.member(6), Some(&spawned));
         assert!(roster.member(5).unwrap().polled);
         let (_, stream) = roster.streams().next().unwrap();

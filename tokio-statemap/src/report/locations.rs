@@ -47,6 +47,8 @@ pub(super) struct Found {
     pub(super) longest: Vec<PollAt>,
     /// The location whose long polls held workers longest in sum, and its longest poll.
     pub(super) worst: Option<(LocationRow, PollAt)>,
+    /// The longest of the long polls that held no worker.
+    pub(super) off_worker: Option<PollAt>,
     pub(super) polls: u64,
     pub(super) cut_polls: u64,
     pub(super) running_polls: u64,
@@ -68,6 +70,7 @@ pub(super) fn rank(timeline: &Timeline) -> Found {
         rows: rows.into_iter().map(|(row, _)| row).collect(),
         longest: scan.longest.into_iter().map(|(_, at)| at).collect(),
         worst,
+        off_worker: scan.off_worker.map(|(_, at)| at),
         polls: scan.polls,
         cut_polls: scan.cut_polls,
         running_polls: scan.running_polls,
@@ -90,6 +93,8 @@ struct Scan<'a> {
     lengths: Vec<u64>,
     /// The longest polls so far with their lengths, the longest first.
     longest: Vec<(u64, PollAt)>,
+    /// The longest of the long polls that held no worker, with its length.
+    off_worker: Option<(u64, PollAt)>,
     polls: u64,
     cut_polls: u64,
     running_polls: u64,
@@ -102,6 +107,7 @@ impl<'a> Scan<'a> {
             long_poll_ns: timeline.long_poll.as_nanos(),
             lengths: Vec::new(),
             longest: Vec::with_capacity(LONGEST_POLLS + 1),
+            off_worker: None,
             polls: 0,
             cut_polls: 0,
             running_polls: 0,
@@ -136,6 +142,13 @@ impl<'a> Scan<'a> {
                 self.running_polls += u64::from(poll.end_ns().is_none());
                 if poll.worker().is_none() {
                     row.off_worker_ns += length;
+                    if u128::from(length) > self.long_poll_ns {
+                        let new = (length, at);
+                        let key = |(length, at)| (length, std::cmp::Reverse(at));
+                        if self.off_worker.is_none_or(|longest| key(new) > key(longest)) {
+                            self.off_worker = Some(new);
+                        }
+                    }
                     continue;
                 }
                 row.held_ns += length;

@@ -120,7 +120,8 @@ impl Timeline {
             }
         }
         let worst = found.worst.map(|(row, at)| (row, polls::describe(self, at)));
-        report.verdict = verdict::decide(&report, worst);
+        let off_worker = found.off_worker.map(|at| polls::describe(self, at));
+        report.verdict = verdict::decide(&report, worst, off_worker);
         report
     }
 }

@@ -17,8 +17,9 @@ pub struct LongPoll {
     pub length_ns: u64,
     /// The worker; `None` on a thread that is no worker.
     pub worker: Option<u32>,
-    /// How many other tasks were ready at some moment of it: woken or spawned, and not yet polled.
-    /// `None` if ready times were not recorded.
+    /// How many other tasks were ready meanwhile: woken or spawned, and not yet polled. This is the
+    /// most at any one moment of it, so that those which other workers served one after the other
+    /// don't add up. `None` if ready times were not recorded.
     pub ready_meanwhile: Option<u64>,
     /// Whether it still ran at the end.
     pub is_running: bool,
@@ -50,7 +51,7 @@ pub(super) fn describe(timeline: &Timeline, at: PollAt) -> LongPoll {
         worker: poll.worker(),
         ready_meanwhile: timeline
             .schedule_latency
-            .then(|| ready_between(timeline, at.0, poll.start_ns(), poll.start_ns() + length_ns)),
+            .then(|| peak_ready(timeline, at.0, poll.start_ns(), poll.start_ns() + length_ns)),
         is_running: poll.end_ns().is_none() && !handed_over,
         is_cut: poll.is_cut_left() || (poll.is_cut_right() && !handed_over),
     }
@@ -63,32 +64,56 @@ pub(super) fn ready_since(task: &Task, index: usize) -> Option<u64> {
     ready.or(if index == 0 { task.spawned_ns } else { None })
 }
 
-/// How many tasks, `except` not among them, were ready at some moment from `start_ns` to `end_ns`.
-fn ready_between(timeline: &Timeline, except: usize, start_ns: u64, end_ns: u64) -> u64 {
-    let ready = |task: &Task| was_ready(task, timeline.end_ns, start_ns, end_ns);
-    let tasks = timeline.tasks.iter().enumerate();
-    tasks.filter(|(index, task)| *index != except && ready(task)).count() as u64
+/// How many tasks, `except` not among them, were ready at the same moment from `start_ns` to
+/// `end_ns`, at most.
+fn peak_ready(timeline: &Timeline, except: usize, start_ns: u64, end_ns: u64) -> u64 {
+    // When one more task was ready, and when one less.
+    let mut steps: Vec<(u64, i64)> = Vec::new();
+    for (index, task) in timeline.tasks.iter().enumerate() {
+        if index == except {
+            continue;
+        }
+        ready_stretches(task, timeline.end_ns, start_ns, end_ns, |from, to| {
+            let (from, to) = (from.max(start_ns), to.min(end_ns));
+            if from < to {
+                steps.extend([(from, 1), (to, -1)]);
+            }
+        });
+    }
+    // At the same time those that are served go first: they don't meet those that come.
+    steps.sort_unstable();
+    let mut ready = 0;
+    let counts = steps.iter().map(|(_, step)| {
+        ready += step;
+        ready
+    });
+    counts.max().unwrap_or_default().unsigned_abs()
 }
 
-fn was_ready(task: &Task, timeline_end_ns: u64, start_ns: u64, end_ns: u64) -> bool {
-    if task.polls.is_empty() {
-        // Spawned and never polled. (A root future is not in any queue.)
-        let until = task.terminated_ns.unwrap_or(timeline_end_ns);
-        return matches!(task.key, TaskKey::Spawned(_))
-            && task.spawned_ns.is_some_and(|from| from.max(start_ns) < until.min(end_ns));
-    }
-    // A task is ready up to the start of each poll and not before the end of the last, so these
-    // stretches follow each other: the first that ends after `start_ns` decides.
-    let first = task.polls.partition_point(|poll| poll.start_ns() <= start_ns);
-    for (index, poll) in task.polls.iter().enumerate().skip(first) {
-        match ready_since(task, index) {
-            // On a thread that is no worker it doesn't wait for one.
-            Some(ready) => {
-                return ready < end_ns && ready < poll.start_ns() && poll.worker().is_some();
-            }
-            None if poll.start_ns() >= end_ns => return false,
-            None => {}
+/// Calls `found` with each stretch in which `task` was ready, as far as it may touch the time from
+/// `start_ns` to `end_ns`.
+fn ready_stretches(
+    task: &Task,
+    timeline_end_ns: u64,
+    start_ns: u64,
+    end_ns: u64,
+    mut found: impl FnMut(u64, u64),
+) {
+    // Spawned and never polled. (A root future is not in any queue.)
+    if task.polls.is_empty() && matches!(task.key, TaskKey::Spawned(_)) {
+        if let Some(spawned) = task.spawned_ns {
+            found(spawned, task.terminated_ns.unwrap_or(timeline_end_ns));
         }
     }
-    false
+    // A task is ready up to the start of each poll and not before the end of the last.
+    let first = task.polls.partition_point(|poll| poll.start_ns() <= start_ns);
+    for (index, poll) in task.polls.iter().enumerate().skip(first) {
+        // On a thread that is no worker it doesn't wait for one.
+        if let (Some(ready), Some(_)) = (ready_since(task, index), poll.worker()) {
+            found(ready, poll.start_ns());
+        }
+        if poll.start_ns() >= end_ns {
+            break;
+        }
+    }
 }

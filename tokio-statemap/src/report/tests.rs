@@ -118,8 +118,9 @@ fn names_who_held_busy_workers() {
     ];
     assert_eq!(
         verdict(&timeline),
-        "No poll ran over 1 ms, but the workers were busy 99.0 % of the time. src/main.rs:60:5 \
-         held them most: 85.5 % of their time, in 2 tasks."
+        "No poll held a worker over 1 ms, but the workers were busy 99.0 % of the time. \
+         src/main.rs:60:5 held them most: 85.5 % of their time, in 2 tasks. The longest poll of \
+         main, at least 1.00 s, was on a thread that is no worker."
     );
     // The same with a gap in which nothing is known: the workers were parked all the rest.
     timeline.gaps = vec![(0, 990 * MS)];
@@ -137,9 +138,11 @@ fn accuses_nobody_of_a_healthy_program() {
     ];
     assert_eq!(
         verdict(&timeline),
-        "Nothing held the runtime up: no poll ran over 1 ms, and the workers were busy 12.0 % of \
-         the time."
+        "Nothing held the runtime up: no poll held a worker over 1 ms, and the workers were busy \
+         12.0 % of the time. The longest poll of main, 500 ms, was on a thread that is no worker."
     );
+    timeline.tasks.remove(0);
+    assert!(verdict(&timeline).ends_with(" of the time."));
     timeline.lost.refused_events = 7;
     assert!(verdict(&timeline).starts_with("Nothing held the runtime up in what was recorded:"));
 }
@@ -149,6 +152,55 @@ fn accuses_nobody_of_the_workers_own_start() {
     let mut timeline = timeline(990);
     timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(10 * MS, 900 * US, 0, 0)])];
     assert!(verdict(&timeline).starts_with("Nothing held the runtime up"));
+}
+
+/// In a fraction of a millisecond the workers do little but start, whatever share of that time is
+/// someone's.
+#[test]
+fn accuses_nobody_of_a_run_that_is_too_short() {
+    let mut timeline = timeline(1000);
+    timeline.end_ns = 412 * US;
+    timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(0, 200 * US, 0, 0)])];
+    let short = verdict(&timeline);
+    assert!(short.starts_with("Nothing held the runtime up: no poll held a worker"), "{short}");
+    // Long enough, but the location held the workers for less than one long poll would.
+    timeline.end_ns = 20 * MS;
+    timeline.tasks[0].polls = vec![poll(0, 900 * US, 0, 0)];
+    assert!(verdict(&timeline).starts_with("Nothing held the runtime up: "));
+    timeline.tasks[0].polls.push(poll(MS, 900 * US, 0, 0));
+    assert!(verdict(&timeline).contains("a.rs:1:1 held them most: 4.5 %"), "{timeline:?}");
+}
+
+/// Those who are ready one after the other, as another worker serves them at once, are not many.
+#[test]
+fn counts_who_was_ready_at_the_same_time() {
+    let mut timeline = timeline(120);
+    let short = |from: u64| poll(from * MS, 500 * US, 1, MS);
+    let others = (0..6).map(|i| task(2 + i, at("b.rs", 1, 1), vec![short(11 + 2 * i)]));
+    timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(10 * MS, 20 * MS, 0, 0)])];
+    timeline.tasks.extend(others);
+    // The same task again and again: it is ready twice while the others take their turns.
+    timeline.tasks.push(task(9, at("c.rs", 1, 1), vec![short(13), short(15)]));
+    assert!(verdict(&timeline).ends_with("; 2 other tasks were ready meanwhile."));
+    timeline.tasks.pop();
+    assert!(verdict(&timeline).ends_with("; one other task was ready meanwhile."));
+    // One is served at the moment at which the next is woken.
+    let next = task(9, at("c.rs", 1, 1), vec![poll(12 * MS, US, 1, MS)]);
+    timeline.tasks.push(next);
+    assert!(verdict(&timeline).ends_with("; one other task was ready meanwhile."));
+}
+
+#[test]
+fn speaks_of_one_as_of_one() {
+    let mut timeline = timeline(120);
+    timeline.lost.refused_events = 1;
+    assert!(timeline.report().to_string().contains(", 1 event lost: max_events."));
+    timeline.lost = Lost { dropped_events: 1, ..Lost::default() };
+    timeline.events = 1;
+    let text = timeline.report().to_string();
+    assert!(text.contains("1 event kept, 0 events lost."), "{text}");
+    let text = text.replace('\n', " ");
+    assert!(text.contains("The last event is kept; an older one was dropped by design."), "{text}");
 }
 
 #[test]
@@ -189,6 +241,10 @@ fn says_what_it_cannot_know() {
     assert!(verdict(&timeline).ends_with("; how busy the workers were isn't known."));
     timeline.events = 0;
     assert_eq!(verdict(&timeline), "Nothing was recorded.");
+    timeline.trace_target = TraceTarget::None;
+    let text = timeline.report().to_string();
+    assert!(text.contains("Neither tasks nor workers were to be recorded."), "{text}");
+    assert!(!text.contains("only") && !text.contains("shares"), "{text}");
 }
 
 #[test]
@@ -341,4 +397,8 @@ fn long_paths_lose_whole_folders() {
     assert_eq!(format::keep_right(path, 10), "…t.rs:42:9");
     assert_eq!(format::keep_right(path, 44), path);
     assert_eq!(format::clean("a\u{1b}[1m\n\u{202e}b"), "a\\u{1b}[1m\\n\\u{202e}b");
+    for c in ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}').chain(['\u{200e}', '\u{200f}'])
+    {
+        assert_eq!(format::clean(&format!("a{c}b")), format!("a{}b", c.escape_default()));
+    }
 }

@@ -62,11 +62,15 @@ impl Report {
             count(self.events, "event"),
         ));
         if self.lost.dropped_events > 0 {
-            parts.push(format!(
-                "The last {} are kept; {} older ones were dropped by design.",
-                count(self.events, "event"),
-                self.lost.dropped_events,
-            ));
+            let kept = match self.events {
+                1 => "The last event is kept".to_owned(),
+                n => format!("The last {n} events are kept"),
+            };
+            let dropped = match self.lost.dropped_events {
+                1 => "an older one was".to_owned(),
+                n => format!("{n} older ones were"),
+            };
+            parts.push(format!("{kept}; {dropped} dropped by design."));
         }
         if self.gaps > 0 {
             parts.push(format!(
@@ -103,6 +107,12 @@ impl Report {
         let mut parts = Vec::new();
         let (tasks, workers) =
             (self.trace_target.tracks_tasks(), self.trace_target.tracks_workers());
+        if !workers && !tasks {
+            return vec!["Neither tasks nor workers were to be recorded."];
+        }
+        if !workers && !self.task_hooks {
+            return vec!["Neither workers nor tasks were recorded: tasks need --cfg tokio_unstable."];
+        }
         if !workers {
             parts.push("Workers were not recorded: their shares aren't known.");
         }

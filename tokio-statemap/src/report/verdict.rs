@@ -1,4 +1,4 @@
-//! The verdict: who held the runtime up, in one to three sentences.
+//! The verdict: who held the runtime up, in a few sentences.
 
 use std::fmt;
 use std::time::Duration;
@@ -17,7 +17,15 @@ const BUSY: f64 = 0.9;
 /// of a millisecond the workers are busy with their own start, for which no task is to blame.
 const NAMED: f64 = 0.01;
 
-/// Who held the runtime up, if anyone did. `Display` says it in one to three sentences.
+/// For how long must have been recorded for anyone to be named for keeping the workers busy. In less
+/// they hardly do anything but start.
+const ENOUGH_RECORDED_NS: u64 = 10_000_000;
+
+/// For how long a location must have held workers to be named so: for `long_poll`, or this if that
+/// is longer.
+const ENOUGH_HELD: Duration = Duration::from_millis(10);
+
+/// Who held the runtime up, if anyone did. `Display` says it in a few sentences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -33,7 +41,8 @@ pub enum Verdict {
         /// How many other locations had such polls.
         other_places: usize,
     },
-    /// No poll was long, but the workers were busy. This is the location that held them most.
+    /// No poll on a worker was long, but the workers were busy for all of 10 ms or more. This is the
+    /// location that held them most.
     Busy {
         /// The location.
         row: LocationRow,
@@ -43,6 +52,8 @@ pub enum Verdict {
         busy_share: f64,
         /// From when on a poll is called long.
         long_poll: Duration,
+        /// The longest of the long polls on threads that are no workers, if there were any.
+        off_worker: Option<LongPoll>,
     },
     /// Nothing held the runtime up.
     Healthy {
@@ -51,6 +62,8 @@ pub enum Verdict {
         busy_share: Option<f64>,
         /// From when on a poll is called long.
         long_poll: Duration,
+        /// The longest of the long polls on threads that are no workers, if there were any.
+        off_worker: Option<LongPoll>,
         /// Whether events are missing (other than old ones that were dropped by design).
         is_partial: bool,
     },
@@ -65,7 +78,11 @@ pub enum Verdict {
     NothingRecorded,
 }
 
-pub(super) fn decide(report: &Report, worst: Option<(LocationRow, LongPoll)>) -> Verdict {
+pub(super) fn decide(
+    report: &Report,
+    worst: Option<(LocationRow, LongPoll)>,
+    off_worker: Option<LongPoll>,
+) -> Verdict {
     let long_poll = report.long_poll;
     let busy_share = workers::busy_share(&report.workers);
     if let Some((row, longest)) = worst {
@@ -87,14 +104,20 @@ pub(super) fn decide(report: &Report, worst: Option<(LocationRow, LongPoll)>) ->
     let busiest = report.locations.first();
     let named = busiest.and_then(|row| Some((row, workers::share(row.held_ns, time)?)));
     match (busy_share, named) {
-        (Some(busy_share), Some((row, held_share))) if busy_share > BUSY && held_share >= NAMED => {
-            return Verdict::Busy { row: *row, held_share, busy_share, long_poll };
+        (Some(busy_share), Some((row, held_share)))
+            if busy_share > BUSY
+                && held_share >= NAMED
+                && report.recorded_ns >= ENOUGH_RECORDED_NS
+                && Duration::from_nanos(row.held_ns) >= long_poll.min(ENOUGH_HELD) =>
+        {
+            return Verdict::Busy { row: *row, held_share, busy_share, long_poll, off_worker };
         }
         _ => {}
     }
     Verdict::Healthy {
         busy_share,
         long_poll,
+        off_worker,
         is_partial: report.lost.total() > report.lost.dropped_events,
     }
 }
@@ -113,26 +136,30 @@ impl fmt::Display for Verdict {
                     n => write!(f, " {n} other locations had such polls, too."),
                 }
             }
-            Self::Busy { row, held_share, busy_share, long_poll } => write!(
-                f,
-                "No poll ran over {}, but the workers were busy {} of the time. {} held them \
-                 most: {} of their time, in {}.",
-                setting(long_poll),
-                percent(busy_share),
-                subject(row.place).0,
-                percent(held_share),
-                count(row.tasks, "task"),
-            ),
-            Self::Healthy { busy_share, long_poll, is_partial } => {
+            Self::Busy { row, held_share, busy_share, long_poll, off_worker } => {
+                write!(
+                    f,
+                    "No poll held a worker over {}, but the workers were busy {} of the time. {} \
+                     held them most: {} of their time, in {}.",
+                    setting(long_poll),
+                    percent(busy_share),
+                    subject(row.place).0,
+                    percent(held_share),
+                    count(row.tasks, "task"),
+                )?;
+                off_the_workers(f, off_worker)
+            }
+            Self::Healthy { busy_share, long_poll, off_worker, is_partial } => {
                 let part = if is_partial { " in what was recorded" } else { "" };
-                let long_poll = setting(long_poll);
-                write!(f, "Nothing held the runtime up{part}: no poll ran over {long_poll}")?;
+                let over = setting(long_poll);
+                write!(f, "Nothing held the runtime up{part}: no poll held a worker over {over}")?;
                 match busy_share {
                     Some(busy) => {
-                        write!(f, ", and the workers were busy {} of the time.", percent(busy))
+                        write!(f, ", and the workers were busy {} of the time.", percent(busy))?;
                     }
-                    None => f.write_str("; how busy the workers were isn't known."),
+                    None => f.write_str("; how busy the workers were isn't known.")?,
                 }
+                off_the_workers(f, off_worker)
             }
             Self::TasksUnknown { busy_share, task_hooks } => {
                 let why = if task_hooks {
@@ -200,6 +227,20 @@ fn the_longest(f: &mut fmt::Formatter<'_>, row: &LocationRow, longest: &LongPoll
         Some(1) => f.write_str("; one other task was ready meanwhile."),
         Some(n) => write!(f, "; {n} other tasks were ready meanwhile."),
     }
+}
+
+/// ` The longest poll of main, 54.8 ms, was on a thread that is no worker.`
+fn off_the_workers(f: &mut fmt::Formatter<'_>, longest: Option<LongPoll>) -> fmt::Result {
+    let Some(longest) = longest else {
+        return Ok(());
+    };
+    let whose = match longest.place.is_root {
+        true => "main".to_owned(),
+        false => longest.place.fit(COLUMNS),
+    };
+    let least = if longest.is_running || longest.is_cut { "at least " } else { "" };
+    let length = human(longest.length_ns);
+    write!(f, " The longest poll of {whose}, {least}{length}, was on a thread that is no worker.")
 }
 
 fn setting(time: Duration) -> String {

@@ -16,9 +16,9 @@ pub(super) fn watch(run: &Arc<Active>) {
         if cfg!(panic = "abort") {
             write_on_panic();
         }
-        #[cfg(unix)]
-        super::signal::install();
     });
+    #[cfg(unix)]
+    super::signal::install();
 }
 
 /// Takes out a run that is over.

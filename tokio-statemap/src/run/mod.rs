@@ -11,7 +11,7 @@ mod stream;
 mod window;
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, Once, PoisonError, TryLockError};
 use std::time::Duration;
 
 use tokio::runtime::Builder;
@@ -74,6 +74,8 @@ impl Drop for Run {
         if let Some(active) = &self.active {
             active.finish();
             exits::forget(active);
+            #[cfg(unix)]
+            signal::wait_if_dying();
         }
     }
 }
@@ -82,10 +84,14 @@ impl Active {
     fn start(builder: &mut Builder, settings: &Settings, user: Hooks) -> Option<Arc<Self>> {
         let config = settings.config();
         if config.trace_target.tracks_tasks() && !cfg!(tokio_unstable) {
-            say(format_args!(
-                "workers only: to record tasks add `[build] rustflags = [\"--cfg\", \
-                 \"tokio_unstable\"]` to .cargo/config.toml"
-            ));
+            // Once a process, as there may be two hundred tests in it.
+            static SAID: Once = Once::new();
+            SAID.call_once(|| {
+                say(format_args!(
+                    "workers only: to record tasks add `[build] rustflags = [\"--cfg\", \
+                     \"tokio_unstable\"]` to .cargo/config.toml"
+                ));
+            });
         }
         if let Err(error) = Collector::check(&config) {
             say(format_args!("nothing is recorded: {error}"));
@@ -147,7 +153,11 @@ impl Active {
         // A bug of ours must not become the program's.
         let result = catch_unwind(AssertUnwindSafe(|| {
             self.collector.stop();
-            self.outputs.write(&self.collector.snapshot());
+            let timeline = self.collector.snapshot();
+            #[cfg(unix)]
+            signal::without_size_signal(|| self.outputs.write(&timeline));
+            #[cfg(not(unix))]
+            self.outputs.write(&timeline);
         }));
         if result.is_err() {
             say(format_args!("the files could not be written: this is a bug of tokio-statemap"));

@@ -30,6 +30,8 @@ pub(super) struct Outputs {
 /// One file that is to be written.
 #[derive(Debug)]
 struct Target {
+    /// The key of the attribute that names it.
+    key: &'static str,
     /// As the user knows it.
     shown: PathBuf,
     /// The same whatever the working folder becomes.
@@ -39,7 +41,7 @@ struct Target {
 impl Outputs {
     /// Finds out where everything goes, makes the folders, and warns of what can't be written.
     pub(super) fn prepare(settings: &Settings) -> Self {
-        let names = Names::of_this_process();
+        let names = Names::of_this_process(settings.test.is_some());
         let (mut tasks, mut workers) = (settings.tasks.clone(), settings.workers.clone());
         let report = match &settings.report {
             Report::Stderr => None,
@@ -54,7 +56,7 @@ impl Outputs {
         }
         let mut used: Vec<(&str, PathBuf)> = Vec::new();
         let mut target = |key: &'static str, path: Option<PathBuf>| {
-            let target = Target::new(&names.fill_in(&path?));
+            let target = Target::new(key, &names.fill_in(&path?));
             if let Some((first, _)) =
                 used.iter().find(|(_, path)| *path == target.path && !is_stream(path))
             {
@@ -70,6 +72,14 @@ impl Outputs {
             }
             Some(target)
         };
+        let trace = settings.trace;
+        for (key, path, is_traced) in
+            [("tasks", &tasks, trace.tracks_tasks()), ("workers", &workers, trace.tracks_workers())]
+        {
+            if path.is_some() && !is_traced {
+                say(format_args!("the file of `{key}` will be empty: `trace` leaves them out"));
+            }
+        }
         Self {
             tasks: target("tasks", tasks),
             workers: target("workers", workers),
@@ -89,7 +99,7 @@ impl Outputs {
                 if let Some(target) = target {
                     match target.write(content) {
                         Ok(()) => written.push(target.shown.display().to_string()),
-                        Err(error) => failed.push(error),
+                        Err(error) => failed.push(format!("`{}`: {error}", target.key)),
                     }
                 }
             };
@@ -122,18 +132,21 @@ impl Outputs {
 }
 
 impl Target {
-    fn new(path: &Path) -> Self {
+    fn new(key: &'static str, path: &Path) -> Self {
         let shown = match env::folder() {
             Some(folder) => folder.join(path),
             None => path.to_owned(),
         };
         let path = std::path::absolute(&shown).unwrap_or_else(|_| shown.clone());
-        Self { shown, path }
+        Self { key, shown, path }
     }
 
     /// Whether it can be written, as far as one can tell without writing it. Makes the folders.
     fn check(&self) -> Result<(), Error> {
         let check = || {
+            if self.path.file_name().is_none() {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "it names no file"));
+            }
             if let Some(folder) = self.path.parent() {
                 fs::create_dir_all(folder)?;
             }
@@ -169,13 +182,28 @@ impl Target {
 
     /// A new file in the folder that the target is really in, and its path.
     fn create_beside(&self) -> io::Result<(PathBuf, File)> {
-        // Runs side by side may write the same file.
+        // Runs side by side may write the same file, and somebody may have been there before.
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".statemap-{}-{count}.tmp", std::process::id());
-        let beside = self.real().with_file_name(name);
-        let file = OpenOptions::new().write(true).create(true).truncate(true).open(&beside)?;
-        Ok((beside, file))
+        const TRIES: usize = 100;
+        let real = self.real();
+        let mut failed = None;
+        for _ in 0..TRIES {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let name = format!(".statemap-{}-{count}.tmp", std::process::id());
+            let beside = real.with_file_name(name);
+            match OpenOptions::new().write(true).create_new(true).open(&beside) {
+                Ok(file) => {
+                    // Whoever may read the old one may read the new one, and nobody else.
+                    if let Ok(old) = fs::metadata(&real) {
+                        let _ = file.set_permissions(old.permissions());
+                    }
+                    return Ok((beside, file));
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => failed = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(failed.unwrap_or_else(|| io::ErrorKind::AlreadyExists.into()))
     }
 
     /// The path behind symbolic links, of which the last may lead to a file that isn't there yet.

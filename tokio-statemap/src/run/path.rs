@@ -13,13 +13,19 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn of_this_process() -> Self {
+    /// Those of this process. The binaries of tests bear a hash that each build changes: it is left
+    /// out, or their files would pile up.
+    pub(super) fn of_this_process(is_test: bool) -> Self {
         let exe = std::env::current_exe().ok();
-        let stem = exe.as_deref().and_then(Path::file_stem);
+        let stem = exe.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy());
+        let stem = stem.map(|stem| match stem.rsplit_once('-') {
+            Some((name, hash)) if is_test && is_hash(hash) => name.to_owned(),
+            _ => stem.into_owned(),
+        });
         let utc = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             pid: std::process::id().to_string(),
-            bin: stem.map_or("program".into(), |stem| stem.to_string_lossy().into_owned()),
+            bin: stem.unwrap_or_else(|| "program".into()),
             host: host(),
             time: format_utc(utc),
         }
@@ -51,6 +57,11 @@ impl Names {
         }
         (filled + rest).into()
     }
+}
+
+/// Whether `text` is what cargo puts behind the names of test binaries.
+fn is_hash(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The name of this host, if it has one.

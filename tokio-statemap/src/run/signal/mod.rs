@@ -1,18 +1,20 @@
 //! Signals and the end of the process: the one module with `unsafe`, as the system's calls are.
 //!
-//! A signal handler may do next to nothing, so ours writes the signal's number to a socket, and a
-//! thread reads it there and does the rest. The handler only ever replaces the default action; an
-//! application that sets a handler of its own replaces ours, and one that chains to the handler
-//! before it (as signal-hook and so Tokio do) calls ours too: the thread then sees that ours is no
-//! longer the one that is set, and leaves the signal to the application.
+//! A signal handler may do next to nothing, so ours notes the signal and wakes a thread, which does
+//! the rest. It does so without a file descriptor: a program may close those that it doesn't know.
+//!
+//! The handler only ever replaces the default action; an application that sets a handler of its own
+//! replaces ours, and one that chains to the handler before it (as signal-hook and so Tokio do)
+//! calls ours too: the thread then sees that ours is no longer the one that is set, and leaves the
+//! signal to the application.
 
 #![allow(unsafe_code)]
 
+mod wake;
+
 use std::ffi::{c_char, c_int};
-use std::io::{ErrorKind, Read};
-use std::os::fd::IntoRawFd;
-use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use crate::message::say;
 
@@ -27,22 +29,32 @@ const SIGNALS: [(c_int, Handler); 4] = [
     (libc::SIGABRT, on_abort),
 ];
 
-/// Where the handler writes.
-static SOCKET: AtomicI32 = AtomicI32::new(-1);
+/// The signals that came, as bits.
+static CAME: AtomicU32 = AtomicU32::new(0);
 /// The process that the thread is in: a child of a fork has the handler but not the thread.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// The thread, as `pthread_self` calls it.
 static THREAD: AtomicUsize = AtomicUsize::new(0);
+/// Whether the thread is about to end the process by a signal.
+static IS_DYING: AtomicBool = AtomicBool::new(false);
 /// Whether the thread has dealt with an abort.
 static ABORT_SEEN: AtomicBool = AtomicBool::new(false);
 
-/// Sets the handlers, starts the thread, and has `exit` call us. Once a process.
+/// Sets the handlers, starts the thread, and has `exit` call us. Once a process, a child of a fork
+/// included that records something itself.
 pub(super) fn install() {
-    // SAFETY: `at_exit` is a function that never unwinds, and as part of the program it is there
-    // for as long as the process is. Test: `ways_out::exit_anywhere`.
-    if unsafe { libc::atexit(at_exit) } != 0 {
-        say(format_args!("the files are not written on std::process::exit: atexit failed"));
+    static EXIT: std::sync::Once = std::sync::Once::new();
+    let process = std::process::id();
+    if PROCESS.swap(process, Ordering::AcqRel) == process {
+        return;
     }
+    EXIT.call_once(|| {
+        // SAFETY: `at_exit` is a function that never unwinds, and as part of the program it is
+        // there for as long as the process is. Test: `ways_out::exit_anywhere`.
+        if unsafe { libc::atexit(at_exit) } != 0 {
+            say(format_args!("the files are not written on std::process::exit: atexit failed"));
+        }
+    });
     if let Err(error) = listen() {
         say(format_args!("the files are not written on a signal: {error}"));
     }
@@ -50,35 +62,46 @@ pub(super) fn install() {
 
 extern "C" fn at_exit() {
     let _ = std::panic::catch_unwind(super::exits::write_all);
+    wait_if_dying();
+}
+
+/// Where the process is about to die of a signal it must not end otherwise meanwhile: that would
+/// change its exit status.
+pub(super) fn wait_if_dying() {
+    const PATIENCE: Duration = Duration::from_secs(60);
+    if IS_DYING.load(Ordering::Acquire) {
+        std::thread::sleep(PATIENCE);
+    }
 }
 
 fn listen() -> std::io::Result<()> {
-    let ours = SIGNALS.iter().filter(|(signal, _)| action(*signal) == libc::SIG_DFL);
-    let ours: Vec<_> = ours.collect();
+    // A child of a fork has its parent's handlers.
+    let is_free = |(signal, handler): &&(c_int, Handler)| {
+        [libc::SIG_DFL, *handler as libc::sighandler_t].contains(&action(*signal))
+    };
+    let ours: Vec<_> = SIGNALS.iter().filter(is_free).collect();
     if ours.is_empty() {
         return Ok(());
     }
-    let (mut reader, writer) = UnixStream::pair()?;
-    // A handler must not wait.
-    writer.set_nonblocking(true)?;
-    PROCESS.store(std::process::id(), Ordering::Relaxed);
-    std::thread::Builder::new().name("statemap-signal".into()).spawn(move || {
+    wake::prepare()?;
+    std::thread::Builder::new().name("statemap-signal".into()).spawn(|| {
         block_signals();
-        let mut signal = [0];
         loop {
-            match reader.read(&mut signal) {
-                Ok(1) => on_delivery(c_int::from(signal[0])),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                _ => return,
+            wake::wait();
+            let came = CAME.swap(0, Ordering::AcqRel);
+            for (signal, _) in SIGNALS.iter().filter(|(signal, _)| came & bit(*signal) != 0) {
+                on_delivery(*signal);
             }
         }
     })?;
-    // It stays open: a handler may use it at any time.
-    SOCKET.store(writer.into_raw_fd(), Ordering::Release);
     for (signal, handler) in ours {
         set_action(*signal, *handler as libc::sighandler_t);
     }
     Ok(())
+}
+
+fn bit(signal: c_int) -> u32 {
+    1 << (signal & 31)
 }
 
 /// The handler. Only what POSIX calls async-signal-safe happens here.
@@ -128,12 +151,8 @@ extern "C" fn on_abort(signal: c_int) {
 
 /// Tells the thread of `signal`. It is async-signal-safe.
 fn tell(signal: c_int) {
-    let byte = signal as u8;
-    // SAFETY: `write` is async-signal-safe, and `byte` is one byte that lives through the call.
-    // Test: `ways_out::sigint`.
-    unsafe {
-        let _ = libc::write(SOCKET.load(Ordering::Acquire), (&raw const byte).cast(), 1);
-    }
+    CAME.fetch_or(bit(signal), Ordering::AcqRel);
+    wake::wake();
 }
 
 /// On the thread: the files, then the death that the program would have died.
@@ -147,6 +166,7 @@ fn on_delivery(signal: c_int) {
         // The handler waits for this, and ends the process.
         return ABORT_SEEN.store(true, Ordering::Release);
     }
+    IS_DYING.store(true, Ordering::Release);
     // Another one while the files are written ends the process at once.
     set_action(signal, libc::SIG_DFL);
     super::exits::write_all();
@@ -194,6 +214,30 @@ fn set_action(signal: c_int, handler: libc::sighandler_t) {
         action.sa_sigaction = handler;
         action.sa_flags = libc::SA_RESTART;
         libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+    }
+}
+
+/// Calls `f` with SIGXFSZ blocked: what is over a limit of the size of files (`ulimit -f`) is then
+/// an error of `write`, instead of the end of the process.
+pub(super) fn without_size_signal(f: impl FnOnce()) {
+    // SAFETY: the sets are initialised by `sigemptyset`, `pthread_sigmask` or `sigpending` before
+    // they are read. `sigwait` is only called for a signal that is blocked and pending, so that it
+    // returns at once. Test: `hostile::file_size_limit`.
+    unsafe {
+        let mut size: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut size);
+        libc::sigaddset(&raw mut size, libc::SIGXFSZ);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const size, &raw mut before);
+        f();
+        let mut pending: libc::sigset_t = std::mem::zeroed();
+        libc::sigpending(&raw mut pending);
+        let was_blocked = libc::sigismember(&raw const before, libc::SIGXFSZ) == 1;
+        if !was_blocked && libc::sigismember(&raw const pending, libc::SIGXFSZ) == 1 {
+            let mut signal = 0;
+            libc::sigwait(&raw const size, &raw mut signal);
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
     }
 }
 

@@ -1,0 +1,58 @@
+//! Waking a thread from a signal handler.
+
+pub(super) use sys::{prepare, wait, wake};
+
+/// An unnamed semaphore: `sem_post` is async-signal-safe.
+#[cfg(not(target_vendor = "apple"))]
+mod sys {
+    use std::io;
+    use std::sync::atomic::{AtomicPtr, Ordering};
+
+    static SEMAPHORE: AtomicPtr<libc::sem_t> = AtomicPtr::new(std::ptr::null_mut());
+
+    /// Makes the semaphore: a new one in a child of a fork, whose parent's may be in any state.
+    pub(in crate::run::signal) fn prepare() -> io::Result<()> {
+        // SAFETY: all zeroes are memory that `sem_init` may initialise, at an address that it keeps
+        // for ever as the box is leaked. Test: `ways_out::sigint`.
+        unsafe {
+            let semaphore = Box::into_raw(Box::new(std::mem::zeroed::<libc::sem_t>()));
+            if libc::sem_init(semaphore, 0, 0) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            SEMAPHORE.store(semaphore, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Waits until woken, on the thread. It may return early.
+    pub(in crate::run::signal) fn wait() {
+        // SAFETY: `prepare` came before the thread; a semaphore is never taken away.
+        // Test: `ways_out::sigint`.
+        unsafe { libc::sem_wait(SEMAPHORE.load(Ordering::Acquire)) };
+    }
+
+    /// Wakes the thread, from a handler.
+    pub(in crate::run::signal) fn wake() {
+        let semaphore = SEMAPHORE.load(Ordering::Acquire);
+        if !semaphore.is_null() {
+            // SAFETY: it is initialised, or it would be null. Test: `ways_out::sigint`.
+            unsafe { libc::sem_post(semaphore) };
+        }
+    }
+}
+
+/// Apple's systems have no unnamed semaphores: there the thread looks now and then.
+#[cfg(target_vendor = "apple")]
+mod sys {
+    use std::time::Duration;
+
+    pub(in crate::run::signal) fn prepare() -> std::io::Result<()> {
+        Ok(())
+    }
+
+    pub(in crate::run::signal) fn wait() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+
+    pub(in crate::run::signal) fn wake() {}
+}
