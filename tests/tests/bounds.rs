@@ -217,3 +217,87 @@ fn many_short_threads_stay_within_the_bounds() {
         check_outputs(&timeline, &collector);
     }
 }
+
+/// Asking what is lost while hooks drop what is old: neither waits for the other for ever.
+#[test]
+fn lost_can_be_asked_at_any_time() {
+    let config = CollectorConfig { max_events: 1000, ..CollectorConfig::default() };
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(2);
+    let collector = register_hooks_with(&mut builder, config, Hooks::new()).unwrap();
+    collector.start();
+    let runtime = builder.build().unwrap();
+    let work = runtime.spawn(yields(10, 20_000));
+    let mut before = 0;
+    while !work.is_finished() {
+        let lost = collector.lost().total();
+        assert!(lost >= before, "{lost} after {before}");
+        before = lost;
+    }
+    runtime.block_on(work).unwrap();
+}
+
+/// A root future's number is used again; the one that runs now is the one that is remembered.
+#[test]
+fn a_second_root_is_remembered() {
+    let config = CollectorConfig { max_events: 1000, ..CollectorConfig::default() };
+    let mut builder = Builder::new_multi_thread();
+    let collector = register_hooks_with(builder.worker_threads(1), config, Hooks::new()).unwrap();
+    collector.start();
+    let runtime = builder.build().unwrap();
+    collector.block_on(&runtime, async {});
+    let line = line!() + 1;
+    let timeline = collector.block_on(&runtime, async {
+        yields(10, 1000).await;
+        collector.snapshot()
+    });
+    let main = &timeline.tasks[0];
+    assert_eq!(main.key, TaskKey::Root(0));
+    assert_eq!(main.location.unwrap().line, line);
+    assert_eq!((main.first_ns, main.terminated_ns), (timeline.begin_ns, None));
+}
+
+/// What ended in a gap does not live on in the roster.
+#[test]
+fn what_ended_in_a_gap_is_gone() {
+    let config =
+        CollectorConfig { max_events: 1000, buffer_capacity: 64, ..CollectorConfig::default() };
+    let mut builder = Builder::new_current_thread();
+    let collector = register_hooks_with(&mut builder, config, Hooks::new()).unwrap();
+    let runtime = builder.build().unwrap();
+    let timeline = collector.block_on(&runtime, async {
+        for _ in 0..10 {
+            collector.start();
+            let tasks: Vec<_> = (0..500).map(|_| tokio::spawn(yield_now())).collect();
+            collector.stop();
+            for task in tasks {
+                task.await.unwrap();
+            }
+        }
+        collector.start();
+        yields(2, 3000).await;
+        collector.snapshot()
+    });
+    let live: Vec<_> =
+        timeline.tasks.iter().filter(|task| task.terminated_ns.is_none()).map(|t| t.key).collect();
+    assert!(live.len() <= 3, "{live:?}");
+}
+
+/// What isn't to be recorded isn't, though the program has hooks of its own there.
+#[test]
+fn own_hooks_do_not_change_what_is_recorded() {
+    use tokio_statemap::TraceTarget;
+    for (trace_target, has_tasks, has_workers) in [
+        (TraceTarget::None, false, false),
+        (TraceTarget::Tasks, true, false),
+        (TraceTarget::Workers, false, true),
+        (TraceTarget::Both, true, true),
+    ] {
+        let config = CollectorConfig { trace_target, ..CollectorConfig::default() };
+        let (collector, _) = record(config, yields(5, 5));
+        let timeline = collector.snapshot();
+        assert_eq!(!timeline.tasks.is_empty(), has_tasks, "{trace_target:?}");
+        assert_eq!(!timeline.workers.is_empty(), has_workers, "{trace_target:?}");
+        assert_eq!(timeline.events > 0, has_tasks || has_workers, "{trace_target:?}");
+    }
+}

@@ -66,6 +66,24 @@ pub struct Collector {
 /// one set here, and one set before is replaced. Pass hooks of your own to
 /// [`register_hooks_with`].
 ///
+/// Build one runtime from `builder`: two would share the collector, and their workers the rows.
+///
+/// # Examples
+///
+/// ```
+/// # use tokio_statemap::TraceTarget;
+/// use tokio_statemap::{CollectorConfig, register_hooks};
+///
+/// let mut builder = tokio::runtime::Builder::new_current_thread();
+/// # let config = CollectorConfig { trace_target: TraceTarget::Workers, ..Default::default() };
+/// # #[cfg(tokio_unstable)]
+/// let config = CollectorConfig { max_events: 100_000, ..CollectorConfig::default() };
+/// let collector = register_hooks(builder.enable_all(), config)?;
+/// collector.start();
+/// let runtime = builder.build()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// - [`Error::UnstableFeaturesRequired`] if tasks are to be recorded and this was built without
@@ -82,6 +100,22 @@ pub fn register_hooks(
 }
 
 /// The same as [`register_hooks`]; `hooks` are called too, after those that record.
+///
+/// # Examples
+///
+/// ```
+/// # use tokio_statemap::TraceTarget;
+/// use tokio_statemap::{CollectorConfig, Hooks, register_hooks_with};
+///
+/// let mut builder = tokio::runtime::Builder::new_multi_thread();
+/// builder.worker_threads(2).enable_all();
+/// let hooks = Hooks::new().on_thread_start(|| println!("a thread of the runtime starts"));
+/// # let config = CollectorConfig { trace_target: TraceTarget::Workers, ..Default::default() };
+/// # #[cfg(tokio_unstable)]
+/// let config = CollectorConfig::default();
+/// let collector = register_hooks_with(&mut builder, config, hooks)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -183,18 +217,59 @@ impl Collector {
     /// since.
     ///
     /// To look without taking, use [`snapshot`](Self::snapshot).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tokio_statemap::{CollectorConfig, TraceTarget, register_hooks};
+    /// # let mut builder = tokio::runtime::Builder::new_current_thread();
+    /// # let trace_target = TraceTarget::Workers;
+    /// # #[cfg(tokio_unstable)]
+    /// # let trace_target = TraceTarget::Both;
+    /// # let config = CollectorConfig { trace_target, ..Default::default() };
+    /// # let collector = register_hooks(builder.enable_all(), config)?;
+    /// # collector.start();
+    /// # let runtime = builder.build()?;
+    /// collector.block_on(&runtime, tokio::task::yield_now());
+    /// let events = collector.drain_events();
+    /// assert!(events.is_sorted_by_key(|event| event.time_ns()));
+    /// for event in &events {
+    ///     println!("{event:?}");
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn drain_events(&self) -> Vec<Event> {
         Snapshot::take(&self.engine, true).events()
     }
 
     /// Statemap data of events that were drained: of each thread in their order, as
     /// [`drain_events`](Self::drain_events) gives them; of several drains one after the other.
+    ///
+    /// It reaches from the first to the last of them, and knows of no gaps: where recording was
+    /// stopped in between, the states before go on.
     pub fn events_to_data(&self, events: &[Event]) -> StatemapData {
         let utc_at_zero = self.engine.utc_at_zero();
         Timeline::from_events(events, &self.engine.config, utc_at_zero).into_data()
     }
 
     /// What every task and worker was doing up to now. The runtime runs on meanwhile.
+    ///
+    /// # Examples
+    ///
+    /// A report on a service that runs on:
+    ///
+    /// ```no_run
+    /// # async fn something_odd() {}
+    /// # async fn watch(
+    /// #     collector: &tokio_statemap::Collector,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// something_odd().await;
+    /// let timeline = collector.snapshot();
+    /// eprintln!("{}", timeline.report());
+    /// timeline.into_data().write_tasks(std::fs::File::create("odd.json")?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn snapshot(&self) -> Timeline {
         Timeline::from_snapshot(&Snapshot::take(&self.engine, false))
     }

@@ -23,7 +23,8 @@ use crate::error::Error;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollectorConfig {
     /// How many records each thread's ring holds before they are moved to the store. Default:
-    /// 4096, which is 64 KiB a thread.
+    /// 4096, which is 64 KiB. Each thread has a ring, and a block of that size in the store that is
+    /// being filled: 128 KiB a thread.
     pub buffer_capacity: usize,
     /// How many events are kept in all. Default: 1 000 000, which is 16 MB.
     pub max_events: usize,
@@ -39,7 +40,7 @@ pub struct CollectorConfig {
     /// it a task that was woken and waits for a worker can't be told from one that waits for its
     /// wake-up. It needs this crate's feature `schedule-latency`, and does nothing without.
     pub schedule_latency: bool,
-    /// From when on a poll is called long, in the report and the pictures. Default: 1 ms.
+    /// From when on a poll is called long, in the report. Default: 1 ms.
     pub long_poll: Duration,
 }
 

@@ -23,17 +23,14 @@ pub(crate) fn register(id: Id, engine: &Arc<Engine>) {
 ///
 /// # Examples
 ///
-/// ```
-/// # #[cfg(tokio_unstable)]
-/// #[tokio_statemap::main(report = "target/doc-current.txt", tasks = "target/doc-current.json")]
+/// ```no_run
+/// #[tokio_statemap::main(tasks = "tasks.json")]
 /// async fn main() {
 ///     let collector = tokio_statemap::current().expect("the attribute made one");
 ///     // Some time later, when something looks odd:
 ///     let report = collector.snapshot().report();
 ///     println!("{report}");
 /// }
-/// # #[cfg(not(tokio_unstable))]
-/// # fn main() {}
 /// ```
 pub fn current() -> Option<Arc<Collector>> {
     let id = Handle::try_current().ok()?.id();

@@ -53,6 +53,8 @@ pub async fn run(which: &str) {
             send(libc::SIGINT);
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+        // Nobody handles it, and the program ends by itself before it can be dealt with.
+        "none" => send(libc::SIGINT),
         "after" => {
             set();
             wait().await;

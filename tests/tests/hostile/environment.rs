@@ -139,3 +139,24 @@ fn no_more_threads() {
     let about_signals = ended.messages().into_iter().filter(|line| line.contains("on a signal"));
     assert_eq!(about_signals.count(), 1, "{}", ended.stderr);
 }
+
+/// What is over a limit of the size of files is one line, not the end of the program.
+#[test]
+fn file_size_limit() {
+    let run = Run::new("file_size", "returns");
+    let limit = || {
+        let limit = libc::rlimit { rlim_cur: 512, rlim_max: 512 };
+        // SAFETY: `limit` lives through the call, which is async-signal-safe.
+        match unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    };
+    let ended = run.is_unharmed(|command| {
+        // SAFETY: `limit` only does what is async-signal-safe.
+        unsafe { command.pre_exec(limit) };
+    });
+    let files = [["`tasks`", "too large"], ["`workers`", "too large"], ["`report`", "too large"]];
+    messages(&ended, &files.each_ref().map(|words| &words[..]));
+    assert_eq!(names_in(&run.folder), [""; 0], "nothing half written is left");
+}

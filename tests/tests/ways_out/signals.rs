@@ -105,3 +105,15 @@ fn a_signal_after_the_run() {
     let observed = either!("after").compare();
     assert_eq!(observed.ended.status.signal(), Some(libc::SIGTERM));
 }
+
+/// `main` returns while the files are written for a signal: the program dies of the signal.
+#[test]
+fn the_end_comes_second() {
+    for count in 0..20 {
+        let folder = tests::child::folder(env!("CARGO_TARGET_TMPDIR"), &format!("second{count}"));
+        let mut command = tests::child::command(env!("CARGO_BIN_EXE_unit"), &folder);
+        let ended = tests::child::Running::start(command.arg("handler_none")).end();
+        assert_eq!(ended.status.signal(), Some(libc::SIGINT), "{}", ended.stderr);
+        tests::check::check(&std::fs::read(folder.join("tasks.json")).unwrap()).unwrap();
+    }
+}

@@ -1,6 +1,6 @@
 //! The keys of this crate.
 
-use syn::{Expr, ExprPath, Lit};
+use syn::{Expr, ExprLit, ExprPath, Lit};
 
 use super::{duration, literal, set_once};
 
@@ -21,6 +21,9 @@ pub(super) const KEYS: &[&str] = &[
     "configure",
     "hooks",
 ];
+
+/// A ring is taken from memory at once, so it is no larger than anyone could mean it to be.
+const MOST_BUFFER_CAPACITY: usize = 1 << 24;
 
 /// The keys that were given; what is `None` keeps its default.
 #[derive(Default)]
@@ -56,18 +59,18 @@ impl OwnKeys {
         match key {
             "tasks" => set_once(&mut self.tasks, key, value, || Ok(value.clone())),
             "workers" => set_once(&mut self.workers, key, value, || Ok(value.clone())),
-            "report" => set_once(&mut self.report, key, value, || Ok(report(value))),
-            "trace" => set_once(&mut self.trace, key, value, || trace(lit()?)),
+            "report" => set_once(&mut self.report, key, value, || report(value)),
+            "trace" => set_once(&mut self.trace, key, value, || trace(value)),
             "spawn_location" => {
                 set_once(&mut self.spawn_location, key, value, || literal::bool(lit()?, key))
             }
             "buffer_capacity" => {
-                set_once(&mut self.buffer_capacity, key, value, || literal::positive(lit()?, key))
+                set_once(&mut self.buffer_capacity, key, value, || buffer_capacity(lit()?))
             }
             "max_events" => {
                 set_once(&mut self.max_events, key, value, || literal::positive(lit()?, key))
             }
-            "keep" => set_once(&mut self.keep, key, value, || keep(lit()?)),
+            "keep" => set_once(&mut self.keep, key, value, || keep(value)),
             "schedule_latency" => {
                 set_once(&mut self.schedule_latency, key, value, || literal::bool(lit()?, key))
             }
@@ -104,14 +107,38 @@ fn ungrouped(value: &Expr) -> &Expr {
     }
 }
 
-fn report(value: &Expr) -> Report {
+fn report(value: &Expr) -> syn::Result<Report> {
     match value {
-        Expr::Path(path) if path.path.is_ident("stderr") => Report::Stderr,
-        _ => Report::Path(Box::new(value.clone())),
+        Expr::Path(path) if path.path.is_ident("stderr") => Ok(Report::Stderr),
+        Expr::Lit(ExprLit { lit: Lit::Str(path), .. }) if path.value() == "stderr" => {
+            Err(syn::Error::new_spanned(
+                value,
+                "Use `stderr` without quotes to print it, or another path such as \"./stderr\".",
+            ))
+        }
+        _ => Ok(Report::Path(Box::new(value.clone()))),
     }
 }
 
-fn trace(lit: &Lit) -> syn::Result<&'static str> {
+fn buffer_capacity(lit: &Lit) -> syn::Result<usize> {
+    let key = "buffer_capacity";
+    match literal::positive(lit, key)? {
+        capacity if capacity > MOST_BUFFER_CAPACITY => Err(literal::error(
+            lit,
+            format!("`{key}` may be at most {MOST_BUFFER_CAPACITY} (2^24) events."),
+        )),
+        capacity => Ok(capacity),
+    }
+}
+
+/// The literal that one of `values` is to be chosen with.
+fn choice<'a>(value: &'a Expr, key: &str, values: &str) -> syn::Result<&'a Lit> {
+    super::literal(value)
+        .map_err(|_| syn::Error::new_spanned(value, format!("`{key}` takes {values}.")))
+}
+
+fn trace(value: &Expr) -> syn::Result<&'static str> {
+    let lit = choice(value, "trace", r#""tasks", "workers", "both" or "none""#)?;
     match literal::string(lit, "trace")?.as_str() {
         "tasks" => Ok("Tasks"),
         "workers" => Ok("Workers"),
@@ -127,7 +154,8 @@ fn trace(lit: &Lit) -> syn::Result<&'static str> {
     }
 }
 
-fn keep(lit: &Lit) -> syn::Result<&'static str> {
+fn keep(value: &Expr) -> syn::Result<&'static str> {
+    let lit = choice(value, "keep", r#""first" or "last""#)?;
     match literal::string(lit, "keep")?.as_str() {
         "first" => Ok("First"),
         "last" => Ok("Last"),

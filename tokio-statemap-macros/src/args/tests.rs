@@ -136,14 +136,28 @@ fn own_values() {
     assert_eq!(own.start_after_ns, Some(0));
     assert_eq!(own.duration_ns, Some(1_500_000_000));
 
-    let own = main(quote!(report = crate::stderr)).unwrap().own;
-    assert!(matches!(own.report, Some(Report::Path(_))));
+    for args in [quote!(report = crate::stderr), quote!(report = "./stderr")] {
+        let own = main(args).unwrap().own;
+        assert!(matches!(own.report, Some(Report::Path(_))));
+    }
+    let own = main(quote!(buffer_capacity = 16_777_216)).unwrap().own;
+    assert_eq!(own.buffer_capacity, Some(1 << 24));
 }
 
 #[test]
 fn bad_values() {
     for (args, message) in [
         (quote!(buffer_capacity = 0), "`buffer_capacity` may not be 0."),
+        (
+            quote!(buffer_capacity = 16_777_217),
+            "`buffer_capacity` may be at most 16777216 (2^24) events.",
+        ),
+        (
+            quote!(report = "stderr"),
+            "Use `stderr` without quotes to print it, or another path such as \"./stderr\".",
+        ),
+        (quote!(keep = last), "`keep` takes \"first\" or \"last\"."),
+        (quote!(trace = workers), "`trace` takes \"tasks\", \"workers\", \"both\" or \"none\"."),
         (quote!(max_events = 0), "`max_events` may not be 0."),
         (quote!(max_events = "1"), "Failed to parse value of `max_events` as integer."),
         (quote!(max_events = 1 + 1), "Must be a literal"),

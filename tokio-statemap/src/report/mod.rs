@@ -32,6 +32,20 @@ const LONGEST_POLLS: usize = 10;
 /// What a [`Timeline`] says about who held the runtime, and for how long.
 ///
 /// Its `Display` is the text report, without a newline at its end: print it with `println!`.
+///
+/// # Examples
+///
+/// As a check in a program's own tests:
+///
+/// ```
+/// use tokio_statemap::Timeline;
+/// use tokio_statemap::report::Verdict;
+///
+/// fn assert_nobody_blocks(timeline: &Timeline) {
+///     let report = timeline.report();
+///     assert!(!matches!(report.verdict, Verdict::LongPolls { .. }), "{report}");
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Report {

@@ -160,6 +160,7 @@ fn accuses_nobody_of_the_workers_own_start() {
 fn accuses_nobody_of_a_run_that_is_too_short() {
     let mut timeline = timeline(1000);
     timeline.end_ns = 412 * US;
+    timeline.workers.iter_mut().for_each(|worker| worker.transitions.truncate(1));
     timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(0, 200 * US, 0, 0)])];
     let short = verdict(&timeline);
     assert!(short.starts_with("Nothing held the runtime up: no poll held a worker"), "{short}");
@@ -397,7 +398,8 @@ fn long_paths_lose_whole_folders() {
     assert_eq!(format::keep_right(path, 10), "…t.rs:42:9");
     assert_eq!(format::keep_right(path, 44), path);
     assert_eq!(format::clean("a\u{1b}[1m\n\u{202e}b"), "a\\u{1b}[1m\\n\\u{202e}b");
-    for c in ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}').chain(['\u{200e}', '\u{200f}'])
+    for c in
+        ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}').chain(['\u{200e}', '\u{200f}'])
     {
         assert_eq!(format::clean(&format!("a{c}b")), format!("a{}b", c.escape_default()));
     }

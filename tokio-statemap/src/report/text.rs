@@ -111,7 +111,9 @@ impl Report {
             return vec!["Neither tasks nor workers were to be recorded."];
         }
         if !workers && !self.task_hooks {
-            return vec!["Neither workers nor tasks were recorded: tasks need --cfg tokio_unstable."];
+            return vec![
+                "Neither workers nor tasks were recorded: tasks need --cfg tokio_unstable.",
+            ];
         }
         if !workers {
             parts.push("Workers were not recorded: their shares aren't known.");

@@ -25,6 +25,23 @@ pub use worker::{BlockingThread, Handover, Worker};
 ///
 /// Times are nanoseconds since the first [`Collector::start`](crate::Collector::start); the
 /// timeline reaches from [`begin_ns`](Self::begin_ns) to [`end_ns`](Self::end_ns).
+///
+/// # Examples
+///
+/// How long each task was running in all:
+///
+/// ```
+/// use tokio_statemap::{TaskState, Timeline};
+///
+/// fn print_running(timeline: &Timeline) {
+///     for task in &timeline.tasks {
+///         let spans = task.spans(timeline.end_ns);
+///         let running = spans.filter(|span| span.state == TaskState::Running);
+///         let running_ns: u64 = running.map(|span| span.length_ns()).sum();
+///         println!("{}: {running_ns} ns", timeline.task_name(task.key));
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Timeline {

@@ -31,6 +31,9 @@ const SIGNALS: [(c_int, Handler); 4] = [
 
 /// The signals that came, as bits.
 static CAME: AtomicU32 = AtomicU32::new(0);
+/// How many signals came, and how many of them the thread has dealt with.
+static TOLD: AtomicU32 = AtomicU32::new(0);
+static DEALT: AtomicU32 = AtomicU32::new(0);
 /// The process that the thread is in: a child of a fork has the handler but not the thread.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// The thread, as `pthread_self` calls it.
@@ -69,8 +72,13 @@ extern "C" fn at_exit() {
 /// change its exit status.
 pub(super) fn wait_if_dying() {
     const PATIENCE: Duration = Duration::from_secs(60);
-    if IS_DYING.load(Ordering::Acquire) {
-        std::thread::sleep(PATIENCE);
+    const STEP: Duration = Duration::from_millis(1);
+    for _ in 0..PATIENCE.as_millis() / STEP.as_millis() {
+        let is_dealt = DEALT.load(Ordering::Acquire) == TOLD.load(Ordering::Acquire);
+        if is_dealt && !IS_DYING.load(Ordering::Acquire) {
+            return;
+        }
+        std::thread::sleep(STEP);
     }
 }
 
@@ -84,14 +92,17 @@ fn listen() -> std::io::Result<()> {
         return Ok(());
     }
     wake::prepare()?;
+    DEALT.store(TOLD.load(Ordering::Acquire), Ordering::Release);
     std::thread::Builder::new().name("statemap-signal".into()).spawn(|| {
         block_signals();
         loop {
             wake::wait();
+            let told = TOLD.load(Ordering::Acquire);
             let came = CAME.swap(0, Ordering::AcqRel);
             for (signal, _) in SIGNALS.iter().filter(|(signal, _)| came & bit(*signal) != 0) {
                 on_delivery(*signal);
             }
+            DEALT.store(told, Ordering::Release);
         }
     })?;
     for (signal, handler) in ours {
@@ -152,6 +163,7 @@ extern "C" fn on_abort(signal: c_int) {
 /// Tells the thread of `signal`. It is async-signal-safe.
 fn tell(signal: c_int) {
     CAME.fetch_or(bit(signal), Ordering::AcqRel);
+    TOLD.fetch_add(1, Ordering::AcqRel);
     wake::wake();
 }
 

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(keep = last)]
+async fn main() {}

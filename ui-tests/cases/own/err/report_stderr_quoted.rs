@@ -1,0 +1,2 @@
+#[tokio_statemap::main(report = "stderr")]
+async fn main() {}
