@@ -20,7 +20,7 @@ fn polls(collector: &Arc<Collector>, runtime: &Runtime) {
     collector.block_on(runtime, async {
         let yields = |_| {
             tokio::spawn(async {
-                for _ in 0..50_000 {
+                for _ in 0..20_000 {
                     yield_now().await;
                 }
             })
@@ -57,7 +57,7 @@ fn it_does_not_grow() {
             collector.start();
         }
         let grown_kib = resident_kib().saturating_sub(before_kib);
-        // Some 5 million events of 16 bytes went by: 80 MB.
+        // Over 2 million events of 16 bytes went by, 40 MB.
         assert!(grown_kib < 8_000, "{grown_kib} KiB with {max_events}, {buffer_capacity}");
     }
 }

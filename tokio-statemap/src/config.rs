@@ -24,7 +24,7 @@ use crate::error::Error;
 pub struct CollectorConfig {
     /// How many records each thread's ring holds before they are moved to the store. Default:
     /// 4096, which is 64 KiB. Each thread has a ring, and a block of that size in the store that is
-    /// being filled: 128 KiB a thread.
+    /// being filled: 128 KiB a thread. At most 16 777 216 (2^24).
     pub buffer_capacity: usize,
     /// How many events are kept in all. Default: 1 000 000, which is 16 MB.
     pub max_events: usize,

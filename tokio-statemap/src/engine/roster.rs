@@ -97,6 +97,11 @@ impl Roster {
         })
     }
 
+    /// Whether the task `id` lives, as far as is known.
+    pub(crate) fn lives(&self, id: u64) -> bool {
+        self.tasks.contains_key(&id)
+    }
+
     pub(crate) fn stream(&self, id: StreamId) -> Option<&Stream> {
         self.streams.get(&id)
     }

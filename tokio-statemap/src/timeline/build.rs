@@ -50,6 +50,9 @@ struct Thread {
     window: usize,
     /// The polls that it is in, the inner last.
     polls: Vec<(u64, Poll)>,
+    /// Those of tasks that terminated before the left edge: Tokio tells the end of a poll after
+    /// that of its task, which may even have ended elsewhere meanwhile.
+    dead_polls: Vec<u64>,
     worker: Option<(u32, WorkerState)>,
     claims: Vec<Claim>,
     /// When something last terminated outside of a poll: it may be the run loop of its worker.
@@ -71,8 +74,14 @@ impl Builder {
         self.tasks.entry(id).or_default().carried = Some(polled);
     }
 
-    /// A thread, as it was at the left edge; `polls` are the tasks it was polling.
-    pub(crate) fn carry_thread(&mut self, thread: u32, known: &Stream, polls: &[u64]) {
+    /// A thread, as it was at the left edge; `polls` are the tasks it was polling, and whether they
+    /// still lived.
+    pub(crate) fn carry_thread(
+        &mut self,
+        thread: u32,
+        known: &Stream,
+        polls: impl Iterator<Item = (u64, bool)>,
+    ) {
         let begin_ns = self.begin_ns;
         let state = self.threads.entry(thread).or_default();
         state.is_used = true;
@@ -85,7 +94,11 @@ impl Builder {
             };
             state.claim(begin_ns, thread, worker, now);
         }
-        for &id in polls {
+        for (id, lives) in polls {
+            if !lives {
+                state.dead_polls.push(id);
+                continue;
+            }
             let poll = Poll::open(begin_ns, thread, known.worker).cut_left();
             state.polls.push((id, poll));
         }
@@ -136,6 +149,9 @@ impl Builder {
                 }
                 let poll = Poll::open(time_ns, number, worker).ready(ready_ns);
                 thread.polls.push((task_id, poll));
+            }
+            Event::TaskPollEnd { task_id, .. } if thread.dead_polls.contains(&task_id) => {
+                thread.dead_polls.retain(|&id| id != task_id);
             }
             Event::TaskPollEnd { task_id, worker, .. } => {
                 let open = thread.polls.iter().rposition(|&(id, _)| id == task_id);

@@ -23,8 +23,8 @@ impl Timeline {
             }
         }
         for (thread, known) in snapshot.roster.streams() {
-            let polls: Vec<_> = known.polls.iter().copied().map(task_id).collect();
-            builder.carry_thread(thread, known, &polls);
+            let polls = known.polls.iter().map(|&id| (task_id(id), snapshot.roster.lives(id)));
+            builder.carry_thread(thread, known, polls);
         }
         snapshot.read(|_, reading| match reading {
             Reading::Event(event) => builder.event(&event),
