@@ -205,3 +205,33 @@ fn drained_now_and_then() {
     assert!(tasks.entities.contains_key("main"));
     check(&data.workers_to_bytes().unwrap()).unwrap();
 }
+
+/// A poll that ended while nothing was recorded is over, also where all that was recorded of it is
+/// only remembered; and who was parked still is.
+#[test]
+fn what_ended_in_a_gap_is_not_made_up() {
+    let (collector, runtime) = runtime(Builder::new_multi_thread());
+    collector.start();
+    let (key, timeline) = collector.block_on(&runtime, async {
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let (began, begun) = tokio::sync::oneshot::channel();
+        let long = tokio::spawn(async move {
+            began.send(()).unwrap();
+            ended.recv().unwrap_err();
+        });
+        begun.await.unwrap();
+        let key = id(&long);
+        collector.stop();
+        drop(end);
+        long.await.unwrap();
+        // Until the workers are parked.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        assert!(!collector.drain_events().is_empty());
+        collector.start();
+        std::thread::sleep(Duration::from_millis(20));
+        (key, collector.snapshot())
+    });
+    assert!(find(&timeline, key).is_none(), "{:?}", find(&timeline, key));
+    let report = timeline.report();
+    assert!(report.longest_polls.is_empty(), "{report}");
+}

@@ -126,6 +126,7 @@ impl Snapshot {
             let records = self.segments.iter().filter_map(|s| s.records().first());
             let first = records.map(|record| record.ticks).min();
             self.begin_ns = first.map_or(self.end_ns, |ticks| self.times.ns(ticks));
+            self.roster.look_from(first.unwrap_or(u64::MAX), windows);
         }
     }
 

@@ -53,6 +53,13 @@ pub async fn run(which: &str) {
             send(libc::SIGINT);
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+        // An abort that the program survives: its handler chains to the one before.
+        "abort" => {
+            let mut aborts = signal(SignalKind::from_raw(libc::SIGABRT)).unwrap();
+            send(libc::SIGABRT);
+            aborts.recv().await;
+            println!("survived");
+        }
         // Nobody handles it, and the program ends by itself before it can be dealt with.
         "none" => send(libc::SIGINT),
         "after" => {

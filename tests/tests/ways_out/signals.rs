@@ -63,7 +63,11 @@ fn own_handler() {
         assert_eq!(observed.ended.status.code(), Some(0));
         assert!(observed.ended.stdout.ends_with("the last line\n"));
     }
-    for pair in [pair!("unit", "handler_tokio_twice"), pair!("unit", "handler_tokio_dropped")] {
+    for pair in [
+        pair!("unit", "handler_tokio_twice"),
+        pair!("unit", "handler_tokio_dropped"),
+        pair!("unit", "handler_abort"),
+    ] {
         assert_eq!(pair.compare().ended.status.code(), Some(0));
     }
 }

@@ -238,6 +238,8 @@ impl Engine {
     #[inline]
     pub(crate) fn parked(self: &Arc<Self>) {
         self.record(|lane, ticks| {
+            // Without task hooks nobody says that a thread ceased to be a worker: ask each time.
+            lane.worker_is_stale |= !cfg!(tokio_unstable);
             self.note_worker(lane, ticks);
             lane.push(self, ticks, Kind::Park, 0);
         });
@@ -246,7 +248,6 @@ impl Engine {
     #[inline]
     pub(crate) fn unparked(self: &Arc<Self>) {
         self.record(|lane, ticks| {
-            // Without task hooks nobody says that a thread ceased to be a worker: ask each time.
             lane.worker_is_stale |= !cfg!(tokio_unstable);
             self.note_worker(lane, ticks);
             lane.push(self, ticks, Kind::Unpark, 0);

@@ -127,6 +127,13 @@ impl Roster {
         self.absorb_until(segments, u64::MAX, from_ticks);
     }
 
+    /// What is known is looked at from `ticks` on: windows that began since are entered.
+    pub(crate) fn look_from(&mut self, ticks: u64, windows: &[Window]) {
+        while windows.get(self.window + 1).is_some_and(|window| window.from <= ticks) {
+            self.enter_window(self.window + 1);
+        }
+    }
+
     /// Between two windows anyone may have ended. Who was seen in the last one is remembered, in
     /// case they turn up again.
     fn enter_window(&mut self, window: usize) {
@@ -135,7 +142,6 @@ impl Roster {
         self.tasks.retain(|_, member| member.window == before);
         for stream in self.streams.values_mut() {
             stream.polls.clear();
-            stream.parked = None;
         }
         self.polled = Polled::default();
     }

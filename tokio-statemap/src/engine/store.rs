@@ -32,6 +32,8 @@ pub(crate) struct Store {
     tails: Buffer,
     free: Vec<Buffer>,
     events: u64,
+    /// From how many events on it is worth a look again whether any are too many.
+    search_at: u64,
 }
 
 /// Records that were moved out of the rings.
@@ -110,6 +112,7 @@ impl Store {
             tails: Buffer::default(),
             free: Vec::with_capacity(blocks),
             events: 0,
+            search_at: 0,
         };
         store.free.extend((0..blocks).map(|_| new_buffer(block_records)));
         store.tails = store.take_buffer();
@@ -168,9 +171,12 @@ impl Store {
 
     /// Up to which time blocks can be dropped so that, of what is newer, the blocks alone still
     /// hold `max_events`. `None` if no block can be dropped.
-    pub(crate) fn surplus(&self, max_events: u64) -> Option<u64> {
+    pub(crate) fn surplus(&mut self, max_events: u64) -> Option<u64> {
         let oldest = self.blocks.front()?;
         if self.events.saturating_sub(oldest.events) < max_events {
+            return None;
+        }
+        if self.events < self.search_at {
             return None;
         }
         // All that can go goes at once: a ring may hold many blocks, and a snapshot keeps hooks
@@ -179,8 +185,22 @@ impl Store {
             let newer = self.blocks.iter().filter(|other| other.first_ticks > block.last_ticks);
             newer.map(|other| other.events).sum()
         };
-        let n = self.blocks.partition_point(|block| newer(block) >= max_events);
-        n.checked_sub(1).map(|last| self.blocks[last].last_ticks)
+        let mut rest = self.events;
+        let may_go = self.blocks.iter().take_while(|block| {
+            rest -= block.events;
+            rest >= max_events
+        });
+        // No more than by their sum: seldom more than a few, so that the search is short.
+        let mut n = may_go.count();
+        while n > 0 && newer(&self.blocks[n - 1]) < max_events {
+            n -= 1;
+        }
+        // Each event kept from now on adds at most one to what is newer.
+        let missing = self.blocks.get(n).map_or(0, |next| max_events.saturating_sub(newer(next)));
+        let last_ticks = n.checked_sub(1).map(|last| self.blocks[last].last_ticks);
+        let dropped: u64 = self.blocks.iter().take(n).map(|block| block.events).sum();
+        self.search_at = self.events - dropped + missing;
+        last_ticks
     }
 
     /// Takes out what is no later than `until_ticks`, also of blocks that reach beyond.

@@ -155,7 +155,7 @@ impl Active {
             self.collector.stop();
             let timeline = self.collector.snapshot();
             #[cfg(unix)]
-            signal::without_size_signal(|| self.outputs.write(&timeline));
+            signal::without_fatal_signals(|| self.outputs.write(&timeline));
             #[cfg(not(unix))]
             self.outputs.write(&timeline);
         }));

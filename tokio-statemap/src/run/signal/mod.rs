@@ -64,6 +64,10 @@ pub(super) fn install() {
 }
 
 extern "C" fn at_exit() {
+    // A child of a fork may find locks that are held for ever, and a death that is its parent's.
+    if PROCESS.load(Ordering::Acquire) != std::process::id() {
+        return;
+    }
     let _ = std::panic::catch_unwind(super::exits::write_all);
     wait_if_dying();
 }
@@ -73,6 +77,9 @@ extern "C" fn at_exit() {
 pub(super) fn wait_if_dying() {
     const PATIENCE: Duration = Duration::from_secs(60);
     const STEP: Duration = Duration::from_millis(1);
+    if PROCESS.load(Ordering::Acquire) != std::process::id() {
+        return;
+    }
     for _ in 0..PATIENCE.as_millis() / STEP.as_millis() {
         let is_dealt = DEALT.load(Ordering::Acquire) == TOLD.load(Ordering::Acquire);
         if is_dealt && !IS_DYING.load(Ordering::Acquire) {
@@ -93,6 +100,7 @@ fn listen() -> std::io::Result<()> {
     }
     wake::prepare()?;
     DEALT.store(TOLD.load(Ordering::Acquire), Ordering::Release);
+    IS_DYING.store(false, Ordering::Release);
     std::thread::Builder::new().name("statemap-signal".into()).spawn(|| {
         block_signals();
         loop {
@@ -117,6 +125,9 @@ fn bit(signal: c_int) -> u32 {
 
 /// The handler. Only what POSIX calls async-signal-safe happens here.
 extern "C" fn on_signal(signal: c_int) {
+    if !is_set(signal, on_signal) {
+        return; // the application's handler called
+    }
     // SAFETY: `getpid`, `signal`, `raise` and what `tell` does are async-signal-safe; `errno` is
     // the thread's own, and put back for the code that was interrupted.
     // Tests: `ways_out::sigint`, `ways_out::fork`.
@@ -139,6 +150,9 @@ extern "C" fn on_signal(signal: c_int) {
 extern "C" fn on_abort(signal: c_int) {
     static STEP: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 2_000_000 };
     const STEPS: u32 = 5_000; // 10 s
+    if !is_set(signal, on_abort) {
+        return; // the application's handler called, and may want to go on
+    }
     // SAFETY: `getpid`, `pthread_self`, `nanosleep`, `signal`, `raise` and what `tell` does are
     // async-signal-safe; `STEP` is valid, and where to write what is left of it may be null. The
     // signal is delivered on return: it may also have been sent by `kill`.
@@ -158,6 +172,11 @@ extern "C" fn on_abort(signal: c_int) {
         libc::signal(signal, libc::SIG_DFL);
         libc::raise(signal);
     }
+}
+
+/// Whether `handler` is the one that is set. It is async-signal-safe.
+fn is_set(signal: c_int, handler: Handler) -> bool {
+    action(signal) == handler as libc::sighandler_t
 }
 
 /// Tells the thread of `signal`. It is async-signal-safe.
@@ -191,6 +210,9 @@ fn on_delivery(signal: c_int) {
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
         libc::raise(signal);
     }
+    // Still here: process 1 of a container ignores what it has no handler for, or the application
+    // has set one meanwhile.
+    IS_DYING.store(false, Ordering::Release);
 }
 
 /// Keeps all signals from this thread: they are for the application's threads, or for nobody if
@@ -229,25 +251,34 @@ fn set_action(signal: c_int, handler: libc::sighandler_t) {
     }
 }
 
-/// Calls `f` with SIGXFSZ blocked: what is over a limit of the size of files (`ulimit -f`) is then
-/// an error of `write`, instead of the end of the process.
-pub(super) fn without_size_signal(f: impl FnOnce()) {
+/// Calls `f` with the signals blocked that a write can be answered with: SIGXFSZ where a file gets
+/// larger than a limit (`ulimit -f`), SIGPIPE where nobody reads and the program has set the default
+/// action. What would end the process is then an error of `write`.
+pub(super) fn without_fatal_signals(f: impl FnOnce()) {
     // SAFETY: the sets are initialised by `sigemptyset`, `pthread_sigmask` or `sigpending` before
     // they are read. `sigwait` is only called for a signal that is blocked and pending, so that it
     // returns at once. Test: `hostile::file_size_limit`.
     unsafe {
-        let mut size: libc::sigset_t = std::mem::zeroed();
+        let mut fatal: libc::sigset_t = std::mem::zeroed();
         let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut size);
-        libc::sigaddset(&raw mut size, libc::SIGXFSZ);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const size, &raw mut before);
+        let mut pending_before: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut fatal);
+        libc::sigaddset(&raw mut fatal, libc::SIGXFSZ);
+        libc::sigaddset(&raw mut fatal, libc::SIGPIPE);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const fatal, &raw mut before);
+        libc::sigpending(&raw mut pending_before);
         f();
         let mut pending: libc::sigset_t = std::mem::zeroed();
         libc::sigpending(&raw mut pending);
-        let was_blocked = libc::sigismember(&raw const before, libc::SIGXFSZ) == 1;
-        if !was_blocked && libc::sigismember(&raw const pending, libc::SIGXFSZ) == 1 {
-            let mut signal = 0;
-            libc::sigwait(&raw const size, &raw mut signal);
+        for signal in [libc::SIGXFSZ, libc::SIGPIPE] {
+            let is_ours = libc::sigismember(&raw const pending_before, signal) == 0;
+            if is_ours && libc::sigismember(&raw const pending, signal) == 1 {
+                let mut one: libc::sigset_t = std::mem::zeroed();
+                libc::sigemptyset(&raw mut one);
+                libc::sigaddset(&raw mut one, signal);
+                let mut taken = 0;
+                libc::sigwait(&raw const one, &raw mut taken);
+            }
         }
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
     }
