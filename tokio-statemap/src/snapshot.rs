@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use crate::clock::Scale;
 use crate::config::{CollectorConfig, Keep};
-use crate::engine::record::{Kind, ROOT, Record, events_in, unpack_ready};
+use crate::engine::record::{Kind, ROOT, Record, unpack_ready};
 use crate::engine::roster::{Roster, role};
-use crate::engine::store::Segment;
+use crate::engine::store::{Segment, events_of};
 use crate::engine::{Engine, Window};
 use crate::event::{Event, SpawnLocation};
 use crate::lost::Lost;
@@ -69,7 +69,7 @@ impl Snapshot {
         }
         segments.retain(|segment| !segment.records().is_empty());
         segments.sort_unstable_by_key(Segment::order);
-        let stored_events = segments.iter().map(|s| events_in(s.records())).sum();
+        let stored_events = events_of(&segments);
         let lost = engine.lost(stored_events);
         let is_full = engine.is_full();
         let roster = roster_now.clone();
@@ -109,7 +109,7 @@ impl Snapshot {
         let surplus = stored_events.saturating_sub(self.config.max_events as u64);
         match self.config.keep {
             Keep::Last if surplus > 0 => self.cut_oldest(surplus, windows),
-            Keep::First if surplus > 0 => self.cut_newest(surplus),
+            Keep::First if surplus > 0 => self.cut_newest(self.config.max_events as u64),
             _ => {}
         }
         if is_full || self.config.keep == Keep::First && surplus > 0 {
@@ -131,38 +131,37 @@ impl Snapshot {
     }
 
     fn cut_oldest(&mut self, surplus: u64, windows: &[Window]) {
-        if let Some(at) = surplus.checked_sub(1).and_then(|nth| self.nth_event_ticks(nth)) {
-            // Of the events at that very time, this many go.
-            let mut at_edge = surplus - self.events_before(at);
-            let mut dropped = Vec::new();
-            for segment in &mut self.segments {
-                let n = segment.records().iter().position(|record| {
-                    let goes = record.ticks < at || record.ticks == at && at_edge > 0;
-                    at_edge -= u64::from(goes && record.ticks == at && record.is_event());
-                    !goes
-                });
-                let n = n.unwrap_or(segment.records().len());
-                dropped.push(segment.split_front(n));
-            }
-            self.roster.absorb(&dropped, windows);
+        let oldest = self.oldest(surplus);
+        let segments = self.segments.iter_mut().zip(oldest);
+        let dropped: Vec<_> = segments.map(|(segment, n)| segment.split_front(n)).collect();
+        self.roster.absorb(&dropped, windows);
+    }
+
+    fn cut_newest(&mut self, kept: u64) {
+        let oldest = self.oldest(kept);
+        for (segment, n) in self.segments.iter_mut().zip(oldest) {
+            segment.truncate(n);
         }
     }
 
-    fn cut_newest(&mut self, surplus: u64) {
-        let total: u64 = self.segments.iter().map(|s| events_in(s.records())).sum();
-        let kept = total.saturating_sub(surplus);
-        let Some(at) = self.nth_event_ticks(kept) else {
-            return;
+    /// How many records of each segment the oldest `events` over all threads are.
+    fn oldest(&self, events: u64) -> Vec<usize> {
+        let last = events.checked_sub(1).and_then(|nth| self.nth_event_ticks(nth));
+        let Some(at) = last else {
+            return vec![0; self.segments.len()];
         };
-        let mut at_edge = kept - self.events_before(at);
-        for segment in &mut self.segments {
-            let n = segment.records().iter().position(|record| {
-                let stays = record.ticks < at || record.ticks == at && at_edge > 0;
-                at_edge -= u64::from(stays && record.ticks == at && record.is_event());
-                !stays
-            });
-            segment.truncate(n.unwrap_or(segment.records().len()));
-        }
+        // Of the events at that very time, this many.
+        let mut at_edge = events - self.events_before(at);
+        let segments = self.segments.iter().map(|segment| {
+            let records = segment.records();
+            let is_newer = |record: &Record| {
+                let is_older = record.ticks < at || record.ticks == at && at_edge > 0;
+                at_edge -= u64::from(is_older && record.ticks == at && record.is_event());
+                !is_older
+            };
+            records.iter().position(is_newer).unwrap_or(records.len())
+        });
+        segments.collect()
     }
 
     /// The time of the `nth` event over all threads, in ticks.

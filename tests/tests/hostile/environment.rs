@@ -106,22 +106,9 @@ fn stderr_is_closed() {
 /// No thread can be started, so that nobody waits for signals; the rest is as ever.
 #[test]
 fn no_more_threads() {
-    // SAFETY: it has no precondition.
-    let is_root = unsafe { libc::geteuid() } == 0;
     let run = Run::new("threads_none", "returns");
-    // Where nobody may run it and write, too.
-    let folder = tests::child::folder(
-        std::env::temp_dir(),
-        &format!("statemap-threads-{}", std::process::id()),
-    );
-    let program = folder.join("single");
-    fs::copy(env!("CARGO_BIN_EXE_single"), &program).unwrap();
-    let mut command = run.command(&program);
-    command.current_dir(&folder).env("OUT", "/dev/null/nowhere");
-    if is_root {
-        // The limit doesn't hold for the superuser.
-        command.uid(65_534).gid(65_534);
-    }
+    let (mut command, folder) = run.command_as_nobody(env!("CARGO_BIN_EXE_single"));
+    command.env("OUT", "/dev/null/nowhere");
     let limit = || {
         let limit = libc::rlimit { rlim_cur: 1, rlim_max: 1 };
         // SAFETY: `limit` lives through the call, which is async-signal-safe.

@@ -5,7 +5,6 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::thread;
@@ -59,28 +58,15 @@ fn a_file_where_a_folder_should_be() {
     assert_eq!(fs::read(run.folder.join("a")).unwrap(), b"mine");
 }
 
-/// The superuser may write everywhere, so that for one the program runs as nobody.
 #[test]
 fn a_read_only_folder() {
-    // SAFETY: it has no precondition.
-    let is_root = unsafe { libc::geteuid() } == 0;
     let run = Run::new("read_only", "returns");
-    // Where nobody may run it, too.
-    let folder = tests::child::folder(
-        std::env::temp_dir(),
-        &format!("statemap-hostile-{}", std::process::id()),
-    );
-    let program = folder.join("hostile");
-    fs::copy(env!("CARGO_BIN_EXE_hostile"), &program).unwrap();
+    let (mut command, folder) = run.command_as_nobody(env!("CARGO_BIN_EXE_hostile"));
     let closed = folder.join("closed");
     fs::create_dir(&closed).unwrap();
     fs::write(closed.join("workers.json"), "the old one").unwrap();
     fs::set_permissions(&closed, PermissionsExt::from_mode(0o555)).unwrap();
-    let mut command = run.command(&program);
     command.current_dir(&closed).env("REPORT", "/dev/null");
-    if is_root {
-        command.uid(65_534).gid(65_534);
-    }
     let ended = Running::start(&mut command).end();
     let workers = fs::read(closed.join("workers.json")).unwrap();
     fs::set_permissions(&closed, PermissionsExt::from_mode(0o755)).unwrap();

@@ -1,6 +1,7 @@
 //! The program `hostile`, recorded and compared with itself.
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -24,6 +25,24 @@ impl Run {
         let mut command = command(program.as_ref(), &self.folder);
         command.arg(self.way);
         command
+    }
+
+    /// The same in a copy of `program`, in a folder where nobody may run it and write: as nobody,
+    /// if this is the superuser, whom no limit and no permission holds. The folder is the caller's
+    /// to remove.
+    pub(crate) fn command_as_nobody(&self, program: &str) -> (Command, PathBuf) {
+        let name = Path::new(program).file_name().unwrap();
+        let of_process = format!("statemap-{}-{}", name.to_string_lossy(), std::process::id());
+        let folder = folder(std::env::temp_dir(), &of_process);
+        let copy = folder.join(name);
+        fs::copy(program, &copy).unwrap();
+        let mut command = self.command(&copy);
+        command.current_dir(&folder);
+        // SAFETY: it has no precondition.
+        if unsafe { libc::geteuid() } == 0 {
+            command.uid(65_534).gid(65_534);
+        }
+        (command, folder)
     }
 
     /// Runs it recorded, after `change`, and says how it ended: as it does without us, but for the

@@ -21,7 +21,7 @@ use crate::clock::Clock;
 use crate::config::{CollectorConfig, Keep};
 use crate::engine::lane::{Lane, NoLane};
 use crate::engine::locations::Locations;
-use crate::engine::record::{Kind, ROOT, events_in, pack_ready};
+use crate::engine::record::{Kind, ROOT, pack_ready};
 use crate::engine::ring::{Outlet, Ring};
 use crate::engine::roots::Roots;
 use crate::engine::roster::Roster;
@@ -237,20 +237,21 @@ impl Engine {
 
     #[inline]
     pub(crate) fn parked(self: &Arc<Self>) {
-        self.record(|lane, ticks| {
-            // Without task hooks nobody says that a thread ceased to be a worker: ask each time.
-            lane.worker_is_stale |= !cfg!(tokio_unstable);
-            self.note_worker(lane, ticks);
-            lane.push(self, ticks, Kind::Park, 0);
-        });
+        self.record_worker(Kind::Park);
     }
 
     #[inline]
     pub(crate) fn unparked(self: &Arc<Self>) {
+        self.record_worker(Kind::Unpark);
+    }
+
+    #[inline]
+    fn record_worker(self: &Arc<Self>, kind: Kind) {
         self.record(|lane, ticks| {
+            // Without task hooks nobody says that a thread ceased to be a worker: ask each time.
             lane.worker_is_stale |= !cfg!(tokio_unstable);
             self.note_worker(lane, ticks);
-            lane.push(self, ticks, Kind::Unpark, 0);
+            lane.push(self, ticks, kind, 0);
         });
     }
 
@@ -416,16 +417,15 @@ impl Engine {
             return;
         };
         let mut taken = lock(&self.taken);
-        lock(&self.store).take_until(until_ticks, &mut taken);
-        // Threads that seldom emit have older records that fill no block yet.
+        // Threads that seldom emit have older records that fill no block yet. They come first, as
+        // what their rings hold may just fill blocks that are as old.
+        let mut events = 0;
         for outlet in lock(&self.outlets).iter() {
-            outlet.take_until(until_ticks, &self.store, &mut taken);
+            events += outlet.take_until(until_ticks, &self.store, &mut taken);
         }
-        // Their rings may just have filled blocks that are as old.
-        lock(&self.store).take_until(until_ticks, &mut taken);
+        events += lock(&self.store).take_until(until_ticks, &mut taken);
         taken.sort_unstable_by_key(Segment::order);
         roster.absorb(&taken, &lock(&self.windows));
-        let events: u64 = taken.iter().map(|s| events_in(s.records())).sum();
         self.dropped_events.fetch_add(events, Ordering::Relaxed);
         lock(&self.store).recycle(&mut taken);
     }

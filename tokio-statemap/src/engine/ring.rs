@@ -89,15 +89,17 @@ impl Outlet {
     }
 
     /// Moves the ring's content on, and what is no later than `until_ticks` out to `into`.
+    /// Returns how many events went there.
     pub(crate) fn take_until(
         &self,
         until_ticks: u64,
         store: &Mutex<Store>,
         into: &mut Vec<Segment>,
-    ) {
+    ) -> u64 {
         let mut side = lock(&self.side);
         side.drain(store);
         let old = side.open.partition_point(|record| record.ticks <= until_ticks);
+        let events = events_in(&side.open[..old]);
         if old > 0 {
             let (stream, sequence) = (side.stream, side.sequence);
             let mut taken = lock(store).take_buffer();
@@ -105,6 +107,7 @@ impl Outlet {
             into.push(Segment::new(stream, sequence, taken));
             side.sequence = side.sequence.wrapping_add(1);
         }
+        events
     }
 
     pub(crate) fn refused(&self) -> u64 {

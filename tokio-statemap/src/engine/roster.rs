@@ -113,17 +113,16 @@ impl Roster {
     /// Learns from records that are dropped: those of one stream in their order. `windows` are the
     /// starts of recording, in ticks.
     pub(crate) fn absorb(&mut self, segments: &[Segment], windows: &[Window]) {
-        let ticks =
-            || segments.iter().filter_map(|s| Some((s.records().first()?, s.records().last()?)));
-        let Some(last_ticks) = ticks().map(|(_, last)| last.ticks).max() else { return };
+        let last = segments.iter().filter_map(|segment| segment.records().last());
+        let Some(last_ticks) = last.map(|record| record.ticks).max() else { return };
         self.has_absorbed = true;
-        let is_over = |from: Option<&Window>| from.is_none_or(|window| last_ticks < window.from);
-        while !is_over(windows.get(self.window + 1)) {
-            let until_ticks = windows[self.window + 1].from;
-            self.absorb_until(segments, until_ticks, windows[self.window].from);
+        // There is nothing before the first window that would be known.
+        let mut from_ticks = if self.window == 0 { 0 } else { windows[self.window].from };
+        while let Some(next) = windows.get(self.window + 1).filter(|next| next.from <= last_ticks) {
+            self.absorb_until(segments, next.from, from_ticks);
             self.enter_window(self.window + 1);
+            from_ticks = next.from;
         }
-        let from_ticks = windows.get(self.window).map_or(0, |window| window.from);
         self.absorb_until(segments, u64::MAX, from_ticks);
     }
 
@@ -151,12 +150,11 @@ impl Roster {
     /// Terminations come last, whatever the order of the streams: a task's id is never used again,
     /// so that whoever terminated anywhere in `segments` does not live.
     fn absorb_until(&mut self, segments: &[Segment], until_ticks: u64, from_ticks: u64) {
-        let is_first = self.window == 0;
         let mut terminated = std::mem::take(&mut self.terminated);
         for segment in segments {
             let records = segment.records();
             let until = records.partition_point(|record| record.ticks < until_ticks);
-            let from = records.partition_point(|record| !is_first && record.ticks < from_ticks);
+            let from = records.partition_point(|record| record.ticks < from_ticks);
             let Some(records) = records.get(from..until).filter(|records| !records.is_empty())
             else {
                 continue;

@@ -203,17 +203,20 @@ impl Store {
         last_ticks
     }
 
-    /// Takes out what is no later than `until_ticks`, also of blocks that reach beyond.
+    /// Takes out what is no later than `until_ticks`, also of blocks that reach beyond. Returns how
+    /// many events that were.
     ///
     /// All of it must go at once: the roster would take a task for living whose end it learns long
     /// before its spawn, and a stream's records must be taken in their order.
-    pub(crate) fn take_until(&mut self, until_ticks: u64, into: &mut Vec<Segment>) {
-        let from = into.len();
+    pub(crate) fn take_until(&mut self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
+        let mut taken = 0;
         while self.blocks.front().is_some_and(|block| block.last_ticks <= until_ticks) {
             if let Some(block) = self.blocks.pop_front() {
+                taken += block.events;
                 block.content.segments(into);
             }
         }
+        let parts_from = into.len();
         for i in (0..self.blocks.len()).rev() {
             if self.blocks[i].first_ticks > until_ticks {
                 continue;
@@ -236,8 +239,9 @@ impl Store {
             tails.clear();
             tails.extend(later);
         }
-        let taken: u64 = into[from..].iter().map(|s| events_in(s.records())).sum();
+        taken += events_of(&into[parts_from..]);
         self.events -= taken;
+        taken
     }
 
     /// Uses the memory of `segments` again, as far as no snapshot shares it.
@@ -278,6 +282,11 @@ impl Content {
             Self::Shared(records) => split_streams(records, into),
         }
     }
+}
+
+/// How many events `segments` hold.
+pub(crate) fn events_of(segments: &[Segment]) -> u64 {
+    segments.iter().map(|segment| events_in(segment.records())).sum()
 }
 
 /// The runs of a buffer in which each run is led by a `Stream` note.

@@ -11,7 +11,7 @@ mod stream;
 mod window;
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
-use std::sync::{Arc, Mutex, Once, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, Once, TryLockError};
 use std::time::Duration;
 
 use tokio::runtime::Builder;
@@ -20,6 +20,7 @@ use crate::collector::Collector;
 use crate::hooks::Hooks;
 use crate::message::say;
 use crate::root::Root;
+use crate::sync::lock;
 pub use settings::{Report, Settings};
 
 use output::Outputs;
@@ -120,8 +121,7 @@ impl Active {
         if self.pid != std::process::id() {
             return;
         }
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        self.write(&mut written);
+        self.write(&mut lock(&self.written));
     }
 
     /// The same for a way out that may have interrupted the writing on its own thread, and so must

@@ -1,7 +1,7 @@
 //! The files of a run.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -163,15 +163,15 @@ impl Target {
         check().map_err(|source| self.error(source))
     }
 
-    /// Writes `content`, so that the file is all there or untouched: beside it first, then renamed.
+    /// Writes `content`, which buffers by itself, so that the file is all there or untouched: beside it first, then renamed.
     fn write(&self, content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
         let write = || {
             // `/dev/stdout`, `/dev/full`, a pipe: replacing those by a file is not what is meant.
             if is_stream(&self.path) {
-                return write_to(Stream::open(&self.path)?, content);
+                return content(&mut Stream::open(&self.path)?);
             }
-            let (beside, file) = self.create_beside()?;
-            let renamed = write_to(file, content).and_then(|()| fs::rename(&beside, self.real()));
+            let (beside, mut file) = self.create_beside()?;
+            let renamed = content(&mut file).and_then(|()| fs::rename(&beside, self.real()));
             if renamed.is_err() {
                 let _ = fs::remove_file(&beside);
             }
@@ -222,14 +222,4 @@ impl Target {
     fn error(&self, source: io::Error) -> Error {
         Error::Io { path: self.shown.clone(), source }
     }
-}
-
-fn write_to(
-    file: impl Write,
-    content: &dyn Fn(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut writer = BufWriter::new(file);
-    content(&mut writer)?;
-    writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-    Ok(())
 }

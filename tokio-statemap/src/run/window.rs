@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::collector::Collector;
 use crate::message::say;
+use crate::sync::lock;
 
 /// A thread that starts and stops the collector in time. Without either key there is none.
 #[derive(Debug)]
@@ -49,7 +50,7 @@ impl Window {
     /// Ends the thread: the run is over.
     pub(super) fn close(&self) {
         let (closed, changed) = &*self.closed;
-        *closed.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *lock(closed) = true;
         changed.notify_all();
     }
 }
@@ -57,7 +58,6 @@ impl Window {
 /// Waits for so long; `true` if the run was over before.
 fn sleep(closed: &(Mutex<bool>, Condvar), time: Duration) -> bool {
     let (closed, changed) = closed;
-    let guard = closed.lock().unwrap_or_else(PoisonError::into_inner);
-    let waited = changed.wait_timeout_while(guard, time, |closed| !*closed);
+    let waited = changed.wait_timeout_while(lock(closed), time, |closed| !*closed);
     *waited.unwrap_or_else(PoisonError::into_inner).0
 }

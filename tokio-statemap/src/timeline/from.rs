@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::config::{CollectorConfig, TraceTarget};
-use crate::engine::record::events_in;
+use crate::config::CollectorConfig;
 use crate::engine::roster::Lives;
+use crate::engine::store::events_of;
 use crate::event::Event;
 use crate::lost::Lost;
 use crate::snapshot::{Reading, Snapshot, task_id};
@@ -43,7 +43,7 @@ impl Timeline {
         timeline.begin_ns = snapshot.begin_ns;
         timeline.end_ns = snapshot.end_ns.max(snapshot.begin_ns);
         timeline.gaps = gaps(&snapshot.windows, snapshot.begin_ns);
-        timeline.events = snapshot.segments.iter().map(|s| events_in(s.records())).sum();
+        timeline.events = events_of(&snapshot.segments);
         timeline.lost = snapshot.lost;
         timeline
     }
@@ -98,11 +98,6 @@ impl Timeline {
                 && crate::collector::CAN_TELL_READY,
             long_poll: config.long_poll,
         }
-    }
-
-    /// Whether tasks were to be recorded and could be.
-    pub fn has_tasks(&self) -> bool {
-        self.task_hooks && matches!(self.trace_target, TraceTarget::Tasks | TraceTarget::Both)
     }
 }
 

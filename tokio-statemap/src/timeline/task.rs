@@ -103,9 +103,4 @@ impl Task {
         });
         std::iter::once((self.first_ns, self.first_state)).chain(polls).chain(ended)
     }
-
-    /// How many polls were seen to start.
-    pub fn polls_started(&self) -> usize {
-        self.polls.iter().filter(|poll| !poll.is_cut_left()).count()
-    }
 }

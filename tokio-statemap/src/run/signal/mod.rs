@@ -5,8 +5,8 @@
 //!
 //! The handler only ever replaces the default action; an application that sets a handler of its own
 //! replaces ours, and one that chains to the handler before it (as signal-hook and so Tokio do)
-//! calls ours too: the thread then sees that ours is no longer the one that is set, and leaves the
-//! signal to the application.
+//! calls ours too: ours then sees that it is no longer the one that is set, and leaves the signal to
+//! the application.
 
 #![allow(unsafe_code)]
 
@@ -107,8 +107,11 @@ fn listen() -> std::io::Result<()> {
             wake::wait();
             let told = TOLD.load(Ordering::Acquire);
             let came = CAME.swap(0, Ordering::AcqRel);
-            for (signal, _) in SIGNALS.iter().filter(|(signal, _)| came & bit(*signal) != 0) {
-                on_delivery(*signal);
+            for (signal, handler) in SIGNALS {
+                // If not, the application has set a handler of its own meanwhile.
+                if came & bit(signal) != 0 && is_set(signal, handler) {
+                    on_delivery(signal);
+                }
             }
             DEALT.store(told, Ordering::Release);
         }
@@ -188,10 +191,6 @@ fn tell(signal: c_int) {
 
 /// On the thread: the files, then the death that the program would have died.
 fn on_delivery(signal: c_int) {
-    let ours = SIGNALS.iter().find(|(ours, _)| *ours == signal);
-    if ours.is_none_or(|(_, handler)| action(signal) != *handler as libc::sighandler_t) {
-        return; // the application has a handler of its own
-    }
     if signal == libc::SIGABRT {
         super::exits::write_all();
         // The handler waits for this, and ends the process.
