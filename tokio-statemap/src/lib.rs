@@ -45,9 +45,13 @@ mod engine;
 mod error;
 #[cfg(feature = "record")]
 mod event;
+#[cfg(feature = "html")]
+pub mod html;
 #[cfg(feature = "record")]
 mod lost;
 mod message;
+#[cfg(feature = "record")]
+pub mod picture;
 #[cfg(feature = "record")]
 pub mod report;
 #[cfg(feature = "record")]
@@ -60,6 +64,8 @@ mod snapshot;
 mod state;
 #[cfg(feature = "record")]
 pub mod statemap;
+#[cfg(feature = "record")]
+pub mod svg;
 #[cfg(feature = "record")]
 mod sync;
 #[cfg(feature = "record")]

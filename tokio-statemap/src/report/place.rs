@@ -20,7 +20,7 @@ pub struct Place {
 }
 
 impl Place {
-    pub(super) fn of(task: &Task) -> Self {
+    pub(crate) fn of(task: &Task) -> Self {
         Self { location: task.location, is_root: matches!(task.key, TaskKey::Root(_)) }
     }
 

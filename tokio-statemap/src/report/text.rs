@@ -103,7 +103,7 @@ impl Report {
     }
 
     /// What can't be known, each in a line of its own.
-    fn unknown(&self) -> Vec<&'static str> {
+    pub(crate) fn unknown(&self) -> Vec<&'static str> {
         let mut parts = Vec::new();
         let (tasks, workers) =
             (self.trace_target.tracks_tasks(), self.trace_target.tracks_workers());

@@ -1,0 +1,57 @@
+//! Which rows share a lane.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Packs rows into lanes: a row may follow one that ended no later than it begins.
+///
+/// `lives` are the rows with their begin and end; the end is `None` for one that lasts to the edge.
+/// Gives the rows lane by lane, each lane by time, and appends to `lanes` where in `rows` each lane
+/// begins. Of the lanes that are free the topmost is taken, so that what lives long stays on top.
+pub(crate) fn pack(
+    lives: &mut [(u64, Option<u64>, u32)],
+    rows: &mut Vec<u32>,
+    lanes: &mut Vec<u32>,
+) {
+    lives.sort_unstable_by_key(|&(begin, _, row)| (begin, row));
+    let mut busy: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
+    let mut free: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
+    // The lane of each row, and how many rows each lane has.
+    let mut lane_of: Vec<u32> = Vec::with_capacity(lives.len());
+    let mut sizes: Vec<u32> = Vec::new();
+    for &(begin, end, _) in lives.iter() {
+        while let Some(&Reverse((ended, lane))) = busy.peek() {
+            if ended > begin {
+                break;
+            }
+            busy.pop();
+            free.push(Reverse(lane));
+        }
+        let lane = free.pop().map_or_else(
+            || {
+                sizes.push(0);
+                sizes.len() as u32 - 1
+            },
+            |Reverse(lane)| lane,
+        );
+        sizes[lane as usize] += 1;
+        lane_of.push(lane);
+        if let Some(end) = end {
+            busy.push(Reverse((end, lane)));
+        }
+    }
+    let first = rows.len();
+    let mut next: Vec<u32> = Vec::with_capacity(sizes.len());
+    let mut at = first as u32;
+    for size in sizes {
+        lanes.push(at);
+        next.push(at);
+        at += size;
+    }
+    rows.resize(first + lives.len(), 0);
+    for (&(_, _, row), lane) in lives.iter().zip(lane_of) {
+        let place = &mut next[lane as usize];
+        rows[*place as usize] = row;
+        *place += 1;
+    }
+}
