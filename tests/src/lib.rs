@@ -3,5 +3,6 @@
 pub mod check;
 #[cfg(unix)]
 pub mod child;
+pub mod page;
 #[cfg(unix)]
 pub mod programs;

@@ -183,6 +183,13 @@ mod without {
             let workers = check(&read("workers.json")).unwrap();
             assert!(workers.entities.contains_key("worker-0"));
             assert!(workers.title.contains("(workers only)"), "{}", workers.title);
+            let page = tests::page::check(&read("statemap.html")).unwrap();
+            assert_eq!(page.notes()[0], "Workers only: task hooks need --cfg tokio_unstable.");
+            assert_eq!((page.rows("tasks"), &page.meta["tasksKnown"]), (1, &false.into()));
+            let svg = read("statemap.svg");
+            tests::page::check_svg(&svg).unwrap();
+            let svg = String::from_utf8(svg).unwrap();
+            assert!(svg.to_lowercase().contains("workers only"), "{svg}");
             let report = String::from_utf8(read("report.txt")).unwrap();
             assert!(
                 report.contains("Workers only: task hooks need --cfg tokio_unstable."),

@@ -45,6 +45,8 @@ fn main() {
 #[tokio_statemap::main(
     tasks = out("tasks.json"),
     workers = out("workers.json"),
+    html = out("statemap.html"),
+    svg = out("statemap.svg"),
     report = out("report.txt")
 )]
 async fn observed(way: &str) {

@@ -5,6 +5,8 @@ use tests::programs::{out, run, way};
 #[tokio_statemap::main(
     tasks = out("tasks.json"),
     workers = out("workers.json"),
+    html = out("statemap.html"),
+    svg = out("statemap.svg"),
     report = out("report.txt")
 )]
 async fn main() -> Result<(), String> {

@@ -6,6 +6,8 @@ use tests::programs::{out, run, way};
     worker_threads = 2,
     tasks = out("tasks.json"),
     workers = out("workers.json"),
+    html = out("statemap.html"),
+    svg = out("statemap.svg"),
     report = out("report.txt")
 )]
 async fn main() {

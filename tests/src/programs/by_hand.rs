@@ -35,7 +35,11 @@ fn block_on(runtime: &Runtime, collector: Option<&Arc<Collector>>, body: impl Fu
 
 fn write(collector: Option<Arc<Collector>>) {
     if let Some(collector) = collector {
-        let data = collector.snapshot().to_data();
+        let timeline = collector.snapshot();
+        let file = |name| fs::File::create(super::out(name)).unwrap();
+        timeline.write_html(file("statemap.html")).unwrap();
+        timeline.write_svg(file("statemap.svg")).unwrap();
+        let data = timeline.into_data();
         fs::write(super::out("tasks.json"), data.tasks_to_bytes().unwrap()).unwrap();
         fs::write(super::out("workers.json"), data.workers_to_bytes().unwrap()).unwrap();
         assert_eq!(collector.lost().total(), 0);

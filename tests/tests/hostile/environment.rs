@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use tests::child::{Running, names_in};
 
-use crate::run::{Run, messages};
+use crate::run::{Run, messages, page, svg};
 
 #[test]
 fn off() {
@@ -29,6 +29,7 @@ fn on() {
         });
         messages(&ended, &[]);
         run.file("tasks.json");
+        run.pictures();
     }
 }
 
@@ -54,6 +55,8 @@ fn a_folder_for_all() {
     messages(&ended, &[]);
     run.file(absolute);
     run.file("a/b/workers.json");
+    page(&run.folder.join("a/b/statemap.html"));
+    svg(&run.folder.join("a/b/statemap.svg"));
 
     let run = Run::new("dir_bytes", "returns");
     let name = OsStr::from_bytes(b"\xff");
@@ -70,11 +73,10 @@ fn no_key_at_all() {
     let ended = Running::start(&mut run.command(env!("CARGO_BIN_EXE_default_files"))).end();
     assert_eq!(ended.status.code(), Some(0));
     messages(&ended, &[]);
-    let data = names_in(&run.folder);
-    assert_eq!(data, ["default_files.tasks.json", "default_files.workers.json"]);
-    for name in data {
-        run.file(name);
-    }
+    assert_eq!(names_in(&run.folder), ["default_files.statemap.html"]);
+    let page = page(&run.folder.join("default_files.statemap.html"));
+    assert_eq!(page.meta["title"], "default_files");
+    assert!(ended.stderr.ends_with("Written: default_files.statemap.html\n"), "{}", ended.stderr);
 }
 
 #[test]
@@ -88,6 +90,7 @@ fn stderr_is_full() {
         assert_eq!(ended.status.code(), Some(code), "{way}");
         run.file("tasks.json");
         run.file("workers.json");
+        run.pictures();
     }
 }
 
@@ -100,6 +103,7 @@ fn stderr_is_closed() {
         assert_eq!(ended.stderr, "");
         run.file("tasks.json");
         run.file("workers.json");
+        run.pictures();
     }
 }
 
@@ -143,7 +147,8 @@ fn file_size_limit() {
         // SAFETY: `limit` only does what is async-signal-safe.
         unsafe { command.pre_exec(limit) };
     });
-    let files = [["`tasks`", "too large"], ["`workers`", "too large"], ["`report`", "too large"]];
+    let files =
+        ["`tasks`", "`workers`", "`html`", "`svg`", "`report`"].map(|key| [key, "too large"]);
     messages(&ended, &files.each_ref().map(|words| &words[..]));
     assert_eq!(names_in(&run.folder), [""; 0], "nothing half written is left");
 }

@@ -9,6 +9,7 @@ fn every_hook_panics() {
     assert!(ended.stdout.ends_with("the sum is 4951\nthe last line\n"), "{}", ended.stdout);
     messages(&ended, &[&["hook", "panicked"]]);
     let tasks = run.file("tasks.json");
+    run.pictures();
     if cfg!(tokio_unstable) {
         assert_eq!(tasks.entities.len(), 101);
     }
@@ -23,6 +24,7 @@ fn a_hook_ends_the_process() {
     messages(&ended, &[]);
     run.file("tasks.json");
     run.file("workers.json");
+    run.pictures();
 }
 
 #[test]
@@ -42,8 +44,10 @@ fn a_hundred_thousand_tasks() {
     let ended = run.is_unharmed(|_| {});
     messages(&ended, &[]);
     let tasks = run.file("tasks.json");
+    let page = run.pictures();
     if cfg!(tokio_unstable) {
         assert_eq!(tasks.entities.len(), 100_001);
+        assert_eq!(page.rows("tasks"), 100_001);
     }
 }
 

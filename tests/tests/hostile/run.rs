@@ -7,6 +7,7 @@ use std::process::Command;
 
 use tests::check::{Summary, check};
 use tests::child::{Ended, Running, command, folder};
+use tests::page::{self, Page};
 
 /// A run that is to be made.
 pub(crate) struct Run {
@@ -70,11 +71,32 @@ impl Run {
         ended
     }
 
+    /// Page and SVG at their own paths, complete.
+    #[track_caller]
+    pub(crate) fn pictures(&self) -> Page {
+        svg(&self.folder.join("statemap.svg"));
+        page(&self.folder.join("statemap.html"))
+    }
+
     /// The file `name`, complete.
     #[track_caller]
     pub(crate) fn file(&self, name: impl AsRef<Path>) -> Summary {
         checked(&self.folder.join(name))
     }
+}
+
+/// The page at `path`, complete.
+#[track_caller]
+pub(crate) fn page(path: &Path) -> Page {
+    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    page::check(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The SVG at `path`, complete.
+#[track_caller]
+pub(crate) fn svg(path: &Path) {
+    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    page::check_svg(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
 /// The file at `path`, complete.

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use tests::check::{Summary, check};
 use tests::child::{Ended, Running, command, folder, names_in};
+use tests::page;
 
 /// Two commands for one program.
 pub(crate) struct Pair {
@@ -112,13 +113,25 @@ impl Observed {
         assert!(self.tasks.entities.contains_key("main") || !cfg!(tokio_unstable));
         assert_eq!(self.tasks.entity_kind, "Task");
         assert_eq!(self.workers.entity_kind, "Worker");
+        let page = pictures(folder);
+        assert_eq!(page.rows("tasks"), self.tasks.entities.len() as u64);
+        assert_eq!(page.rows("workers"), self.workers.entities.len() as u64);
         // Nothing half written is left beside them.
         let names = names_in(folder);
-        let expected = ["report.txt", "tasks.json", "workers.json"];
+        let expected =
+            ["report.txt", "statemap.html", "statemap.svg", "tasks.json", "workers.json"];
         let all = names.iter().all(|name| expected.contains(&&**name));
         assert!(all, "{names:?}");
         self
     }
+}
+
+/// The page in `folder`, complete, beside an SVG that is complete, too.
+#[track_caller]
+pub(crate) fn pictures(folder: &Path) -> page::Page {
+    let read = |name| fs::read(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    page::check_svg(&read("statemap.svg")).unwrap_or_else(|error| panic!("the SVG: {error}"));
+    page::check(&read("statemap.html")).unwrap_or_else(|error| panic!("the page: {error}"))
 }
 
 /// A file that is complete and keeps all rules.

@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 
 use tests::child::{Running, command, folder};
 
-use crate::pair::file;
+use crate::pair::{file, pictures};
 
 /// The program `reports` on the way `way`: its status, and stderr up to the report's last line.
 fn report_of(way: &str, act: impl Fn(&mut Running)) -> (std::process::ExitStatus, String) {
@@ -15,8 +15,10 @@ fn report_of(way: &str, act: impl Fn(&mut Running)) -> (std::process::ExitStatus
     let ended = running.end();
     file(&folder, "tasks.json");
     file(&folder, "workers.json");
-    let (tasks, workers) = (folder.join("tasks.json"), folder.join("workers.json"));
-    let last = format!("Written: {}, {}\n", tasks.display(), workers.display());
+    pictures(&folder);
+    let files = ["tasks.json", "workers.json", "statemap.html", "statemap.svg"];
+    let files = files.map(|name| folder.join(name).display().to_string());
+    let last = format!("Written: {}\n", files.join(", "));
     let all = ended.comparable_stderr();
     let report = all.strip_suffix(&last).unwrap_or_else(|| panic!("{all}"));
     let lines = report.lines().count();

@@ -77,12 +77,7 @@ struct Columns {
 
 impl<W: Write> Writer<W> {
     pub(super) fn new(w: W) -> Self {
-        Self {
-            w,
-            written: Written::default(),
-            columns: Columns::default(),
-            base64: String::new(),
-        }
+        Self { w, written: Written::default(), columns: Columns::default(), base64: String::new() }
     }
 
     pub(super) fn section(&mut self, section: &Section<'_>) -> io::Result<()> {

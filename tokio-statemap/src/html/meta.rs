@@ -25,9 +25,9 @@ pub(super) fn head(picture: &Picture<'_>) -> Value {
 }
 
 fn section(section: &Section<'_>) -> Value {
-    let states = section.states.iter().map(|state| {
-        json!({ "name": state.name, "colour": state.colour, "role": state.role.name() })
-    });
+    let states = section.states.iter().map(
+        |state| json!({ "name": state.name, "colour": state.colour, "role": state.role.name() }),
+    );
     let groups = section.groups.iter().map(|group| {
         json!({
             "label": group.label,
@@ -41,9 +41,10 @@ fn section(section: &Section<'_>) -> Value {
         .iter()
         .map(|tag| json!({ "state": tag.state, "tag": tag.tag, "fields": tag.fields }));
     let places = if section.events.is_empty() { Vec::new() } else { section.places() };
-    let events = section.events.iter().map(|event| {
-        json!([places[event.row as usize], event.time_ns, event.event, event.target])
-    });
+    let events = section
+        .events
+        .iter()
+        .map(|event| json!([places[event.row as usize], event.time_ns, event.event, event.target]));
     json!({
         "title": section.title,
         "kind": match section.kind {

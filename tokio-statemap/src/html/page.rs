@@ -2,10 +2,15 @@
 
 use std::fmt::Write;
 
-/// The modules of the page's script, in the order in which they are joined.
-const MODULES: &[&str] = &[
+macro_rules! modules {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("page/", $name)))),*]
+    };
+}
 
-];
+/// The modules of the page's script and their names, in the order in which they are joined: each
+/// after those that it imports.
+pub(super) const MODULES: &[(&str, &str)] = modules![];
 
 pub(super) const STYLE: &str = include_str!("page/style.css");
 const BODY: &str = include_str!("page/body.html");
@@ -16,7 +21,7 @@ const HASHES: &str = include_str!("page/hashes.txt");
 /// where they are files.
 pub(super) fn script() -> String {
     let mut script = String::from("\"use strict\";\n");
-    for line in MODULES.iter().flat_map(|module| module.lines()) {
+    for line in MODULES.iter().flat_map(|(_, module)| module.lines()) {
         if line.starts_with("import ") {
             continue;
         }

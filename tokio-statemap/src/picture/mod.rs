@@ -10,7 +10,7 @@ mod source;
 mod state;
 mod tasks;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod threads;
 
 use std::fmt;

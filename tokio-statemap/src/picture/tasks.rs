@@ -115,8 +115,7 @@ impl Source for Tasks<'_> {
                 TaskState::Ready if !self.0.schedule_latency => TaskState::Waiting,
                 state => state,
             };
-            let mut transition =
-                Transition::new(within(self.0, time_ns), u32::from(state.value()));
+            let mut transition = Transition::new(within(self.0, time_ns), u32::from(state.value()));
             if state == TaskState::Running {
                 if let Some(poll) = polls.next_if(|poll| poll.start_ns() <= time_ns) {
                     transition.worker = poll.worker();

@@ -8,6 +8,7 @@ mod settings;
 #[cfg(unix)]
 mod signal;
 mod stream;
+mod target;
 mod window;
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};

@@ -1,17 +1,18 @@
-//! The files of a run.
+//! The outputs of a run: which there are, and what each is written with.
 
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::PathBuf;
 
-use super::env;
 use super::path::Names;
 use super::settings::{Report, Settings};
-use super::stream::{Stream, is_stream};
-use crate::error::Error;
+use super::stream::is_stream;
+use super::target::Target;
+use crate::config::TraceTarget;
 use crate::message::{print, say};
+use crate::picture::Picture;
+use crate::report;
 use crate::statemap::{Labels, write_tasks, write_workers};
+use crate::svg;
 use crate::timeline::Timeline;
 
 /// Where everything goes.
@@ -19,6 +20,8 @@ use crate::timeline::Timeline;
 pub(super) struct Outputs {
     tasks: Option<Target>,
     workers: Option<Target>,
+    html: Option<Target>,
+    svg: Option<Target>,
     /// `None` is stderr.
     report: Option<Target>,
     labels: Labels,
@@ -27,35 +30,56 @@ pub(super) struct Outputs {
     is_delayed: bool,
 }
 
-/// One file that is to be written.
-#[derive(Debug)]
-struct Target {
-    /// The key of the attribute that names it.
-    key: &'static str,
-    /// As the user knows it.
-    shown: PathBuf,
-    /// The same whatever the working folder becomes.
-    path: PathBuf,
+/// The paths of the files, as the user gives them.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Paths {
+    tasks: Option<PathBuf>,
+    workers: Option<PathBuf>,
+    html: Option<PathBuf>,
+    svg: Option<PathBuf>,
+    report: Option<PathBuf>,
+}
+
+impl Paths {
+    /// Those that are set, or else the default ones: the page, where this can write it.
+    fn of(settings: &Settings, has_html: bool) -> Self {
+        let given = Self {
+            tasks: settings.tasks.clone(),
+            workers: settings.workers.clone(),
+            html: settings.html.clone(),
+            svg: settings.svg.clone(),
+            report: match &settings.report {
+                Report::Stderr => None,
+                Report::Path(path) => Some(path.clone()),
+            },
+        };
+        if given != Self::default() {
+            return given;
+        }
+        let of_test = settings.test.map(|test| format!(".{}", test.replace("::", ".")));
+        let stem = format!("{{bin}}{}", of_test.unwrap_or_default());
+        let default =
+            |is_traced: bool, end: &str| is_traced.then(|| format!("{stem}.{end}").into());
+        let trace = settings.trace;
+        match has_html {
+            true => Self { html: default(trace != TraceTarget::None, "statemap.html"), ..given },
+            false => Self {
+                tasks: default(trace.tracks_tasks(), "tasks.json"),
+                workers: default(trace.tracks_workers(), "workers.json"),
+                ..given
+            },
+        }
+    }
 }
 
 impl Outputs {
     /// Finds out where everything goes, makes the folders, and warns of what can't be written.
     pub(super) fn prepare(settings: &Settings) -> Self {
         let names = Names::of_this_process(settings.test.is_some());
-        let (mut tasks, mut workers) = (settings.tasks.clone(), settings.workers.clone());
-        let report = match &settings.report {
-            Report::Stderr => None,
-            Report::Path(path) => Some(path.clone()),
-        };
-        if tasks.is_none() && workers.is_none() && report.is_none() {
-            let of_test = settings.test.map(|test| format!(".{}", test.replace("::", ".")));
-            let stem = format!("{{bin}}{}", of_test.unwrap_or_default());
-            let default = |kind: &str| Some(format!("{stem}.{kind}.json").into());
-            tasks = settings.trace.tracks_tasks().then(|| default("tasks")).flatten();
-            workers = settings.trace.tracks_workers().then(|| default("workers")).flatten();
-        }
+        let paths = Paths::of(settings, cfg!(feature = "html"));
+        let trace = settings.trace;
         let mut used: Vec<(&str, PathBuf)> = Vec::new();
-        let mut target = |key: &'static str, path: Option<PathBuf>| {
+        let mut target = |key: &'static str, path: Option<PathBuf>, is_traced: bool| {
             let target = Target::new(key, &names.fill_in(&path?));
             if let Some((first, _)) =
                 used.iter().find(|(_, path)| *path == target.path && !is_stream(path))
@@ -67,23 +91,24 @@ impl Outputs {
                 return None;
             }
             used.push((key, target.path.clone()));
+            if !is_traced {
+                say(format_args!(
+                    "the file of `{key}` will be empty: `trace` leaves out what it shows"
+                ));
+            }
             if let Err(error) = target.check() {
                 say(format_args!("`{key}` can't be written: {error}"));
             }
             Some(target)
         };
-        let trace = settings.trace;
-        for (key, path, is_traced) in
-            [("tasks", &tasks, trace.tracks_tasks()), ("workers", &workers, trace.tracks_workers())]
-        {
-            if path.is_some() && !is_traced {
-                say(format_args!("the file of `{key}` will be empty: `trace` leaves them out"));
-            }
-        }
+        let is_any_traced = trace != TraceTarget::None;
         Self {
-            tasks: target("tasks", tasks),
-            workers: target("workers", workers),
-            report: target("report", report),
+            tasks: target("tasks", paths.tasks, trace.tracks_tasks()),
+            workers: target("workers", paths.workers, trace.tracks_workers()),
+            html: target("html", paths.html, is_any_traced),
+            svg: target("svg", paths.svg, is_any_traced),
+            // It says so itself.
+            report: target("report", paths.report, true),
             labels: Labels { title: names.bin.clone(), host: names.host.clone() },
             is_test: settings.test.is_some(),
             is_delayed: settings.start_after.is_some(),
@@ -103,9 +128,15 @@ impl Outputs {
                     }
                 }
             };
+        let report = timeline.report();
         write(&self.tasks, &|w| write_tasks(timeline, &self.labels, w));
         write(&self.workers, &|w| write_workers(timeline, &self.labels, w));
-        let report = self.report_text(timeline);
+        if self.html.is_some() || self.svg.is_some() {
+            let picture = Picture::of_report(timeline, &report, &self.labels);
+            write(&self.html, &|w| write_page(&picture, w));
+            write(&self.svg, &|w| svg::write(&picture, w));
+        }
+        let report = self.report_text(timeline, &report);
         write(&self.report, &|w| w.write_all(report.as_bytes()));
         let mut text = String::new();
         if self.report.is_none() {
@@ -123,103 +154,80 @@ impl Outputs {
         }
     }
 
-    fn report_text(&self, timeline: &Timeline) -> String {
+    fn report_text(&self, timeline: &Timeline, report: &report::Report) -> String {
         if self.is_delayed && timeline.events == 0 && timeline.recorded_ns() == 0 {
             return "Nothing was recorded: the program ended before `start_after`.\n".into();
         }
-        timeline.report().to_string()
+        report.to_string()
     }
 }
 
-impl Target {
-    fn new(key: &'static str, path: &Path) -> Self {
-        let shown = match env::folder() {
-            Some(folder) => folder.join(path),
-            None => path.to_owned(),
-        };
-        let path = std::path::absolute(&shown).unwrap_or_else(|_| shown.clone());
-        Self { key, shown, path }
-    }
+#[cfg(feature = "html")]
+fn write_page(picture: &Picture<'_>, w: &mut dyn Write) -> io::Result<()> {
+    crate::html::write(picture, w)
+}
 
-    /// Whether it can be written, as far as one can tell without writing it. Makes the folders.
-    fn check(&self) -> Result<(), Error> {
-        let check = || {
-            if self.path.file_name().is_none() {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "it names no file"));
-            }
-            if let Some(folder) = self.path.parent() {
-                fs::create_dir_all(folder)?;
-            }
-            match fs::metadata(&self.path) {
-                Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-                // Only writing tells.
-                Ok(_) if is_stream(&self.path) => Ok(()),
-                _ => {
-                    let (beside, _) = self.create_beside()?;
-                    fs::remove_file(beside)
-                }
-            }
-        };
-        check().map_err(|source| self.error(source))
-    }
+/// Without the feature neither a key nor the default asks for a page.
+#[cfg(not(feature = "html"))]
+fn write_page(_: &Picture<'_>, _: &mut dyn Write) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "this is a build without the feature `html`"))
+}
 
-    /// Writes `content`, which buffers by itself, so that the file is all there or untouched: beside it first, then renamed.
-    fn write(&self, content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
-        let write = || {
-            // `/dev/stdout`, `/dev/full`, a pipe: replacing those by a file is not what is meant.
-            if is_stream(&self.path) {
-                return content(&mut Stream::open(&self.path)?);
-            }
-            let (beside, mut file) = self.create_beside()?;
-            let renamed = content(&mut file).and_then(|()| fs::rename(&beside, self.real()));
-            if renamed.is_err() {
-                let _ = fs::remove_file(&beside);
-            }
-            renamed
-        };
-        write().map_err(|source| self.error(source))
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// A new file in the folder that the target is really in, and its path.
-    fn create_beside(&self) -> io::Result<(PathBuf, File)> {
-        // Runs side by side may write the same file, and somebody may have been there before.
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        const TRIES: usize = 100;
-        let real = self.real();
-        let mut failed = None;
-        for _ in 0..TRIES {
-            let count = COUNT.fetch_add(1, Ordering::Relaxed);
-            let name = format!(".statemap-{}-{count}.tmp", std::process::id());
-            let beside = real.with_file_name(name);
-            match OpenOptions::new().write(true).create_new(true).open(&beside) {
-                Ok(file) => {
-                    // Whoever may read the old one may read the new one, and nobody else.
-                    if let Ok(old) = fs::metadata(&real) {
-                        let _ = file.set_permissions(old.permissions());
-                    }
-                    return Ok((beside, file));
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => failed = Some(error),
-                Err(error) => return Err(error),
-            }
+    #[test]
+    fn by_default_it_is_the_page_or_else_the_data() {
+        let settings = Settings::main();
+        let page = Paths { html: Some("{bin}.statemap.html".into()), ..Paths::default() };
+        assert_eq!(Paths::of(&settings, true), page);
+        let data = Paths {
+            tasks: Some("{bin}.tasks.json".into()),
+            workers: Some("{bin}.workers.json".into()),
+            ..Paths::default()
+        };
+        assert_eq!(Paths::of(&settings, false), data);
+
+        let settings = Settings::test("shop::orders::paid");
+        let page =
+            Paths { html: Some("{bin}.shop.orders.paid.statemap.html".into()), ..Paths::default() };
+        assert_eq!(Paths::of(&settings, true), page);
+
+        let settings = Settings { trace: TraceTarget::Workers, ..Settings::main() };
+        assert_eq!(Paths::of(&settings, false), Paths { tasks: None, ..data });
+        let settings = Settings { trace: TraceTarget::None, ..Settings::main() };
+        for has_html in [true, false] {
+            assert_eq!(Paths::of(&settings, has_html), Paths::default());
         }
-        Err(failed.unwrap_or_else(|| io::ErrorKind::AlreadyExists.into()))
     }
 
-    /// The path behind symbolic links, of which the last may lead to a file that isn't there yet.
-    fn real(&self) -> PathBuf {
-        const MOST_LINKS: usize = 40;
-        let mut path = self.path.clone();
-        for _ in 0..MOST_LINKS {
-            match fs::read_link(&path) {
-                Ok(next) => path = path.parent().map_or(next.clone(), |folder| folder.join(next)),
-                Err(_) => break,
-            }
+    #[test]
+    fn any_path_takes_the_place_of_the_default() {
+        let path = || Some(PathBuf::from("given"));
+        for (settings, paths) in [
+            (
+                Settings { tasks: path(), ..Settings::main() },
+                Paths { tasks: path(), ..Paths::default() },
+            ),
+            (
+                Settings { workers: path(), ..Settings::main() },
+                Paths { workers: path(), ..Paths::default() },
+            ),
+            (
+                Settings { html: path(), ..Settings::main() },
+                Paths { html: path(), ..Paths::default() },
+            ),
+            (
+                Settings { svg: path(), ..Settings::main() },
+                Paths { svg: path(), ..Paths::default() },
+            ),
+            (
+                Settings { report: Report::Path("given".into()), ..Settings::main() },
+                Paths { report: path(), ..Paths::default() },
+            ),
+        ] {
+            assert_eq!(Paths::of(&settings, true), paths);
         }
-        path
-    }
-
-    fn error(&self, source: io::Error) -> Error {
-        Error::Io { path: self.shown.clone(), source }
     }
 }

@@ -13,6 +13,10 @@ pub struct Settings {
     pub tasks: Option<PathBuf>,
     /// Where the statemap data of the workers goes.
     pub workers: Option<PathBuf>,
+    /// Where the page goes.
+    pub html: Option<PathBuf>,
+    /// Where the SVG goes.
+    pub svg: Option<PathBuf>,
     /// Where the report goes.
     pub report: Report,
     /// What is recorded.
@@ -57,6 +61,8 @@ impl Settings {
         Self {
             tasks: None,
             workers: None,
+            html: None,
+            svg: None,
             report: Report::Stderr,
             trace: config.trace_target,
             spawn_location: config.include_spawn_location,

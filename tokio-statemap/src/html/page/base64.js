@@ -1,5 +1,7 @@
 // Base64 (standard alphabet, padded, no white space) to bytes.
 
+import { damaged } from "./inflate.js";
+
 let sixBits = null;
 
 /**
@@ -28,7 +30,7 @@ export function decodeBase64(text) {
 export function decodeBase64ByTable(text) {
   const table = (sixBits ??= buildSixBits());
   const n = text.length;
-  if (n % 4 !== 0) throw badBase64();
+  if (n % 4 !== 0 || /[^\0-\xff]/.test(text)) throw badBase64();
   const padding = n === 0 ? 0 : text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   const bytes = new Uint8Array((n / 4) * 3 - padding);
   const whole = padding ? n - 4 : n;
@@ -37,16 +39,16 @@ export function decodeBase64ByTable(text) {
   let seen = 0;
   let i = 0;
   for (; i < whole; i += 4) {
-    const a = table[text.charCodeAt(i) & 0xff], b = table[text.charCodeAt(i + 1) & 0xff];
-    const c = table[text.charCodeAt(i + 2) & 0xff], d = table[text.charCodeAt(i + 3) & 0xff];
+    const a = table[text.charCodeAt(i)], b = table[text.charCodeAt(i + 1)];
+    const c = table[text.charCodeAt(i + 2)], d = table[text.charCodeAt(i + 3)];
     seen |= a | b | c | d;
     bytes[out++] = (a << 2) | (b >> 4);
     bytes[out++] = (b << 4) | (c >> 2);
     bytes[out++] = (c << 6) | d;
   }
   if (padding) {
-    const a = table[text.charCodeAt(i) & 0xff], b = table[text.charCodeAt(i + 1) & 0xff];
-    const c = padding === 1 ? table[text.charCodeAt(i + 2) & 0xff] : 0;
+    const a = table[text.charCodeAt(i)], b = table[text.charCodeAt(i + 1)];
+    const c = padding === 1 ? table[text.charCodeAt(i + 2)] : 0;
     seen |= a | b | c;
     bytes[out++] = (a << 2) | (b >> 4);
     if (padding === 1) bytes[out++] = (b << 4) | (c >> 2);
@@ -56,7 +58,7 @@ export function decodeBase64ByTable(text) {
 }
 
 function badBase64() {
-  return new Error("The page's data is damaged: a chunk isn't base64.");
+  return damaged("a chunk isn't base64");
 }
 
 function buildSixBits() {

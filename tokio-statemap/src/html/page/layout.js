@@ -36,9 +36,12 @@ export const openHeight = (section, group) => {
 export const layOut = (model, folded, filter) => {
   const items = [];
   let y = 0;
-  let pinnedEnd = 0;
+  let workersEnd = 0;
+  const shown = new Map();
   const push = (kind, h, fields) => {
-    items.push({ kind, y, h, section: null, group: null, ...fields });
+    const item = { kind, y, h, group: null, ...fields };
+    items.push(item);
+    if (kind === "lanes" || kind === "stack") shown.set(foldKey(item.section.index, item.group.index), item);
     y += h;
   };
   for (const section of model.sections) {
@@ -58,9 +61,9 @@ export const layOut = (model, folded, filter) => {
       const each = laneHeight(section.kind, lanes);
       push("lanes", lanes * each, { section, group, each, solo, firstLane: group.firstLane, endLane: group.endLane });
     }
-    if (section.kind === "workers") pinnedEnd = y;
+    if (section.kind === "workers") workersEnd = y;
   }
-  return { items, height: y, workersEnd: pinnedEnd };
+  return { items, shown, height: y, workersEnd };
 };
 
 const hiddenByFilter = (model, section, filter) =>
@@ -79,17 +82,13 @@ export const itemIndexAt = (layout, y) => {
   return least;
 };
 
-/** The item that shows this lane: its lanes, or its folded group; null if it is filtered out. */
-export const itemOfLane = (layout, section, lane) => {
-  const group = section.laneGroup[lane];
-  return layout.items.find(
-    (item) => item.section === section && item.group?.index === group && (item.kind === "lanes" || item.kind === "stack"),
-  ) ?? null;
-};
+/** The item that shows this group: its lanes, or its folded row; null if it is filtered out. */
+export const itemOfGroup = (layout, section, group) =>
+  layout.shown.get(foldKey(section.index, group)) ?? null;
 
 /** Where this lane is: `{y, h}`, a folded group's whole row where it is folded; null if it isn't shown. */
 export const placeOfLane = (layout, section, lane) => {
-  const item = itemOfLane(layout, section, lane);
+  const item = itemOfGroup(layout, section, section.laneGroup[lane]);
   if (item === null) return null;
   if (item.kind === "stack") return { y: item.y, h: item.h, folded: true };
   return { y: item.y + (lane - item.firstLane) * item.each, h: item.each, folded: false };

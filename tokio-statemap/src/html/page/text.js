@@ -1,11 +1,10 @@
+import { cleanText } from "./time.js";
+
 // Text that comes from a recorded program, made fit to be seen. Names and labels may hold anything:
 // they only ever reach the page as `textContent` or as text on a canvas.
 
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]/gu;
-
-/** `text` with control characters and those that turn the direction of writing shown as `\u{…}`. */
-export const visible = (text) =>
-  text.replace(UNSEEN, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+/** All of `text`, with what could hide in it or turn its direction escaped. */
+export const visible = (text) => cleanText(text, Infinity);
 
 /** At most `most` characters of `text`; what is left out is in the middle, as both ends tell more. */
 export const shorten = (text, most) => {

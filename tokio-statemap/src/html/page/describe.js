@@ -1,0 +1,87 @@
+import { formatMoment, formatNs } from "./time.js";
+import { findTransition, rowAt } from "./lanes.js";
+import { heldNs, pollInfo } from "./polls.js";
+import { groupLabel, rowWord } from "./gutter.js";
+import { visible } from "./text.js";
+
+// What something in the picture is, in words: for tooltips, the panel, callouts and screen readers.
+
+/** The section of the tasks whose polls the workers ran; null in foreign data. */
+export const taskSection = (model) => model.sections.find((section) => section.worker !== null) ?? null;
+
+/** The section of the workers; null if they weren't recorded. */
+export const workerSection = (model) => model.sections.find((section) => section.kind === "workers") ?? null;
+
+/** The row of the worker with this index of the runtime; −1 if it has none. */
+export const workerRow = (model, index) => {
+  const section = workerSection(model);
+  if (section === null || index === null) return -1;
+  return section.indices === null ? index : section.indices.indexOf(index);
+};
+
+/** "worker-1". */
+export const workerName = (model, index) => {
+  const row = workerRow(model, index);
+  return row < 0 ? `worker-${index}` : visible(workerSection(model).name(row));
+};
+
+/** Whether the span that a transition begins is a poll. */
+export const isPoll = (section, transition) => section.isRunning[section.state[transition]] === 1;
+
+/** When something happened, finely enough for how far apart things are on the screen. */
+export const momentText = (view, t) => {
+  const pixel = Math.max(1, (view.t1 - view.t0) / view.width);
+  const decimals = Math.min(9, Math.max(3, Math.ceil(-Math.log10(pixel / 1e9))));
+  return formatMoment(t, decimals);
+};
+
+/** The group of a transition. */
+export const groupOfTransition = (section, transition) => section.groups[section.groupOfRow(section.rowOf(transition))];
+
+/** The length of a span in words: "51.2 ms", "at least 51.2 ms". */
+export const lengthText = (view, section, transition) => {
+  if (!isPoll(section, transition)) return formatNs(section.endOf(transition) - section.time[transition]);
+  const info = pollInfo(section, transition, view.model.meta.gaps);
+  const isCut = info.cutLeft || (info.cutRight && !info.handed);
+  return `${isCut ? "at least " : ""}${formatNs(info.held)}`;
+};
+
+/** What a span is: `{name, state, length, place, worker, start}`, all text but `worker` and `start`. */
+export const describeSpan = (view, section, transition) => {
+  const row = section.rowOf(transition);
+  const state = section.states[section.state[transition]];
+  const poll = isPoll(section, transition);
+  const worker = poll && section.worker && section.worker[transition] > 0 ? section.worker[transition] - 1 : null;
+  return {
+    row,
+    name: visible(section.name(row)) || `unnamed ${rowWord(section)}`,
+    state: visible(state.name),
+    length: lengthText(view, section, transition),
+    isLong: poll && heldNs(section, transition) > view.threshold,
+    place: section.kind === "tasks" ? groupLabel(section.groups[section.groupOfRow(row)]) : null,
+    worker,
+    offWorkers: poll && section.worker !== null && worker === null,
+    start: section.time[transition],
+  };
+};
+
+/** One sentence about the selection, for the live region. */
+export const selectionSentence = (view) => {
+  const { selection, model } = view;
+  if (selection === null) return "Nothing selected.";
+  if (selection.kind === "range") {
+    return `Time range from ${formatMoment(selection.t0, 6)} to ${formatMoment(selection.t1, 6)}, ${formatNs(selection.t1 - selection.t0)}.`;
+  }
+  const section = model.sections[selection.section];
+  if (selection.kind === "group") return `Group ${groupLabel(section.groups[selection.group])}.`;
+  if (selection.kind === "row") return `${visible(section.name(selection.row))} of ${visible(section.title)}.`;
+  const span = describeSpan(view, section, selection.transition);
+  const on = span.worker === null ? "" : ` on ${workerName(model, span.worker)}`;
+  return `${span.name} ${span.state}${on} for ${span.length} at ${momentText(view, span.start)}${span.place ? `, spawned at ${span.place}` : ""}.`;
+};
+
+/** The span of a lane at `t`, or −1 where it is blank. */
+export const spanAt = (section, lane, t) => {
+  if (rowAt(section, lane, t) < 0) return -1;
+  return findTransition(section, lane, t);
+};

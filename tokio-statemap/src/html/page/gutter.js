@@ -1,0 +1,229 @@
+import { formatCount } from "./time.js";
+import { isSingle } from "./layout.js";
+import { byId, fitText, make, plural, titleText, visible } from "./text.js";
+
+// The labels on the left: headings and groups are buttons that fold and open, lanes are named where
+// there is room. Only what is on the screen exists as an element.
+
+const LABEL_FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
+/** The least height of a lane that is named, in px. */
+const NAMED_HEIGHT = 14;
+
+/** What the rows of a section are called, in the singular. */
+export const rowWord = (section) =>
+  ({ workers: "worker", blocking: "thread", tasks: "task", other: "entity" })[section.kind] ?? "entity";
+
+/** "1 task", "12 tasks", "3 entities". */
+export const countRows = (section, n) =>
+  section.kind === "other" ? `${formatCount(n)} ${n === 1 ? "entity" : "entities"}` : plural(n, rowWord(section), formatCount(n));
+
+/** The name of a group as it is shown: not cut. */
+export const groupLabel = (group) => visible(group.label) || "unknown";
+
+export class Gutter {
+  constructor(view) {
+    this.view = view;
+    this.pinned = byId("gutter-pinned");
+    this.scrolled = byId("gutter");
+    this.rows = new Map();
+    this.corner = view.gutter;
+    for (const element of [this.pinned, this.scrolled]) {
+      element.addEventListener("keydown", (event) => this.onKey(event));
+    }
+  }
+
+  draw() {
+    const { view } = this;
+    this.pinned.hidden = view.pinned === 0;
+    this.pinned.style.height = `${view.pinned}px`;
+    this.pinned.style.top = "0";
+    this.scrolled.style.top = `${view.pinned}px`;
+    this.scrolled.style.height = `${Math.max(0, view.height - view.pinned)}px`;
+    const seen = new Set();
+    view.eachItem((item, top) => {
+      const fixed = item.y < view.pinned;
+      const parent = fixed ? this.pinned : this.scrolled;
+      const at = fixed ? top : top - view.pinned;
+      if (item.kind === "lanes") this.drawLanes(item, at, parent, seen);
+      else this.drawHeading(item, at, parent, seen);
+    });
+    for (const [key, row] of this.rows) {
+      if (seen.has(key)) continue;
+      row.element.remove();
+      this.rows.delete(key);
+    }
+  }
+
+  /** The row's element, made by `build` unless it is there; moved to its place. */
+  place(key, parent, top, height, seen, build) {
+    seen.add(key);
+    let row = this.rows.get(key);
+    if (row === undefined) {
+      row = { element: build(), text: "" };
+      this.rows.set(key, row);
+    }
+    if (row.element.parentNode !== parent) parent.append(row.element);
+    row.element.style.top = `${top}px`;
+    row.element.style.height = `${height}px`;
+    return row;
+  }
+
+  drawHeading(item, top, parent, seen) {
+    const { section, group } = item;
+    const isSection = item.kind === "section";
+    const key = isSection ? `s${section.index}` : `${item.kind === "stack" ? "f" : "g"}${section.index}.${group.index}`;
+    const row = this.place(key, parent, top, item.h, seen, () => this.heading(item));
+    if (!isSection) return;
+    const open = this.isOpen(section);
+    row.element.setAttribute("aria-expanded", String(open));
+    row.element.firstChild.textContent = open ? "▼" : "▶";
+  }
+
+  heading(item) {
+    const { section, group } = item;
+    const isSection = item.kind === "section";
+    const width = this.view.gutter - 26;
+    const lanes = isSection ? section.nLanes : group.endLane - group.firstLane;
+    const rows = countRows(section, isSection ? section.nRows : group.rows);
+    const label = isSection ? visible(section.title) : groupLabel(group);
+    const inLanes = `${rows} in ${plural(lanes, "lane", formatCount(lanes))}`;
+    const element = make("button", {
+      type: "button",
+      class: `row ${isSection ? "section" : item.kind === "stack" ? "group folded" : "group open"}`,
+      title: titleText(`${label}: ${inLanes}`),
+      "aria-expanded": item.kind !== "stack",
+      "data-section": section.index,
+      "data-group": group && !isSection ? group.index : null,
+      "data-kind": isSection ? "section" : "group",
+      onclick: () => (isSection ? this.toggleSection(section) : this.view.toggleFold(section, group)),
+    });
+    element.append(make("span", { class: "fold", "aria-hidden": "true" }, item.kind === "stack" ? "▶" : "▼"));
+    if (item.kind === "stack") {
+      element.append(make("span", { class: "text" },
+        make("span", { class: "name" }, fitText(label, width, LABEL_FONT)),
+        make("span", { class: "more" }, inLanes)));
+    } else {
+      const more = isSection ? rows : formatCount(group.rows);
+      element.append(
+        make("span", { class: "name" }, fitText(label, width - more.length * 6.2 - 8, LABEL_FONT)),
+        make("span", { class: "more" }, more));
+    }
+    return element;
+  }
+
+  isOpen(section) {
+    return section.groups.some((group) => !this.view.folded.has(`${section.index}.${group.index}`));
+  }
+
+  toggleSection(section) {
+    const open = this.isOpen(section);
+    for (const group of section.groups) {
+      const key = `${section.index}.${group.index}`;
+      if (open) this.view.folded.add(key);
+      else this.view.folded.delete(key);
+    }
+    this.view.refold();
+  }
+
+  drawLanes(item, top, parent, seen) {
+    if (item.each < NAMED_HEIGHT) return;
+    const { view } = this;
+    const { section, group } = item;
+    const limit = parent === this.pinned ? view.pinned : view.height - view.pinned;
+    const first = Math.max(item.firstLane, item.firstLane + Math.floor(-top / item.each));
+    for (let lane = first; lane < item.endLane; lane++) {
+      const y = top + (lane - item.firstLane) * item.each;
+      if (y >= limit) break;
+      const rows = this.rowsInView(section, lane);
+      const key = `l${section.index}.${lane}`;
+      const row = this.place(key, parent, y, item.each, seen, () =>
+        make("button", { type: "button", class: `row lane${item.solo ? " solo" : ""}`, tabindex: item.solo || section.kind === "workers" ? 0 : -1, "data-section": section.index, "data-lane": lane,
+          onclick: () => this.selectLane(section, lane) },
+          make("span", { class: "name" })));
+      const text = item.solo ? groupLabel(group)
+        : rows.n === 1 ? visible(section.name(rows.first))
+          : rows.n === 0 ? "" : countRows(section, rows.n);
+      const chosen = view.selection !== null && view.litRows?.some((lit) => lit.section === section && section.rowLane[lit.row] === lane);
+      row.element.classList.toggle("chosen", Boolean(chosen));
+      if (row.text !== text) {
+        row.text = text;
+        row.element.firstChild.textContent = fitText(text, view.gutter - (item.solo ? 22 : 34), LABEL_FONT);
+        row.element.title = titleText(text);
+        row.element.setAttribute("aria-label", shortAria(text));
+      }
+    }
+  }
+
+  /** How many rows of a lane have a part in the view, and the first of them. */
+  rowsInView(section, lane) {
+    const { t0, t1 } = this.view;
+    const [begin, end] = [section.laneFirstRow[lane], section.laneFirstRow[lane + 1]];
+    if (end - begin === 1) return { n: 1, first: begin };
+    // The last row that has begun at t0, and the first that begins at t1 or later.
+    const at = (t) => {
+      let [least, most] = [begin, end];
+      while (least < most) {
+        const middle = (least + most) >> 1;
+        if (section.rowBegin(middle) < t) least = middle + 1;
+        else most = middle;
+      }
+      return least;
+    };
+    let first = Math.max(begin, at(t0) - 1);
+    if (section.rowEnd(first) <= t0) first++;
+    const last = at(t1);
+    return { n: Math.max(0, last - first), first: Math.min(first, end - 1) };
+  }
+
+  selectLane(section, lane) {
+    const { first } = this.rowsInView(section, lane);
+    this.view.select({ kind: "row", section: section.index, row: first });
+  }
+
+  onKey(event) {
+    const row = event.target.closest?.(".row");
+    if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
+    const open = row.getAttribute("aria-expanded");
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      this.step(row, event.key === "ArrowDown" ? 1 : -1);
+    } else if (event.key === "ArrowLeft" && open === "true") row.click();
+    else if (event.key === "ArrowRight" && open === "false") row.click();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** Moves the focus to the next heading or group up or down, scrolling to it. */
+  step(from, by) {
+    const { view } = this;
+    const { items } = view.layout;
+    const isHere = (item) => (from.dataset.kind === "section"
+      ? item.kind === "section" && String(item.section.index) === from.dataset.section
+      : item.kind !== "section" && String(item.section.index) === from.dataset.section &&
+        (from.dataset.group !== undefined ? String(item.group.index) === from.dataset.group
+          : item.kind === "lanes" && Number(from.dataset.lane) >= item.firstLane && Number(from.dataset.lane) < item.endLane));
+    let index = items.findIndex(isHere);
+    if (index < 0) return;
+    do index += by; while (index >= 0 && index < items.length && items[index].kind === "lanes" && !items[index].solo);
+    const item = items[index];
+    if (item === undefined) return;
+    if (item.y >= view.pinned) {
+      const top = item.y - view.scroll;
+      if (top < view.pinned) view.scrollTo(item.y - view.pinned);
+      else if (top + item.h > view.height) view.scrollTo(item.y + item.h - view.height);
+    }
+    this.draw();
+    const key = item.kind === "section" ? `s${item.section.index}`
+      : item.kind === "lanes" ? `l${item.section.index}.${item.firstLane}`
+        : `${item.kind === "stack" ? "f" : "g"}${item.section.index}.${item.group.index}`;
+    this.rows.get(key)?.element.focus();
+  }
+
+  /** Forgets what was drawn: the width or the labels have changed. */
+  reset() {
+    for (const { element } of this.rows.values()) element.remove();
+    this.rows.clear();
+  }
+}
+
+const shortAria = (text) => (text === "" ? "empty lane" : titleText(text));

@@ -1,0 +1,53 @@
+// Raw-deflate streams to bytes, with a bound on what comes out.
+
+/** What no chunk may exceed, so that a damaged one can't fill the memory. */
+const MOST_INFLATED = 1 << 28;
+
+/**
+ * Inflates one raw-deflate stream.
+ * @param {Uint8Array} bytes
+ * @returns {Promise<Uint8Array>}
+ * @throws {Error} if it is damaged, cut or larger than 256 MiB
+ */
+export async function inflateRaw(bytes) {
+  const stream = new DecompressionStream("deflate-raw");
+  const writer = stream.writable.getWriter();
+  // What goes wrong in the writer is seen by the reader, too.
+  writer.write(bytes).catch(() => {});
+  writer.close().catch(() => {});
+  const reader = stream.readable.getReader();
+  const parts = [];
+  let size = 0;
+  for (;;) {
+    let part;
+    try {
+      part = await reader.read();
+    } catch {
+      throw damaged("a chunk can't be inflated");
+    }
+    if (part.done) break;
+    parts.push(part.value);
+    size += part.value.length;
+    if (size > MOST_INFLATED) {
+      reader.cancel().catch(() => {});
+      throw damaged("a chunk is too large");
+    }
+  }
+  if (parts.length === 1) return parts[0];
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/**
+ * The error for data that isn't as it was written.
+ * @param {string} what
+ * @returns {Error}
+ */
+export function damaged(what) {
+  return new Error(`The page's data is damaged: ${what}.`);
+}

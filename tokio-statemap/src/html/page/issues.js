@@ -1,0 +1,150 @@
+// What was wrong: the worst polls, the longest waits, the starved locations; and the sentence that names a poll.
+
+import { locationTable } from "./locations.js";
+import { Longest, pollInfo, worstPolls } from "./polls.js";
+import { cleanText, formatCount, formatNs, formatSetting } from "./time.js";
+import { NOT_READY, readyEnd } from "./waits.js";
+
+/**
+ * @typedef {import("./decode.js").Model} Model
+ * @typedef {import("./polls.js").PollInfo} PollInfo
+ * @typedef {{
+ *   section: number, transition: number, row: number, group: number, start: number, end: number, length: number,
+ *   spawned: boolean, endsInPollOn: number|null,
+ * }} ReadySpan times in ns; `endsInPollOn`: the worker, null if it was never polled; `spawned`: it waited for its
+ *   first poll
+ * @typedef {import("./locations.js").LocationRow & {share: number}} Starved `share`: ready time of ready and
+ *   running time
+ */
+
+/** How many are listed. */
+const MOST_ISSUES = 100;
+
+/** From which share of ready time on a location whose tasks had to wait over the threshold counts as starved. */
+const STARVED = 0.5;
+
+/**
+ * Finds what is worth a look.
+ * @param {Model} model
+ * @param {number} [thresholdNs]
+ * @returns {{polls: PollInfo[], ready: ReadySpan[], starved: Starved[]}} `polls` over the threshold, on workers
+ *   first, those off the workers (`worker` null) behind them; `ready` spans over the threshold; each the longest first
+ */
+export function findIssues(model, thresholdNs = model.meta.long) {
+  const polls = worstOf(model, "worker", thresholdNs, MOST_ISSUES);
+  polls.push(...worstOf(model, "off", thresholdNs, MOST_ISSUES - polls.length));
+  const starved = locationTable(model, thresholdNs)
+    .filter((row) => row.longestReadyNs !== null && row.longestReadyNs > thresholdNs)
+    .map((row) => ({ ...row, share: row.readyNs / (row.readyNs + row.runningNs) }))
+    .filter((row) => row.share >= STARVED)
+    .sort((a, b) => b.share - a.share || b.readyNs - a.readyNs);
+  return { polls, ready: longestReady(model, thresholdNs), starved };
+}
+
+/**
+ * The poll that the page opens on: the one that held a worker longest; of equals the earliest.
+ * @param {Model} model
+ * @param {number} [thresholdNs] only if it took longer
+ * @returns {PollInfo|null}
+ */
+export function worstPoll(model, thresholdNs = model.meta.long) {
+  return worstOf(model, "worker", thresholdNs, 1)[0] ?? null;
+}
+
+function worstOf(model, on, over, most) {
+  const found = [];
+  for (const section of model.sections) {
+    if (section.kind !== "tasks" || !section.isRunning.includes(1)) continue;
+    for (const i of worstPolls(section, most, { on, over })) found.push(pollInfo(section, i, model.meta.gaps));
+  }
+  return found.sort((a, b) => b.held - a.held || a.start - b.start).slice(0, most);
+}
+
+function longestReady(model, thresholdNs) {
+  if (!model.meta.readyKnown) return [];
+  const found = [];
+  for (const section of model.sections) {
+    if (section.kind !== "tasks") continue;
+    const { time, state, isReady, nRows, rowFirst } = section;
+    const longest = new Longest(MOST_ISSUES, time);
+    for (let row = 0; row < nRows; row++) {
+      for (let i = rowFirst[row], end = rowFirst[row + 1]; i < end; i++) {
+        if (isReady[state[i]] === 0) continue;
+        const length = section.endOf(i) - time[i];
+        if (length > thresholdNs && readyEnd(section, i, row) !== NOT_READY) longest.offer(length, i);
+      }
+    }
+    for (const i of longest.sorted()) found.push(readySpan(section, i));
+  }
+  return found.sort((a, b) => b.length - a.length || a.start - b.start).slice(0, MOST_ISSUES);
+}
+
+function readySpan(section, i) {
+  const row = section.rowOf(i);
+  const start = section.time[i], end = section.endOf(i);
+  const worker = readyEnd(section, i, row);
+  return {
+    section: section.index, transition: i, row, group: section.groupOfRow(row), start, end, length: end - start,
+    spawned: section.states[section.state[i]].role === "spawned", endsInPollOn: worker > 0 ? worker - 1 : null,
+  };
+}
+
+/**
+ * One sentence on a poll: "src/api.rs:88:20 held worker-1 for 51.2 ms; 37 tasks were ready meanwhile."
+ * @param {Model} model
+ * @param {PollInfo|null} info null: what there is to say without one
+ * @param {number|null} [ready] what `readyMeanwhile` said; null if ready times are unknown
+ * @returns {string}
+ */
+export function sentence(model, info, ready = null) {
+  if (!info) return noPoll(model);
+  const section = model.sections[info.section];
+  const who = cleanText(section.groups[info.group].label || section.name(info.row), 120);
+  const least = (info.cutLeft || (info.cutRight && !info.handed)) && !isStillRunning(info) ? "at least " : "";
+  const length = least + formatNs(info.held);
+  if (info.worker === null) {
+    const running = isStillRunning(info) ? " and still ran at the end" : "";
+    const where = section.worker ? ", on a thread that is no worker" : "";
+    return `${who} ran for ${length}${where}${running}.`;
+  }
+  const worker = workerName(model, info.worker);
+  const held = isStillRunning(info)
+    ? `${who} held ${worker} for ${length} and still ran at the end`
+    : `${who} held ${worker} for ${length}`;
+  return `${held}${meanwhile(ready)}.`;
+}
+
+function isStillRunning(info) {
+  return info.atEnd && !info.handed;
+}
+
+function meanwhile(ready) {
+  if (ready === null) return " (ready times were not recorded)";
+  if (ready === 0) return "; no other task was ready meanwhile";
+  return ready === 1 ? "; one other task was ready meanwhile" : `; ${formatCount(ready)} tasks were ready meanwhile`;
+}
+
+/**
+ * The name of a worker's row: "worker-1".
+ * @param {Model} model
+ * @param {number} worker its index in the runtime
+ * @returns {string}
+ */
+export function workerName(model, worker) {
+  const section = model.sections.find((section) => section.kind === "workers");
+  const row = section?.indices?.indexOf(worker) ?? -1;
+  return row < 0 ? `worker-${worker}` : cleanText(section.name(row), 120);
+}
+
+function noPoll(model) {
+  if (model.meta.verdict) return model.meta.verdict;
+  const tasks = model.sections.filter((section) => section.isRunning.includes(1) && section.kind === "tasks");
+  if (tasks.length > 0) return `No poll held a worker over ${formatSetting(model.meta.long)}.`;
+  const rows = model.sections.reduce((sum, section) => sum + section.nRows, 0);
+  const changes = model.sections.reduce((sum, section) => sum + section.nTransitions, 0);
+  return `${counted(rows, "entity", "entities")}, ${counted(changes, "change", "changes")} of state in ${formatNs(model.lengthNs)}.`;
+}
+
+function counted(n, one, many) {
+  return `${formatCount(n)} ${n === 1 ? one : many}`;
+}
