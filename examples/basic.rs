@@ -5,18 +5,14 @@
 //! ```
 //!
 //! Only the attribute is different from a plain Tokio program. The report on stderr names the line
-//! of `tokio::spawn(copy_backup())` below; `basic.tasks.json` and `basic.workers.json` are data for
-//! a statemap renderer.
+//! of `tokio::spawn(copy_backup())` below. `basic.statemap.html`, which any program leaves that is
+//! told of no other file, opens on it: it is a page for a web browser.
 
 use std::time::Duration;
 
 use tokio::time::sleep;
 
-#[tokio_statemap::main(
-    tasks = "basic.tasks.json",
-    workers = "basic.workers.json",
-    worker_threads = 2
-)]
+#[tokio_statemap::main(worker_threads = 2)]
 async fn main() {
     // These do it right: whenever they wait, they await, and their worker polls other tasks.
     for n in 0..50 {

@@ -103,6 +103,8 @@ fn make_thumbnail(_picture: u32) -> u32 {
 fn write_out(collector: &Collector, name: &str) -> Result<(), AnyError> {
     let timeline = collector.snapshot();
     println!("\n{}\n", timeline.report());
+    timeline.write_html(File::create(format!("builder.{name}.statemap.html"))?)?;
+    // For other tools: the same as data.
     let data = timeline.into_data();
     data.write_tasks(File::create(format!("builder.{name}.tasks.json"))?)?;
     data.write_workers(File::create(format!("builder.{name}.workers.json"))?)?;

@@ -7,7 +7,8 @@
 //!
 //! It has a bug that is easily made. Each time, it sorts all that was ever measured again, so that it
 //! takes longer and longer, and datagrams wait meanwhile. On one thread everything waits for
-//! everything: the report names the line where `print_summaries` was spawned.
+//! everything: the report names the line where `print_summaries` was spawned. In the two pictures,
+//! a page and an SVG, its polls are seen to grow.
 
 use std::cell::RefCell;
 use std::io;
@@ -25,8 +26,8 @@ type Samples = Arc<Mutex<Vec<f64>>>;
 
 #[tokio_statemap::main(
     flavor = "current_thread",
-    tasks = "current_thread.tasks.json",
-    workers = "current_thread.workers.json"
+    html = "current_thread.statemap.html",
+    svg = "current_thread.statemap.svg"
 )]
 async fn main() -> io::Result<()> {
     let socket = UdpSocket::bind("127.0.0.1:0").await?;

@@ -14,9 +14,8 @@
     // 7 000 events a second, so here it is some one and a half seconds.
     max_events = 10_000,
     keep = "last",
-    // When the program ends it writes these, as always.
-    tasks = "flight_recorder.tasks.json",
-    workers = "flight_recorder.workers.json"
+    // When the program ends it writes this, as always.
+    html = "flight_recorder.statemap.html"
 )]
 async fn main() -> std::io::Result<()> {
     use std::time::Duration;
@@ -52,6 +51,9 @@ mod service {
     use tokio::time::{interval, sleep};
     use tokio_statemap::Timeline;
 
+    /// A page for a web browser.
+    const SNAPSHOT: &str = "flight_recorder.snapshot.statemap.html";
+
     /// Serves one client, for as long as the program runs.
     pub(super) async fn serve(client: u64) {
         let mut requests = interval(Duration::from_millis(5));
@@ -74,7 +76,7 @@ mod service {
         // Sorting and writing are work for a blocking thread, not for a worker.
         let written = tokio::task::spawn_blocking(move || write(collector.snapshot()));
         match written.await {
-            Ok(Ok(())) => println!("snapshot written: flight_recorder.snapshot.*.json"),
+            Ok(Ok(())) => println!("snapshot written: {SNAPSHOT}"),
             Ok(Err(error)) => eprintln!("snapshot not written: {error}"),
             Err(panicked) => eprintln!("snapshot not written: {panicked}"),
         }
@@ -82,9 +84,7 @@ mod service {
 
     fn write(timeline: Timeline) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         println!("\n{}\n", timeline.report());
-        let data = timeline.into_data();
-        data.write_tasks(File::create("flight_recorder.snapshot.tasks.json")?)?;
-        data.write_workers(File::create("flight_recorder.snapshot.workers.json")?)?;
+        timeline.write_html(File::create(SNAPSHOT)?)?;
         Ok(())
     }
 

@@ -4,8 +4,8 @@
 //! cargo run --release --example http
 //! ```
 //!
-//! For two seconds 32 clients (`load.rs`) keep it busy. Then it leaves `tasks.json` and
-//! `workers.json`, data for a statemap renderer, and on stderr the report. Its first line names
+//! For two seconds 32 clients (`load.rs`) keep it busy. Then it leaves `statemap.html`, `tasks.json`
+//! and `workers.json` (the same as data), and on stderr the report. The page and the report open on
 //! the `tokio::spawn` in [`invoice`] below: rendering an invoice calls something that blocks. The
 //! clients feel it in the 99th percentile, and can't tell why.
 
@@ -27,7 +27,7 @@ use tokio::sync::RwLock;
 /// What customers ordered, by number.
 type Orders = Arc<RwLock<HashMap<u64, Vec<String>>>>;
 
-#[tokio_statemap::main(tasks = "tasks.json", workers = "workers.json")]
+#[tokio_statemap::main(tasks = "tasks.json", workers = "workers.json", html = "statemap.html")]
 async fn main() -> io::Result<()> {
     let orders = Orders::default();
     let app = Router::new()

@@ -13,6 +13,7 @@ use syn::{Expr, ExprLit, Lit, Meta, Token};
 
 use self::own::OwnKeys;
 use self::runtime::{RuntimeKeys, RuntimeKeysGiven};
+use crate::Features;
 
 /// The arguments as they are written.
 pub(crate) type Metas = Punctuated<Meta, Token![,]>;
@@ -62,7 +63,7 @@ impl Args {
     }
 
     /// Reads and checks each key.
-    pub(crate) fn read(metas: Metas, kind: Kind) -> syn::Result<Self> {
+    pub(crate) fn read(metas: Metas, kind: Kind, features: Features) -> syn::Result<Self> {
         let mut given = RuntimeKeysGiven::default();
         let mut runtime_tokens = Metas::new();
         let mut own = OwnKeys::default();
@@ -85,6 +86,11 @@ impl Args {
                 key if runtime::KEYS.contains(&key) => {
                     given.set(key, literal(&pair.value)?)?;
                     runtime_tokens.push(meta);
+                }
+                // Without `record` nothing is written, so there is nothing to miss.
+                "html" if features.record && !features.html => {
+                    let msg = "The key `html` needs the feature `html` of tokio-statemap.";
+                    return Err(syn::Error::new_spanned(&pair.path, msg));
                 }
                 key if own::KEYS.contains(&key) => own.set(key, &pair.value)?,
                 key => return Err(syn::Error::new_spanned(pair, unknown(key))),

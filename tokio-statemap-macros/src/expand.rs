@@ -8,13 +8,14 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{ReturnType, Type};
 
+use crate::Features;
 use crate::args::runtime::Flavor;
 use crate::args::{Args, Kind};
 use crate::impl_trait;
 use crate::item::Item;
 use crate::settings;
 
-/// Expands the attribute; `record` says whether to a run that records.
+/// Expands the attribute, for a library with `features`.
 ///
 /// Where something is wrong there is an error in the result, and beside it still a function, so
 /// that completions and the rest of an editor's help keep working.
@@ -22,13 +23,13 @@ pub(crate) fn attribute(
     args: TokenStream,
     tokens: TokenStream,
     kind: Kind,
-    record: bool,
+    features: Features,
 ) -> TokenStream {
     let item: Item = match syn::parse2(tokens.clone()) {
         Ok(item) => item,
         Err(err) => return with_error(tokens, &err),
     };
-    let args = match check(args, &item, kind) {
+    let args = match check(args, &item, kind, features) {
         Ok(args) => args,
         Err(err) => {
             let function = Expansion::new(&item, Args::after_error(), kind).plain();
@@ -40,7 +41,7 @@ pub(crate) fn attribute(
     // The module that `crate` names needs to have Tokio's `runtime` in it, but not its attributes.
     let has_attribute = args.runtime.crate_path.is_none();
     let expansion = Expansion::new(&item, args, kind);
-    if record {
+    if features.record {
         expansion.recording()
     } else if changes_the_runtime {
         expansion.by_hand()
@@ -57,7 +58,7 @@ fn with_error(mut tokens: TokenStream, err: &syn::Error) -> TokenStream {
 }
 
 /// All that can be wrong with the attribute; of several things the one that `#[tokio::main]` names.
-fn check(args: TokenStream, item: &Item, kind: Kind) -> syn::Result<Args> {
+fn check(args: TokenStream, item: &Item, kind: Kind, features: Features) -> syn::Result<Args> {
     match kind {
         Kind::Main => {
             if item.sig.ident == "main" && !item.sig.inputs.is_empty() {
@@ -79,7 +80,7 @@ fn check(args: TokenStream, item: &Item, kind: Kind) -> syn::Result<Args> {
         let msg = "the `async` keyword is missing from the function declaration";
         return Err(syn::Error::new_spanned(item.sig.fn_token, msg));
     }
-    Args::read(metas, kind)
+    Args::read(metas, kind, features)
 }
 
 /// What each form of the expansion is made of.

@@ -20,7 +20,7 @@ use self::args::Kind;
 /// the outputs are written then.
 ///
 /// ```no_run
-/// #[tokio_statemap::main(tasks = "tasks.json", workers = "workers.json")]
+/// #[tokio_statemap::main(html = "statemap.html")]
 /// async fn main() {
 ///     tokio::spawn(async { /* … */ }).await.unwrap();
 /// }
@@ -40,6 +40,8 @@ use self::args::Kind;
 /// | `crate` | path in a string | as in `#[tokio::main]` | `"tokio"` |
 /// | `tasks` | path expression | statemap data of the tasks | not written |
 /// | `workers` | path expression | statemap data of the workers | not written |
+/// | `html` | path expression | one self-contained interactive page (feature `html`) | not written |
+/// | `svg` | path expression | one static picture, to embed | not written |
 /// | `report` | path expression, or `stderr` | the text report | `stderr` |
 /// | `trace` | `"tasks"`, `"workers"`, `"both"`, `"none"` | what to record | `"both"` |
 /// | `spawn_location` | bool | record where each task was spawned | `true` |
@@ -57,6 +59,10 @@ use self::args::Kind;
 /// `std::env::temp_dir().join("tasks.json")`. It is evaluated before the runtime is built, in the
 /// function's own scope: it may name the function's arguments and use `?`.
 ///
+/// If none of `tasks`, `workers`, `html`, `svg` and a path for `report` is given, the page
+/// `{bin}.statemap.html` is written; without the feature `html`, `{bin}.tasks.json` and
+/// `{bin}.workers.json`.
+///
 /// A *duration* is a string of a number and a unit (`ns`, `us`, `ms`, `s`, `m`, `h`): `"250us"`,
 /// `"1.5s"`, `"2m"`.
 ///
@@ -70,7 +76,7 @@ use self::args::Kind;
 /// that otherwise is `#[tokio::main]`'s. Path expressions aren't compiled then.
 #[proc_macro_attribute]
 pub fn main(args: TokenStream, item: TokenStream) -> TokenStream {
-    expand::attribute(args.into(), item.into(), Kind::Main, RECORD).into()
+    expand::attribute(args.into(), item.into(), Kind::Main, Features::ON).into()
 }
 
 /// `#[tokio::test]`, and a record of what every task and worker did.
@@ -79,13 +85,24 @@ pub fn main(args: TokenStream, item: TokenStream) -> TokenStream {
 /// keys. `flavor` is `"current_thread"` unless set, as in `#[tokio::test]`.
 ///
 /// ```no_run
-/// #[tokio_statemap::test(tasks = "tasks.json")]
+/// #[tokio_statemap::test(html = "answered.html")]
 /// async fn all_requests_are_answered() { /* … */ }
 /// ```
 #[proc_macro_attribute]
 pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
-    expand::attribute(args.into(), item.into(), Kind::Test, RECORD).into()
+    expand::attribute(args.into(), item.into(), Kind::Test, Features::ON).into()
 }
 
-/// Whether the expansion records.
-const RECORD: bool = cfg!(feature = "record");
+/// What the library that is expanded for can do.
+#[derive(Clone, Copy)]
+struct Features {
+    /// Record. Without it the expansion is Tokio's.
+    record: bool,
+    /// Write the page.
+    html: bool,
+}
+
+impl Features {
+    /// Those that this crate is built with.
+    const ON: Self = Self { record: cfg!(feature = "record"), html: cfg!(feature = "html") };
+}

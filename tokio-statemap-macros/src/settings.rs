@@ -27,6 +27,8 @@ pub(crate) fn settings(args: &Args, kind: Kind, name: &Ident) -> TokenStream {
 
     field("tasks", own.tasks.as_ref().map(path).map(some));
     field("workers", own.workers.as_ref().map(path).map(some));
+    field("html", own.html.as_ref().map(path).map(some));
+    field("svg", own.svg.as_ref().map(path).map(some));
     field(
         "report",
         own.report.as_ref().map(|report| match report {

@@ -17,7 +17,9 @@ pub enum Dependencies {
     Tokio,
     /// The same, and tokio-statemap as it is by default.
     Recording,
-    /// The same, and tokio-statemap without its default features.
+    /// That Tokio, and tokio-statemap without its feature `html`.
+    WithoutHtml,
+    /// That Tokio, and tokio-statemap without its default features.
     Off,
     /// Nothing but tokio-statemap as it is by default.
     OnlyRecording,
@@ -34,6 +36,10 @@ impl Dependencies {
         match self {
             Self::Tokio => tokio.to_owned(),
             Self::Recording => format!("{tokio}\n{}", ours("")),
+            Self::WithoutHtml => {
+                let features = r#", default-features = false, features = ["record"]"#;
+                format!("{tokio}\n{}", ours(features))
+            }
             Self::Off => format!("{tokio}\n{}", ours(", default-features = false")),
             Self::OnlyRecording => ours(""),
             Self::OnlyTokio => only.to_owned(),

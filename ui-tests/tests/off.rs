@@ -122,10 +122,12 @@ fn few_packages_are_added() {
     };
     let packages = vec![
         package("tree-ours", Dependencies::OnlyRecording),
+        package("tree-no-html", Dependencies::WithoutHtml),
         package("tree-only-tokio", Dependencies::OnlyTokio),
     ];
     let project = Project::new(TMP, "tree-record", packages);
     let (ours, tokio) = (project.tree("tree-ours"), project.tree("tree-only-tokio"));
+    let without_html = project.tree("tree-no-html");
 
     let added: Vec<&String> = ours.iter().filter(|name| !tokio.contains(name)).collect();
     println!("with `record`, beside Tokio: {} packages: {added:?}", added.len());
@@ -133,4 +135,9 @@ fn few_packages_are_added() {
     for name in ["rtrb", "fastant"] {
         assert!(added.iter().any(|package| package.starts_with(name)));
     }
+
+    let for_html = ours.iter().filter(|name| !without_html.contains(name));
+    let for_html: Vec<&str> = for_html.filter_map(|name| name.split(' ').next()).collect();
+    println!("of which for `html`: {for_html:?}");
+    assert_eq!(for_html, ["adler2", "base64", "miniz_oxide"]);
 }

@@ -1,6 +1,6 @@
 //! Our own keys: each misuse has its exact message and place, each use compiles and runs.
 //!
-//! The messages are in `cases/own/err/*.txt`. A file that is missing is a failure;
+//! The messages are in `.txt` files beside the cases. A file that is missing is a failure;
 //! `UPDATE_GOLDEN=1` in the environment writes them anew.
 
 use std::fmt::Write as _;
@@ -12,15 +12,25 @@ const TMP: &str = env!("CARGO_TARGET_TMPDIR");
 
 #[test]
 fn misuse_has_its_message() {
-    let cases = cases("own/err");
-    let packages = Package::of("own-err", Dependencies::Recording, &cases);
-    let project = Project::new(TMP, "own-err", packages);
+    misuse("own-err", "own/err", Dependencies::Recording);
+}
+
+/// Without the feature `html` the key is an error that names it.
+#[test]
+fn html_needs_its_feature() {
+    misuse("own-no-html-err", "own/no_html/err", Dependencies::WithoutHtml);
+}
+
+fn misuse(name: &str, folder: &str, dependencies: Dependencies) {
+    let cases = cases(folder);
+    let packages = Package::of(name, dependencies, &cases);
+    let project = Project::new(TMP, name, packages);
     let built = project.build();
     let update = std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1");
 
     let mut failures = String::new();
     for case in &cases {
-        let built = &built[&project.target("own-err", case)];
+        let built = &built[&project.target(name, case)];
         if built.program.is_some() {
             writeln!(failures, "{}: it compiles", case.name).unwrap();
         }
@@ -57,18 +67,24 @@ fn misuse_has_its_message() {
 
 #[test]
 fn use_compiles_and_runs() {
-    use_of_keys("own-ok", Dependencies::Recording, true);
+    use_of_keys("own-ok", "own/ok", Dependencies::Recording, true);
 }
 
 /// Without `record` the keys are still taken, `configure` and `hooks` still apply, and nothing is
 /// written.
 #[test]
 fn use_compiles_and_runs_without_recording() {
-    use_of_keys("own-off", Dependencies::Off, false);
+    use_of_keys("own-off", "own/ok", Dependencies::Off, false);
 }
 
-fn use_of_keys(name: &str, dependencies: Dependencies, writes: bool) {
-    let cases = cases("own/ok");
+/// Without the feature `html` the SVG is still to be had, and the default is the data.
+#[test]
+fn use_compiles_and_runs_without_html() {
+    use_of_keys("own-no-html", "own/no_html/ok", Dependencies::WithoutHtml, true);
+}
+
+fn use_of_keys(name: &str, folder: &str, dependencies: Dependencies, writes: bool) {
+    let cases = cases(folder);
     let project = Project::new(TMP, name, Package::of(name, dependencies, &cases));
     let built = project.build();
 

@@ -8,6 +8,8 @@ use super::{duration, literal, set_once};
 pub(super) const KEYS: &[&str] = &[
     "tasks",
     "workers",
+    "html",
+    "svg",
     "report",
     "trace",
     "spawn_location",
@@ -30,6 +32,8 @@ const MOST_BUFFER_CAPACITY: usize = 1 << 24;
 pub(crate) struct OwnKeys {
     pub(crate) tasks: Option<Expr>,
     pub(crate) workers: Option<Expr>,
+    pub(crate) html: Option<Expr>,
+    pub(crate) svg: Option<Expr>,
     pub(crate) report: Option<Report>,
     /// The variant of `TraceTarget`.
     pub(crate) trace: Option<&'static str>,
@@ -59,6 +63,8 @@ impl OwnKeys {
         match key {
             "tasks" => set_once(&mut self.tasks, key, value, || Ok(value.clone())),
             "workers" => set_once(&mut self.workers, key, value, || Ok(value.clone())),
+            "html" => set_once(&mut self.html, key, value, || Ok(value.clone())),
+            "svg" => set_once(&mut self.svg, key, value, || Ok(value.clone())),
             "report" => set_once(&mut self.report, key, value, || report(value)),
             "trace" => set_once(&mut self.trace, key, value, || trace(value)),
             "spawn_location" => {

@@ -3,9 +3,12 @@ use quote::quote;
 use super::own::Report;
 use super::runtime::{Flavor, UnhandledPanic};
 use super::{Args, Kind, own, runtime};
+use crate::Features;
+
+const ALL: Features = Features { record: true, html: true };
 
 fn read(args: proc_macro2::TokenStream, kind: Kind) -> Result<Args, String> {
-    Args::split(args).and_then(|metas| Args::read(metas, kind)).map_err(|err| err.to_string())
+    Args::split(args).and_then(|metas| Args::read(metas, kind, ALL)).map_err(|err| err.to_string())
 }
 
 fn main(args: proc_macro2::TokenStream) -> Result<Args, String> {
@@ -17,7 +20,7 @@ fn error(args: proc_macro2::TokenStream) -> String {
 }
 
 /// A valid value of each key.
-const VALID: [(&str, &str); 20] = [
+const VALID: [(&str, &str); 22] = [
     ("flavor", r#""multi_thread""#),
     ("worker_threads", "2"),
     ("start_paused", "true"),
@@ -26,6 +29,8 @@ const VALID: [(&str, &str); 20] = [
     ("name", r#""mine""#),
     ("tasks", r#""tasks.json""#),
     ("workers", r#"concat!("workers", ".json")"#),
+    ("html", r#""statemap.html""#),
+    ("svg", r#""statemap.svg""#),
     ("report", "stderr"),
     ("trace", r#""both""#),
     ("spawn_location", "true"),
@@ -86,13 +91,27 @@ fn every_key_by_itself_twice_and_without_a_value() {
 
 #[test]
 fn an_unknown_key_lists_the_valid_ones() {
-    let expected = "Unknown attribute html is specified; expected one of: `flavor`, \
+    let expected = "Unknown attribute page is specified; expected one of: `flavor`, \
         `worker_threads`, `start_paused`, `crate`, `unhandled_panic`, `name`, `tasks`, `workers`, \
-        `report`, `trace`, `spawn_location`, `buffer_capacity`, `max_events`, `keep`, \
+        `html`, `svg`, `report`, `trace`, `spawn_location`, `buffer_capacity`, `max_events`, `keep`, \
         `schedule_latency`, `long_poll`, `start_after`, `duration`, `configure`, `hooks`.";
-    assert_eq!(error(quote!(html = "page.html")), expected);
-    assert_eq!(error(quote!(html = page())), expected);
-    assert_eq!(error(quote!(HTML)), expected);
+    assert_eq!(error(quote!(page = "page.html")), expected);
+    assert_eq!(error(quote!(page = page())), expected);
+    assert_eq!(error(quote!(PAGE)), expected);
+}
+
+#[test]
+fn html_needs_its_feature_where_something_is_recorded() {
+    let read = |args, record, html| {
+        let features = Features { record, html };
+        Args::split(args).and_then(|metas| Args::read(metas, Kind::Main, features))
+    };
+    let error = read(quote!(svg = "a", html = "b"), true, false).err().unwrap().to_string();
+    assert_eq!(error, "The key `html` needs the feature `html` of tokio-statemap.");
+    assert!(read(quote!(svg = "a"), true, false).is_ok());
+    assert!(read(quote!(html = "b"), false, false).is_ok());
+    // It is checked as ever.
+    assert!(read(quote!(html = "b", html = "b"), false, false).is_err());
 }
 
 #[test]

@@ -2,10 +2,11 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::attribute;
+use crate::Features;
 use crate::args::Kind;
 
 fn expand(args: TokenStream, item: TokenStream, kind: Kind, record: bool) -> String {
-    attribute(args, item, kind, record).to_string()
+    attribute(args, item, kind, Features { record, html: record }).to_string()
 }
 
 /// Whether the text is one that rustc could parse.
@@ -30,7 +31,7 @@ fn without_recording_it_is_tokios_attribute() {
         (quote!(), Kind::Main, quote!(#[tokio::main])),
         (quote!(), Kind::Test, quote!(#[tokio::test])),
         (
-            quote!(tasks = "tasks.json", keep = "first", report = path()),
+            quote!(tasks = "tasks.json", keep = "first", report = path(), html = path(), svg = "s"),
             Kind::Main,
             quote!(#[tokio::main]),
         ),
@@ -84,7 +85,7 @@ fn without_recording_crate_needs_no_attribute_in_it() {
 #[test]
 fn recording_gives_the_settings_that_are_given() {
     let args = quote! {
-        tasks = dir().join("t"), report = stderr, trace = "tasks", max_events = 7,
+        tasks = dir().join("t"), html = page(), svg = "s", report = stderr, trace = "tasks", max_events = 7,
         long_poll = "2us", duration = "1s", name = "n", worker_threads = 3,
     };
     let text = expand(
@@ -101,6 +102,12 @@ fn recording_gives_the_settings_that_are_given() {
         #private::Settings {
             tasks: ::core::option::Option::Some(
                 ::core::convert::Into::<::std::path::PathBuf>::into(dir().join("t"))
+            ),
+            html: ::core::option::Option::Some(
+                ::core::convert::Into::<::std::path::PathBuf>::into(page())
+            ),
+            svg: ::core::option::Option::Some(
+                ::core::convert::Into::<::std::path::PathBuf>::into("s")
             ),
             report: #private::Report::Stderr,
             trace: #private::TraceTarget::Tasks,

@@ -1,3 +1,3 @@
 //@ test
-#[tokio_statemap::test(html = 7)]
+#[tokio_statemap::test(page = 7)]
 async fn unknown() {}

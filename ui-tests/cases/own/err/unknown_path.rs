@@ -1,2 +1,2 @@
-#[tokio_statemap::main(html)]
+#[tokio_statemap::main(page)]
 async fn main() {}

@@ -1,4 +1,6 @@
 //@ writes: tasks.json
+//@ writes: statemap.html: </html>
+//@ writes: statemap.svg: </svg>
 #![deny(warnings, clippy::all)]
 mod settings {
     use tokio::runtime::Builder;
@@ -25,6 +27,8 @@ mod settings {
     spawn_location = false,
     trace = "both",
     report = "report.txt",
+    svg = "statemap.svg",
+    html = "statemap.html",
     workers = "workers.json",
     tasks = "tasks.json",
     crate = "tokio",

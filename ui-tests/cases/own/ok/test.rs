@@ -1,6 +1,7 @@
 //@ test
 //@ writes: tasks.json
-#[tokio_statemap::test(tasks = "tasks.json")]
+//@ writes: statemap.html: </html>
+#[tokio_statemap::test(tasks = "tasks.json", html = "statemap.html")]
 async fn writes() {
     tokio::spawn(async {}).await.unwrap();
 }

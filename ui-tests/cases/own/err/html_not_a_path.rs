@@ -1,0 +1,2 @@
+#[tokio_statemap::main(html = true)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(html = nowhere::path())]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(html)]
+async fn main() {}

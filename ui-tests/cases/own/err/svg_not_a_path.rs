@@ -1,0 +1,2 @@
+#[tokio_statemap::main(svg = 7 + 1)]
+async fn main() {}

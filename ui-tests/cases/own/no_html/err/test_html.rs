@@ -1,0 +1,3 @@
+//@ test
+#[tokio_statemap::test(html = "statemap.html")]
+async fn page() {}
