@@ -1,0 +1,122 @@
+// What is said of a row or a state: a box at the right.
+
+let panel = null;
+let panelLines = [];
+
+/** Shows lines: {text, right, kind, colour: {section, state}, press, pressed}. */
+function openPanel(lines) {
+  panelLines = lines;
+  layOutPanel();
+}
+
+function closePanel() {
+  panelLines = [];
+  panel?.remove();
+  panel = null;
+}
+
+function layOutPanel() {
+  panel?.remove();
+  panel = null;
+  if (panelLines.length === 0) return;
+  const width = Math.min(390, place.width - 16);
+  panel = make(root, 'g', { id: 'panel', 'data-ui': '', role: 'region', 'aria-label': 'details' });
+  const paper = make(panel, 'rect', { width, height: 10, rx: 4, class: 'paper' });
+  let y = 10;
+  const most = place.height - place.head - 60;
+  for (const line of panelLines) {
+    if (y > most) {
+      make(panel, 'text', { x: 12, y: (y += 16), class: 'more' }, '…');
+      break;
+    }
+    y = drawLine(line, y, width);
+  }
+  set(paper, { height: y + 12 });
+  const close = make(panel, 'g', { class: 'button' });
+  make(close, 'rect', { x: width - 28, y: 6, width: 22, height: 22, rx: 3 });
+  make(close, 'path', { d: `M${width - 22} 12l10 10m0 -10l-10 10` });
+  button(close, 'close', () => closePanel());
+  set(panel, { transform: `translate(${place.width - width - 8} ${Math.max(4, Math.min(place.head + 6, place.height - y - 20))})` });
+}
+
+function drawLine(line, y, width) {
+  const x = line.colour ? 34 : 12;
+  const holder = make(panel, 'g', line.kind ? { class: line.kind } : {});
+  if (line.colour) {
+    const swatch = make(holder, 'g', { class: `c${line.colour.section}` });
+    make(swatch, 'rect', { class: `s${line.colour.state}`, x: 12, y: y + 6, width: 16, height: 11 });
+  }
+  let room = width - x - (y < 30 ? 40 : 12);
+  if (line.right) {
+    const right = make(holder, 'text', { x: width - 12, y: y + 16, 'text-anchor': 'end' }, line.right);
+    room -= right.getComputedTextLength() + 10;
+  }
+  let height;
+  if (line.wrap) {
+    height = fillLines(holder, line.text, { x, y, width: room, lineHeight: 16, lines: 6 });
+  } else {
+    fitText(make(holder, 'text', { x, y: y + 16 }, line.text), room);
+    height = 18;
+  }
+  if (line.press) {
+    make(holder, 'rect', { class: 'press', x: 6, y: y + 2, width: width - 12, height: height + 1, rx: 3 });
+    button(holder, line.text, line.press);
+    set(holder, { 'aria-pressed': Boolean(line.pressed) });
+  }
+  return y + height + (line.kind === 'title' ? 4 : 0);
+}
+
+/** What is at a column of a row. */
+function describe(row, column, ns) {
+  const run = runsOf(row).find(([from, to]) => from <= column && column < to);
+  const state = run ? row.section.states[run[2]] : null;
+  const what = state ? state.name : 'not there yet';
+  const poll = row.polls.find(({ start, held }) => start - nsPerColumn <= ns && ns <= start + held + nsPerColumn);
+  const group = row.section.groups[Math.min(row.group, row.section.groups.length - 1)];
+  const lines = [{ text: row.name, kind: 'title' }];
+  if (row.description) lines.push({ text: row.description, wrap: true });
+  if (row.section.noun !== 'worker' && group) lines.push({ text: group[0] });
+  lines.push({ text: `${what} at ${formatMoment(ns, nsPerColumn)}`, kind: 'strong', colour: run ? { section: row.section.index, state: run[2] } : null });
+  if (run) {
+    const span = (run[1] - run[0]) * nsPerColumn;
+    lines.push({ text: `for ${formatNs(span)} at this resolution (a column is ${formatNs(nsPerColumn)})`, kind: 'more' });
+  }
+  if (poll) {
+    const on = Number.isFinite(poll.worker) ? ` on worker-${poll.worker}` : '';
+    lines.push({ text: `long poll: exactly ${formatExact(poll.held)}${on}, from ${formatExact(poll.start)} on`, wrap: true });
+  }
+  const held = row.held.find(([start, length]) => start - nsPerColumn <= ns && ns <= start + length + nsPerColumn);
+  if (held) {
+    const [start, length, task, location] = held;
+    lines.push({ text: `held by ${task}, ${location}, for exactly ${formatExact(length)}, from ${formatExact(start)} on`, wrap: true });
+  }
+  lines.push({ text: 'all its time, exactly', kind: 'head' });
+  const whole = row.totals.reduce((sum, total) => sum + total, 0n);
+  row.section.states.forEach(({ name }, index) => {
+    if (!row.totals[index]) return;
+    lines.push({ text: `${name} ${formatShare(row.totals[index], whole)}`, right: formatExact(row.totals[index]), colour: { section: row.section.index, state: index } });
+  });
+  openPanel(lines);
+  const more = held ? `, held by ${held[2]} for ${formatNs(held[1])},` : poll ? `, a poll of ${formatNs(poll.held)},` : '';
+  return `${row.name}: ${what}${more} at ${formatMoment(ns, nsPerColumn)}`;
+}
+
+/** The breakdown of a state by group. */
+function describeState(section, state) {
+  const isTask = section.noun === 'task';
+  const name = section.states[state].name;
+  const whole = section.groups.reduce((sum, [, , totals]) => sum + BigInt(totals[state]), 0n);
+  const lines = [
+    { text: `${section.title}: ${name}`, kind: 'title', colour: { section: section.index, state } },
+    { text: `${formatExact(whole)} in all`, kind: 'more' },
+    { text: section.sortedBy === state ? 'Put the rows back in order' : 'Sort the rows by it', kind: 'choice', pressed: section.sortedBy === state, press: () => { sortRows(section, section.sortedBy === state ? null : state); scrollTo(section.sortedBy === state ? Math.min(...section.rows.map((row) => row.home)) - 40 : view.top); describeState(section, state); } },
+    { text: isTask ? 'by spawn location (a click shows only its tasks)' : 'by group (a click shows only its rows)', kind: 'head' },
+  ];
+  const groups = section.groups.map(([label, count, totals], index) => ({ label, count, index, total: BigInt(totals[state]) }));
+  groups.sort((a, b) => (a.total < b.total ? 1 : a.total > b.total ? -1 : 0));
+  for (const { label, total, index } of groups.slice(0, 40)) {
+    const pressed = filtered?.section === section && filtered.group === index;
+    lines.push({ text: label, right: `${formatShare(total, whole)} · ${formatNs(total)}`, kind: pressed ? 'strong' : '', pressed, press: () => { filter(pressed ? null : { section, group: index }); describeState(section, state); } });
+  }
+  openPanel(lines);
+}

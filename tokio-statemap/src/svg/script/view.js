@@ -1,0 +1,159 @@
+// Which part of the picture is seen, and where on the screen.
+
+const view = { from: 0, to: data.columns, top: 0 };
+const past = [];
+const place = { width: 0, height: 0, left: 0, right: 0, mapWidth: 0, head: 0, bottom: 0, content: 0, legendTop: 0, isLegendFixed: true };
+const nsPerColumn = data.length / data.columns;
+const FEWEST = Math.min(16, data.columns);
+let pending = false;
+let lastKept = 0;
+
+const mapHeight = Number(byId('map').getAttribute('height'));
+const toX = (column) => place.left + ((column - view.from) / (view.to - view.from)) * place.mapWidth;
+const toColumn = (x) => view.from + ((x - place.left) / place.mapWidth) * (view.to - view.from);
+
+/** Remembers the view, so that one can go back; what follows quickly is one step. */
+function keep() {
+  const now = Date.now();
+  if (now - lastKept > 500) past.push({ ...view });
+  lastKept = now;
+  if (past.length > 100) past.shift();
+}
+
+/** Shows these columns, as far as there are such. */
+function show(from, to) {
+  const size = Math.min(data.columns, Math.max(FEWEST, to - from));
+  const middle = (from + to) / 2;
+  view.from = Math.min(Math.max(0, middle - size / 2), data.columns - size);
+  view.to = view.from + size;
+  redraw();
+}
+
+/** Zooms in (factor over 1) or out, so that what is at `x` stays there. */
+function zoom(factor, x = place.left + place.mapWidth / 2) {
+  const at = Math.min(Math.max(toColumn(x), view.from), view.to);
+  const size = Math.min(data.columns, Math.max(FEWEST, (view.to - view.from) / factor));
+  const share = (at - view.from) / (view.to - view.from);
+  const from = Math.min(Math.max(0, at - share * size), data.columns - size);
+  keep();
+  show(from, from + size);
+}
+
+/** Moves by a share of what is seen. */
+function pan(share) {
+  const by = share * (view.to - view.from);
+  const from = Math.min(Math.max(0, view.from + by), data.columns - (view.to - view.from));
+  show(from, from + (view.to - view.from));
+}
+
+function scrollTo(top) {
+  view.top = Math.min(Math.max(0, top), Math.max(0, place.content - (place.bottom - place.head)));
+  redraw();
+}
+
+function back() {
+  const before = past.pop();
+  if (!before) return;
+  lastKept = 0;
+  show(before.from, before.to);
+  scrollTo(before.top);
+}
+
+function fit() {
+  keep();
+  show(0, data.columns);
+}
+
+function redraw() {
+  if (pending) return;
+  pending = true;
+  requestAnimationFrame(() => {
+    pending = false;
+    drawNow();
+  });
+}
+
+function drawNow() {
+  const legendTop = place.isLegendFixed ? place.bottom : place.head + place.legendTop - view.top;
+  set(byId('legend'), { transform: `translate(0 ${legendTop})` });
+  set(byId('body'), { transform: `translate(0 ${place.head - view.top})` });
+  set(byId('map'), { viewBox: `${view.from} 0 ${view.to - view.from} ${mapHeight}` });
+  drawAxis();
+  drawBars();
+  drawThumb();
+}
+
+/** Lays everything out for the size of the window. */
+function layOut() {
+  place.width = Math.max(280, window.innerWidth);
+  const isNarrow = place.width < 700;
+  place.left = isNarrow ? 92 : 145;
+  place.right = place.width - (isNarrow ? 14 : 22);
+  place.mapWidth = place.right - place.left;
+  layOutHead(isNarrow);
+  const legendHeight = layOutLegend(isNarrow);
+  const notes = byId('notes');
+  notes.replaceChildren();
+  let y = 4;
+  for (const note of data.notes) {
+    y += fillLines(notes, note, { x: 15, y, width: place.width - 30, lineHeight: 16, lines: isNarrow ? 6 : 2 });
+  }
+  place.height = Math.max(window.innerHeight, place.head + 120 + legendHeight);
+  place.legendTop = mapHeight + y + 8;
+  // On a small screen the legend is at the end; else it stays at the bottom.
+  place.isLegendFixed = legendHeight < place.height / 4;
+  place.content = place.legendTop + (place.isLegendFixed ? 0 : legendHeight);
+  place.bottom = Math.min(place.height - (place.isLegendFixed ? legendHeight : 0), place.head + place.content);
+  set(root, { viewBox: `0 0 ${place.width} ${place.height}`, width: place.width, height: place.height });
+  set(byId('map'), { x: place.left, width: place.mapWidth });
+  for (const { label, name } of rows) {
+    if (!label) continue;
+    label.textContent = name;
+    set(label, { x: place.left - 6 });
+    fitText(label, place.left - 14);
+  }
+  for (const heading of byId('labels').querySelectorAll('.section, .group')) layOutHeading(heading, isNarrow);
+  layOutPanel();
+  scrollTo(view.top);
+}
+
+/** A heading is told in full where there is room, else without what is said behind it. */
+function layOutHeading(heading, isNarrow) {
+  heading.full ??= [...heading.childNodes].map((node) => node.textContent);
+  const [title, more] = heading.childNodes;
+  title.textContent = heading.full[0];
+  if (more) more.textContent = heading.full[1] ?? '';
+  if (!isNarrow || !more) return;
+  const room = place.width - 40;
+  if (heading.getComputedTextLength() > room) more.textContent = (heading.full[1] ?? '').split(',')[0];
+  const text = [...heading.full[0]];
+  for (let kept = text.length - 1; kept > 8 && heading.getComputedTextLength() > room; kept--) {
+    title.textContent = `…${text.slice(-kept).join('')}`;
+  }
+}
+
+function layOutHead(isNarrow) {
+  const middle = place.width / 2;
+  const shift = isNarrow ? 34 : 0;
+  set(byId('name'), { x: middle, y: 26 + shift });
+  byId('name').textContent = titleText;
+  fitText(byId('name'), place.width - (isNarrow ? 24 : 500));
+  set(byId('where'), { x: middle, y: 45 + shift });
+  byId('where').textContent = whereText;
+  fitText(byId('where'), place.width - (isNarrow ? 24 : 460));
+  const verdict = byId('verdict');
+  verdict.replaceChildren();
+  let y = 50 + shift;
+  if (data.verdict) {
+    y += fillLines(verdict, data.verdict, {
+      x: 15, y, width: place.width - 30, lineHeight: 18, lines: isNarrow ? 8 : 4,
+    });
+  }
+  set(byId('axis'), { transform: `translate(${place.left} ${y + 50})` });
+  place.head = y + 52;
+  set(byId('head').querySelector('.paper'), { width: place.width, height: place.head });
+  layOutButtons(isNarrow);
+}
+
+const titleText = byId('name').textContent;
+const whereText = byId('where').textContent;

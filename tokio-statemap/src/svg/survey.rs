@@ -1,0 +1,258 @@
+//! What is in the picture, seen once from end to end: totals, and the rows that matter most.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use super::columns::{Scale, spans};
+use crate::picture::{Kind, Picture, Role, Section};
+
+/// The cells in which it is kept where a worker was held.
+pub(super) const CELLS: usize = 2048;
+
+/// Why a row is drawn rather than another: the larger the sooner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// `main`.
+    is_root: bool,
+    /// Its longest poll, if that is long.
+    longest_ns: u64,
+    /// How long it was running or ready.
+    busy_ns: u64,
+    changes: u32,
+    /// Of equals the one that begins first.
+    begin_ns: Reverse<u64>,
+}
+
+/// Where a row stands in its section: by group, in it the longest polls first, the others by time.
+pub(super) type Order = (u32, Reverse<u64>, u64, u32);
+
+/// A row that may be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Candidate {
+    rank: Rank,
+    /// Its index in the source.
+    pub(super) row: u32,
+    /// Its group.
+    pub(super) group: u32,
+}
+
+impl Candidate {
+    pub(super) fn order(&self) -> Order {
+        (self.group, Reverse(self.rank.longest_ns), self.rank.begin_ns.0, self.row)
+    }
+}
+
+/// What is in one section.
+#[derive(Debug)]
+pub(super) struct SectionSurvey {
+    /// How long its rows were in each state, in ns, for each group.
+    pub(super) totals: Vec<Vec<u128>>,
+    /// The rows that matter most, best first.
+    pub(super) candidates: Vec<Candidate>,
+    /// Whether it is known which polls were on workers: only those can hold one.
+    pub(super) has_workers: bool,
+}
+
+impl SectionSurvey {
+    /// How long all rows were in a state, in ns.
+    pub(super) fn total(&self, state: usize) -> u128 {
+        self.totals.iter().map(|group| group[state]).sum()
+    }
+
+    /// How long all rows were in any state, in ns.
+    pub(super) fn whole(&self) -> u128 {
+        self.totals.iter().flatten().sum()
+    }
+}
+
+/// A long poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LongPoll {
+    pub(super) section: usize,
+    pub(super) group: u32,
+    /// The row, as an index into the source.
+    pub(super) row: u32,
+    pub(super) start_ns: u64,
+    /// How long it held its worker, in ns.
+    pub(super) held_ns: u64,
+    pub(super) worker: Option<u32>,
+}
+
+impl LongPoll {
+    /// The longest is the least; of equals that which came first.
+    fn rank(&self) -> (Reverse<u64>, u64) {
+        (Reverse(self.held_ns), self.start_ns)
+    }
+}
+
+/// How a worker was held by long polls.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    /// When.
+    pub(super) cells: Vec<bool>,
+    /// The longest of these polls; there may be a few more than `TOLD`.
+    longest: Vec<LongPoll>,
+}
+
+/// How many of a row's long polls are told one by one.
+pub(super) const TOLD: usize = 8;
+
+/// The longest ones, by time.
+pub(super) fn longest(mut polls: Vec<LongPoll>) -> Vec<LongPoll> {
+    keep_longest(&mut polls);
+    polls.sort_by_key(|poll| poll.start_ns);
+    polls
+}
+
+/// Leaves as many as are told.
+fn keep_longest(polls: &mut Vec<LongPoll>) {
+    polls.sort_by_key(LongPoll::rank);
+    polls.truncate(TOLD);
+}
+
+/// Adds one, and forgets some that are not told.
+pub(super) fn add(polls: &mut Vec<LongPoll>, poll: LongPoll) {
+    polls.push(poll);
+    if polls.len() >= 4 * TOLD {
+        keep_longest(polls);
+    }
+}
+
+/// What is in a picture.
+#[derive(Debug)]
+pub(super) struct Survey {
+    pub(super) sections: Vec<SectionSurvey>,
+    /// The worst poll, if it is a long one.
+    pub(super) worst: Option<LongPoll>,
+    /// The workers that long polls held.
+    pub(super) held: BTreeMap<u32, Held>,
+}
+
+impl Survey {
+    /// Walks through all of it once. `most` is how many rows of a kind can be drawn at most.
+    pub(super) fn of(picture: &Picture<'_>, most: impl Fn(Kind) -> usize) -> Self {
+        let mut survey = Self { sections: Vec::new(), worst: None, held: BTreeMap::new() };
+        for (index, section) in picture.sections.iter().enumerate() {
+            // Data may name no workers at all: any poll counts then.
+            let first = survey.section(picture, index, most(section.kind), false);
+            let section_survey = if first.has_workers {
+                survey.section(picture, index, most(section.kind), true)
+            } else {
+                first
+            };
+            survey.sections.push(section_survey);
+        }
+        survey
+    }
+
+    fn section(
+        &mut self,
+        picture: &Picture<'_>,
+        index: usize,
+        most: usize,
+        on_workers: bool,
+    ) -> SectionSurvey {
+        let section = &picture.sections[index];
+        let mut found = SectionSurvey {
+            totals: vec![vec![0; section.states.len()]; section.groups.len()],
+            candidates: Vec::new(),
+            has_workers: on_workers,
+        };
+        let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::with_capacity(most + 1);
+        let before = (self.worst, self.held.clone());
+        for (number, group) in section.groups.iter().enumerate() {
+            for &row in section.group(group) {
+                let walk = Walk { section, index, row, group: number as u32, on_workers };
+                let (rank, saw_worker) = walk.row(picture, &mut found.totals[number], self);
+                if saw_worker && !on_workers {
+                    // What was found so far counts other polls, too: it is looked through again.
+                    (self.worst, self.held) = before;
+                    found.has_workers = true;
+                    return found;
+                }
+                best.push(Reverse(Candidate { rank, row, group: number as u32 }));
+                if best.len() > most {
+                    best.pop();
+                }
+            }
+        }
+        found.candidates = best.into_sorted_vec().into_iter().map(|Reverse(best)| best).collect();
+        found
+    }
+
+    fn found(&mut self, poll: LongPoll, length_ns: u64) {
+        if self.worst.is_none_or(|worst| poll.rank() < worst.rank()) {
+            self.worst = Some(poll);
+        }
+        let Some(worker) = poll.worker else {
+            return;
+        };
+        let held = self
+            .held
+            .entry(worker)
+            .or_insert_with(|| Held { cells: vec![false; CELLS], longest: Vec::new() });
+        let scale = Scale::new(length_ns, CELLS as u32);
+        let (first, end) = scale.touched(poll.start_ns, poll.start_ns + poll.held_ns);
+        held.cells[first as usize..end as usize].fill(true);
+        add(&mut held.longest, poll);
+    }
+
+    /// The longest of the polls that held a worker, by time.
+    pub(super) fn longest_on(&self, worker: u32) -> Vec<LongPoll> {
+        self.held.get(&worker).map(|held| longest(held.longest.clone())).unwrap_or_default()
+    }
+}
+
+struct Walk<'a> {
+    section: &'a Section<'a>,
+    index: usize,
+    row: u32,
+    group: u32,
+    on_workers: bool,
+}
+
+impl Walk<'_> {
+    /// Walks through a row; says how it ranks, and whether a worker is named in it.
+    fn row(&self, picture: &Picture<'_>, totals: &mut [u128], survey: &mut Survey) -> (Rank, bool) {
+        let mut rank = Rank {
+            is_root: self.section.source.is_root(self.row),
+            longest_ns: 0,
+            busy_ns: 0,
+            changes: 0,
+            begin_ns: Reverse(u64::MAX),
+        };
+        let mut saw_worker = false;
+        spans(self.section, self.row, picture.length_ns, |from, to, begun| {
+            rank.changes = rank.changes.saturating_add(1);
+            rank.begin_ns.0 = rank.begin_ns.0.min(from);
+            let length = to - from;
+            if let Some(total) = totals.get_mut(begun.state as usize) {
+                *total += u128::from(length);
+            }
+            match self.section.role_of(begun.state) {
+                Role::Running => rank.busy_ns += length,
+                Role::Ready | Role::Spawned => {
+                    rank.busy_ns += length;
+                    return;
+                }
+                _ => return,
+            }
+            saw_worker |= begun.worker.is_some();
+            let held_ns = begun.held_ns.map_or(length, |held| held.min(length));
+            if held_ns < picture.long_poll_ns || (self.on_workers && begun.worker.is_none()) {
+                return;
+            }
+            rank.longest_ns = rank.longest_ns.max(held_ns);
+            let poll = LongPoll {
+                section: self.index,
+                group: self.group,
+                row: self.row,
+                start_ns: from,
+                held_ns,
+                worker: begun.worker,
+            };
+            survey.found(poll, picture.length_ns);
+        });
+        (rank, saw_worker)
+    }
+}
