@@ -1,8 +1,10 @@
 //! What the integration tests share.
 
+pub mod browser;
 pub mod check;
 #[cfg(unix)]
 pub mod child;
 pub mod page;
+pub mod planted;
 #[cfg(unix)]
 pub mod programs;

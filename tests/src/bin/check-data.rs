@@ -1,9 +1,11 @@
-//! Checks files of statemap data as strictly as the tests do: `check-data FILE…`.
+//! Checks files of statemap data, pages (`.html`) and pictures (`.svg`) as strictly as the tests do:
+//! `check-data FILE…`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use tests::check::{self, Summary};
+use tests::page::{self, Page};
 
 fn main() -> ExitCode {
     let files: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
@@ -14,9 +16,14 @@ fn main() -> ExitCode {
     let mut all_passed = true;
     for file in &files {
         let shown = file.display();
-        match std::fs::read(file).map_err(|error| error.to_string()).and_then(|b| check::check(&b))
-        {
-            Ok(summary) => println!("ok   {shown}: {}", described(&summary)),
+        let read = std::fs::read(file).map_err(|error| error.to_string());
+        let checked = read.and_then(|bytes| match file.extension().and_then(|e| e.to_str()) {
+            Some("html") => page::check(&bytes).map(|page| described_page(&page)),
+            Some("svg") => page::check_svg(&bytes).map(|()| format!("{} bytes", bytes.len())),
+            _ => check::check(&bytes).map(|data| described(&data)),
+        });
+        match checked {
+            Ok(described) => println!("ok   {shown}: {described}"),
             Err(error) => {
                 all_passed = false;
                 println!("err  {shown}: {error}");
@@ -24,6 +31,15 @@ fn main() -> ExitCode {
         }
     }
     if all_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn described_page(page: &Page) -> String {
+    format!(
+        "{} workers, {} tasks, {} ms",
+        page.rows("workers"),
+        page.rows("tasks"),
+        page.meta["length"].as_u64().unwrap_or_default() / 1_000_000
+    )
 }
 
 fn described(data: &Summary) -> String {

@@ -272,7 +272,7 @@ fn varint(mut value: u64, to: &mut Vec<u8>) {
 impl Section<'_> {
     /// Whether its transitions bear workers.
     pub(super) fn has_workers(&self) -> bool {
-        self.kind == Kind::Tasks
+        self.kind == Kind::Tasks && self.source.knows_workers()
     }
 
     /// Whether its transitions bear tags.

@@ -26,14 +26,13 @@ const WALKED = 64;
  * @param {ColumnSink} sink
  */
 export function laneColumns(section, lane, t0, t1, width, sink) {
-  const { time, state, lengthNs } = section;
+  const { time, state, lengthNs, shares } = section;
   const first = section.laneBegin(lane), end = section.laneBegin(lane + 1), last = end - 1;
   const pixel = (t1 - t0) / width;
   if (first === end || !(pixel > 0)) {
     sink.run(0, width, -1);
     return;
   }
-  const shares = (section.shares ??= new Float64Array(section.states.length));
   let i = findTransition(section, lane, t0);
   if (i < 0) i = first - 1;
   let x = 0;
@@ -48,7 +47,7 @@ export function laneColumns(section, lane, t0, t1, width, sink) {
       sink.run(x, to, isBlank || isAfter ? -1 : state[i]);
       x = to;
     } else {
-      shares.fill(0);
+      for (let s = 0; s < shares.length; s++) shares[s] = 0;
       const until = right < lengthNs ? right : lengthNs;
       let from = t0 + x * pixel;
       if (isBlank) {

@@ -7,7 +7,10 @@ import { Reader } from "./varint.js";
 
 /**
  * @typedef {import("./section.js").Section} SectionOf
- * @typedef {{meta: object, lengthNs: number, sections: SectionOf[]}} Model
+ * @typedef {{
+ *   meta: object, lengthNs: number, sections: SectionOf[],
+ *   workerPolls: import("./worker_polls.js").WorkerPolls|null, locations: object[]|null, longest: object|null,
+ * }} Model the last three are filled by `buildWorkerPolls`, `locationTable` and `findIssues`
  */
 
 /** Flags of a piece of a row. */
@@ -50,7 +53,8 @@ export async function load(meta, tail, chunks, onProgress = () => {}) {
   }
   if (inflating) decode(await inflating);
   if (nChunks !== tail.chunks) throw damaged(`${nChunks} of ${tail.chunks} chunks are there`);
-  return { meta, lengthNs: meta.length, sections: decoders.map((decoder) => decoder.finish()) };
+  const sections = decoders.map((decoder) => decoder.finish());
+  return { meta, lengthNs: meta.length, sections, workerPolls: null, locations: null, longest: null };
 }
 
 function checkHead(meta, tail) {
@@ -69,6 +73,7 @@ function newDecoder(index, part, tail, lengthNs) {
   if (!Array.isArray(part?.states) || !Array.isArray(part.groups) || !Array.isArray(tail?.prefixes)) {
     throw damaged("a section lacks something");
   }
+  if (!part.states.every((state) => typeof state?.role === "string")) throw damaged("a state has no role");
   if (part.states.length > 65536) throw damaged("a section has too many states");
   const sum = (key) => part.groups.reduce((total, group) => total + (isCount(group?.[key]) ? group[key] : NaN), 0);
   if (!isCount(tail.transitions) || !isCount(tail.rows) || sum("rows") !== tail.rows || !(sum("lanes") <= tail.rows)) {
@@ -227,7 +232,7 @@ class SectionDecoder {
       const number = Math.floor(value / 2);
       if (number > most) {
         if (number > 65535) throw damaged("a worker's number is too large");
-        worker = section.worker = Uint16Array.from(worker);
+        worker = section.worker = new Uint16Array(worker);
         most = 65535;
       }
       worker[i] = number;

@@ -1,6 +1,7 @@
 import { formatMoment, formatNs } from "./time.js";
 import { findTransition, rowAt } from "./lanes.js";
 import { heldNs, pollInfo } from "./polls.js";
+import { workerName } from "./issues.js";
 import { groupLabel, rowWord } from "./gutter.js";
 import { visible } from "./text.js";
 
@@ -13,17 +14,7 @@ export const taskSection = (model) => model.sections.find((section) => section.w
 export const workerSection = (model) => model.sections.find((section) => section.kind === "workers") ?? null;
 
 /** The row of the worker with this index of the runtime; −1 if it has none. */
-export const workerRow = (model, index) => {
-  const section = workerSection(model);
-  if (section === null || index === null) return -1;
-  return section.indices === null ? index : section.indices.indexOf(index);
-};
-
-/** "worker-1". */
-export const workerName = (model, index) => {
-  const row = workerRow(model, index);
-  return row < 0 ? `worker-${index}` : visible(workerSection(model).name(row));
-};
+export const workerRow = (model, index) => model.workerPolls?.rowOf.get(index) ?? -1;
 
 /** Whether the span that a transition begins is a poll. */
 export const isPoll = (section, transition) => section.isRunning[section.state[transition]] === 1;

@@ -5,9 +5,13 @@ import { byId, fitText, make, plural, titleText, visible } from "./text.js";
 // The labels on the left: headings and groups are buttons that fold and open, lanes are named where
 // there is room. Only what is on the screen exists as an element.
 
+const BOLD_LABEL = '600 12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
 const LABEL_FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
 /** The least height of a lane that is named, in px. */
 const NAMED_HEIGHT = 14;
+
+/** A gutter narrower than this has no room for counts, in px. */
+const NARROW = 120;
 
 /** What the rows of a section are called, in the singular. */
 export const rowWord = (section) =>
@@ -26,7 +30,7 @@ export class Gutter {
     this.pinned = byId("gutter-pinned");
     this.scrolled = byId("gutter");
     this.rows = new Map();
-    this.corner = view.gutter;
+    this.refocus = null;
     for (const element of [this.pinned, this.scrolled]) {
       element.addEventListener("keydown", (event) => this.onKey(event));
     }
@@ -52,6 +56,10 @@ export class Gutter {
       row.element.remove();
       this.rows.delete(key);
     }
+    if (this.refocus === null) return;
+    const row = this.rows.get(`f${this.refocus}`) ?? this.rows.get(`g${this.refocus}`) ?? this.rows.get(`s${this.refocus.split(".")[0]}`);
+    row?.element.focus();
+    this.refocus = null;
   }
 
   /** The row's element, made by `build` unless it is there; moved to its place. */
@@ -82,30 +90,32 @@ export class Gutter {
   heading(item) {
     const { section, group } = item;
     const isSection = item.kind === "section";
-    const width = this.view.gutter - 26;
+    const standsForSection = isSection || item.titled === true;
+    const width = this.view.gutter - 36;
+    const font = standsForSection ? BOLD_LABEL : LABEL_FONT;
     const lanes = isSection ? section.nLanes : group.endLane - group.firstLane;
     const rows = countRows(section, isSection ? section.nRows : group.rows);
-    const label = isSection ? visible(section.title) : groupLabel(group);
+    const label = standsForSection ? visible(section.title) : groupLabel(group);
     const inLanes = `${rows} in ${plural(lanes, "lane", formatCount(lanes))}`;
     const element = make("button", {
       type: "button",
-      class: `row ${isSection ? "section" : item.kind === "stack" ? "group folded" : "group open"}`,
+      class: `row ${isSection ? "section" : item.titled ? "group folded titled" : item.kind === "stack" ? "group folded" : "group open"}`,
       title: titleText(`${label}: ${inLanes}`),
       "aria-expanded": item.kind !== "stack",
       "data-section": section.index,
-      "data-group": group && !isSection ? group.index : null,
-      "data-kind": isSection ? "section" : "group",
-      onclick: () => (isSection ? this.toggleSection(section) : this.view.toggleFold(section, group)),
+      "data-group": group && !standsForSection ? group.index : null,
+      "data-kind": standsForSection ? "section" : "group",
+      onclick: () => this.toggle(item),
     });
     element.append(make("span", { class: "fold", "aria-hidden": "true" }, item.kind === "stack" ? "▶" : "▼"));
     if (item.kind === "stack") {
       element.append(make("span", { class: "text" },
-        make("span", { class: "name" }, fitText(label, width, LABEL_FONT)),
-        make("span", { class: "more" }, inLanes)));
+        make("span", { class: "name" }, fitText(label, width, font)),
+        make("span", { class: "more" }, this.view.gutter < NARROW ? rows : inLanes)));
     } else {
-      const more = isSection ? rows : formatCount(group.rows);
+      const more = this.view.gutter < NARROW ? "" : isSection ? rows : formatCount(group.rows);
       element.append(
-        make("span", { class: "name" }, fitText(label, width - more.length * 6.2 - 8, LABEL_FONT)),
+        make("span", { class: "name" }, fitText(label, width - (more === "" ? 0 : 8) - more.length * 6.8, font)),
         make("span", { class: "more" }, more));
     }
     return element;
@@ -113,6 +123,16 @@ export class Gutter {
 
   isOpen(section) {
     return section.groups.some((group) => !this.view.folded.has(`${section.index}.${group.index}`));
+  }
+
+  toggle({ kind, section, group }) {
+    if (kind === "section") {
+      this.toggleSection(section);
+      return;
+    }
+    // The other heading takes this one's place, and the focus with it.
+    this.refocus = `${section.index}.${group.index}`;
+    this.view.toggleFold(section, group);
   }
 
   toggleSection(section) {
@@ -134,24 +154,35 @@ export class Gutter {
     for (let lane = first; lane < item.endLane; lane++) {
       const y = top + (lane - item.firstLane) * item.each;
       if (y >= limit) break;
-      const rows = this.rowsInView(section, lane);
+      const text = item.solo ? groupLabel(group) : this.laneLabel(section, lane);
+      if (text === "") continue;
       const key = `l${section.index}.${lane}`;
       const row = this.place(key, parent, y, item.each, seen, () =>
         make("button", { type: "button", class: `row lane${item.solo ? " solo" : ""}`, tabindex: item.solo || section.kind === "workers" ? 0 : -1, "data-section": section.index, "data-lane": lane,
           onclick: () => this.selectLane(section, lane) },
           make("span", { class: "name" })));
-      const text = item.solo ? groupLabel(group)
-        : rows.n === 1 ? visible(section.name(rows.first))
-          : rows.n === 0 ? "" : countRows(section, rows.n);
-      const chosen = view.selection !== null && view.litRows?.some((lit) => lit.section === section && section.rowLane[lit.row] === lane);
-      row.element.classList.toggle("chosen", Boolean(chosen));
+      row.element.classList.toggle("chosen", this.chosenRow(section, lane) >= 0);
       if (row.text !== text) {
         row.text = text;
-        row.element.firstChild.textContent = fitText(text, view.gutter - (item.solo ? 22 : 34), LABEL_FONT);
+        row.element.firstChild.textContent = fitText(text, view.gutter - 36, BOLD_LABEL);
         row.element.title = titleText(text);
-        row.element.setAttribute("aria-label", shortAria(text));
+        row.element.setAttribute("aria-label", titleText(text));
       }
     }
+  }
+
+  /** A lane is named after the only row that it has in the view, or after the selected one. */
+  laneLabel(section, lane) {
+    const chosen = this.chosenRow(section, lane);
+    if (chosen >= 0) return visible(section.name(chosen));
+    const rows = this.rowsInView(section, lane);
+    return rows.n === 1 ? visible(section.name(rows.first)) : "";
+  }
+
+  /** The row of this lane that the selection is about; −1 if it is none. */
+  chosenRow(section, lane) {
+    const lit = this.view.chosenRows.find((row) => row.section === section && section.rowLane[row.row] === lane);
+    return lit === undefined ? -1 : lit.row;
   }
 
   /** How many rows of a lane have a part in the view, and the first of them. */
@@ -176,8 +207,9 @@ export class Gutter {
   }
 
   selectLane(section, lane) {
-    const { first } = this.rowsInView(section, lane);
-    this.view.select({ kind: "row", section: section.index, row: first });
+    const chosen = this.chosenRow(section, lane);
+    const row = chosen >= 0 ? chosen : this.rowsInView(section, lane).first;
+    this.view.select({ kind: "row", section: section.index, row });
   }
 
   onKey(event) {
@@ -198,7 +230,7 @@ export class Gutter {
     const { view } = this;
     const { items } = view.layout;
     const isHere = (item) => (from.dataset.kind === "section"
-      ? item.kind === "section" && String(item.section.index) === from.dataset.section
+      ? (item.kind === "section" || item.titled) && String(item.section.index) === from.dataset.section
       : item.kind !== "section" && String(item.section.index) === from.dataset.section &&
         (from.dataset.group !== undefined ? String(item.group.index) === from.dataset.group
           : item.kind === "lanes" && Number(from.dataset.lane) >= item.firstLane && Number(from.dataset.lane) < item.endLane));
@@ -225,5 +257,3 @@ export class Gutter {
     this.rows.clear();
   }
 }
-
-const shortAria = (text) => (text === "" ? "empty lane" : titleText(text));

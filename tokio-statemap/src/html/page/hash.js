@@ -85,17 +85,12 @@ function isFold(key, model) {
 
 function readSelection(text, model) {
   if (text.startsWith("range.")) return readRange(text.slice(6), model.lengthNs);
-  const match = /^(?:row|at\.(?=\d+\.\d))\.?(\d{1,9})\.([^]*)$/.exec(text);
-  const section = match && model.sections[match[1]];
-  if (!section) return null;
-  if (text.startsWith("row.")) {
-    const row = rowNamed(section, match[2]);
-    return row < 0 ? null : { section: section.index, row };
-  }
-  const at = /^(\d{1,16})\.([^]*)$/.exec(match[2]);
-  const row = at ? rowNamed(section, at[2]) : -1;
+  const ofRow = /^row\.(\d{1,9})\.([^]*)$/.exec(text), ofSpan = /^at\.(\d{1,9})\.(\d{1,16})\.([^]*)$/.exec(text);
+  const section = model.sections[(ofRow ?? ofSpan)?.[1]];
+  const row = section ? rowNamed(section, ofRow ? ofRow[2] : ofSpan[3]) : -1;
   if (row < 0) return null;
-  const t = Number(at[1]);
+  if (ofRow) return { section: section.index, row };
+  const t = Number(ofSpan[2]);
   const i = lastNotAfter(section.time, section.rowFirst[row], section.rowFirst[row + 1], t);
   // Else the row is still the right one.
   if (i < section.rowFirst[row] || section.time[i] !== t) return { section: section.index, row };

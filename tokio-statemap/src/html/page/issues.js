@@ -24,21 +24,26 @@ const MOST_ISSUES = 100;
 const STARVED = 0.5;
 
 /**
- * Finds what is worth a look.
+ * Finds what is worth a look. The longest of all are found once and kept with the model: to move the threshold
+ * costs little.
  * @param {Model} model
  * @param {number} [thresholdNs]
  * @returns {{polls: PollInfo[], ready: ReadySpan[], starved: Starved[]}} `polls` over the threshold, on workers
  *   first, those off the workers (`worker` null) behind them; `ready` spans over the threshold; each the longest first
  */
 export function findIssues(model, thresholdNs = model.meta.long) {
-  const polls = worstOf(model, "worker", thresholdNs, MOST_ISSUES);
-  polls.push(...worstOf(model, "off", thresholdNs, MOST_ISSUES - polls.length));
+  const { on, off, ready } = (model.longest ??= {
+    on: worstOf(model, "worker", MOST_ISSUES),
+    off: worstOf(model, "off", MOST_ISSUES),
+    ready: longestReady(model),
+  });
+  const polls = [...on.filter((info) => info.held > thresholdNs), ...off.filter((info) => info.held > thresholdNs)];
   const starved = locationTable(model, thresholdNs)
     .filter((row) => row.longestReadyNs !== null && row.longestReadyNs > thresholdNs)
     .map((row) => ({ ...row, share: row.readyNs / (row.readyNs + row.runningNs) }))
     .filter((row) => row.share >= STARVED)
     .sort((a, b) => b.share - a.share || b.readyNs - a.readyNs);
-  return { polls, ready: longestReady(model, thresholdNs), starved };
+  return { polls: polls.slice(0, MOST_ISSUES), ready: ready.filter((span) => span.length > thresholdNs), starved };
 }
 
 /**
@@ -48,19 +53,20 @@ export function findIssues(model, thresholdNs = model.meta.long) {
  * @returns {PollInfo|null}
  */
 export function worstPoll(model, thresholdNs = model.meta.long) {
-  return worstOf(model, "worker", thresholdNs, 1)[0] ?? null;
+  const [worst] = worstOf(model, "worker", 1);
+  return worst && worst.held > thresholdNs ? worst : null;
 }
 
-function worstOf(model, on, over, most) {
+function worstOf(model, on, most) {
   const found = [];
   for (const section of model.sections) {
     if (section.kind !== "tasks" || !section.isRunning.includes(1)) continue;
-    for (const i of worstPolls(section, most, { on, over })) found.push(pollInfo(section, i, model.meta.gaps));
+    for (const i of worstPolls(section, most, { on })) found.push(pollInfo(section, i, model.meta.gaps));
   }
   return found.sort((a, b) => b.held - a.held || a.start - b.start).slice(0, most);
 }
 
-function longestReady(model, thresholdNs) {
+function longestReady(model) {
   if (!model.meta.readyKnown) return [];
   const found = [];
   for (const section of model.sections) {
@@ -69,9 +75,7 @@ function longestReady(model, thresholdNs) {
     const longest = new Longest(MOST_ISSUES, time);
     for (let row = 0; row < nRows; row++) {
       for (let i = rowFirst[row], end = rowFirst[row + 1]; i < end; i++) {
-        if (isReady[state[i]] === 0) continue;
-        const length = section.endOf(i) - time[i];
-        if (length > thresholdNs && readyEnd(section, i, row) !== NOT_READY) longest.offer(length, i);
+        if (isReady[state[i]] !== 0 && readyEnd(section, i, row) !== NOT_READY) longest.offer(section.endOf(i) - time[i], i);
       }
     }
     for (const i of longest.sorted()) found.push(readySpan(section, i));
@@ -142,7 +146,8 @@ function noPoll(model) {
   if (tasks.length > 0) return `No poll held a worker over ${formatSetting(model.meta.long)}.`;
   const rows = model.sections.reduce((sum, section) => sum + section.nRows, 0);
   const changes = model.sections.reduce((sum, section) => sum + section.nTransitions, 0);
-  return `${counted(rows, "entity", "entities")}, ${counted(changes, "change", "changes")} of state in ${formatNs(model.lengthNs)}.`;
+  const what = `${counted(rows, "entity", "entities")}, ${counted(changes, "change", "changes")} of state`;
+  return `${what} in ${formatNs(model.lengthNs)}.`;
 }
 
 function counted(n, one, many) {

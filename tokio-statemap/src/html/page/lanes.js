@@ -122,7 +122,7 @@ function addRange(section, first, end, t0, t1, out) {
   const from = Math.max(t0, time[first]);
   if (first >= end || from >= t1) return;
   const last = end - 1;
-  const i = from === time[first] && (first === last || time[first + 1] > from) ? first : lastNotAfter(time, first, end, from);
+  const i = first === last || time[first + 1] > from ? first : lastNotAfter(time, first, end, from);
   const j = time[last] <= t1 ? last : lastNotAfter(time, i, end, t1);
   addBetween(section, i, from, j, t1, out);
 }
@@ -153,7 +153,7 @@ export function rowTotals(section, row, t0, t1, out) {
 }
 
 /**
- * How long all lanes together were in each state from `t0` to `t1` (whole ns): exact.
+ * How long all lanes together were in each state from `t0` to `t1` (taken to whole ns): exact.
  * @param {Section} section
  * @param {number} t0
  * @param {number} t1
@@ -161,10 +161,11 @@ export function rowTotals(section, row, t0, t1, out) {
  * @returns {bigint[]} ns by state
  */
 export function sectionTotals(section, t0, t1, laneFilter = null) {
+  const from = Math.round(t0), to = Math.round(t1);
   const sums = new Float64Array(section.states.length);
   const totals = Array.from(sums, () => 0n);
   // So many lanes can't sum up to what a double doesn't hold exactly.
-  const most = Math.max(1, Math.floor(Number.MAX_SAFE_INTEGER / Math.max(1, t1 - t0)));
+  const most = Math.max(1, Math.floor(Number.MAX_SAFE_INTEGER / Math.max(1, to - from)));
   let lanes = 0;
   const flush = () => {
     sums.forEach((sum, s) => (totals[s] += BigInt(sum)));
@@ -173,7 +174,7 @@ export function sectionTotals(section, t0, t1, laneFilter = null) {
   };
   for (let lane = 0; lane < section.nLanes; lane++) {
     if (laneFilter && !laneFilter(lane)) continue;
-    laneTotals(section, lane, t0, t1, sums);
+    laneTotals(section, lane, from, to, sums);
     if (++lanes >= most) flush();
   }
   flush();

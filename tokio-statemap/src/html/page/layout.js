@@ -8,11 +8,14 @@ export const foldKey = (section, group) => `${section}.${group}`;
 
 const WORKER_HEIGHTS = [[8, 20], [16, 14], [32, 10], [64, 7], [Infinity, 4]];
 const TASK_HEIGHTS = [[16, 18], [40, 14], [100, 9], [400, 5], [Infinity, 3]];
+/** How much higher lanes are where all of them fit even so. */
+const ROOMY = 1.4;
 
 /** How high a lane is where `lanes` of them stand together, in px. */
-export const laneHeight = (kind, lanes) => {
+export const laneHeight = (kind, lanes, roomy = false) => {
   const table = kind === "workers" ? WORKER_HEIGHTS : TASK_HEIGHTS;
-  return table.find(([most]) => lanes <= most)[1];
+  const height = table.find(([most]) => lanes <= most)[1];
+  return roomy ? Math.round(height * ROOMY) : height;
 };
 
 /** Whether the section's heading stands for its only group too. */
@@ -21,19 +24,31 @@ export const isSingle = (section) => section.kind !== "tasks" && section.groups.
 const groupLanes = (group) => group.endLane - group.firstLane;
 
 /** How high an open group is, heading and all. */
-export const openHeight = (section, group) => {
+export const openHeight = (section, group, roomy = false) => {
   const lanes = groupLanes(group);
   const heading = lanes === 1 || isSingle(section) ? 0 : HEADING_HEIGHT;
-  return heading + lanes * laneHeight(section.kind, lanes);
+  return heading + lanes * laneHeight(section.kind, lanes, roomy);
+};
+
+/** Whether there is room for higher lanes, even with all groups open. */
+export const isRoomy = (model, room) => {
+  let height = 0;
+  for (const section of model.sections) {
+    if (section.nLanes > 0) height += HEADING_HEIGHT;
+    for (const group of section.groups) height += openHeight(section, group, true);
+    if (height > room) return false;
+  }
+  return true;
 };
 
 /**
  * Lays the picture out.
  *
  * `folded` holds `foldKey`s; `filter` is null or `{section, group}`: of that section only that group
- * is shown. Items bear `kind`: "section", "group", "lanes", "stack"; `y` and `h` in px from the top.
+ * is shown. Items bear `kind`: "section", "group", "lanes", "stack" (a folded group); `y` and `h` in px from
+ * the top. A section whose only group is folded has no heading: the folded row bears its title.
  */
-export const layOut = (model, folded, filter) => {
+export const layOut = (model, folded, filter, roomy = false) => {
   const items = [];
   let y = 0;
   let workersEnd = 0;
@@ -47,6 +62,11 @@ export const layOut = (model, folded, filter) => {
   for (const section of model.sections) {
     if (section.nLanes === 0 || hiddenByFilter(model, section, filter)) continue;
     const single = isSingle(section);
+    if (single && folded.has(foldKey(section.index, 0))) {
+      push("stack", FOLDED_HEIGHT, { section, group: section.groups[0], titled: true });
+      if (section.kind === "workers") workersEnd = y;
+      continue;
+    }
     push("section", HEADING_HEIGHT, { section, group: single ? section.groups[0] : null });
     for (const group of section.groups) {
       if (filter && filter.section === section.index && filter.group !== group.index) continue;
@@ -58,7 +78,7 @@ export const layOut = (model, folded, filter) => {
         continue;
       }
       if (!solo && !single) push("group", HEADING_HEIGHT, { section, group });
-      const each = laneHeight(section.kind, lanes);
+      const each = laneHeight(section.kind, lanes, roomy);
       push("lanes", lanes * each, { section, group, each, solo, firstLane: group.firstLane, endLane: group.endLane });
     }
     if (section.kind === "workers") workersEnd = y;
@@ -94,14 +114,22 @@ export const placeOfLane = (layout, section, lane) => {
   return { y: item.y + (lane - item.firstLane) * item.each, h: item.each, folded: false };
 };
 
+/** How high a group is that is folded. */
+const closedHeight = (section, group) =>
+  (groupLanes(group) === 1 && !isSingle(section) ? openHeight(section, group) : FOLDED_HEIGHT);
+
 /**
- * What is folded at first: as many groups are open, from the top, as sensibly fit into `room` px; the
- * group of the worst poll always is, blocking threads never.
+ * What is folded at first: as many groups are open, from the top, as fit into `room` px so that
+ * nothing needs scrolling; the group of the worst poll always is, blocking threads never.
  */
 export const initialFolds = (model, worst, room) => {
   const folded = new Set();
-  let left = room * 1.6;
-  const open = (section, group) => { left -= openHeight(section, group); };
+  let left = room;
+  for (const section of model.sections) {
+    if (section.nLanes > 0) left -= HEADING_HEIGHT;
+    for (const group of section.groups) left -= closedHeight(section, group);
+  }
+  const open = (section, group) => { left -= openHeight(section, group) - closedHeight(section, group); };
   for (const section of model.sections) {
     for (const group of section.groups) {
       const isWorst = worst !== null && worst.section === section.index && worst.group === group.index;
@@ -114,7 +142,7 @@ export const initialFolds = (model, worst, room) => {
       const isWorst = worst !== null && worst.section === section.index && worst.group === group.index;
       const first = worst === null && section.kind !== "blocking" && group.index === 0;
       if (isWorst) continue;
-      const fits = openHeight(section, group) <= left && section.kind !== "blocking";
+      const fits = openHeight(section, group) - closedHeight(section, group) <= left && section.kind !== "blocking";
       if (first || fits || (groupLanes(group) === 1 && !isSingle(section))) open(section, group);
       else folded.add(foldKey(section.index, group.index));
     }

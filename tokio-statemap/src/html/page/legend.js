@@ -1,6 +1,6 @@
-import { formatNs, formatMoment, formatShare } from "./time.js";
+import { formatMoment, formatNs, formatSetting, formatShare } from "./time.js";
 import { sectionTotals } from "./lanes.js";
-import { workerHeld } from "./polls.js";
+import { workerHeld } from "./worker_polls.js";
 import { byId, make, titleText, visible } from "./text.js";
 
 // The legend is a table at the same time: how long each section was in each state within the view.
@@ -90,14 +90,14 @@ export class Legend {
 /** What one pixel is, and what the picture does where several states meet in it. */
 export const statusText = (view) => {
   const pixel = (view.t1 - view.t0) / view.width;
-  const parts = [`1 px = ${formatNs(pixel)}; where states share a pixel, their colours are blended by share`];
-  if (view.model.sections.some((section) => section.worker)) parts.push(`polls of ${formatNs(view.threshold)} or longer are outlined, however short on screen`);
+  const parts = [`1 px = ${formatNs(pixel)}; mixed pixels are blended by share`];
+  if (view.model.sections.some((section) => section.worker)) parts.push(`polls over ${formatSetting(view.threshold)} are outlined at any zoom`);
   if (view.model.meta.gaps.length > 0) parts.push("hatched: not recorded");
   return `${parts.join(" · ")}.`;
 };
 
 /** "0.213 s to 0.518 s, 305 ms". */
-export const rangeText = (t0, t1) => {
+export const spanText = (t0, t1) => {
   const decimals = Math.min(9, Math.max(3, Math.ceil(-Math.log10(Math.max(1, t1 - t0) / 1e9)) + 2));
   return `${formatMoment(t0, decimals)} to ${formatMoment(t1, decimals)}, ${formatNs(t1 - t0)}`;
 };

@@ -1,6 +1,6 @@
 // What the tasks of each spawn location did: the report's table of locations.
 
-import { heldNs } from "./polls.js";
+import { heldNs, longPolls } from "./polls.js";
 import { NOT_READY, readyEnd } from "./waits.js";
 
 /**
@@ -17,23 +17,46 @@ import { NOT_READY, readyEnd } from "./waits.js";
  */
 
 /**
- * The table: a row for each group of tasks (of foreign data with a running state, too).
+ * The table: a row for each group of tasks (of foreign data with a running state, too). What doesn't depend on the
+ * threshold is kept with the model.
  * @param {Model} model
  * @param {number} [thresholdNs] from when on a poll is long
  * @returns {LocationRow[]} those that held the workers longest first
  */
 export function locationTable(model, thresholdNs = model.meta.long) {
+  const rows = (model.locations ??= buildLocations(model)).map((row) => ({ ...row }));
+  const rowOf = new Map(rows.map((row) => [`${row.section}.${row.group}`, row]));
+  for (const section of model.sections) {
+    if (!isOfPolls(section)) continue;
+    const { poll, laneFirst } = longPolls(section, thresholdNs);
+    for (const group of section.groups) {
+      const row = rowOf.get(`${section.index}.${group.index}`);
+      for (let k = laneFirst[group.firstLane]; k < laneFirst[group.endLane]; k++) {
+        if (section.worker !== null && section.worker[poll[k]] === 0) continue;
+        row.longPolls++;
+        row.longPollsNs += heldNs(section, poll[k]);
+      }
+    }
+  }
+  return rows;
+}
+
+function isOfPolls(section) {
+  return (section.kind === "tasks" || section.kind === "other") && section.isRunning.includes(1);
+}
+
+function buildLocations(model) {
   const workersTime = workersTimeNs(model);
   const rows = [];
   for (const section of model.sections) {
-    if ((section.kind !== "tasks" && section.kind !== "other") || !section.isRunning.includes(1)) continue;
-    const share = section.kind === "tasks" && workersTime > 0 ? workersTime : null;
-    for (const group of section.groups) rows.push(locationRow(model, section, group, share, thresholdNs));
+    if (!isOfPolls(section)) continue;
+    const time = section.kind === "tasks" && workersTime > 0 ? workersTime : null;
+    for (const group of section.groups) rows.push(locationRow(model, section, group, time));
   }
   return rows.sort((a, b) => b.heldNs - a.heldNs || b.offWorkerNs - a.offWorkerNs || (a.label < b.label ? -1 : 1));
 }
 
-function locationRow(model, section, group, workersTime, thresholdNs) {
+function locationRow(model, section, group, workersTime) {
   const { time, state, isRunning, isReady, worker, rowFirst } = section;
   const knowsReady = model.meta.readyKnown;
   const from = rowFirst[group.firstRow], to = rowFirst[group.firstRow + group.rows];
@@ -60,10 +83,6 @@ function locationRow(model, section, group, workersTime, thresholdNs) {
         result.offWorkerNs += held;
       } else {
         result.heldNs += held;
-        if (held > thresholdNs) {
-          result.longPolls++;
-          result.longPollsNs += held;
-        }
       }
     } else if (knowsReady && isReady[state[i]] !== 0 && readyEnd(section, i, row) !== NOT_READY) {
       const length = section.endOf(i) - time[i];

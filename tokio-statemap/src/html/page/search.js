@@ -32,7 +32,8 @@ export function search(model, text) {
       const at = name.indexOf(wanted);
       if (at < 0) continue;
       // "7" is task-7, "task-7" is api/task-7.
-      const isWhole = name.endsWith(wanted) && (name.length === wanted.length || /[-/]/.test(name[name.length - wanted.length - 1]));
+      const before = name.length - wanted.length - 1;
+      const isWhole = name.endsWith(wanted) && (before < 0 || name[before] === "-" || name[before] === "/");
       put(isWhole ? exact : at === 0 ? beginning : within, { section: section.index, row, label });
     }
   }

@@ -69,10 +69,16 @@ export class Section {
     /** A bit for each transition: whether it is the last of its lane. */
     this.lastOfLane = new Uint8Array((nTransitions + 7) >> 3);
 
-    /** By state: 1 for polls, for being ready (or spawned), for the end of a row. */
+    /** By state, 1 or 0: whether it is a poll, whether the task is ready (or spawned), whether it ends a row. */
     this.isRunning = Uint8Array.from(states, (s) => (s.role === "running" ? 1 : 0));
     this.isReady = Uint8Array.from(states, (s) => (s.role === "ready" || s.role === "spawned" ? 1 : 0));
     this.isEnd = Uint8Array.from(states, (s) => (isEndRole(s.role) ? 1 : 0));
+
+    /** What `buildCumulative` builds: ns by state at every `1 << cumShift`th transition. @type {Float64Array|null} */
+    this.cum = null;
+    this.cumShift = 5;
+    /** @private Kept by `longPolls`. */ this.longBefore = null;
+    /** @private Used again and again by `laneColumns`. */ this.shares = new Float64Array(states.length);
 
     /** @private */ this.prefixes = tail.prefixes;
     /** @private 0: the name stands in `ownNames`. */ this.namePrefix = new Uint32Array(nRows);
@@ -104,7 +110,11 @@ export class Section {
     return this.isEnd[this.state[last]] ? this.time[last] : this.endOf(last);
   }
 
-  /** When the span that transition `i` begins ends: at the lane's next transition, else the right edge. @param {number} i @returns {number} ns */
+  /**
+   * When the span that transition `i` begins ends: at the lane's next transition, else the right edge.
+   * @param {number} i
+   * @returns {number} ns
+   */
   endOf(i) {
     return this.lastOfLane[i >> 3] & (1 << (i & 7)) ? this.lengthNs : this.time[i + 1];
   }

@@ -113,12 +113,11 @@ export const stackOrder = (section) =>
 
 /**
  * Draws a stacked area over `width` px from `left`: `data` is `{t0, t1, bins, shares}`, the view's
- * part of it is drawn. As high as the most that the group ever had at once.
+ * part of it is drawn, of `order` only those states. As high as the most that the group ever had at once.
  */
-export const drawStack = (context, data, section, colours, { t0, t1, left, width, top, height }) => {
+export const drawStack = (context, data, section, colours, { t0, t1, left, width, top, height }, order = stackOrder(section)) => {
   const { bins, shares } = data;
   const states = section.states.length;
-  const order = stackOrder(section);
   const perBin = (data.t1 - data.t0) / bins;
   let most = 0;
   for (let bin = 0; bin < bins; bin++) {

@@ -28,10 +28,10 @@ export const plural = (n, one, formatted) => `${formatted ?? n} ${one}${n === 1 
 export const make = (tag, attributes = {}, ...children) => {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || value === false) continue;
+    if (value === null || value === undefined) continue;
     if (name === "class") element.className = value;
     else if (name === "onclick") element.addEventListener("click", value);
-    else element.setAttribute(name, value === true ? "" : String(value));
+    else element.setAttribute(name, String(value));
   }
   element.append(...children.filter((child) => child !== null && child !== undefined));
   return element;

@@ -1,5 +1,6 @@
 import { formatNs, formatShare } from "./time.js";
-import { describeSpan, momentText, workerName } from "./describe.js";
+import { workerName } from "./issues.js";
+import { describeSpan, momentText } from "./describe.js";
 import { countRows, groupLabel } from "./gutter.js";
 import { byId, make, shorten, visible } from "./text.js";
 
@@ -12,7 +13,7 @@ const tooltipLine = (colour, ...text) => {
 };
 
 /** The lines on a span: who, in which state, since when and for how long, where it comes from. */
-const spanLines = (view, section, transition) => {
+const spanLines = (view, section, transition, onWorkerLane = false) => {
   const span = describeSpan(view, section, transition);
   const colour = view.colours.sections[section.index][section.state[transition]];
   const lines = [
@@ -20,7 +21,7 @@ const spanLines = (view, section, transition) => {
     tooltipLine(colour, `${span.state} for ${span.length}`),
   ];
   if (span.place !== null) lines.push(make("div", {}, shorten(span.place, 160)));
-  if (span.worker !== null) lines.push(make("div", { class: "quiet" }, `on ${workerName(view.model, span.worker)}`));
+  if (span.worker !== null && !onWorkerLane) lines.push(make("div", { class: "quiet" }, `on ${workerName(view.model, span.worker)}`));
   if (span.offWorkers) lines.push(make("div", { class: "quiet" }, "on a thread that is no worker"));
   const tag = section.tag ? section.tag[transition] : 0;
   if (tag > 0 && section.kind !== "tasks") lines.push(make("div", { class: "quiet" }, `tag ${shorten(visible(section.tags[tag - 1].tag), 100)}`));
@@ -50,8 +51,9 @@ const tooltipContent = (view, hit) => {
   }
   const lines = [];
   if (hit.poll) {
-    lines.push(...spanLines(view, hit.poll.section, hit.poll.transition));
-    if (hit.section.kind === "workers") lines[0].textContent += ` on ${shorten(visible(hit.section.name(hit.row)), 60)}`;
+    const isWorker = hit.section.kind === "workers";
+    lines.push(...spanLines(view, hit.poll.section, hit.poll.transition, isWorker));
+    if (isWorker) lines[0].textContent += ` on ${shorten(visible(hit.section.name(hit.row)), 60)}`;
   } else if (hit.transition >= 0) {
     lines.push(...spanLines(view, hit.section, hit.transition));
   }

@@ -2,6 +2,8 @@
 
 import { damaged } from "./inflate.js";
 
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /** A place in bytes, from where varints and text are read up to an end. */
 export class Reader {
   /**
@@ -49,7 +51,7 @@ export class Reader {
     if (length > this.end - this.at) throw damaged("a text is cut");
     const from = this.at;
     this.at += length;
-    return new TextDecoder().decode(this.bytes.subarray(from, this.at));
+    return utf8.decode(this.bytes.subarray(from, this.at));
   }
 
   /** The next `length` bytes as a reader of their own. @param {number} length @returns {Reader} */

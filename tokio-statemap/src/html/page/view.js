@@ -1,4 +1,4 @@
-import { itemOfGroup, layOut, placeOfLane, foldKey } from "./layout.js";
+import { isRoomy, itemOfGroup, layOut, placeOfLane, foldKey } from "./layout.js";
 
 // What is shown, and the way from there to the screen. All parts of the page look here, and change it
 // only through its methods; what has changed is painted in the next frame.
@@ -31,6 +31,9 @@ export class View {
     this.hover = null;
     this.range = null;
     this.worst = null;
+    this.chosenRows = [];
+    this.long = model.sections.map(() => null);
+    this.longOnWorkers = null;
     this.issues = null;
     this.colours = null;
     this.layout = layOut(model, this.folded, null);
@@ -67,7 +70,7 @@ export class View {
   }
 
   relayout() {
-    this.layout = layOut(this.model, this.folded, this.filter);
+    this.layout = layOut(this.model, this.folded, this.filter, isRoomy(this.model, this.height));
     const end = this.layout.workersEnd;
     this.pinned = end > 0 && end <= this.height * PINNED_SHARE && this.layout.height > end ? end : 0;
     this.scroll = Math.min(this.scroll, this.maxScroll());

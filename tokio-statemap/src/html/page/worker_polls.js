@@ -14,6 +14,12 @@ import { lastNotAfter } from "./section.js";
 /** Every how many polls their sum is kept. */
 const SUM_SHIFT = 5;
 
+/** How many polls are sorted at once. */
+const POLLS_AT_ONCE = 4096;
+
+/** From here on (4.3 s) the time that a poll held its worker is looked up, as 32 bits don't hold it. */
+const LONG_HELD = 2 ** 32 - 1;
+
 /**
  * Sorts all polls by worker and time, and keeps the result as `model.workerPolls`.
  * @param {Model} model
@@ -93,8 +99,9 @@ function sortByWorker(section, rowOf, nWorkers) {
     if (isRunning[state[i]] !== 0) counts[rowOfWorker[worker[i]]]++;
   }
   const total = nTransitions === 0 ? 0 : counts.subarray(0, nWorkers).reduce((sum, n) => sum + n, 0);
-  // A counting sort by worker and stretch of time, a few polls in each; then each stretch is sorted.
-  const stretches = Math.max(1, Math.ceil(total / nWorkers / 4));
+  // First by worker and stretch of time, coarse enough that what is written stays in the cache; then
+  // each stretch is sorted by itself.
+  const stretches = Math.max(1, Math.ceil(total / Math.max(1, nWorkers) / POLLS_AT_ONCE));
   const scale = lengthNs > 0 ? stretches / lengthNs : 0;
   const begin = new Uint32Array(nWorkers * stretches + 1);
   const slot = (i, row) => row * stretches + Math.min(stretches - 1, Math.floor(time[i] * scale));
@@ -106,7 +113,7 @@ function sortByWorker(section, rowOf, nWorkers) {
   for (let k = 1; k < begin.length; k++) begin[k] += begin[k - 1];
   const poll = new Uint32Array(total);
   const start = new Float64Array(total);
-  const end = new Float64Array(total);
+  const held = new Uint32Array(total);
   for (let i = 0; i < nTransitions; i++) {
     if (isRunning[state[i]] === 0) continue;
     const row = rowOfWorker[worker[i]];
@@ -114,10 +121,10 @@ function sortByWorker(section, rowOf, nWorkers) {
     const at = begin[slot(i, row)]++;
     poll[at] = i;
     start[at] = time[i];
-    end[at] = time[i] + heldNs(section, i);
+    held[at] = Math.min(heldNs(section, i), LONG_HELD);
   }
   // Each stretch's begin has moved to its end by now.
-  const sorter = new PollSorter(poll, start, end);
+  const sorter = new PollSorter(poll, start, held);
   for (let k = 0, from = 0; k < nWorkers * stretches; from = begin[k], k++) sorter.sort(from, begin[k]);
   const rows = [];
   for (let row = 0; row < nWorkers; row++) {
@@ -126,19 +133,19 @@ function sortByWorker(section, rowOf, nWorkers) {
     let sum = 0;
     for (let i = from; i < to; i++) {
       if (((i - from) & ((1 << SUM_SHIFT) - 1)) === 0) cum[(i - from) >> SUM_SHIFT] = sum;
-      sum += end[i] - start[i];
+      sum += held[i] < LONG_HELD ? held[i] : heldNs(section, poll[i]);
     }
     rows.push({ poll: poll.subarray(from, to), cum });
   }
   return rows;
 }
 
-/** Sorts stretches of polls by start, of equals the one that ends first. */
+/** Sorts stretches of polls by start, of equals the one that held its worker less. */
 class PollSorter {
-  constructor(poll, start, end) {
+  constructor(poll, start, held) {
     this.poll = poll;
     this.start = start;
-    this.end = end;
+    this.held = held;
   }
 
   sort(from, to) {
@@ -147,27 +154,27 @@ class PollSorter {
   }
 
   insert(from, to) {
-    const { poll, start, end } = this;
+    const { poll, start, held } = this;
     for (let i = from + 1; i < to; i++) {
-      const p = poll[i], s = start[i], e = end[i];
+      const p = poll[i], s = start[i], h = held[i];
       let k = i;
-      while (k > from && (start[k - 1] > s || (start[k - 1] === s && end[k - 1] > e))) {
+      while (k > from && (start[k - 1] > s || (start[k - 1] === s && held[k - 1] > h))) {
         poll[k] = poll[k - 1];
         start[k] = start[k - 1];
-        end[k] = end[k - 1];
+        held[k] = held[k - 1];
         k--;
       }
       poll[k] = p;
       start[k] = s;
-      end[k] = e;
+      held[k] = h;
     }
   }
 
   /** Where many polls are in one stretch (a burst), it is divided again by its own length. */
   split(from, to) {
-    const { poll, start, end } = this;
+    const { poll, start, held } = this;
     const n = to - from;
-    const polls = poll.slice(from, to), starts = start.slice(from, to), ends = end.slice(from, to);
+    const polls = poll.slice(from, to), starts = start.slice(from, to), helds = held.slice(from, to);
     let least = Infinity, most = -Infinity;
     for (const s of starts) {
       if (s < least) least = s;
@@ -175,10 +182,10 @@ class PollSorter {
     }
     if (least === most) {
       // All begin at once: no more to divide.
-      const order = Uint32Array.from(polls, (_, k) => k).sort((a, b) => ends[a] - ends[b]);
+      const order = Uint32Array.from(polls, (_, k) => k).sort((a, b) => helds[a] - helds[b]);
       order.forEach((k, i) => {
         poll[from + i] = polls[k];
-        end[from + i] = ends[k];
+        held[from + i] = helds[k];
       });
       return;
     }
@@ -191,7 +198,7 @@ class PollSorter {
       const at = from + begin[Math.floor((starts[i] - least) * scale)]++;
       poll[at] = polls[i];
       start[at] = starts[i];
-      end[at] = ends[i];
+      held[at] = helds[i];
     }
     for (let k = 0, low = 0; k < stretches; low = begin[k], k++) this.sort(from + low, from + begin[k]);
   }

@@ -1,0 +1,99 @@
+// Opens pages in Chromium, and sees to it that none of them asks for anything or complains.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { after, before } from "node:test";
+import { pathToFileURL } from "node:url";
+
+const { chromium } = createRequire(import.meta.url)(process.env.PLAYWRIGHT);
+
+/** What a file beside the pages says. */
+export const expected = (name) => JSON.parse(readFileSync(join(process.env.PAGES, name), "utf8"));
+
+/** The pages' tests share one browser: gives the function that opens a page in it. */
+export const browserForTests = () => {
+  let browser;
+  before(async () => {
+    browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
+  });
+  after(() => browser.close());
+
+  /** Opens a page, waits for its picture, lets `use` have it, and checks that it kept quiet. */
+  return async (name, { hash = "", ...options }, use) => {
+    const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
+    const page = await context.newPage();
+    const complaints = [];
+    const url = pathToFileURL(join(process.env.PAGES, name)).href;
+    page.on("console", (message) => {
+      // The one complaint that is ours: the tests read pixels.
+      if (message.text().includes("willReadFrequently")) return;
+      if (["error", "warning"].includes(message.type())) complaints.push(`console: ${message.text()}`);
+    });
+    page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+    page.on("request", (request) => {
+      if (request.url().split("#")[0] !== url) complaints.push(`request: ${request.url().slice(0, 200)}`);
+    });
+    page.on("dialog", (dialog) => {
+      complaints.push(`dialog: ${dialog.message()}`);
+      dialog.dismiss();
+    });
+    try {
+      await page.goto(url + hash);
+      await page.evaluate(async () => {
+        await window.statemap.ready;
+        await window.statemap.settled;
+      });
+      await use(page);
+      await frame(page);
+      assert.deepEqual(complaints, []);
+    } finally {
+      await context.close();
+    }
+  };
+};
+
+/** Waits until what was changed is on the screen. */
+export const frame = (page) =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/** The view's times. */
+export const times = (page) => page.evaluate(() => ({ ...window.statemap.view }));
+
+/** What is selected. */
+export const selection = (page) => page.evaluate(() => window.statemap.selection());
+
+/** The times in the legend, as they stand there: by kind of section, then by state. */
+export const legend = (page) =>
+  page.evaluate(() => {
+    const { sections } = window.statemap.model;
+    const found = {};
+    for (const key of document.querySelectorAll("#legend [data-state]")) {
+      const { kind } = sections[Number(key.dataset.section)];
+      (found[kind] ??= {})[key.dataset.state] = key.dataset.ns;
+    }
+    return found;
+  });
+
+/** How many pixels of the lanes' canvas, within the box (in its pixels), `is` holds for. */
+export const pixels = (page, id, test) =>
+  page.evaluate(
+    ([id, test]) => {
+      const canvas = document.getElementById(id);
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      let found = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        const [r, g, b, a] = data.subarray(i, i + 4);
+        if (test === "painted" ? a > 0 : Math.hypot(r - test[0], g - test[1], b - test[2]) < 12) found++;
+      }
+      return found;
+    },
+    [id, test],
+  );
+
+/** How many long polls the issues' tab counts. */
+export const longPolls = async (page) => {
+  const counts = await page.locator("#issue-list h2 .count").allTextContents();
+  return counts.length === 0 ? 0 : Number(counts[0].replace(/\D/g, ""));
+};

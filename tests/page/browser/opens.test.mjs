@@ -1,0 +1,58 @@
+// The page opens on the worst poll: selected, outlined, and named in one sentence.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browserForTests, pixels, selection, times } from "./browser.mjs";
+
+const open = browserForTests();
+const answer = (page) => page.locator("#answer").innerText();
+
+test("the worst poll is named, selected and outlined", () =>
+  open("blocked.html", {}, async (page) => {
+    assert.equal(await answer(page), "src/api.rs:88:20 held worker-1 for 51.2 ms; 37 tasks were ready meanwhile.");
+    const selected = await selection(page);
+    assert.equal(selected.kind, "span");
+    const found = await page.evaluate(({ section, transition }) => {
+      const of = window.statemap.model.sections[section];
+      const row = of.rowOf(transition);
+      return [of.name(row), of.time[transition], of.endOf(transition) - of.time[transition], of.states[of.state[transition]].role];
+    }, selected);
+    assert.deepEqual(found, ["task-41", 10_000_000, 51_200_000, "running"]);
+    // The whole run is in view, and the outline is drawn.
+    const { t0, t1 } = await times(page);
+    assert.deepEqual([t0, t1], [0, await page.evaluate(() => window.statemap.model.lengthNs)]);
+    assert.ok((await pixels(page, "overlay", "painted")) > 500);
+    assert.ok((await pixels(page, "lanes-canvas", [0xdc, 0x26, 0x7f])) > 5_000, "the poll is magenta");
+    assert.equal(await page.locator("#tab-issues").getAttribute("aria-selected"), "true");
+    assert.match(await page.locator("#pane-issues").innerText(), /src\/api\.rs:88:20/);
+  }));
+
+test("the answer is in the file, for those who have no script", () =>
+  open("blocked.html", { javaScriptEnabled: true }, async (page) => {
+    const html = await page.evaluate(() => document.documentElement.outerHTML);
+    assert.match(html, /<noscript>/);
+  }));
+
+test("without ready times nobody is counted", () =>
+  open("untimed.html", {}, async (page) => {
+    assert.match(await answer(page), /^src\/api\.rs:88:20 held worker-1 for 51\.2 ms/);
+    assert.doesNotMatch(await answer(page), /37/);
+    assert.match(await page.locator("#notes").innerText(), /[Rr]eady times were not recorded/);
+  }));
+
+test("where no poll was long, that is the answer", () =>
+  open("healthy.html", {}, async (page) => {
+    assert.match(await answer(page), /no poll held a worker over 1 ms/i);
+    assert.equal(await selection(page), null);
+  }));
+
+test("workers only: it is said, and the workers are there", () =>
+  open("workers-only.html", {}, async (page) => {
+    assert.match(await page.locator("#notes").innerText(), /[Ww]orkers only/);
+    assert.match(await page.locator("#legend").innerText(), /Workers/);
+  }));
+
+test("a page of nothing says so", () =>
+  open("empty.html", {}, async (page) => {
+    assert.match(await answer(page), /[Nn]othing was recorded|No /);
+  }));

@@ -1,0 +1,53 @@
+// The modules can be joined to one script: as listed, each once, no name twice, nothing that needs a module.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import vm from "node:vm";
+
+const page = fileURLToPath(new URL("../../../tokio-statemap/src/html/page/", import.meta.url));
+const modules = readFileSync(page + "modules.txt", "utf8").split("\n").filter(Boolean);
+const lines = (name) => readFileSync(page + name, "utf8").split("\n");
+
+test("each module is listed once, behind those that it imports from", () => {
+  assert.deepEqual(modules.toSorted(), readdirSync(page).filter((name) => name.endsWith(".js")).sort());
+  const wrong = [];
+  for (const [place, name] of modules.entries()) {
+    for (const line of lines(name).filter((line) => /^import\b/.test(line))) {
+      const [, names, from] = /^import \{ ([\w, ]+) \} from "\.\/([\w.]+)";$/.exec(line) ?? [];
+      if (from === undefined) {
+        wrong.push(`${name}: ${line}`);
+        continue;
+      }
+      if (!modules.slice(0, place).includes(from)) wrong.push(`${name} imports from ${from}, which isn't before it`);
+      for (const one of names.split(", ")) {
+        const exported = new RegExp(`^export (const|class|(async )?function\\*?) ${one}\\b`);
+        if (!lines(from).some((line) => exported.test(line))) wrong.push(`${from} exports no ${one}: ${name}`);
+      }
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test("no top-level name is there twice, and the whole is a script", () => {
+  const seen = new Map(), wrong = [];
+  let script = "";
+  for (const name of modules) {
+    for (const line of lines(name)) {
+      assert.doesNotMatch(line, /^export (default|\{|\*|let|var)/, name);
+      const [, kind, list] = /^(?:export )?(const|let|var|class|(?:async )?function\*?) (.+)/.exec(line) ?? [];
+      // Of `const A = 1, B = 2;` both.
+      const declared = /^(const|let|var)$/.test(kind) ? /(?:^|, )([\w$]+)(?= =)/g : /^([\w$]+)/g;
+      for (const [, one] of (list ?? "").matchAll(declared)) {
+        if (seen.has(one)) wrong.push(`${one} is in ${seen.get(one)} and in ${name}`);
+        seen.set(one, name);
+      }
+      if (!line.startsWith("import ")) script += line.replace(/^export /, "") + "\n";
+    }
+  }
+  assert.deepEqual(wrong, []);
+  assert.ok(seen.size > 100);
+  assert.ok(!/<\/script|<!--|<script/i.test(script), "the script would end the element that it stands in");
+  new vm.Script(`"use strict";{${script}}`);
+});

@@ -1,0 +1,135 @@
+// What a person reads: durations, moments, ticks; colours; the search; the hash.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { decodeView, encodeView } from "../../../tokio-statemap/src/html/page/hash.js";
+import { colourOf } from "../../../tokio-statemap/src/html/page/palette.js";
+import { search } from "../../../tokio-statemap/src/html/page/search.js";
+import { cleanText, formatCount, formatMoment, formatNs, formatSetting, formatShare, niceTicks, parseDuration } from "../../../tokio-statemap/src/html/page/time.js";
+import { TASK_STATES, modelOf, randomOf, randomPicture } from "./random.js";
+
+test("durations have three digits", () => {
+  const cases = [[0, "0 ns"], [1, "1 ns"], [999, "999 ns"], [1000, "1.00 µs"], [9994, "9.99 µs"], [9995, "10.0 µs"], [99949, "99.9 µs"], [99950, "100 µs"],
+    [999499, "999 µs"], [999500, "1.00 ms"], [51.2e6, "51.2 ms"], [999.5e6, "1.00 s"], [1.25e9, "1.25 s"], [123.4e9, "123 s"], [4523e9, "4523 s"], [-2500, "\u22122.50 µs"]];
+  for (const [ns, text] of cases) assert.equal(formatNs(ns), text);
+  assert.deepEqual([formatSetting(1e6), formatSetting(2.5e6), formatSetting(100e6), formatSetting(20)], ["1 ms", "2.5 ms", "100 ms", "20 ns"]);
+  assert.deepEqual([formatMoment(731.4e6), formatMoment(1, 9)], ["0.731 s", "0.000000001 s"]);
+  assert.deepEqual([formatCount(999), formatCount(16900000), formatCount(12345678901234567890n)], ["999", "16\u202f900\u202f000", "12\u202f345\u202f678\u202f901\u202f234\u202f567\u202f890"]);
+  assert.deepEqual([formatShare(0.1234), formatShare(0.9995), formatShare(0)], ["12.3 %", "100 %", "0.0 %"]);
+});
+
+test("durations that somebody typed", () => {
+  const cases = { "1.5ms": 1.5e6, " 20 us ": 20e3, "3µs": 3e3, "3 μs": 3e3, "2s": 2e9, "1m": 60e9, "7ns": 7, ".5 MS": 5e5, "1.": null, "": null, "5": null,
+    "-1ms": null, "1e3ms": null, "1 ms x": null, "1.5.2ms": null, "999999999999999m": null, "0ms": 0, "1.s": 1e9 };
+  for (const [text, ns] of Object.entries(cases)) assert.equal(parseDuration(text), ns, text);
+  const random = randomOf(4);
+  for (let n = 0; n < 300; n++) {
+    const ns = Math.floor(10 ** (random() * 12));
+    assert.ok(Math.abs(parseDuration(formatNs(ns)) - ns) <= ns * 0.006);
+  }
+});
+
+test("ticks are round, in the window, and of no more than wanted", () => {
+  const random = randomOf(5);
+  for (let n = 0; n < 2000; n++) {
+    const t0 = Math.floor(random() * 10 ** random.below(16)), t1 = t0 + 1 + Math.floor(random() * 10 ** random.below(16)), most = 1 + random.below(20);
+    const { ticks, step, format } = niceTicks(t0, t1, most);
+    assert.ok(ticks.length <= most && Number.isInteger(step) && /^[125]0*$/.test(String(step)), `${step}`);
+    assert.ok(ticks.every((tick) => tick >= t0 && tick <= t1 && tick % step === 0));
+    assert.ok(ticks.length >= Math.min(most, Math.floor((t1 - t0) / step)));
+    assert.equal(new Set(ticks.map(format)).size, ticks.length, "labels differ");
+  }
+  assert.deepEqual(niceTicks(0, 1e9, 5).ticks.map(niceTicks(0, 1e9, 5).format), ["0.0 s", "0.2 s", "0.4 s", "0.6 s", "0.8 s", "1.0 s"].slice(0, 5));
+  assert.deepEqual(niceTicks(5, 5, 10).ticks, [5]);
+});
+
+test("text of the program can't turn or hide", () => {
+  assert.equal(cleanText("src/a.rs:1:1"), "src/a.rs:1:1");
+  assert.equal(cleanText("a\u202eb\n\u200bc\ud800"), "a\\u{202e}b\\u{a}\\u{200b}c\\u{d800}");
+  assert.equal(cleanText("\u{1f600}é"), "\u{1f600}é");
+  assert.equal(cleanText("0123456789", 5), "…6789");
+});
+
+/** CIE lightness, 0 to 100: what is left of a colour in greyscale. */
+function lightness(colour) {
+  const [r, g, b] = [1, 3, 5].map((at) => {
+    const part = parseInt(colour.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  const y = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  return y <= 0.008856 ? 903.3 * y : 116 * Math.cbrt(y) - 16;
+}
+
+test("the page's colours are told apart in greyscale", () => {
+  for (const theme of ["light", "dark"]) {
+    for (const roles of [["spawned", "running", "waiting", "ready"], ["awake", "parked"], ["awake", "running"]]) {
+      const greys = roles.map((role) => lightness(colourOf({ name: role, colour: null, role }, theme, "page"))).sort((a, b) => a - b);
+      for (let i = 1; i < greys.length; i++) assert.ok(greys[i] - greys[i - 1] >= 9, `${theme} ${roles}: ${greys}`);
+    }
+  }
+});
+
+test("colours of a file are taken, but nothing that could be more than a colour", () => {
+  const colour = (text, kind = "statemap") => colourOf({ name: "x", colour: text, role: "other" }, "light", kind);
+  assert.deepEqual(["#ABC", "#A1b2C3", "Red", "rgb(1, 2, 3)", "hsl(1deg 2% 3%)"].map((text) => colour(text, "page")), ["#aabbcc", "#a1b2c3", "red", "rgb(1, 2, 3)", "hsl(1deg 2% 3%)"]);
+  for (const text of [null, undefined, 7, "", "#12", "url(x)", "var(--x)", "red;x", "image-set(x)", "r".repeat(1000)]) assert.match(colour(text), /^#[0-9a-f]{6}$/);
+  assert.equal(colourOf(TASK_STATES[3], "dark", "page"), null);
+  assert.equal(colourOf(TASK_STATES[3], "dark", "statemap"), null);
+  assert.equal(colourOf(TASK_STATES[1], "dark", "statemap"), "#123456");
+  assert.equal(colourOf(TASK_STATES[1], "dark", "page"), "#dc267f");
+});
+
+function named(...names) {
+  const lanes = names.map((name) => [{ name, transitions: [{ time: 0, state: 0 }, { time: 50, state: 1 }] }]);
+  return modelOf({ length: 100, sections: [{ kind: "tasks", states: TASK_STATES, groups: [{ label: "src/Main.rs:7:1", lanes }] }] });
+}
+
+test("the search puts what is called exactly so first", async () => {
+  const model = await named("main", "task-17", "task-7", "task-70", "api/task-7", "worker-1");
+  const labels = (text) => search(model, text).map((hit) => hit.label);
+  assert.deepEqual(labels("7"), ["task-7", "api/task-7", "src/Main.rs:7:1", "task-17", "task-70"]);
+  assert.deepEqual(labels("TASK-7"), ["task-7", "api/task-7", "task-70"]);
+  assert.deepEqual(labels("main"), ["main", "src/Main.rs:7:1"]);
+  assert.deepEqual(search(model, "main.rs"), [{ section: 0, group: 0, label: "src/Main.rs:7:1" }]);
+  assert.deepEqual(search(model, "worker-1"), [{ section: 0, row: 5, label: "worker-1" }]);
+  assert.deepEqual([labels(" "), labels("nothing"), labels(".*")], [[], [], []]);
+  const many = await named(...Array.from({ length: 500 }, (_, i) => `task-${i}`));
+  assert.equal(search(many, "task").length, 200);
+  assert.equal(search(many, "499")[0].label, "task-499");
+});
+
+test("a view comes back from the hash", async () => {
+  const model = await modelOf(randomPicture(2));
+  const random = randomOf(6);
+  for (let n = 0; n < 200; n++) {
+    const section = model.sections[random.below(2)];
+    const a = random.below(model.lengthNs), b = a + 1 + random.below(model.lengthNs - a);
+    const sel = [undefined, { section: section.index, row: random.below(section.nRows) }, { t0: a, t1: b }, { section: section.index, transition: random.below(section.nTransitions) }][n % 4];
+    const view = { t0: a, t1: b, threshold: random.below(1e9), palette: "statemap", tab: "issues", theme: "dark", folds: ["0", "1.0"], group: { section: 1, group: 0 } };
+    if (sel) view.sel = sel;
+    const back = decodeView("#" + encodeView(view, model), model);
+    if (sel?.transition !== undefined) {
+      // Of several at the same time any will do.
+      assert.equal(section.time[back.sel.transition], section.time[sel.transition]);
+      assert.equal(section.rowOf(back.sel.transition), section.rowOf(sel.transition));
+      view.sel = back.sel;
+    }
+    assert.deepEqual(back, view);
+  }
+});
+
+test("a hash of nonsense is ignored, and times are clamped", async () => {
+  const model = await named("task-1.2", "a.b_c&d=#%", "row.0");
+  for (const text of ["", "#", "#x", "t=5", "t=9_3", "t=NaN_3", "t=200_300", "sel=row.9.task-1", "sel=row.0.none", "sel=at.0.x.task-1", "sel=at.0.5", "sel=range.5", "sel=__proto__",
+    "group=0.9", "group=9.0", "group=length.0", "long=-5", "long=1e9", "palette=x", "theme=blue", "tab=<b>", "%", "%ff", "t".repeat(200000)]) {
+    assert.deepEqual(decodeView(text, model), {}, text);
+  }
+  assert.deepEqual(decodeView("t=-50_500", model), { t0: 0, t1: 100 });
+  assert.deepEqual(decodeView("folds=0_9_0.0_0.7_x", model), { folds: ["0", "0.0"] });
+  for (let row = 0; row < 3; row++) {
+    for (const sel of [{ section: 0, row }, { section: 0, transition: row * 2 + 1 }]) assert.deepEqual(decodeView(encodeView({ sel }, model), model), { sel });
+  }
+  // A poll that isn't there any more leaves its task.
+  assert.deepEqual(decodeView("sel=at.0.51.row.0", model), { sel: { section: 0, row: 2 } });
+});

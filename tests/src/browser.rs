@@ -1,0 +1,116 @@
+//! A real browser: Chromium, driven by `playwright-core` in Node. What of these is missing is
+//! installed, where that can be done.
+
+use std::env;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// The version of `playwright-core` that is installed.
+const PLAYWRIGHT: &str = "playwright-core@1.65.1";
+const CHROMIUMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+
+/// Node, Chromium, and the folder that `playwright-core` is in.
+#[derive(Debug)]
+pub struct Browser {
+    chromium: PathBuf,
+    modules: PathBuf,
+}
+
+/// The browser; `None` if it isn't there and can't be installed, which is said on stderr.
+///
+/// # Panics
+///
+/// In that case, if `STATEMAP_BROWSER` is `required`: so that nobody takes a skip for a pass.
+pub fn browser(target: &Path) -> Option<&'static Browser> {
+    static BROWSER: OnceLock<Result<Browser, String>> = OnceLock::new();
+    match BROWSER.get_or_init(|| Browser::find(target)) {
+        Ok(browser) => Some(browser),
+        Err(why) => {
+            assert!(
+                env::var_os("STATEMAP_BROWSER").is_none_or(|value| value != "required"),
+                "no browser: {why}"
+            );
+            // Not `eprintln!`: the test harness keeps that to itself when a test passes.
+            let _ = writeln!(io::stderr(), "SKIPPED, the page was not tried in a browser: {why}");
+            None
+        }
+    }
+}
+
+impl Browser {
+    fn find(target: &Path) -> Result<Self, String> {
+        if program("node").is_none() {
+            apt("nodejs", "node")?;
+        }
+        let chromium = CHROMIUMS.iter().find_map(|name| program(name));
+        let chromium = match env::var_os("CHROMIUM").map(PathBuf::from).or(chromium) {
+            Some(chromium) => chromium,
+            None => apt("chromium", "chromium")?,
+        };
+        let folder = target.join("browser");
+        if !folder.join("node_modules/playwright-core/package.json").exists() {
+            if program("npm").is_none() {
+                apt("npm", "npm")?;
+            }
+            fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+            let mut npm = Command::new("npm");
+            npm.args(["install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund"]);
+            run(npm.arg("--prefix").arg(&folder).arg(PLAYWRIGHT).current_dir(&folder))?;
+        }
+        Ok(Self { chromium, modules: folder.join("node_modules") })
+    }
+
+    /// Runs a file of tests in Node, and gives what it printed.
+    ///
+    /// # Errors
+    ///
+    /// What it printed, if a test failed or there was none.
+    pub fn test(&self, file: &Path, pages: &Path) -> Result<String, String> {
+        let mut node = Command::new("node");
+        node.args(["--test", "--test-reporter=spec"]).arg(file);
+        node.env("CHROMIUM", &self.chromium).env("PAGES", pages);
+        node.env("PLAYWRIGHT", self.modules.join("playwright-core"));
+        let printed = run(&mut node)?;
+        // An empty run passes, too.
+        let passed =
+            printed.lines().find_map(|line| line.split_once("pass ")?.1.trim().parse().ok());
+        match passed {
+            Some(0) | None => Err(format!("no test ran:\n{printed}")),
+            Some::<u32>(_) => Ok(printed),
+        }
+    }
+}
+
+/// Where a program is.
+fn program(name: &str) -> Option<PathBuf> {
+    env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(|p| p.is_file())
+}
+
+/// Installs a package of Debian.
+fn apt(package: &str, name: &str) -> Result<PathBuf, String> {
+    let missing = |why: &str| format!("{name} is missing, and apt-get can't install it: {why}");
+    if program("apt-get").is_none() {
+        return Err(missing("there is no apt-get"));
+    }
+    let mut update = Command::new("apt-get");
+    // An old list of packages may still do.
+    let _ = run(update.arg("update"));
+    let mut install = Command::new("apt-get");
+    install.args(["install", "-y", "--no-install-recommends", package]);
+    run(install.env("DEBIAN_FRONTEND", "noninteractive")).map_err(|error| missing(&error))?;
+    program(name).ok_or_else(|| missing("it is not there afterwards"))
+}
+
+/// Runs a command to its end, and gives what it printed.
+fn run(command: &mut Command) -> Result<String, String> {
+    let Output { status, stdout, stderr } =
+        command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    let printed = String::from_utf8_lossy(&stdout).into_owned();
+    if status.success() {
+        return Ok(printed);
+    }
+    Err(format!("{command:?}: {status}\n{printed}\n{}", String::from_utf8_lossy(&stderr)))
+}

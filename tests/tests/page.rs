@@ -1,0 +1,169 @@
+//! The page in a real browser: it opens on the worst poll, its numbers are the timeline's, its
+//! controls do what they say, and nothing in it asks anything of anybody.
+//!
+//! What a test does in the browser is in `page/browser`; what it opens is written here. The page's
+//! modules have tests without a browser, too, in `page/unit`.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tests::browser::browser;
+use tests::planted;
+use tokio_statemap::picture::Picture;
+use tokio_statemap::statemap::Labels;
+use tokio_statemap::{SpawnLocation, TaskState, Timeline, WorkerState, html};
+
+const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
+
+/// Runs a file of tests on the pages in the folder of that name.
+fn test(name: &str, file: &Path) {
+    let Some(browser) = browser(Path::new(TARGET)) else { return };
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
+    if let Err(printed) = browser.test(&here.join(file), &folder(name)) {
+        panic!("{printed}");
+    }
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(TARGET).join("pages").join(name);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn labels(title: &str) -> Labels {
+    Labels { title: title.to_owned(), host: Some("host-1".to_owned()) }
+}
+
+fn page(folder: &Path, name: &str, timeline: &Timeline, labels: &Labels) {
+    let file = File::create(folder.join(name)).unwrap();
+    html::write(&Picture::of_timeline(timeline, labels), file).unwrap();
+}
+
+/// What the browser is to find.
+fn expect(folder: &Path, name: &str, what: &Value) {
+    fs::write(folder.join(name), what.to_string()).unwrap();
+}
+
+#[test]
+fn modules() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("page/unit");
+    let mut files: Vec<_> = fs::read_dir(&here).unwrap().map(|e| e.unwrap().path()).collect();
+    files.retain(|path| path.to_string_lossy().ends_with(".test.js"));
+    assert!(!files.is_empty());
+    files.sort_unstable();
+    for file in files {
+        test("modules", &file);
+    }
+}
+
+#[test]
+fn opens_on_the_worst_poll() {
+    let folder = folder("opens");
+    page(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));
+    page(&folder, "healthy.html", &planted::healthy(), &labels("healthy"));
+    let mut untimed = planted::blocked();
+    untimed.schedule_latency = false;
+    page(&folder, "untimed.html", &untimed, &labels("untimed"));
+    let mut workers_only = planted::healthy();
+    workers_only.task_hooks = false;
+    workers_only.tasks.clear();
+    page(&folder, "workers-only.html", &workers_only, &labels("workers only"));
+    let mut empty = planted::timeline(&[]);
+    empty.runtime = None;
+    page(&folder, "empty.html", &empty, &labels("empty"));
+    test("opens", Path::new("browser/opens.test.mjs"));
+}
+
+#[test]
+fn totals_are_the_timelines() {
+    let folder = folder("totals");
+    let timeline = planted::random(300, 7);
+    page(&folder, "random.html", &timeline, &labels("random"));
+    let length = timeline.length_ns();
+    let mut seed: u64 = 99;
+    let mut below = |n: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % n
+    };
+    let windows: Vec<Value> = (0..1_000)
+        .map(|n| {
+            // Of all sizes: from the whole down to some ns.
+            let most = (length >> (n % 20)).max(10);
+            let width = 1 + below(most.min(1 << 30));
+            let from = below(length - width + 1);
+            let (from, to) = if n == 0 { (0, length) } else { (from, from + width) };
+            json!({ "from": from, "to": to, "totals": totals(&timeline, from, to) })
+        })
+        .collect();
+    expect(&folder, "windows.json", &Value::from(windows));
+    test("totals", Path::new("browser/totals.test.mjs"));
+}
+
+/// The time in each state of the workers and of the tasks, within the window.
+fn totals(timeline: &Timeline, from: u64, to: u64) -> Value {
+    let within = |start: u64, end: u64| {
+        let (start, end) = (start - timeline.begin_ns, end - timeline.begin_ns);
+        end.min(to).saturating_sub(start.max(from))
+    };
+    let mut workers = [0; WorkerState::ALL.len()];
+    for span in timeline.workers.iter().flat_map(|worker| worker.spans(timeline.end_ns)) {
+        workers[span.state.value() as usize] += within(span.start_ns, span.end_ns);
+    }
+    let mut tasks = [0; TaskState::ALL.len()];
+    for span in timeline.tasks.iter().flat_map(|task| task.spans(timeline.end_ns)) {
+        tasks[span.state.value() as usize] += within(span.start_ns, span.end_ns);
+    }
+    // A completed task is not there any more: another one has its lane.
+    let live = TaskState::ALL.into_iter().filter(|state| *state != TaskState::Completed);
+    let of_tasks = live.map(|s| (s.name(), tasks[s.value() as usize].to_string()));
+    let of_workers = WorkerState::ALL.map(|s| (s.name(), workers[s.value() as usize].to_string()));
+    json!({
+        "tasks": of_tasks.map(|(k, v)| (k.to_owned(), Value::from(v))).collect::<serde_json::Map<_, _>>(),
+        "workers": of_workers.into_iter().filter(|(name, _)| *name != "stopped")
+            .map(|(k, v)| (k.to_owned(), Value::from(v))).collect::<serde_json::Map<_, _>>(),
+    })
+}
+
+#[test]
+fn controls_do_what_they_say() {
+    let folder = folder("controls");
+    page(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));
+    page(&folder, "random.html", &planted::random(2_000, 3), &labels("random"));
+    test("controls", Path::new("browser/controls.test.mjs"));
+}
+
+#[test]
+fn hostile_names_neither_run_nor_break_anything() {
+    let folder = folder("hostile");
+    let names = [
+        "]]></script><script>window.hacked=1</script>",
+        "<!--<script>",
+        "\"'`${window.hacked=1}\\",
+        "\u{202e}gnp.exe\u{2066}\u{200f}\u{2028}\u{2029}\0\u{1b}[31m",
+        "<img src=x onerror=window.hacked=1>{{answer}}{{title}}&amp;&lt;",
+        "javascript:window.hacked=1",
+    ];
+    let long = "long</script>".repeat(800);
+    for (n, name) in names.into_iter().chain([long.as_str()]).enumerate() {
+        let mut timeline = planted::blocked();
+        timeline.runtime = Some(name.to_owned());
+        let file: &'static str = Box::leak(name.to_owned().into_boxed_str());
+        for task in &mut timeline.tasks {
+            let location = task.location.unwrap_or(planted::ANSWERS);
+            task.location = Some(SpawnLocation { file, ..location });
+        }
+        let labels = Labels { title: name.to_owned(), host: Some(name.to_owned()) };
+        page(&folder, &format!("{n}.html"), &timeline, &labels);
+    }
+    expect(&folder, "names.json", &json!(names.len() + 1));
+    test("hostile", Path::new("browser/hostile.test.mjs"));
+}
+
+#[test]
+fn looks() {
+    let folder = folder("looks");
+    page(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));
+    page(&folder, "random.html", &planted::random(2_000, 3), &labels("random"));
+    test("looks", Path::new("browser/looks.test.mjs"));
+}

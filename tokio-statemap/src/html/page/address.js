@@ -1,0 +1,73 @@
+import { decodeView, encodeView } from "./hash.js";
+
+// The view in the address, so that a link shows the same thing.
+
+/** How long nothing must change before the address is written, in ms (browsers limit how often). */
+const ADDRESS_MS = 250;
+
+/** A selection as `hash.js` has it, and back. */
+const toHash = (selection) => {
+  if (selection === null || selection.kind === "group") return null;
+  const { kind, ...rest } = selection;
+  return rest;
+};
+const fromHash = (sel) =>
+  sel.section === undefined ? { kind: "range", ...sel } : { kind: sel.transition === undefined ? "row" : "span", ...sel };
+
+export class Address {
+  /** `initial` is how groups were folded before the user touched them. */
+  constructor(view, initialFolds) {
+    this.view = view;
+    this.initial = initialFolds;
+    this.timer = 0;
+    this.written = null;
+  }
+
+  /** Reads the address: the parts of a view that it names. */
+  read() {
+    let read = {};
+    try {
+      read = decodeView(location.hash, this.view.model);
+    } catch {
+      // A hash that nobody can read is no reason to show nothing.
+    }
+    const { sel } = read;
+    return { ...read, ...(sel ? { selection: fromHash(sel) } : {}) };
+  }
+
+  /** Applies the address's folds, which name what differs from the first state. */
+  folds(keys) {
+    const folded = new Set(this.initial);
+    for (const key of keys) if (!folded.delete(key)) folded.add(key);
+    return folded;
+  }
+
+  later() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.write(), ADDRESS_MS);
+  }
+
+  write() {
+    const { view } = this;
+    const isWhole = view.t0 === 0 && view.t1 === view.model.lengthNs;
+    const folds = [];
+    for (const key of view.folded) if (!this.initial.has(key)) folds.push(key);
+    for (const key of this.initial) if (!view.folded.has(key)) folds.push(key);
+    const text = encodeView({
+      ...(isWhole ? {} : { t0: view.t0, t1: view.t1 }),
+      sel: toHash(view.selection),
+      group: view.filter,
+      threshold: view.threshold === view.model.meta.long ? undefined : view.threshold,
+      folds: folds.slice(0, 2000),
+      palette: view.palette === "page" ? undefined : view.palette,
+      tab: view.tab === "issues" ? undefined : view.tab,
+    }, view.model);
+    if (text === this.written) return;
+    this.written = text;
+    try {
+      history.replaceState(null, "", text === "" ? location.pathname + location.search : `#${text}`);
+    } catch {
+      // Some browsers allow it only so often, or not for files: the page works without.
+    }
+  }
+}
