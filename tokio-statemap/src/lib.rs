@@ -1,7 +1,7 @@
 //! See what every Tokio task and worker was doing, and who held the runtime up.
 //!
 //! Change `#[tokio::main]` to [`#[tokio_statemap::main]`](macro@main). When the program ends, however
-//! it ends, it leaves files that show what its tasks and workers did, and a report that names the
+//! it ends, it leaves a page that shows what its tasks and workers did, and a report that names the
 //! spawn location that held the runtime up.
 //!
 //! # Quick start
@@ -10,7 +10,7 @@
 //!
 #![cfg_attr(feature = "record", doc = "```no_run")]
 #![cfg_attr(not(feature = "record"), doc = "```ignore")]
-//! #[tokio_statemap::main(tasks = "tasks.json", workers = "workers.json")]
+//! #[tokio_statemap::main]
 //! async fn main() {
 //!     tokio::spawn(async { /* … */ }).await.unwrap();
 //! }
@@ -87,11 +87,13 @@ pub use self::{
     timeline::Timeline,
 };
 
-/// What the attributes expand to. Not for anyone else: it changes without notice.
+/// What the attributes expand to, and what the command needs besides. Not for anyone else: it changes
+/// without notice.
 #[doc(hidden)]
 #[cfg(feature = "record")]
 pub mod __private {
     pub use crate::config::{Keep, TraceTarget};
     pub use crate::hooks::Hooks;
+    pub use crate::report::clean;
     pub use crate::run::{Report, Run, Settings};
 }

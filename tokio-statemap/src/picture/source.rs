@@ -25,6 +25,11 @@ pub(crate) trait Source {
         None
     }
 
+    /// Whether transitions say which worker a poll starts on, if the rows are tasks.
+    fn knows_workers(&self) -> bool {
+        true
+    }
+
     /// Calls `each` with the transitions of a row, at times that never go back and lie within the
     /// picture. There is at least one.
     fn walk(&self, row: u32, each: &mut dyn FnMut(Transition));

@@ -37,7 +37,7 @@ pub(super) fn human_setting(ns: u64) -> String {
 }
 
 /// A moment, as seconds since the start: `0.731 s`.
-pub(super) fn moment(ns: u64) -> String {
+pub(crate) fn moment(ns: u64) -> String {
     format!("{:.3} s", ns as f64 / 1e9)
 }
 
@@ -54,7 +54,7 @@ pub(super) fn count(n: u64, noun: &str) -> String {
 }
 
 /// The text without what could move a terminal's cursor, colour it or turn its direction.
-pub(super) fn clean(text: &str) -> Cow<'_, str> {
+pub fn clean(text: &str) -> Cow<'_, str> {
     if !text.chars().any(disturbs) {
         return Cow::Borrowed(text);
     }

@@ -3,6 +3,7 @@
 //! [`Timeline::report`] works it out as data, and the `Display` of [`Report`] is the text: at most
 //! about 40 lines of 80 columns that open with a [`Verdict`].
 
+mod data;
 mod format;
 mod locations;
 mod place;
@@ -20,6 +21,10 @@ use crate::config::TraceTarget;
 use crate::lost::Lost;
 use crate::timeline::{TaskKey, Timeline};
 
+pub use data::{DataReport, GroupTime, Span, StateTime};
+#[doc(hidden)]
+pub use format::clean;
+pub(crate) use format::moment;
 pub use locations::LocationRow;
 pub use place::Place;
 pub use polls::LongPoll;

@@ -41,6 +41,13 @@ pub struct Datum {
     pub tag: Option<usize>,
 }
 
+/// What the entities of this crate's own data are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ours {
+    Tasks { is_ready_known: bool },
+    Workers,
+}
+
 /// What a tag of a state means. Tags split a state: here by the location of the spawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagDefinition {
@@ -54,7 +61,34 @@ pub struct TagDefinition {
     pub is_defined: bool,
 }
 
+/// Whether an entity of our own data is the future of `block_on`: `main`, or `main-1` ….
+pub(crate) fn is_root(name: &str) -> bool {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    name == "main" || name.starts_with("main-")
+}
+
 impl Metadata {
+    /// What the entities are, if this is metadata of this crate's own data: it says so, and has
+    /// exactly its states.
+    pub(crate) fn ours(&self) -> Option<Ours> {
+        let names = self.states.iter().map(|state| state.name.as_str());
+        let tasks = || TaskState::ALL.into_iter().map(TaskState::name);
+        match self.entity_kind.as_deref()? {
+            "Task" => {
+                let is_ready_known = self.states.len() == TaskState::ALL.len();
+                let are_ours = match is_ready_known {
+                    true => names.eq(tasks()),
+                    false => names.eq(tasks().filter(|&name| name != TaskState::Ready.name())),
+                };
+                are_ours.then_some(Ours::Tasks { is_ready_known })
+            }
+            "Worker" => names
+                .eq(WorkerState::ALL.into_iter().map(WorkerState::name))
+                .then_some(Ours::Workers),
+            _ => None,
+        }
+    }
+
     /// The metadata of a timeline's tasks.
     pub(crate) fn of_tasks(timeline: &Timeline, labels: &Labels) -> Self {
         let states = TaskState::ALL

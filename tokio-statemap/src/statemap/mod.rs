@@ -4,6 +4,9 @@
 //! state, with tag definitions in between. [`write_tasks`] and [`write_workers`] write it from a
 //! timeline, [`read`](read::read) reads any such data, whoever wrote it.
 
+mod align;
+pub mod check;
+mod cut;
 mod format;
 mod labels;
 pub mod read;
@@ -16,6 +19,9 @@ use std::io;
 use crate::error::Error;
 use crate::timeline::Timeline;
 
+pub(crate) use align::Alignment;
+pub use cut::cut;
+pub(crate) use format::{Ours, is_root};
 pub use format::{Datum, Metadata, State, TagDefinition};
 pub use labels::Labels;
 pub use write::{write_tasks, write_workers};

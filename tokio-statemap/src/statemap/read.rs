@@ -1,16 +1,18 @@
 //! Reads statemap data, ours or anyone's.
 
-mod field;
+pub(super) mod field;
 mod metadata;
+pub(super) mod plain;
 mod record;
+pub(super) mod records;
 
 use std::fmt;
 use std::io;
 
-use serde_json::Value;
-
 use crate::statemap::format::{Datum, Metadata, TagDefinition};
-use record::Reader;
+use field::Object;
+pub(super) use record::Reader;
+use records::{Position, Records, syntax_error};
 
 /// Statemap data that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,9 +81,9 @@ impl std::error::Error for ReadError {
     }
 }
 
-/// Reads statemap data: all of it, into memory.
+/// Reads statemap data. What is read is all in memory then; the data itself is not.
 ///
-/// The records may stand anywhere, not only one a line. What the reference renderer refuses or
+/// The records may stand anywhere, not only one a line; each may have 8 MiB. What the reference renderer refuses or
 /// drops (an unknown state, times that don't advance within an entity, a time that is no string,
 /// a truncated end) is an error here.
 ///
@@ -107,67 +109,34 @@ impl std::error::Error for ReadError {
 /// assert!(error.to_string().starts_with("line 3, byte 120: the data is truncated"));
 /// # Ok::<(), tokio_statemap::statemap::read::ReadError>(())
 /// ```
-pub fn read(mut r: impl io::Read) -> Result<Statemap, ReadError> {
-    let mut bytes = Vec::new();
-    if let Err(error) = r.read_to_end(&mut bytes) {
-        return Err(ReadError {
-            problem: format!("reading failed: {error}"),
-            source: Some(error),
-            ..error_at(&bytes, bytes.len(), String::new())
-        });
-    }
-    read_bytes(&bytes)
-}
-
-fn read_bytes(bytes: &[u8]) -> Result<Statemap, ReadError> {
-    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
-    let mut reader: Option<Reader> = None;
-    loop {
-        let start = skip_space(bytes, values.byte_offset());
-        let result = match values.next() {
-            None => break,
-            Some(Ok(value)) => match &mut reader {
-                None => Reader::new(value).map(|new| reader = Some(new)),
-                Some(reader) => reader.record(value),
-            },
-            Some(Err(error)) => return Err(syntax_error(bytes, start, &error)),
-        };
-        result.map_err(|problem| error_at(bytes, start, problem))?;
-    }
-    let Some(reader) = reader else {
-        let problem = "there is nothing; the metadata comes first: an object with `start`, `title` and `states`";
-        return Err(error_at(bytes, bytes.len(), problem.to_owned()));
+pub fn read(r: impl io::Read) -> Result<Statemap, ReadError> {
+    let mut records = Records::new(r);
+    let Some(position) = records.begin()? else {
+        return Err(nothing(records.here()));
     };
-    Ok(reader.statemap)
-}
-
-fn skip_space(bytes: &[u8], from: usize) -> usize {
-    let rest = bytes.get(from..).unwrap_or_default();
-    from + rest.iter().take_while(|b| b.is_ascii_whitespace()).count()
-}
-
-fn error_at(bytes: &[u8], byte: usize, problem: String) -> ReadError {
-    let newlines = bytes[..byte].iter().filter(|&&b| b == b'\n').count();
-    ReadError { line: newlines as u64 + 1, byte: byte as u64, problem, source: None }
-}
-
-/// An error of the JSON itself, in the record that begins at `start`.
-fn syntax_error(bytes: &[u8], start: usize, error: &serde_json::Error) -> ReadError {
-    if error.is_eof() {
-        let problem = "the data is truncated: this record has no end; \
-                       a record is a whole JSON object";
-        return error_at(bytes, start, problem.to_owned());
-    }
-    // serde_json counts lines and columns from the start of the data, columns in bytes from 1.
-    let line_start = match error.line() {
-        0 | 1 => 0,
-        line => {
-            let mut newlines = bytes.iter().enumerate().filter(|&(_, &b)| b == b'\n');
-            newlines.nth(line - 2).map_or(0, |(at, _)| at + 1)
+    let metadata = parse(records.record()?, position)?;
+    let mut reader = Reader::new(metadata).map_err(|problem| position.error(problem))?;
+    while let Some(position) = records.begin()? {
+        if let Some((datum, length)) = plain::datum(records.ahead()) {
+            if reader.has_state(datum.state) {
+                reader.change(datum).map_err(|problem| position.error(problem))?;
+                records.take(length);
+                continue;
+            }
         }
-    };
-    let byte = (line_start + error.column().saturating_sub(1)).clamp(start, bytes.len());
-    let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or(&message);
-    error_at(bytes, byte, format!("this is no JSON: {message}"))
+        let object = parse(records.record()?, position)?;
+        reader.record(object).map_err(|problem| position.error(problem))?;
+    }
+    Ok(reader.finish())
+}
+
+pub(super) fn nothing(position: Position) -> ReadError {
+    position.error(
+        "there is nothing; the metadata comes first: an object with `start`, `title` and `states`",
+    )
+}
+
+/// The record at `position`, whatever it is.
+pub(super) fn parse(text: &str, position: Position) -> Result<Object, ReadError> {
+    serde_json::from_str(text).map_err(|error| syntax_error(position, text.as_bytes(), &error))
 }

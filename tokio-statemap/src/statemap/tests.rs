@@ -258,7 +258,7 @@ fn errors_name_the_place_the_rule_and_what_is_there() {
             format!("{datum}\n {{\"time\":\"120\",\"entity\":\"task-7\",\"state\":1}}\n"),
             4,
             first + datum.len() + 2,
-            "time goes back for entity `task-7`: 120 after 130",
+            "time goes back for entity `task-7`: 120 after 130; it must be greater each time",
         ),
         (
             format!("{datum}{datum}"),

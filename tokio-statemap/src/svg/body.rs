@@ -33,10 +33,10 @@ pub(super) fn write(
 /// Writes the rows; gives where that of the worst poll ends.
 fn map(picture: &Picture<'_>, rows: &Rows, layout: &Layout, to: &mut String) -> Option<u32> {
     let (columns, height) = (rows.scale.columns, layout.height.max(1));
-    let _ = write!(
+    let _ = writeln!(
         to,
         "<svg id=\"map\" x=\"{MAP_LEFT}\" y=\"0\" width=\"{MAP_WIDTH}\" height=\"{height}\" \
-         viewBox=\"0 0 {columns} {height}\" preserveAspectRatio=\"none\">\n"
+         viewBox=\"0 0 {columns} {height}\" preserveAspectRatio=\"none\">"
     );
     let mut worst_bottom = None;
     let mut open = false;

@@ -10,6 +10,9 @@ use crate::picture::{Picture, Section};
 /// How many groups of a section are told one by one; the others in sum.
 const GROUPS: usize = 200;
 
+/// How many of its tags are told.
+const TAGS: usize = 200;
+
 /// As JSON. Sums of times are strings, as a script's numbers have but 53 bits.
 pub(super) fn of(picture: &Picture<'_>, survey: &Survey, rows: &Rows) -> String {
     let sections = picture.sections.iter().zip(&survey.sections);
@@ -50,7 +53,16 @@ fn section_of(section: &Section<'_>, survey: &SectionSurvey) -> Value {
             json!({ "name": display(&state.name, 60), "end": state.role.is_end() })
         }).collect::<Vec<_>>(),
         "groups": groups,
+        "tags": tags_of(section, survey),
     })
+}
+
+/// The tags that rows bore longest: state, tag, ns.
+fn tags_of(section: &Section<'_>, survey: &SectionSurvey) -> Vec<Value> {
+    let mut tags: Vec<_> = section.tags.iter().zip(&survey.tags).collect();
+    tags.sort_by_key(|&(_, &total)| std::cmp::Reverse(total));
+    let told = tags.into_iter().take(TAGS).filter(|&(_, &total)| total > 0);
+    told.map(|(tag, total)| json!([tag.state, display(&tag.tag, 120), total.to_string()])).collect()
 }
 
 fn entry(label: &str, rows: usize, totals: &[u128]) -> Value {

@@ -47,6 +47,8 @@ impl Candidate {
 pub(super) struct SectionSurvey {
     /// How long its rows were in each state, in ns, for each group.
     pub(super) totals: Vec<Vec<u128>>,
+    /// How long its rows bore each tag, in ns.
+    pub(super) tags: Vec<u128>,
     /// The rows that matter most, best first.
     pub(super) candidates: Vec<Candidate>,
     /// Whether it is known which polls were on workers: only those can hold one.
@@ -155,6 +157,7 @@ impl Survey {
         let section = &picture.sections[index];
         let mut found = SectionSurvey {
             totals: vec![vec![0; section.states.len()]; section.groups.len()],
+            tags: vec![0; section.tags.len()],
             candidates: Vec::new(),
             has_workers: on_workers,
         };
@@ -163,7 +166,7 @@ impl Survey {
         for (number, group) in section.groups.iter().enumerate() {
             for &row in section.group(group) {
                 let walk = Walk { section, index, row, group: number as u32, on_workers };
-                let (rank, saw_worker) = walk.row(picture, &mut found.totals[number], self);
+                let (rank, saw_worker) = walk.row(picture, &mut found, self);
                 if saw_worker && !on_workers {
                     // What was found so far counts other polls, too: it is looked through again.
                     (self.worst, self.held) = before;
@@ -213,7 +216,12 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Walks through a row; says how it ranks, and whether a worker is named in it.
-    fn row(&self, picture: &Picture<'_>, totals: &mut [u128], survey: &mut Survey) -> (Rank, bool) {
+    fn row(
+        &self,
+        picture: &Picture<'_>,
+        found: &mut SectionSurvey,
+        survey: &mut Survey,
+    ) -> (Rank, bool) {
         let mut rank = Rank {
             is_root: self.section.source.is_root(self.row),
             longest_ns: 0,
@@ -226,7 +234,11 @@ impl Walk<'_> {
             rank.changes = rank.changes.saturating_add(1);
             rank.begin_ns.0 = rank.begin_ns.0.min(from);
             let length = to - from;
+            let totals = &mut found.totals[self.group as usize];
             if let Some(total) = totals.get_mut(begun.state as usize) {
+                *total += u128::from(length);
+            }
+            if let Some(total) = begun.tag.and_then(|tag| found.tags.get_mut(tag as usize)) {
                 *total += u128::from(length);
             }
             match self.section.role_of(begun.state) {

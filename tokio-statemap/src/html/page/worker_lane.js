@@ -3,8 +3,10 @@ import { heldNs } from "./polls.js";
 
 // The polls on a worker's lane, as the share of each pixel that they held.
 
-/** From how many polls on in a pixel the sums at every 32nd poll are near enough to be read between. */
-const DENSE = 512;
+/** Up to how many polls in a pixel all of them are looked at. */
+const SPARSE = 8;
+/** From how many on the sums at every 32nd poll are near enough to be read between. */
+const DENSE = 256;
 const BLOCK_SHIFT = 5;
 
 /** When every 32nd poll of a worker began: searched instead of the polls, which lie far apart in memory. */
@@ -38,7 +40,32 @@ export const heldColumns = (section, rowPolls, t0, t1, held) => {
   const from = Math.max(0, lastPollBefore(section, rowPolls, t0));
   const to = lastPollBefore(section, rowPolls, t1);
   if (to - from > DENSE * width) heldByBlocks(rowPolls, t0, t1, held);
+  else if (to - from > SPARSE * width) heldByEdges(section, rowPolls, t0, t1, held);
   else for (let k = from; k <= to; k++) addPoll(section, poll[k], t0, t1, held);
+};
+
+/** Looks only at the polls about the pixels' edges: between them the sums tell. */
+const heldByEdges = (section, { poll, blockStart, cum }, t0, t1, held) => {
+  const pixel = (t1 - t0) / held.length;
+  let block = Math.max(0, lastNotAfter(blockStart, 0, blockStart.length, t0));
+  const last = blockStart.length - 1;
+  const heldUntil = (t) => {
+    while (block < last && blockStart[block + 1] <= t) block++;
+    let sum = cum[block];
+    const end = Math.min(poll.length, (block + 1) << BLOCK_SHIFT);
+    for (let k = block << BLOCK_SHIFT; k < end; k++) {
+      const start = section.time[poll[k]];
+      if (start >= t) break;
+      sum += Math.min(heldNs(section, poll[k]), t - start);
+    }
+    return sum;
+  };
+  let before = heldUntil(t0);
+  for (let x = 0; x < held.length; x++) {
+    const now = heldUntil(t0 + (x + 1) * pixel);
+    held[x] = now - before;
+    before = now;
+  }
 };
 
 const addPoll = (section, i, t0, t1, held) => {

@@ -1,12 +1,12 @@
 //! Each rule refuses a minimal file that breaks it, and nothing else.
 
-use super::check;
+use super::{check, check_ours};
 
 const TASKS: &str = r##"{"start":[1,2],"title":"t","states":{"spawned":{"value":0,"color":"#FFB000"},"running":{"value":1,"color":"#DC267F"},"waiting":{"value":2,"color":"#FE6100"},"completed":{"value":3,"color":"#648FFF"}},"host":"h","entityKind":"Task"}"##;
 const WORKERS: &str = r##"{"start":[1,2],"title":"t","states":{"running":{"value":0,"color":"#DC267F"},"parked":{"value":1,"color":"#FE6100"},"stopped":{"value":2,"color":"#648FFF"}},"entityKind":"Worker"}"##;
 
 fn refused(bytes: impl AsRef<[u8]>, problem: &str) {
-    let error = check(bytes.as_ref()).expect_err("it passed");
+    let error = check_ours(bytes.as_ref()).expect_err("it passed").to_string();
     assert!(error.contains(problem), "{error}");
 }
 
@@ -36,62 +36,67 @@ fn good_data_pass() {
         r#"{"time":"4","entity":"api/task-2","state":0}"#,
         r#"{"time":"7","entity":"main","state":0}"#,
     ];
-    let summary = check((lines.join("\n") + "\n").as_bytes()).unwrap();
-    assert_eq!(summary.title, "t");
-    assert_eq!(summary.start, (1, 2));
-    assert_eq!(summary.host.as_deref(), Some("h"));
-    assert_eq!(summary.transitions(), 5);
-    assert_eq!(summary.end_ns, 7);
-    assert_eq!(summary.states_of("task-1"), ["spawned", "completed"]);
-    assert_eq!(summary.entries("main", "spawned"), 1);
-    assert_eq!(summary.tags, [(0, "a.rs:1:1".to_owned())]);
-    check(format!("{TASKS}\n").as_bytes()).unwrap();
+    let statemap = check_ours((lines.join("\n") + "\n").as_bytes()).unwrap();
+    assert_eq!(statemap.metadata.title, "t");
+    assert_eq!(statemap.metadata.start, [1, 2]);
+    assert_eq!(statemap.metadata.host.as_deref(), Some("h"));
+    assert_eq!(statemap.end_ns, 7);
+    let names: Vec<_> = statemap.entities.iter().map(|entity| entity.name.as_str()).collect();
+    assert_eq!(names, ["main", "task-1", "api/task-2"]);
+    let states: Vec<_> = statemap.entities[1].data.iter().map(|datum| datum.state).collect();
+    assert_eq!(states, [0, 3]);
+    assert_eq!(statemap.tags[0].tag, "a.rs:1:1");
+    check_ours(format!("{TASKS}\n").as_bytes()).unwrap();
     let ready = r##","ready":{"value":4,"color":"#785EF0"}},"host""##;
-    check((TASKS.replace("},\"host\"", ready) + "\n").as_bytes()).unwrap();
+    check_ours((TASKS.replace("},\"host\"", ready) + "\n").as_bytes()).unwrap();
     let worker =
         |time: u32| format!("{{\"time\":\"{time}\",\"entity\":\"worker-0\",\"state\":0}}\n");
-    check(format!("{WORKERS}\n{}{}", worker(0), worker(1)).as_bytes()).unwrap();
+    check_ours(format!("{WORKERS}\n{}{}", worker(0), worker(1)).as_bytes()).unwrap();
 }
 
 #[test]
 fn the_file_is_whole() {
-    refused("", "empty");
-    refused(TASKS, "truncated");
+    refused("", "there is nothing");
+    refused(TASKS, "the last line has no newline");
     refused(format!("{TASKS}\n{SPAWNED}\n{{\"time\":\"6\",\"en"), "truncated");
-    refused(b"{\"\xff\"}\n", "not UTF-8");
-    records(&[SPAWNED, "{\"time\":\"6\",\"en"], "line 3: no JSON");
-    records(&[SPAWNED, ""], "line 3: no JSON");
-    records(&["[]"], "no object");
-    records(&[r#"{"time":"5","time":"6","entity":"main","state":0}"#], "twice");
-    records(&[&format!("{SPAWNED}{SPAWNED}")], "no JSON");
+    refused(b"{\"\xff\"}\n", "line 1, byte 2: this is not UTF-8");
+    records(&[SPAWNED, "{\"time\":\"6\",\"en"], "line 3, byte 286: this is no JSON: control character");
+    records(&[SPAWNED, ""], "line 3, byte 271: there is white space");
+    records(&["[]"], "[] is no record");
+    records(&[r#"{"time":"5", "entity":"main","state":0}"#], "a record is compact");
+    records(&[r#"{"time":"5","time":"6","entity":"main","state":0}"#], "a key twice");
+    refused(format!(" {TASKS}\n"), "white space");
+    refused(format!("{TASKS}\n\n"), "line 2, byte 232: there is white space");
+    refused(format!("{TASKS}\r\n"), "there is more on this line");
+    records(&[&format!("{SPAWNED}{SPAWNED}")], "there is more on this line");
 }
 
 #[test]
 fn metadata_come_first_with_exactly_their_keys() {
-    refused(format!("{SPAWNED}\n{TASKS}\n"), "line 1: no `start`");
-    records(&[TASKS], "line 2: no `state`");
-    metadata(r#""title":"t","#, "", "no `title`");
-    metadata(r#""start":[1,2],"#, "", "no `start`");
-    metadata(r#","entityKind":"Task""#, "", "no `entityKind`");
-    metadata(r#""host":"h""#, r#""version":1"#, "`version` doesn't belong there");
-    metadata("[1,2]", "[1]", "`start` isn't");
-    metadata("[1,2]", "[1,1000000000]", "`start` isn't");
-    metadata("[1,2]", "[-1,2]", "`start` isn't");
-    metadata(r#""t""#, "1", "`title` is no string");
-    metadata(r#""h""#, "null", "`host` is no string");
-    metadata("Task", "Thread", "`entityKind` is neither");
+    refused(format!("{SPAWNED}\n{TASKS}\n"), "line 1, byte 0: there is no metadata");
+    records(&[TASKS], "line 2, byte 232: this is a second metadata object");
+    metadata(r#""title":"t","#, "", "`title` is missing");
+    metadata(r#""start":[1,2],"#, "", "`start` is missing");
+    metadata(r#","entityKind":"Task""#, "", "`entityKind` is missing");
+    metadata(r#""host":"h""#, r#""version":1"#, "unknown key `version`");
+    metadata("[1,2]", "[1]", "`start` is [1]; it must be [seconds, nanoseconds]");
+    metadata("[1,2]", "[1,1000000000]", "`start` has more than a second");
+    metadata("[1,2]", "[-1,2]", "`start` is [-1,2]");
+    metadata(r#""t""#, "1", "`title` is 1; it must be a string");
+    metadata(r#""h""#, "null", "`host` is null");
+    metadata("Task", "Thread", "`entityKind` is Thread; it must be `Task` or `Worker`");
 }
 
 #[test]
 fn the_states_are_ours_without_gaps() {
-    metadata(r#""value":3"#, r#""value":4"#, "have a gap");
-    metadata(r#""value":3"#, r#""value":2"#, "the same value");
-    metadata(r#""value":3"#, r#""value":"3""#, "no whole number");
-    metadata("#648FFF", "blue", "isn't #RRGGBB");
-    metadata("#648FFF", "#648FFG", "isn't #RRGGBB");
-    metadata("#648FFF", "#648FFE", "aren't ours");
-    metadata("waiting", "idle", "aren't ours");
-    metadata(r#""value":3,"#, r#""value":3,"x":1,"#, "`x` doesn't belong there");
+    metadata(r#""value":3"#, r#""value":4"#, "state `completed` has the value 4; with 4 states it must be 0 to 3");
+    metadata(r#""value":3"#, r#""value":2"#, "both have the value 2");
+    metadata(r#""value":3"#, r#""value":"3""#, "state `completed` has the value \"3\"");
+    metadata("#648FFF", "blue", "the colour of `completed` is blue; it must be #648FFF");
+    metadata("#648FFF", "#648FFG", "the colour of");
+    metadata("#648FFF", "#648FFE", "the colour of");
+    metadata("waiting", "idle", "aren't those of this crate");
+    metadata(r#""value":3,"#, r#""value":3,"x":1,"#, "unknown key `x`");
 }
 
 #[test]
@@ -104,15 +109,15 @@ fn times_are_strings_of_whole_ns() {
 
 #[test]
 fn times_rise_within_an_entity() {
-    records(&[SPAWNED, SPAWNED], "isn't greater");
-    records(&[SPAWNED, r#"{"time":"4","entity":"main","state":1}"#], "isn't greater");
+    records(&[SPAWNED, SPAWNED], "time stands still for entity `main`: 5 twice");
+    records(&[SPAWNED, r#"{"time":"4","entity":"main","state":1}"#], "time goes back for entity `main`: 4 after 5");
 }
 
 #[test]
 fn the_last_record_closes_the_data() {
     let other = |time: u32| format!("{{\"time\":\"{time}\",\"entity\":\"task-1\",\"state\":0}}");
     let closing = r#"{"time":"7","entity":"main","state":0}"#;
-    records(&[SPAWNED, &other(8), closing], "isn't the latest");
+    records(&[SPAWNED, &other(8), closing], "the last change of state is at 7, but one before at 8");
     records(&[SPAWNED, &other(7), closing], "isn't the latest");
     records(&[SPAWNED, &other(8)], "doesn't repeat");
     records(&[SPAWNED], "doesn't repeat");
@@ -130,29 +135,30 @@ fn the_last_record_closes_the_data() {
 
 #[test]
 fn data_have_exactly_their_keys() {
-    records(&[r#"{"time":"5","entity":"main"}"#], "no `state`");
-    records(&[r#"{"time":"5","state":0}"#], "no `entity`");
-    records(&[r#"{"entity":"main","state":0}"#], "no `time`");
-    records(&[r#"{"time":"5","entity":"main","state":0,"x":1}"#], "`x` doesn't");
+    records(&[r#"{"time":"5","entity":"main"}"#], "`state` is missing");
+    records(&[r#"{"time":"5","state":0}"#], "`entity` is missing");
+    records(&[r#"{"entity":"main","state":0}"#], "`time` is missing");
+    records(&[r#"{"time":"5","entity":"main","state":0,"x":1}"#], "unknown key `x`");
     records(
         &[DEFINED, r#"{"time":"5","entity":"task-1","state":0,"tag":"a.rs:1:1","x":1}"#],
-        "`x` doesn't",
+        "unknown key `x`",
     );
-    records(&[r#"{"time":"5","entity":"main","state":0,"tag":null}"#], "`tag` is no string");
-    records(&[r#"{"entity":"main","description":"d"}"#], "no `time`");
+    records(&[r#"{"time":"5","entity":"main","state":0,"tag":null}"#], "`tag` is null");
+    records(&[r#"{"entity":"main","description":"d"}"#], "`time` is missing");
+    records(&[r#"{"time":"5","entity":"main","event":"e"}"#], "`state` is missing");
 }
 
 #[test]
 fn states_exist() {
-    records(&[r#"{"time":"5","entity":"main","state":4}"#], "there is no state 4");
-    records(&[r#"{"time":"5","entity":"main","state":"0"}"#], "no whole number");
-    records(&[r#"{"state":4,"tag":"a"}"#], "there is no state 4");
+    records(&[r#"{"time":"5","entity":"main","state":4}"#], "`state` is 4; it must be");
+    records(&[r#"{"time":"5","entity":"main","state":"0"}"#], "`state` is \"0\"; it must be");
+    records(&[r#"{"state":4,"tag":"a"}"#], "`state` is 4; it must be");
 }
 
 #[test]
 fn tags_are_defined_once_before_their_use() {
-    records(&[TAGGED], "isn't defined before");
-    records(&[r#"{"state":1,"tag":"a.rs:1:1"}"#, TAGGED], "isn't defined before");
+    records(&[TAGGED], "isn't defined before it is used");
+    records(&[r#"{"state":1,"tag":"a.rs:1:1"}"#, TAGGED], "isn't defined before it is used");
     records(&[DEFINED, DEFINED], "defined twice");
     records(&[r#"{"state":0,"tag":"a","x":1}"#], "`x` doesn't");
 }
@@ -183,4 +189,49 @@ fn entities_are_named_as_ours_are() {
     }
     let task = r#"{"time":"6","entity":"task-1","state":0}"#;
     refused(format!("{WORKERS}\n{task}\n"), "isn't how");
+}
+
+/// Data that isn't ours: two states, and whatever follows.
+fn of_others(records: &str) -> Result<u64, String> {
+    let metadata = r#"{
+        "start": [1, 2], "title": "cpus",
+        "states": {"idle": {"value": 0, "color": "grey"}, "busy": {"value": 1}}
+    }"#;
+    let checked = check(format!("{metadata}\n{records}").as_bytes());
+    checked.map(|statemap| statemap.end_ns).map_err(|error| error.to_string())
+}
+
+#[test]
+fn data_of_others_may_be_written_otherwise() {
+    let records = r#"{ "time": "5", "entity": "0", "state": 1, "tag": "x" }
+        {"state":1,"tag":"x","pid":7}{"state":1,"tag":"x","pid":8}
+        {"entity":"0","description":"the first"} {"time":"6","entity":"0","event":"e"}
+        {"time":"07","entity":"1","state":0} {"time":"7","entity":"0","state":0}"#;
+    assert_eq!(of_others(records), Ok(7));
+    assert_eq!(of_others(""), Ok(0));
+    let theirs = r#"{"start":[1,2],"title":"t","states":{"a":{"value":0}},"entityKind":"Task"}"#;
+    assert!(check(theirs.as_bytes()).is_ok());
+    assert!(check_ours(theirs.as_bytes()).is_err());
+}
+
+#[test]
+fn data_of_others_keep_the_rules_of_the_format() {
+    let refused = |records: &str, problem: &str| {
+        let error = of_others(records).expect_err("it passed");
+        assert!(error.starts_with(problem), "{error}");
+    };
+    let datum = |time: u32, more: &str| {
+        format!("{{\"time\":\"{time}\",\"entity\":\"a\",\"state\":1{more}}}\n")
+    };
+    refused(&datum(5, ",\"tag\":\"x\""), "line 5, byte 130: tag `x` of state 1 has no definition");
+    refused(&(datum(5, "") + &datum(5, "")), "line 6, byte 166: time stands still");
+    refused(&(datum(5, "") + "{\"time\":\"4\",\"entity\":\"b\",\"state\":0}"), "line 6, byte 166: the last");
+    refused(&(datum(5, "") + "{\"time\":6,\"entity\":\"b\",\"state\":0}"), "line 6, byte 166: `time` is 6");
+}
+
+#[test]
+fn data_that_say_they_are_ours_must_be() {
+    let error = check(format!("{TASKS}\n{SPAWNED}\n").as_bytes()).unwrap_err();
+    assert!(error.to_string().contains("doesn't repeat a state"), "{error}");
+    check(format!("{WORKERS}\n").as_bytes()).unwrap();
 }

@@ -2,27 +2,20 @@
 
 use serde_json::{Map, Value};
 
-pub(super) type Object = Map<String, Value>;
+pub(in crate::statemap) type Object = Map<String, Value>;
 
-pub(super) fn object(value: Value) -> Result<Object, String> {
-    match value {
-        Value::Object(object) => Ok(object),
-        value => Err(format!("{} is no record; a record is a JSON object", short(&value))),
-    }
-}
-
-pub(super) fn required(object: &mut Object, key: &str) -> Result<Value, String> {
+pub(in crate::statemap) fn required(object: &mut Object, key: &str) -> Result<Value, String> {
     object.remove(key).ok_or_else(|| format!("`{key}` is missing"))
 }
 
-pub(super) fn string(object: &mut Object, key: &str) -> Result<String, String> {
+pub(in crate::statemap) fn string(object: &mut Object, key: &str) -> Result<String, String> {
     match required(object, key)? {
         Value::String(text) => Ok(text),
         value => Err(format!("`{key}` is {}; it must be a string", short(&value))),
     }
 }
 
-pub(super) fn optional_string(object: &mut Object, key: &str) -> Result<Option<String>, String> {
+pub(in crate::statemap) fn optional_string(object: &mut Object, key: &str) -> Result<Option<String>, String> {
     match object.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
@@ -30,7 +23,7 @@ pub(super) fn optional_string(object: &mut Object, key: &str) -> Result<Option<S
     }
 }
 
-pub(super) fn time(object: &mut Object) -> Result<u64, String> {
+pub(in crate::statemap) fn time(object: &mut Object) -> Result<u64, String> {
     let value = required(object, "time")?;
     let time = value.as_str().and_then(|text| text.parse().ok());
     time.ok_or_else(|| {
@@ -41,7 +34,7 @@ pub(super) fn time(object: &mut Object) -> Result<u64, String> {
     })
 }
 
-pub(super) fn nothing_else(object: &Object, right: &str) -> Result<(), String> {
+pub(in crate::statemap) fn nothing_else(object: &Object, right: &str) -> Result<(), String> {
     match object.keys().next() {
         Some(key) => Err(format!("unknown key `{key}`: {right}")),
         None => Ok(()),
@@ -49,10 +42,14 @@ pub(super) fn nothing_else(object: &Object, right: &str) -> Result<(), String> {
 }
 
 /// A value for a message: nobody wants a megabyte there.
-pub(super) fn short(value: &Value) -> String {
-    let text = value.to_string();
+pub(in crate::statemap) fn short(value: &Value) -> String {
+    shorten(&value.to_string())
+}
+
+/// Text for a message.
+pub(in crate::statemap) fn shorten(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
+        None => text.to_owned(),
     }
 }

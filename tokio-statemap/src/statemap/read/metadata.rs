@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 
-use super::field::{nothing_else, object, optional_string, required, short, string};
+use super::field::{Object, nothing_else, optional_string, required, short, string};
 use crate::statemap::format::{Metadata, State};
 
 /// Reads the first object.
-pub(super) fn metadata(value: Value) -> Result<Metadata, String> {
-    let mut object = object(value)?;
+pub(super) fn metadata(mut object: Object) -> Result<Metadata, String> {
     if !object.contains_key("states") {
         return Err("there is no metadata: the first object must have `start`, `title` and \
                     `states`"

@@ -4,37 +4,79 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::field::{Object, nothing_else, object, optional_string, required, short, string, time};
+use super::field::{
+    Object, nothing_else, optional_string, required, short, shorten, string, time,
+};
 use super::metadata::metadata;
+use super::plain::Plain;
 use super::{Entity, EntityEvent, Statemap};
 use crate::statemap::format::{Datum, TagDefinition};
 
 /// What was read so far, and where to find it.
-pub(super) struct Reader {
-    pub(super) statemap: Statemap,
+pub(in crate::statemap) struct Reader {
+    pub(in crate::statemap) statemap: Statemap,
     entities: HashMap<String, usize>,
-    tags: HashMap<(u32, String), usize>,
+    /// The entity that was named last: it is the next one more often than not.
+    last_entity: usize,
+    /// The tags of each state.
+    tags: Vec<HashMap<String, usize>>,
+    /// The tag of each state that was named last.
+    last_tags: Vec<usize>,
+}
+
+/// The fields of a datum.
+pub(in crate::statemap) struct Fields {
+    time_ns: u64,
+    entity: String,
+    state: u32,
+    tag: Option<String>,
+}
+
+impl Fields {
+    pub(in crate::statemap) fn plain(&self) -> Plain<'_> {
+        Plain {
+            time_ns: self.time_ns,
+            entity: &self.entity,
+            state: self.state,
+            tag: self.tag.as_deref(),
+            is_compact: true,
+        }
+    }
 }
 
 impl Reader {
     /// Begins with the first object, which is the metadata.
-    pub(super) fn new(value: Value) -> Result<Self, String> {
+    pub(in crate::statemap) fn new(object: Object) -> Result<Self, String> {
+        let metadata = metadata(object)?;
+        let states = metadata.states.len();
         Ok(Self {
             statemap: Statemap {
-                metadata: metadata(value)?,
+                metadata,
                 entities: Vec::new(),
                 tags: Vec::new(),
                 events: Vec::new(),
                 end_ns: 0,
             },
             entities: HashMap::new(),
-            tags: HashMap::new(),
+            last_entity: 0,
+            tags: vec![HashMap::new(); states],
+            last_tags: vec![0; states],
         })
     }
 
+    pub(in crate::statemap) fn finish(mut self) -> Statemap {
+        for entity in &mut self.statemap.entities {
+            entity.data.shrink_to_fit();
+        }
+        self.statemap
+    }
+
+    pub(in crate::statemap) fn has_state(&self, state: u32) -> bool {
+        (state as usize) < self.statemap.metadata.states.len()
+    }
+
     /// Reads a record after the metadata. What it is shows in its keys alone.
-    pub(super) fn record(&mut self, value: Value) -> Result<(), String> {
-        let object = object(value)?;
+    pub(in crate::statemap) fn record(&mut self, object: Object) -> Result<(), String> {
         let has = |key| object.contains_key(key);
         if has("tag") && has("state") && !has("entity") {
             // Whatever else a definition has, it may have.
@@ -44,7 +86,10 @@ impl Reader {
         } else if has("description") {
             self.description(object)
         } else if has("time") || has("entity") {
-            self.datum(object)
+            let datum = self.datum(object)?;
+            self.change(datum.plain())
+        } else if has("start") || has("states") {
+            Err("this is a second metadata object; there is one, the first record".to_owned())
         } else {
             Err(format!(
                 "neither a datum (`time`, `entity`, `state`, perhaps `tag`) nor a tag definition \
@@ -55,29 +100,32 @@ impl Reader {
         }
     }
 
-    fn datum(&mut self, mut object: Object) -> Result<(), String> {
-        let time_ns = time(&mut object)?;
-        let entity = string(&mut object, "entity")?;
-        let state = self.state(&mut object)?;
-        let tag = optional_string(&mut object, "tag")?;
+    /// The fields of a datum.
+    pub(in crate::statemap) fn datum(&self, mut object: Object) -> Result<Fields, String> {
+        let datum = Fields {
+            time_ns: time(&mut object)?,
+            entity: string(&mut object, "entity")?,
+            state: self.state(&mut object)?,
+            tag: optional_string(&mut object, "tag")?,
+        };
         nothing_else(&object, "a datum has `time`, `entity`, `state` and perhaps `tag`")?;
+        Ok(datum)
+    }
 
+    /// An entity changes to a state that there is.
+    pub(in crate::statemap) fn change(&mut self, datum: Plain<'_>) -> Result<(), String> {
+        let Plain { time_ns, entity, state, tag, .. } = datum;
         let tag = tag.map(|tag| self.tag(state, tag));
         let entity = self.entity(entity);
         let entity = &mut self.statemap.entities[entity];
-        if let Some(last) = entity.data.last() {
-            let name = &entity.name;
-            let last_ns = last.time_ns;
-            if time_ns < last_ns {
-                return Err(format!(
-                    "time goes back for entity `{name}`: {time_ns} after {last_ns}"
-                ));
-            }
-            if time_ns == last_ns {
-                return Err(format!(
-                    "time stands still for entity `{name}`: {time_ns} twice; it must be greater \
-                     each time"
-                ));
+        if let Some(Datum { time_ns: last_ns, .. }) = entity.data.last() {
+            if time_ns <= *last_ns {
+                let name = shorten(&entity.name);
+                let what = match time_ns == *last_ns {
+                    true => format!("stands still for entity `{name}`: {time_ns} twice"),
+                    false => format!("goes back for entity `{name}`: {time_ns} after {last_ns}"),
+                };
+                return Err(format!("time {what}; it must be greater each time"));
             }
         }
         entity.data.push(Datum { time_ns, state, tag });
@@ -88,7 +136,7 @@ impl Reader {
     fn tag_definition(&mut self, mut object: Object) -> Result<(), String> {
         let state = self.state(&mut object)?;
         let tag = string(&mut object, "tag")?;
-        let index = self.tag(state, tag);
+        let index = self.tag(state, &tag);
         let definition = &mut self.statemap.tags[index];
         // A tag may be defined again: the last definition counts.
         definition.is_defined = true;
@@ -101,7 +149,7 @@ impl Reader {
         let entity = string(&mut object, "entity")?;
         let description = string(&mut object, "description")?;
         nothing_else(&object, "a description has `entity` and `description`")?;
-        let entity = self.entity(entity);
+        let entity = self.entity(&entity);
         self.statemap.entities[entity].description = Some(description);
         Ok(())
     }
@@ -112,42 +160,58 @@ impl Reader {
         let event = string(&mut object, "event")?;
         let target = optional_string(&mut object, "target")?;
         nothing_else(&object, "an event has `time`, `entity`, `event` and perhaps `target`")?;
-        let entity = self.entity(entity);
+        let entity = self.entity(&entity);
         self.statemap.events.push(EntityEvent { time_ns, entity, event, target });
         Ok(())
     }
 
-    fn entity(&mut self, name: String) -> usize {
-        if let Some(&index) = self.entities.get(&name) {
-            return index;
+    fn entity(&mut self, name: &str) -> usize {
+        let last = self.last_entity;
+        if self.statemap.entities.get(last).is_some_and(|entity| entity.name == name) {
+            return last;
         }
-        let index = self.statemap.entities.len();
-        self.statemap.entities.push(Entity {
-            name: name.clone(),
-            description: None,
-            data: Vec::new(),
+        self.last_entity = self.find_entity(name).unwrap_or_else(|| {
+            let index = self.statemap.entities.len();
+            self.statemap.entities.push(Entity {
+                name: name.to_owned(),
+                description: None,
+                data: Vec::new(),
+            });
+            self.entities.insert(name.to_owned(), index);
+            index
         });
-        self.entities.insert(name, index);
+        self.last_entity
+    }
+
+    pub(in crate::statemap) fn find_entity(&self, name: &str) -> Option<usize> {
+        self.entities.get(name).copied()
+    }
+
+    fn tag(&mut self, state: u32, tag: &str) -> usize {
+        let last = self.last_tags[state as usize];
+        if self.statemap.tags.get(last).is_some_and(|t| t.state == state && t.tag == tag) {
+            return last;
+        }
+        let index = self.find_tag(state, tag).unwrap_or_else(|| {
+            let index = self.statemap.tags.len();
+            self.statemap.tags.push(TagDefinition {
+                state,
+                tag: tag.to_owned(),
+                fields: Vec::new(),
+                is_defined: false,
+            });
+            self.tags[state as usize].insert(tag.to_owned(), index);
+            index
+        });
+        self.last_tags[state as usize] = index;
         index
     }
 
-    fn tag(&mut self, state: u32, tag: String) -> usize {
-        let key = (state, tag);
-        if let Some(&index) = self.tags.get(&key) {
-            return index;
-        }
-        let index = self.statemap.tags.len();
-        self.statemap.tags.push(TagDefinition {
-            state,
-            tag: key.1.clone(),
-            fields: Vec::new(),
-            is_defined: false,
-        });
-        self.tags.insert(key, index);
-        index
+    pub(in crate::statemap) fn find_tag(&self, state: u32, tag: &str) -> Option<usize> {
+        self.tags[state as usize].get(tag).copied()
     }
 
-    fn state(&self, object: &mut Object) -> Result<u32, String> {
+    pub(in crate::statemap) fn state(&self, object: &mut Object) -> Result<u32, String> {
         let value = required(object, "state")?;
         let states = self.statemap.metadata.states.len();
         let state = value.as_u64().filter(|&state| state < states as u64);

@@ -36,7 +36,10 @@ function layOutPanel() {
   make(close, 'rect', { x: width - 28, y: 6, width: 22, height: 22, rx: 3 });
   make(close, 'path', { d: `M${width - 22} 12l10 10m0 -10l-10 10` });
   button(close, 'close', () => closePanel());
-  set(panel, { transform: `translate(${place.width - width - 8} ${Math.max(4, Math.min(place.head + 6, place.height - y - 20))})` });
+  // Not upon what was clicked.
+  const clicked = bars.length > 0 ? toX(bars[0].ns / nsPerColumn) : 0;
+  const left = clicked > place.width - width - 40 && place.width > 2 * width ? place.left + 8 : place.width - width - 12;
+  set(panel, { transform: `translate(${left} ${Math.max(4, Math.min(place.head + 6, place.height - y - 20))})` });
 }
 
 function drawLine(line, y, width) {
@@ -117,6 +120,11 @@ function describeState(section, state) {
   for (const { label, total, index } of groups.slice(0, 40)) {
     const pressed = filtered?.section === section && filtered.group === index;
     lines.push({ text: label, right: `${formatShare(total, whole)} · ${formatNs(total)}`, kind: pressed ? 'strong' : '', pressed, press: () => { filter(pressed ? null : { section, group: index }); describeState(section, state); } });
+  }
+  const tags = section.tags.filter(([of]) => of === state);
+  if (tags.length > 0) lines.push({ text: 'by tag', kind: 'head' });
+  for (const [, tag, total] of tags.slice(0, 40)) {
+    lines.push({ text: tag, right: `${formatShare(BigInt(total), whole)} · ${formatNs(BigInt(total))}` });
   }
   openPanel(lines);
 }

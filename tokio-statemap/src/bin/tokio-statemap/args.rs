@@ -1,0 +1,168 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use crate::units;
+
+/// See what every Tokio task and worker was doing, and who held the runtime up
+///
+/// Reads statemap data: what tokio-statemap's `tasks = "…"` and `workers = "…"` leave, and any other
+/// instrumentation's that keeps the format.
+#[derive(Debug, Parser)]
+#[command(name = "tokio-statemap", version, max_term_width = 100, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tokio-statemap render tasks.json workers.json -o statemap.html
+  tokio-statemap report tasks.json
+  tokio-statemap check tasks.json workers.json
+
+Exit status: 0 if all went well, 1 for bad data or a file that can't be read or written, 2 for a \
+command line that can't be understood.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Draw data as a page to explore, or as an SVG
+    Render(Render),
+    /// Say where the time went, in text
+    Report(Report),
+    /// Check data strictly: each rule of the format, and of this program's own data
+    Check(Check),
+    /// Print a script that completes this command's arguments in a shell
+    #[command(after_help = "\
+Examples:
+  tokio-statemap completions bash > ~/.local/share/bash-completion/completions/tokio-statemap
+  tokio-statemap completions fish > ~/.config/fish/completions/tokio-statemap.fish")]
+    Completions {
+        /// Which shell's
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    #[command(after_help = "\
+Examples:
+  tokio-statemap man > tokio-statemap.1")]
+    Man,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  tokio-statemap render tasks.json workers.json -o statemap.html
+  tokio-statemap render tasks.json --begin 250ms --duration 2s -o part.svg
+  zcat tasks.json.gz | tokio-statemap render - --format html -o - > statemap.html
+
+Files that overlap in time are laid out by their clocks, one below the other, workers above tasks. Of \
+others each begins at the left edge. The output is written beside the file and renamed, so that it is \
+all there or as it was.")]
+pub(crate) struct Render {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// Where to write: a file that ends with .html or .svg, or - for standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// What to write, if the output's name doesn't tell
+    #[arg(long)]
+    pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) window: Window,
+    /// The title, instead of that of the data
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+    /// How large an SVG may get: rows that don't fit are left out [default: 4MB]
+    #[arg(long, value_name = "SIZE", value_parser = units::bytes)]
+    pub(crate) max_size: Option<u64>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  tokio-statemap report tasks.json
+  tokio-statemap report tasks.json workers.json --begin 1s")]
+pub(crate) struct Report {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    #[command(flatten)]
+    pub(crate) window: Window,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  tokio-statemap check tasks.json
+  some-instrumentation | tokio-statemap check -
+
+For each file there is a line: `FILE: ok, …` on standard output, or on standard error where and how \
+it breaks which rule.")]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// Refuse data that tokio-statemap didn't write
+    #[arg(long)]
+    pub(crate) ours: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Files {
+    /// Statemap data; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ClapArgs)]
+pub(crate) struct Window {
+    /// Where to begin, from the left edge, such as 250ms
+    #[arg(long, value_name = "TIME", value_parser = units::nanoseconds)]
+    pub(crate) begin: Option<u64>,
+    /// How much to show, such as 2s
+    #[arg(long, value_name = "TIME", value_parser = units::positive_nanoseconds)]
+    pub(crate) duration: Option<u64>,
+}
+
+/// What can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A page to explore
+    Html,
+    /// A picture to embed
+    Svg,
+}
+
+impl Files {
+    /// Ends the program if standard input is to be read twice.
+    pub(crate) fn check(&self) {
+        if self.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
+            misused("standard input (`-`) can be read only once");
+        }
+    }
+}
+
+impl Render {
+    /// What to write; ends the program if that isn't clear.
+    pub(crate) fn format(&self) -> Format {
+        let extension = self.output.extension().map(|e| e.to_ascii_lowercase());
+        let by_name = match extension.as_ref().and_then(|extension| extension.to_str()) {
+            Some("html" | "htm") => Some(Format::Html),
+            Some("svg") => Some(Format::Svg),
+            _ => None,
+        };
+        let format = self.format.or(by_name).unwrap_or_else(|| {
+            misused("the output doesn't end with .html or .svg: say `--format html` or `svg`")
+        });
+        if self.max_size.is_some() && format != Format::Svg {
+            misused("`--max-size` is for an SVG: a page leaves nothing out");
+        }
+        format
+    }
+}
+
+/// Ends the program as the parser does.
+fn misused(problem: &str) -> ! {
+    Args::command().error(ErrorKind::ValueValidation, problem).exit()
+}

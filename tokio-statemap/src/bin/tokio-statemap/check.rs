@@ -1,0 +1,41 @@
+//! `tokio-statemap check`.
+
+use tokio_statemap::__private::clean;
+use tokio_statemap::statemap::check::{check, check_ours};
+
+use crate::args::Check;
+use crate::failure::{Failure, line, name, print};
+use crate::input::read_with;
+use crate::progress::Progress;
+
+pub(crate) fn run(args: &Check) -> Result<(), Failure> {
+    args.files.check();
+    let mut are_all_ok = true;
+    for file in &args.files.files {
+        let mut progress = Progress::new();
+        let checked = read_with(file, &mut progress, |input| match args.ours {
+            true => check_ours(input),
+            false => check(input),
+        });
+        drop(progress);
+        match checked {
+            Ok(statemap) => {
+                let entities = match statemap.entities.len() {
+                    1 => "1 entity".to_owned(),
+                    n => format!("{n} entities"),
+                };
+                let changes = match statemap.entities.iter().map(|e| e.data.len()).sum::<usize>() {
+                    1 => "1 change".to_owned(),
+                    n => format!("{n} changes"),
+                };
+                print(&format!("{}: ok, {entities}, {changes} of state\n", clean(&name(file))))?;
+            }
+            Err(Failure::Bad(problem)) => {
+                are_all_ok = false;
+                line(&problem);
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    if are_all_ok { Ok(()) } else { Err(Failure::Said) }
+}

@@ -1,0 +1,53 @@
+//! `tokio-statemap completions` and `man`.
+
+use std::io;
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+
+use crate::args::Args;
+use crate::failure::{Failure, print};
+
+pub(crate) fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "tokio-statemap", &mut script);
+    print(&String::from_utf8_lossy(&script))
+}
+
+/// One page for all of it: whoever looks something up doesn't know in which it is.
+pub(crate) fn man() -> Result<(), Failure> {
+    let mut command = Args::command();
+    command.build();
+    let page = page(&command).map_err(|error| Failure::stdout(&error))?;
+    print(&page)
+}
+
+fn page(command: &clap::Command) -> io::Result<String> {
+    let root = Man::new(command.clone());
+    let mut roff = Vec::new();
+    root.render_title(&mut roff)?;
+    root.render_name_section(&mut roff)?;
+    root.render_synopsis_section(&mut roff)?;
+    root.render_description_section(&mut roff)?;
+    let mut page = String::from_utf8_lossy(&roff).into_owned();
+    page.push_str(".SH COMMANDS\n");
+    for command in command.get_subcommands().filter(|command| command.get_name() != "help") {
+        let man = Man::new(command.clone());
+        let mut roff = Vec::new();
+        man.render_description_section(&mut roff)?;
+        man.render_synopsis_section(&mut roff)?;
+        man.render_options_section(&mut roff)?;
+        man.render_extra_section(&mut roff)?;
+        let heads = [".SH DESCRIPTION\n", ".SH SYNOPSIS\n", ".SH OPTIONS\n", ".SH EXTRA\n"];
+        let mut section = String::from_utf8_lossy(&roff).into_owned();
+        for head in heads {
+            section = section.replace(head, ".PP\n");
+        }
+        page.push_str(&format!(".SS {}\n{section}", command.get_name()));
+    }
+    let mut roff = Vec::new();
+    root.render_extra_section(&mut roff)?;
+    root.render_version_section(&mut roff)?;
+    page.push_str(&String::from_utf8_lossy(&roff).replace(".SH EXTRA\n", ".SH NOTES\n"));
+    Ok(page)
+}

@@ -1,0 +1,32 @@
+//! The command `tokio-statemap`: draws, reports on and checks statemap data.
+
+mod args;
+mod check;
+mod failure;
+mod generate;
+mod input;
+mod output;
+mod progress;
+mod render;
+mod report;
+mod units;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+
+fn main() -> ExitCode {
+    let done = match Args::parse().command {
+        Command::Render(args) => render::run(args),
+        Command::Report(args) => report::run(args),
+        Command::Check(args) => check::run(&args),
+        Command::Completions { shell } => generate::completions(shell),
+        Command::Man => generate::man(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.say(),
+    }
+}

@@ -1,0 +1,40 @@
+//! `tokio-statemap render`.
+
+use std::io::{self, Write};
+
+use tokio_statemap::picture::Picture;
+use tokio_statemap::{html, svg};
+
+use crate::args::{Format, Render};
+use crate::failure::Failure;
+use crate::input::read_all;
+use crate::output;
+use crate::progress::Progress;
+
+pub(crate) fn run(args: Render) -> Result<(), Failure> {
+    args.files.check();
+    let format = args.format();
+    let mut progress = Progress::new();
+    let files = read_all(&args.files, args.window, &mut progress)?;
+    let mut picture = Picture::of_data(&files);
+    if let Some(title) = args.title {
+        picture = picture.with_title(title);
+    }
+    let mut options = svg::Options::default();
+    options.max_bytes = args.max_size.unwrap_or(options.max_bytes);
+    progress.begin("writing", None);
+    let mut draw = |w: &mut dyn Write| {
+        let w = progress.counting(w);
+        match format {
+            Format::Html => html::write(&picture, w),
+            Format::Svg => svg::write_with(&picture, &options, w),
+        }
+    };
+    if args.output.as_os_str() == "-" {
+        return draw(&mut io::stdout().lock()).map_err(|error| Failure::stdout(&error));
+    }
+    output::write(&args.output, draw).map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::Closed,
+        _ => Failure::of(&args.output, format_args!("can't be written: {error}")),
+    })
+}

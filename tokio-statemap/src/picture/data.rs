@@ -1,0 +1,104 @@
+//! The picture of statemap data that was read.
+
+mod notes;
+mod rows;
+mod section;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::{Kind, Picture};
+use crate::statemap::read::Statemap;
+use crate::statemap::{Alignment, Ours};
+
+/// From when on a poll is called long if nobody says: data doesn't.
+const LONG_POLL_NS: u64 = 1_000_000;
+const NS_PER_S: u128 = 1_000_000_000;
+
+impl<'a> Picture<'a> {
+    /// The picture of statemap data, of one file or of several: a section each, one below the other.
+    ///
+    /// Files that overlap in time are laid out by UTC; of others the left edges are the same, and
+    /// the picture says so. This crate's own data is recognised: its workers stand above its tasks,
+    /// and these are grouped by spawn location. Of other data each entity has a row, in the file's
+    /// own states and colours.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tokio_statemap::picture::Picture;
+    /// use tokio_statemap::statemap::read::read;
+    /// use tokio_statemap::svg;
+    ///
+    /// let data = br#"{"start":[0,0],"title":"cpus","states":{"idle":{"value":0},"busy":{"value":1}}}
+    /// {"time":"0","entity":"cpu-0","state":0}
+    /// {"time":"70","entity":"cpu-0","state":1}
+    /// {"time":"90","entity":"cpu-0","state":0}
+    /// "#;
+    /// let files = [read(&data[..])?];
+    /// let mut drawn = Vec::new();
+    /// svg::write(&Picture::of_data(&files), &mut drawn)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_data(files: &'a [Statemap]) -> Self {
+        let alignment = Alignment::of(files);
+        let ours: Vec<_> = files.iter().map(|file| file.metadata.ours()).collect();
+        let mut sections: Vec<_> = files
+            .iter()
+            .zip(&alignment.shifts_ns)
+            .map(|(file, &shift_ns)| section::of(file, shift_ns, alignment.length_ns, files))
+            .filter(|section| !section.rows.is_empty())
+            .collect();
+        sections.sort_by_key(|section| match section.kind {
+            Kind::Workers => 0,
+            Kind::Blocking => 1,
+            Kind::Tasks => 2,
+            Kind::Other => 3,
+        });
+        let hosts: BTreeSet<_> =
+            files.iter().filter_map(|file| file.metadata.host.as_deref()).collect();
+        let has = |what: fn(&Ours) -> bool| ours.iter().flatten().any(what);
+        Self {
+            title: title(files),
+            host: (!hosts.is_empty()).then(|| hosts.into_iter().collect::<Vec<_>>().join(", ")),
+            runtime: None,
+            start: Duration::new(
+                u64::try_from(alignment.start_ns / NS_PER_S).unwrap_or(u64::MAX),
+                (alignment.start_ns % NS_PER_S) as u32,
+            ),
+            length_ns: alignment.length_ns,
+            long_poll_ns: LONG_POLL_NS,
+            is_ready_known: has(|ours| matches!(ours, Ours::Tasks { is_ready_known: true })),
+            are_tasks_known: ours.contains(&None)
+                || files.iter().any(|file| {
+                    matches!(file.metadata.ours(), Some(Ours::Tasks { .. }))
+                        && notes::are_tasks_known(file)
+                }),
+            verdict: None,
+            notes: notes::of(files, &alignment),
+            gaps: Vec::new(),
+            sections,
+        }
+    }
+}
+
+/// What the files are called, each name once.
+fn title(files: &[Statemap]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for file in files {
+        let name = stem(file);
+        if !names.contains(&name) && !name.is_empty() {
+            names.push(name);
+        }
+    }
+    if names.is_empty() { "Statemap".to_owned() } else { names.join(", ") }
+}
+
+/// The title of a file; of our own data only the program's name in it.
+fn stem(file: &Statemap) -> &str {
+    let title = file.metadata.title.as_str();
+    match file.metadata.ours() {
+        Some(_) => title.rsplit_once(": Tokio ").map_or(title, |(stem, _)| stem),
+        None => title,
+    }
+}
