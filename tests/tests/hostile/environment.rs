@@ -79,6 +79,23 @@ fn no_key_at_all() {
     assert!(ended.stderr.ends_with("Written: default_files.statemap.html\n"), "{}", ended.stderr);
 }
 
+/// What the program is called becomes the page's title, and a part of its file's name.
+#[test]
+fn a_name_that_is_no_name() {
+    let name = "<b onload=a()>&amp; \"'`]]><!-- \u{202e}{pid}\u{2028}";
+    let run = Run::new("name", "returns");
+    let program = run.folder.join(name);
+    fs::copy(env!("CARGO_BIN_EXE_default_files"), &program).unwrap();
+    let ended = Running::start(&mut run.command(&program)).end();
+    assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
+    messages(&ended, &[]);
+    let file = run.folder.join(format!("{name}.statemap.html"));
+    assert_eq!(page(&file).meta["title"], name);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("<title>&lt;b onload=a()&gt;&amp;amp; &quot;&#39;`]]&gt;&lt;!-- "));
+    assert!(!text.contains("<b onload") && !text.contains("]]><!--"));
+}
+
 #[test]
 fn stderr_is_full() {
     for (way, code) in [("returns", 0), ("panic_main", 101), ("exit_task", 3)] {

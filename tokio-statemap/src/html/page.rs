@@ -37,6 +37,7 @@ pub(super) const MODULES: &[(&str, &str)] = modules![
     "marks.js",
     "worker_lane.js",
     "stack.js",
+    "torn.js",
     "gutter.js",
     "describe.js",
     "hits.js",
@@ -53,9 +54,11 @@ pub(super) const MODULES: &[(&str, &str)] = modules![
     "locations_tab.js",
     "selection_tab.js",
     "help.js",
+    "actions.js",
     "head.js",
     "address.js",
     "input.js",
+    "surface.js",
     "main.js",
 ];
 

@@ -3,6 +3,8 @@
 mod notes;
 mod rows;
 mod section;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::time::Duration;

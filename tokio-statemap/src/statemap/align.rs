@@ -64,7 +64,7 @@ impl Statemap {
         (start, start + u128::from(self.end_ns))
     }
 
-    fn has_data(&self) -> bool {
+    pub(crate) fn has_data(&self) -> bool {
         self.entities.iter().any(|entity| !entity.data.is_empty())
     }
 }

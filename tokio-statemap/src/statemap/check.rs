@@ -61,10 +61,7 @@ pub fn check_ours(r: impl io::Read) -> Result<Statemap, ReadError> {
     run(r, |_| true)
 }
 
-fn run(
-    r: impl io::Read,
-    is_ours: impl FnOnce(&Metadata) -> bool,
-) -> Result<Statemap, ReadError> {
+fn run(r: impl io::Read, is_ours: impl FnOnce(&Metadata) -> bool) -> Result<Statemap, ReadError> {
     let mut records = Records::new(r);
     let Some(position) = records.begin()? else {
         return Err(nothing(records.here()));

@@ -5,6 +5,8 @@ mod metadata;
 pub(super) mod plain;
 mod record;
 pub(super) mod records;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::io;

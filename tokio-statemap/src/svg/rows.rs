@@ -14,6 +14,9 @@ use crate::picture::{Kind, Picture, Role, Section};
 /// How many pixels wide the labels are.
 pub(super) const LABELS: u32 = 130;
 
+/// No row has fewer bytes.
+const LEAST: u64 = 150;
+
 /// A row as it stands in the file, all but where it stands.
 #[derive(Debug)]
 pub(super) struct Drawn {
@@ -72,6 +75,9 @@ impl Rows {
         let mut room = room;
         let mut groups: BTreeSet<(usize, u32)> = BTreeSet::new();
         for (section, candidate) in order(picture, survey) {
+            if room < LEAST {
+                break;
+            }
             let mut row = rows.row(picture, survey, section, candidate);
             // What it takes besides: its place, twice, and the heading of its group.
             let mut cost = (row.body.len() + row.label.len() + 120) as u64;
@@ -127,7 +133,7 @@ impl Rows {
         Drawn {
             section: index,
             group: candidate.group,
-            order: candidate.order(),
+            order: candidate.order(section.kind),
             is_worst: survey.worst.is_some_and(|w| (w.section, w.row) == (index, candidate.row)),
             body,
             label,

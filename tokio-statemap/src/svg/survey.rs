@@ -23,7 +23,7 @@ struct Rank {
     begin_ns: Reverse<u64>,
 }
 
-/// Where a row stands in its section: by group, in it the longest polls first, the others by time.
+/// Where a row stands in its section: by group; tasks with long polls first, the others by time.
 pub(super) type Order = (u32, Reverse<u64>, u64, u32);
 
 /// A row that may be drawn.
@@ -37,8 +37,15 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    pub(super) fn order(&self) -> Order {
-        (self.group, Reverse(self.rank.longest_ns), self.rank.begin_ns.0, self.row)
+    /// Where it stands in a section of this kind.
+    pub(super) fn order(&self, kind: Kind) -> Order {
+        match kind {
+            Kind::Tasks => {
+                (self.group, Reverse(self.rank.longest_ns), self.rank.begin_ns.0, self.row)
+            }
+            // These have an order of their own.
+            Kind::Workers | Kind::Blocking | Kind::Other => (self.group, Reverse(0), 0, self.row),
+        }
     }
 }
 

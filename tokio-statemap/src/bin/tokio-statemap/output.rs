@@ -57,7 +57,8 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
                 return Ok((beside, file));
             }
             // Somebody was there before, with the same process id.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries.next().is_some() => {}
+            Err(error)
+                if error.kind() == io::ErrorKind::AlreadyExists && tries.next().is_some() => {}
             Err(error) => return Err(error),
         }
     }

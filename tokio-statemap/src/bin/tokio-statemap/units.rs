@@ -80,7 +80,9 @@ mod tests {
             assert!(nanoseconds(text).is_err(), "{text}");
         }
         assert!(positive_nanoseconds("0ms").is_err());
-        for (text, size) in [("4000", 4_000), ("4MB", 4_000_000), ("1.5kb", 1_500), ("1MiB", 1 << 20)] {
+        for (text, size) in
+            [("4000", 4_000), ("4MB", 4_000_000), ("1.5kb", 1_500), ("1MiB", 1 << 20)]
+        {
             assert_eq!(bytes(text), Ok(size), "{text}");
         }
         assert!(bytes("4 apples").is_err());

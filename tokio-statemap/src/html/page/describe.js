@@ -26,9 +26,6 @@ export const momentText = (view, t) => {
   return formatMoment(t, decimals);
 };
 
-/** The group of a transition. */
-export const groupOfTransition = (section, transition) => section.groups[section.groupOfRow(section.rowOf(transition))];
-
 /** The length of a span in words: "51.2 ms", "at least 51.2 ms". */
 export const lengthText = (view, section, transition) => {
   if (!isPoll(section, transition)) return formatNs(section.endOf(transition) - section.time[transition]);

@@ -1,5 +1,5 @@
 import { formatCount } from "./time.js";
-import { isSingle } from "./layout.js";
+import { firstRowAfter } from "./torn.js";
 import { byId, fitText, make, plural, titleText, visible } from "./text.js";
 
 // The labels on the left: headings and groups are buttons that fold and open, lanes are named where
@@ -185,25 +185,16 @@ export class Gutter {
     return lit === undefined ? -1 : lit.row;
   }
 
-  /** How many rows of a lane have a part in the view, and the first of them. */
+  /** How many rows of a lane have a part in the view (two at most), and the first of them. */
   rowsInView(section, lane) {
     const { t0, t1 } = this.view;
-    const [begin, end] = [section.laneFirstRow[lane], section.laneFirstRow[lane + 1]];
-    if (end - begin === 1) return { n: 1, first: begin };
-    // The last row that has begun at t0, and the first that begins at t1 or later.
-    const at = (t) => {
-      let [least, most] = [begin, end];
-      while (least < most) {
-        const middle = (least + most) >> 1;
-        if (section.rowBegin(middle) < t) least = middle + 1;
-        else most = middle;
-      }
-      return least;
-    };
-    let first = Math.max(begin, at(t0) - 1);
-    if (section.rowEnd(first) <= t0) first++;
-    const last = at(t1);
-    return { n: Math.max(0, last - first), first: Math.min(first, end - 1) };
+    const end = section.laneFirstRow[lane + 1];
+    if (end - section.laneFirstRow[lane] === 1) return { n: 1, first: end - 1 };
+    const first = firstRowAfter(section, lane, t0);
+    let n = 0;
+    // Two are as many as any more: the lane isn't named after any of them.
+    while (n < 2 && first + n < end && section.rowBegin(first + n) < t1) n++;
+    return { n, first: Math.min(first, end - 1) };
   }
 
   selectLane(section, lane) {

@@ -1,4 +1,4 @@
-import { formatMoment, formatNs, formatSetting, formatShare, parseDuration } from "./time.js";
+import { formatMoment, formatNs, formatSetting, formatShare } from "./time.js";
 import { workerName } from "./issues.js";
 import { groupLabel, countRows } from "./gutter.js";
 import { byId, make, shorten, titleText, visible } from "./text.js";

@@ -12,7 +12,7 @@ const TASK_HEIGHTS = [[16, 18], [40, 14], [100, 9], [400, 5], [Infinity, 3]];
 const ROOMY = 1.4;
 
 /** How high a lane is where `lanes` of them stand together, in px. */
-export const laneHeight = (kind, lanes, roomy = false) => {
+export const laneHeight = (kind, lanes, roomy) => {
   const table = kind === "workers" ? WORKER_HEIGHTS : TASK_HEIGHTS;
   const height = table.find(([most]) => lanes <= most)[1];
   return roomy ? Math.round(height * ROOMY) : height;
@@ -24,7 +24,7 @@ export const isSingle = (section) => section.kind !== "tasks" && section.groups.
 const groupLanes = (group) => group.endLane - group.firstLane;
 
 /** How high an open group is, heading and all. */
-export const openHeight = (section, group, roomy = false) => {
+export const openHeight = (section, group, roomy) => {
   const lanes = groupLanes(group);
   const heading = lanes === 1 || isSingle(section) ? 0 : HEADING_HEIGHT;
   return heading + lanes * laneHeight(section.kind, lanes, roomy);
@@ -48,7 +48,7 @@ export const isRoomy = (model, room) => {
  * is shown. Items bear `kind`: "section", "group", "lanes", "stack" (a folded group); `y` and `h` in px from
  * the top. A section whose only group is folded has no heading: the folded row bears its title.
  */
-export const layOut = (model, folded, filter, roomy = false) => {
+export const layOut = (model, folded, filter, roomy) => {
   const items = [];
   let y = 0;
   let workersEnd = 0;

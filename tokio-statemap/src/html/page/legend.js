@@ -28,6 +28,7 @@ export class Legend {
     this.view = view;
     this.timer = 0;
     this.times = [];
+    this.titles = [];
     this.build();
     for (const what of ["moved", "filtered"]) view.on(what, () => this.later());
     view.on("colours", () => { this.build(); this.count(); });
@@ -36,11 +37,13 @@ export class Legend {
   build() {
     const { model } = this.view;
     this.times = [];
+    this.titles = [];
     const rows = [];
     for (const section of model.sections) {
       if (section.nLanes === 0) continue;
-      const row = make("div", { class: "legend-row" },
-        make("span", { class: "of", title: titleText(section.title) }, visible(section.title)));
+      const of = make("span", { class: "of", title: titleText(section.title) });
+      this.titles.push({ section, of });
+      const row = make("div", { class: "legend-row" }, of);
       for (const [state, { name, role }] of section.states.entries()) {
         const colour = this.view.colours.sections[section.index][state];
         const swatch = make("span", { class: `swatch${colour.blank ? " blank" : ""}` });
@@ -71,6 +74,10 @@ export class Legend {
     clearTimeout(this.timer);
     const { view } = this;
     const [t0, t1] = [Math.round(view.t0), Math.round(view.t1)];
+    Object.assign(byId("legend").dataset, { from: t0, to: t1 });
+    for (const { section, of } of this.titles) {
+      of.textContent = `${visible(section.title)}${filteredLanes(view, section) === null ? "" : ", filtered"}`;
+    }
     const totals = new Map();
     for (const { section, state, time } of this.times) {
       if (!totals.has(section)) totals.set(section, sectionTotals(section, t0, t1, filteredLanes(view, section)));

@@ -1,11 +1,11 @@
 import { formatNs } from "./time.js";
 import { load } from "./decode.js";
-import { buildCumulative, sectionTotals } from "./lanes.js";
+import { buildCumulative } from "./lanes.js";
 import { longPolls } from "./polls.js";
 import { buildWorkerPolls } from "./worker_polls.js";
 import { locationTable } from "./locations.js";
 import { findIssues, worstPoll } from "./issues.js";
-import { initialFolds, itemOfGroup } from "./layout.js";
+import { initialFolds } from "./layout.js";
 import { paintColours } from "./colours.js";
 import { drawAxis } from "./axis.js";
 import { Stacks } from "./stack.js";
@@ -23,8 +23,10 @@ import { listenTabs, showTab } from "./tabs.js";
 import { IssuesTab } from "./issues_tab.js";
 import { LocationsTab } from "./locations_tab.js";
 import { SelectionTab } from "./selection_tab.js";
-import { openHelp, prepareHelp } from "./help.js";
+import { prepareHelp } from "./help.js";
 import { showAnswer, showFacts, showWords } from "./head.js";
+import { actionsOn } from "./actions.js";
+import { Surface } from "./surface.js";
 import { selectionSentence } from "./describe.js";
 import { byId } from "./text.js";
 
@@ -33,11 +35,19 @@ import { byId } from "./text.js";
 /** How many times of frames are kept for whoever measures. */
 const MOST_FRAMES = 2000;
 
+/** How long reading goes on before the page may show how far it is, in ms. */
+const READING_MS = 50;
+
 /** The texts of the data's chunks; each leaves the document before it is decoded. */
-function* takeChunks() {
+async function* takeChunks() {
+  let until = performance.now() + READING_MS;
   for (;;) {
     const element = document.querySelector("script.statemap-chunk");
     if (element === null) return;
+    if (performance.now() > until) {
+      await nextTask();
+      until = performance.now() + READING_MS;
+    }
     const text = element.textContent;
     element.remove();
     yield text;
@@ -64,55 +74,6 @@ const loadModel = async () => {
   for (const section of model.sections) buildCumulative(section);
   buildWorkerPolls(model);
   return model;
-};
-
-/** What keys, tabs and lists do with the view. */
-const actionsOn = (view) => {
-  const rowOfTarget = (target) => (target.kind === "row" ? target.row : view.model.sections[target.section].rowOf(target.transition));
-  const timesOf = (target) => {
-    const section = view.model.sections[target.section];
-    if (target.kind === "span") return [section.time[target.transition], section.endOf(target.transition)];
-    if (target.kind === "row") return [section.rowBegin(target.row), section.rowEnd(target.row)];
-    return target.kind === "range" ? [target.t0, target.t1] : [0, view.model.lengthNs];
-  };
-  /** Opens and scrolls to the target's lane or group. */
-  const reveal = (target) => {
-    if (target.kind === "span" || target.kind === "row") {
-      const section = view.model.sections[target.section];
-      view.showLane(section, section.rowLane[rowOfTarget(target)]);
-    } else if (target.kind === "group") {
-      const section = view.model.sections[target.section];
-      if (itemOfGroup(view.layout, section, target.group) === null) view.setFilter(null);
-      view.relayout();
-      const item = itemOfGroup(view.layout, section, target.group);
-      if (item !== null && item.y >= view.pinned) view.scrollTo(item.y - view.pinned - 40);
-    }
-  };
-  const actions = {
-    /** Selects, and brings it on the screen; the scale of the view stays. */
-    show(target) {
-      view.select(target);
-      reveal(target);
-      const [from, to] = timesOf(target);
-      if (to >= view.t0 && from <= view.t1) return;
-      const half = (view.t1 - view.t0) / 2;
-      view.jumpTo((from + to) / 2 - half, (from + to) / 2 + half);
-    },
-    zoomTo(target) {
-      if (target === null) return;
-      view.select(target);
-      reveal(target);
-      const [from, to] = timesOf(target);
-      const margin = target.kind === "range" || target.kind === "group" ? 0 : Math.max((to - from) * 0.12, 20);
-      view.jumpTo(from - margin, to + margin);
-    },
-    clear() {
-      if (view.selection !== null || view.range !== null) view.select(null);
-      else if (view.filter !== null) view.setFilter(null);
-    },
-    help: openHelp,
-  };
-  return actions;
 };
 
 /** Looks up again what depends on the threshold and is drawn. */
@@ -224,12 +185,13 @@ const openPage = async (surface) => {
   const locationsTab = new LocationsTab(view);
   new SelectionTab(view, actions);
   const legend = new Legend(view);
+  surface.count = () => legend.count();
   const searchBox = new SearchBox(view, actions.show);
   Object.assign(actions, { search: () => searchBox.focus(), step: (by) => issuesTab.step(by) });
   new Input(view, actions);
   listenTabs(view);
   prepareHelp();
-  listenControls(view, actions);
+  listenControls(view);
   view.on("selected", () => { byId("live").textContent = selectionSentence(view); });
   view.on("threshold", () => { markLong(view); research(view, issuesTab, locationsTab); });
   for (const what of ["moved", "selected", "filtered", "threshold", "folds", "colours", "tab"]) view.on(what, () => address.later());
@@ -245,7 +207,7 @@ const openPage = async (surface) => {
   if (target !== null) {
     view.select(target);
     // A selection of the address may lie outside its view; then both stay as they were.
-    if (target.kind !== "range") actions.show.call(actions, target);
+    if (target.kind !== "range" && !given.group) actions.show(target);
     if (given.t1 > given.t0) view.setTimes(given.t0, given.t1);
     view.past.length = 0;
   }
@@ -253,79 +215,17 @@ const openPage = async (surface) => {
   cancelAnimationFrame(view.frame);
   view.paintFrame();
   research(view, issuesTab, locationsTab).then(() => {
-    legend.count();
+    surface.count();
     surface.settle();
   });
 };
 
-const listenControls = (view, actions) => {
+const listenControls = (view) => {
   byId("fit").addEventListener("click", () => view.fit());
   byId("back").addEventListener("click", () => view.back());
   byId("palette").value = view.palette;
   byId("palette").addEventListener("change", (event) => view.setPalette(event.target.value));
-  byId("lanes").addEventListener("focus", () => view.touch("overlay"));
-  return actions;
 };
-
-/**
- * What tests and scripts may use, as `window.statemap`: `ready` resolves with the first whole picture
- * (and is rejected if the data can't be read), `settled` once issues and totals are counted too;
- * `totals(t0, t1)` are ns by state for each section, exact; `frameTimes` in ms.
- */
-class Surface {
-  constructor() {
-    this.model = null;
-    this.frameTimes = [];
-    this.shown = null;
-    this.ready = null;
-    /** Set by `openPage` when there is something to wait for. */
-    this.settle = null;
-    this.settled = new Promise((resolve) => { this.settle = resolve; });
-  }
-
-  attach(view) {
-    this.model = view.model;
-    this.shown = view;
-  }
-
-  get view() {
-    return { t0: this.shown.t0, t1: this.shown.t1 };
-  }
-
-  setView(t0, t1) {
-    this.shown.setTimes(t0, t1);
-  }
-
-  totals(t0, t1) {
-    return this.model.sections.map((section) => sectionTotals(section, t0, t1, null));
-  }
-
-  selection() {
-    return this.shown.selection;
-  }
-
-  filter() {
-    return this.shown.filter;
-  }
-
-  threshold() {
-    return this.shown.threshold;
-  }
-
-  folded() {
-    return [...this.shown.folded];
-  }
-
-  /** Where a row is on the screen: `{x0, x1, y, h, visible}` in client px; null if it is filtered out. */
-  placeOf(section, row) {
-    const of = this.model.sections[section];
-    const place = this.shown.placeOf(of, of.rowLane[row]);
-    if (place === null) return null;
-    const box = byId("overlay").getBoundingClientRect();
-    const [x0, x1] = [this.shown.x(of.rowBegin(row)), this.shown.x(of.rowEnd(row))];
-    return { x0: box.left + x0, x1: box.left + x1, y: box.top + place.top, h: place.h, visible: place.visible };
-  }
-}
 
 const startPage = () => {
   const surface = new Surface();

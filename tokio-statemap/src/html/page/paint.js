@@ -1,12 +1,14 @@
 import { formatNs } from "./time.js";
 import { findTransition } from "./lanes.js";
 import { laneColumns } from "./columns.js";
+import { coarseColumns } from "./coarse.js";
 import { heldNs } from "./polls.js";
 import { CANVAS_FONT } from "./axis.js";
 import { PixelRow } from "./pixels.js";
 import { LaneMarks } from "./marks.js";
 import { heldColumns, lastPollBefore } from "./worker_lane.js";
 import { drawStack } from "./stack.js";
+import { tearEdges } from "./torn.js";
 import { groupLabel } from "./gutter.js";
 import { fitText } from "./text.js";
 
@@ -66,13 +68,14 @@ export class LanePainter {
     const colours = view.colours.sections[section.index];
     row.prepare(colours, view.colours.paper, width, (view.t1 - view.t0) / width);
     const gap = Math.max(1, Math.round(ratio));
+    const columns = view.isMoving ? coarseColumns : laneColumns;
     const first = item.firstLane + Math.max(0, Math.floor((clipTop - top) / each));
     for (let lane = first; lane < item.endLane; lane++) {
       const at = top + (lane - item.firstLane) * each;
       if (at >= view.height) break;
       const y0 = Math.round(at * ratio);
       const y1 = Math.max(y0 + 1, Math.round((at + each) * ratio) - gap);
-      laneColumns(section, lane, view.t0, view.t1, width, row);
+      columns(section, lane, view.t0, view.t1, width, row);
       if (section.kind === "workers") this.coverPolls(section, lane, width);
       this.copyRows(y0, y1, Math.round(clipTop * ratio), width, height, each >= THIN_FROM);
       this.markLong(section, lane, y0, y1, Math.round(clipTop * ratio), width, height);
@@ -144,6 +147,7 @@ export class LanePainter {
           context.fillStyle = view.colours.line.css;
           context.fillRect(0, top, view.width, 1);
         }
+        if (item.each >= THIN_FROM) this.drawEdges(context, item, top, clipTop);
         if (item.each >= TEXT_FROM) this.drawText(context, item, top, clipTop);
       }
       context.restore();
@@ -193,6 +197,16 @@ export class LanePainter {
       context.fillRect(from - 1, top + 1, x - from + 2, 8);
       context.fillStyle = view.colours.running.css;
       context.fillRect(from, top + 2, x - from, 6);
+    }
+  }
+
+  drawEdges(context, item, top, clipTop) {
+    const { view } = this;
+    const first = item.firstLane + Math.max(0, Math.floor((clipTop - top) / item.each));
+    for (let lane = first; lane < item.endLane; lane++) {
+      const at = top + (lane - item.firstLane) * item.each;
+      if (at >= view.height) break;
+      tearEdges(view, context, item.section, lane, at, at + item.each - 1);
     }
   }
 

@@ -6,7 +6,13 @@ import { cleanText } from "./time.js";
 /** All of `text`, with what could hide in it or turn its direction escaped. */
 export const visible = (text) => cleanText(text, Infinity);
 
-/** At most `most` characters of `text`; what is left out is in the middle, as both ends tell more. */
+/** Where so few characters fit, only one end is kept. */
+const ONE_END = 18;
+
+/**
+ * At most `most` characters of `text`. What is left out is in the middle, as both ends tell more;
+ * where there is room for one end only, it is a location's right, and of anything else the left.
+ */
 export const shorten = (text, most) => {
   if (text.length > most * 4) {
     // Cut before escaping: ten kilobytes need not be looked at for what fits in a line.
@@ -14,7 +20,8 @@ export const shorten = (text, most) => {
   }
   const seen = [...visible(text)];
   if (seen.length <= most) return seen.join("");
-  const tail = Math.ceil((most - 1) * 0.6);
+  const isPlace = /[/:\\]/.test(text);
+  const tail = most <= ONE_END ? (isPlace ? most - 1 : 0) : Math.ceil((most - 1) * 0.6);
   return `${seen.slice(0, most - 1 - tail).join("")}…${seen.slice(seen.length - tail).join("")}`;
 };
 

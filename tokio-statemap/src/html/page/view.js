@@ -9,6 +9,8 @@ const PINNED_SHARE = 0.42;
 const SHORTEST_VIEW = 50;
 /** Changes of the view closer together than this (ms) are one step back. */
 const GESTURE_PAUSE = 500;
+/** Moves closer together than this (ms) are a motion: frames are quick, and exact once it rests. */
+const MOTION_MS = 120;
 
 export class View {
   constructor(model) {
@@ -39,6 +41,9 @@ export class View {
     this.layout = layOut(model, this.folded, null);
     this.past = [];
     this.lastMove = -Infinity;
+    this.movedAt = -Infinity;
+    this.isMoving = false;
+    this.restTimer = 0;
     this.dirty = { layout: true, lanes: true, overlay: true };
     this.frame = 0;
     this.listeners = new Map();
@@ -135,10 +140,23 @@ export class View {
       if (this.past.length > 100) this.past.shift();
     }
     this.lastMove = now;
+    this.noteMotion(now);
     this.t0 = from;
     this.t1 = to;
     this.touch("lanes");
     this.tell("moved");
+  }
+
+  /** The second move of a motion on is painted quickly; when nothing moves any more, exactly. */
+  noteMotion(now) {
+    this.isMoving = now - this.movedAt < MOTION_MS;
+    this.movedAt = now;
+    clearTimeout(this.restTimer);
+    if (!this.isMoving) return;
+    this.restTimer = setTimeout(() => {
+      this.isMoving = false;
+      this.touch("lanes");
+    }, MOTION_MS);
   }
 
   /** Like `setTimes`, as a step of its own for `back`. */

@@ -60,7 +60,8 @@ pub(super) fn of(files: &[Statemap], alignment: &Alignment) -> Vec<String> {
     }
     for (file, shift_ns) in files.iter().zip(&alignment.shifts_ns) {
         let end_ns = shift_ns + file.end_ns;
-        if super::section::is_over_early(file, *shift_ns, alignment.length_ns) {
+        let is_over = super::section::is_over_early(file, *shift_ns, alignment.length_ns);
+        if is_over && file.has_data() {
             say(format!("{} ends at {}.", super::stem(file), moment(end_ns)));
         }
     }
@@ -71,9 +72,9 @@ pub(super) fn of(files: &[Statemap], alignment: &Alignment) -> Vec<String> {
         n => say(format!("{n} tags are used but not defined.")),
     }
     let has_data = |file: &Statemap, entity: usize| !file.entities[entity].data.is_empty();
-    let rowless = files.iter().flat_map(|file| {
-        file.events.iter().filter(|event| !has_data(file, event.entity))
-    });
+    let rowless = files
+        .iter()
+        .flat_map(|file| file.events.iter().filter(|event| !has_data(file, event.entity)));
     match rowless.count() {
         0 => {}
         1 => say("One event is of an entity without any state, and isn't shown.".to_owned()),

@@ -1,8 +1,8 @@
 //! The rows of a file.
 
 use crate::picture::{Source, Transition};
-use crate::statemap::{Datum, is_root};
 use crate::statemap::read::{Entity, Statemap};
+use crate::statemap::{Datum, is_root};
 
 /// The rows of a file: its entities, by their indices.
 pub(super) struct Rows<'a> {

@@ -7,8 +7,8 @@ use super::stem;
 use crate::picture::{Group, Kind, Role, RowEvent, Section, State, Tag, pack};
 use crate::report::clean;
 use crate::state::{TaskState, WorkerState};
-use crate::statemap::{Ours, is_root};
 use crate::statemap::read::{Entity, Statemap};
+use crate::statemap::{Ours, is_root};
 
 /// By how much two files of one recording may differ in their ends, in ns: where two changes bear
 /// one time, the later one is written as 1 ns later.

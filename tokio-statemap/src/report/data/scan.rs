@@ -18,12 +18,15 @@ enum Key<'a> {
     Tag(usize),
 }
 
+/// A length, and what is that long: an entity and one of its data, the earlier ones before.
+type Length = (u64, Reverse<(usize, usize)>);
+
 pub(super) fn scan(file: &Statemap, report: &mut DataReport) {
     let kind = file.metadata.ours();
     report.states = states(file, kind);
     let mut groups: HashMap<Key<'_>, usize> = HashMap::new();
     // The longest so far: length, then whichever comes first.
-    let mut longest: BinaryHeap<Reverse<(u64, Reverse<(usize, usize)>)>> = BinaryHeap::new();
+    let mut longest: BinaryHeap<Reverse<Length>> = BinaryHeap::new();
     for (index, entity) in file.entities.iter().enumerate() {
         let own_key = match kind {
             Some(Ours::Tasks { .. }) => Some(location(file, entity)),
@@ -36,7 +39,7 @@ pub(super) fn scan(file: &Statemap, report: &mut DataReport) {
             state.times += 1;
             state.total_ns = state.total_ns.saturating_add(length_ns);
             state.longest_ns = state.longest_ns.max(length_ns);
-            if is_worth_listing(kind, datum) {
+            if length_ns > 0 && is_worth_listing(kind, datum) {
                 longest.push(Reverse((length_ns, Reverse((index, at)))));
                 if longest.len() > LONGEST_POLLS {
                     longest.pop();

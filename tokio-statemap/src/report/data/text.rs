@@ -122,7 +122,7 @@ impl DataReport {
             let least = if span.is_open { ">" } else { "" };
             names.push(clean(&span.label).into_owned());
             table.push([
-                moment(span.start_ns),
+                since_start(span.start_ns, self.length_ns),
                 format!("{least}{}", human(span.length_ns)),
                 keep_right(&clean(&span.entity), COLUMNS / 4),
             ]);
@@ -131,12 +131,18 @@ impl DataReport {
         let taken: usize = widths.iter().map(|width| width + 2).sum();
         let mut lines = vec![String::new(), title.to_owned()];
         for (name, cells) in names.iter().zip(&table) {
-            let cells = cells.iter().zip(&widths).map(|(cell, width)| pad_left(cell, *width) + "  ");
+            let cells =
+                cells.iter().zip(&widths).map(|(cell, width)| pad_left(cell, *width) + "  ");
             let name = keep_right(name, COLUMNS.saturating_sub(taken));
             lines.push(cells.collect::<String>() + &name);
         }
         lines
     }
+}
+
+/// A moment in data of some length: in short data, milliseconds tell nothing apart.
+pub(super) fn since_start(ns: u64, length_ns: u64) -> String {
+    if length_ns < 1_000_000_000 { human(ns) } else { moment(ns) }
 }
 
 /// A table under a title, the names on its left.

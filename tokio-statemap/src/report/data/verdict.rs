@@ -1,10 +1,11 @@
 //! Who ran longest, in a few sentences.
 
+use super::text::since_start;
 use super::{DataReport, GroupTime, LONG_POLL_NS};
-use crate::report::format::{count, human, human_setting, moment, percent};
+use crate::report::format::{clean, count, human, human_setting, percent};
 use crate::state::TaskState;
-use crate::statemap::{Ours, is_root};
 use crate::statemap::read::Statemap;
+use crate::statemap::{Ours, is_root};
 
 pub(super) fn of(file: &Statemap, report: &DataReport) -> Option<String> {
     match file.metadata.ours()? {
@@ -72,7 +73,7 @@ fn longest(file: &Statemap, group: &GroupTime, is_ready_known: bool) -> String {
     let start_ns = file.entities[entity].data[at].time_ns;
     let end_ns = start_ns + group.longest_ns;
     let took = if end_ns == file.end_ns { "still ran at the end, after" } else { "took" };
-    let name = crate::report::format::clean(&file.entities[entity].name);
+    let name = clean(&file.entities[entity].name);
     let ready = match is_ready_known.then(|| peak_ready(file, entity, start_ns, end_ns)) {
         None => " (ready times were not recorded).".to_owned(),
         Some(0) => "; no other task was ready meanwhile.".to_owned(),
@@ -82,7 +83,7 @@ fn longest(file: &Statemap, group: &GroupTime, is_ready_known: bool) -> String {
     format!(
         " {which} {took} {}, of {name} at {}{ready}",
         human(group.longest_ns),
-        moment(start_ns)
+        since_start(start_ns, file.end_ns)
     )
 }
 

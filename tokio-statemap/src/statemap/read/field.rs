@@ -15,7 +15,10 @@ pub(in crate::statemap) fn string(object: &mut Object, key: &str) -> Result<Stri
     }
 }
 
-pub(in crate::statemap) fn optional_string(object: &mut Object, key: &str) -> Result<Option<String>, String> {
+pub(in crate::statemap) fn optional_string(
+    object: &mut Object,
+    key: &str,
+) -> Result<Option<String>, String> {
     match object.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::field::{
-    Object, nothing_else, optional_string, required, short, shorten, string, time,
-};
+use super::field::{Object, nothing_else, optional_string, required, short, shorten, string, time};
 use super::metadata::metadata;
 use super::plain::Plain;
 use super::{Entity, EntityEvent, Statemap};

@@ -169,11 +169,15 @@ impl<R: io::Read> Records<R> {
                 return Ok(not_utf8(position, ahead, 0));
             }
         }
+        let is_value = matches!(ahead.first(), Some(b'"' | b'[' | b'-' | b'0'..=b'9'));
         let first = serde_json::Deserializer::from_slice(ahead).into_iter::<Value>().next();
         Ok(match first {
-            Some(Ok(value)) => position
-                .error(format!("{} is no record; a record is a JSON object", short(&value))),
-            Some(Err(error)) if !error.is_eof() => syntax_error(position, ahead, &error),
+            Some(Ok(value)) => {
+                position.error(format!("{} is no record; a record is a JSON object", short(&value)))
+            }
+            Some(Err(error)) if !error.is_eof() && !is_value => {
+                syntax_error(position, ahead, &error)
+            }
             _ => position.error("this is no record; a record is a JSON object"),
         })
     }

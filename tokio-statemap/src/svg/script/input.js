@@ -76,7 +76,9 @@ function onClick(event) {
     return;
   }
   const row = rowAt(y - place.head + view.top);
-  putBar(ns, row ? describe(row, column, ns) : formatMoment(ns, nsPerColumn));
+  // First the bar: the details keep away from it.
+  putBar(ns, formatMoment(ns, nsPerColumn));
+  if (row) bars[0].text = describe(row, column, ns);
 }
 
 function clearAll() {

@@ -12,7 +12,7 @@ function choose(section, state) {
   chosen = isSame ? null : { section, state };
   // Not by opacity: what lies beneath would show.
   dimming.textContent = chosen
-    ? `#map .c${section.index} path[class^="s"]:not(.s${state}){fill:#e2e2e2}`
+    ? `#map .c${section.index} path[class^="s"]:not(.s${state}){fill:#e2e2e2;shape-rendering:crispEdges}`
     : '';
   for (const item of byId('legend').querySelectorAll('.k')) {
     const isChosen = chosen && item.parentNode.classList.contains(`c${section.index}`) && Number(item.dataset.s) === state;

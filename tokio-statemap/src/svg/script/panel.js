@@ -78,7 +78,7 @@ function describe(row, column, ns) {
   const group = row.section.groups[Math.min(row.group, row.section.groups.length - 1)];
   const lines = [{ text: row.name, kind: 'title' }];
   if (row.description) lines.push({ text: row.description, wrap: true });
-  if (row.section.noun !== 'worker' && group) lines.push({ text: group[0] });
+  if (row.section.groups.length > 1 && group) lines.push({ text: group[0] });
   lines.push({ text: `${what} at ${formatMoment(ns, nsPerColumn)}`, kind: 'strong', colour: run ? { section: row.section.index, state: run[2] } : null });
   if (run) {
     const span = (run[1] - run[0]) * nsPerColumn;
@@ -110,8 +110,8 @@ function describeState(section, state) {
   const name = section.states[state].name;
   const whole = section.groups.reduce((sum, [, , totals]) => sum + BigInt(totals[state]), 0n);
   const lines = [
-    { text: `${section.title}: ${name}`, kind: 'title', colour: { section: section.index, state } },
-    { text: `${formatExact(whole)} in all`, kind: 'more' },
+    { text: name, kind: 'title', colour: { section: section.index, state } },
+    { text: `${section.title}: ${formatExact(whole)} in all`, kind: 'more' },
     { text: section.sortedBy === state ? 'Put the rows back in order' : 'Sort the rows by it', kind: 'choice', pressed: section.sortedBy === state, press: () => { sortRows(section, section.sortedBy === state ? null : state); scrollTo(section.sortedBy === state ? Math.min(...section.rows.map((row) => row.home)) - 40 : view.top); describeState(section, state); } },
     { text: isTask ? 'by spawn location (a click shows only its tasks)' : 'by group (a click shows only its rows)', kind: 'head' },
   ];

@@ -1,0 +1,13 @@
+//! The command `tokio-statemap`: what it draws is what is in the data, whoever's they are; and what
+//! is wrong with a file it says in one line, and leaves nothing half done.
+
+mod command {
+    mod bad_input;
+    mod binary;
+    mod others;
+    mod page;
+    mod random;
+    mod round_trip;
+    mod usage;
+    mod window;
+}

@@ -1,0 +1,142 @@
+//! The command's binary, built by the first test that needs it.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
+
+/// The path of the binary.
+///
+/// It is behind a feature that this workspace's other tests don't have on, so that cargo doesn't
+/// build it for them.
+pub(super) fn binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command.args(["build", "-p", "tokio-statemap", "--bin", "tokio-statemap"]);
+        command.args(["--features", "cli", "--message-format", "json-render-diagnostics"]);
+        // A target folder of its own, as this one may be locked.
+        command.arg("--target-dir").arg(Path::new(TARGET).join("command"));
+        let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let messages = String::from_utf8(output.stdout).unwrap();
+        let messages = messages.lines().filter_map(|line| serde_json::from_str(line).ok());
+        let executable = |message: serde_json::Value| {
+            let is_it = message["target"]["name"] == "tokio-statemap";
+            message["executable"].as_str().filter(|_| is_it).map(PathBuf::from)
+        };
+        messages.filter_map(executable).next_back().expect("cargo says what it built")
+    })
+}
+
+/// An empty folder for a test.
+pub(super) fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(TARGET).join("command-files").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// How the command ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// Its exit status; `None` if a signal ended it.
+    pub(super) status: Option<i32>,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+impl Ended {
+    /// What it wrote on stdout, and that nothing went wrong.
+    #[track_caller]
+    pub(super) fn stdout(self) -> String {
+        assert_eq!((self.status, self.stderr.as_str()), (Some(0), ""), "{}", self.stdout);
+        self.stdout
+    }
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        Self {
+            status: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// Runs the command in `folder` with arguments that have no spaces in them.
+pub(super) fn run(folder: &Path, args: &str) -> Ended {
+    run_with(folder, args, b"")
+}
+
+/// The same with something on its standard input.
+pub(super) fn run_with(folder: &Path, args: &str, stdin: &[u8]) -> Ended {
+    let mut child = Command::new(binary())
+        .args(args.split(' ').filter(|arg| !arg.is_empty()))
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let stdin = stdin.to_vec();
+    // It may end before it has read everything.
+    let writer = std::thread::spawn(move || drop(pipe.write_all(&stdin)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output.into()
+}
+
+/// The names of all that is in `folder`, sorted.
+pub(super) fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Metadata of tasks as this crate writes it, and of workers.
+pub(super) const TASKS: &str = r##"{"start":[1000,0],"title":"api: Tokio tasks","states":{"spawned":{"value":0,"color":"#FFB000"},"running":{"value":1,"color":"#DC267F"},"waiting":{"value":2,"color":"#FE6100"},"completed":{"value":3,"color":"#648FFF"},"ready":{"value":4,"color":"#785EF0"}},"host":"box","entityKind":"Task"}
+"##;
+pub(super) const WORKERS: &str = r##"{"start":[1000,0],"title":"api: Tokio workers","states":{"running":{"value":0,"color":"#DC267F"},"parked":{"value":1,"color":"#FE6100"},"stopped":{"value":2,"color":"#648FFF"}},"host":"box","entityKind":"Worker"}
+"##;
+
+/// Tasks, of which one blocks.
+pub(super) fn tasks() -> String {
+    let mut data = TASKS.to_owned();
+    for state in [0, 1, 2, 4] {
+        data += &format!("{{\"state\":{state},\"tag\":\"src/api.rs:88:20\"}}\n");
+    }
+    for (time, entity, state, tag) in [
+        (0, "main", 1, ""),
+        (500_000, "main", 2, ""),
+        (600_000, "task-7", 0, ",\"tag\":\"src/api.rs:88:20\""),
+        (700_000, "task-7", 1, ",\"tag\":\"src/api.rs:88:20\""),
+        (51_900_000, "task-7", 2, ",\"tag\":\"src/api.rs:88:20\""),
+        (53_000_000, "task-7", 4, ",\"tag\":\"src/api.rs:88:20\""),
+        (54_000_000, "task-7", 1, ",\"tag\":\"src/api.rs:88:20\""),
+        (54_100_000, "task-7", 3, ""),
+        (60_000_000, "main", 2, ""),
+    ] {
+        data +=
+            &format!("{{\"time\":\"{time}\",\"entity\":\"{entity}\",\"state\":{state}{tag}}}\n");
+    }
+    data
+}
+
+/// The worker that they ran on.
+pub(super) fn workers() -> String {
+    let mut data = WORKERS.to_owned();
+    for (time, state) in
+        [(0, 0), (500_000, 1), (700_000, 0), (54_100_000, 1), (59_000_000, 2), (60_000_000, 2)]
+    {
+        data += &format!("{{\"time\":\"{time}\",\"entity\":\"worker-0\",\"state\":{state}}}\n");
+    }
+    data
+}

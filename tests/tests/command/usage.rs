@@ -1,0 +1,169 @@
+//! The command line: what is printed, what is refused, where output goes.
+
+use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use super::binary::{binary, folder, names_in, run, run_with, tasks, workers};
+use super::page::Page;
+
+#[test]
+fn what_cannot_be_understood_has_status_2() {
+    let folder = folder("usage");
+    fs::write(folder.join("tasks.json"), tasks()).unwrap();
+    for args in [
+        "",
+        "draw",
+        "render",
+        "render tasks.json",
+        "render -o out.html",
+        "render tasks.json -o out.png",
+        "render tasks.json -o -",
+        "render tasks.json -o out --format pdf",
+        "render - - -o out.html",
+        "render tasks.json -o out.html --begin 5",
+        "render tasks.json -o out.html --begin -5s",
+        "render tasks.json -o out.html --duration 0s",
+        "render tasks.json -o out.html --max-size 4MB",
+        "render tasks.json -o out.svg --max-size much",
+        "report",
+        "report - -",
+        "check",
+        "completions tcl",
+    ] {
+        let ended = run(&folder, args);
+        assert_eq!((ended.status, ended.stdout.as_str()), (Some(2), ""), "{args}: {ended:?}");
+        assert!(!ended.stderr.is_empty());
+    }
+    assert_eq!(names_in(&folder), ["tasks.json"]);
+}
+
+#[test]
+fn help_has_examples_and_they_work() {
+    let folder = folder("help");
+    // The examples are of programs that ran longer.
+    let tasks = tasks().replace("\"60000000\"", "\"6000000000\"");
+    fs::write(folder.join("tasks.json"), tasks).unwrap();
+    fs::write(folder.join("workers.json"), workers()).unwrap();
+    let mut examples = 0;
+    for command in ["", "render", "report", "check", "completions", "man"] {
+        let help = run(&folder, &format!("{command} --help")).stdout();
+        assert!(help.contains("Examples:\n"), "{help}");
+        for line in help.lines() {
+            let Some(args) = line.strip_prefix("  tokio-statemap ") else { continue };
+            let args = args.split(" > ").next().unwrap();
+            run(&folder, args).stdout();
+            examples += 1;
+        }
+    }
+    assert!(examples >= 10, "{examples}");
+}
+
+#[test]
+fn the_manual_page_and_the_completions() {
+    let folder = folder("man");
+    let page = run(&folder, "man").stdout();
+    assert!(page.contains(".TH tokio-statemap 1"), "{page}");
+    for part in ["\\-\\-duration", "\\-\\-max\\-size", "Exit status", "completions", "tasks.json"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = run(&folder, &format!("completions {shell}")).stdout();
+        assert!(script.contains("tokio-statemap") && script.contains("render"), "{shell}");
+    }
+}
+
+#[test]
+fn standard_input_and_standard_output() {
+    let folder = folder("streams");
+    let page = run_with(&folder, "render - --format html -o -", tasks().as_bytes()).stdout();
+    let page = Page::read(page.as_bytes());
+    assert_eq!(page.sections[0].rows.len(), 2);
+    let ended = run_with(&folder, "check -", tasks().as_bytes());
+    assert_eq!(ended.stdout(), "standard input: ok, 2 entities, 9 changes of state\n");
+    fs::write(folder.join("workers.json"), workers()).unwrap();
+    run_with(&folder, "render workers.json - -o both.html", tasks().as_bytes()).stdout();
+    let page = Page::read(&fs::read(folder.join("both.html")).unwrap());
+    assert_eq!(page.sections.len(), 2);
+    assert_eq!(names_in(&folder), ["both.html", "workers.json"]);
+}
+
+#[test]
+fn who_has_seen_enough_may_close_the_pipe() {
+    let folder = folder("closed");
+    fs::write(folder.join("tasks.json"), tasks()).unwrap();
+    for args in [
+        "--help",
+        "man",
+        "completions bash",
+        "report tasks.json",
+        "check tasks.json",
+        "render tasks.json --format html -o -",
+    ] {
+        let mut child = Command::new(binary())
+            .args(args.split(' '))
+            .current_dir(&folder)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""), "{args}");
+    }
+}
+
+#[test]
+fn the_title_is_the_data_s_or_one_s_own() {
+    let folder = folder("title");
+    fs::write(folder.join("tasks.json"), tasks()).unwrap();
+    fs::write(folder.join("workers.json"), workers()).unwrap();
+    let title = |args: &str| {
+        run(&folder, &format!("render tasks.json workers.json -o out.html{args}")).stdout();
+        let page = Page::read(&fs::read(folder.join("out.html")).unwrap());
+        page.meta["title"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(title(""), "api");
+    assert_eq!(title(" --title </title>&"), "</title>&");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed_and_the_permissions_stay() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = folder("link");
+    fs::write(folder.join("tasks.json"), tasks()).unwrap();
+    fs::write(folder.join("real.html"), "old").unwrap();
+    fs::set_permissions(folder.join("real.html"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("real.html", folder.join("link.html")).unwrap();
+    run(&folder, "render tasks.json -o link.html").stdout();
+    assert!(folder.join("link.html").is_symlink());
+    Page::read(&fs::read(folder.join("real.html")).unwrap());
+    let mode = fs::metadata(folder.join("real.html")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+    assert_eq!(names_in(&folder), ["link.html", "real.html", "tasks.json"]);
+}
+
+#[test]
+fn the_report_names_who_ran_longest() {
+    let folder = folder("report");
+    fs::write(folder.join("tasks.json"), tasks()).unwrap();
+    fs::write(folder.join("workers.json"), workers()).unwrap();
+    let report = run(&folder, "report tasks.json").stdout();
+    let verdict = "src/api.rs:88:20: one of its 2 polls took over 1 ms. It took 51.2 ms, of task-7\n\
+                   at 700 us; no other task was ready meanwhile.\n\n\
+                   api: Tokio tasks: 2 tasks, 9 changes of state in 60.0 ms.\n";
+    assert!(report.starts_with(verdict), "{report}");
+    for line in [
+        "spawned at        tasks  polls    total  longest    ready  longest",
+        "src/api.rs:88:20      1      2  51.3 ms  51.2 ms  1.00 ms  1.00 ms",
+        " 700 us  51.2 ms  task-7  src/api.rs:88:20",
+        "running  45.6 %  51.8 ms      3  51.2 ms",
+    ] {
+        assert!(report.lines().any(|found| found == line), "{line}\n{report}");
+    }
+    let both = run(&folder, "report tasks.json workers.json").stdout();
+    assert!(both.starts_with(&format!("==> tasks.json <==\n{report}\n==> workers.json <==\n")));
+    assert!(both.contains("The worker was busy 91.4 % of the time."), "{both}");
+}
