@@ -51,6 +51,7 @@ pub mod html;
 mod lost;
 mod message;
 #[cfg(feature = "record")]
+#[cfg_attr(not(feature = "html"), allow(dead_code, reason = "some of it only the page shows"))]
 pub mod picture;
 #[cfg(feature = "record")]
 pub mod report;

@@ -31,9 +31,9 @@ pub(crate) fn print() {
         let transitions: usize = timeline.tasks.iter().map(|t| t.transitions().count()).sum();
         println!("\n{name}: {transitions} changes of state");
         let page = folder.join(format!("{file}.html"));
-        written("page", timeline, &page, transitions, |picture, w| html::write(picture, w));
+        written("page", timeline, &page, transitions, html::write);
         let image = folder.join(format!("{file}.svg"));
-        written("SVG", timeline, &image, transitions, |picture, w| svg::write(picture, w));
+        written("SVG", timeline, &image, transitions, svg::write);
         drop(data);
         look_at(&page, &image);
     }

@@ -59,9 +59,9 @@ pub fn write(picture: &Picture<'_>, w: impl Write) -> io::Result<()> {
         page::body(&title, &answer),
     )?;
     let meta = serde_json::to_string(&meta::head(picture))?;
-    write!(
+    writeln!(
         w,
-        "<script type=\"application/json\" id=\"statemap-meta\">{}</script>\n",
+        "<script type=\"application/json\" id=\"statemap-meta\">{}</script>",
         escape_json(&meta)
     )?;
     let mut chunks = chunk::Writer::new(&mut w);
@@ -69,10 +69,10 @@ pub fn write(picture: &Picture<'_>, w: impl Write) -> io::Result<()> {
         chunks.section(section)?;
     }
     let tail = serde_json::to_string(&meta::tail(&chunks.finish()))?;
-    write!(
+    writeln!(
         w,
         "<script type=\"application/json\" id=\"statemap-tail\">{}</script>\n\
-         <script>{script}</script>\n</body>\n</html>\n",
+         <script>{script}</script>\n</body>\n</html>",
         escape_json(&tail)
     )?;
     w.flush()

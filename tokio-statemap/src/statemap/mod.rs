@@ -21,8 +21,8 @@ use crate::timeline::Timeline;
 
 pub(crate) use align::Alignment;
 pub use cut::cut;
-pub(crate) use format::{Ours, is_root};
 pub use format::{Datum, Metadata, State, TagDefinition};
+pub(crate) use format::{Ours, is_root};
 pub use labels::Labels;
 pub use write::{write_tasks, write_workers};
 

@@ -116,7 +116,9 @@ export class IssuesTab {
     const { model } = this.view;
     const section = model.sections[poll.section];
     const isCut = poll.cutLeft || (poll.cutRight && !poll.handed);
-    const on = poll.worker === null ? "off the workers" : workerName(model, poll.worker);
+    // Data of others doesn't say which worker it was.
+    const nowhere = section.worker === null ? "worker unknown" : "off the workers";
+    const on = poll.worker === null ? nowhere : workerName(model, poll.worker);
     return this.button({ kind: "span", section: poll.section, transition: poll.transition }, poll.worker === null ? " off" : "",
       groupLabel(section.groups[poll.group]), `${isCut ? "≥ " : ""}${formatNs(poll.held)}`,
       `${shorten(visible(section.name(poll.row)), 30)} · ${on} · at ${formatMoment(poll.start)}${poll.atEnd && !poll.handed ? " · still ran at the end" : ""}`,

@@ -11,6 +11,9 @@ const TASK_HEIGHTS = [[16, 18], [40, 14], [100, 9], [400, 5], [Infinity, 3]];
 /** How much higher lanes are where all of them fit even so. */
 const ROOMY = 1.4;
 
+/** How much of the lanes' height on the screen is open at first: a little scrolling hides less than folds do. */
+const OPEN_SHARE = 1.6;
+
 /** How high a lane is where `lanes` of them stand together, in px. */
 export const laneHeight = (kind, lanes, roomy) => {
   const table = kind === "workers" ? WORKER_HEIGHTS : TASK_HEIGHTS;
@@ -119,12 +122,12 @@ const closedHeight = (section, group) =>
   (groupLanes(group) === 1 && !isSingle(section) ? openHeight(section, group) : FOLDED_HEIGHT);
 
 /**
- * What is folded at first: as many groups are open, from the top, as fit into `room` px so that
- * nothing needs scrolling; the group of the worst poll always is, blocking threads never.
+ * What is folded at first: as many groups are open, from the top, as fit into little more than the
+ * `room` px of the screen; the group of the worst poll always is, blocking threads never.
  */
 export const initialFolds = (model, worst, room) => {
   const folded = new Set();
-  let left = room;
+  let left = room * OPEN_SHARE;
   for (const section of model.sections) {
     if (section.nLanes > 0) left -= HEADING_HEIGHT;
     for (const group of section.groups) left -= closedHeight(section, group);
