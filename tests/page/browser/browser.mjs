@@ -12,8 +12,15 @@ const { chromium } = createRequire(import.meta.url)(process.env.PLAYWRIGHT);
 /** What a file beside the pages says. */
 export const expected = (name) => JSON.parse(readFileSync(join(process.env.PAGES, name), "utf8"));
 
-/** The pages' tests share one browser: gives the function that opens a page in it. */
-export const browserForTests = () => {
+/** Waits until the page shows what it is to show. */
+const isReady = (page) =>
+  page.evaluate(async () => {
+    await window.statemap.ready;
+    await window.statemap.settled;
+  });
+
+/** The pages' tests share one browser: gives the function that opens a page in it, and `wait`s. */
+export const browserForTests = (wait = isReady) => {
   let browser;
   before(async () => {
     browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
@@ -21,11 +28,11 @@ export const browserForTests = () => {
   after(() => browser.close());
 
   /** Opens a page, waits for its picture, lets `use` have it, and checks that it kept quiet. */
-  return async (name, { hash = "", ...options }, use) => {
+  return async (name, { hash = "", embeds = [], ...options }, use) => {
     const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
     const page = await context.newPage();
     const complaints = [];
-    const url = pathToFileURL(join(process.env.PAGES, name)).href;
+    const [url, ...embedded] = [name, ...embeds].map((file) => pathToFileURL(join(process.env.PAGES, file)).href);
     page.on("console", (message) => {
       // The one complaint that is ours: the tests read pixels.
       if (message.text().includes("willReadFrequently")) return;
@@ -33,7 +40,7 @@ export const browserForTests = () => {
     });
     page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
     page.on("request", (request) => {
-      if (request.url().split("#")[0] !== url) complaints.push(`request: ${request.url().slice(0, 200)}`);
+      if (![url, ...embedded].includes(request.url().split("#")[0])) complaints.push(`request: ${request.url().slice(0, 200)}`);
     });
     page.on("dialog", (dialog) => {
       complaints.push(`dialog: ${dialog.message()}`);
@@ -41,10 +48,7 @@ export const browserForTests = () => {
     });
     try {
       await page.goto(url + hash);
-      await page.evaluate(async () => {
-        await window.statemap.ready;
-        await window.statemap.settled;
-      });
+      await wait(page);
       await use(page);
       await frame(page);
       assert.deepEqual(complaints, []);

@@ -26,6 +26,8 @@ fn what_cannot_be_understood_has_status_2() {
         "render tasks.json -o out.html --duration 0s",
         "render tasks.json -o out.html --max-size 4MB",
         "render tasks.json -o out.svg --max-size much",
+        "render tasks.json --format svg -o tasks.json",
+        "render tasks.json --format svg -o ./tasks.json",
         "report",
         "report - -",
         "check",

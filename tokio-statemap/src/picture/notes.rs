@@ -1,7 +1,7 @@
 //! What a picture lacks, said in it.
 
 use crate::lost::Lost;
-use crate::report::Report;
+use crate::report::{Report, moment};
 
 /// What the picture lacks: a short sentence each.
 pub(super) fn of(report: &Report) -> Vec<String> {
@@ -19,6 +19,10 @@ pub(super) fn of(report: &Report) -> Vec<String> {
         1 => format!("One {one}."),
         n => format!("{n} {many}."),
     };
+    if report.begin_ns >= 1_000_000 {
+        let begin = moment(report.begin_ns);
+        notes.push(format!("Times count from the left edge, which is at {begin} of the report."));
+    }
     if report.gaps > 0 {
         let n = report.gaps as u64;
         notes.push(n_of(n, "gap in the recording", "gaps in the recording"));

@@ -15,6 +15,8 @@ pub(super) fn fill(state: &State, index: usize) -> String {
     match state.colour.as_deref().map(str::trim).filter(|colour| is_plain(colour)) {
         Some(colour) if colour.starts_with('#') => format!("fill:{colour}"),
         Some(colour) => format!("fill:{own};fill:{colour}"),
+        // What isn't known to be there any more is blank.
+        None if state.role.is_end() => "fill:none".to_owned(),
         None => format!("fill:{own}"),
     }
 }

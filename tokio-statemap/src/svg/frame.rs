@@ -6,7 +6,7 @@ use super::layout::Layout;
 use super::plan::MAP_WIDTH;
 use super::rows::{LABELS, Rows, label_size};
 use super::survey::Survey;
-use super::text::{display, escape};
+use super::text::{display, escape, fit};
 use super::{body, colour, data, head, legend};
 use crate::picture::Picture;
 
@@ -55,9 +55,11 @@ pub(super) fn assemble(
 ) -> String {
     let title = escape(&display(&picture.title, 200));
     if detail == Detail::Title {
+        // An element `title` alone shows nothing.
+        let shown = escape(&fit(&picture.title, 16.0, f64::from(WIDTH - 2 * MARGIN)));
         return format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} 40\">\
-             <title>{title}</title></svg>\n"
+             <title>{title}</title><text x=\"{MARGIN}\" y=\"26\">{shown}</text></svg>\n"
         );
     }
     let layout = Layout::of(picture, rows);

@@ -2,7 +2,8 @@
 //!
 //! It is drawn at a fixed number of columns, each in the state that has the largest share of it, so
 //! its size does not grow with how much happened; only a long poll is shown however short it is beside
-//! the whole. In a browser it can be zoomed and asked; in an `<img>` it is a still picture.
+//! the whole. In a browser it can be zoomed and asked; in an `<img>`, or within an html document, it is
+//! a still picture.
 
 mod axis;
 mod body;
@@ -76,7 +77,7 @@ pub fn write(picture: &Picture<'_>, w: impl Write) -> io::Result<()> {
 /// Writes `picture` as an SVG.
 ///
 /// It is never larger than [`Options::max_bytes`]. Where that is too little for the script, it is a
-/// still picture; where it is too little for any row, it is a title.
+/// still picture; where it is too little even for its frame, it is the title alone.
 ///
 /// # Errors
 ///

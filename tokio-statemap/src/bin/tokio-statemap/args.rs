@@ -59,7 +59,7 @@ Examples:
   zcat tasks.json.gz | tokio-statemap render - --format html -o - > statemap.html
 
 Files that overlap in time are laid out by their clocks, one below the other, workers above tasks. Of \
-others each begins at the left edge. The output is written beside the file and renamed, so that it is \
+others each begins at the left edge. With --begin, times count from there. The output is written beside the file and renamed, so that it is \
 all there or as it was.")]
 pub(crate) struct Render {
     #[command(flatten)]
@@ -136,9 +136,9 @@ pub(crate) enum Format {
 
 impl Files {
     /// Ends the program if standard input is to be read twice.
-    pub(crate) fn check(&self) {
+    pub(crate) fn check(&self, command: &str) {
         if self.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
-            misused("standard input (`-`) can be read only once");
+            misused(command, "standard input (`-`) can be read only once");
         }
     }
 }
@@ -153,16 +153,32 @@ impl Render {
             _ => None,
         };
         let format = self.format.or(by_name).unwrap_or_else(|| {
-            misused("the output doesn't end with .html or .svg: say `--format html` or `svg`")
+            let problem = "the output doesn't end with .html or .svg: say `--format html` or `svg`";
+            misused("render", problem)
         });
         if self.max_size.is_some() && format != Format::Svg {
-            misused("`--max-size` is for an SVG: a page leaves nothing out");
+            misused("render", "`--max-size` is for an SVG: a page leaves nothing out");
         }
         format
     }
+
+    /// Ends the program if the output would take the place of the data.
+    pub(crate) fn check_output(&self) {
+        let Ok(output) = self.output.canonicalize() else { return };
+        let is_output = |file: &PathBuf| file.canonicalize().is_ok_and(|file| file == output);
+        // A terminal or a pipe may be both.
+        if output.is_file() && self.files.files.iter().any(is_output) {
+            misused("render", "the output is one of the files that are read: it would be lost");
+        }
+    }
 }
 
-/// Ends the program as the parser does.
-fn misused(problem: &str) -> ! {
-    Args::command().error(ErrorKind::ValueValidation, problem).exit()
+/// Ends the program as the parser does where this command was used wrongly.
+fn misused(command: &str, problem: &str) -> ! {
+    let mut args = Args::command();
+    args.build();
+    match args.find_subcommand_mut(command) {
+        Some(command) => command.error(ErrorKind::ValueValidation, problem).exit(),
+        None => args.error(ErrorKind::ValueValidation, problem).exit(),
+    }
 }

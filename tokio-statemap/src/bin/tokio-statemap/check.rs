@@ -9,7 +9,7 @@ use crate::input::read_with;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: &Check) -> Result<(), Failure> {
-    args.files.check();
+    args.files.check("check");
     let mut are_all_ok = true;
     for file in &args.files.files {
         let mut progress = Progress::new();

@@ -49,5 +49,21 @@ fn page(command: &clap::Command) -> io::Result<String> {
     root.render_extra_section(&mut roff)?;
     root.render_version_section(&mut roff)?;
     page.push_str(&String::from_utf8_lossy(&roff).replace(".SH EXTRA\n", ".SH NOTES\n"));
-    Ok(page)
+    Ok(keep_lines(&page))
+}
+
+/// Has examples printed as they are: what begins with a space would be filled else.
+fn keep_lines(page: &str) -> String {
+    let mut kept = String::with_capacity(page.len() + 200);
+    let mut was_example = false;
+    for line in page.lines() {
+        let is_example = line.starts_with("  ");
+        if is_example != was_example {
+            kept.push_str(if is_example { ".nf\n" } else { ".fi\n" });
+            was_example = is_example;
+        }
+        kept.push_str(line);
+        kept.push('\n');
+    }
+    kept
 }

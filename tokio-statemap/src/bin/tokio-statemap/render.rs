@@ -12,8 +12,9 @@ use crate::output;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: Render) -> Result<(), Failure> {
-    args.files.check();
+    args.files.check("render");
     let format = args.format();
+    args.check_output();
     let mut progress = Progress::new();
     let files = read_all(&args.files, args.window, &mut progress)?;
     let mut picture = Picture::of_data(&files);

@@ -8,7 +8,7 @@ use crate::input::read_all;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: Report) -> Result<(), Failure> {
-    args.files.check();
+    args.files.check("report");
     let mut progress = Progress::new();
     let files = read_all(&args.files, args.window, &mut progress)?;
     progress.end();

@@ -6,13 +6,14 @@ import { decodeView, encodeView } from "./hash.js";
 const ADDRESS_MS = 250;
 
 /** A selection as `hash.js` has it, and back. */
-const toHash = (selection) => {
-  if (selection === null || selection.kind === "group") return null;
+const toHash = (selection, worst) => {
+  // Where there is a worst poll, an address that names nothing would select it.
+  if (selection === null) return worst === null ? null : "none";
   const { kind, ...rest } = selection;
   return rest;
 };
 const fromHash = (sel) =>
-  sel.section === undefined ? { kind: "range", ...sel } : { kind: sel.transition === undefined ? "row" : "span", ...sel };
+  ({ kind: sel.section === undefined ? "range" : sel.group !== undefined ? "group" : sel.transition === undefined ? "row" : "span", ...sel });
 
 export class Address {
   /** `initial` is how groups were folded before the user touched them. */
@@ -32,7 +33,7 @@ export class Address {
       // A hash that nobody can read is no reason to show nothing.
     }
     const { sel } = read;
-    return { ...read, ...(sel ? { selection: fromHash(sel) } : {}) };
+    return { ...read, ...(sel ? { selection: sel === "none" ? null : fromHash(sel) } : {}) };
   }
 
   /** Applies the address's folds, which name what differs from the first state. */
@@ -55,7 +56,7 @@ export class Address {
     for (const key of this.initial) if (!view.folded.has(key)) folds.push(key);
     const text = encodeView({
       ...(isWhole ? {} : { t0: view.t0, t1: view.t1 }),
-      sel: toHash(view.selection),
+      sel: toHash(view.selection, view.worst),
       group: view.filter,
       threshold: view.threshold === view.model.meta.long ? undefined : view.threshold,
       folds: folds.slice(0, 2000),

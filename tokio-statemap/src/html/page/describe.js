@@ -31,7 +31,9 @@ export const lengthText = (view, section, transition) => {
   if (!isPoll(section, transition)) return formatNs(section.endOf(transition) - section.time[transition]);
   const info = pollInfo(section, transition, view.model.meta.gaps);
   const isCut = info.cutLeft || (info.cutRight && !info.handed);
-  return `${isCut ? "at least " : ""}${formatNs(info.held)}`;
+  // The span is drawn to its end, so both are said.
+  const handed = info.handed ? ` (${formatNs(info.length)} with block_in_place)` : "";
+  return `${isCut ? "at least " : ""}${formatNs(info.held)}${handed}`;
 };
 
 /** What a span is: `{name, state, length, place, worker, start}`, all text but `worker` and `start`. */

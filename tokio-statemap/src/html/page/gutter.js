@@ -115,7 +115,7 @@ export class Gutter {
     } else {
       const more = this.view.gutter < NARROW ? "" : isSection ? rows : formatCount(group.rows);
       element.append(
-        make("span", { class: "name" }, fitText(label, width - (more === "" ? 0 : 8) - more.length * 6.8, font)),
+        make("span", { class: "name" }, fitText(label, width - (more === "" ? 0 : 12) - more.length * 7.4, font)),
         make("span", { class: "more" }, more));
     }
     return element;

@@ -4,10 +4,10 @@ import { lastNotAfter } from "./section.js";
 
 /**
  * @typedef {import("./decode.js").Model} Model
- * @typedef {{section: number, row: number}|{section: number, transition: number}|{t0: number, t1: number}} Selection
- *   a row; the poll (or other span) that a transition begins; a range of time
+ * @typedef {{section: number, row: number}|{section: number, group: number}|{section: number, transition: number}|{t0: number, t1: number}} Selection
+ *   a row; a group; the poll (or other span) that a transition begins; a range of time
  * @typedef {{
- *   t0?: number, t1?: number, sel?: Selection|null, group?: {section: number, group: number}|null,
+ *   t0?: number, t1?: number, sel?: Selection|"none"|null, group?: {section: number, group: number}|null,
  *   threshold?: number, folds?: string[], palette?: "page"|"statemap", tab?: string, theme?: "light"|"dark",
  * }} View times in ns; `folds`: "section" or "section.group", of those whose fold differs from what it is at first
  */
@@ -24,7 +24,7 @@ const LONGEST_HASH = 100_000;
 export function encodeView(view, model) {
   const parts = new URLSearchParams();
   if (Number.isFinite(view.t0) && Number.isFinite(view.t1)) parts.set("t", rangeText(view.t0, view.t1));
-  if (view.sel) parts.set("sel", selectionText(view.sel, model));
+  if (view.sel) parts.set("sel", view.sel === "none" ? "none" : selectionText(view.sel, model));
   if (view.group) parts.set("group", `${view.group.section}.${view.group.group}`);
   if (Number.isFinite(view.threshold)) parts.set("long", String(Math.round(view.threshold)));
   if (view.folds?.length) parts.set("folds", view.folds.join("_"));
@@ -39,6 +39,7 @@ function rangeText(t0, t1) {
 function selectionText(sel, model) {
   if (sel.section === undefined) return `range.${rangeText(sel.t0, sel.t1)}`;
   const section = model.sections[sel.section];
+  if (sel.group !== undefined) return `of.${sel.section}.${sel.group}`;
   if (sel.transition === undefined) return `row.${sel.section}.${section.name(sel.row)}`;
   // A row and a time, not a number of the file's innards.
   return `at.${sel.section}.${section.time[sel.transition]}.${section.name(section.rowOf(sel.transition))}`;
@@ -56,7 +57,7 @@ export function decodeView(text, model) {
   const parts = new URLSearchParams(text.replace(/^#/, ""));
   const range = readRange(parts.get("t"), model.lengthNs);
   if (range) Object.assign(view, range);
-  const sel = readSelection(parts.get("sel") ?? "", model);
+  const sel = parts.get("sel") === "none" ? "none" : readSelection(parts.get("sel") ?? "", model);
   if (sel) view.sel = sel;
   const group = /^(\d{1,9})\.(\d{1,9})$/.exec(parts.get("group") ?? "");
   if (group && model.sections[group[1]]?.groups[group[2]]) view.group = { section: +group[1], group: +group[2] };
@@ -85,6 +86,8 @@ function isFold(key, model) {
 
 function readSelection(text, model) {
   if (text.startsWith("range.")) return readRange(text.slice(6), model.lengthNs);
+  const ofGroup = /^of\.(\d{1,9})\.(\d{1,9})$/.exec(text);
+  if (ofGroup) return model.sections[ofGroup[1]]?.groups[ofGroup[2]] ? { section: +ofGroup[1], group: +ofGroup[2] } : null;
   const ofRow = /^row\.(\d{1,9})\.([^]*)$/.exec(text), ofSpan = /^at\.(\d{1,9})\.(\d{1,16})\.([^]*)$/.exec(text);
   const section = model.sections[(ofRow ?? ofSpan)?.[1]];
   const row = section ? rowNamed(section, ofRow ? ofRow[2] : ofSpan[3]) : -1;

@@ -1,5 +1,5 @@
 import { laneTotals } from "./lanes.js";
-import { nextLong, pollInfo } from "./polls.js";
+import { heldNs, nextLong, pollInfo } from "./polls.js";
 import { pollAt } from "./worker_polls.js";
 import { itemIndexAt } from "./layout.js";
 import { spanAt } from "./describe.js";
@@ -55,7 +55,7 @@ const pollOnWorker = (view, section, row, t, x) => {
     let most = long.length;
     while (least < most) {
       const middle = (least + most) >> 1;
-      if (tasks.endOf(long[middle]) <= from) least = middle + 1;
+      if (tasks.time[long[middle]] + heldNs(tasks, long[middle]) <= from) least = middle + 1;
       else most = middle;
     }
     if (least < long.length && tasks.time[long[least]] <= to) transition = long[least];

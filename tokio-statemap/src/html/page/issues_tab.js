@@ -104,7 +104,7 @@ export class IssuesTab {
       type: "button", class: `issue${classes}`, "data-issue": index, title: titleText(place),
       onclick: () => this.choose(index),
     },
-    make("span", { class: "place" }, shorten(place, 44)),
+    make("span", { class: "place" }, shorten(place, 34)),
     make("span", { class: "length" }, length),
     make("span", { class: "about" }, about),
     make("span", { class: `bar${bar}` }, fill));

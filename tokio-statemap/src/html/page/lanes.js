@@ -153,6 +153,43 @@ export function rowTotals(section, row, t0, t1, out) {
 }
 
 /**
+ * The stretches of a time in which the recording ran: the time less the gaps in it.
+ * @param {[number, number][]} gaps by time
+ * @param {number} t0
+ * @param {number} t1
+ * @returns {[number, number][]}
+ */
+export function recordedWithin(gaps, t0, t1) {
+  const found = [];
+  let from = t0;
+  for (const [gap, end] of gaps) {
+    if (end <= from || gap >= t1) continue;
+    if (gap > from) found.push([from, gap]);
+    from = end;
+  }
+  if (from < t1 || found.length === 0) found.push([Math.min(from, t1), t1]);
+  return found;
+}
+
+/**
+ * The same as `sectionTotals`, but for the time in which nothing was recorded: a row is drawn there in the state that
+ * it was last seen in, but that isn't known.
+ * @param {Section} section
+ * @param {[number, number][]} gaps by time
+ * @param {number} t0
+ * @param {number} t1
+ * @param {((lane: number) => boolean)|null} [laneFilter]
+ * @returns {bigint[]} ns by state
+ */
+export function recordedTotals(section, gaps, t0, t1, laneFilter = null) {
+  const totals = section.states.map(() => 0n);
+  for (const [from, to] of recordedWithin(gaps, Math.round(t0), Math.round(t1))) {
+    sectionTotals(section, from, to, laneFilter).forEach((ns, state) => (totals[state] += ns));
+  }
+  return totals;
+}
+
+/**
  * How long all lanes together were in each state from `t0` to `t1` (taken to whole ns): exact.
  * @param {Section} section
  * @param {number} t0

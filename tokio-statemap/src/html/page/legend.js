@@ -1,5 +1,5 @@
 import { formatMoment, formatNs, formatSetting, formatShare } from "./time.js";
-import { sectionTotals } from "./lanes.js";
+import { recordedTotals } from "./lanes.js";
 import { workerHeld } from "./worker_polls.js";
 import { byId, make, titleText, visible } from "./text.js";
 
@@ -80,7 +80,7 @@ export class Legend {
     }
     const totals = new Map();
     for (const { section, state, time } of this.times) {
-      if (!totals.has(section)) totals.set(section, sectionTotals(section, t0, t1, filteredLanes(view, section)));
+      if (!totals.has(section)) totals.set(section, recordedTotals(section, view.model.meta.gaps, t0, t1, filteredLanes(view, section)));
       const ns = state < 0 ? BigInt(heldInSection(view.model, section, t0, t1)) : totals.get(section)[state];
       const key = time.parentNode;
       key.dataset.ns = String(ns);
@@ -97,9 +97,9 @@ export class Legend {
 /** What one pixel is, and what the picture does where several states meet in it. */
 export const statusText = (view) => {
   const pixel = (view.t1 - view.t0) / view.width;
-  const parts = [`1 px = ${formatNs(pixel)}; mixed pixels are blended by share`];
+  const parts = [`1 px = ${pixel > 0 && pixel < 1 ? `${pixel.toPrecision(2)} ns` : formatNs(pixel)}; mixed pixels are blended by share`];
   if (view.model.sections.some((section) => section.worker)) parts.push(`polls over ${formatSetting(view.threshold)} are outlined at any zoom`);
-  if (view.model.meta.gaps.length > 0) parts.push("hatched: not recorded");
+  if (view.model.meta.gaps.length > 0) parts.push("hatched: not recorded, not counted");
   return `${parts.join(" · ")}.`;
 };
 

@@ -53,7 +53,7 @@ function buildLocations(model) {
     const time = section.kind === "tasks" && workersTime > 0 ? workersTime : null;
     for (const group of section.groups) rows.push(locationRow(model, section, group, time));
   }
-  return rows.sort((a, b) => b.heldNs - a.heldNs || b.offWorkerNs - a.offWorkerNs || (a.label < b.label ? -1 : 1));
+  return rows.sort((a, b) => b.heldNs - a.heldNs || b.offWorkerNs - a.offWorkerNs || a.section - b.section || a.group - b.group);
 }
 
 function locationRow(model, section, group, workersTime) {

@@ -4,16 +4,19 @@ import { byId, make, shorten, titleText } from "./text.js";
 
 // The spawn locations: what the tasks of each did. A click shows only that group's lanes.
 
+/** A length of its polls, if it has any. */
+const ofPolls = (row, ns) => (row.polls === 0 ? "–" : formatNs(ns));
+
 /** The columns: heading, title, what to sort by, what to show. */
 const COLUMNS = [
   ["Tasks", "Tasks spawned there", (row) => row.tasks, (row) => formatCount(row.tasks)],
   ["Polls", "Polls of these tasks", (row) => row.polls, (row) => formatCount(row.polls)],
   ["Held", "How long their polls held workers, and the share of all workers' time", (row) => row.heldNs,
     (row) => (row.shareOfWorkers === null ? formatNs(row.heldNs) : formatShare(row.shareOfWorkers))],
-  ["Longest", "The longest poll", (row) => row.longestNs, (row) => formatNs(row.longestNs)],
-  ["p99", "What 99 % of the polls did not exceed", (row) => row.p99Ns, (row) => formatNs(row.p99Ns)],
-  ["Ready", "The longest that a task was ready before it was polled", (row) => row.longestReadyNs ?? -1,
-    (row) => (row.longestReadyNs === null ? "?" : formatNs(row.longestReadyNs))],
+  ["Longest", "The longest poll", (row) => row.longestNs, (row) => ofPolls(row, row.longestNs)],
+  ["p99", "What 99 % of the polls did not exceed", (row) => row.p99Ns, (row) => ofPolls(row, row.p99Ns)],
+  ["Ready", "The longest that a task was ready before it was polled", (row) => (row.longestReady < 0 ? -1 : row.longestReadyNs),
+    (row) => (row.longestReadyNs === null ? "?" : row.longestReady < 0 ? "–" : formatNs(row.longestReadyNs))],
   ["Long", "Polls over the threshold", (row) => row.longPolls, (row) => formatCount(row.longPolls)],
 ];
 const MOST_PLACES = 500;

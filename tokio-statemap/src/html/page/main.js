@@ -195,13 +195,31 @@ const openPage = async (surface) => {
   view.on("selected", () => { byId("live").textContent = selectionSentence(view); });
   view.on("threshold", () => { markLong(view); research(view, issuesTab, locationsTab); });
   for (const what of ["moved", "selected", "filtered", "threshold", "folds", "colours", "tab"]) view.on(what, () => address.later());
+  // A link that is opened where the page is open already.
+  window.addEventListener("hashchange", () => {
+    const asked = address.read();
+    view.folded = asked.folds ? address.folds(asked.folds) : new Set(initial);
+    view.filter = asked.group ?? null;
+    view.setPalette(asked.palette ?? "page");
+    byId("palette").value = view.palette;
+    view.setThreshold(asked.threshold > 0 ? asked.threshold : model.meta.long);
+    view.relayout();
+    view.refold();
+    view.tell("filtered");
+    const selected = asked.selection === undefined ? worst : asked.selection;
+    view.select(selected);
+    if (selected !== null && selected.kind !== "range" && !asked.group) actions.show(selected);
+    if (asked.t1 > asked.t0) view.jumpTo(asked.t0, asked.t1);
+    else view.fit();
+    showTab(view, asked.tab ?? "issues");
+  });
   new ResizeObserver(() => measure(view, gutter)).observe(byId("lanes"));
 
   showWords(model);
   showAnswer(model, view.worst);
   const worst = view.worst === null ? null : { kind: "span", section: view.worst.section, transition: view.worst.transition };
   byId("answer-zoom").addEventListener("click", () => actions.zoomTo(worst));
-  const target = given.selection ?? worst;
+  const target = given.selection === undefined ? worst : given.selection;
   issuesTab.draw();
   locationsTab.draw();
   if (target !== null) {

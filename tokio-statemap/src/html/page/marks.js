@@ -2,6 +2,9 @@ import { nextLong, heldNs } from "./polls.js";
 
 // Long polls: each is at least one pixel, outlined, at any zoom.
 
+/** No screen is wider: a poll of hours in a view of ns ends beyond what 32 bits count. */
+const FARTHEST = 1 << 24;
+
 /** Boxes of one lane, from pixel to pixel, used again for the next lane. */
 export class LaneMarks {
   constructor() {
@@ -19,7 +22,7 @@ export class LaneMarks {
       this.boxes = larger;
     }
     this.boxes[2 * this.n] = Math.max(from, -2);
-    this.boxes[2 * this.n + 1] = to;
+    this.boxes[2 * this.n + 1] = Math.min(to, FARTHEST);
     this.n++;
     return to;
   }
@@ -35,7 +38,9 @@ export class LaneMarks {
       if (section.time[i] >= t1) break;
       const to = this.push(section.time[i], section.endOf(i), t0, pixel);
       // What else ends within this pixel is marked by it already.
-      k = k + 1 < end && section.endOf(long.poll[k + 1]) > t0 + to * pixel ? k + 1 : nextLong(section, long, lane, t0 + to * pixel);
+      // Rounding may put the pixel's edge before the end of this very poll: never come back to it.
+      const next = k + 1;
+      k = next < end && section.endOf(long.poll[next]) > t0 + to * pixel ? next : Math.max(next, nextLong(section, long, lane, t0 + to * pixel));
     }
   }
 

@@ -1,4 +1,5 @@
 import { formatNs } from "./time.js";
+import { heldNs } from "./polls.js";
 import { lastNotAfter } from "./section.js";
 import { itemOfGroup } from "./layout.js";
 import { workerName } from "./issues.js";
@@ -76,6 +77,10 @@ const workerPlace = (view, section, transition) => {
   return row < 0 ? null : laneOf(view, { section: workerSection(view.model), row });
 };
 
+/** Until when a poll held its worker: `block_in_place` gives it away before the poll's end. */
+const heldUntil = (section, transition) =>
+  (isPoll(section, transition) ? section.time[transition] + heldNs(section, transition) : section.endOf(transition));
+
 /** The part of a lane that a span takes on the screen, at least 3 px wide. */
 const spanBox = (view, place, from, to) => {
   const x0 = view.x(from);
@@ -114,9 +119,10 @@ const drawHover = (view, context, hovered) => {
   lightLane(view, context, laneOf(view, hovered), from, to);
   if (!isSpan) return;
   const onWorker = workerPlace(view, section, hover.transition);
-  lightLane(view, context, onWorker, from, to);
+  const until = heldUntil(section, hover.transition);
+  lightLane(view, context, onWorker, from, until);
   outline(view, context, laneOf(view, hovered), from, to, view.colours.focus.css, 1.5);
-  outline(view, context, onWorker, from, to, view.colours.focus.css, 1.5);
+  outline(view, context, onWorker, from, until, view.colours.focus.css, 1.5);
 };
 
 const drawSelection = (view, context, chosen) => {
@@ -136,8 +142,9 @@ const drawSelection = (view, context, chosen) => {
   const onWorker = workerPlace(view, section, transition);
   // The row it is part of, thinly, so that the task is seen as well as the poll.
   lightLane(view, context, place, from, to);
-  lightLane(view, context, onWorker, from, to);
-  outline(view, context, onWorker, from, to, view.colours.select.css, 2);
+  const until = heldUntil(section, transition);
+  lightLane(view, context, onWorker, from, until);
+  outline(view, context, onWorker, from, until, view.colours.select.css, 2);
   outline(view, context, place, from, to, view.colours.select.css, 2);
   const pointed = place !== null && place.visible ? place : onWorker !== null && onWorker.visible ? onWorker : null;
   if (pointed !== null) drawCallout(view, context, section, transition, pointed, from, to);
@@ -201,7 +208,7 @@ const drawLinks = (view, context, section, row, place) => {
   context.beginPath();
   for (; i < until && section.time[i] < view.t1 && drawn < MOST_LINKS; i++) {
     if (!isPoll(section, i)) continue;
-    const [from, to] = [Math.max(section.time[i], view.t0), Math.min(section.endOf(i), view.t1)];
+    const [from, to] = [Math.max(section.time[i], view.t0), Math.min(heldUntil(section, i), view.t1)];
     const x = Math.round(view.x((from + to) / 2)) + 0.5;
     if (x - lastX < 3 || to <= from) continue;
     const lane = workerPlace(view, section, i);

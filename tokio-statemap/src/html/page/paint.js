@@ -2,7 +2,7 @@ import { formatNs } from "./time.js";
 import { findTransition } from "./lanes.js";
 import { laneColumns } from "./columns.js";
 import { coarseColumns } from "./coarse.js";
-import { heldNs } from "./polls.js";
+import { heldNs, nextLong } from "./polls.js";
 import { CANVAS_FONT } from "./axis.js";
 import { PixelRow } from "./pixels.js";
 import { LaneMarks } from "./marks.js";
@@ -180,14 +180,24 @@ export class LanePainter {
     if (from === to) return;
     const width = Math.ceil(view.width);
     const marked = new Uint8Array(width);
-    // Sorted by lane, not by time: all have to be looked at, but no more than can be in time.
-    const step = Math.max(1, Math.floor((to - from) / 200000));
-    for (let k = from; k < to; k += step) {
-      const i = long.poll[k];
-      const [start, end] = [section.time[i], section.endOf(i)];
-      if (end <= view.t0 || start >= view.t1) continue;
-      const x0 = Math.max(0, Math.floor(view.x(start)));
-      marked.fill(1, x0, Math.max(x0 + 1, Math.ceil(view.x(end))));
+    // None is left out, but none is looked at that ends in a pixel that its lane has marked.
+    let left = width;
+    for (let lane = group.firstLane; lane < group.endLane && left > 0; lane++) {
+      const last = long.laneFirst[lane + 1];
+      if (long.laneFirst[lane] === last) continue;
+      for (let k = nextLong(section, long, lane, view.t0); k < last;) {
+        const i = long.poll[k];
+        if (section.time[i] >= view.t1) break;
+        const x0 = Math.max(0, Math.floor(view.x(section.time[i])));
+        const x1 = Math.max(x0 + 1, Math.ceil(view.x(section.endOf(i))));
+        for (let x = x0; x < x1 && x < width; x++) {
+          left -= 1 - marked[x];
+          marked[x] = 1;
+        }
+        const behind = view.time(x1);
+        k++;
+        if (k < last && section.endOf(long.poll[k]) <= behind) k = Math.max(k, nextLong(section, long, lane, behind));
+      }
     }
     for (let x = 0; x < width; x++) {
       if (marked[x] === 0) continue;

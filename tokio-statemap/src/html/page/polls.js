@@ -55,7 +55,7 @@ export function pollInfo(section, i, gaps = []) {
     length: end - start,
     held: heldNs(section, i),
     worker: worker ? worker - 1 : null,
-    cutLeft: i === section.rowFirst[row] && (start === 0 || gaps.some(([, to]) => to === start)),
+    cutLeft: (i === section.rowFirst[row] && start === 0) || gaps.some(([, to]) => to === start),
     cutRight: isLast || gaps.some(([from]) => from === end),
     atEnd: isLast,
     handed,

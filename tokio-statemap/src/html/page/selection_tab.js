@@ -1,6 +1,6 @@
 import { formatCount, formatNs, formatShare } from "./time.js";
-import { sectionTotals } from "./lanes.js";
-import { worstPolls } from "./polls.js";
+import { recordedTotals, recordedWithin } from "./lanes.js";
+import { heldNs, worstPolls } from "./polls.js";
 import { workerHeld } from "./worker_polls.js";
 import { workerName } from "./issues.js";
 import { describeSpan, isPoll, lengthText, momentText, workerRow, workerSection } from "./describe.js";
@@ -91,7 +91,7 @@ export class SelectionTab {
       ]),
       below ? null : this.acts({ kind: "row", section: section.index, row }),
       make("h2", {}, "Time in each state", make("span", { class: "count" }, "its whole life")),
-      totalsTable(view, section, totalsOfRow(section, row, 0, model.lengthNs), "Time in each state over its whole life"),
+      totalsTable(view, section, totalsOfRow(section, model.meta.gaps, row, 0, model.lengthNs), "Time in each state over its whole life"),
       ...this.events(section, row),
       ...(section.tag && section.kind !== "tasks" ? tagTable(view, section, rowTags(section, row)) : []),
     ];
@@ -121,12 +121,12 @@ export class SelectionTab {
     const { poll } = all.rows[row];
     const tasks = model.sections[all.tasks];
     const held = workerHeld(model, row, 0, model.lengthNs);
-    const life = section.rowEnd(row) - section.rowBegin(row);
+    const life = recordedWithin(model.meta.gaps, section.rowBegin(row), section.rowEnd(row)).reduce((sum, [from, to]) => sum + to - from, 0);
     let longest = -1;
     const long = this.view.longOnWorkers?.[row] ?? [];
     // If any poll is long, the longest is among them.
     for (const i of long.length > 0 ? long : poll) {
-      if (longest < 0 || tasks.endOf(i) - tasks.time[i] > tasks.endOf(longest) - tasks.time[longest]) longest = i;
+      if (longest < 0 || heldNs(tasks, i) > heldNs(tasks, longest)) longest = i;
     }
     return [
       ["Polls", formatCount(poll.length)],
@@ -154,7 +154,7 @@ export class SelectionTab {
       make("p", { class: "selection-sub" }, `${countRows(section, group.rows)} in ${formatCount(lanes)} ${lanes === 1 ? "lane" : "lanes"}`),
       this.acts(target),
       make("h2", {}, "Time in each state", make("span", { class: "count" }, "in the view")),
-      totalsTable(view, section, totalsOfGroup(section, group, t0, t1), "Time in each state in the view"),
+      totalsTable(view, section, totalsOfGroup(section, view.model.meta.gaps, group, t0, t1), "Time in each state in the view"),
       ...(section.tag && section.kind !== "tasks" ? tagTable(view, section, tagTotals(section, group.firstLane, group.endLane, t0, t1)) : []),
     ];
   }
@@ -182,7 +182,7 @@ export class SelectionTab {
     const { view } = this;
     return view.model.sections.filter((section) => section.nLanes > 0).flatMap((section) => [
       make("h2", {}, shorten(visible(section.title), 60), make("span", { class: "count" }, countRows(section, section.nRows))),
-      totalsTable(view, section, sectionTotals(section, t0, t1, null), `Time in each state, ${visible(section.title)}`),
+      totalsTable(view, section, recordedTotals(section, view.model.meta.gaps, t0, t1), `Time in each state, ${visible(section.title)}`),
       ...(section.tag && section.kind !== "tasks" ? tagTable(view, section, tagTotals(section, 0, section.nLanes, t0, t1)) : []),
     ]);
   }

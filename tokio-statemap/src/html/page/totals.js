@@ -1,4 +1,4 @@
-import { findTransition, rowTotals, sectionTotals } from "./lanes.js";
+import { findTransition, recordedTotals, recordedWithin, rowTotals } from "./lanes.js";
 import { formatNs, formatShare } from "./time.js";
 import { make, shorten, visible } from "./text.js";
 
@@ -22,16 +22,16 @@ export const totalsTable = (view, section, totals, caption) => {
     })));
 };
 
-/** The totals of one row from `t0` to `t1`. */
-export const totalsOfRow = (section, row, t0, t1) => {
+/** The totals of one row from `t0` to `t1`, without the gaps in the recording. */
+export const totalsOfRow = (section, gaps, row, t0, t1) => {
   const totals = new Float64Array(section.states.length);
-  rowTotals(section, row, t0, t1, totals);
+  for (const [from, to] of recordedWithin(gaps, t0, t1)) rowTotals(section, row, from, to, totals);
   return totals;
 };
 
 /** The totals of a group's lanes. */
-export const totalsOfGroup = (section, group, t0, t1) =>
-  sectionTotals(section, t0, t1, (lane) => lane >= group.firstLane && lane < group.endLane);
+export const totalsOfGroup = (section, gaps, group, t0, t1) =>
+  recordedTotals(section, gaps, t0, t1, (lane) => lane >= group.firstLane && lane < group.endLane);
 
 /** How many transitions are looked at for the time by tag. */
 const MOST_TAGGED = 4000000;

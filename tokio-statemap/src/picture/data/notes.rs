@@ -72,10 +72,16 @@ pub(super) fn of(files: &[Statemap], alignment: &Alignment) -> Vec<String> {
         n => say(format!("{n} tags are used but not defined.")),
     }
     let has_data = |file: &Statemap, entity: usize| !file.entities[entity].data.is_empty();
-    let rowless = files
-        .iter()
-        .flat_map(|file| file.events.iter().filter(|event| !has_data(file, event.entity)));
-    match rowless.count() {
+    let hidden = |file: &Statemap, is_of_row: bool| {
+        let events = file.events.iter().filter(|event| !super::section::is_shown(file, event));
+        events.filter(|event| has_data(file, event.entity) == is_of_row).count()
+    };
+    match files.iter().map(|file| hidden(file, true)).sum() {
+        0_usize => {}
+        1 => say("One event is after the last change of state, and isn't shown.".to_owned()),
+        n => say(format!("{n} events are after the last change of state, and aren't shown.")),
+    }
+    match files.iter().map(|file| hidden(file, false)).sum::<usize>() {
         0 => {}
         1 => say("One event is of an entity without any state, and isn't shown.".to_owned()),
         n => say(format!("{n} events are of entities without any state, and aren't shown.")),

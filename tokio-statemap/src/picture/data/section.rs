@@ -7,7 +7,7 @@ use super::stem;
 use crate::picture::{Group, Kind, Role, RowEvent, Section, State, Tag, pack};
 use crate::report::clean;
 use crate::state::{TaskState, WorkerState};
-use crate::statemap::read::{Entity, Statemap};
+use crate::statemap::read::{Entity, EntityEvent, Statemap};
 use crate::statemap::{Ours, is_root};
 
 /// By how much two files of one recording may differ in their ends, in ns: where two changes bear
@@ -107,7 +107,7 @@ fn tags(file: &Statemap) -> Vec<Tag> {
 fn events(file: &Statemap, shift_ns: u64, length_ns: u64) -> Vec<RowEvent> {
     let events = file.events.iter();
     events
-        .filter(|event| !file.entities[event.entity].data.is_empty())
+        .filter(|event| is_shown(file, event))
         .map(|event| RowEvent {
             time_ns: event.time_ns.saturating_add(shift_ns).min(length_ns),
             row: event.entity as u32,
@@ -115,6 +115,11 @@ fn events(file: &Statemap, shift_ns: u64, length_ns: u64) -> Vec<RowEvent> {
             target: event.target.clone(),
         })
         .collect()
+}
+
+/// Whether an event is where something is drawn: of a row, and not after the last change of state.
+pub(super) fn is_shown(file: &Statemap, event: &EntityEvent) -> bool {
+    !file.entities[event.entity].data.is_empty() && event.time_ns <= file.end_ns
 }
 
 /// How the rows of a section are arranged.

@@ -126,6 +126,25 @@ fn files_of_different_times_begin_at_the_left_edge() {
 }
 
 #[test]
+fn an_event_is_shown_when_it_was_or_not_at_all() {
+    let data = br#"{"start":[1,0],"title":"","states":{"a":{"value":0}}}
+        {"time":"0","entity":"e","state":0} {"time":"5","entity":"e","event":"shown"}
+        {"time":"9","entity":"e","state":0} {"time":"10","entity":"e","event":"late"}
+        {"time":"3","entity":"nobody","event":"rowless"}"#;
+    let files = [read(&data[..]).unwrap()];
+    let picture = Picture::of_data(&files);
+    let events = picture.sections[0].events.iter().map(|event| (event.time_ns, &event.event[..]));
+    assert_eq!(events.collect::<Vec<_>>(), [(5, "shown")]);
+    assert_eq!(
+        picture.notes,
+        [
+            "One event is after the last change of state, and isn't shown.",
+            "One event is of an entity without any state, and isn't shown."
+        ]
+    );
+}
+
+#[test]
 fn titles_say_what_is_missing() {
     let mut timeline = timeline(5, 1);
     timeline.lost.refused_events = 12;

@@ -73,14 +73,15 @@ pub(super) fn scan(file: &Statemap, report: &mut DataReport) {
                 label: label(file, entity, datum, kind),
                 start_ns: datum.time_ns,
                 length_ns,
-                is_open: datum.time_ns + length_ns == file.end_ns,
+                // Not by the time: what the last change of all ended is over, too.
+                is_open: entity.data[at..].iter().all(|next| is_same(&datum, next)),
             }
         })
         .collect();
 }
 
 fn states(file: &Statemap, kind: Option<Ours>) -> Vec<StateTime> {
-    let states = file.metadata.states.iter().zip(0..);
+    let states = file.metadata.states.iter().zip(0_u32..);
     states
         .map(|(state, value)| StateTime {
             name: state.name.clone(),
@@ -88,8 +89,8 @@ fn states(file: &Statemap, kind: Option<Ours>) -> Vec<StateTime> {
             longest_ns: 0,
             times: 0,
             is_end: match kind {
-                Some(Ours::Tasks { .. }) => value == TaskState::Completed.value(),
-                Some(Ours::Workers) => value == WorkerState::Stopped.value(),
+                Some(Ours::Tasks { .. }) => value == u32::from(TaskState::Completed.value()),
+                Some(Ours::Workers) => value == u32::from(WorkerState::Stopped.value()),
                 None => false,
             },
         })
@@ -103,16 +104,17 @@ fn spans<'a>(
     entity: &'a Entity,
 ) -> impl Iterator<Item = (usize, Datum, u64)> + use<'a> {
     let (data, end_ns) = (&entity.data, file.end_ns);
-    let is_new = |at: usize| {
-        let is = |datum: &Datum| (datum.state, datum.tag);
-        at == 0 || is(&data[at - 1]) != is(&data[at])
-    };
+    let is_new = |at: usize| at == 0 || !is_same(&data[at - 1], &data[at]);
     let mut starts = (0..data.len()).filter(move |&at| is_new(at)).peekable();
     std::iter::from_fn(move || {
         let at = starts.next()?;
         let until_ns = starts.peek().map_or(end_ns, |&next| data[next].time_ns);
         Some((at, data[at], until_ns - data[at].time_ns))
     })
+}
+
+fn is_same(a: &Datum, b: &Datum) -> bool {
+    (a.state, a.tag) == (b.state, b.tag)
 }
 
 fn is_running(kind: Option<Ours>, datum: Datum) -> bool {
@@ -221,5 +223,29 @@ mod tests {
         };
         assert_eq!(lengths(0), [6, 2]);
         assert_eq!(lengths(1), [0]);
+    }
+
+    #[test]
+    fn what_the_last_change_ends_is_over() {
+        let data = br#"{"start":[0,0],"title":"","states":{"a":{"value":0},"b":{"value":1}}}
+            {"time":"0","entity":"e","state":0} {"time":"5","entity":"e","state":1}
+            {"time":"0","entity":"f","state":0} {"time":"8","entity":"f","state":0}
+            {"time":"9","entity":"e","state":0}"#;
+        let report = read(&data[..]).unwrap().report();
+        let open = report.longest.iter().map(|span| (span.entity.as_str(), span.is_open));
+        assert_eq!(open.collect::<Vec<_>>(), [("f", true), ("e", false), ("e", false)]);
+    }
+
+    #[test]
+    fn there_may_be_more_states_than_we_have() {
+        let states: Vec<_> = (0..300).map(|n| format!(r#""s{n}":{{"value":{n}}}"#)).collect();
+        let data = format!(
+            r#"{{"start":[0,0],"title":"","states":{{{}}}}}
+            {{"time":"0","entity":"e","state":299}} {{"time":"5","entity":"e","state":256}}"#,
+            states.join(",")
+        );
+        let report = read(data.as_bytes()).unwrap().report();
+        assert_eq!((report.states.len(), report.states[299].total_ns), (300, 5));
+        assert!(report.states.iter().all(|state| !state.is_end));
     }
 }

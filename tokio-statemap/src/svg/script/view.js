@@ -3,7 +3,8 @@
 const view = { from: 0, to: data.columns, top: 0 };
 const past = [];
 const place = { width: 0, height: 0, left: 0, right: 0, mapWidth: 0, head: 0, bottom: 0, content: 0, legendTop: 0, isLegendFixed: true };
-const nsPerColumn = data.length / data.columns;
+// Of a picture without any length a column is one ns, too.
+const nsPerColumn = Math.max(1, data.length) / data.columns;
 const FEWEST = Math.min(16, data.columns);
 let pending = false;
 let lastKept = 0;
@@ -60,7 +61,10 @@ function back() {
 }
 
 function fit() {
+  // A step of its own, however quickly it follows.
+  lastKept = 0;
   keep();
+  lastKept = 0;
   show(0, data.columns);
 }
 

@@ -137,4 +137,7 @@ fn a_colour_is_nothing_but_a_colour() {
     for text in ["url(x)", "#12", "red;}*{fill:blue", "rgb(url(x))", "</style>", "", "rgb(1"] {
         assert_eq!(fill(text), "fill:#4477AA", "{text}");
     }
+    // What isn't known is blank.
+    let over = State { name: String::new(), colour: None, role: Role::Stopped };
+    assert_eq!(colour::fill(&over, 0), "fill:none");
 }

@@ -1,0 +1,70 @@
+// Every long poll is marked, however the view's pixels round.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { LaneMarks } from "../../../tokio-statemap/src/html/page/marks.js";
+import { longPolls } from "../../../tokio-statemap/src/html/page/polls.js";
+import { modelOf, randomOf, TASK_STATES } from "./random.js";
+
+const RUNNING = TASK_STATES.findIndex(({ role }) => role === "running");
+const WAITING = TASK_STATES.findIndex(({ role }) => role === "waiting");
+
+/** One lane with one task: the polls begin and end at these times, the last one at the right edge. */
+async function laneOf(length, polls) {
+  const transitions = polls.flatMap(([start, end]) =>
+    [{ time: start, state: RUNNING, worker: 0 }, ...(end < length ? [{ time: end, state: WAITING }] : [])]);
+  const lanes = [[{ name: "task-1", transitions }]];
+  const model = await modelOf({ length, sections: [{ kind: "tasks", states: TASK_STATES, hasWorkers: true, groups: [{ label: "", lanes }] }] });
+  return model.sections[0];
+}
+
+function boxes(section, t0, t1, width) {
+  const marks = new LaneMarks();
+  marks.ofLane(section, longPolls(section, 1000), 0, t0, t1, width);
+  return Array.from({ length: marks.n }, (_, n) => [marks.boxes[2 * n], marks.boxes[2 * n + 1]]);
+}
+
+test("a poll that lasts to the right edge is marked once, at any length and width", async () => {
+  for (const length of [1_469_000, 50_000_010, 50_000_017, 3_600_000_000_001]) {
+    const section = await laneOf(length, [[length / 2 | 0, length]]);
+    for (let width = 20; width < 2000; width++) {
+      const found = boxes(section, 0, length, width);
+      assert.equal(found.length, 1);
+      assert.ok(found[0][0] < width && found[0][1] >= width);
+    }
+  }
+});
+
+test("at any window each long poll is marked where it begins", async () => {
+  const random = randomOf(5);
+  const length = 5_000_000;
+  const polls = [];
+  for (let t = 10; t < length;) {
+    const end = Math.min(length, t + 1 + random.below(random.below(4) === 0 ? 400_000 : 3000));
+    polls.push([t, end]);
+    t = end + 1 + random.below(20_000);
+  }
+  const section = await laneOf(length, polls);
+  for (let n = 0; n < 300; n++) {
+    const width = 20 + random.below(1500);
+    const t0 = random.below(length - 100), t1 = t0 + 50 + random.below(length - t0 - 50);
+    const marked = new Set(boxes(section, t0, t1, width).flatMap(([from, to]) => {
+      const [first, end] = [Math.max(0, from), Math.min(width, to)];
+      return Array.from({ length: Math.max(0, end - first) }, (_, x) => first + x);
+    }));
+    const pixel = (t1 - t0) / width;
+    for (const [start, end] of polls) {
+      if (end - start <= 1000 || end <= t0 || start >= t1) continue;
+      const x = Math.min(width - 1, Math.max(0, Math.floor((start - t0) / pixel)));
+      assert.ok(marked.has(x), `${start} to ${end} at pixel ${x} of ${t0} to ${t1}`);
+    }
+  }
+});
+
+test("a poll of a day in a view of ns is marked over the whole width", async () => {
+  const day = 86_400_000_000_000;
+  const section = await laneOf(day, [[10, day]]);
+  const [[from, to]] = boxes(section, 1_000_000, 1_000_050, 1000);
+  assert.ok(from < 0 && to >= 1000);
+});
