@@ -104,6 +104,20 @@ pub fn blocked() -> Timeline {
     timeline(&script.events)
 }
 
+/// The longest poll, of 12 ms, is of the one location; most in sum, 50 ms, is of the other.
+pub fn two_culprits() -> Timeline {
+    let mut script = Script::default();
+    script.workers(0);
+    script.spawn(1, MS, BLOCKS);
+    script.spawn(2, MS, ANSWERS);
+    script.poll(1, 0, 2 * MS, 14 * MS, None);
+    for round in 0..10 {
+        let at = (20 + round * 10) * MS;
+        script.poll(2, 1, at, at + 5 * MS, (round > 0).then_some(at - US));
+    }
+    timeline(&script.events)
+}
+
 /// A program with nothing to be said against it: no poll over 20 us.
 pub fn healthy() -> Timeline {
     let mut script = Script::default();

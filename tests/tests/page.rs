@@ -65,6 +65,7 @@ fn opens_on_the_worst_poll() {
     let mut untimed = planted::blocked();
     untimed.schedule_latency = false;
     page(&folder, "untimed.html", &untimed, &labels("untimed"));
+    page(&folder, "summed.html", &planted::two_culprits(), &labels("summed"));
     let mut workers_only = planted::healthy();
     workers_only.task_hooks = false;
     workers_only.tasks.clear();

@@ -27,6 +27,14 @@ test("the worst poll is named, selected and outlined", () =>
     assert.match(await page.locator("#pane-issues").innerText(), /src\/api\.rs:88:20/);
   }));
 
+test("where the report names another location, both are told", async () => {
+  await open("summed.html", {}, async (page) => {
+    assert.match(await answer(page), /^src\/api\.rs:88:20 held worker-0 for 12\.0 ms/);
+    assert.match(await page.locator("#verdict").innerText(), /^By the sum of its long polls: src\/api\.rs:12:9 held/);
+  });
+  await open("blocked.html", {}, async (page) => assert.equal(await page.locator("#verdict").isHidden(), true));
+});
+
 test("the answer is in the file, for those who have no script", () =>
   open("blocked.html", { javaScriptEnabled: true }, async (page) => {
     const html = await page.evaluate(() => document.documentElement.outerHTML);

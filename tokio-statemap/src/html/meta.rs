@@ -12,7 +12,9 @@ pub(super) fn head(picture: &Picture<'_>) -> Value {
         "title": picture.title,
         "host": picture.host,
         "runtime": picture.runtime,
-        "start": [picture.start.as_secs(), picture.start.subsec_nanos()],
+        // Zero is no date: the data doesn't know it.
+        "start": (!picture.start.is_zero())
+            .then(|| [picture.start.as_secs(), u64::from(picture.start.subsec_nanos())]),
         "length": picture.length_ns,
         "long": picture.long_poll_ns,
         "readyKnown": picture.is_ready_known,

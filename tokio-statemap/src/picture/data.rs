@@ -64,10 +64,14 @@ impl<'a> Picture<'a> {
             title: title(files),
             host: (!hosts.is_empty()).then(|| hosts.into_iter().collect::<Vec<_>>().join(", ")),
             runtime: None,
-            start: Duration::new(
-                u64::try_from(alignment.start_ns / NS_PER_S).unwrap_or(u64::MAX),
-                (alignment.start_ns % NS_PER_S) as u32,
-            ),
+            start: match alignment.is_forced {
+                // Each file has its own.
+                true => Duration::ZERO,
+                false => Duration::new(
+                    u64::try_from(alignment.start_ns / NS_PER_S).unwrap_or(u64::MAX),
+                    (alignment.start_ns % NS_PER_S) as u32,
+                ),
+            },
             length_ns: alignment.length_ns,
             long_poll_ns: LONG_POLL_NS,
             is_ready_known: has(|ours| matches!(ours, Ours::Tasks { is_ready_known: true })),

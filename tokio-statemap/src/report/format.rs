@@ -6,7 +6,7 @@ use std::borrow::Cow;
 pub(super) const COLUMNS: usize = 80;
 
 /// A time with three significant digits: `400 us`, `51.2 ms`, `1.25 s`.
-pub(super) fn human(ns: u64) -> String {
+pub(crate) fn human(ns: u64) -> String {
     if ns < 1_000 {
         return format!("{ns} ns");
     }

@@ -24,7 +24,7 @@ use crate::timeline::{TaskKey, Timeline};
 pub use data::{DataReport, GroupTime, Span, StateTime};
 #[doc(hidden)]
 pub use format::clean;
-pub(crate) use format::moment;
+pub(crate) use format::{human, moment};
 pub use locations::LocationRow;
 pub use place::Place;
 pub use polls::LongPoll;

@@ -60,8 +60,8 @@ pub(super) fn describe(timeline: &Timeline, at: PollAt) -> LongPoll {
 /// Since when `task` was ready for its poll number `index`; `None` if that isn't known.
 pub(super) fn ready_since(task: &Task, index: usize) -> Option<u64> {
     let ready = task.polls.get(index).and_then(Poll::ready_ns);
-    // A task is ready from its spawn on.
-    ready.or(if index == 0 { task.spawned_ns } else { None })
+    // A task is ready from its spawn on, whatever its first wake says.
+    if index == 0 { task.spawned_ns.or(ready) } else { ready }
 }
 
 /// How many tasks, `except` not among them, were ready at the same moment from `start_ns` to

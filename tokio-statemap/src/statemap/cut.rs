@@ -33,6 +33,7 @@ impl Statemap {
     /// # Ok::<(), tokio_statemap::statemap::read::ReadError>(())
     /// ```
     pub fn cut(&mut self, begin_ns: u64, duration_ns: Option<u64>) {
+        let length_ns = self.end_ns;
         let end_ns = duration_ns
             .map_or(self.end_ns, |duration| begin_ns.saturating_add(duration))
             .min(self.end_ns);
@@ -65,6 +66,10 @@ impl Statemap {
             is_within
         });
         self.end_ns = end_ns.saturating_sub(begin_ns);
+        if self.end_ns < length_ns {
+            let (before_ns, _) = self.window.unwrap_or((0, 0));
+            self.window = Some((before_ns.saturating_add(begin_ns), self.end_ns));
+        }
         let [seconds, ns] = &mut self.metadata.start;
         let begin_ns = u128::from(*ns) + u128::from(begin_ns);
         *seconds = seconds.saturating_add((begin_ns / 1_000_000_000) as u64);

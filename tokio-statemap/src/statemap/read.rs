@@ -30,6 +30,8 @@ pub struct Statemap {
     pub events: Vec<EntityEvent>,
     /// The latest time of a datum, in ns: what lasts, lasts until here. 0 without any.
     pub end_ns: u64,
+    /// Which part this is of what was read, if it was cut: from when, and how long, in ns.
+    pub(crate) window: Option<(u64, u64)>,
 }
 
 /// One row of the picture.

@@ -48,4 +48,9 @@ export const showAnswer = (model, worst) => {
   else answer.textContent = visible(text);
   answer.title = text.length > 200 ? titleText(text) : "";
   byId("answer-zoom").hidden = worst === null;
+  // The report goes by the sum of a location's long polls: where that is another one, both are told.
+  const { verdict } = model.meta;
+  const inAll = byId("verdict");
+  inAll.hidden = place === "" || !verdict || verdict.startsWith(place);
+  inAll.textContent = inAll.hidden ? "" : `By the sum of its long polls: ${shorten(verdict, 600)}`;
 };

@@ -1,6 +1,6 @@
 //! What a picture of data lacks, said in it.
 
-use crate::report::moment;
+use crate::report::{human, moment};
 use crate::state::TaskState;
 use crate::statemap::read::Statemap;
 use crate::statemap::{Alignment, Ours};
@@ -37,6 +37,10 @@ pub(super) fn of(files: &[Statemap], alignment: &Alignment) -> Vec<String> {
         say("The files are from different times: each begins at the left edge.".to_owned());
     }
     for file in files {
+        if let Some((begin_ns, length_ns)) = file.window {
+            let (from, length) = (moment(begin_ns), human(length_ns));
+            say(format!("A part of the data: {length}, from {from} on."));
+        }
         let ours = file.metadata.ours();
         for remark in remarks(file) {
             say(match (remark, ours) {

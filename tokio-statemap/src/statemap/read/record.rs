@@ -54,6 +54,7 @@ impl Reader {
                 tags: Vec::new(),
                 events: Vec::new(),
                 end_ns: 0,
+                window: None,
             },
             entities: HashMap::new(),
             last_entity: 0,
