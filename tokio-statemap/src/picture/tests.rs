@@ -59,7 +59,11 @@ pub(crate) fn timeline(tasks: u64, seed: u64) -> Timeline {
             at += 500 + below(&mut seed, 100_000);
         }
     }
-    Timeline::from_events(&events, &CollectorConfig::default(), Duration::from_secs(1_700_000_000))
+    let utc = Duration::from_secs(1_700_000_000);
+    let mut timeline = Timeline::from_events(&events, &CollectorConfig::default(), utc);
+    // Whatever this build of Tokio can tell.
+    (timeline.task_hooks, timeline.schedule_latency) = (true, true);
+    timeline
 }
 
 fn labels() -> Labels {
