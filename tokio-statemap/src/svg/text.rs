@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::report;
+
 /// Text as it may stand in an element or a quoted attribute of XML 1.0. What XML doesn't know at
 /// all becomes U+FFFD.
 pub(super) fn escape(text: &str) -> String {
@@ -109,21 +111,8 @@ pub(super) fn wrap(text: &str, size: f64, pixels: f64, lines: usize) -> Vec<Stri
 
 /// A time with three significant digits: `400 µs`, `51.2 ms`, `1.25 s`.
 pub(super) fn human(ns: u128) -> String {
-    if ns < 1_000 {
-        return format!("{ns} ns");
-    }
-    let ns = ns as f64;
-    // Not 1000: what is rounded to 1000 of a unit is 1.00 of the next.
-    let (value, unit) = match ns {
-        ns if ns < 999.5e3 => (ns / 1e3, "µs"),
-        ns if ns < 999.5e6 => (ns / 1e6, "ms"),
-        ns => (ns / 1e9, "s"),
-    };
-    match value {
-        v if v < 9.995 => format!("{v:.2} {unit}"),
-        v if v < 99.95 => format!("{v:.1} {unit}"),
-        v => format!("{v:.0} {unit}"),
-    }
+    // A terminal may lack the letter; a picture doesn't.
+    report::human(u64::try_from(ns).unwrap_or(u64::MAX)).replace("us", "µs")
 }
 
 /// A number with its noun, its thousands apart: `1 task`, `10 000 tasks`.
