@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::ReadError;
 use super::field::short;
 
-/// How much is read at once.
-const CHUNK_BYTES: usize = 1 << 18;
+/// How much is read at once. Miri, which takes its time, has the same to do with less.
+pub(super) const CHUNK_BYTES: usize = if cfg!(miri) { 1 << 10 } else { 1 << 18 };
 /// How long a record may be. The longest that there is a use for, metadata with thousands of states,
 /// has a fraction of it; and a file that is no statemap data should not fill the memory.
 pub(super) const RECORD_BYTES: usize = 8 << 20;

@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 
 use super::plain::datum;
+use super::records::CHUNK_BYTES;
 use super::{ReadError, Statemap, read};
 
 const METADATA: &str = r#"{"start":[1,2],"title":"t","states":{"a":{"value":0},"b":{"value":1}}}"#;
@@ -47,7 +48,7 @@ fn pieces_of_any_size_make_the_same() {
 #[test]
 fn what_is_longer_than_the_buffer_is_read_too() {
     let mut data = METADATA.to_owned();
-    let name = "n".repeat(300_000);
+    let name = "n".repeat(CHUNK_BYTES * 5 / 4);
     for time in 0..3 {
         data += &format!("\n{{\"time\":\"{time}\",\"entity\":\"{name}\",\"state\":0}}");
     }
