@@ -36,6 +36,7 @@ pub async fn run(way: &str) {
     tokio::spawn(async {}).await.unwrap();
     match way {
         "returns" => {}
+        "many_events" => tokio::spawn(many_events()).await.unwrap(),
         "waits" => {
             println!("ready");
             pending().await
@@ -50,4 +51,11 @@ pub async fn run(way: &str) {
         },
     }
     println!("the last line");
+}
+
+/// So many that the files are written side by side.
+async fn many_events() {
+    for _ in 0..150_000 {
+        tokio::task::yield_now().await;
+    }
 }

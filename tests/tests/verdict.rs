@@ -169,7 +169,7 @@ fn one_long_poll_in_a_second() {
         });
         assert_long_polls(&report, line, 1);
         assert!(report.recorded_ns > 900_000_000, "{}", report.recorded_ns);
-        assert!(report.verdict.to_string().contains(" polls ran over 100 ms. It took 1"));
+        assert!(report.verdict.to_string().contains(" polls ran over 100 ms. It took "));
     }
 }
 

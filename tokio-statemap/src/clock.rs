@@ -1,13 +1,15 @@
 //! Time: raw ticks on the hot path, nanoseconds and UTC at the end.
 //!
-//! A tick is one of the TSC's where the kernel itself keeps its time by the TSC, and a nanosecond
-//! of [`std::time::Instant`] elsewhere. fastant decides by CPUID too, which says "invariant" even
-//! where the kernel has measured that the TSC can't be trusted, and off x86 it falls back to the
-//! wall clock, which can step back; so it is asked only where the kernel's answer is `tsc`.
+//! A tick is one of the processor's time stamp counter (TSC) where the kernel itself keeps its time
+//! by the TSC, and a nanosecond of [`std::time::Instant`] elsewhere. What the processor says of its
+//! TSC is not asked: it says "invariant" even where the kernel has measured that it can't be
+//! trusted.
 
-use std::hash::{Hash, Hasher};
+use std::hash::Hasher;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::sys::tsc;
 
 /// A source of ticks, and the moment they are counted from.
 #[derive(Debug)]
@@ -34,9 +36,9 @@ pub(crate) struct Scale {
 
 const FRACTION_BITS: u32 = 32;
 
-/// How far apart two anchors must be for the rate between them to be better than fastant's own
-/// calibration, which is good to 10 ppm; reading an anchor is good to some 50 ns.
-const LONG_ENOUGH: Duration = Duration::from_millis(20);
+/// How far apart two anchors must be. Reading one is good to some 50 ns, so that a time between the
+/// two is that good, too; but the rate of a stretch that is hardly longer would be anything.
+const LONG_ENOUGH: Duration = Duration::from_micros(100);
 
 impl Clock {
     pub(crate) fn new() -> Self {
@@ -58,11 +60,16 @@ impl Clock {
         clock
     }
 
+    /// Whether a tick is one of the TSC's: [`tsc::ticks`] is the time then.
+    pub(crate) fn is_tsc(&self) -> bool {
+        self.tsc
+    }
+
     /// The time now, in ticks.
     #[inline]
     pub(crate) fn ticks(&self) -> u64 {
         if self.tsc {
-            tsc_ticks()
+            tsc::ticks()
         } else {
             // 2⁶⁴ ns are 584 years.
             self.start.instant.elapsed().as_nanos() as u64
@@ -79,15 +86,12 @@ impl Clock {
     pub(crate) fn scale(&self) -> Scale {
         let one = 1 << FRACTION_BITS;
         let ns_per_tick = if self.tsc {
-            let now = self.anchor();
-            let elapsed = now.instant - self.start.instant;
-            let ticks = u128::from(now.ticks.saturating_sub(self.start.ticks));
-            if elapsed >= LONG_ENOUGH && ticks > 0 {
-                (elapsed.as_nanos() << FRACTION_BITS) / ticks
-            } else {
-                let since_zero = fastant::Instant::now() - fastant::Instant::ZERO;
-                (since_zero.as_nanos() << FRACTION_BITS) / u128::from(tsc_ticks().max(1))
+            while self.start.instant.elapsed() < LONG_ENOUGH {
+                std::hint::spin_loop();
             }
+            let now = self.anchor();
+            let ticks = u128::from(now.ticks.saturating_sub(self.start.ticks)).max(1);
+            ((now.instant - self.start.instant).as_nanos() << FRACTION_BITS) / ticks
         } else {
             one
         };
@@ -121,22 +125,14 @@ impl Scale {
     }
 }
 
-/// Whether the kernel keeps its own time by the TSC, and fastant could calibrate it.
+/// Whether the kernel keeps its own time by the TSC.
 fn tsc_is_trusted() -> bool {
     static TRUSTED: OnceLock<bool> = OnceLock::new();
     *TRUSTED.get_or_init(|| {
         const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-        fastant::is_tsc_available()
+        cfg!(target_arch = "x86_64")
             && std::fs::read_to_string(SOURCE).is_ok_and(|source| source.trim() == "tsc")
     })
-}
-
-/// fastant's ticks. Its `Instant` shows them to nobody but a hasher, so a hasher takes them.
-#[inline]
-fn tsc_ticks() -> u64 {
-    let mut ticks = KeepU64(0);
-    fastant::Instant::now().hash(&mut ticks);
-    ticks.0
 }
 
 /// A hasher that keeps the one integer that it is given.

@@ -326,30 +326,77 @@ impl Recorder for Records {
     #[cfg(tokio_unstable)]
     #[inline]
     fn task_spawn(&self, meta: &TaskMeta<'_>) {
-        let located = self.engine.config.include_spawn_location;
+        let ticks = self.engine.plain_ticks();
         let id = crate::task_id::number(meta.id());
-        self.engine.task_spawned(id, || located.then(|| meta.spawned_at()));
+        let is_added = self.engine.config.include_spawn_location
+            && ticks.is_some_and(|ticks| self.engine.add_spawn(ticks, id, meta.spawned_at()));
+        if !is_added {
+            self.task_spawned(ticks, meta);
+        }
     }
 
     #[cfg(tokio_unstable)]
     #[inline]
     fn before_task_poll(&self, meta: &TaskMeta<'_>) {
-        let located = self.engine.config.include_spawn_location;
+        let ticks = self.engine.plain_ticks();
         let id = crate::task_id::number(meta.id());
-        let location = || located.then(|| meta.spawned_at());
-        self.engine.poll_started(id, ready_for(meta), location);
+        if !ticks.is_some_and(|ticks| self.engine.add_poll_start(ticks, id, ready_for(meta))) {
+            self.poll_started(ticks, meta);
+        }
     }
 
     #[cfg(tokio_unstable)]
     #[inline]
     fn after_task_poll(&self, meta: &TaskMeta<'_>) {
-        self.engine.poll_ended(crate::task_id::number(meta.id()));
+        let ticks = self.engine.plain_ticks();
+        let id = crate::task_id::number(meta.id());
+        if !ticks.is_some_and(|ticks| self.engine.add_poll_end(ticks, id)) {
+            self.poll_ended(ticks, meta);
+        }
     }
 
     #[cfg(tokio_unstable)]
     #[inline]
     fn task_terminate(&self, meta: &TaskMeta<'_>) {
-        self.engine.task_terminated(crate::task_id::number(meta.id()));
+        let ticks = self.engine.plain_ticks();
+        let id = crate::task_id::number(meta.id());
+        if !ticks.is_some_and(|ticks| self.engine.add_end(ticks, id)) {
+            self.task_terminated(ticks, meta);
+        }
+    }
+}
+
+/// What the hooks do where not only a record is to be added. All that they need is asked for again
+/// here: kept for a call that is seldom made, it would cost each hook its registers.
+#[cfg(tokio_unstable)]
+impl Records {
+    #[cold]
+    #[inline(never)]
+    fn task_spawned(&self, ticks: Option<u64>, meta: &TaskMeta<'_>) {
+        let located = self.engine.config.include_spawn_location;
+        let id = crate::task_id::number(meta.id());
+        self.engine.task_spawned(ticks, id, located.then(|| meta.spawned_at()));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn poll_started(&self, ticks: Option<u64>, meta: &TaskMeta<'_>) {
+        let id = crate::task_id::number(meta.id());
+        self.engine.poll_started(ticks, id, ready_for(meta), || {
+            self.engine.config.include_spawn_location.then(|| meta.spawned_at())
+        });
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn poll_ended(&self, ticks: Option<u64>, meta: &TaskMeta<'_>) {
+        self.engine.poll_ended(ticks, crate::task_id::number(meta.id()));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn task_terminated(&self, ticks: Option<u64>, meta: &TaskMeta<'_>) {
+        self.engine.task_terminated(ticks, crate::task_id::number(meta.id()));
     }
 }
 

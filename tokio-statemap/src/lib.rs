@@ -22,8 +22,7 @@
     doc = "This is a build without the feature `record`: the attributes expand to exactly Tokio's, and \
            of the rest of this crate only [`Hooks`] is left."
 )]
-#![cfg_attr(not(unix), forbid(unsafe_code))]
-#![cfg_attr(unix, deny(unsafe_code))]
+#![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod hooks;
@@ -69,6 +68,8 @@ pub mod statemap;
 pub mod svg;
 #[cfg(feature = "record")]
 mod sync;
+#[cfg(feature = "record")]
+mod sys;
 #[cfg(feature = "record")]
 mod task_id;
 #[cfg(feature = "record")]

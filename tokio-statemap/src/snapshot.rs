@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::clock::Scale;
 use crate::config::{CollectorConfig, Keep};
-use crate::engine::record::{Kind, ROOT, Record, unpack_ready};
+use crate::engine::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
 use crate::engine::roster::{Roster, role};
 use crate::engine::store::{Segment, events_of};
 use crate::engine::{Engine, Window};
@@ -257,6 +257,11 @@ impl StreamReader<'_> {
         let task_id = task_id(payload);
         let event = match record.kind() {
             Kind::Spawn => Event::TaskSpawn { task_id, time_ns, thread, location: location() },
+            Kind::SpawnAt => {
+                let (task_id, location) = unpack_spawn(payload);
+                let location = self.snapshot.location(location);
+                Event::TaskSpawn { task_id, time_ns, thread, location }
+            }
             Kind::PollStart => Event::TaskPollStart {
                 task_id,
                 time_ns,

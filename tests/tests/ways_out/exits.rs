@@ -16,6 +16,21 @@ fn main_returns() {
 }
 
 #[test]
+fn much_is_written_side_by_side() {
+    let observed = pair!("unit", "many_events").compare();
+    assert_eq!(observed.ended.status.code(), Some(0));
+    if cfg!(tokio_unstable) {
+        let running: usize = observed
+            .tasks
+            .entities
+            .keys()
+            .map(|task| observed.tasks.entries(task, "running"))
+            .sum();
+        assert!(running > 150_000, "{running}");
+    }
+}
+
+#[test]
 fn main_returns_a_result() {
     let observed = pair!("result", "an error").compare();
     assert_eq!(observed.ended.status.code(), Some(1));

@@ -1,23 +1,31 @@
 //! What one thread keeps for one collector, and how a hook finds it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Weak};
 
 use crate::engine::Engine;
 use crate::engine::locations::KnownLocations;
-use crate::engine::record::{Kind, Record};
+use crate::engine::record::{Kind, Record, pack_spawn};
 use crate::engine::ring::Ring;
+use crate::engine::roster::LocationId;
 use crate::engine::store::StreamId;
+
+/// No task has this number.
+const NO_TASK: u64 = u64::MAX;
 
 /// What one thread keeps for one collector: its ring, and what it needn't ask again.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    pub(crate) ring: Ring,
+    pub(crate) ring: &'static Ring,
     pub(crate) locations: KnownLocations,
     /// The worker that was noted last.
     pub(crate) worker: Option<u32>,
     /// Whether the thread may be another worker by now, or none any more.
     pub(crate) worker_is_stale: bool,
+    /// The task whose poll started last.
+    pub(crate) polled: u64,
+    /// The location of the last spawn: its address, and its number.
+    pub(crate) location: (usize, LocationId),
     /// Tasks whose location was noted though their spawn was not recorded, by their lower bits.
     pub(crate) introduced: [u64; Self::INTRODUCED],
     /// The window of recording that this was in.
@@ -27,12 +35,14 @@ pub(crate) struct Lane {
 impl Lane {
     pub(crate) const INTRODUCED: usize = 64;
 
-    pub(crate) fn new(ring: Ring) -> Box<Self> {
+    pub(crate) fn new(ring: &'static Ring) -> Box<Self> {
         Box::new(Self {
             ring,
             locations: KnownLocations::new(),
             worker: None,
             worker_is_stale: true,
+            polled: NO_TASK,
+            location: (0, 0),
             introduced: [u64::MAX; Self::INTRODUCED],
             introduced_in: 0,
         })
@@ -44,13 +54,15 @@ impl Lane {
         engine.after_drain(moved);
         self.worker = None;
         self.worker_is_stale = true;
+        self.polled = NO_TASK;
         self.introduced = [u64::MAX; Self::INTRODUCED];
     }
 
     /// Adds a record; a full ring is emptied first.
     #[inline]
     pub(crate) fn push(&mut self, engine: &Engine, ticks: u64, kind: Kind, payload: u64) {
-        if let Err(record) = self.ring.push(Record::new(ticks, kind, payload)) {
+        let record = Record::new(ticks, kind, payload);
+        if !self.ring.push(record) {
             self.push_to_full(engine, record);
         }
     }
@@ -58,8 +70,8 @@ impl Lane {
     #[cold]
     #[inline(never)]
     fn push_to_full(&mut self, engine: &Engine, record: Record) {
-        let moved = self.ring.outlet().drain(&engine.store);
-        if self.ring.push(record).is_err() && record.is_event() {
+        let moved = self.ring.make_room(&engine.store);
+        if !self.ring.push(record) && record.is_event() {
             self.ring.refuse(); // it can't be: the ring is empty now
         }
         engine.after_drain(moved);
@@ -76,7 +88,98 @@ pub(crate) enum NoLane {
 }
 
 thread_local! {
+    /// What most hooks need of `LANES`, in cells that need no destructor and no look whether it ran.
+    static HOT: Hot = const { Hot {
+        engine_id: Cell::new(0),
+        knows_worker: Cell::new(false),
+        polled: Cell::new(NO_TASK),
+        location: Cell::new((0, 0)),
+        ring: Cell::new(None),
+    } };
     static LANES: RefCell<Lanes> = const { RefCell::new(Lanes { last: None, others: Vec::new() }) };
+}
+
+/// Of the lane that was used last: enough to add a record to it where nothing else is to be done.
+struct Hot {
+    /// 0 if there is none, or while more is done with it.
+    engine_id: Cell<u64>,
+    /// Whether it is noted which worker the thread is.
+    knows_worker: Cell<bool>,
+    /// The task whose poll started last.
+    polled: Cell<u64>,
+    /// The location of the last spawn: its address, and its number.
+    location: Cell<(usize, LocationId)>,
+    ring: Cell<Option<&'static Ring>>,
+}
+
+/// Adds a record to this thread's lane of that engine, if the lane is the one used last and has
+/// room. If not, nothing was done.
+#[inline]
+pub(crate) fn push(engine_id: u64, record: Record) -> bool {
+    HOT.with(|hot| hot.engine_id.get() == engine_id && hot.push(record))
+}
+
+/// The same with the start of a poll of task `id`, if it is noted which worker the thread is.
+#[inline]
+pub(crate) fn push_poll_start(engine_id: u64, id: u64, record: Record) -> bool {
+    HOT.with(|hot| {
+        let pushed = hot.engine_id.get() == engine_id && hot.knows_worker.get() && hot.push(record);
+        if pushed {
+            hot.polled.set(id);
+        }
+        pushed
+    })
+}
+
+/// The same with the end of task `id`.
+///
+/// One that isn't polled may be the run loop of a worker, which terminates after `block_in_place`
+/// took its worker away: the thread is none from then on.
+#[inline]
+pub(crate) fn push_end(engine_id: u64, id: u64, record: Record) -> bool {
+    HOT.with(|hot| {
+        let pushed = hot.engine_id.get() == engine_id && hot.push(record);
+        if pushed && hot.polled.get() != id {
+            hot.knows_worker.set(false);
+        }
+        pushed
+    })
+}
+
+/// The same with a spawn of task `id`, if the location is that of the last one.
+#[inline]
+pub(crate) fn push_spawn(engine_id: u64, ticks: u64, id: u64, location: usize) -> bool {
+    HOT.with(|hot| {
+        let (last, number) = hot.location.get();
+        if hot.engine_id.get() != engine_id || last != location {
+            return false;
+        }
+        pack_spawn(id, number)
+            .is_some_and(|payload| hot.push(Record::event(ticks, Kind::SpawnAt, payload)))
+    })
+}
+
+impl Hot {
+    #[inline]
+    fn push(&self, record: Record) -> bool {
+        self.ring.get().is_some_and(|ring| ring.push(record))
+    }
+
+    /// Lets `f` do what it will with `lane`; nobody else gets at it meanwhile.
+    #[inline]
+    fn lend<R>(&self, engine_id: u64, lane: &mut Lane, f: impl FnOnce(&mut Lane) -> R) -> R {
+        if self.engine_id.replace(0) == engine_id {
+            lane.worker_is_stale |= !self.knows_worker.get();
+            lane.polled = self.polled.get();
+        }
+        let result = f(lane);
+        self.knows_worker.set(!lane.worker_is_stale);
+        self.polled.set(lane.polled);
+        self.location.set(lane.location);
+        self.ring.set(Some(lane.ring));
+        self.engine_id.set(engine_id);
+        result
+    }
 }
 
 /// The lanes of one thread: one for each collector whose hooks ran here.
@@ -93,6 +196,11 @@ struct Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
+        HOT.with(|hot| {
+            if hot.engine_id.get() == self.engine_id {
+                hot.engine_id.set(0);
+            }
+        });
         if let (Some(engine), Some(lane)) = (self.engine.upgrade(), self.lane.take()) {
             engine.retire(lane);
         }
@@ -100,6 +208,8 @@ impl Drop for Entry {
 }
 
 /// Calls `f` with this thread's lane of `engine`.
+///
+/// From then on [`push`] finds it.
 #[inline]
 pub(crate) fn with<R>(engine: &Arc<Engine>, f: impl FnOnce(&mut Lane) -> R) -> Result<R, NoLane> {
     LANES
@@ -107,10 +217,13 @@ pub(crate) fn with<R>(engine: &Arc<Engine>, f: impl FnOnce(&mut Lane) -> R) -> R
             let mut lanes = lanes.try_borrow_mut().map_err(|_| NoLane::Busy)?;
             // `f` is called in one place, so that it is compiled into it.
             if lanes.last.as_ref().is_none_or(|entry| entry.engine_id != engine.id) {
+                HOT.with(|hot| hot.engine_id.set(0));
                 lanes.find(engine);
             }
             match &mut lanes.last {
-                Some(Entry { lane: Some(lane), .. }) => Ok(f(lane)),
+                Some(Entry { lane: Some(lane), .. }) => {
+                    Ok(HOT.with(|hot| hot.lend(engine.id, lane, f)))
+                }
                 _ => Err(NoLane::Gone),
             }
         })

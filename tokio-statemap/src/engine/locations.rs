@@ -67,7 +67,9 @@ impl KnownLocations {
     }
 }
 
-fn address(location: StaticLocation) -> usize {
+/// What tells a location from others.
+#[inline]
+pub(crate) fn address(location: StaticLocation) -> usize {
     std::ptr::from_ref(location).addr()
 }
 

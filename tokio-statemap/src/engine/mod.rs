@@ -21,13 +21,14 @@ use crate::clock::Clock;
 use crate::config::{CollectorConfig, Keep};
 use crate::engine::lane::{Lane, NoLane};
 use crate::engine::locations::Locations;
-use crate::engine::record::{Kind, ROOT, pack_ready};
-use crate::engine::ring::{Outlet, Ring};
+use crate::engine::record::{Kind, ROOT, Record, pack_ready};
+use crate::engine::ring::Ring;
 use crate::engine::roots::Roots;
 use crate::engine::roster::Roster;
 use crate::engine::store::{Segment, Store, StreamId, new_buffer};
 use crate::lost::Lost;
 use crate::sync::lock;
+use crate::sys::tsc;
 
 /// Nothing is recorded.
 const OFF: u8 = 0;
@@ -35,6 +36,9 @@ const OFF: u8 = 0;
 const ON: u8 = 1;
 /// `max_events` are there, and `keep = "first"`: events are only counted.
 const FULL: u8 = 2;
+/// Everything is, by the TSC, and no task lives whose spawn was not recorded: most hooks need to do
+/// no more than to add a record to their thread's ring.
+const PLAIN: u8 = 3;
 
 /// All that the hooks of one runtime share.
 #[derive(Debug)]
@@ -60,7 +64,7 @@ pub(crate) struct Engine {
     pub(crate) runtime_name: OnceLock<String>,
     /// Set once a hook ran inside the runtime.
     is_known: OnceLock<()>,
-    outlets: Mutex<Vec<Arc<Outlet>>>,
+    rings: Mutex<Vec<&'static Ring>>,
     /// Boxed, as they are handed on and a lane is a kilobyte.
     #[expect(clippy::vec_box)]
     idle_lanes: Mutex<Vec<Box<Lane>>>,
@@ -88,7 +92,8 @@ pub(crate) struct Window {
 
 impl Engine {
     pub(crate) fn new(config: CollectorConfig) -> Arc<Self> {
-        static IDS: AtomicU64 = AtomicU64::new(0);
+        // 0 is none.
+        static IDS: AtomicU64 = AtomicU64::new(1);
         Arc::new(Self {
             id: IDS.fetch_add(1, Ordering::Relaxed),
             state: AtomicU8::new(OFF),
@@ -103,7 +108,7 @@ impl Engine {
             windows: Mutex::default(),
             runtime_name: OnceLock::new(),
             is_known: OnceLock::new(),
-            outlets: Mutex::default(),
+            rings: Mutex::default(),
             idle_lanes: Mutex::default(),
             orphans: Mutex::default(),
             streams: AtomicU32::new(0),
@@ -129,7 +134,13 @@ impl Engine {
         windows.push(Window { from: self.clock.ticks(), to: None });
         self.windows_started.fetch_add(1, Ordering::Relaxed);
         let is_full = self.is_full.load(Ordering::Relaxed);
-        self.state.store(if is_full { FULL } else { ON }, Ordering::Release);
+        self.state.store(if is_full { FULL } else { self.on() }, Ordering::Release);
+    }
+
+    /// What the state is while everything is recorded.
+    fn on(&self) -> u8 {
+        let is_plain = self.clock.is_tsc() && !self.late.load(Ordering::Relaxed);
+        if is_plain { PLAIN } else { ON }
     }
 
     /// Says that tasks may live before the first start.
@@ -164,30 +175,91 @@ impl Engine {
 
     // ---- what the hooks say -------------------------------------------------------------------
 
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(crate) fn task_spawned(
         self: &Arc<Self>,
+        ticks: Option<u64>,
         id: u64,
-        location: impl FnOnce() -> Option<&'static Location<'static>> + Copy,
+        location: Option<&'static Location<'static>>,
     ) {
         if self.state.load(Ordering::Relaxed) == OFF && !self.missed.load(Ordering::Relaxed) {
             self.missed.store(true, Ordering::Relaxed);
         }
-        self.record(|lane, ticks| {
-            self.note_location(lane, ticks, location());
+        let Some(ticks) = ticks.or_else(|| self.ticks()) else { return };
+        self.write(|lane| {
+            self.note_location(lane, ticks, location);
             lane.push(self, ticks, Kind::Spawn, id);
         });
     }
 
+    /// The same as [`task_spawned`](Self::task_spawned), if that needs no more than a record.
     #[inline]
+    pub(crate) fn add_spawn(
+        &self,
+        ticks: u64,
+        id: u64,
+        location: &'static Location<'static>,
+    ) -> bool {
+        lane::push_spawn(self.id, ticks, id, locations::address(location))
+    }
+
+    /// When it is, if most hooks need to know no more. They ask this first, and everything else
+    /// only if it says nothing: so there is no call in their common case, and nothing that would
+    /// have to outlive one.
+    #[inline]
+    pub(crate) fn plain_ticks(&self) -> Option<u64> {
+        (self.state.load(Ordering::Relaxed) == PLAIN).then(tsc::ticks)
+    }
+
+    /// When it is, if anything is to be recorded.
+    fn ticks(self: &Arc<Self>) -> Option<u64> {
+        match self.state.load(Ordering::Relaxed) {
+            OFF => None,
+            FULL => {
+                self.refuse();
+                None
+            }
+            _ => Some(self.clock.ticks()),
+        }
+    }
+
+    /// The same as [`poll_started`](Self::poll_started), if that needs no more than a record.
+    #[inline]
+    pub(crate) fn add_poll_start(&self, ticks: u64, id: u64, ready_for: Option<Duration>) -> bool {
+        let record = match ready_for {
+            None => Some(Record::event(ticks, Kind::PollStart, id)),
+            Some(ready_for) => pack_ready(id, ready_for.as_nanos() as u64)
+                .map(|payload| Record::event(ticks, Kind::PollStartReady, payload)),
+        };
+        record.is_some_and(|record| lane::push_poll_start(self.id, id, record))
+    }
+
+    /// The same as [`poll_ended`](Self::poll_ended), if that needs no more than a record.
+    #[inline]
+    pub(crate) fn add_poll_end(&self, ticks: u64, id: u64) -> bool {
+        lane::push(self.id, Record::event(ticks, Kind::PollEnd, id))
+    }
+
+    /// The same as [`task_terminated`](Self::task_terminated), if that needs no more than a record.
+    #[inline]
+    pub(crate) fn add_end(&self, ticks: u64, id: u64) -> bool {
+        lane::push_end(self.id, id, Record::event(ticks, Kind::Terminate, id))
+    }
+
+    #[cold]
+    #[inline(never)]
     pub(crate) fn poll_started(
         self: &Arc<Self>,
+        ticks: Option<u64>,
         id: u64,
         ready_for: Option<Duration>,
         location: impl FnOnce() -> Option<&'static Location<'static>> + Copy,
     ) {
-        self.record(|lane, ticks| {
+        let Some(ticks) = ticks.or_else(|| self.ticks()) else { return };
+        self.write(|lane| {
             self.note_worker(lane, ticks);
+            lane.polled = id;
             if self.late.load(Ordering::Relaxed) {
                 self.introduce(lane, ticks, id, location());
             }
@@ -205,16 +277,20 @@ impl Engine {
         });
     }
 
-    #[inline]
-    pub(crate) fn poll_ended(self: &Arc<Self>, id: u64) {
-        self.record(|lane, ticks| lane.push(self, ticks, Kind::PollEnd, id));
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn poll_ended(self: &Arc<Self>, ticks: Option<u64>, id: u64) {
+        let Some(ticks) = ticks.or_else(|| self.ticks()) else { return };
+        self.write(|lane| lane.push(self, ticks, Kind::PollEnd, id));
     }
 
-    #[inline]
-    pub(crate) fn task_terminated(self: &Arc<Self>, id: u64) {
-        self.record(|lane, ticks| {
-            // The run loop of a worker terminates too, after `block_in_place` took its worker away.
-            lane.worker_is_stale = true;
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn task_terminated(self: &Arc<Self>, ticks: Option<u64>, id: u64) {
+        let Some(ticks) = ticks.or_else(|| self.ticks()) else { return };
+        self.write(|lane| {
+            // As `lane::push_end` has it.
+            lane.worker_is_stale |= lane.polled != id;
             lane.push(self, ticks, Kind::Terminate, id);
         });
     }
@@ -255,18 +331,20 @@ impl Engine {
         });
     }
 
-    /// The one way in: finds out whether to record, when it is and where to.
+    /// Where not only a record is to be written: finds out whether to record, when it is and where
+    /// to.
     #[inline]
     fn record(self: &Arc<Self>, write: impl FnOnce(&mut Lane, u64) + Copy) {
-        match self.state.load(Ordering::Relaxed) {
-            OFF => {}
-            ON => {
-                let ticks = self.clock.ticks();
-                if let Err(why) = lane::with(self, |lane| write(lane, ticks)) {
-                    self.record_elsewhere(why, |lane| write(lane, ticks));
-                }
-            }
-            _ => self.refuse(),
+        if let Some(ticks) = self.ticks() {
+            self.write(|lane| write(lane, ticks));
+        }
+    }
+
+    /// Lets `write` write to this thread's lane.
+    #[inline]
+    fn write(self: &Arc<Self>, write: impl FnOnce(&mut Lane) + Copy) {
+        if let Err(why) = lane::with(self, write) {
+            self.record_elsewhere(why, write);
         }
     }
 
@@ -296,6 +374,7 @@ impl Engine {
     fn note_location(&self, lane: &mut Lane, ticks: u64, at: Option<&'static Location<'static>>) {
         if let Some(location) = at {
             let id = lane.locations.id(location, &self.locations);
+            lane.location = (locations::address(location), id);
             lane.push(self, ticks, Kind::Location, u64::from(id));
         }
     }
@@ -366,8 +445,8 @@ impl Engine {
             return lane;
         }
         let buffer = new_buffer(block_records(&self.config));
-        let ring = Ring::new(self.config.buffer_capacity, self.new_stream(), buffer);
-        lock(&self.outlets).push(Arc::clone(ring.outlet()));
+        let ring = Ring::take(self.config.buffer_capacity, self.new_stream(), buffer);
+        lock(&self.rings).push(ring);
         Lane::new(ring)
     }
 
@@ -394,8 +473,11 @@ impl Engine {
                 let before = self.drained_events.fetch_add(moved_events, Ordering::Relaxed);
                 if before + moved_events >= self.config.max_events as u64 {
                     self.is_full.store(true, Ordering::Relaxed);
-                    let _ =
-                        self.state.compare_exchange(ON, FULL, Ordering::Release, Ordering::Relaxed);
+                    // Unless it was stopped.
+                    for on in [PLAIN, ON] {
+                        let (set, get) = (Ordering::Release, Ordering::Relaxed);
+                        let _ = self.state.compare_exchange(on, FULL, set, get);
+                    }
                 }
             }
             Keep::Last => self.drop_surplus(),
@@ -420,8 +502,8 @@ impl Engine {
         // Threads that seldom emit have older records that fill no block yet. They come first, as
         // what their rings hold may just fill blocks that are as old.
         let mut events = 0;
-        for outlet in lock(&self.outlets).iter() {
-            events += outlet.take_until(until_ticks, &self.store, &mut taken);
+        for ring in lock(&self.rings).iter() {
+            events += ring.take_until(until_ticks, &self.store, &mut taken);
         }
         events += lock(&self.store).take_until(until_ticks, &mut taken);
         taken.sort_unstable_by_key(Segment::order);
@@ -432,15 +514,15 @@ impl Engine {
 
     /// Moves all that is in rings to the store.
     pub(crate) fn flush(&self) {
-        let outlets = lock(&self.outlets).clone();
-        let moved = outlets.iter().map(|outlet| outlet.flush(&self.store)).sum();
+        let rings = lock(&self.rings).clone();
+        let moved = rings.iter().map(|ring| ring.flush(&self.store)).sum();
         self.after_drain(moved);
     }
 
     /// What is not kept, if the store holds `stored_events`.
     pub(crate) fn lost(&self, stored_events: u64) -> Lost {
         let surplus = stored_events.saturating_sub(self.config.max_events as u64);
-        let refused: u64 = lock(&self.outlets).iter().map(|o| o.refused()).sum();
+        let refused: u64 = lock(&self.rings).iter().map(|ring| ring.refused()).sum();
         let (refused_surplus, dropped_surplus) = match self.config.keep {
             Keep::First => (surplus, 0),
             Keep::Last => (0, surplus),
@@ -458,11 +540,18 @@ impl Engine {
     /// was there, as much as `lost` says was too much.
     pub(crate) fn was_drained(&self, left_events: u64, lost: &Lost) {
         self.dropped_events.store(lost.dropped_events, Ordering::Relaxed);
-        let refused = lock(&self.outlets).iter().map(|o| o.refused()).sum();
+        let refused = lock(&self.rings).iter().map(|ring| ring.refused()).sum();
         self.refused_at_drain.store(lost.refused_events.saturating_sub(refused), Ordering::Relaxed);
         self.drained_events.store(left_events, Ordering::Relaxed);
         self.is_full.store(false, Ordering::Relaxed);
-        let _ = self.state.compare_exchange(FULL, ON, Ordering::Release, Ordering::Relaxed);
+        let (set, get) = (Ordering::Release, Ordering::Relaxed);
+        let _ = self.state.compare_exchange(FULL, self.on(), set, get);
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        Ring::give_back(std::mem::take(&mut *lock(&self.rings)));
     }
 }
 

@@ -1,5 +1,7 @@
 //! The 16 bytes that an event is kept as.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 /// One event, or a note about the next one: when, what, and about whom.
 ///
 /// The upper 4 bits of `word` are the [`Kind`], the rest is its payload.
@@ -27,21 +29,23 @@ pub(crate) enum Kind {
     ThreadStop = 6,
     Park = 7,
     Unpark = 8,
+    /// Of the task; with the index of its location ([`pack_spawn`]).
+    SpawnAt = 9,
     /// A note: the next `Spawn` or `Who` is from this location, by its index.
-    Location = 9,
+    Location = 10,
     /// A note: from here on the thread is the worker `payload - 1`, or none with 0.
-    Role = 10,
+    Role = 11,
     /// A note: the task of the next `PollStart` had been ready for so many ns.
-    Ready = 11,
+    Ready = 12,
     /// A note: the task was spawned at the location just noted, before recording started.
-    Who = 12,
+    Who = 13,
     /// A note: the thread that this stream belongs to ended.
-    End = 13,
+    End = 14,
     /// A note, in blocks that several streams share: the next records are of this stream.
-    Stream = 14,
+    Stream = 15,
 }
 
-const KINDS: [Kind; 15] = [
+const KINDS: [Kind; 16] = [
     Kind::Spawn,
     Kind::PollStart,
     Kind::PollStartReady,
@@ -51,6 +55,7 @@ const KINDS: [Kind; 15] = [
     Kind::ThreadStop,
     Kind::Park,
     Kind::Unpark,
+    Kind::SpawnAt,
     Kind::Location,
     Kind::Role,
     Kind::Ready,
@@ -71,6 +76,14 @@ impl Record {
         Self { ticks, word: (kind as u64) << PAYLOAD_BITS | payload & PAYLOAD }
     }
 
+    /// The same of a payload that is known to fit: a task's number, of which there are not so many,
+    /// or what the functions here packed.
+    #[inline]
+    pub(crate) fn event(ticks: u64, kind: Kind, payload: u64) -> Self {
+        debug_assert!(payload <= PAYLOAD);
+        Self { ticks, word: (kind as u64) << PAYLOAD_BITS | payload }
+    }
+
     #[inline]
     pub(crate) fn kind(self) -> Kind {
         // `new` is the only maker, so the index is in bounds.
@@ -82,10 +95,48 @@ impl Record {
         self.word & PAYLOAD
     }
 
+    /// The task, if this starts a poll of it that `next` ends.
+    #[inline]
+    pub(crate) fn whole_poll(self, next: Option<&Self>) -> Option<u64> {
+        const START: u64 = Kind::PollStart as u64;
+        const START_READY: u64 = Kind::PollStartReady as u64;
+        let id = match self.word >> PAYLOAD_BITS {
+            START => self.payload(),
+            START_READY => unpack_ready(self.payload()).0,
+            _ => return None,
+        };
+        next.is_some_and(|next| next.word == Self::new(0, Kind::PollEnd, id).word).then_some(id)
+    }
+
     /// Whether it counts as an event.
     #[inline]
     pub(crate) fn is_event(self) -> bool {
-        self.word >> PAYLOAD_BITS <= Kind::Unpark as u64
+        self.word >> PAYLOAD_BITS <= Kind::SpawnAt as u64
+    }
+}
+
+/// Where a record is written by one thread and read by others.
+///
+/// What tells them that it is there orders the two: it is read before it is written again.
+#[derive(Debug, Default)]
+pub(crate) struct Slot {
+    ticks: AtomicU64,
+    word: AtomicU64,
+}
+
+impl Slot {
+    #[inline]
+    pub(crate) fn set(&self, record: Record) {
+        self.ticks.store(record.ticks, Ordering::Relaxed);
+        self.word.store(record.word, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> Record {
+        Record {
+            ticks: self.ticks.load(Ordering::Relaxed),
+            word: self.word.load(Ordering::Relaxed),
+        }
     }
 }
 
@@ -119,6 +170,21 @@ pub(crate) fn unpack_ready(payload: u64) -> (u64, u64) {
     (payload >> READY_BITS, mantissa << (ready >> MANTISSA_BITS))
 }
 
+const LOCATION_BITS: u32 = 24;
+
+/// A task id and the index of its location, in one payload. `None` if either doesn't fit.
+#[inline]
+pub(crate) fn pack_spawn(id: u64, location: u32) -> Option<u64> {
+    let fits = id >> (PAYLOAD_BITS - LOCATION_BITS) == 0 && location >> LOCATION_BITS == 0;
+    fits.then(|| id << LOCATION_BITS | u64::from(location))
+}
+
+/// The id and the index that [`pack_spawn`] packed.
+#[inline]
+pub(crate) fn unpack_spawn(payload: u64) -> (u64, u32) {
+    (payload >> LOCATION_BITS, (payload & ((1 << LOCATION_BITS) - 1)) as u32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,6 +210,14 @@ mod tests {
                 assert!(back <= ns && (ns - back) as f64 <= ns as f64 * 4e-6, "{ns} {back}");
             }
         }
+    }
+
+    #[test]
+    fn a_spawn_comes_back_with_its_location() {
+        for (id, location) in [(1, 0), ((1 << 36) - 1, (1 << 24) - 1)] {
+            assert_eq!(unpack_spawn(pack_spawn(id, location).unwrap()), (id, location));
+        }
+        assert_eq!((pack_spawn(1 << 36, 0), pack_spawn(0, 1 << 24)), (None, None));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::hash::BuildHasherDefault;
 
 use crate::clock::KeepU64;
 use crate::engine::Window;
-use crate::engine::record::{Kind, ROOT, Record, unpack_ready};
+use crate::engine::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
 use crate::engine::store::{Segment, StreamId};
 
 /// A map by ids that are dense enough to be their own hash: `hashbrown` looks at the upper bits
@@ -161,7 +161,15 @@ impl Roster {
             };
             let mut stream = self.streams.remove(&segment.stream).unwrap_or_default();
             let mut ended = false;
-            for &record in records {
+            let mut records = records.iter();
+            while let Some(&record) = records.next() {
+                if let Some(id) = record.whole_poll(records.as_slice().first()) {
+                    // Most of all there is: it leaves nothing behind but that the task was polled.
+                    records.next();
+                    stream.ready_for_ns = None;
+                    self.polled(id, record.ticks);
+                    continue;
+                }
                 match record.kind() {
                     Kind::Terminate => {
                         stream.terminated = Some(record.payload());
@@ -194,6 +202,11 @@ impl Roster {
             Kind::Spawn => {
                 let (location, parent) = (stream.location.take(), stream.polls.last().copied());
                 self.spawned(id, record.ticks, location, parent);
+            }
+            Kind::SpawnAt => {
+                let (id, location) = unpack_spawn(id);
+                let parent = stream.polls.last().copied();
+                self.spawned(id, record.ticks, Some(location), parent);
             }
             Kind::Who => {
                 let location = stream.location.take();
@@ -243,6 +256,7 @@ impl Roster {
         }
     }
 
+    #[inline]
     fn polled(&mut self, id: u64, ticks: u64) {
         if id & ROOT != 0 {
             if let Some(root) = self.find(id) {

@@ -125,14 +125,20 @@ impl Store {
     }
 
     /// Keeps `buffer`, and puts an empty one in its place.
-    pub(crate) fn seal(&mut self, stream: StreamId, sequence: Sequence, buffer: &mut Buffer) {
+    pub(crate) fn seal(
+        &mut self,
+        stream: StreamId,
+        sequence: Sequence,
+        buffer: &mut Buffer,
+        events: u64,
+    ) {
         if buffer.is_empty() {
             return;
         }
         let empty = self.take_buffer();
         let records = std::mem::replace(buffer, empty);
-        self.events += events_in(&records);
-        self.push(Content::Single(Segment::new(stream, sequence, records)));
+        self.events += events;
+        self.push(Content::Single(Segment::new(stream, sequence, records)), events);
     }
 
     /// Keeps a run that doesn't fill a block.
@@ -142,7 +148,8 @@ impl Store {
         if self.tails.len() + records.len() + 1 > self.block_records {
             let empty = self.take_buffer();
             let full = std::mem::replace(&mut self.tails, empty);
-            self.push(Content::Shared(full));
+            let events = events_in(&full);
+            self.push(Content::Shared(full), events);
         }
         self.events += events_in(records);
         let tails = Arc::make_mut(&mut self.tails);
@@ -150,7 +157,7 @@ impl Store {
         tails.extend_from_slice(records);
     }
 
-    fn push(&mut self, content: Content) {
+    fn push(&mut self, content: Content, events: u64) {
         let records = content.records();
         let mut ticks = records.iter().map(|record| record.ticks);
         let ends = match &content {
@@ -160,7 +167,7 @@ impl Store {
         };
         let (Some(first_ticks), Some(last_ticks)) = ends else { return };
         let place = self.blocks.partition_point(|block| block.last_ticks <= last_ticks);
-        let block = Block { events: events_in(records), content, first_ticks, last_ticks };
+        let block = Block { events, content, first_ticks, last_ticks };
         self.blocks.insert(place, block);
     }
 
@@ -224,11 +231,13 @@ impl Store {
             match self.blocks.remove(i).map(|block| block.content) {
                 Some(Content::Single(mut segment)) => {
                     into.push(segment.split_until(until_ticks));
-                    self.push(Content::Single(segment));
+                    let events = events_in(segment.records());
+                    self.push(Content::Single(segment), events);
                 }
                 Some(Content::Shared(records)) => {
                     let later = split_tails(&records, until_ticks, into);
-                    self.push(Content::Shared(Arc::new(later)));
+                    let events = events_in(&later);
+                    self.push(Content::Shared(Arc::new(later)), events);
                 }
                 None => {}
             }
@@ -372,9 +381,9 @@ mod tests {
         let mut store = Store::new(4, 8);
         // A slow thread's block reaches over all of the fast one's: it says nothing about what is
         // complete after the first fast block.
-        store.seal(1, 0, &mut Arc::new(run(0..4)));
-        store.seal(2, 0, &mut Arc::new(vec![run(1..2)[0], run(90..91)[0]]));
-        store.seal(1, 1, &mut Arc::new(run(4..8)));
+        store.seal(1, 0, &mut Arc::new(run(0..4)), 4);
+        store.seal(2, 0, &mut Arc::new(vec![run(1..2)[0], run(90..91)[0]]), 2);
+        store.seal(1, 1, &mut Arc::new(run(4..8)), 4);
         assert_eq!(store.surplus(4), Some(3));
         assert_eq!(store.surplus(5), None);
         let mut dropped = Vec::new();
@@ -402,7 +411,7 @@ mod tests {
         let free = store.free.len();
         let mut buffer = store.take_buffer();
         Arc::get_mut(&mut buffer).unwrap().extend(run(0..4));
-        store.seal(1, 0, &mut buffer);
+        store.seal(1, 0, &mut buffer, 4);
         assert_eq!(store.free.len(), free - 2);
         let mut snapshot = Vec::new();
         store.segments(&mut snapshot);

@@ -1,7 +1,7 @@
 //! Where the rows of a section come from.
 
 /// Rows, asked for one at a time while they are drawn. A row is told by its index.
-pub(crate) trait Source {
+pub(crate) trait Source: Sync {
     /// Appends the name of a row.
     fn name(&self, row: u32, to: &mut String);
 

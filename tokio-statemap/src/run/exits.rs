@@ -18,7 +18,7 @@ pub(super) fn watch(run: &Arc<Active>) {
         }
     });
     #[cfg(unix)]
-    super::signal::install();
+    crate::sys::signal::install(write_all);
 }
 
 /// Takes out a run that is over.

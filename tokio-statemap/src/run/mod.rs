@@ -4,9 +4,9 @@ mod env;
 mod exits;
 mod output;
 mod path;
+mod progress;
 mod settings;
-#[cfg(unix)]
-mod signal;
+mod side_by_side;
 mod stream;
 mod target;
 mod window;
@@ -22,9 +22,12 @@ use crate::hooks::Hooks;
 use crate::message::say;
 use crate::root::Root;
 use crate::sync::lock;
+#[cfg(unix)]
+use crate::sys::signal;
 pub use settings::{Report, Settings};
 
 use output::Outputs;
+use progress::Progress;
 use window::Window;
 
 /// A run of a function that bears the attribute. Dropping it, after the runtime, is the run's end.
@@ -154,11 +157,12 @@ impl Active {
         // A bug of ours must not become the program's.
         let result = catch_unwind(AssertUnwindSafe(|| {
             self.collector.stop();
+            let progress = Progress::new();
             let timeline = self.collector.snapshot();
             #[cfg(unix)]
-            signal::without_fatal_signals(|| self.outputs.write(&timeline));
+            signal::without_fatal_signals(|| self.outputs.write(&timeline, &progress));
             #[cfg(not(unix))]
-            self.outputs.write(&timeline);
+            self.outputs.write(&timeline, &progress);
         }));
         if result.is_err() {
             say(format_args!("the files could not be written: this is a bug of tokio-statemap"));

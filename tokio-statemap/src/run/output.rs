@@ -4,10 +4,13 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::path::Names;
+use super::progress::Progress;
 use super::settings::{Report, Settings};
+use super::side_by_side::side_by_side;
 use super::stream::is_stream;
 use super::target::Target;
 use crate::config::TraceTarget;
+use crate::error::Error;
 use crate::message::{print, say};
 use crate::picture::Picture;
 use crate::report;
@@ -29,6 +32,9 @@ pub(super) struct Outputs {
     is_test: bool,
     is_delayed: bool,
 }
+
+/// What a file is written with.
+type Content<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + Sync + 'a;
 
 /// The paths of the files, as the user gives them.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -116,28 +122,25 @@ impl Outputs {
     }
 
     /// Writes everything. What fails costs a line, and nothing else.
-    pub(super) fn write(&self, timeline: &Timeline) {
+    pub(super) fn write(&self, timeline: &Timeline, progress: &Progress) {
+        let report = timeline.report();
+        let has_picture = self.html.is_some() || self.svg.is_some();
+        let picture = has_picture.then(|| Picture::of_report(timeline, &report, &self.labels));
         let mut written = Vec::new();
         let mut failed = Vec::new();
-        let mut write =
-            |target: &Option<Target>, content: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
-                if let Some(target) = target {
-                    match target.write(content) {
-                        Ok(()) => written.push(target.shown.display().to_string()),
-                        Err(error) => failed.push(format!("`{}`: {error}", target.key)),
-                    }
-                }
-            };
-        let report = timeline.report();
-        write(&self.tasks, &|w| write_tasks(timeline, &self.labels, w));
-        write(&self.workers, &|w| write_workers(timeline, &self.labels, w));
-        if self.html.is_some() || self.svg.is_some() {
-            let picture = Picture::of_report(timeline, &report, &self.labels);
-            write(&self.html, &|w| write_page(&picture, w));
-            write(&self.svg, &|w| svg::write(&picture, w));
+        for (target, result) in self.files(timeline, picture.as_ref(), progress) {
+            match result {
+                Ok(()) => written.push(target.shown.display().to_string()),
+                Err(error) => failed.push(format!("`{}`: {error}", target.key)),
+            }
         }
         let report = self.report_text(timeline, &report);
-        write(&self.report, &|w| w.write_all(report.as_bytes()));
+        if let Some(target) = &self.report {
+            match target.write(&|w| w.write_all(report.as_bytes())) {
+                Ok(()) => written.push(target.shown.display().to_string()),
+                Err(error) => failed.push(format!("`{}`: {error}", target.key)),
+            }
+        }
         let mut text = String::new();
         if self.report.is_none() {
             text = format!("{}\n", report.trim_end());
@@ -152,6 +155,41 @@ impl Outputs {
             true => eprint!("{text}"),
             false => print(format_args!("{text}")),
         }
+    }
+
+    /// Writes the files that show the timeline: side by side if there is much to write, for most of
+    /// the time goes into what is written and not into the disk.
+    fn files(
+        &self,
+        timeline: &Timeline,
+        picture: Option<&Picture<'_>>,
+        progress: &Progress,
+    ) -> Vec<(&Target, Result<(), Error>)> {
+        /// From how many events on. Writing fewer takes some ms.
+        const MANY_EVENTS: u64 = 200_000;
+        let labels = &self.labels;
+        let tasks = |w: &mut dyn Write| write_tasks(timeline, labels, progress.of(w));
+        let workers = |w: &mut dyn Write| write_workers(timeline, labels, progress.of(w));
+        let html = |w: &mut dyn Write| {
+            picture.map_or(Ok(()), |picture| write_page(picture, &mut progress.of(w)))
+        };
+        let svg = |w: &mut dyn Write| {
+            picture.map_or(Ok(()), |picture| svg::write(picture, progress.of(w)))
+        };
+        let contents: [(&Option<Target>, &Content<'_>); 4] = [
+            (&self.tasks, &tasks),
+            (&self.workers, &workers),
+            (&self.html, &html),
+            (&self.svg, &svg),
+        ];
+        let jobs = contents.into_iter().filter_map(|(target, content)| {
+            let target = target.as_ref()?;
+            Some(move || (target, target.write(content)))
+        });
+        if timeline.events < MANY_EVENTS {
+            return jobs.map(|job| job()).collect();
+        }
+        side_by_side(jobs.collect())
     }
 
     fn report_text(&self, timeline: &Timeline, report: &report::Report) -> String {

@@ -67,7 +67,7 @@ fn is_hash(text: &str) -> bool {
 /// The name of this host, if it has one.
 fn host() -> Option<String> {
     #[cfg(unix)]
-    let name = super::signal::host_name();
+    let name = crate::sys::signal::host_name();
     #[cfg(not(unix))]
     let name = std::env::var("COMPUTERNAME").ok();
     name.filter(|name| !name.is_empty())

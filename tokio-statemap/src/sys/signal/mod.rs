@@ -1,4 +1,4 @@
-//! Signals and the end of the process: the one module with `unsafe`, as the system's calls are.
+//! Signals and the end of the process.
 //!
 //! A signal handler may do next to nothing, so ours notes the signal and wakes a thread, which does
 //! the rest. It does so without a file descriptor: a program may close those that it doesn't know.
@@ -8,11 +8,10 @@
 //! calls ours too: ours then sees that it is no longer the one that is set, and leaves the signal to
 //! the application.
 
-#![allow(unsafe_code)]
-
 mod wake;
 
 use std::ffi::{c_char, c_int};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -29,6 +28,8 @@ const SIGNALS: [(c_int, Handler); 4] = [
     (libc::SIGABRT, on_abort),
 ];
 
+/// What is to be done before the process ends.
+static LAST: OnceLock<fn()> = OnceLock::new();
 /// The signals that came, as bits.
 static CAME: AtomicU32 = AtomicU32::new(0);
 /// How many signals came, and how many of them the thread has dealt with.
@@ -43,11 +44,13 @@ static IS_DYING: AtomicBool = AtomicBool::new(false);
 /// Whether the thread has dealt with an abort.
 static ABORT_SEEN: AtomicBool = AtomicBool::new(false);
 
-/// Sets the handlers, starts the thread, and has `exit` call us. Once a process, a child of a fork
+/// Sets the handlers, starts the thread, and has `exit` call us: `last` is what is to be done before
+/// the process ends. Once a process, a child of a fork
 /// included that records something itself.
-pub(super) fn install() {
+pub(crate) fn install(last: fn()) {
     static EXIT: std::sync::Once = std::sync::Once::new();
     let process = std::process::id();
+    LAST.get_or_init(|| last);
     if PROCESS.swap(process, Ordering::AcqRel) == process {
         return;
     }
@@ -68,13 +71,13 @@ extern "C" fn at_exit() {
     if PROCESS.load(Ordering::Acquire) != std::process::id() {
         return;
     }
-    let _ = std::panic::catch_unwind(super::exits::write_all);
+    let _ = std::panic::catch_unwind(write_all);
     wait_if_dying();
 }
 
 /// Where the process is about to die of a signal it must not end otherwise meanwhile: that would
 /// change its exit status.
-pub(super) fn wait_if_dying() {
+pub(crate) fn wait_if_dying() {
     const PATIENCE: Duration = Duration::from_secs(60);
     const STEP: Duration = Duration::from_millis(1);
     if PROCESS.load(Ordering::Acquire) != std::process::id() {
@@ -182,6 +185,12 @@ fn is_set(signal: c_int, handler: Handler) -> bool {
     action(signal) == handler as libc::sighandler_t
 }
 
+fn write_all() {
+    if let Some(last) = LAST.get() {
+        last();
+    }
+}
+
 /// Tells the thread of `signal`. It is async-signal-safe.
 fn tell(signal: c_int) {
     CAME.fetch_or(bit(signal), Ordering::AcqRel);
@@ -192,14 +201,14 @@ fn tell(signal: c_int) {
 /// On the thread: the files, then the death that the program would have died.
 fn on_delivery(signal: c_int) {
     if signal == libc::SIGABRT {
-        super::exits::write_all();
+        write_all();
         // The handler waits for this, and ends the process.
         return ABORT_SEEN.store(true, Ordering::Release);
     }
     IS_DYING.store(true, Ordering::Release);
     // Another one while the files are written ends the process at once.
     set_action(signal, libc::SIG_DFL);
-    super::exits::write_all();
+    write_all();
     // SAFETY: the set is initialised by `sigemptyset` before it is used. The signal is unblocked
     // in this thread, where `raise` sends it. Test: `ways_out::sigint`.
     unsafe {
@@ -253,7 +262,7 @@ fn set_action(signal: c_int, handler: libc::sighandler_t) {
 /// Calls `f` with the signals blocked that a write can be answered with: SIGXFSZ where a file gets
 /// larger than a limit (`ulimit -f`), SIGPIPE where nobody reads and the program has set the default
 /// action. What would end the process is then an error of `write`.
-pub(super) fn without_fatal_signals(f: impl FnOnce()) {
+pub(crate) fn without_fatal_signals(f: impl FnOnce()) {
     // SAFETY: the sets are initialised by `sigemptyset`, `pthread_sigmask` or `sigpending` before
     // they are read. `sigwait` is only called for a signal that is blocked and pending, so that it
     // returns at once. Test: `hostile::file_size_limit`.
@@ -284,7 +293,7 @@ pub(super) fn without_fatal_signals(f: impl FnOnce()) {
 }
 
 /// The name of this host.
-pub(super) fn host_name() -> Option<String> {
+pub(crate) fn host_name() -> Option<String> {
     let mut buffer = [0_u8; 256];
     // SAFETY: the pointer and the length are those of `buffer`. Test: `signal::tests::host_name`.
     let failed =

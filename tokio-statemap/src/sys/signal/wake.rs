@@ -11,7 +11,7 @@ mod sys {
     static SEMAPHORE: AtomicPtr<libc::sem_t> = AtomicPtr::new(std::ptr::null_mut());
 
     /// Makes the semaphore: a new one in a child of a fork, whose parent's may be in any state.
-    pub(in crate::run::signal) fn prepare() -> io::Result<()> {
+    pub(in crate::sys::signal) fn prepare() -> io::Result<()> {
         // SAFETY: all zeroes are memory that `sem_init` may initialise, at an address that it keeps
         // for ever as the box is leaked. Test: `ways_out::sigint`.
         unsafe {
@@ -25,14 +25,14 @@ mod sys {
     }
 
     /// Waits until woken, on the thread. It may return early.
-    pub(in crate::run::signal) fn wait() {
+    pub(in crate::sys::signal) fn wait() {
         // SAFETY: `prepare` came before the thread; a semaphore is never taken away.
         // Test: `ways_out::sigint`.
         unsafe { libc::sem_wait(SEMAPHORE.load(Ordering::Acquire)) };
     }
 
     /// Wakes the thread, from a handler.
-    pub(in crate::run::signal) fn wake() {
+    pub(in crate::sys::signal) fn wake() {
         let semaphore = SEMAPHORE.load(Ordering::Acquire);
         if !semaphore.is_null() {
             // SAFETY: it is initialised, or it would be null. Test: `ways_out::sigint`.
@@ -46,13 +46,13 @@ mod sys {
 mod sys {
     use std::time::Duration;
 
-    pub(in crate::run::signal) fn prepare() -> std::io::Result<()> {
+    pub(in crate::sys::signal) fn prepare() -> std::io::Result<()> {
         Ok(())
     }
 
-    pub(in crate::run::signal) fn wait() {
+    pub(in crate::sys::signal) fn wait() {
         std::thread::sleep(Duration::from_millis(50));
     }
 
-    pub(in crate::run::signal) fn wake() {}
+    pub(in crate::sys::signal) fn wake() {}
 }
