@@ -3,23 +3,30 @@
 //!
 //! `cargo bench -p tokio-statemap --bench hooks`
 //!
+//! With `-- check` it only compares the instructions with those that are committed, and fails if
+//! they have grown.
+//!
 //! The program is the worst case: tasks that do nothing but yield. Each figure is of runs in child
 //! processes of their own, all variants by turns, so that whatever else the machine does hits them
 //! alike. Instructions are callgrind's, where valgrind is installed: the difference between a run
 //! of many polls and one of fewer, so that start and end cancel.
 
 #[cfg(tokio_unstable)]
+mod gate;
+#[cfg(tokio_unstable)]
 mod program;
 #[cfg(tokio_unstable)]
 mod table;
 
 #[cfg(tokio_unstable)]
-fn main() {
+fn main() -> std::process::ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
         Some("run") => println!("{}", program::run(&arguments[1..]).as_nanos()),
+        Some("check") => return gate::check(),
         _ => table::print(),
     }
+    std::process::ExitCode::SUCCESS
 }
 
 #[cfg(not(tokio_unstable))]

@@ -10,8 +10,8 @@ const ROUNDS: usize = 15;
 const POLLS: u64 = 430_000;
 /// Polls of the two runs under callgrind.
 const COUNTED_POLLS: [u64; 2] = [30_000, 230_000];
-/// How often each of these two is counted. The fewest instructions are taken: before `main` the
-/// clock is calibrated, which takes the same time and not the same number of instructions.
+/// How often each of these two is counted. The fewest instructions are taken: threads that wait for
+/// one another don't do so with the same number of instructions each time.
 const COUNTS: usize = 3;
 
 /// The runtimes: their names, and the number of workers (0 is `current_thread`).
@@ -73,7 +73,7 @@ fn time(workers: usize) -> [f64; 4] {
 }
 
 /// Instructions a poll; `None` if valgrind can't run it.
-fn count(variant: Variant, workers: usize) -> Option<f64> {
+pub(crate) fn count(variant: Variant, workers: usize) -> Option<f64> {
     let [few, many] = COUNTED_POLLS.map(|polls| {
         let counts = (0..COUNTS).map(|_| {
             let mut command = Command::new("valgrind");

@@ -1,0 +1,49 @@
+//! The gate: instructions a poll may not grow without anyone saying so.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::program::Variant;
+use crate::table;
+
+/// How much more than what is committed passes, in percent.
+const TOLERANCE: f64 = 2.0;
+
+/// Compares the instructions that recording adds to a poll with those that are committed.
+///
+/// With `UPDATE_GOLDEN` in the environment it commits what it counts.
+pub(crate) fn check() -> ExitCode {
+    let counted = [Variant::None, Variant::Lean, Variant::Default].map(|variant| {
+        table::count(variant, 0).unwrap_or_else(|| panic!("this needs valgrind: {variant:?}"))
+    });
+    let [none, lean, default] = counted;
+    let counted = format!("lean {:.1}\ndefault {:.1}\n", lean - none, default - none);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(file(), &counted).expect("the committed figures");
+    }
+    let committed = std::fs::read_to_string(file()).expect("the committed figures");
+    println!("instructions that recording adds to a poll:");
+    let mut has_grown = false;
+    for (was, is) in committed.lines().zip(counted.lines()) {
+        let grown = (figure(is) / figure(was) - 1.0) * 100.0;
+        has_grown |= grown > TOLERANCE;
+        println!("  committed {was}, now {is}: {grown:+.1} %");
+    }
+    if has_grown {
+        println!(
+            "That is over {TOLERANCE} % more. If it must be, say why and commit the new ones:"
+        );
+        println!("  UPDATE_GOLDEN=1 cargo bench -p tokio-statemap --bench hooks -- check");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+fn figure(line: &str) -> f64 {
+    let figure = line.split(' ').nth(1).and_then(|figure| figure.parse().ok());
+    figure.unwrap_or_else(|| panic!("a name and a figure: {line}"))
+}
+
+fn file() -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "benches", "hooks", "instructions.txt"].iter().collect()
+}
