@@ -381,6 +381,9 @@ impl Records {
     #[cold]
     #[inline(never)]
     fn poll_started(&self, ticks: Option<u64>, meta: &TaskMeta<'_>) {
+        if self.engine.is_done() {
+            return;
+        }
         let id = crate::task_id::number(meta.id());
         self.engine.poll_started(ticks, id, ready_for(meta), || {
             self.engine.config.include_spawn_location.then(|| meta.spawned_at())
@@ -390,12 +393,18 @@ impl Records {
     #[cold]
     #[inline(never)]
     fn poll_ended(&self, ticks: Option<u64>, meta: &TaskMeta<'_>) {
+        if self.engine.is_done() {
+            return;
+        }
         self.engine.poll_ended(ticks, crate::task_id::number(meta.id()));
     }
 
     #[cold]
     #[inline(never)]
     fn task_terminated(&self, ticks: Option<u64>, meta: &TaskMeta<'_>) {
+        if self.engine.is_done() {
+            return;
+        }
         self.engine.task_terminated(ticks, crate::task_id::number(meta.id()));
     }
 }

@@ -119,7 +119,19 @@ pub(crate) fn push(engine_id: u64, record: Record) -> bool {
     HOT.with(|hot| hot.engine_id.get() == engine_id && hot.push(record))
 }
 
-/// The same with the start of a poll of task `id`, if it is noted which worker the thread is.
+/// The same, but only counts an event that is not kept.
+#[inline]
+pub(crate) fn refuse(engine_id: u64) -> bool {
+    HOT.with(|hot| match hot.ring.get() {
+        Some(ring) if hot.engine_id.get() == engine_id => {
+            ring.refuse();
+            true
+        }
+        _ => false,
+    })
+}
+
+/// The same as [`push`] with the start of a poll of task `id`, if it is noted which worker the thread is.
 #[inline]
 pub(crate) fn push_poll_start(engine_id: u64, id: u64, record: Record) -> bool {
     HOT.with(|hot| {

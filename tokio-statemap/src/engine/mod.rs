@@ -212,6 +212,17 @@ impl Engine {
         (self.state.load(Ordering::Relaxed) == PLAIN).then(tsc::ticks)
     }
 
+    /// Whether there is nothing to do: nothing is recorded, or what is refused is counted now. To be
+    /// asked before anything else that costs more than a record.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        match self.state.load(Ordering::Relaxed) {
+            OFF => true,
+            FULL => lane::refuse(self.id),
+            _ => false,
+        }
+    }
+
     /// When it is, if anything is to be recorded.
     fn ticks(self: &Arc<Self>) -> Option<u64> {
         match self.state.load(Ordering::Relaxed) {

@@ -100,12 +100,19 @@ impl Record {
     pub(crate) fn whole_poll(self, next: Option<&Self>) -> Option<u64> {
         const START: u64 = Kind::PollStart as u64;
         const START_READY: u64 = Kind::PollStartReady as u64;
-        let id = match self.word >> PAYLOAD_BITS {
-            START => self.payload(),
-            START_READY => unpack_ready(self.payload()).0,
-            _ => return None,
-        };
-        next.is_some_and(|next| next.word == Self::new(0, Kind::PollEnd, id).word).then_some(id)
+        const END: u64 = Kind::PollEnd as u64;
+        let next = next?.word;
+        match self.word >> PAYLOAD_BITS {
+            // The same task, so that only the kind differs.
+            START => {
+                (next == self.word + ((END - START) << PAYLOAD_BITS)).then_some(self.payload())
+            }
+            START_READY => {
+                let id = unpack_ready(self.payload()).0;
+                (next == END << PAYLOAD_BITS | id).then_some(id)
+            }
+            _ => None,
+        }
     }
 
     /// Whether it counts as an event.

@@ -1,0 +1,169 @@
+//! The bounds that the cost is held to, and whether they hold.
+
+use crate::callgrind::INSTRUCTIONS;
+use crate::measure::{CPU_NS, P99_NS, REQUESTS_PER_S};
+use crate::results::Measured;
+use crate::samples::{Samples, Spread};
+use crate::scale;
+use crate::startup::Start;
+use crate::variants::Variant::{self, *};
+use crate::workloads::{Kind, Workload};
+
+pub(crate) struct Bound {
+    pub(crate) what: String,
+    pub(crate) bound: String,
+    pub(crate) measured: String,
+    pub(crate) holds: bool,
+}
+
+/// All bounds that something was measured for.
+pub(crate) fn check(measured: &Measured) -> Vec<Bound> {
+    let mut bounds = Vec::new();
+    storms(&measured.samples, &mut bounds);
+    service(&measured.samples, &mut bounds);
+    exits(measured, &mut bounds);
+    starts(measured, &mut bounds);
+    flights(measured, &mut bounds);
+    bounds
+}
+
+const THREADS: [(usize, &str); 2] = [(0, "1 thread"), (2, "2 workers")];
+
+fn storms(samples: &Samples, bounds: &mut Vec<Bound>) {
+    let on = |kind, workers| Workload { kind, workers };
+    let mut push = |what: String, spread: Option<Spread>, most: f64, unit: &str| {
+        bounds.extend(spread.map(|spread| at_most(what, spread, most, unit)));
+    };
+    let over = samples.over_none((on(Kind::Yield, 0), LeanFirst), INSTRUCTIONS);
+    let what = "lean, every event kept: instructions a poll over none".to_owned();
+    push(what, Spread::of(over), 130.0, "");
+    let against = |kind, workers, ours, peer| {
+        let workload = on(kind, workers);
+        let pairs = extras(samples, workload, ours).zip(extras(samples, workload, peer));
+        Spread::of(pairs.map(|(ours, peer)| ours / peer))
+    };
+    for (variant, keep, most) in [(LeanLast, "last", 0.15), (LeanFirst, "first", 0.30)] {
+        for (workers, threads) in THREADS {
+            let what =
+                format!("lean, `keep = \"{keep}\"`, yield storm, {threads}: extra ns to dial9's");
+            push(what, against(Kind::Yield, workers, variant, Dial9), most, " ×");
+        }
+    }
+    for (variant, keep) in [(LeanLast, "last"), (LeanFirst, "first")] {
+        for (workers, threads) in THREADS {
+            let what =
+                format!("lean, `keep = \"{keep}\"`, spawn storm, {threads}: extra ns to dial9's");
+            push(what, against(Kind::Spawn, workers, variant, Dial9), 0.25, " ×");
+        }
+    }
+    for (variant, name) in [(Stopped, "after `stop()`"), (Full, "`keep = \"first\"`, full")] {
+        for (workers, threads) in THREADS {
+            let workload = on(Kind::Yield, workers);
+            let pairs = samples.pairs((workload, variant), (workload, Empty), CPU_NS);
+            let what = format!("{name}, {threads}: ns a poll over empty hooks");
+            push(what, Spread::of(pairs.map(|(this, empty)| this - empty)), 2.0, " ns");
+        }
+    }
+    for (variant, keep) in [(LeanLast, "last"), (LeanFirst, "first")] {
+        let [one, two] = [0, 2].map(|workers| extras(samples, on(Kind::Yield, workers), variant));
+        let what =
+            format!("lean, `keep = \"{keep}\"`: an event with 2 workers to one with 1 thread");
+        push(what, Spread::of(two.zip(one).map(|(two, one)| two / one)), 1.15, " ×");
+    }
+    for (variant, keep) in [(DefaultLast, "last"), (DefaultFirst, "first")] {
+        for (workers, threads) in THREADS {
+            let what = format!(
+                "default, `keep = \"{keep}\"`, yield storm, {threads}: extra ns to dial9's with its own spawn"
+            );
+            push(what, against(Kind::Yield, workers, variant, Dial9Spawn), 0.6, " ×");
+        }
+    }
+}
+
+fn service(samples: &Samples, bounds: &mut Vec<Bound>) {
+    let workload = Workload { kind: Kind::Http, workers: 1 };
+    let worse = |variant, metric, sign: f64| {
+        let pairs = samples.pairs((workload, variant), (workload, None), metric);
+        Spread::of(pairs.map(|(this, none)| sign * 100.0 * (this / none - 1.0)))
+    };
+    for (variant, name, most) in [(DefaultLast, "default", 2.0), (LeanLast, "lean", 1.0)] {
+        for (metric, of, sign) in [(REQUESTS_PER_S, "throughput", -1.0), (P99_NS, "p99", 1.0)] {
+            let Some(spread) = worse(variant, metric, sign) else { continue };
+            let mut bound = at_most(format!("HTTP, {name}: {of} worse by"), spread, most, " %");
+            if let Some(dial9) = worse(Dial9, metric, sign) {
+                bound.measured += &format!("; dial9 {:.1} %", dial9.median);
+            }
+            bounds.push(bound);
+        }
+    }
+}
+
+fn exits(measured: &Measured, bounds: &mut Vec<Bound>) {
+    for (files, runs) in &measured.exits {
+        let of = |key: &str| runs.iter().filter_map(|run| run[key].as_f64()).collect::<Vec<_>>();
+        let most = if *files == scale::DATA { 1.5 } else { 4.0 };
+        let Some(wall) = Spread::of(of("wall_s")) else { continue };
+        bounds.push(at_most(format!("the way out: {files}"), wall, most, " s"));
+        let records = of("extra_bytes").into_iter().zip(of("kept_events"));
+        let times = Spread::of(records.map(|(bytes, events)| bytes / (16.0 * events)));
+        let what = format!("the way out: {files}: memory beyond the records");
+        bounds.extend(times.map(|times| at_most(what, times, 2.5, " × the records")));
+    }
+}
+
+fn starts(measured: &Measured, bounds: &mut Vec<Bound>) {
+    let Ok([plain, fastant, on, _, off, plain_off]) = measured.starts.as_deref() else { return };
+    let over = |this: &Start, that: &Start| {
+        let pairs = this.cpu_ms.iter().zip(&that.cpu_ms);
+        Spread::of(pairs.map(|(this, that)| this - that)).expect("it was started")
+    };
+    let what = "start-up: CPU of the attribute beyond plain Tokio's".to_owned();
+    let mut bound = at_most(what, over(on, plain), 1.0, " ms");
+    bound.measured +=
+        &format!("; linking fastant alone takes {:.2} ms", over(fastant, plain).median);
+    bounds.push(bound);
+    let what = "start-up: CPU without `record` beyond plain Tokio's".to_owned();
+    bounds.push(at_most(what, over(off, plain_off), 0.2, " ms"));
+}
+
+fn flights(measured: &Measured, bounds: &mut Vec<Bound>) {
+    for flight in &measured.flights {
+        let name = format!("flight recorder of {} events", flight.max_events);
+        bounds.push(Bound {
+            what: format!("{name}: events/s"),
+            bound: "≥ 5 M".to_owned(),
+            measured: format!("{:.2} M", flight.events_per_s / 1e6),
+            holds: flight.events_per_s >= 5e6,
+        });
+        bounds.push(Bound {
+            what: format!("{name}: RSS"),
+            bound: "≤ 100 % of records × 16 bytes + 10 %".to_owned(),
+            measured: format!("{:.1} %", 100.0 * flight.of_budget()),
+            holds: flight.of_budget() <= 1.0,
+        });
+        bounds.push(Bound {
+            what: format!("{name}: the account, and the last events"),
+            bound: "exact, whole".to_owned(),
+            measured: format!(
+                "off by {}, {}",
+                flight.unaccounted_events(),
+                if flight.are_whole { "whole" } else { "with gaps" }
+            ),
+            holds: flight.unaccounted_events() == 0 && flight.are_whole,
+        });
+    }
+}
+
+/// What a variant takes beyond the program without hooks, turn by turn, in ns.
+fn extras(samples: &Samples, workload: Workload, variant: Variant) -> impl Iterator<Item = f64> {
+    samples.over_none((workload, variant), CPU_NS)
+}
+
+fn at_most(what: String, spread: Spread, most: f64, unit: &str) -> Bound {
+    let Spread { median, low, high } = spread;
+    let measured = match low == high {
+        true => format!("{median:.2}{unit}"),
+        false => format!("{median:.2} ({low:.2}…{high:.2}){unit}"),
+    };
+    Bound { what, bound: format!("≤ {most}{unit}"), measured, holds: median <= most }
+}

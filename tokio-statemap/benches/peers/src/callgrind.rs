@@ -1,0 +1,82 @@
+//! Instructions, counted by callgrind: the difference between a longer run and a shorter one, so that
+//! start and end cancel.
+//!
+//! What is before `main` isn't counted: there a clock is calibrated, which always takes the same time and
+//! never the same number of instructions. The fewest of two counts are taken: what is done every so
+//! many milliseconds, as dial9 does, is done the more often the slower the machine is. The kernel's
+//! instructions are not seen; under valgrind a clock that is read by `clock_gettime` is a system call.
+
+use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
+
+use crate::measure;
+use crate::plan::Plan;
+use crate::programs::{self, Programs};
+use crate::samples::Samples;
+use crate::workloads::Workload;
+
+/// Instructions a unit.
+pub(crate) const INSTRUCTIONS: &str = "instructions";
+
+/// The first line of `valgrind --version`; `None` if there is none.
+pub(crate) fn version() -> Option<String> {
+    let output = Command::new("valgrind").arg("--version").output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Counts what the plan says, with one worker, as only that repeats. Other load on the machine doesn't
+/// matter, so each of its processors counts.
+pub(crate) fn count(plan: &Plan, programs: &Programs, samples: &mut Samples) {
+    if plan.counts == 0 || version().is_none() {
+        return;
+    }
+    let mut todo = Vec::new();
+    for &kind in &plan.workloads {
+        for variant in measure::variants(kind, programs) {
+            if let Some(units) = kind.counted_units(variant) {
+                todo.push((Workload { kind, workers: 0 }, variant, units));
+            }
+        }
+    }
+    let all = todo.len();
+    let (todo, done) = (Mutex::new(todo), Mutex::new(Vec::new()));
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let next = todo.lock().expect("nobody panicked").pop();
+                    let Some((workload, variant, units)) = next else { return };
+                    let program = programs.of(variant).expect("it was built");
+                    let [few, many] = units.map(|units| {
+                        let arguments = ["run", &workload.id(), variant.id(), &units.to_string()];
+                        let counts = (0..plan.counts).map(|_| instructions(program, arguments));
+                        counts.min().expect("at least one")
+                    });
+                    let [few_units, many_units] =
+                        units.map(|units| units + workload.warm_up_units(units));
+                    let each = (many as f64 - few as f64) / (many_units - few_units) as f64;
+                    let mut done = done.lock().expect("nobody panicked");
+                    done.push((workload, variant, each));
+                    eprint!("\rinstructions: {} of {all}  ", done.len());
+                }
+            });
+        }
+    });
+    eprintln!();
+    for (workload, variant, each) in done.into_inner().expect("nobody panicked") {
+        samples.push((workload, variant), INSTRUCTIONS, each);
+    }
+}
+
+fn instructions(program: &std::path::Path, arguments: [&str; 4]) -> u64 {
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--zero-before=main"]);
+    command.arg(program);
+    let (_, stderr) = programs::output_of(command.args(arguments));
+    // ==4711== Collected : 62512345
+    let (_, collected) = stderr.split_once("Collected :").expect("callgrind's last word");
+    let count = collected.split_whitespace().next().expect("a count");
+    count.parse().expect("a number")
+}

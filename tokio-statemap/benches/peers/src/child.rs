@@ -1,0 +1,55 @@
+//! What a child process measures of itself: it prints one JSON object.
+
+use serde_json::{Value, json};
+
+use crate::scale;
+use crate::usage::{self, Since};
+use crate::variants::{Limits, Traced, Variant};
+use crate::workloads::{self, Workload};
+
+/// Runs what `words` say: `WORKLOAD VARIANT UNITS [account]`, or one of the others below.
+pub(crate) fn run(words: &[&str]) -> Value {
+    let number = |word: &str| word.parse().expect("a number");
+    match *words {
+        ["load", address, requests] => workloads::load(address, number(requests)),
+        ["flight", max_events, seconds] => scale::flight::run(number(max_events), number(seconds)),
+        ["exit", files, events] => scale::exit::run(files, number(events)),
+        [workload, variant, units] => {
+            workload_run(Workload::of_id(workload), Variant::of_id(variant), number(units), false)
+        }
+        [workload, variant, units, "account"] => {
+            workload_run(Workload::of_id(workload), Variant::of_id(variant), number(units), true)
+        }
+        _ => panic!("{words:?} can't be run"),
+    }
+}
+
+fn workload_run(workload: Workload, variant: Variant, units: u64, account: bool) -> Value {
+    let warm_up_units = workload.warm_up_units(units);
+    let limits = Limits {
+        // More than there may be: parks are events, too.
+        first: 4 * workload.events(units + warm_up_units) as usize + 1_000_000,
+        last: (workload.events(warm_up_units) as usize / 2).min(1_000_000),
+    };
+    let traced = Traced::new(variant, workload.builder(), limits, account);
+    traced.block_on(workload.run(traced.spawner(), warm_up_units));
+    traced.is_warm();
+    let since = Since::now();
+    let said = traced.block_on(workload.run(traced.spawner(), units));
+    let (cpu, wall) = (since.cpu(), since.wall());
+    let peak_bytes = usage::peak_bytes();
+    let per_unit = |time: std::time::Duration| time.as_nanos() as f64 / units as f64;
+    let mut figures = json!({
+        "cpu_ns": per_unit(cpu),
+        "wall_ns": per_unit(wall),
+        "peak_bytes": peak_bytes,
+    });
+    let object = figures.as_object_mut().expect("it is one");
+    if let Value::Object(said) = said {
+        object.extend(said);
+    }
+    if account && let Some(account) = traced.account() {
+        object.insert("account".to_owned(), account.to_json());
+    }
+    figures
+}

@@ -1,0 +1,96 @@
+//! What is to be measured, and how often.
+
+use crate::workloads::{Kind, Workload};
+
+/// What may stand behind ` -- `.
+pub(crate) const WORDS: [&str; 10] = [
+    "all",
+    "quick",
+    "instructions",
+    "yield",
+    "spawn",
+    "ping-pong",
+    "http",
+    "exit",
+    "startup",
+    "flight",
+];
+
+pub(crate) struct Plan {
+    pub(crate) workloads: Vec<Kind>,
+    /// Turns in which each variant is timed once; 0 for not at all.
+    pub(crate) turns: usize,
+    /// How often instructions are counted; 0 for not at all; the fewest are taken.
+    pub(crate) counts: usize,
+    /// Runs of the way out.
+    pub(crate) exits: usize,
+    /// Starts of each tiny program.
+    pub(crate) starts: usize,
+    pub(crate) flight_seconds: u64,
+    /// Each timed run does one of this many parts of its work.
+    pub(crate) part: u64,
+    pub(crate) is_all: bool,
+}
+
+const NOTHING: Plan = Plan {
+    workloads: Vec::new(),
+    turns: 0,
+    counts: 0,
+    exits: 0,
+    starts: 0,
+    flight_seconds: 0,
+    part: 1,
+    is_all: false,
+};
+
+impl Plan {
+    pub(crate) fn of(words: &[&str]) -> Option<Self> {
+        let all = Self {
+            workloads: Kind::ALL.to_vec(),
+            turns: 9,
+            counts: 2,
+            exits: 3,
+            starts: 101,
+            flight_seconds: 60,
+            part: 1,
+            is_all: true,
+        };
+        let plan = match *words {
+            [] | ["all"] => all,
+            ["quick"] => Self {
+                turns: 3,
+                counts: 0,
+                exits: 1,
+                starts: 15,
+                flight_seconds: 3,
+                part: 6,
+                is_all: false,
+                ..all
+            },
+            ["instructions"] => Self { workloads: all.workloads, counts: all.counts, ..NOTHING },
+            ["exit"] => Self { exits: all.exits, ..NOTHING },
+            ["startup"] => Self { starts: all.starts, ..NOTHING },
+            ["flight"] => Self { flight_seconds: all.flight_seconds, ..NOTHING },
+            ["flight", seconds] => Self { flight_seconds: seconds.parse().ok()?, ..NOTHING },
+            [kind] => {
+                let kind = Kind::ALL.into_iter().find(|of| of.id() == kind)?;
+                Self { workloads: vec![kind], turns: all.turns, counts: all.counts, ..NOTHING }
+            }
+            _ => return None,
+        };
+        Some(plan)
+    }
+
+    /// In how many turns `kind` is timed: a service is at the mercy of whatever else the machine does,
+    /// and has the tightest bounds. Its turns are short.
+    pub(crate) fn turns_of(&self, kind: Kind) -> usize {
+        if kind == Kind::Http { 6 * self.turns } else { self.turns }
+    }
+
+    /// The programs that are timed.
+    pub(crate) fn timed(&self) -> impl Iterator<Item = Workload> {
+        self.workloads
+            .iter()
+            .flat_map(|&kind| kind.workers().iter().map(move |&workers| Workload { kind, workers }))
+    }
+}

@@ -1,0 +1,87 @@
+//! Measures what the plan says, and writes it down.
+
+mod parts;
+mod tables;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use crate::accounts::{self, Accounts};
+use crate::plan::Plan;
+use crate::programs::Programs;
+use crate::samples::Samples;
+use crate::scale::{Exits, Flights};
+use crate::startup::{self, Start};
+use crate::workloads::Kind;
+use crate::{bounds, callgrind, machine, measure, scale};
+
+/// All that was measured.
+pub(crate) struct Measured {
+    pub(crate) samples: Samples,
+    pub(crate) accounts: Accounts,
+    pub(crate) exits: Exits,
+    pub(crate) flights: Flights,
+    pub(crate) starts: Result<Vec<Start>, String>,
+}
+
+/// Measures; prints it, and if it is all, writes `RESULTS.md`.
+pub(crate) fn make(plan: &Plan) {
+    let measured = measure(plan);
+    let text = text(plan, &measured);
+    print!("{text}");
+    if plan.is_all {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("RESULTS.md");
+        fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        eprintln!("written to {}", path.display());
+    }
+}
+
+fn measure(plan: &Plan) -> Measured {
+    let mut samples = Samples::default();
+    let mut accounts = Accounts::new();
+    if !plan.workloads.is_empty() {
+        let programs = Programs::build();
+        measure::time(plan, &programs, &mut samples);
+        accounts = accounts::take(plan, &programs, &samples);
+        callgrind::count(plan, &programs, &mut samples);
+    }
+    let exits = scale::exits(plan);
+    let flights = scale::flights(plan);
+    let starts = if plan.starts > 0 { startup::measure(plan) } else { Ok(Vec::new()) };
+    Measured { samples, accounts, exits, flights, starts }
+}
+
+fn text(plan: &Plan, measured: &Measured) -> String {
+    let mut text = String::from(
+        "# What it costs\n\n\
+         Written by `cargo run --release --manifest-path tokio-statemap/benches/peers/Cargo.toml`, \
+         never by hand.\n\n",
+    );
+    text += &machine::describe();
+    if plan.turns > 0 {
+        let [turns, http] = [Kind::Yield, Kind::Http].map(|kind| plan.turns_of(kind));
+        let _ = writeln!(text, "- {turns} turns, {http} of the HTTP service");
+    }
+    text += parts::HOW;
+    let bounds = bounds::check(measured);
+    if !bounds.is_empty() {
+        text += "\n## The bounds\n\n";
+        text += "| what | bound | measured | |\n| --- | --- | --- | --- |\n";
+        for bound in bounds {
+            let verdict = if bound.holds { "holds" } else { "**doesn't hold**" };
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {verdict} |",
+                bound.what, bound.bound, bound.measured
+            );
+        }
+    }
+    for &kind in &plan.workloads {
+        text += &tables::of(kind, measured);
+    }
+    text += &parts::exits(&measured.exits);
+    text += &parts::flights(&measured.flights);
+    text += &parts::starts(&measured.starts);
+    text
+}

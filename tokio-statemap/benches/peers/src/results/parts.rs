@@ -1,0 +1,106 @@
+//! The parts of the text that aren't tables of programs.
+
+use std::fmt::Write as _;
+
+use crate::samples::Spread;
+use crate::scale::{Exits, Flights};
+use crate::startup::Start;
+
+pub(super) const HOW: &str = "
+Figures are medians, with the quartiles in brackets; “over none” is over the program without hooks in the
+same turn, in which all variants run one after the other, each in a process of its own. ns are of CPU
+time, of all threads of the process. Instructions are callgrind's, of the program on one thread: the
+difference between a longer and a shorter run; the kernel's aren't seen, and
+under valgrind a clock that is read by `clock_gettime`, as Tokio's is, is a system call.
+
+- *Lean* is `schedule_latency = false`. `keep = \"last\"` is the recorder in its steady state: memory that was
+  used before (`max_events` at most 1 000 000). `keep = \"first\"` is all in fresh memory, and keeps all.
+- Tokio has its feature `schedule-latency` in all variants, switched on where it says so.
+- dial9 writes into its `MemoryBuffer`, of 16 MiB as in its own benchmark; it says nothing of what it
+  loses: what is counted are the polls that Tokio saw and that aren't in its trace, in a run with a
+  buffer that holds all.
+- console-subscriber is in a build of its own, as Tokio's feature `tracing` costs something by itself.
+- tokio-dtrace's probes are made by the crate `usdt`, which has none for Linux: what is measured is its hooks
+  without them.
+";
+
+pub(super) fn exits(exits: &Exits) -> String {
+    let mut text = String::new();
+    for (files, runs) in exits {
+        let of = |key: &str| Spread::of(runs.iter().filter_map(|run| run[key].as_f64()));
+        let [Some(wall), Some(cpu), Some(snapshot), Some(extra), Some(kept), Some(written)] =
+            ["wall_s", "cpu_s", "snapshot_s", "extra_bytes", "kept_events", "written_bytes"]
+                .map(of)
+        else {
+            continue;
+        };
+        if text.is_empty() {
+            text = format!(
+                "\n## The way out: {:.0} events kept, of 1000 tasks\n\n\
+                 | files | time | of it the snapshot | CPU | memory beyond the records | written |\n\
+                 | --- | ---: | ---: | ---: | ---: | ---: |\n",
+                kept.median
+            );
+        }
+        let _ = writeln!(
+            text,
+            "| {files} | {:.2} s ({:.2}…{:.2}) | {:.2} s | {:.2} s | {:.0} MB, {:.2} × the records | {:.0} MB |",
+            wall.median,
+            wall.low,
+            wall.high,
+            snapshot.median,
+            cpu.median,
+            extra.median / 1e6,
+            extra.median / (16.0 * kept.median),
+            written.median / 1e6,
+        );
+    }
+    text
+}
+
+pub(super) fn flights(flights: &Flights) -> String {
+    if flights.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from(
+        "\n## The flight recorder under load: lean, `keep = \"last\"`, 2 workers, a yield storm\n\n\
+         | `max_events` | for | events/s | RSS over the start's: least, median, most | of the budget | kept | dropped as told | lost | emitted − kept − dropped − lost | last events whole |\n\
+         | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n",
+    );
+    for flight in flights {
+        let [least, median, most] = flight.resident_bytes.map(|bytes| bytes / 1e6);
+        let _ = writeln!(
+            text,
+            "| {} | {} s | {:.2} M | {least:.1}, {median:.1}, {most:.1} MB | {:.1} % | {} | {} | {} | {} | {} |",
+            flight.max_events,
+            flight.seconds,
+            flight.events_per_s / 1e6,
+            100.0 * flight.of_budget(),
+            flight.kept_events,
+            flight.dropped_events,
+            flight.lost_events,
+            flight.unaccounted_events(),
+            if flight.are_whole { "yes" } else { "**no**" },
+        );
+    }
+    text + "\nThe budget is `max_events` × 16 bytes and 10 % more.\n"
+}
+
+pub(super) fn starts(starts: &Result<Vec<Start>, String>) -> String {
+    let starts = match starts {
+        Ok(starts) if starts.is_empty() => return String::new(),
+        Ok(starts) => starts,
+        Err(why) => return format!("\n## Until the first line of `main`\n\nNot measured: {why}\n"),
+    };
+    let mut text = String::from(
+        "\n## Until the first line of `main`\n\n| program | CPU | time |\n| --- | ---: | ---: |\n",
+    );
+    for start in starts {
+        let [cpu, wall] = [&start.cpu_ms, &start.wall_ms].map(|ms| {
+            let ms = Spread::of(ms.iter().copied()).expect("it was started");
+            format!("{:.2} ms ({:.2}…{:.2})", ms.median, ms.low, ms.high)
+        });
+        let _ = writeln!(text, "| {} | {cpu} | {wall} |", start.title);
+    }
+    text
+}

@@ -1,0 +1,20 @@
+//! Tasks that end at once.
+
+use crate::variants::Spawner;
+
+/// How many live at a time.
+const BATCH: u64 = 64;
+
+pub(super) async fn storm(spawner: &Spawner, tasks: u64) {
+    // A task, as the future of `block_on` isn't on a worker of a multi-thread runtime.
+    let inner = spawner.clone();
+    let spawns = spawner.spawn(async move {
+        for _ in 0..tasks / BATCH {
+            let batch = (0..BATCH).map(|_| inner.spawn(async {})).collect::<Vec<_>>();
+            for task in batch {
+                task.await.expect("it does nothing");
+            }
+        }
+    });
+    spawns.await.expect("it only spawns");
+}

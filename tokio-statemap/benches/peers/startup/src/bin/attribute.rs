@@ -1,0 +1,6 @@
+//! The same with our attribute.
+
+#[tokio_statemap::main]
+async fn main() {
+    startup::print();
+}

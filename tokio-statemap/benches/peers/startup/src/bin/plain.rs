@@ -1,0 +1,6 @@
+//! A plain Tokio program.
+
+#[tokio::main]
+async fn main() {
+    startup::print();
+}
