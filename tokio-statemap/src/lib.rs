@@ -89,6 +89,10 @@ pub use self::{
     timeline::Timeline,
 };
 
+#[cfg(feature = "record")]
+#[doc = include_str!("cost.md")]
+pub mod _cost {}
+
 /// What the attributes expand to, and what the command needs besides. Not for anyone else: it changes
 /// without notice.
 #[doc(hidden)]

@@ -213,6 +213,7 @@ mod tests {
         assert_eq!(ids, (0..100).collect::<Vec<_>>());
         assert_eq!(moved, 95);
         assert!(all.iter().all(|s| s.stream == 3));
+        Ring::give_back(vec![ring]);
     }
 
     #[test]
@@ -227,5 +228,6 @@ mod tests {
         lock(&store).segments(&mut kept);
         let streams: Vec<_> = kept.iter().map(|s| (s.stream, s.records().len())).collect();
         assert_eq!(streams, [(0, 1), (1, 1)]);
+        Ring::give_back(vec![ring]);
     }
 }
