@@ -39,6 +39,7 @@ mod config;
 #[cfg(feature = "record")]
 mod current;
 #[cfg(feature = "record")]
+#[cfg_attr(not(tokio_unstable), allow(dead_code, reason = "some of it only hooks of tasks call"))]
 mod engine;
 #[cfg(feature = "record")]
 mod error;
