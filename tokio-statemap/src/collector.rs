@@ -13,6 +13,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::config::CollectorConfig;
 use crate::engine::Engine;
+#[cfg(tokio_unstable)]
+use crate::engine::mode::EngineId;
 use crate::error::Error;
 use crate::event::Event;
 use crate::hooks::{self, Hooks, Recorder};
@@ -21,6 +23,8 @@ use crate::root::Root;
 use crate::snapshot::Snapshot;
 use crate::statemap::StatemapData;
 use crate::sync::lock;
+#[cfg(tokio_unstable)]
+use crate::task_id::number;
 use crate::timeline::Timeline;
 
 /// Whether this build of Tokio and of this crate can tell when a task became ready.
@@ -326,86 +330,88 @@ impl Recorder for Records {
     #[cfg(tokio_unstable)]
     #[inline]
     fn task_spawn(&self, meta: &TaskMeta<'_>) {
-        let ticks = self.engine.plain_ticks();
-        let id = crate::task_id::number(meta.id());
-        let is_added = self.engine.config.include_spawn_location
-            && ticks.is_some_and(|ticks| self.engine.add_spawn(ticks, id, meta.spawned_at()));
-        if !is_added {
-            self.task_spawned(ticks, meta);
-        }
+        self.engine.spawn_hook(|engine| self.add_spawn(meta, engine), || self.task_spawned(meta));
     }
 
     #[cfg(tokio_unstable)]
     #[inline]
     fn before_task_poll(&self, meta: &TaskMeta<'_>) {
-        let ticks = self.engine.plain_ticks();
-        let id = crate::task_id::number(meta.id());
-        if !ticks.is_some_and(|ticks| self.engine.add_poll_start(ticks, id, ready_for(meta))) {
-            self.poll_started(ticks, meta);
-        }
+        self.engine.hook(|engine| self.add_poll_start(meta, engine), || self.poll_started(meta));
     }
 
     #[cfg(tokio_unstable)]
     #[inline]
     fn after_task_poll(&self, meta: &TaskMeta<'_>) {
-        let ticks = self.engine.plain_ticks();
-        let id = crate::task_id::number(meta.id());
-        if !ticks.is_some_and(|ticks| self.engine.add_poll_end(ticks, id)) {
-            self.poll_ended(ticks, meta);
-        }
+        self.engine.hook(|engine| self.add_poll_end(meta, engine), || self.poll_ended(meta));
     }
 
     #[cfg(tokio_unstable)]
     #[inline]
     fn task_terminate(&self, meta: &TaskMeta<'_>) {
-        let ticks = self.engine.plain_ticks();
-        let id = crate::task_id::number(meta.id());
-        if !ticks.is_some_and(|ticks| self.engine.add_end(ticks, id)) {
-            self.task_terminated(ticks, meta);
-        }
+        self.engine.hook(|engine| self.add_end(meta, engine), || self.task_terminated(meta));
     }
 }
 
-/// What the hooks do where not only a record is to be added. All that they need is asked for again
-/// here: kept for a call that is seldom made, it would cost each hook its registers.
+/// What the hooks of tasks do, each in a function of its own (see [`Engine::hook`]): most times add
+/// a record, and all there is to do where that isn't enough.
 #[cfg(tokio_unstable)]
 impl Records {
-    #[cold]
     #[inline(never)]
-    fn task_spawned(&self, ticks: Option<u64>, meta: &TaskMeta<'_>) {
-        let located = self.engine.config.include_spawn_location;
-        let id = crate::task_id::number(meta.id());
-        self.engine.task_spawned(ticks, id, located.then(|| meta.spawned_at()));
+    fn add_spawn(&self, meta: &TaskMeta<'_>, engine: EngineId) {
+        let is_added = self.engine.config.include_spawn_location
+            && Engine::add_spawn(engine, || number(meta.id()), || meta.spawned_at());
+        if !is_added {
+            self.task_spawned(meta);
+        }
     }
 
     #[cold]
     #[inline(never)]
-    fn poll_started(&self, ticks: Option<u64>, meta: &TaskMeta<'_>) {
-        if self.engine.is_done() {
-            return;
+    fn task_spawned(&self, meta: &TaskMeta<'_>) {
+        self.engine.task_spawned(number(meta.id()), self.location(meta));
+    }
+
+    #[inline(never)]
+    fn add_poll_start(&self, meta: &TaskMeta<'_>, engine: EngineId) {
+        if !Engine::add_poll_start(engine, || (number(meta.id()), ready_for(meta))) {
+            self.poll_started(meta);
         }
-        let id = crate::task_id::number(meta.id());
-        self.engine.poll_started(ticks, id, ready_for(meta), || {
-            self.engine.config.include_spawn_location.then(|| meta.spawned_at())
-        });
     }
 
     #[cold]
     #[inline(never)]
-    fn poll_ended(&self, ticks: Option<u64>, meta: &TaskMeta<'_>) {
-        if self.engine.is_done() {
-            return;
+    fn poll_started(&self, meta: &TaskMeta<'_>) {
+        self.engine.poll_started(number(meta.id()), ready_for(meta), || self.location(meta));
+    }
+
+    #[inline(never)]
+    fn add_poll_end(&self, meta: &TaskMeta<'_>, engine: EngineId) {
+        if !Engine::add_poll_end(engine, || number(meta.id())) {
+            self.poll_ended(meta);
         }
-        self.engine.poll_ended(ticks, crate::task_id::number(meta.id()));
     }
 
     #[cold]
     #[inline(never)]
-    fn task_terminated(&self, ticks: Option<u64>, meta: &TaskMeta<'_>) {
-        if self.engine.is_done() {
-            return;
+    fn poll_ended(&self, meta: &TaskMeta<'_>) {
+        self.engine.poll_ended(number(meta.id()));
+    }
+
+    #[inline(never)]
+    fn add_end(&self, meta: &TaskMeta<'_>, engine: EngineId) {
+        if !Engine::add_end(engine, || number(meta.id())) {
+            self.task_terminated(meta);
         }
-        self.engine.task_terminated(ticks, crate::task_id::number(meta.id()));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn task_terminated(&self, meta: &TaskMeta<'_>) {
+        self.engine.task_terminated(number(meta.id()));
+    }
+
+    fn location(&self, meta: &TaskMeta<'_>) -> Option<&'static Location<'static>> {
+        self.engine.config.include_spawn_location.then(|| meta.spawned_at())
     }
 }
 

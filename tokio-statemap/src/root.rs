@@ -34,7 +34,7 @@ impl<F> Root<F> {
                 first: true,
             };
             let located = engine.config.include_spawn_location.then_some(location);
-            engine.task_spawned(None, seen.id(), located);
+            engine.task_spawned(seen.id(), located);
             seen
         });
         Self { future, seen }
@@ -55,7 +55,7 @@ impl<F: Future> Future for Root<F> {
                 seen.engine.belongs_to(&handle);
             }
         }
-        seen.engine.poll_started(None, seen.id(), None, || None);
+        seen.engine.poll_started(seen.id(), None, || None);
         // Told on unwinding too.
         let ends = EndsPoll(seen);
         let polled = this.future.poll(cx);
@@ -83,7 +83,7 @@ impl Seen {
 
 impl Drop for Seen {
     fn drop(&mut self) {
-        self.engine.task_terminated(None, self.id());
+        self.engine.task_terminated(self.id());
         self.engine.roots.leave(self.number);
     }
 }
@@ -92,6 +92,6 @@ struct EndsPoll<'a>(&'a Seen);
 
 impl Drop for EndsPoll<'_> {
     fn drop(&mut self) {
-        self.0.engine.poll_ended(None, self.0.id());
+        self.0.engine.poll_ended(self.0.id());
     }
 }

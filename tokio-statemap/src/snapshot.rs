@@ -7,7 +7,7 @@ use crate::clock::Scale;
 use crate::config::{CollectorConfig, Keep};
 use crate::engine::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
 use crate::engine::roster::{Roster, role};
-use crate::engine::store::{Segment, events_of};
+use crate::engine::segment::{Segment, events_of};
 use crate::engine::{Engine, Window};
 use crate::event::{Event, SpawnLocation};
 use crate::lost::Lost;
@@ -56,7 +56,7 @@ impl Snapshot {
         let now = engine.clock.ticks();
         engine.flush();
         let windows = lock(&engine.windows).clone();
-        // The rings were emptied one after the other: what came meanwhile is there of some only.
+        // The buffers were read one after the other: what came meanwhile is there of some only.
         if drain {
             let mut store = lock(&engine.store);
             store.take_until(now, &mut segments);
@@ -74,7 +74,7 @@ impl Snapshot {
         let is_full = engine.is_full();
         let roster = roster_now.clone();
         if drain {
-            engine.was_drained(lock(&engine.store).events(), &lost);
+            engine.was_drained(stored_events, lock(&engine.store).events());
             roster_now.absorb(&segments, &windows);
         }
         drop(roster_now);

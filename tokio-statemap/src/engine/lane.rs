@@ -4,19 +4,27 @@ use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Weak};
 
 use crate::engine::Engine;
+use crate::engine::buffer::Buffer;
 use crate::engine::locations::KnownLocations;
-use crate::engine::record::{Kind, Record, pack_spawn};
-use crate::engine::ring::Ring;
+use crate::engine::mode::EngineId;
+use crate::engine::record::{Kind, Record};
 use crate::engine::roster::LocationId;
-use crate::engine::store::StreamId;
+use crate::engine::segment::{StreamId, Writer};
+use crate::sys::chunk::PenHolder;
 
 /// No task has this number.
 const NO_TASK: u64 = u64::MAX;
 
-/// What one thread keeps for one collector: its ring, and what it needn't ask again.
+/// What one thread keeps for one collector: its buffer, and what it needn't ask again.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    pub(crate) ring: &'static Ring,
+    pub(crate) buffer: &'static Buffer,
+    /// Writes the buffer's chunk. None while `HOT` has it.
+    writer: Option<Writer>,
+    /// How many records of that chunk are no events.
+    notes: usize,
+    /// The address of the records that are dropped next, so that they are at hand by then.
+    dropped_next: usize,
     pub(crate) locations: KnownLocations,
     /// The worker that was noted last.
     pub(crate) worker: Option<u32>,
@@ -35,9 +43,12 @@ pub(crate) struct Lane {
 impl Lane {
     pub(crate) const INTRODUCED: usize = 64;
 
-    pub(crate) fn new(ring: &'static Ring) -> Box<Self> {
+    pub(crate) fn new(buffer: &'static Buffer, writer: Writer) -> Box<Self> {
         Box::new(Self {
-            ring,
+            buffer,
+            writer: Some(writer),
+            notes: 0,
+            dropped_next: 0,
             locations: KnownLocations::new(),
             worker: None,
             worker_is_stale: true,
@@ -50,7 +61,7 @@ impl Lane {
 
     /// Makes it the lane of another thread.
     pub(crate) fn hand_on(&mut self, stream: StreamId, engine: &Engine) {
-        let moved = self.ring.hand_on(stream, &engine.store);
+        let moved = self.buffer.hand_on(stream, &engine.store);
         engine.after_drain(moved);
         self.worker = None;
         self.worker_is_stale = true;
@@ -58,23 +69,30 @@ impl Lane {
         self.introduced = [u64::MAX; Self::INTRODUCED];
     }
 
-    /// Adds a record; a full ring is emptied first.
+    /// Adds a record; a full chunk is handed over first.
     #[inline]
     pub(crate) fn push(&mut self, engine: &Engine, ticks: u64, kind: Kind, payload: u64) {
         let record = Record::new(ticks, kind, payload);
-        if !self.ring.push(record) {
-            self.push_to_full(engine, record);
+        let is_pushed = self.writer.as_ref().is_some_and(|writer| writer.push(record));
+        if !is_pushed {
+            self.push_to_next(engine, record);
         }
+        self.notes += usize::from(!record.is_event());
     }
 
     #[cold]
     #[inline(never)]
-    fn push_to_full(&mut self, engine: &Engine, record: Record) {
-        let moved = self.ring.make_room(&engine.store);
-        if !self.ring.push(record) && record.is_event() {
-            self.ring.refuse(); // it can't be: the ring is empty now
+    fn push_to_next(&mut self, engine: &Engine, record: Record) {
+        let Some(full) = self.writer.take() else { return self.buffer.refuse() };
+        let (writer, moved) = self.buffer.turn(full, self.notes, &engine.store);
+        self.notes = 0;
+        if !writer.push(record) && record.is_event() {
+            self.buffer.refuse(); // it can't be: the chunk is empty
         }
         engine.after_drain(moved);
+        // If none are dropped, what is at hand anyway.
+        self.dropped_next = engine.dropped_next().unwrap_or(writer.chunk().address());
+        self.writer = Some(writer);
     }
 }
 
@@ -87,55 +105,65 @@ pub(crate) enum NoLane {
     Busy,
 }
 
+/// In place of a lane's, while there is none.
+static NO_BUFFER: Buffer = Buffer::nobodys();
+
 thread_local! {
     /// What most hooks need of `LANES`, in cells that need no destructor and no look whether it ran.
     static HOT: Hot = const { Hot {
         engine_id: Cell::new(0),
-        knows_worker: Cell::new(false),
+        worker_in: Cell::new(0),
         polled: Cell::new(NO_TASK),
         location: Cell::new((0, 0)),
-        ring: Cell::new(None),
+        buffer: Cell::new(&NO_BUFFER),
+        writer: PenHolder::new(),
     } };
     static LANES: RefCell<Lanes> = const { RefCell::new(Lanes { last: None, others: Vec::new() }) };
 }
 
 /// Of the lane that was used last: enough to add a record to it where nothing else is to be done.
 struct Hot {
-    /// 0 if there is none, or while more is done with it.
-    engine_id: Cell<u64>,
-    /// Whether it is noted which worker the thread is.
-    knows_worker: Cell<bool>,
+    /// Whose lane it is. 0 if there is none, or while more is done with it.
+    engine_id: Cell<EngineId>,
+    /// The same, but also 0 while it isn't noted which worker the thread is.
+    worker_in: Cell<EngineId>,
     /// The task whose poll started last.
     polled: Cell<u64>,
     /// The location of the last spawn: its address, and its number.
     location: Cell<(usize, LocationId)>,
-    ring: Cell<Option<&'static Ring>>,
+    buffer: Cell<&'static Buffer>,
+    /// The lane's, while `engine_id` isn't 0.
+    writer: PenHolder<Record>,
 }
 
-/// Adds a record to this thread's lane of that engine, if the lane is the one used last and has
-/// room. If not, nothing was done.
+// Each of these does something with this thread's lane of an engine, if that is the lane used last
+// and has room. If not, nothing was done. What is to be recorded is asked for last: to the compiler
+// a thread-local is a call, and what is known before it has to be saved.
+
+/// Adds a record.
 #[inline]
-pub(crate) fn push(engine_id: u64, record: Record) -> bool {
-    HOT.with(|hot| hot.engine_id.get() == engine_id && hot.push(record))
+pub(crate) fn push(engine_id: EngineId, record: impl FnOnce() -> Record) -> bool {
+    HOT.with(|hot| hot.engine_id.get() == engine_id && hot.push(record()))
 }
 
-/// The same, but only counts an event that is not kept.
+/// Adds a record of a thread whose worker is noted.
 #[inline]
-pub(crate) fn refuse(engine_id: u64) -> bool {
-    HOT.with(|hot| match hot.ring.get() {
-        Some(ring) if hot.engine_id.get() == engine_id => {
-            ring.refuse();
-            true
-        }
-        _ => false,
-    })
+pub(crate) fn push_of_worker(engine_id: EngineId, record: impl FnOnce() -> Record) -> bool {
+    HOT.with(|hot| hot.worker_in.get() == engine_id && hot.push(record()))
 }
 
-/// The same as [`push`] with the start of a poll of task `id`, if it is noted which worker the thread is.
+/// The same with the start of a poll, whose record comes with the task's number.
 #[inline]
-pub(crate) fn push_poll_start(engine_id: u64, id: u64, record: Record) -> bool {
+pub(crate) fn push_poll_start(
+    engine_id: EngineId,
+    record: impl FnOnce() -> Option<(Record, u64)>,
+) -> bool {
     HOT.with(|hot| {
-        let pushed = hot.engine_id.get() == engine_id && hot.knows_worker.get() && hot.push(record);
+        if hot.worker_in.get() != engine_id {
+            return false;
+        }
+        let Some((record, id)) = record() else { return false };
+        let pushed = hot.push(record);
         if pushed {
             hot.polled.set(id);
         }
@@ -143,52 +171,82 @@ pub(crate) fn push_poll_start(engine_id: u64, id: u64, record: Record) -> bool {
     })
 }
 
-/// The same with the end of task `id`.
+/// Adds the end of a task, whose record comes with its number.
 ///
 /// One that isn't polled may be the run loop of a worker, which terminates after `block_in_place`
 /// took its worker away: the thread is none from then on.
 #[inline]
-pub(crate) fn push_end(engine_id: u64, id: u64, record: Record) -> bool {
+pub(crate) fn push_end(engine_id: EngineId, record: impl FnOnce() -> (Record, u64)) -> bool {
     HOT.with(|hot| {
-        let pushed = hot.engine_id.get() == engine_id && hot.push(record);
+        if hot.engine_id.get() != engine_id {
+            return false;
+        }
+        let (record, id) = record();
+        let pushed = hot.push(record);
         if pushed && hot.polled.get() != id {
-            hot.knows_worker.set(false);
+            hot.worker_in.set(0);
         }
         pushed
     })
 }
 
-/// The same with a spawn of task `id`, if the location is that of the last one.
+/// Adds the spawn of a task, if its location is that of the last one; `record` is told the
+/// location's number.
 #[inline]
-pub(crate) fn push_spawn(engine_id: u64, ticks: u64, id: u64, location: usize) -> bool {
+pub(crate) fn push_spawn(
+    engine_id: EngineId,
+    location: impl FnOnce() -> usize,
+    record: impl FnOnce(LocationId) -> Option<Record>,
+) -> bool {
     HOT.with(|hot| {
-        let (last, number) = hot.location.get();
-        if hot.engine_id.get() != engine_id || last != location {
+        if hot.engine_id.get() != engine_id {
             return false;
         }
-        pack_spawn(id, number)
-            .is_some_and(|payload| hot.push(Record::event(ticks, Kind::SpawnAt, payload)))
+        let (last, number) = hot.location.get();
+        last == location() && record(number).is_some_and(|record| hot.push(record))
+    })
+}
+
+/// Only counts an event that is not kept, if the lane is of the engine that is meant.
+#[inline]
+pub(crate) fn refuse_if(is_meant: impl FnOnce(EngineId) -> bool) -> bool {
+    HOT.with(|hot| {
+        let is_meant = is_meant(hot.engine_id.get());
+        if is_meant {
+            hot.buffer.get().refuse();
+        }
+        is_meant
     })
 }
 
 impl Hot {
     #[inline]
     fn push(&self, record: Record) -> bool {
-        self.ring.get().is_some_and(|ring| ring.push(record))
+        self.writer.push(record)
+    }
+
+    /// Gives back what it has of `lane`, if that is the one it is of; it is of none from then on.
+    #[inline]
+    fn give_back(&self, engine_id: EngineId, lane: &mut Lane) {
+        if self.engine_id.get() == engine_id {
+            self.engine_id.set(0);
+            lane.worker_is_stale |= self.worker_in.replace(0) != engine_id;
+            lane.polled = self.polled.get();
+            lane.writer = self.writer.replace(None);
+        }
     }
 
     /// Lets `f` do what it will with `lane`; nobody else gets at it meanwhile.
     #[inline]
-    fn lend<R>(&self, engine_id: u64, lane: &mut Lane, f: impl FnOnce(&mut Lane) -> R) -> R {
-        if self.engine_id.replace(0) == engine_id {
-            lane.worker_is_stale |= !self.knows_worker.get();
-            lane.polled = self.polled.get();
-        }
+    fn lend<R>(&self, engine_id: EngineId, lane: &mut Lane, f: impl FnOnce(&mut Lane) -> R) -> R {
+        self.give_back(engine_id, lane);
         let result = f(lane);
-        self.knows_worker.set(!lane.worker_is_stale);
+        self.writer.replace(lane.writer.take());
+        self.writer.fetch(lane.dropped_next);
+        self.worker_in.set(if lane.worker_is_stale { 0 } else { engine_id });
         self.polled.set(lane.polled);
         self.location.set(lane.location);
-        self.ring.set(Some(lane.ring));
+        self.buffer.set(lane.buffer);
         self.engine_id.set(engine_id);
         result
     }
@@ -201,18 +259,23 @@ struct Lanes {
 }
 
 struct Entry {
-    engine_id: u64,
+    engine_id: EngineId,
     engine: Weak<Engine>,
     lane: Option<Box<Lane>>,
 }
 
+impl Entry {
+    /// Has the lane to itself again.
+    fn take_back(&mut self) {
+        if let Some(lane) = &mut self.lane {
+            HOT.with(|hot| hot.give_back(self.engine_id, lane));
+        }
+    }
+}
+
 impl Drop for Entry {
     fn drop(&mut self) {
-        HOT.with(|hot| {
-            if hot.engine_id.get() == self.engine_id {
-                hot.engine_id.set(0);
-            }
-        });
+        self.take_back();
         if let (Some(engine), Some(lane)) = (self.engine.upgrade(), self.lane.take()) {
             engine.retire(lane);
         }
@@ -229,7 +292,6 @@ pub(crate) fn with<R>(engine: &Arc<Engine>, f: impl FnOnce(&mut Lane) -> R) -> R
             let mut lanes = lanes.try_borrow_mut().map_err(|_| NoLane::Busy)?;
             // `f` is called in one place, so that it is compiled into it.
             if lanes.last.as_ref().is_none_or(|entry| entry.engine_id != engine.id) {
-                HOT.with(|hot| hot.engine_id.set(0));
                 lanes.find(engine);
             }
             match &mut lanes.last {
@@ -244,7 +306,7 @@ pub(crate) fn with<R>(engine: &Arc<Engine>, f: impl FnOnce(&mut Lane) -> R) -> R
 
 /// Gives this thread's lane of `engine` back: the thread is about to end.
 ///
-/// Its end would do so too, but Tokio's threads wait there for one another, each with its ring.
+/// Its end would do so too, but Tokio's threads wait there for one another, each with its buffer.
 pub(crate) fn give_back(engine: &Engine) {
     let taken = LANES.try_with(|lanes| {
         let mut lanes = lanes.try_borrow_mut().ok()?;
@@ -274,7 +336,8 @@ impl Lanes {
                 lane: Some(engine.new_lane()),
             },
         };
-        if let Some(before) = self.last.replace(entry) {
+        if let Some(mut before) = self.last.replace(entry) {
+            before.take_back();
             self.others.push(before);
         }
     }

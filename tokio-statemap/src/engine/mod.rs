@@ -1,50 +1,47 @@
 //! The hot path: what a hook does, from the look whether anything is recorded to the record in the
-//! thread's ring; and how what is kept stays within its bounds.
+//! thread's buffer; and how what is kept stays within its bounds.
 //!
-//! [`record`] is what is written, [`ring`] where, [`lane`] how a hook finds its thread's ring;
-//! [`store`] is what rings are emptied into, and [`roster`] remembers what the store drops.
+//! [`mode`] says what hooks have to do, [`record`] is what they write, [`buffer`] where, and [`lane`]
+//! how they find it; [`store`] is where full buffers go, and [`roster`] remembers what the store
+//! drops.
 
+mod blocks;
+pub(crate) mod buffer;
 pub(crate) mod lane;
 pub(crate) mod locations;
+pub(crate) mod mode;
 pub(crate) mod record;
-pub(crate) mod ring;
 pub(crate) mod roots;
 pub(crate) mod roster;
+pub(crate) mod segment;
+mod shared;
 pub(crate) mod store;
 
 use std::panic::Location;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, TryLockError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::config::{CollectorConfig, Keep};
+use crate::engine::buffer::Buffer;
 use crate::engine::lane::{Lane, NoLane};
 use crate::engine::locations::Locations;
-use crate::engine::record::{Kind, ROOT, Record, pack_ready};
-use crate::engine::ring::Ring;
+use crate::engine::mode::{Common, EngineId, EngineMode, Mode};
+use crate::engine::record::{Kind, ROOT, Record, pack_ready, pack_spawn};
 use crate::engine::roots::Roots;
 use crate::engine::roster::Roster;
-use crate::engine::store::{Segment, Store, StreamId, new_buffer};
+use crate::engine::segment::{Segment, StreamId};
+use crate::engine::store::Store;
 use crate::lost::Lost;
-use crate::sync::lock;
+use crate::sync::{lock, try_lock};
 use crate::sys::tsc;
-
-/// Nothing is recorded.
-const OFF: u8 = 0;
-/// Everything is.
-const ON: u8 = 1;
-/// `max_events` are there, and `keep = "first"`: events are only counted.
-const FULL: u8 = 2;
-/// Everything is, by the TSC, and no task lives whose spawn was not recorded: most hooks need to do
-/// no more than to add a record to their thread's ring.
-const PLAIN: u8 = 3;
 
 /// All that the hooks of one runtime share.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    pub(crate) id: u64,
-    state: AtomicU8,
+    pub(crate) id: EngineId,
+    mode: EngineMode,
     /// Whether tasks may live whose spawn was not recorded.
     late: AtomicBool,
     /// Whether a hook came while nothing was recorded.
@@ -57,14 +54,14 @@ pub(crate) struct Engine {
     /// Also held while records are dropped, so that a snapshot finds each of them either still in
     /// the store or already here.
     pub(crate) roster: Mutex<Roster>,
-    /// What is being dropped; kept for its memory, as hooks do the dropping.
-    taken: Mutex<Vec<Segment>>,
+    /// What is being dropped, by whoever has this; kept for its memory, as hooks do the dropping.
+    dropping: Mutex<Vec<Segment>>,
     pub(crate) windows: Mutex<Vec<Window>>,
     /// Of the runtime, if it has one, as soon as that is known.
     pub(crate) runtime_name: OnceLock<String>,
     /// Set once a hook ran inside the runtime.
     is_known: OnceLock<()>,
-    rings: Mutex<Vec<&'static Ring>>,
+    buffers: Mutex<Vec<&'static Buffer>>,
     /// Boxed, as they are handed on and a lane is a kilobyte.
     #[expect(clippy::vec_box)]
     idle_lanes: Mutex<Vec<Box<Lane>>>,
@@ -92,23 +89,22 @@ pub(crate) struct Window {
 
 impl Engine {
     pub(crate) fn new(config: CollectorConfig) -> Arc<Self> {
-        // 0 is none.
-        static IDS: AtomicU64 = AtomicU64::new(1);
+        let mode = EngineMode::new();
         Arc::new(Self {
-            id: IDS.fetch_add(1, Ordering::Relaxed),
-            state: AtomicU8::new(OFF),
+            id: mode.engine_id(),
+            mode,
             late: AtomicBool::new(false),
             missed: AtomicBool::new(false),
             clock: Clock::new(),
             locations: Locations::default(),
             roots: Roots::default(),
-            store: Mutex::new(Store::new(block_records(&config), config.max_events)),
+            store: Mutex::new(Store::new(chunk_records(&config), config.max_events)),
             roster: Mutex::default(),
-            taken: Mutex::default(),
+            dropping: Mutex::default(),
             windows: Mutex::default(),
             runtime_name: OnceLock::new(),
             is_known: OnceLock::new(),
-            rings: Mutex::default(),
+            buffers: Mutex::default(),
             idle_lanes: Mutex::default(),
             orphans: Mutex::default(),
             streams: AtomicU32::new(0),
@@ -134,13 +130,13 @@ impl Engine {
         windows.push(Window { from: self.clock.ticks(), to: None });
         self.windows_started.fetch_add(1, Ordering::Relaxed);
         let is_full = self.is_full.load(Ordering::Relaxed);
-        self.state.store(if is_full { FULL } else { self.on() }, Ordering::Release);
+        self.mode.change(|_| Some(if is_full { Mode::Full } else { self.on() }));
     }
 
-    /// What the state is while everything is recorded.
-    fn on(&self) -> u8 {
+    /// The mode while everything is recorded.
+    fn on(&self) -> Mode {
         let is_plain = self.clock.is_tsc() && !self.late.load(Ordering::Relaxed);
-        if is_plain { PLAIN } else { ON }
+        if is_plain { Mode::Plain } else { Mode::On }
     }
 
     /// Says that tasks may live before the first start.
@@ -152,13 +148,13 @@ impl Engine {
     pub(crate) fn stop(&self) {
         let mut windows = lock(&self.windows);
         if let Some(window @ Window { to: None, .. }) = windows.last_mut() {
-            self.state.store(OFF, Ordering::Release);
+            self.mode.change(|_| Some(Mode::Off));
             window.to = Some(self.clock.ticks());
         }
     }
 
     pub(crate) fn is_recording(&self) -> bool {
-        self.state.load(Ordering::Relaxed) != OFF
+        self.mode.get() != Mode::Off
     }
 
     /// UTC at the first start, since the Unix epoch.
@@ -175,100 +171,134 @@ impl Engine {
 
     // ---- what the hooks say -------------------------------------------------------------------
 
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn task_spawned(
-        self: &Arc<Self>,
-        ticks: Option<u64>,
-        id: u64,
-        location: Option<&'static Location<'static>>,
-    ) {
-        if self.state.load(Ordering::Relaxed) == OFF && !self.missed.load(Ordering::Relaxed) {
-            self.missed.store(true, Ordering::Relaxed);
+    /// What a hook does: `plain` if that is most likely a record and no more, `other` where more is
+    /// to be done.
+    ///
+    /// All that is called here are to be functions of their own and the last thing that the hook
+    /// does: so that none saves registers for another, and a hook with nothing to do saves none.
+    #[inline]
+    pub(crate) fn hook(self: &Arc<Self>, plain: impl Fn(EngineId), other: impl FnOnce()) {
+        match mode::common() {
+            Common::Plain(id) => plain(id),
+            Common::Off => {}
+            Common::Full => self.refuse_only(),
+            Common::Each => match self.mode.get() {
+                Mode::Plain => plain(self.id),
+                Mode::Off => {}
+                Mode::Full => self.refuse(),
+                Mode::On => other(),
+            },
         }
-        let Some(ticks) = ticks.or_else(|| self.ticks()) else { return };
-        self.write(|lane| {
-            self.note_location(lane, ticks, location);
-            lane.push(self, ticks, Kind::Spawn, id);
-        });
     }
 
-    /// The same as [`task_spawned`](Self::task_spawned), if that needs no more than a record.
+    /// The same for a spawn, which is taken note of even while nothing is recorded.
+    #[inline]
+    pub(crate) fn spawn_hook(&self, plain: impl Fn(EngineId), other: impl FnOnce()) {
+        match mode::common() {
+            Common::Plain(id) => plain(id),
+            _ if self.mode.get() == Mode::Plain => plain(self.id),
+            _ => other(),
+        }
+    }
+
+    // What hooks do where they are plain, of the engine that `hook` names: the same as the functions
+    // further down, if that needs no more than a record. If it says no, nothing was done.
+
+    /// See [`task_spawned`](Self::task_spawned).
     #[inline]
     pub(crate) fn add_spawn(
-        &self,
-        ticks: u64,
-        id: u64,
-        location: &'static Location<'static>,
+        engine: EngineId,
+        id: impl FnOnce() -> u64,
+        location: impl FnOnce() -> &'static Location<'static>,
     ) -> bool {
-        lane::push_spawn(self.id, ticks, id, locations::address(location))
+        lane::push_spawn(
+            engine,
+            || locations::address(location()),
+            |number| {
+                let payload = pack_spawn(id(), number)?;
+                Some(Record::event(tsc::ticks(), Kind::SpawnAt, payload))
+            },
+        )
     }
 
-    /// When it is, if most hooks need to know no more. They ask this first, and everything else
-    /// only if it says nothing: so there is no call in their common case, and nothing that would
-    /// have to outlive one.
+    /// See [`poll_started`](Self::poll_started).
     #[inline]
-    pub(crate) fn plain_ticks(&self) -> Option<u64> {
-        (self.state.load(Ordering::Relaxed) == PLAIN).then(tsc::ticks)
+    pub(crate) fn add_poll_start(
+        engine: EngineId,
+        poll: impl FnOnce() -> (u64, Option<Duration>),
+    ) -> bool {
+        lane::push_poll_start(engine, || {
+            let (id, ready_for) = poll();
+            let (kind, payload) = match ready_for {
+                None => (Kind::PollStart, id),
+                Some(ready_for) => {
+                    (Kind::PollStartReady, pack_ready(id, ready_for.as_nanos() as u64)?)
+                }
+            };
+            Some((Record::event(tsc::ticks(), kind, payload), id))
+        })
     }
 
-    /// Whether there is nothing to do: nothing is recorded, or what is refused is counted now. To be
-    /// asked before anything else that costs more than a record.
+    /// See [`poll_ended`](Self::poll_ended).
     #[inline]
-    pub(crate) fn is_done(&self) -> bool {
-        match self.state.load(Ordering::Relaxed) {
-            OFF => true,
-            FULL => lane::refuse(self.id),
-            _ => false,
-        }
+    pub(crate) fn add_poll_end(engine: EngineId, id: impl FnOnce() -> u64) -> bool {
+        lane::push(engine, || Record::event(tsc::ticks(), Kind::PollEnd, id()))
+    }
+
+    /// See [`task_terminated`](Self::task_terminated).
+    #[inline]
+    pub(crate) fn add_end(engine: EngineId, id: impl FnOnce() -> u64) -> bool {
+        lane::push_end(engine, || {
+            let id = id();
+            (Record::event(tsc::ticks(), Kind::Terminate, id), id)
+        })
+    }
+
+    /// See [`record_worker`](Self::record_worker). Without task hooks nobody says that a thread
+    /// ceased to be a worker: then it is asked each time.
+    #[inline]
+    fn add_of_worker(engine: EngineId, kind: Kind) -> bool {
+        cfg!(tokio_unstable)
+            && lane::push_of_worker(engine, || Record::event(tsc::ticks(), kind, 0))
     }
 
     /// When it is, if anything is to be recorded.
     fn ticks(self: &Arc<Self>) -> Option<u64> {
-        match self.state.load(Ordering::Relaxed) {
-            OFF => None,
-            FULL => {
+        match self.mode.get() {
+            Mode::Off => None,
+            Mode::Full => {
                 self.refuse();
                 None
             }
-            _ => Some(self.clock.ticks()),
+            Mode::On | Mode::Plain => Some(self.clock.ticks()),
         }
     }
 
-    /// The same as [`poll_started`](Self::poll_started), if that needs no more than a record.
-    #[inline]
-    pub(crate) fn add_poll_start(&self, ticks: u64, id: u64, ready_for: Option<Duration>) -> bool {
-        let record = match ready_for {
-            None => Some(Record::event(ticks, Kind::PollStart, id)),
-            Some(ready_for) => pack_ready(id, ready_for.as_nanos() as u64)
-                .map(|payload| Record::event(ticks, Kind::PollStartReady, payload)),
-        };
-        record.is_some_and(|record| lane::push_poll_start(self.id, id, record))
-    }
-
-    /// The same as [`poll_ended`](Self::poll_ended), if that needs no more than a record.
-    #[inline]
-    pub(crate) fn add_poll_end(&self, ticks: u64, id: u64) -> bool {
-        lane::push(self.id, Record::event(ticks, Kind::PollEnd, id))
-    }
-
-    /// The same as [`task_terminated`](Self::task_terminated), if that needs no more than a record.
-    #[inline]
-    pub(crate) fn add_end(&self, ticks: u64, id: u64) -> bool {
-        lane::push_end(self.id, id, Record::event(ticks, Kind::Terminate, id))
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn task_spawned(
+        self: &Arc<Self>,
+        id: u64,
+        location: Option<&'static Location<'static>>,
+    ) {
+        if self.mode.get() == Mode::Off && !self.missed.load(Ordering::Relaxed) {
+            self.missed.store(true, Ordering::Relaxed);
+        }
+        self.record(|lane, ticks| {
+            self.note_location(lane, ticks, location);
+            lane.push(self, ticks, Kind::Spawn, id);
+        });
     }
 
     #[cold]
     #[inline(never)]
     pub(crate) fn poll_started(
         self: &Arc<Self>,
-        ticks: Option<u64>,
         id: u64,
         ready_for: Option<Duration>,
         location: impl FnOnce() -> Option<&'static Location<'static>> + Copy,
     ) {
-        let Some(ticks) = ticks.or_else(|| self.ticks()) else { return };
-        self.write(|lane| {
+        self.record(|lane, ticks| {
             self.note_worker(lane, ticks);
             lane.polled = id;
             if self.late.load(Ordering::Relaxed) {
@@ -290,16 +320,14 @@ impl Engine {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn poll_ended(self: &Arc<Self>, ticks: Option<u64>, id: u64) {
-        let Some(ticks) = ticks.or_else(|| self.ticks()) else { return };
-        self.write(|lane| lane.push(self, ticks, Kind::PollEnd, id));
+    pub(crate) fn poll_ended(self: &Arc<Self>, id: u64) {
+        self.record(|lane, ticks| lane.push(self, ticks, Kind::PollEnd, id));
     }
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn task_terminated(self: &Arc<Self>, ticks: Option<u64>, id: u64) {
-        let Some(ticks) = ticks.or_else(|| self.ticks()) else { return };
-        self.write(|lane| {
+    pub(crate) fn task_terminated(self: &Arc<Self>, id: u64) {
+        self.record(|lane, ticks| {
             // As `lane::push_end` has it.
             lane.worker_is_stale |= lane.polled != id;
             lane.push(self, ticks, Kind::Terminate, id);
@@ -324,18 +352,32 @@ impl Engine {
 
     #[inline]
     pub(crate) fn parked(self: &Arc<Self>) {
-        self.record_worker(Kind::Park);
+        self.hook(|engine| self.add_park(engine), || self.record_worker(Kind::Park));
     }
 
     #[inline]
     pub(crate) fn unparked(self: &Arc<Self>) {
-        self.record_worker(Kind::Unpark);
+        self.hook(|engine| self.add_unpark(engine), || self.record_worker(Kind::Unpark));
     }
 
-    #[inline]
+    #[inline(never)]
+    fn add_park(self: &Arc<Self>, engine: EngineId) {
+        if !Self::add_of_worker(engine, Kind::Park) {
+            self.record_worker(Kind::Park);
+        }
+    }
+
+    #[inline(never)]
+    fn add_unpark(self: &Arc<Self>, engine: EngineId) {
+        if !Self::add_of_worker(engine, Kind::Unpark) {
+            self.record_worker(Kind::Unpark);
+        }
+    }
+
+    #[inline(never)]
     fn record_worker(self: &Arc<Self>, kind: Kind) {
         self.record(|lane, ticks| {
-            // Without task hooks nobody says that a thread ceased to be a worker: ask each time.
+            // As `add_of_worker` has it.
             lane.worker_is_stale |= !cfg!(tokio_unstable);
             self.note_worker(lane, ticks);
             lane.push(self, ticks, kind, 0);
@@ -347,23 +389,29 @@ impl Engine {
     #[inline]
     fn record(self: &Arc<Self>, write: impl FnOnce(&mut Lane, u64) + Copy) {
         if let Some(ticks) = self.ticks() {
-            self.write(|lane| write(lane, ticks));
+            if let Err(why) = lane::with(self, |lane| write(lane, ticks)) {
+                // Later, as others may have been there first.
+                self.record_elsewhere(why, |lane| write(lane, self.clock.ticks()));
+            }
         }
     }
 
-    /// Lets `write` write to this thread's lane.
-    #[inline]
-    fn write(self: &Arc<Self>, write: impl FnOnce(&mut Lane) + Copy) {
-        if let Err(why) = lane::with(self, write) {
-            self.record_elsewhere(why, write);
+    /// Counts an event that is not kept, of the only engine there is.
+    #[inline(never)]
+    fn refuse_only(self: &Arc<Self>) {
+        if !lane::refuse_if(mode::is_only_and_full) {
+            self.refuse();
         }
     }
 
     /// Counts an event that is not kept.
     #[inline(never)]
     fn refuse(self: &Arc<Self>) {
-        if let Err(why) = lane::with(self, |lane| lane.ring.refuse()) {
-            self.record_elsewhere(why, |lane| lane.ring.refuse());
+        if lane::refuse_if(|engine| engine == self.id) {
+            return;
+        }
+        if let Err(why) = lane::with(self, |lane| lane.buffer.refuse()) {
+            self.record_elsewhere(why, |lane| lane.buffer.refuse());
         }
     }
 
@@ -455,10 +503,10 @@ impl Engine {
         if let Some(lane) = lock(&self.idle_lanes).pop() {
             return lane;
         }
-        let buffer = new_buffer(block_records(&self.config));
-        let ring = Ring::take(self.config.buffer_capacity, self.new_stream(), buffer);
-        lock(&self.rings).push(ring);
-        Lane::new(ring)
+        let writer = lock(&self.store).take_writer();
+        let buffer = Buffer::take(self.new_stream(), Arc::clone(writer.chunk()));
+        lock(&self.buffers).push(buffer);
+        Lane::new(buffer, writer)
     }
 
     /// Takes back the lane of a thread that ends.
@@ -485,10 +533,7 @@ impl Engine {
                 if before + moved_events >= self.config.max_events as u64 {
                     self.is_full.store(true, Ordering::Relaxed);
                     // Unless it was stopped.
-                    for on in [PLAIN, ON] {
-                        let (set, get) = (Ordering::Release, Ordering::Relaxed);
-                        let _ = self.state.compare_exchange(on, FULL, set, get);
-                    }
+                    self.mode.change(|mode| (mode != Mode::Off).then_some(Mode::Full));
                 }
             }
             Keep::Last => self.drop_surplus(),
@@ -500,44 +545,49 @@ impl Engine {
     fn drop_surplus(&self) {
         let max_events = self.config.max_events as u64;
         // Most times there is nothing to do, and whoever comes next does what this one can't: a
-        // hook doesn't wait for a snapshot.
-        let mut roster = match self.roster.try_lock() {
-            Ok(roster) => roster,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
-        };
-        let Some(until_ticks) = lock(&self.store).surplus(max_events) else {
-            return;
-        };
-        let mut taken = lock(&self.taken);
+        // hook doesn't wait for a snapshot, and for another that drops only if that one has been
+        // interrupted for so long that memory would grow without bound.
+        let dropping = try_lock(&self.dropping).or_else(|| {
+            let much = (max_events / 256).max(2 * chunk_records(&self.config) as u64);
+            let is_far_above = lock(&self.store).events() > max_events.saturating_add(much);
+            is_far_above.then(|| lock(&self.dropping))
+        });
+        let Some(mut taken) = dropping else { return };
+        let Some(mut roster) = try_lock(&self.roster) else { return };
+        let Some(until_ticks) = lock(&self.store).surplus(max_events) else { return };
         // Threads that seldom emit have older records that fill no block yet. They come first, as
-        // what their rings hold may just fill blocks that are as old.
+        // their buffers may just be handed over, as blocks that are as old.
         let mut events = 0;
-        for ring in lock(&self.rings).iter() {
-            events += ring.take_until(until_ticks, &self.store, &mut taken);
+        for buffer in lock(&self.buffers).iter() {
+            events += buffer.take_until(until_ticks, &mut taken);
         }
         events += lock(&self.store).take_until(until_ticks, &mut taken);
         taken.sort_unstable_by_key(Segment::order);
         roster.absorb(&taken, &lock(&self.windows));
         self.dropped_events.fetch_add(events, Ordering::Relaxed);
-        lock(&self.store).recycle(&mut taken);
+        let mut store = lock(&self.store);
+        taken.drain(..).for_each(|segment| store.recycle(segment.into_chunk()));
     }
 
-    /// Moves all that is in rings to the store.
+    /// The address of the records that are dropped next, if any are.
+    pub(crate) fn dropped_next(&self) -> Option<usize> {
+        match self.config.keep {
+            Keep::First => None,
+            Keep::Last => lock(&self.store).oldest_address(),
+        }
+    }
+
+    /// Moves all that is in buffers to the store.
     pub(crate) fn flush(&self) {
-        let rings = lock(&self.rings).clone();
-        let moved = rings.iter().map(|ring| ring.flush(&self.store)).sum();
+        let buffers = lock(&self.buffers).clone();
+        let moved = buffers.iter().map(|buffer| buffer.flush(&self.store)).sum();
         self.after_drain(moved);
     }
 
     /// What is not kept, if the store holds `stored_events`.
     pub(crate) fn lost(&self, stored_events: u64) -> Lost {
-        let surplus = stored_events.saturating_sub(self.config.max_events as u64);
-        let refused: u64 = lock(&self.rings).iter().map(|ring| ring.refused()).sum();
-        let (refused_surplus, dropped_surplus) = match self.config.keep {
-            Keep::First => (surplus, 0),
-            Keep::Last => (0, surplus),
-        };
+        let refused: u64 = lock(&self.buffers).iter().map(|buffer| buffer.refused()).sum();
+        let (refused_surplus, dropped_surplus) = self.surplus(stored_events);
         Lost {
             refused_events: refused
                 + refused_surplus
@@ -547,27 +597,40 @@ impl Engine {
         }
     }
 
-    /// Takes note that what was kept up to now was given away; `left_events` came since. Of what
-    /// was there, as much as `lost` says was too much.
-    pub(crate) fn was_drained(&self, left_events: u64, lost: &Lost) {
-        self.dropped_events.store(lost.dropped_events, Ordering::Relaxed);
-        let refused = lock(&self.rings).iter().map(|ring| ring.refused()).sum();
-        self.refused_at_drain.store(lost.refused_events.saturating_sub(refused), Ordering::Relaxed);
+    /// Of so many events that the store holds, those that are too many: refused, and dropped.
+    fn surplus(&self, stored_events: u64) -> (u64, u64) {
+        let surplus = stored_events.saturating_sub(self.config.max_events as u64);
+        match self.config.keep {
+            Keep::First => (surplus, 0),
+            Keep::Last => (0, surplus),
+        }
+    }
+
+    /// Takes note that the `stored_events` that were kept up to now were given away; `left_events`
+    /// came since.
+    pub(crate) fn was_drained(&self, stored_events: u64, left_events: u64) {
+        // What hooks refuse meanwhile is counted where they do, and not looked at here.
+        let (refused, dropped) = self.surplus(stored_events);
+        self.refused_at_drain.fetch_add(refused, Ordering::Relaxed);
+        self.dropped_events.fetch_add(dropped, Ordering::Relaxed);
         self.drained_events.store(left_events, Ordering::Relaxed);
         self.is_full.store(false, Ordering::Relaxed);
-        let (set, get) = (Ordering::Release, Ordering::Relaxed);
-        let _ = self.state.compare_exchange(FULL, self.on(), set, get);
+        self.mode.change(|mode| (mode == Mode::Full).then(|| self.on()));
     }
 }
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        Ring::give_back(std::mem::take(&mut *lock(&self.rings)));
+        Buffer::give_back(std::mem::take(&mut *lock(&self.buffers)));
     }
 }
 
-/// How many records a block holds: as many as a ring by default, and few enough that `max_events`
-/// are many blocks, as the oldest are dropped block by block.
-fn block_records(config: &CollectorConfig) -> usize {
-    (config.max_events / 16).clamp(64, 4096)
+/// How many records a chunk holds. What is kept beyond `max_events` are some chunks, as the oldest
+/// are dropped chunk by chunk: so they are small beside `max_events`, but not so small that to hand
+/// one over would cost more than to fill it.
+fn chunk_records(config: &CollectorConfig) -> usize {
+    const LEAST: usize = 64;
+    const WORTHWHILE: usize = 1024;
+    let most = (config.max_events / 512).max(WORTHWHILE).min(config.max_events / 16);
+    config.buffer_capacity.clamp(LEAST, most.max(LEAST))
 }

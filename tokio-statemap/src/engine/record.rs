@@ -1,7 +1,5 @@
 //! The 16 bytes that an event is kept as.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 /// One event, or a note about the next one: when, what, and about whom.
 ///
 /// The upper 4 bits of `word` are the [`Kind`], the rest is its payload.
@@ -98,52 +96,32 @@ impl Record {
     /// The task, if this starts a poll of it that `next` ends.
     #[inline]
     pub(crate) fn whole_poll(self, next: Option<&Self>) -> Option<u64> {
+        let end = next.filter(|next| next.kind() == Kind::PollEnd)?;
+        self.starts_poll_to(*end).then_some(end.payload())
+    }
+
+    /// Whether this starts a poll that `end` ends, which is an end.
+    #[inline]
+    pub(crate) fn starts_poll_to(self, end: Self) -> bool {
         const START: u64 = Kind::PollStart as u64;
-        const START_READY: u64 = Kind::PollStartReady as u64;
+        const START_READY: u64 = (Kind::PollStartReady as u64) << READY_ID_BITS;
         const END: u64 = Kind::PollEnd as u64;
-        let next = next?.word;
-        match self.word >> PAYLOAD_BITS {
-            // The same task, so that only the kind differs.
-            START => {
-                (next == self.word + ((END - START) << PAYLOAD_BITS)).then_some(self.payload())
-            }
-            START_READY => {
-                let id = unpack_ready(self.payload()).0;
-                (next == END << PAYLOAD_BITS | id).then_some(id)
-            }
-            _ => None,
-        }
+        // The same task, so that only the kind differs.
+        self.word == end.word.wrapping_sub((END - START) << PAYLOAD_BITS)
+            || self.word >> READY_BITS == START_READY | end.payload()
+                && end.payload() >> READY_ID_BITS == 0
+    }
+
+    /// Whether both say the same, be it at different times.
+    #[inline]
+    pub(crate) fn says_the_same_as(self, other: Self) -> bool {
+        self.word == other.word
     }
 
     /// Whether it counts as an event.
     #[inline]
     pub(crate) fn is_event(self) -> bool {
         self.word >> PAYLOAD_BITS <= Kind::SpawnAt as u64
-    }
-}
-
-/// Where a record is written by one thread and read by others.
-///
-/// What tells them that it is there orders the two: it is read before it is written again.
-#[derive(Debug, Default)]
-pub(crate) struct Slot {
-    ticks: AtomicU64,
-    word: AtomicU64,
-}
-
-impl Slot {
-    #[inline]
-    pub(crate) fn set(&self, record: Record) {
-        self.ticks.store(record.ticks, Ordering::Relaxed);
-        self.word.store(record.word, Ordering::Relaxed);
-    }
-
-    #[inline]
-    pub(crate) fn get(&self) -> Record {
-        Record {
-            ticks: self.ticks.load(Ordering::Relaxed),
-            word: self.word.load(Ordering::Relaxed),
-        }
     }
 }
 
@@ -216,6 +194,26 @@ mod tests {
                 assert_eq!(id, 123_456_789);
                 assert!(back <= ns && (ns - back) as f64 <= ns as f64 * 4e-6, "{ns} {back}");
             }
+        }
+    }
+
+    #[test]
+    fn a_start_and_the_end_of_the_same_task_are_a_poll() {
+        let record = |kind, payload| Record::new(1, kind, payload);
+        for id in [1, 77, (1 << READY_ID_BITS) - 1] {
+            let end = record(Kind::PollEnd, id);
+            let ready = record(Kind::PollStartReady, pack_ready(id, 12_345).unwrap());
+            for start in [record(Kind::PollStart, id), ready] {
+                assert_eq!(start.whole_poll(Some(&end)), Some(id));
+                assert_eq!(start.whole_poll(Some(&record(Kind::PollEnd, id ^ 2))), None);
+                assert_eq!(start.whole_poll(Some(&record(Kind::Terminate, id))), None);
+                assert_eq!(start.whole_poll(None), None);
+            }
+            // Ids that don't fit in beside a time.
+            let far = record(Kind::PollEnd, (1 << READY_ID_BITS) + 4096);
+            assert_eq!(record(Kind::PollEnd, 1 << READY_ID_BITS).whole_poll(Some(&far)), None);
+            assert_eq!(record(Kind::Spawn, id).whole_poll(Some(&end)), None);
+            assert_eq!(end.whole_poll(Some(&end)), None);
         }
     }
 

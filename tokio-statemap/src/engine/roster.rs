@@ -10,7 +10,7 @@ use std::hash::BuildHasherDefault;
 use crate::clock::KeepU64;
 use crate::engine::Window;
 use crate::engine::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
-use crate::engine::store::{Segment, StreamId};
+use crate::engine::segment::{Segment, StreamId};
 
 /// A map by ids that are dense enough to be their own hash: `hashbrown` looks at the upper bits
 /// too, so they are spread there.
@@ -161,15 +161,17 @@ impl Roster {
             };
             let mut stream = self.streams.remove(&segment.stream).unwrap_or_default();
             let mut ended = false;
-            let mut records = records.iter();
-            while let Some(&record) = records.next() {
-                if let Some(id) = record.whole_poll(records.as_slice().first()) {
-                    // Most of all there is: it leaves nothing behind but that the task was polled.
-                    records.next();
+            let mut later = records;
+            while let Some((&record, rest)) = later.split_first() {
+                // Whole polls are most of all there is, and leave nothing behind but that the task
+                // was polled.
+                if let Some(id) = record.whole_poll(rest.first()) {
                     stream.ready_for_ns = None;
                     self.polled(id, record.ticks);
+                    later = self.polled.skip_known(rest.get(1..).unwrap_or_default());
                     continue;
                 }
+                later = rest;
                 match record.kind() {
                     Kind::Terminate => {
                         stream.terminated = Some(record.payload());
@@ -321,37 +323,57 @@ pub(crate) fn role(payload: u64) -> Option<u32> {
     payload.checked_sub(1).and_then(|worker| u32::try_from(worker).ok())
 }
 
-/// A small cache of ids, by their lower bits.
+/// The ends of the polls that came last, by the lower bits of the task's number: a small cache.
 #[derive(Clone, Debug)]
-struct Polled(Box<[u64; Self::PLACES]>);
+struct Polled(Box<[Record; Self::PLACES]>);
 
 impl Polled {
     const PLACES: usize = 1024;
 
+    /// What comes after the whole polls that `records` begin with, of tasks that are here.
+    fn skip_known<'a>(&self, mut records: &'a [Record]) -> &'a [Record] {
+        while let [start, end, rest @ ..] = records {
+            let known = self.0[end.payload() as usize % Self::PLACES];
+            if !(known.says_the_same_as(*end) && start.starts_poll_to(*end)) {
+                break;
+            }
+            records = rest;
+        }
+        records
+    }
+
     /// Whether `id` wasn't here; it is now.
     fn is_news(&mut self, id: u64) -> bool {
         let place = &mut self.0[id as usize % Self::PLACES];
-        std::mem::replace(place, id) != id
+        let end = Record::new(0, Kind::PollEnd, id);
+        !std::mem::replace(place, end).says_the_same_as(end)
     }
 }
 
 impl Default for Polled {
     fn default() -> Self {
-        // No record has this payload: it is wider than 60 bits.
-        Self(Box::new([u64::MAX; Self::PLACES]))
+        // No end of a poll.
+        Self(Box::new([Record::new(0, Kind::Stream, u64::MAX); Self::PLACES]))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::segment::Writer;
     use std::sync::Arc;
 
     const ONE: &[Window] = &[Window { from: 0, to: None }];
 
+    fn of(stream: StreamId, records: impl Iterator<Item = Record>) -> Segment {
+        let writer = Writer::of_new_chunks(1, 16).next().unwrap();
+        let n = records.inspect(|&record| assert!(writer.push(record))).count();
+        Segment::new(stream, 0, Arc::clone(writer.chunk()), 0..n)
+    }
+
     fn segment(stream: StreamId, records: &[(Kind, u64)]) -> Segment {
         let records = (0..).zip(records).map(|(t, &(kind, id))| Record::new(t, kind, id));
-        Segment::new(stream, 0, Arc::new(records.collect()))
+        of(stream, records)
     }
 
     #[test]
@@ -421,7 +443,7 @@ mod tests {
         let windows = [0, 10, 20].map(|from| Window { from, to: None });
         let at = |from: u64, records: &[(Kind, u64)]| {
             let records = (from..).zip(records).map(|(t, &(kind, id))| Record::new(t, kind, id));
-            Segment::new(0, 0, Arc::new(records.collect()))
+            of(0, records)
         };
         let mut roster = Roster::default();
         roster.absorb(

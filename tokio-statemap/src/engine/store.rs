@@ -1,174 +1,113 @@
-//! Where rings are emptied into: bounded blocks of records, in memory that is used again.
+//! Where full buffers go: bounded blocks of records, in memory that is used again.
 //!
-//! A block is never written to once it is here, so that a snapshot shares it rather than copies it.
+//! What is here is never changed, so that a snapshot shares it rather than copies it.
 
-use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
 
-use crate::engine::record::{Kind, Record, events_in};
+use crate::engine::blocks::{Block, Blocks, Content};
+use crate::engine::record::{Record, events_in};
+use crate::engine::segment::{Segment, Sequence, SharedChunk, StreamId, Writer, events_of};
+use crate::engine::shared::{split_streams, write_run};
 
-/// The number of a stream: the records of one thread, in their order.
-pub(crate) type StreamId = u32;
+/// At most how many records there is memory for ahead: 16 MB of address space. Pages that nothing
+/// is written to take no memory.
+const RECORDS_AHEAD: usize = 1 << 20;
 
-/// The place of a run of records among those of its stream that begin at the same time. It wraps
-/// around.
-pub(crate) type Sequence = u32;
+/// How many chunks are allocated at once, unless they are large: enough that memory is asked for
+/// seldom, and few enough that a thread which still holds one when the others are done with keeps
+/// little alive.
+const CHUNKS_AT_ONCE: usize = 4;
 
-/// Records in memory that can be shared, and used again once nobody shares it.
-pub(crate) type Buffer = Arc<Vec<Record>>;
-
-/// At most how many blocks are allocated ahead (16 MB of address space; pages that nothing is
-/// written to take no memory).
-const BLOCKS_AHEAD: usize = 256;
+/// No more than one chunk at once has more records than that.
+const RECORDS_AT_ONCE: usize = 1 << 16;
 
 #[derive(Debug)]
 pub(crate) struct Store {
-    block_records: usize,
-    /// By rising time of the last record.
-    blocks: VecDeque<Block>,
+    chunk_records: usize,
+    blocks: Blocks,
     /// Runs that are too short for a block of their own, each led by a `Stream` note: ten thousand
     /// short-lived threads share a few blocks.
-    tails: Buffer,
-    free: Vec<Buffer>,
+    tails: Option<Writer>,
+    free: Vec<Writer>,
+    /// Empty but while blocks are divided; kept for its memory, as hooks do so.
+    begun: Vec<Block>,
     events: u64,
     /// From how many events on it is worth a look again whether any are too many.
     search_at: u64,
 }
 
-/// Records that were moved out of the rings.
-#[derive(Debug)]
-struct Block {
-    content: Content,
-    events: u64,
-    first_ticks: u64,
-    last_ticks: u64,
-}
-
-#[derive(Debug)]
-enum Content {
-    /// Of one stream.
-    Single(Segment),
-    /// Of several streams, each run led by a `Stream` note.
-    Shared(Buffer),
-}
-
-/// A run of records of one stream.
-#[derive(Clone, Debug)]
-pub(crate) struct Segment {
-    pub(crate) stream: StreamId,
-    pub(crate) sequence: Sequence,
-    buffer: Buffer,
-    range: Range<usize>,
-}
-
-impl Segment {
-    pub(crate) fn new(stream: StreamId, sequence: Sequence, buffer: Buffer) -> Self {
-        let range = 0..buffer.len();
-        Self { stream, sequence, buffer, range }
-    }
-
-    /// What to sort by, so that those of one stream are in their order.
-    pub(crate) fn order(&self) -> (StreamId, u64, Sequence) {
-        (self.stream, self.records().first().map_or(0, |record| record.ticks), self.sequence)
-    }
-
-    pub(crate) fn records(&self) -> &[Record] {
-        &self.buffer[self.range.clone()]
-    }
-
-    /// Takes the first `n` records off, as a segment of their own.
-    pub(crate) fn split_front(&mut self, n: usize) -> Self {
-        let middle = self.range.start + n;
-        let front = Self {
-            stream: self.stream,
-            sequence: self.sequence,
-            buffer: Arc::clone(&self.buffer),
-            range: self.range.start..middle,
-        };
-        self.range.start = middle;
-        front
-    }
-
-    /// Takes the records up to `until_ticks` off.
-    fn split_until(&mut self, until_ticks: u64) -> Self {
-        let records = self.records();
-        self.split_front(records.partition_point(|record| record.ticks <= until_ticks))
-    }
-
-    /// Drops all but the first `n` records.
-    pub(crate) fn truncate(&mut self, n: usize) {
-        self.range.end = self.range.start + n;
-    }
-}
-
 impl Store {
-    /// A store whose blocks hold `block_records`, with memory ahead for `max_events`.
-    pub(crate) fn new(block_records: usize, max_events: usize) -> Self {
-        let blocks = (max_events / block_records).saturating_add(8).min(BLOCKS_AHEAD);
-        let mut store = Self {
-            block_records,
-            blocks: VecDeque::with_capacity(blocks),
-            tails: Buffer::default(),
-            free: Vec::with_capacity(blocks),
+    /// A store of chunks of `chunk_records`, with memory ahead for `max_events`.
+    pub(crate) fn new(chunk_records: usize, max_events: usize) -> Self {
+        let wanted = (max_events / chunk_records).saturating_add(8);
+        let ahead = wanted.min(RECORDS_AHEAD / chunk_records + 1);
+        let mut free = Vec::with_capacity(ahead + CHUNKS_AT_ONCE);
+        while free.len() < ahead {
+            free.extend(new_chunks(chunk_records));
+        }
+        Self {
+            chunk_records,
+            blocks: Blocks::with_capacity(ahead),
+            tails: None,
+            free,
+            begun: Vec::new(),
             events: 0,
             search_at: 0,
-        };
-        store.free.extend((0..blocks).map(|_| new_buffer(block_records)));
-        store.tails = store.take_buffer();
-        store
+        }
     }
 
-    /// An empty buffer of a block's size, used again if there is one.
-    pub(crate) fn take_buffer(&mut self) -> Buffer {
-        self.free.pop().unwrap_or_else(|| new_buffer(self.block_records))
+    /// To write a chunk, in memory that is used again if there is any.
+    pub(crate) fn take_writer(&mut self) -> Writer {
+        loop {
+            if let Some(writer) = self.free.pop() {
+                return writer;
+            }
+            self.free.extend(new_chunks(self.chunk_records));
+        }
     }
 
-    /// Keeps `buffer`, and puts an empty one in its place.
-    pub(crate) fn seal(
+    /// Uses the memory of a chunk again, unless someone else still has it.
+    pub(crate) fn recycle(&mut self, chunk: SharedChunk) {
+        if self.free.len() < self.free.capacity() {
+            self.free.extend(Writer::again(chunk));
+        }
+    }
+
+    /// Keeps what a thread's buffer held.
+    pub(crate) fn keep(&mut self, segment: Segment, events: u64) {
+        self.events += events;
+        self.blocks.add(Content::Single(segment), events);
+    }
+
+    /// Keeps what doesn't fill a chunk, in runs from `sequence` on, which is the next one's then.
+    pub(crate) fn keep_tail(
         &mut self,
         stream: StreamId,
-        sequence: Sequence,
-        buffer: &mut Buffer,
-        events: u64,
+        sequence: &mut Sequence,
+        records: &[Record],
     ) {
-        if buffer.is_empty() {
-            return;
-        }
-        let empty = self.take_buffer();
-        let records = std::mem::replace(buffer, empty);
-        self.events += events;
-        self.push(Content::Single(Segment::new(stream, sequence, records)), events);
-    }
-
-    /// Keeps a run that doesn't fill a block.
-    pub(crate) fn keep_tail(&mut self, stream: StreamId, sequence: Sequence, records: &[Record]) {
-        let Some(first) = records.first() else { return };
         // A run must not be parted from the note that leads it.
-        if self.tails.len() + records.len() + 1 > self.block_records {
-            let empty = self.take_buffer();
-            let full = std::mem::replace(&mut self.tails, empty);
-            let events = events_in(&full);
-            self.push(Content::Shared(full), events);
+        for run in records.chunks(self.chunk_records - 1) {
+            if let Some(full) = self.tails.take_if(|tails| !tails.has_room_for(1 + run.len())) {
+                self.keep_shared(&full);
+            }
+            let tails = self.tails.take().unwrap_or_else(|| self.take_writer());
+            self.events += events_in(run);
+            write_run(&tails, stream, *sequence, run);
+            self.tails = Some(tails);
+            *sequence = sequence.wrapping_add(1);
         }
-        self.events += events_in(records);
-        let tails = Arc::make_mut(&mut self.tails);
-        tails.push(stream_note(first.ticks, stream, sequence));
-        tails.extend_from_slice(records);
     }
 
-    fn push(&mut self, content: Content, events: u64) {
-        let records = content.records();
-        let mut ticks = records.iter().map(|record| record.ticks);
-        let ends = match &content {
-            // A thread's records are in order.
-            Content::Single(_) => (ticks.clone().next(), ticks.next_back()),
-            Content::Shared(_) => (ticks.clone().min(), ticks.max()),
-        };
-        let (Some(first_ticks), Some(last_ticks)) = ends else { return };
-        let place = self.blocks.partition_point(|block| block.last_ticks <= last_ticks);
-        let block = Block { events, content, first_ticks, last_ticks };
-        self.blocks.insert(place, block);
+    fn keep_shared(&mut self, full: &Writer) {
+        let chunk = Arc::clone(full.chunk());
+        let events = events_in(chunk.items());
+        self.blocks.add(Content::Shared(chunk), events);
+    }
+
+    /// The address of the oldest records.
+    pub(crate) fn oldest_address(&self) -> Option<usize> {
+        self.blocks.get(0).map(|block| block.records().as_ptr().addr())
     }
 
     /// How many events are kept here.
@@ -179,19 +118,14 @@ impl Store {
     /// Up to which time blocks can be dropped so that, of what is newer, the blocks alone still
     /// hold `max_events`. `None` if no block can be dropped.
     pub(crate) fn surplus(&mut self, max_events: u64) -> Option<u64> {
-        let oldest = self.blocks.front()?;
+        let oldest = self.blocks.get(0)?;
         if self.events.saturating_sub(oldest.events) < max_events {
             return None;
         }
         if self.events < self.search_at {
             return None;
         }
-        // All that can go goes at once: a ring may hold many blocks, and a snapshot keeps hooks
-        // from dropping for a while.
-        let newer = |block: &Block| -> u64 {
-            let newer = self.blocks.iter().filter(|other| other.first_ticks > block.last_ticks);
-            newer.map(|other| other.events).sum()
-        };
+        // All that can go goes at once: a snapshot keeps hooks from dropping for a while.
         let mut rest = self.events;
         let may_go = self.blocks.iter().take_while(|block| {
             rest -= block.events;
@@ -199,15 +133,18 @@ impl Store {
         });
         // No more than by their sum: seldom more than a few, so that the search is short.
         let mut n = may_go.count();
-        while n > 0 && newer(&self.blocks[n - 1]) < max_events {
-            n -= 1;
-        }
+        let newer = |block: &Block| self.blocks.events_after(block.last_ticks);
+        let last = loop {
+            match n.checked_sub(1).and_then(|last| self.blocks.get(last)) {
+                Some(last) if newer(last) < max_events => n -= 1,
+                last => break last.map(|last| last.last_ticks),
+            }
+        };
         // Each event kept from now on adds at most one to what is newer.
         let missing = self.blocks.get(n).map_or(0, |next| max_events.saturating_sub(newer(next)));
-        let last_ticks = n.checked_sub(1).map(|last| self.blocks[last].last_ticks);
         let dropped: u64 = self.blocks.iter().take(n).map(|block| block.events).sum();
         self.search_at = self.events - dropped + missing;
-        last_ticks
+        last
     }
 
     /// Takes out what is no later than `until_ticks`, also of blocks that reach beyond. Returns how
@@ -217,142 +154,91 @@ impl Store {
     /// before its spawn, and a stream's records must be taken in their order.
     pub(crate) fn take_until(&mut self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
         let mut taken = 0;
-        while self.blocks.front().is_some_and(|block| block.last_ticks <= until_ticks) {
-            if let Some(block) = self.blocks.pop_front() {
-                taken += block.events;
-                block.content.segments(into);
-            }
+        while let Some(block) = self.blocks.take_ended(until_ticks) {
+            taken += block.events;
+            block.segments(into);
         }
         let parts_from = into.len();
-        for i in (0..self.blocks.len()).rev() {
-            if self.blocks[i].first_ticks > until_ticks {
-                continue;
-            }
-            match self.blocks.remove(i).map(|block| block.content) {
-                Some(Content::Single(mut segment)) => {
+        // Each once: what is left of one goes back.
+        let mut begun = std::mem::take(&mut self.begun);
+        while let Some(block) = self.blocks.take_begun(until_ticks) {
+            begun.push(block);
+        }
+        for block in begun.drain(..) {
+            match block.content {
+                Content::Single(mut segment) => {
                     into.push(segment.split_until(until_ticks));
                     let events = events_in(segment.records());
-                    self.push(Content::Single(segment), events);
+                    self.blocks.add(Content::Single(segment), events);
                 }
-                Some(Content::Shared(records)) => {
-                    let later = split_tails(&records, until_ticks, into);
-                    let events = events_in(&later);
-                    self.push(Content::Shared(Arc::new(later)), events);
+                Content::Shared(chunk) => {
+                    let later = self.split_shared(&chunk, until_ticks, into);
+                    self.keep_shared(&later);
                 }
-                None => {}
             }
         }
-        if self.tails.first().is_some_and(|record| record.ticks <= until_ticks) {
-            let later = split_tails(&self.tails, until_ticks, into);
-            let tails = Arc::make_mut(&mut self.tails);
-            tails.clear();
-            tails.extend(later);
+        self.begun = begun;
+        let is_old = |record: &Record| record.ticks <= until_ticks;
+        let tails = self.tails.as_ref().map(|tails| Arc::clone(tails.chunk()));
+        // Its runs are in no order.
+        if let Some(tails) = tails.filter(|tails| tails.items().iter().any(is_old)) {
+            self.tails = Some(self.split_shared(&tails, until_ticks, into));
         }
         taken += events_of(&into[parts_from..]);
         self.events -= taken;
         taken
     }
 
-    /// Uses the memory of `segments` again, as far as no snapshot shares it.
-    pub(crate) fn recycle(&mut self, segments: &mut Vec<Segment>) {
-        for segment in segments.drain(..) {
-            let mut buffer = segment.buffer;
-            if let Some(records) = Arc::get_mut(&mut buffer) {
-                let fits = records.capacity() >= self.block_records;
-                if fits && self.free.len() < self.free.capacity() {
-                    records.clear();
-                    self.free.push(buffer);
-                }
-            }
+    /// Takes the runs of a shared chunk that are no later than `until_ticks`; returns the rest.
+    fn split_shared(
+        &mut self,
+        chunk: &SharedChunk,
+        until_ticks: u64,
+        into: &mut Vec<Segment>,
+    ) -> Writer {
+        let rest = self.take_writer();
+        let mut runs = Vec::new();
+        split_streams(chunk, &mut runs);
+        for mut run in runs {
+            into.push(run.split_until(until_ticks));
+            write_run(&rest, run.stream, run.sequence, run.records());
         }
+        rest
     }
 
     /// All that is here, by stream, those of one stream in their order.
     pub(crate) fn segments(&self, into: &mut Vec<Segment>) {
-        for block in &self.blocks {
-            block.content.segments(into);
+        for block in self.blocks.iter() {
+            block.segments(into);
         }
-        split_streams(&Arc::new(self.tails.to_vec()), into);
+        if let Some(tails) = &self.tails {
+            split_streams(tails.chunk(), into);
+        }
         into.sort_unstable_by_key(Segment::order);
     }
 }
 
-impl Content {
-    fn records(&self) -> &[Record] {
-        match self {
-            Self::Single(segment) => segment.records(),
-            Self::Shared(records) => records,
-        }
-    }
-
-    fn segments(&self, into: &mut Vec<Segment>) {
-        match self {
-            Self::Single(segment) => into.push(segment.clone()),
-            Self::Shared(records) => split_streams(records, into),
-        }
-    }
-}
-
-/// How many events `segments` hold.
-pub(crate) fn events_of(segments: &[Segment]) -> u64 {
-    segments.iter().map(|segment| events_in(segment.records())).sum()
-}
-
-/// The runs of a buffer in which each run is led by a `Stream` note.
-fn split_streams(buffer: &Buffer, into: &mut Vec<Segment>) {
-    let mut run: Option<Segment> = None;
-    for (i, record) in buffer.iter().enumerate() {
-        if record.kind() == Kind::Stream {
-            into.extend(run.take());
-            let (stream, sequence) = noted_stream(*record);
-            run =
-                Some(Segment { stream, sequence, buffer: Arc::clone(buffer), range: i + 1..i + 1 });
-        } else if let Some(run) = &mut run {
-            run.range.end = i + 1;
-        }
-    }
-    into.extend(run);
-}
-
-/// The same, of what is no later than `until_ticks`; returns the rest.
-fn split_tails(buffer: &Buffer, until_ticks: u64, into: &mut Vec<Segment>) -> Vec<Record> {
-    let mut runs = Vec::new();
-    split_streams(buffer, &mut runs);
-    let mut rest = Vec::new();
-    for mut run in runs {
-        into.push(run.split_until(until_ticks));
-        if let Some(first) = run.records().first() {
-            rest.push(stream_note(first.ticks, run.stream, run.sequence));
-            rest.extend_from_slice(run.records());
-        }
-    }
-    rest
-}
-
-const SEQUENCE_BITS: u32 = 28;
-
-fn stream_note(ticks: u64, stream: StreamId, sequence: Sequence) -> Record {
-    let sequence = u64::from(sequence) & ((1 << SEQUENCE_BITS) - 1);
-    let payload = u64::from(stream) << SEQUENCE_BITS | sequence;
-    Record::new(ticks, Kind::Stream, payload)
-}
-
-fn noted_stream(record: Record) -> (StreamId, Sequence) {
-    let payload = record.payload();
-    let sequence = payload & ((1 << SEQUENCE_BITS) - 1);
-    ((payload >> SEQUENCE_BITS) as StreamId, sequence as Sequence)
-}
-
-pub(crate) fn new_buffer(records: usize) -> Buffer {
-    Arc::new(Vec::with_capacity(records))
+fn new_chunks(chunk_records: usize) -> impl Iterator<Item = Writer> {
+    let chunks = (RECORDS_AT_ONCE / chunk_records).clamp(1, CHUNKS_AT_ONCE);
+    Writer::of_new_chunks(chunks, chunk_records)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::record::Kind;
+    use std::ops::Range;
 
     fn run(ticks: Range<u64>) -> Vec<Record> {
         ticks.map(|t| Record::new(t, Kind::Park, 0)).collect()
+    }
+
+    fn keep(store: &mut Store, stream: StreamId, sequence: Sequence, records: &[Record]) {
+        let writer = store.take_writer();
+        assert!(records.iter().all(|&record| writer.push(record)));
+        let chunk = Arc::clone(writer.chunk());
+        let events = events_in(records);
+        store.keep(Segment::new(stream, sequence, chunk, 0..records.len()), events);
     }
 
     fn shape(store: &Store) -> Vec<(StreamId, Vec<u64>)> {
@@ -366,10 +252,10 @@ mod tests {
         let mut store = Store::new(8, 100);
         for stream in 0..10 {
             let from = u64::from(stream) * 10;
-            store.keep_tail(stream, 0, &run(from..from + 3));
+            store.keep_tail(stream, &mut 0, &run(from..from + 3));
         }
         assert_eq!(store.events(), 30);
-        assert_eq!(store.blocks.len(), 4);
+        assert_eq!(store.blocks.iter().count(), 4);
         let expected: Vec<_> = (0..10_u32)
             .map(|s| (s, (u64::from(s) * 10..u64::from(s) * 10 + 3).collect()))
             .collect();
@@ -381,9 +267,9 @@ mod tests {
         let mut store = Store::new(4, 8);
         // A slow thread's block reaches over all of the fast one's: it says nothing about what is
         // complete after the first fast block.
-        store.seal(1, 0, &mut Arc::new(run(0..4)), 4);
-        store.seal(2, 0, &mut Arc::new(vec![run(1..2)[0], run(90..91)[0]]), 2);
-        store.seal(1, 1, &mut Arc::new(run(4..8)), 4);
+        keep(&mut store, 1, 0, &run(0..4));
+        keep(&mut store, 2, 0, &[run(1..2), run(90..91)].concat());
+        keep(&mut store, 1, 1, &run(4..8));
         assert_eq!(store.surplus(4), Some(3));
         assert_eq!(store.surplus(5), None);
         let mut dropped = Vec::new();
@@ -395,8 +281,8 @@ mod tests {
     #[test]
     fn what_streams_share_is_dropped_by_time_not_by_block() {
         let mut store = Store::new(100, 8);
-        store.keep_tail(1, 0, &run(1..5));
-        store.keep_tail(2, 0, &run(3..20));
+        store.keep_tail(1, &mut 0, &run(1..5));
+        store.keep_tail(2, &mut 0, &run(3..20));
         let mut dropped = Vec::new();
         store.take_until(4, &mut dropped);
         assert_eq!(store.events(), 15);
@@ -409,16 +295,40 @@ mod tests {
     fn memory_is_used_again_unless_a_snapshot_shares_it() {
         let mut store = Store::new(4, 8);
         let free = store.free.len();
-        let mut buffer = store.take_buffer();
-        Arc::get_mut(&mut buffer).unwrap().extend(run(0..4));
-        store.seal(1, 0, &mut buffer, 4);
+        let recycle = |store: &mut Store, segments: Vec<Segment>| {
+            segments.into_iter().for_each(|segment| store.recycle(segment.into_chunk()));
+        };
+        keep(&mut store, 1, 0, &run(0..4));
+        keep(&mut store, 1, 1, &run(4..8));
         assert_eq!(store.free.len(), free - 2);
         let mut snapshot = Vec::new();
         store.segments(&mut snapshot);
+        snapshot.truncate(1);
         let mut dropped = Vec::new();
-        store.take_until(3, &mut dropped);
-        store.recycle(&mut dropped);
-        assert_eq!(store.free.len(), free - 2);
+        store.take_until(7, &mut dropped);
+        recycle(&mut store, dropped);
+        assert_eq!(store.free.len(), free - 1);
         assert_eq!(snapshot[0].records().len(), 4);
+    }
+
+    #[test]
+    fn runs_out_of_order_are_taken_in_the_end() {
+        let mut store = Store::new(8, 8);
+        let ticks = [10, 20, 30, 5, 40].map(|ticks| run(ticks..ticks + 1)[0]);
+        store.keep_tail(1, &mut 0, &ticks);
+        store.keep_tail(2, &mut 0, &run(50..56));
+        let mut taken = Vec::new();
+        assert_eq!((store.take_until(7, &mut taken), store.events()), (0, 11));
+        assert_eq!((store.take_until(40, &mut taken), store.events()), (5, 6));
+    }
+
+    #[test]
+    fn a_run_longer_than_a_chunk_is_kept_in_order() {
+        let mut store = Store::new(4, 100);
+        let mut sequence = 5;
+        store.keep_tail(1, &mut sequence, &run(0..10));
+        assert_eq!(sequence, 9);
+        let ticks: Vec<_> = shape(&store).into_iter().flat_map(|(_, ticks)| ticks).collect();
+        assert_eq!(ticks, (0..10).collect::<Vec<_>>());
     }
 }

@@ -1,8 +1,12 @@
-//! What Rust has no safe way to say: the process's signals, and the processor's time stamp counter.
+//! What Rust has no safe way to say: the process's signals, the processor's time stamp counter, and
+//! memory that is appended to while it is read, or asked for before it is.
+//!
 //! All `unsafe` of this crate is in here, and each block names the test that holds it.
 
 #![allow(unsafe_code)]
 
+pub(crate) mod chunk;
+mod prefetch;
 #[cfg(unix)]
 pub(crate) mod signal;
 pub(crate) mod tsc;

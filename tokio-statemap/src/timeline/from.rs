@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::config::CollectorConfig;
 use crate::engine::roster::Lives;
-use crate::engine::store::events_of;
+use crate::engine::segment::events_of;
 use crate::event::Event;
 use crate::lost::Lost;
 use crate::snapshot::{Reading, Snapshot, task_id};

@@ -1,0 +1,82 @@
+//! Runs of records of one thread, in memory that can be shared.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::engine::record::{Record, events_in};
+use crate::sys::chunk::{Chunk, Pen};
+
+/// The number of a stream: the records of one thread, in their order.
+pub(crate) type StreamId = u32;
+
+/// The place of a run of records among those of its stream that begin at the same time. It wraps
+/// around.
+pub(crate) type Sequence = u32;
+
+/// Records in memory that can be shared, and used again once nobody shares it.
+pub(crate) type SharedChunk = Arc<Chunk<Record>>;
+
+/// What writes such memory.
+pub(crate) type Writer = Pen<Record>;
+
+/// A run of records of one stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Segment {
+    pub(crate) stream: StreamId,
+    pub(crate) sequence: Sequence,
+    chunk: SharedChunk,
+    pub(crate) range: Range<usize>,
+}
+
+impl Segment {
+    pub(crate) fn new(
+        stream: StreamId,
+        sequence: Sequence,
+        chunk: SharedChunk,
+        range: Range<usize>,
+    ) -> Self {
+        Self { stream, sequence, chunk, range }
+    }
+
+    /// What to sort by, so that those of one stream are in their order.
+    pub(crate) fn order(&self) -> (StreamId, u64, Sequence) {
+        (self.stream, self.records().first().map_or(0, |record| record.ticks), self.sequence)
+    }
+
+    pub(crate) fn records(&self) -> &[Record] {
+        &self.chunk.items()[self.range.clone()]
+    }
+
+    /// Takes the first `n` records off, as a segment of their own.
+    pub(crate) fn split_front(&mut self, n: usize) -> Self {
+        let middle = self.range.start + n;
+        let front = Self {
+            stream: self.stream,
+            sequence: self.sequence,
+            chunk: Arc::clone(&self.chunk),
+            range: self.range.start..middle,
+        };
+        self.range.start = middle;
+        front
+    }
+
+    /// Takes the records up to `until_ticks` off.
+    pub(crate) fn split_until(&mut self, until_ticks: u64) -> Self {
+        let records = self.records();
+        self.split_front(records.partition_point(|record| record.ticks <= until_ticks))
+    }
+
+    pub(crate) fn into_chunk(self) -> SharedChunk {
+        self.chunk
+    }
+
+    /// Drops all but the first `n` records.
+    pub(crate) fn truncate(&mut self, n: usize) {
+        self.range.end = self.range.start + n;
+    }
+}
+
+/// How many events `segments` hold.
+pub(crate) fn events_of(segments: &[Segment]) -> u64 {
+    segments.iter().map(|segment| events_in(segment.records())).sum()
+}
