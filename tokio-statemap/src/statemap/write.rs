@@ -78,6 +78,10 @@ struct Rows<W: Write> {
     end_ns: u64,
     /// The entity that is being written, as the middle of its data.
     entity: Vec<u8>,
+    /// How its data go on after the time, by state: there are few of these, and may be millions of
+    /// those.
+    ends: [Option<End>; TaskState::ALL.len()],
+    digits: itoa::Buffer,
     /// What was written last of this entity.
     last: Option<Change>,
     /// The latest of all times written.
@@ -94,6 +98,12 @@ struct Change {
     tag: Option<usize>,
 }
 
+/// How a datum goes on after the time.
+struct End {
+    tag: Option<usize>,
+    text: Vec<u8>,
+}
+
 struct Tag {
     json: String,
     /// The states for which it is defined, as bits.
@@ -103,10 +113,12 @@ struct Tag {
 impl<W: Write> Rows<W> {
     fn new(timeline: &Timeline, w: W) -> Self {
         Self {
-            w: BufWriter::with_capacity(1 << 16, w),
+            w: BufWriter::with_capacity(1 << 18, w),
             begin_ns: timeline.begin_ns,
             end_ns: timeline.end_ns,
             entity: Vec::new(),
+            ends: Default::default(),
+            digits: itoa::Buffer::new(),
             last: None,
             latest_ns: 0,
             tags: Vec::new(),
@@ -122,6 +134,7 @@ impl<W: Write> Rows<W> {
 
     fn begin_row(&mut self, entity: &str) {
         self.end_row();
+        self.ends.fill_with(|| None);
         self.entity.clear();
         self.entity.extend_from_slice(b"\",\"entity\":");
         self.entity.extend_from_slice(json(entity).as_bytes());
@@ -145,7 +158,12 @@ impl<W: Write> Rows<W> {
         self.define(change)?;
         self.latest_ns = self.latest_ns.max(time_ns);
         self.last = Some(change);
-        write_datum(&mut self.w, &self.entity, change, &self.tags)
+        let known = &mut self.ends[usize::from(state)];
+        let end = match known {
+            Some(end) if end.tag == tag => end,
+            _ => known.insert(end_of(&self.entity, change, &self.tags)),
+        };
+        write_datum(&mut self.w, self.digits.format(time_ns), end)
     }
 
     /// Writes the definition of a pair of state and tag before its first use.
@@ -168,34 +186,26 @@ impl<W: Write> Rows<W> {
         if let Some((entity, last)) = &self.first {
             let length_ns = self.end_ns.saturating_sub(self.begin_ns);
             let time_ns = length_ns.max(self.latest_ns + 1);
-            write_datum(&mut self.w, entity, Change { time_ns, ..*last }, &self.tags)?;
+            let end = end_of(entity, *last, &self.tags);
+            write_datum(&mut self.w, self.digits.format(time_ns), &end)?;
         }
         self.w.flush()
     }
 }
 
-fn write_datum(w: &mut impl Write, entity: &[u8], change: Change, tags: &[Tag]) -> io::Result<()> {
-    w.write_all(b"{\"time\":\"")?;
-    w.write_all(decimal(change.time_ns, &mut [0; 20]))?;
-    w.write_all(entity)?;
-    w.write_all(&[b'0' + change.state])?;
+fn end_of(entity: &[u8], change: Change, tags: &[Tag]) -> End {
+    let mut text = entity.to_vec();
+    text.push(b'0' + change.state);
     if let Some(tag) = change.tag {
-        w.write_all(b",\"tag\":")?;
-        w.write_all(tags[tag].json.as_bytes())?;
+        text.extend_from_slice(b",\"tag\":");
+        text.extend_from_slice(tags[tag].json.as_bytes());
     }
-    w.write_all(b"}\n")
+    text.extend_from_slice(b"}\n");
+    End { tag: change.tag, text }
 }
 
-/// `value` in decimal, in `buffer`: `write!` takes several times as long, and there may be
-/// millions.
-fn decimal(mut value: u64, buffer: &mut [u8; 20]) -> &[u8] {
-    let mut at = buffer.len();
-    loop {
-        at -= 1;
-        buffer[at] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            return &buffer[at..];
-        }
-    }
+fn write_datum(w: &mut impl Write, time: &str, end: &End) -> io::Result<()> {
+    w.write_all(b"{\"time\":\"")?;
+    w.write_all(time.as_bytes())?;
+    w.write_all(&end.text)
 }

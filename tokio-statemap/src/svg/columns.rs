@@ -69,13 +69,15 @@ pub(super) fn spans(
     }
 }
 
-/// Reduces a row. With `on_workers` only polls on a worker can be long.
+/// Reduces a row. With `on_workers` only polls on a worker can be long; `each_long` is told of each
+/// that is, and how long it held its thread.
 pub(super) fn reduce(
     section: &Section<'_>,
     row: u32,
     scale: Scale,
     long_poll_ns: u64,
     on_workers: bool,
+    mut each_long: impl FnMut(Transition, u64),
 ) -> Columns {
     let ends = section.states.iter().map(|state| state.role.is_end()).collect();
     let mut reducer = Reducer { scale, ends, ..Reducer::default() };
@@ -93,6 +95,7 @@ pub(super) fn reduce(
             && held_ns >= long_poll_ns
             && (begun.worker.is_some() || !on_workers);
         if is_long {
+            each_long(begun, held_ns);
             let (first, last) = scale.touched(from, from + held_ns);
             match long.last_mut() {
                 Some(before) if before.1 + close >= first => before.1 = last.max(before.1),
@@ -119,6 +122,8 @@ struct Reducer {
     ends: Vec<bool>,
     runs: Vec<Run>,
     column: u32,
+    /// From and to in ns, of `column`.
+    bounds: (u64, u64),
     /// What lies in `column`: state and ns.
     shares: Vec<(u32, u64)>,
     /// The state of `column`, if it must not be another.
@@ -132,6 +137,7 @@ impl Default for Reducer {
             ends: Vec::new(),
             runs: Vec::new(),
             column: 0,
+            bounds: (0, 0),
             shares: Vec::new(),
             forced: None,
         }
@@ -141,6 +147,14 @@ impl Default for Reducer {
 impl Reducer {
     fn span(&mut self, from: u64, to: u64, state: u32, is_long: bool) {
         if from == to {
+            return;
+        }
+        if from >= self.bounds.0 && to <= self.bounds.1 {
+            // There may be millions in a column, and to find a moment's takes a division.
+            self.share(state, to - from);
+            if is_long {
+                self.forced = Some(state);
+            }
             return;
         }
         let (first, end) = self.scale.touched(from, to);
@@ -165,6 +179,7 @@ impl Reducer {
         if is_long && !is_seen {
             self.forced = Some(state);
         }
+        self.bounds = (self.scale.begin(self.column), self.scale.begin(self.column + 1));
     }
 
     fn share(&mut self, state: u32, ns: u64) {

@@ -13,6 +13,9 @@ pub(super) const COLUMNS: Range<u32> = 1024..65_536;
 /// From how many bytes on there are no more columns, even if there is room.
 pub(super) const CLOSE_ENOUGH: u64 = 500_000;
 
+/// How many rows are drawn to find out how large all of them will be.
+pub(super) const SAMPLE: usize = 32;
+
 /// How many rows of a kind are drawn at most: a picture that is ten screens high shows no more than
 /// one that is four.
 pub(super) fn most_rows(kind: Kind) -> usize {

@@ -9,7 +9,7 @@ use super::columns::{self, Columns, Scale};
 use super::survey::{self, CELLS, Candidate, LongPoll, Order, Survey};
 use super::text::{display, escape, fit};
 use super::{path, plan};
-use crate::picture::{Kind, Picture, Role, Section};
+use crate::picture::{Kind, Picture, Section};
 
 /// How many pixels wide the labels are.
 pub(super) const LABELS: u32 = 130;
@@ -45,18 +45,28 @@ impl Rows {
     /// Draws rows, those that matter most first, until `room` bytes are used: at as many columns as
     /// that allows, so that a picture of a few tasks can be looked at closely.
     pub(super) fn draw(picture: &Picture<'_>, survey: &Survey, room: u64) -> Self {
-        let candidates: usize = survey.sections.iter().map(|s| s.candidates.len()).sum();
+        let candidates = order(picture, survey);
+        // To draw a row takes time for all that is in it: of many, some say how large all will be.
+        let step = candidates.len().div_ceil(plan::SAMPLE).max(1);
+        let some: Vec<_> = candidates.iter().step_by(step).copied().collect();
+        let bytes = |columns: u32| {
+            let drawn = Self::draw_at(picture, survey, &some, u64::MAX, columns);
+            drawn.bytes() * candidates.len() as u64 / some.len().max(1) as u64
+        };
         let mut columns = plan::COLUMNS.start;
-        let mut best = Self::draw_at(picture, survey, room, columns);
         // With twice the columns a row may take somewhat more than twice the bytes.
-        while best.drawn.len() == candidates
-            && columns < plan::COLUMNS.end
-            && best.bytes() < (room / 5).min(plan::CLOSE_ENOUGH)
-        {
+        let limit = (room / 5).min(plan::CLOSE_ENOUGH);
+        while columns < plan::COLUMNS.end && bytes(columns) < limit {
             columns *= 2;
-            best = Self::draw_at(picture, survey, room, columns);
         }
-        best
+        loop {
+            let rows = Self::draw_at(picture, survey, &candidates, room, columns);
+            if rows.drawn.len() == candidates.len() || columns == plan::COLUMNS.start {
+                return rows;
+            }
+            // The others are larger than those.
+            columns = plan::COLUMNS.start.max(columns / 4);
+        }
     }
 
     /// How many bytes the rows have.
@@ -64,7 +74,13 @@ impl Rows {
         self.drawn.iter().map(|row| row.body.len() as u64).sum()
     }
 
-    fn draw_at(picture: &Picture<'_>, survey: &Survey, room: u64, columns: u32) -> Self {
+    fn draw_at(
+        picture: &Picture<'_>,
+        survey: &Survey,
+        candidates: &[(usize, Candidate)],
+        room: u64,
+        columns: u32,
+    ) -> Self {
         let heights = picture
             .sections
             .iter()
@@ -74,7 +90,7 @@ impl Rows {
         let mut rows = Self { heights: heights.collect(), scale, drawn: Vec::new() };
         let mut room = room;
         let mut groups: BTreeSet<(usize, u32)> = BTreeSet::new();
-        for (section, candidate) in order(picture, survey) {
+        for &(section, candidate) in candidates {
             if room < LEAST {
                 break;
             }
@@ -106,8 +122,19 @@ impl Rows {
         let height = self.heights[index];
         let mut name = String::new();
         section.source.name(candidate.row, &mut name);
-        let mut columns =
-            columns::reduce(section, candidate.row, self.scale, picture.long_poll_ns, has_workers);
+        let mut polls = Vec::new();
+        let mut columns = columns::reduce(
+            section,
+            candidate.row,
+            self.scale,
+            picture.long_poll_ns,
+            has_workers,
+            |poll, held_ns| {
+                let (start_ns, worker, row) = (poll.time_ns, poll.worker, candidate.row);
+                let poll = LongPoll { section: 0, group: 0, row, start_ns, held_ns, worker };
+                survey::add(&mut polls, poll);
+            },
+        );
         let mut held = String::new();
         if let Some(worker) = section.source.worker_index(candidate.row) {
             if let Some(held) = survey.held.get(&worker) {
@@ -117,7 +144,7 @@ impl Rows {
         }
         let mut body = String::new();
         attributes(section, candidate, &columns, &mut body);
-        let polls = long_polls(picture, section, candidate.row, has_workers);
+        let polls = long_polls(polls);
         if !polls.is_empty() {
             let _ = write!(body, " data-p=\"{polls}\"");
         }
@@ -187,21 +214,7 @@ fn attributes(section: &Section<'_>, candidate: Candidate, columns: &Columns, to
 }
 
 /// The longest of a row's long polls by time: start, length in ns, and worker if known.
-fn long_polls(picture: &Picture<'_>, section: &Section<'_>, row: u32, on_workers: bool) -> String {
-    let mut polls = Vec::new();
-    columns::spans(section, row, picture.length_ns, |start_ns, to, begun| {
-        let length = to - start_ns;
-        let held_ns = begun.held_ns.map_or(length, |held| held.min(length));
-        let is_running = section.role_of(begun.state) == Role::Running;
-        if is_running && held_ns >= picture.long_poll_ns && (begun.worker.is_some() || !on_workers)
-        {
-            let worker = begun.worker;
-            survey::add(
-                &mut polls,
-                LongPoll { section: 0, group: 0, row, start_ns, held_ns, worker },
-            );
-        }
-    });
+fn long_polls(polls: Vec<LongPoll>) -> String {
     let mut text = String::new();
     for poll in survey::longest(polls) {
         if !text.is_empty() {

@@ -5,7 +5,7 @@ use super::super::path;
 use super::*;
 
 fn columns_of(section: &Section<'_>, row: u32, scale: Scale) -> Columns {
-    reduce(section, row, scale, MS, false)
+    reduce(section, row, scale, MS, false, |_, _| ())
 }
 
 /// The state that each column shows.
