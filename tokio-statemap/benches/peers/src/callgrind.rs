@@ -49,14 +49,17 @@ pub(crate) fn count(plan: &Plan, programs: &Programs, samples: &mut Samples) {
                     let next = todo.lock().expect("nobody panicked").pop();
                     let Some((workload, variant, units)) = next else { return };
                     let program = programs.of(variant).expect("it was built");
+                    // The same for both, so that it cancels: with some variants it costs more.
+                    let warm_up_units = workload.warm_up_units(units[0]).to_string();
                     let [few, many] = units.map(|units| {
-                        let arguments = ["run", &workload.id(), variant.id(), &units.to_string()];
+                        let (workload, variant) = (workload.id(), variant.id());
+                        let units = units.to_string();
+                        let arguments =
+                            ["run", &workload, variant, &units, "after", &warm_up_units];
                         let counts = (0..plan.counts).map(|_| instructions(program, arguments));
                         counts.min().expect("at least one")
                     });
-                    let [few_units, many_units] =
-                        units.map(|units| units + workload.warm_up_units(units));
-                    let each = (many as f64 - few as f64) / (many_units - few_units) as f64;
+                    let each = (many as f64 - few as f64) / (units[1] - units[0]) as f64;
                     let mut done = done.lock().expect("nobody panicked");
                     done.push((workload, variant, each));
                     eprint!("\rinstructions: {} of {all}  ", done.len());
@@ -70,7 +73,7 @@ pub(crate) fn count(plan: &Plan, programs: &Programs, samples: &mut Samples) {
     }
 }
 
-fn instructions(program: &std::path::Path, arguments: [&str; 4]) -> u64 {
+fn instructions(program: &std::path::Path, arguments: [&str; 6]) -> u64 {
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--zero-before=main"]);
     command.arg(program);

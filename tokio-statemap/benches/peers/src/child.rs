@@ -7,25 +7,35 @@ use crate::usage::{self, Since};
 use crate::variants::{Limits, Traced, Variant};
 use crate::workloads::{self, Workload};
 
-/// Runs what `words` say: `WORKLOAD VARIANT UNITS [account]`, or one of the others below.
+/// Runs what `words` say: `WORKLOAD VARIANT UNITS [account | after WARM_UP_UNITS]`, or one of the
+/// others below.
 pub(crate) fn run(words: &[&str]) -> Value {
     let number = |word: &str| word.parse().expect("a number");
     match *words {
         ["load", address, requests] => workloads::load(address, number(requests)),
         ["flight", max_events, seconds] => scale::flight::run(number(max_events), number(seconds)),
         ["exit", files, events] => scale::exit::run(files, number(events)),
-        [workload, variant, units] => {
-            workload_run(Workload::of_id(workload), Variant::of_id(variant), number(units), false)
-        }
-        [workload, variant, units, "account"] => {
-            workload_run(Workload::of_id(workload), Variant::of_id(variant), number(units), true)
+        [workload, variant, units, ref more @ ..] => {
+            let (workload, units) = (Workload::of_id(workload), number(units));
+            let (account, warm_up_units) = match *more {
+                [] => (false, workload.warm_up_units(units)),
+                ["account"] => (true, workload.warm_up_units(units)),
+                ["after", warm_up_units] => (false, number(warm_up_units)),
+                _ => panic!("{words:?} can't be run"),
+            };
+            workload_run(workload, Variant::of_id(variant), units, warm_up_units, account)
         }
         _ => panic!("{words:?} can't be run"),
     }
 }
 
-fn workload_run(workload: Workload, variant: Variant, units: u64, account: bool) -> Value {
-    let warm_up_units = workload.warm_up_units(units);
+fn workload_run(
+    workload: Workload,
+    variant: Variant,
+    units: u64,
+    warm_up_units: u64,
+    account: bool,
+) -> Value {
     let limits = Limits {
         // More than there may be: parks are events, too.
         first: 4 * workload.events(units + warm_up_units) as usize + 1_000_000,

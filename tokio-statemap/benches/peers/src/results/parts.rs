@@ -37,6 +37,7 @@ pub(super) fn exits(exits: &Exits) -> String {
         if text.is_empty() {
             text = format!(
                 "\n## The way out: {:.0} events kept, of 1000 tasks\n\n\
+                 The files are written side by side, as a run of the attribute does.\n\n\
                  | files | time | of it the snapshot | CPU | memory beyond the records | written |\n\
                  | --- | ---: | ---: | ---: | ---: | ---: |\n",
                 kept.median

@@ -1,12 +1,15 @@
-//! The way out: what was kept becomes files.
+//! The way out: what was kept becomes files, written side by side as a run of the attribute does.
 
 use std::env;
 use std::fs::{self, File};
 use std::path::PathBuf;
+use std::thread;
 
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
-use tokio_statemap::{CollectorConfig, Keep, register_hooks};
+use tokio_statemap::picture::Picture;
+use tokio_statemap::statemap::Labels;
+use tokio_statemap::{CollectorConfig, Keep, html, register_hooks, svg};
 
 use crate::usage::{self, Since};
 use crate::variants::Spawner;
@@ -39,12 +42,16 @@ pub(crate) fn run(files: &str, events: u64) -> Value {
     let since = Since::now();
     let data = collector.snapshot().into_data();
     let snapshot_s = since.wall().as_secs_f64();
-    data.write_tasks(create("tasks.json")).expect("written");
-    data.write_workers(create("workers.json")).expect("written");
-    if files == "all" {
-        data.timeline().write_html(create("statemap.html")).expect("written");
-        data.timeline().write_svg(create("statemap.svg")).expect("written");
-    }
+    let labels = Labels { title: "peers".to_owned(), host: None };
+    let picture = (files == "all").then(|| Picture::of_timeline(data.timeline(), &labels));
+    thread::scope(|scope| {
+        scope.spawn(|| data.write_tasks(create("tasks.json")).expect("written"));
+        scope.spawn(|| data.write_workers(create("workers.json")).expect("written"));
+        if let Some(picture) = &picture {
+            scope.spawn(|| html::write(picture, create("statemap.html")).expect("written"));
+            scope.spawn(|| svg::write(picture, create("statemap.svg")).expect("written"));
+        }
+    });
     let (wall, cpu) = (since.wall(), since.cpu());
     let extra_bytes = usage::peak_bytes() - before_bytes;
     let written_bytes = size_of(&folder);
