@@ -45,7 +45,7 @@ use self::args::Kind;
 /// | `report` | path expression, or `stderr` | the text report | `stderr` |
 /// | `trace` | `"tasks"`, `"workers"`, `"both"`, `"none"` | what to record | `"both"` |
 /// | `spawn_location` | bool | record where each task was spawned | `true` |
-/// | `buffer_capacity` | integer, events | each thread's ring | 4096 |
+/// | `buffer_capacity` | integer, events | each thread's buffer | 4096 |
 /// | `max_events` | integer, events | how many events are kept in all | 1 000 000 |
 /// | `keep` | `"first"`, `"last"` | at `max_events`: stop, or drop the oldest | `"last"` |
 /// | `schedule_latency` | bool | record when a task became ready (about 70 ns a poll) | `true` |

@@ -22,9 +22,11 @@ use crate::error::Error;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollectorConfig {
-    /// How many records each thread's ring holds before they are moved to the store. Default:
-    /// 4096, which is 64 KiB. Each thread has a ring, and a block of that size in the store that is
-    /// being filled: 128 KiB a thread. At most 16 777 216 (2^24).
+    /// How many records each thread's buffer holds at most before it is handed to the store.
+    /// Default: 4096, which is 64 KiB. At most 16 777 216 (2^24).
+    ///
+    /// It is smaller where `max_events` is small: a 512th of it, though not below 1024 for that,
+    /// nor above a 16th; and never below 64.
     pub buffer_capacity: usize,
     /// How many events are kept in all. Default: 1 000 000, which is 16 MB.
     pub max_events: usize,

@@ -24,7 +24,7 @@ pub(super) const KEYS: &[&str] = &[
     "hooks",
 ];
 
-/// A ring is taken from memory at once, so it is no larger than anyone could mean it to be.
+/// A buffer is taken from memory at once, so it is no larger than anyone could mean it to be.
 const MOST_BUFFER_CAPACITY: usize = 1 << 24;
 
 /// The keys that were given; what is `None` keeps its default.

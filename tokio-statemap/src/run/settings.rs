@@ -23,7 +23,7 @@ pub struct Settings {
     pub trace: TraceTarget,
     /// Whether it is recorded where each task was spawned.
     pub spawn_location: bool,
-    /// Each thread's ring, in records.
+    /// Each thread's buffer, in records.
     pub buffer_capacity: usize,
     /// How many events are kept in all.
     pub max_events: usize,
