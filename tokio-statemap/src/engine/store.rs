@@ -13,13 +13,13 @@ use crate::engine::shared::{split_streams, write_run};
 /// is written to take no memory.
 const RECORDS_AHEAD: usize = 1 << 20;
 
-/// How many chunks are allocated at once, unless they are large: enough that memory is asked for
-/// seldom, and few enough that a thread which still holds one when the others are done with keeps
-/// little alive.
-const CHUNKS_AT_ONCE: usize = 4;
+/// How many records, in chunks, there is memory allocated for at once: 256 KB, so that memory is
+/// asked for seldom and an allocator leaves it untouched, and so little that a thread which still
+/// holds one chunk when the others are done with keeps little alive.
+const RECORDS_AT_ONCE: usize = 1 << 14;
 
-/// No more than one chunk at once has more records than that.
-const RECORDS_AT_ONCE: usize = 1 << 16;
+/// No more chunks than that at once.
+const CHUNKS_AT_ONCE: usize = 16;
 
 #[derive(Debug)]
 pub(crate) struct Store {
