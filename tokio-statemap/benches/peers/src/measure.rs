@@ -29,9 +29,13 @@ pub(crate) fn variants(kind: Kind, programs: &Programs) -> Vec<Variant> {
 pub(crate) fn time(plan: &Plan, programs: &Programs, samples: &mut Samples) {
     for workload in plan.timed() {
         let mut variants = variants(workload.kind, programs);
-        let turns = plan.turns_of(workload.kind);
+        let all_turns = plan.turns_of(workload.kind);
+        let turns = all_turns + plan.further_turns_of(workload.kind);
         for turn in 0..turns {
             eprint!("\r{}: turn {} of {turns}  ", workload.id(), turn + 1);
+            if turn == all_turns {
+                variants.retain(|variant| Variant::FURTHER.contains(variant));
+            }
             // Nobody always follows the same other one.
             variants.rotate_left(1);
             if turn % 2 == 1 {

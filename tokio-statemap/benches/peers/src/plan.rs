@@ -87,6 +87,11 @@ impl Plan {
         if kind == Kind::Http { 6 * self.turns } else { self.turns }
     }
 
+    /// In how many more turns `kind` is timed, of those variants only whose bounds are so tight.
+    pub(crate) fn further_turns_of(&self, kind: Kind) -> usize {
+        if kind == Kind::Http { 12 * self.turns } else { 0 }
+    }
+
     /// The programs that are timed.
     pub(crate) fn timed(&self) -> impl Iterator<Item = Workload> {
         self.workloads

@@ -61,7 +61,12 @@ fn text(plan: &Plan, measured: &Measured) -> String {
     text += &machine::describe();
     if plan.turns > 0 {
         let [turns, http] = [Kind::Yield, Kind::Http].map(|kind| plan.turns_of(kind));
-        let _ = writeln!(text, "- {turns} turns, {http} of the HTTP service");
+        let further = plan.further_turns_of(Kind::Http);
+        let _ = writeln!(
+            text,
+            "- {turns} turns; of the HTTP service {http}, and {further} more of those variants that have a \
+             bound there, and of dial9"
+        );
     }
     text += parts::HOW;
     let bounds = bounds::check(measured);

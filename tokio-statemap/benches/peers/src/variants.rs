@@ -64,6 +64,10 @@ impl Variant {
         Self::Console,
     ];
 
+    /// Those that are timed in further turns of the service, after those of all.
+    pub(crate) const FURTHER: [Self; 4] =
+        [Self::None, Self::LeanLast, Self::DefaultLast, Self::Dial9];
+
     /// What a child process is told.
     pub(crate) fn id(self) -> &'static str {
         match self {
