@@ -34,7 +34,8 @@ impl Engine {
         // interrupted for so long that memory would grow without bound.
         let dropping = try_lock(&self.dropping).or_else(|| {
             let much = (max_events / 256).max(2 * chunk_records(&self.config) as u64);
-            let is_far_above = lock(&self.store).events() > max_events.saturating_add(much);
+            // The store's lock is not held any more when it waits: who drops needs it.
+            let is_far_above = lock(&self.store).is_far_above(max_events, much);
             is_far_above.then(|| lock(&self.dropping))
         });
         let Some(mut taken) = dropping else { return };

@@ -132,27 +132,34 @@ impl Side {
     fn seal(&mut self, notes: usize, store: &mut Store) -> u64 {
         let unread = self.unread();
         let n = unread.len();
+        if n < self.read {
+            // Most of it is elsewhere: the chunk is of more use to whoever fills it next.
+            let events = self.copy_unread(store);
+            if let Some(chunk) = self.chunk.take() {
+                store.recycle(chunk);
+            }
+            self.read = 0;
+            return events;
+        }
         // Most times nobody has read any of it, and counting is saved.
         let events = if self.read == 0 { (n - notes) as u64 } else { events_in(unread) };
-        let segment = self.take(n);
-        let chunk = self.chunk.take();
-        self.read = 0;
-        match segment {
-            Some(segment) => store.keep(segment, events),
-            None => chunk.into_iter().for_each(|chunk| store.recycle(chunk)),
+        if let Some(segment) = self.take(n) {
+            store.keep(segment, events);
         }
+        self.chunk = None;
+        self.read = 0;
         events
     }
 
     fn flush(&mut self, store: &Mutex<Store>) -> u64 {
+        if self.unread().is_empty() { 0 } else { self.copy_unread(&mut lock(store)) }
+    }
+
+    fn copy_unread(&mut self, store: &mut Store) -> u64 {
         let unread = self.unread();
-        let n = unread.len();
-        if n == 0 {
-            return 0;
-        }
-        let events = events_in(unread);
+        let (n, events) = (unread.len(), events_in(unread));
         let mut sequence = self.sequence;
-        lock(store).keep_tail(self.stream, &mut sequence, unread);
+        store.keep_tail(self.stream, &mut sequence, unread);
         self.sequence = sequence;
         self.read += n;
         events
@@ -163,6 +170,7 @@ impl Side {
 mod tests {
     use super::*;
     use crate::engine::record::Kind;
+    use std::collections::HashSet;
 
     fn all(store: &Mutex<Store>) -> Vec<Segment> {
         let mut all = Vec::new();
@@ -245,6 +253,23 @@ mod tests {
         ids.sort_unstable();
         assert_eq!(ids, (0..100).collect::<Vec<_>>());
         assert_eq!(filled.moved, 67);
+    }
+
+    /// Threads that come and go each flush a few records.
+    #[test]
+    fn what_was_flushed_takes_no_memory_twice() {
+        let mut filled = Filled::new(64);
+        for i in 0..800 {
+            filled.add(i, Kind::Spawn);
+            if i % 10 == 9 {
+                filled.moved += filled.buffer.flush(&filled.store);
+            }
+        }
+        assert_eq!(filled.moved, 800);
+        let all = all(&filled.store).into_iter();
+        let chunks: HashSet<_> = all.map(|segment| Arc::as_ptr(&segment.into_chunk())).collect();
+        // Five runs of ten, each with its note, fit into one.
+        assert!(chunks.len() <= 20, "{}", chunks.len());
     }
 
     #[test]

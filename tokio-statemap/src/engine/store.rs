@@ -21,6 +21,9 @@ const RECORDS_AT_ONCE: usize = 1 << 14;
 /// No more chunks than that at once.
 const CHUNKS_AT_ONCE: usize = 16;
 
+/// No more chunks than that ahead: what is known of each takes memory.
+const CHUNKS_AHEAD: usize = 1024;
+
 #[derive(Debug)]
 pub(crate) struct Store {
     chunk_records: usize,
@@ -40,7 +43,7 @@ impl Store {
     /// A store of chunks of `chunk_records`, with memory ahead for `max_events`.
     pub(crate) fn new(chunk_records: usize, max_events: usize) -> Self {
         let wanted = (max_events / chunk_records).saturating_add(8);
-        let ahead = wanted.min(RECORDS_AHEAD / chunk_records + 1);
+        let ahead = wanted.min(RECORDS_AHEAD / chunk_records + 1).min(CHUNKS_AHEAD);
         let mut free = Vec::with_capacity(ahead + CHUNKS_AT_ONCE);
         while free.len() < ahead {
             free.extend(new_chunks(chunk_records));
@@ -103,6 +106,11 @@ impl Store {
         let chunk = Arc::clone(full.chunk());
         let events = events_in(chunk.items());
         self.blocks.add(Content::Shared(chunk), events);
+    }
+
+    /// Whether there are `much` more events than at which some could be dropped.
+    pub(crate) fn is_far_above(&self, max_events: u64, much: u64) -> bool {
+        self.events > self.search_at.max(max_events).saturating_add(much)
     }
 
     /// The address of the oldest records.

@@ -56,7 +56,7 @@ impl Rows {
         let mut columns = plan::COLUMNS.start;
         // With twice the columns a row may take somewhat more than twice the bytes.
         let limit = (room / 5).min(plan::CLOSE_ENOUGH);
-        while columns < plan::COLUMNS.end && bytes(columns) < limit {
+        while limit > 0 && columns < plan::COLUMNS.end && bytes(columns) < limit {
             columns *= 2;
         }
         loop {
@@ -65,7 +65,7 @@ impl Rows {
                 return rows;
             }
             // The others are larger than those.
-            columns = plan::COLUMNS.start.max(columns / 4);
+            columns = plan::COLUMNS.start.max(columns / 2);
         }
     }
 
