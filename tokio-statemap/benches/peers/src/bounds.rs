@@ -1,10 +1,11 @@
 //! The bounds that the cost is held to, and whether they hold.
 
 use crate::callgrind::INSTRUCTIONS;
-use crate::measure::{CPU_NS, P99_NS, REQUESTS_PER_S};
+use crate::measure::CPU_NS;
 use crate::results::Measured;
 use crate::samples::{Samples, Spread};
 use crate::scale;
+use crate::service::{Pair, Service, percent_over};
 use crate::startup::Start;
 use crate::variants::Variant::{self, *};
 use crate::workloads::{Kind, Workload};
@@ -20,7 +21,7 @@ pub(crate) struct Bound {
 pub(crate) fn check(measured: &Measured) -> Vec<Bound> {
     let mut bounds = Vec::new();
     storms(&measured.samples, &mut bounds);
-    service(&measured.samples, &mut bounds);
+    services(&measured.service, &mut bounds);
     exits(measured, &mut bounds);
     starts(measured, &mut bounds);
     flights(measured, &mut bounds);
@@ -80,18 +81,17 @@ fn storms(samples: &Samples, bounds: &mut Vec<Bound>) {
     }
 }
 
-fn service(samples: &Samples, bounds: &mut Vec<Bound>) {
-    let workload = Workload { kind: Kind::Http, workers: 1 };
-    let worse = |variant, metric, sign: f64| {
-        let pairs = samples.pairs((workload, variant), (workload, None), metric);
-        Spread::of(pairs.map(|(this, none)| sign * 100.0 * (this / none - 1.0)))
-    };
+fn services(service: &Service, bounds: &mut Vec<Bound>) {
+    type Worse = fn(&Pair) -> f64;
+    let throughput: Worse =
+        |pair| -percent_over(pair.this.requests_per_s, pair.none.requests_per_s);
+    let p99: Worse = |pair| percent_over(pair.this.p99_ns, pair.none.p99_ns);
     for (variant, name, most) in [(DefaultLast, "default", 2.0), (LeanLast, "lean", 1.0)] {
-        for (metric, of, sign) in [(REQUESTS_PER_S, "throughput", -1.0), (P99_NS, "p99", 1.0)] {
-            let Some(spread) = worse(variant, metric, sign) else { continue };
+        for (worse, of) in [(throughput, "throughput"), (p99, "p99")] {
+            let Some(spread) = service.spread(variant, worse) else { continue };
             let mut bound = at_most(format!("HTTP, {name}: {of} worse by"), spread, most, " %");
-            if let Some(dial9) = worse(Dial9, metric, sign) {
-                bound.measured += &format!("; dial9 {:.1} %", dial9.median);
+            if let Some(dial9) = service.spread(Dial9, worse) {
+                bound.measured += &format!("; dial9 {:.2} %", dial9.median);
             }
             bounds.push(bound);
         }

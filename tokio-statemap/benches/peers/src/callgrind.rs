@@ -10,10 +10,10 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 
-use crate::measure;
 use crate::plan::Plan;
 use crate::programs::{self, Programs};
 use crate::samples::Samples;
+use crate::variants::Variant;
 use crate::workloads::Workload;
 
 /// Instructions a unit.
@@ -33,10 +33,8 @@ pub(crate) fn count(plan: &Plan, programs: &Programs, samples: &mut Samples) {
     }
     let mut todo = Vec::new();
     for &kind in &plan.workloads {
-        for variant in measure::variants(kind, programs) {
-            if let Some(units) = kind.counted_units(variant) {
-                todo.push((Workload { kind, workers: 0 }, variant, units));
-            }
+        for variant in programs.built(&Variant::ALL) {
+            todo.push((Workload { kind, workers: 0 }, variant, kind.counted_units(variant)));
         }
     }
     let all = todo.len();

@@ -2,17 +2,19 @@
 
 use serde_json::{Value, json};
 
-use crate::scale;
 use crate::usage::{self, Since};
 use crate::variants::{Limits, Traced, Variant};
-use crate::workloads::{self, Workload};
+use crate::workloads::Workload;
+use crate::{scale, service};
 
 /// Runs what `words` say: `WORKLOAD VARIANT UNITS [account | after WARM_UP_UNITS]`, or one of the
 /// others below.
 pub(crate) fn run(words: &[&str]) -> Value {
     let number = |word: &str| word.parse().expect("a number");
     match *words {
-        ["load", address, requests] => workloads::load(address, number(requests)),
+        ["shop", variant] => service::open(Variant::of_id(variant), false),
+        ["shop", variant, "account"] => service::open(Variant::of_id(variant), true),
+        ["customers", requests, ref addresses @ ..] => service::go(number(requests), addresses),
         ["flight", max_events, seconds] => scale::flight::run(number(max_events), number(seconds)),
         ["exit", files, events] => scale::exit::run(files, number(events)),
         [workload, variant, units, ref more @ ..] => {
@@ -45,7 +47,7 @@ fn workload_run(
     traced.block_on(workload.run(traced.spawner(), warm_up_units));
     traced.is_warm();
     let since = Since::now();
-    let said = traced.block_on(workload.run(traced.spawner(), units));
+    traced.block_on(workload.run(traced.spawner(), units));
     let (cpu, wall) = (since.cpu(), since.wall());
     let peak_bytes = usage::peak_bytes();
     let per_unit = |time: std::time::Duration| time.as_nanos() as f64 / units as f64;
@@ -54,12 +56,8 @@ fn workload_run(
         "wall_ns": per_unit(wall),
         "peak_bytes": peak_bytes,
     });
-    let object = figures.as_object_mut().expect("it is one");
-    if let Value::Object(said) = said {
-        object.extend(said);
-    }
     if account && let Some(account) = traced.account() {
-        object.insert("account".to_owned(), account.to_json());
+        figures["account"] = account.to_json();
     }
     figures
 }

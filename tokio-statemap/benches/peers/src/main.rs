@@ -22,6 +22,7 @@ mod programs;
 mod results;
 mod samples;
 mod scale;
+mod service;
 mod startup;
 mod usage;
 mod variants;

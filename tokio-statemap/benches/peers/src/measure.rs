@@ -8,34 +8,20 @@ use crate::plan::Plan;
 use crate::programs::{self, Programs};
 use crate::samples::Samples;
 use crate::variants::Variant;
-use crate::workloads::{Kind, Workload};
+use crate::workloads::Workload;
 
 /// What a child says of itself.
 pub(crate) const CPU_NS: &str = "cpu_ns";
 pub(crate) const PEAK_BYTES: &str = "peak_bytes";
-pub(crate) const REQUESTS_PER_S: &str = "requests_per_s";
-pub(crate) const P50_NS: &str = "p50_ns";
-pub(crate) const P99_NS: &str = "p99_ns";
 
-const METRICS: [&str; 5] = [CPU_NS, PEAK_BYTES, REQUESTS_PER_S, P50_NS, P99_NS];
-
-/// The variants that are measured with `kind`, as far as they could be built.
-pub(crate) fn variants(kind: Kind, programs: &Programs) -> Vec<Variant> {
-    let all: &[Variant] = if kind == Kind::Http { &Variant::SERVICE } else { &Variant::ALL };
-    all.iter().copied().filter(|&variant| programs.of(variant).is_some()).collect()
-}
+const METRICS: [&str; 2] = [CPU_NS, PEAK_BYTES];
 
 /// Times what the plan says.
 pub(crate) fn time(plan: &Plan, programs: &Programs, samples: &mut Samples) {
     for workload in plan.timed() {
-        let mut variants = variants(workload.kind, programs);
-        let all_turns = plan.turns_of(workload.kind);
-        let turns = all_turns + plan.further_turns_of(workload.kind);
-        for turn in 0..turns {
-            eprint!("\r{}: turn {} of {turns}  ", workload.id(), turn + 1);
-            if turn == all_turns {
-                variants.retain(|variant| Variant::FURTHER.contains(variant));
-            }
+        let mut variants = programs.built(&Variant::ALL);
+        for turn in 0..plan.turns {
+            eprint!("\r{}: turn {} of {}  ", workload.id(), turn + 1, plan.turns);
             // Nobody always follows the same other one.
             variants.rotate_left(1);
             if turn % 2 == 1 {

@@ -1,6 +1,6 @@
 //! What is to be measured, and how often.
 
-use crate::workloads::{Kind, Workload};
+use crate::workloads::{Kind, WORKERS, Workload};
 
 /// What may stand behind ` -- `.
 pub(crate) const WORDS: [&str; 10] = [
@@ -22,6 +22,8 @@ pub(crate) struct Plan {
     pub(crate) turns: usize,
     /// How often instructions are counted; 0 for not at all; the fewest are taken.
     pub(crate) counts: usize,
+    /// Pairs of shops that each variant gets.
+    pub(crate) pairs: usize,
     /// Runs of the way out.
     pub(crate) exits: usize,
     /// Starts of each tiny program.
@@ -36,6 +38,7 @@ const NOTHING: Plan = Plan {
     workloads: Vec::new(),
     turns: 0,
     counts: 0,
+    pairs: 0,
     exits: 0,
     starts: 0,
     flight_seconds: 0,
@@ -49,6 +52,7 @@ impl Plan {
             workloads: Kind::ALL.to_vec(),
             turns: 9,
             counts: 2,
+            pairs: 27,
             exits: 3,
             starts: 101,
             flight_seconds: 60,
@@ -60,6 +64,7 @@ impl Plan {
             ["quick"] => Self {
                 turns: 3,
                 counts: 0,
+                pairs: 3,
                 exits: 1,
                 starts: 15,
                 flight_seconds: 3,
@@ -68,6 +73,7 @@ impl Plan {
                 ..all
             },
             ["instructions"] => Self { workloads: all.workloads, counts: all.counts, ..NOTHING },
+            ["http"] => Self { pairs: all.pairs, ..NOTHING },
             ["exit"] => Self { exits: all.exits, ..NOTHING },
             ["startup"] => Self { starts: all.starts, ..NOTHING },
             ["flight"] => Self { flight_seconds: all.flight_seconds, ..NOTHING },
@@ -81,21 +87,8 @@ impl Plan {
         Some(plan)
     }
 
-    /// In how many turns `kind` is timed: a service is at the mercy of whatever else the machine does,
-    /// and has the tightest bounds. Its turns are short.
-    pub(crate) fn turns_of(&self, kind: Kind) -> usize {
-        if kind == Kind::Http { 6 * self.turns } else { self.turns }
-    }
-
-    /// In how many more turns `kind` is timed, of those variants only whose bounds are so tight.
-    pub(crate) fn further_turns_of(&self, kind: Kind) -> usize {
-        if kind == Kind::Http { 12 * self.turns } else { 0 }
-    }
-
     /// The programs that are timed.
     pub(crate) fn timed(&self) -> impl Iterator<Item = Workload> {
-        self.workloads
-            .iter()
-            .flat_map(|&kind| kind.workers().iter().map(move |&workers| Workload { kind, workers }))
+        self.workloads.iter().flat_map(|&kind| WORKERS.map(|workers| Workload { kind, workers }))
     }
 }

@@ -25,6 +25,11 @@ impl Programs {
         Self { plain, spans: spans.map(|folder| folder.join("peers")) }
     }
 
+    /// Those of `variants` that could be built.
+    pub(crate) fn built(&self, variants: &[Variant]) -> Vec<Variant> {
+        variants.iter().copied().filter(|&variant| self.of(variant).is_some()).collect()
+    }
+
     /// The program that has `variant`.
     pub(crate) fn of(&self, variant: Variant) -> Option<&Path> {
         match variant.needs_spans() {

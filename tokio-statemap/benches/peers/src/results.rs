@@ -12,14 +12,15 @@ use crate::plan::Plan;
 use crate::programs::Programs;
 use crate::samples::Samples;
 use crate::scale::{Exits, Flights};
+use crate::service::{self, Service};
 use crate::startup::{self, Start};
-use crate::workloads::Kind;
 use crate::{bounds, callgrind, machine, measure, scale};
 
 /// All that was measured.
 pub(crate) struct Measured {
     pub(crate) samples: Samples,
     pub(crate) accounts: Accounts,
+    pub(crate) service: Service,
     pub(crate) exits: Exits,
     pub(crate) flights: Flights,
     pub(crate) starts: Result<Vec<Start>, String>,
@@ -40,8 +41,10 @@ pub(crate) fn make(plan: &Plan) {
 fn measure(plan: &Plan) -> Measured {
     let mut samples = Samples::default();
     let mut accounts = Accounts::new();
-    if !plan.workloads.is_empty() {
+    let mut service = Service::default();
+    if !plan.workloads.is_empty() || plan.pairs > 0 {
         let programs = Programs::build();
+        service = service::measure(plan, &programs);
         measure::time(plan, &programs, &mut samples);
         accounts = accounts::take(plan, &programs, &samples);
         callgrind::count(plan, &programs, &mut samples);
@@ -49,7 +52,7 @@ fn measure(plan: &Plan) -> Measured {
     let exits = scale::exits(plan);
     let flights = scale::flights(plan);
     let starts = if plan.starts > 0 { startup::measure(plan) } else { Ok(Vec::new()) };
-    Measured { samples, accounts, exits, flights, starts }
+    Measured { samples, accounts, service, exits, flights, starts }
 }
 
 fn text(plan: &Plan, measured: &Measured) -> String {
@@ -60,13 +63,7 @@ fn text(plan: &Plan, measured: &Measured) -> String {
     );
     text += &machine::describe();
     if plan.turns > 0 {
-        let [turns, http] = [Kind::Yield, Kind::Http].map(|kind| plan.turns_of(kind));
-        let further = plan.further_turns_of(Kind::Http);
-        let _ = writeln!(
-            text,
-            "- {turns} turns; of the HTTP service {http}, and {further} more of those variants that have a \
-             bound there, and of dial9"
-        );
+        let _ = writeln!(text, "- {} turns; of the HTTP service {}", plan.turns, plan.pairs);
     }
     text += parts::HOW;
     let bounds = bounds::check(measured);
@@ -83,8 +80,9 @@ fn text(plan: &Plan, measured: &Measured) -> String {
         }
     }
     for &kind in &plan.workloads {
-        text += &tables::of(kind, measured);
+        text += &tables::storm(kind, measured);
     }
+    text += &tables::service(&measured.service);
     text += &parts::exits(&measured.exits);
     text += &parts::flights(&measured.flights);
     text += &parts::starts(&measured.starts);

@@ -51,23 +51,6 @@ impl Variant {
         Self::Console,
     ];
 
-    /// Those that a service is measured with: it takes long, and the others say nothing new there.
-    pub(crate) const SERVICE: [Self; 9] = [
-        Self::None,
-        Self::Empty,
-        Self::LeanLast,
-        Self::DefaultLast,
-        Self::Dial9,
-        Self::Dial9Spawn,
-        Self::TaskMonitor,
-        Self::TokioDtrace,
-        Self::Console,
-    ];
-
-    /// Those that are timed in further turns of the service, after those of all.
-    pub(crate) const FURTHER: [Self; 4] =
-        [Self::None, Self::LeanLast, Self::DefaultLast, Self::Dial9];
-
     /// What a child process is told.
     pub(crate) fn id(self) -> &'static str {
         match self {

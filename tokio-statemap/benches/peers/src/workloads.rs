@@ -1,16 +1,12 @@
 //! The programs that are measured.
 
-mod http;
-mod load;
 mod ping_pong;
 mod spawn_storm;
 mod yield_storm;
 
-use serde_json::Value;
 use tokio::runtime::Builder;
 
 use crate::variants::{Spawner, Variant};
-pub(crate) use load::load;
 pub(crate) use yield_storm::storm;
 
 /// What a program does.
@@ -19,7 +15,6 @@ pub(crate) enum Kind {
     Yield,
     Spawn,
     PingPong,
-    Http,
 }
 
 /// A program and its runtime.
@@ -30,15 +25,17 @@ pub(crate) struct Workload {
     pub(crate) workers: usize,
 }
 
+/// The numbers of workers that each is timed with.
+pub(crate) const WORKERS: [usize; 2] = [0, 2];
+
 impl Kind {
-    pub(crate) const ALL: [Self; 4] = [Self::Yield, Self::Spawn, Self::PingPong, Self::Http];
+    pub(crate) const ALL: [Self; 3] = [Self::Yield, Self::Spawn, Self::PingPong];
 
     pub(crate) fn id(self) -> &'static str {
         match self {
             Self::Yield => "yield",
             Self::Spawn => "spawn",
             Self::PingPong => "ping-pong",
-            Self::Http => "http",
         }
     }
 
@@ -47,16 +44,6 @@ impl Kind {
             Self::Yield => "Yield storm: 16 tasks that do nothing but yield",
             Self::Spawn => "Spawn storm: tasks that end at once, 64 at a time",
             Self::PingPong => "Channel ping-pong: 8 pairs of tasks, `mpsc` channels of 1",
-            Self::Http => "HTTP service: axum with one worker, 32 keep-alive connections",
-        }
-    }
-
-    /// The numbers of workers that it is timed with; 0 is `current_thread`.
-    pub(crate) fn workers(self) -> &'static [usize] {
-        match self {
-            // The customers need a processor, too.
-            Self::Http => &[1],
-            _ => &[0, 2],
         }
     }
 
@@ -66,14 +53,13 @@ impl Kind {
             Self::Yield => "poll",
             Self::Spawn => "spawn…end",
             Self::PingPong => "message",
-            Self::Http => "request",
         }
     }
 
     /// How many events one unit is, or a little less.
     fn unit_events(self) -> u64 {
         match self {
-            Self::Yield | Self::PingPong | Self::Http => 2,
+            Self::Yield | Self::PingPong => 2,
             Self::Spawn => 4,
         }
     }
@@ -84,20 +70,18 @@ impl Kind {
             Self::Yield => 2_000_000,
             Self::Spawn => 600_000,
             Self::PingPong => 1_000_000,
-            Self::Http => 12_000,
         };
         units / self.slowness(variant)
     }
 
     /// How many units the shorter and the longer run under callgrind have.
-    pub(crate) fn counted_units(self, variant: Variant) -> Option<[u64; 2]> {
+    pub(crate) fn counted_units(self, variant: Variant) -> [u64; 2] {
         let units = match self {
             Self::Yield => [40_000, 200_000],
             Self::Spawn => [10_000, 60_000],
             Self::PingPong => [20_000, 100_000],
-            Self::Http => return None,
         };
-        Some(units.map(|units| units / self.slowness(variant)))
+        units.map(|units| units / self.slowness(variant))
     }
 
     /// The console is so slow, and keeps so much of a task that has ended, that it gets less to do.
@@ -130,9 +114,6 @@ impl Workload {
         if self.workers > 0 {
             builder.worker_threads(self.workers);
         }
-        if self.kind == Kind::Http {
-            builder.enable_all();
-        }
         builder
     }
 
@@ -147,14 +128,12 @@ impl Workload {
         units * self.kind.unit_events()
     }
 
-    /// Does `units` units; what there is to say besides the time it took.
-    pub(crate) async fn run(self, spawner: Spawner, units: u64) -> Value {
+    /// Does `units` units.
+    pub(crate) async fn run(self, spawner: Spawner, units: u64) {
         match self.kind {
             Kind::Yield => yield_storm::storm(&spawner, 16, units).await,
             Kind::Spawn => spawn_storm::storm(&spawner, units).await,
             Kind::PingPong => ping_pong::play(&spawner, units).await,
-            Kind::Http => return http::serve(spawner, units).await,
         }
-        Value::Null
     }
 }

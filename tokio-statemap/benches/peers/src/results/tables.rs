@@ -5,34 +5,39 @@ use std::fmt::Write as _;
 use super::Measured;
 use crate::accounts::Account;
 use crate::callgrind::INSTRUCTIONS;
-use crate::measure::{CPU_NS, P50_NS, P99_NS, PEAK_BYTES, REQUESTS_PER_S};
+use crate::measure::{CPU_NS, PEAK_BYTES};
 use crate::samples::Spread;
+use crate::service::{self, Figures, Pair, Service, percent_over};
 use crate::variants::Variant;
 use crate::workloads::{Kind, Workload};
 
-/// Nothing if nothing was measured.
-pub(super) fn of(kind: Kind, measured: &Measured) -> String {
-    let columns = if kind == Kind::Http { service(measured) } else { storm(kind, measured) };
-    let all = if kind == Kind::Http { &Variant::SERVICE[..] } else { &Variant::ALL[..] };
+/// What a variant gets less of than the others, as `slowness` says, is said beside its name.
+fn table(
+    title: &str,
+    variants: &[Variant],
+    slowness: impl Fn(Variant) -> u64,
+    columns: &[Column],
+) -> String {
     let mut rows = String::new();
-    for &variant in all {
+    for &variant in variants {
         let cells: Vec<String> = columns.iter().map(|column| (column.cell)(variant)).collect();
         // It couldn't be built.
         if cells.iter().all(|cell| cell == MISSING) {
             continue;
         }
-        let part = match kind.slowness(variant) {
+        let part = match slowness(variant) {
             1 => String::new(),
             slowness => format!(" (1/{slowness} of the work)"),
         };
         let _ = writeln!(rows, "| {}{part} | {} |", variant.title(), cells.join(" | "));
     }
+    // Nothing was measured.
     if rows.is_empty() {
         return rows;
     }
     let heads: String = columns.iter().map(|column| format!(" {} |", column.head)).collect();
     let rule = " ---: |".repeat(columns.len());
-    format!("\n## {}\n\n| |{heads}\n| --- |{rule}\n{rows}", kind.title())
+    format!("\n## {title}\n\n| |{heads}\n| --- |{rule}\n{rows}")
 }
 
 const MISSING: &str = "–";
@@ -50,7 +55,7 @@ fn column<'a>(
     Column { head: head.into(), cell: Box::new(cell) }
 }
 
-fn storm(kind: Kind, measured: &Measured) -> Vec<Column<'_>> {
+pub(super) fn storm(kind: Kind, measured: &Measured) -> String {
     let unit = kind.unit();
     let samples = &measured.samples;
     let mut columns = Vec::new();
@@ -79,35 +84,36 @@ fn storm(kind: Kind, measured: &Measured) -> Vec<Column<'_>> {
         let [one, two] = [one, two].map(|workload| measured.accounts.get(&(workload, variant)));
         Some(format!("{} / {}", lost(one?), lost(two?)))
     }));
-    columns
+    table(kind.title(), &Variant::ALL, |variant| kind.slowness(variant), &columns)
 }
 
-fn service(measured: &Measured) -> Vec<Column<'_>> {
-    let workload = Workload { kind: Kind::Http, workers: 1 };
-    let samples = &measured.samples;
-    let median = move |variant, metric| {
-        Spread::of(samples.of((workload, variant), metric).iter().copied()).map(|s| s.median)
-    };
-    // By how many percent it is over the one without hooks.
-    let percent = move |variant, metric| {
-        let none = (workload, Variant::None);
-        let pairs = samples.pairs((workload, variant), none, metric);
-        let spread = Spread::of(pairs.map(|(this, none)| 100.0 * (this / none - 1.0)))?;
-        (variant != Variant::None).then(|| format!("{} %", over(spread)))
-    };
-    let mut columns = vec![
-        column("requests/s", move |v| Some(format!("{:.0}", median(v, REQUESTS_PER_S)?))),
-        column("over none", move |v| percent(v, REQUESTS_PER_S)),
+pub(super) fn service(service: &Service) -> String {
+    type Of = fn(&Figures) -> f64;
+    let figures: [(&str, Of, usize); 4] = [
+        ("requests/s", |shop| shop.requests_per_s, 0),
+        ("p50, µs", |shop| shop.p50_ns / 1e3, 1),
+        ("p99, µs", |shop| shop.p99_ns / 1e3, 1),
+        ("CPU a request, µs", |shop| shop.cpu_ns / 1e3, 2),
     ];
-    for (metric, head) in [(P50_NS, "p50, µs"), (P99_NS, "p99, µs"), (CPU_NS, "CPU a request, µs")]
-    {
-        columns.push(column(head, move |v| Some(format!("{:.1}", median(v, metric)? / 1e3))));
-        columns.push(column("over none", move |v| percent(v, metric)));
+    let mut columns = Vec::new();
+    for (head, of, digits) in figures {
+        columns.push(column(head, move |variant| {
+            let spread = service.spread(variant, |pair| of(&pair.this))?;
+            Some(format!("{:.digits$}", spread.median))
+        }));
+        columns.push(column("over none", move |variant| {
+            let over = |pair: &Pair| percent_over(of(&pair.this), of(&pair.none));
+            let Spread { median, low, high } = service.spread(variant, over)?;
+            Some(format!("{median:+.2} ({low:.1}…{high:.1}) %"))
+        }));
     }
-    columns.push(column("peak RSS over none", move |v| peak(measured, workload, v)));
-    columns
-        .push(column("events lost", move |v| Some(lost(measured.accounts.get(&(workload, v))?))));
-    columns
+    columns.push(column("peak RSS over none", |variant| {
+        let over = |pair: &Pair| pair.this.peak_bytes - pair.none.peak_bytes;
+        let over = service.spread(variant, over)?.median;
+        (variant != Variant::None).then(|| format!("{:+.1} MB", over / 1e6))
+    }));
+    columns.push(column("events lost", |variant| Some(lost(service.accounts.get(&variant)?))));
+    table(service::TITLE, &service::VARIANTS, service::slowness, &columns)
 }
 
 fn peak(measured: &Measured, workload: Workload, variant: Variant) -> Option<String> {

@@ -1,0 +1,196 @@
+//! What it costs a real service: a web shop, and customers who keep it busy.
+//!
+//! Its bounds are a percent or two, which is less than what the machine's speed changes by from one
+//! second to the next. So a shop that is looked at and one that isn't are open at the same time, and the
+//! same customers go to them by turns of some milliseconds; the shop that waits takes no CPU.
+
+mod customers;
+mod shop;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::accounts::Account;
+use crate::plan::Plan;
+use crate::programs::{self, Programs};
+use crate::samples::Spread;
+use crate::variants::Variant;
+pub(crate) use customers::go;
+pub(crate) use shop::open;
+
+pub(crate) const TITLE: &str = "HTTP service: axum with one worker, 32 keep-alive connections";
+
+/// What a turn asks of each of two shops, in requests.
+const REQUESTS: u64 = 48_000;
+
+/// Those that it is measured with: it takes long, and the others say nothing new here.
+pub(crate) const VARIANTS: [Variant; 9] = [
+    Variant::None,
+    Variant::Empty,
+    Variant::LeanLast,
+    Variant::DefaultLast,
+    Variant::Dial9,
+    Variant::Dial9Spawn,
+    Variant::TaskMonitor,
+    Variant::TokioDtrace,
+    Variant::Console,
+];
+
+/// What one shop did for its customers.
+#[derive(Clone, Copy)]
+pub(crate) struct Figures {
+    pub(crate) requests_per_s: f64,
+    pub(crate) p50_ns: f64,
+    pub(crate) p99_ns: f64,
+    /// CPU a request.
+    pub(crate) cpu_ns: f64,
+    pub(crate) peak_bytes: f64,
+}
+
+/// A shop that is looked at, and one that isn't, at the same time.
+#[derive(Clone, Copy)]
+pub(crate) struct Pair {
+    pub(crate) this: Figures,
+    pub(crate) none: Figures,
+}
+
+/// The pairs of each variant; with [`Variant::None`] both are alike, which says how well the others are
+/// known.
+#[derive(Default)]
+pub(crate) struct Service {
+    pub(crate) pairs: BTreeMap<Variant, Vec<Pair>>,
+    pub(crate) accounts: BTreeMap<Variant, Account>,
+}
+
+impl Service {
+    /// What `of` says of the pairs of a variant that was measured.
+    pub(crate) fn spread(&self, variant: Variant, of: impl Fn(&Pair) -> f64) -> Option<Spread> {
+        Spread::of(self.pairs.get(&variant)?.iter().map(of))
+    }
+}
+
+/// By how many percent `this` is over `that`.
+pub(crate) fn percent_over(this: f64, that: f64) -> f64 {
+    100.0 * (this / that - 1.0)
+}
+
+/// Measures all variants, by turns.
+pub(crate) fn measure(plan: &Plan, programs: &Programs) -> Service {
+    let mut service = Service::default();
+    let mut variants = programs.built(&VARIANTS);
+    for turn in 0..plan.pairs {
+        eprint!("\rhttp: turn {} of {}  ", turn + 1, plan.pairs);
+        // Nobody always follows the same other one.
+        variants.rotate_left(1);
+        if turn % 2 == 1 {
+            variants.reverse();
+        }
+        for &variant in &variants {
+            let requests = requests(variant) / plan.part;
+            let pair = pair(programs, variant, requests, turn % 2 == 1);
+            service.pairs.entry(variant).or_default().push(pair);
+        }
+    }
+    eprintln!();
+    for variant in variants.into_iter().filter(|variant| variant.keeps_account()) {
+        let mut shop = Shop::open(programs, variant, &["account"]);
+        visit(requests(variant) / plan.part, &[&shop.address]);
+        service.accounts.insert(variant, Account::read(&shop.close()["account"], None));
+    }
+    service
+}
+
+fn requests(variant: Variant) -> u64 {
+    REQUESTS / slowness(variant)
+}
+
+/// The console is so slow that it gets less to do.
+pub(crate) fn slowness(variant: Variant) -> u64 {
+    if variant == Variant::Console { 10 } else { 1 }
+}
+
+/// Two shops, and what the customers and they say.
+fn pair(programs: &Programs, variant: Variant, requests: u64, is_reversed: bool) -> Pair {
+    let mut shops = [variant, Variant::None];
+    if is_reversed {
+        shops.reverse();
+    }
+    let mut shops = shops.map(|variant| Shop::open(programs, variant, &[]));
+    let addresses = shops.each_ref().map(|shop| shop.address.clone());
+    let addresses = addresses.each_ref().map(String::as_str);
+    visit(requests / 4, &addresses);
+    shops.iter_mut().for_each(Shop::begin);
+    let said = visit(requests, &addresses);
+    let mut figures = [0, 1].map(|which| {
+        let (customers, shop) = (&said[which], shops[which].close());
+        let of = |said: &Value, key: &str| said[key].as_f64().expect("a figure");
+        Figures {
+            requests_per_s: of(customers, "requests_per_s"),
+            p50_ns: of(customers, "p50_ns"),
+            p99_ns: of(customers, "p99_ns"),
+            cpu_ns: of(&shop, "cpu_ns") / of(customers, "requests"),
+            peak_bytes: of(&shop, "peak_bytes"),
+        }
+    });
+    if is_reversed {
+        figures.reverse();
+    }
+    let [this, none] = figures;
+    Pair { this, none }
+}
+
+/// Sends the customers, and waits for them.
+fn visit(requests: u64, addresses: &[&str]) -> Value {
+    let mut command = programs::this();
+    programs::json_of(command.args(["run", "customers", &requests.to_string()]).args(addresses))
+}
+
+/// A shop in a process of its own.
+struct Shop {
+    process: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+    address: String,
+}
+
+impl Shop {
+    fn open(programs: &Programs, variant: Variant, more: &[&str]) -> Self {
+        let mut command = Command::new(programs.of(variant).expect("it was built"));
+        command.args(["run", "shop", variant.id()]).args(more);
+        let mut process = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let stdin = process.stdin.take();
+        let stdout = BufReader::new(process.stdout.take().expect("a pipe"));
+        let mut shop = Self { process, stdin, stdout, address: String::new() };
+        shop.address = shop.line();
+        shop
+    }
+
+    /// Lets it measure from now on.
+    fn begin(&mut self) {
+        let stdin = self.stdin.as_mut().expect("it is open");
+        writeln!(stdin, "begin").expect("it listens");
+        self.line();
+    }
+
+    fn close(&mut self) -> Value {
+        self.stdin = None;
+        let said = self.line();
+        let status = self.process.wait().expect("it ends");
+        assert!(status.success(), "the shop: {status}");
+        serde_json::from_str(&said).expect("figures")
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).expect("it speaks");
+        line.truncate(line.trim_end().len());
+        line
+    }
+}

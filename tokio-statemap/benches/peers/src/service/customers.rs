@@ -1,0 +1,128 @@
+//! The web shops' customers, who do as little as they can: HTTP/1.1 over connections kept open, each
+//! with one request under way.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+/// How many keep one shop busy.
+const CUSTOMERS: u64 = 32;
+
+/// What a customer asks for in one visit: so much that a visit is long beside its beginning and end,
+/// and so little that the machine is the same in the next.
+const REQUESTS_A_VISIT: u64 = 50;
+
+/// Asks each of the shops at `addresses` for `requests` answers, on this thread, by turns; what it says
+/// of each.
+pub(crate) fn go(requests: u64, addresses: &[&str]) -> Value {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().build().expect("a runtime");
+    let each = requests / CUSTOMERS;
+    runtime.block_on(async {
+        let mut parties = Vec::new();
+        for address in addresses {
+            parties.push(Party::new(address, each).await);
+        }
+        let mut order: Vec<usize> = (0..parties.len()).collect();
+        let mut asked = 0;
+        while asked < each {
+            let requests = REQUESTS_A_VISIT.min(each - asked);
+            for &which in &order {
+                parties[which].visit(requests).await;
+            }
+            asked += requests;
+            // Nobody is always the first.
+            order.reverse();
+        }
+        parties.into_iter().map(Party::figures).collect()
+    })
+}
+
+/// The customers of one shop.
+struct Party {
+    customers: Vec<Customer>,
+    /// How long they were there.
+    took: Duration,
+}
+
+impl Party {
+    async fn new(address: &str, requests: u64) -> Self {
+        let mut customers = Vec::new();
+        for number in 0..CUSTOMERS {
+            customers.push(Customer::new(address, number, requests).await);
+        }
+        Self { customers, took: Duration::ZERO }
+    }
+
+    /// Each of them asks so often.
+    async fn visit(&mut self, requests: u64) {
+        let began = Instant::now();
+        let mut visits = JoinSet::new();
+        for mut customer in self.customers.drain(..) {
+            visits.spawn(async move {
+                for _ in 0..requests {
+                    customer.ask().await;
+                }
+                customer
+            });
+        }
+        self.customers = visits.join_all().await;
+        self.took += began.elapsed();
+    }
+
+    fn figures(self) -> Value {
+        let latencies = self.customers.into_iter().map(|customer| customer.latencies_ns);
+        let mut latencies_ns = latencies.collect::<Vec<_>>().concat();
+        latencies_ns.sort_unstable();
+        let at = |percent: usize| latencies_ns[(latencies_ns.len() - 1) * percent / 100];
+        json!({
+            "requests": latencies_ns.len(),
+            "requests_per_s": latencies_ns.len() as f64 / self.took.as_secs_f64(),
+            "p50_ns": at(50),
+            "p99_ns": at(99),
+        })
+    }
+}
+
+struct Customer {
+    stream: TcpStream,
+    request: String,
+    buffer: Vec<u8>,
+    /// How long the answers are, once that is known.
+    length: Option<usize>,
+    latencies_ns: Vec<u64>,
+}
+
+impl Customer {
+    async fn new(address: &str, number: u64, requests: u64) -> Self {
+        let stream = TcpStream::connect(address).await.expect("the shop is open");
+        stream.set_nodelay(true).expect("a socket");
+        Self {
+            stream,
+            request: format!("GET /orders/{number} HTTP/1.1\r\nHost: shop\r\n\r\n"),
+            buffer: vec![0; 1024],
+            length: None,
+            latencies_ns: Vec::with_capacity(requests as usize),
+        }
+    }
+
+    async fn ask(&mut self) {
+        let asked = Instant::now();
+        self.stream.write_all(self.request.as_bytes()).await.expect("the shop is open");
+        match self.length {
+            Some(length) => {
+                let answer = &mut self.buffer[..length];
+                self.stream.read_exact(answer).await.expect("an answer");
+            }
+            None => {
+                let read = self.stream.read(&mut self.buffer).await.expect("an answer");
+                self.length = Some(read);
+            }
+        }
+        self.latencies_ns.push(asked.elapsed().as_nanos() as u64);
+        assert!(self.buffer.starts_with(b"HTTP/1.1 200 OK"), "the shop refuses");
+    }
+}
