@@ -63,7 +63,13 @@ fn text(plan: &Plan, measured: &Measured) -> String {
     );
     text += &machine::describe();
     if plan.turns > 0 {
-        let _ = writeln!(text, "- {} turns; of the HTTP service {}", plan.turns, plan.pairs);
+        let _ = writeln!(
+            text,
+            "- {} turns; of the HTTP service {}, and {} of those variants that have a bound there, and of dial9",
+            plan.turns,
+            plan.pairs,
+            service::MORE * plan.pairs
+        );
     }
     text += parts::HOW;
     let bounds = bounds::check(measured);

@@ -5,6 +5,7 @@
 //! same customers go to them by turns of some milliseconds; the shop that waits takes no CPU.
 
 mod customers;
+mod place;
 mod shop;
 
 use std::collections::BTreeMap;
@@ -24,7 +25,7 @@ pub(crate) use shop::open;
 pub(crate) const TITLE: &str = "HTTP service: axum with one worker, 32 keep-alive connections";
 
 /// What a turn asks of each of two shops, in requests.
-const REQUESTS: u64 = 48_000;
+const REQUESTS: u64 = 24_000;
 
 /// Those that it is measured with: it takes long, and the others say nothing new here.
 pub(crate) const VARIANTS: [Variant; 9] = [
@@ -38,6 +39,11 @@ pub(crate) const VARIANTS: [Variant; 9] = [
     Variant::TokioDtrace,
     Variant::Console,
 ];
+
+/// Those that get [`MORE`] times as many pairs: they have a bound, or stand beside it.
+const BOUND: [Variant; 4] =
+    [Variant::None, Variant::LeanLast, Variant::DefaultLast, Variant::Dial9];
+pub(crate) const MORE: usize = 4;
 
 /// What one shop did for its customers.
 #[derive(Clone, Copy)]
@@ -81,16 +87,19 @@ pub(crate) fn percent_over(this: f64, that: f64) -> f64 {
 pub(crate) fn measure(plan: &Plan, programs: &Programs) -> Service {
     let mut service = Service::default();
     let mut variants = programs.built(&VARIANTS);
-    for turn in 0..plan.pairs {
-        eprint!("\rhttp: turn {} of {}  ", turn + 1, plan.pairs);
-        // Nobody always follows the same other one.
+    let turns = MORE * plan.pairs;
+    for turn in 0..turns {
+        eprint!("\rhttp: turn {} of {turns}  ", turn + 1);
+        // Nobody always follows the same other one, or is always the first of two.
         variants.rotate_left(1);
-        if turn % 2 == 1 {
+        let is_reversed = (turn + turn / MORE) % 2 == 1;
+        if is_reversed {
             variants.reverse();
         }
-        for &variant in &variants {
+        let is_for_all = turn % MORE == 0;
+        for &variant in variants.iter().filter(|variant| is_for_all || BOUND.contains(variant)) {
             let requests = requests(variant) / plan.part;
-            let pair = pair(programs, variant, requests, turn % 2 == 1);
+            let pair = pair(programs, variant, requests, is_reversed);
             service.pairs.entry(variant).or_default().push(pair);
         }
     }

@@ -89,11 +89,10 @@ pub(super) fn storm(kind: Kind, measured: &Measured) -> String {
 
 pub(super) fn service(service: &Service) -> String {
     type Of = fn(&Figures) -> f64;
-    let figures: [(&str, Of, usize); 4] = [
+    let figures: [(&str, Of, usize); 3] = [
         ("requests/s", |shop| shop.requests_per_s, 0),
         ("p50, µs", |shop| shop.p50_ns / 1e3, 1),
         ("p99, µs", |shop| shop.p99_ns / 1e3, 1),
-        ("CPU a request, µs", |shop| shop.cpu_ns / 1e3, 2),
     ];
     let mut columns = Vec::new();
     for (head, of, digits) in figures {
@@ -107,6 +106,14 @@ pub(super) fn service(service: &Service) -> String {
             Some(format!("{median:+.2} ({low:.1}…{high:.1}) %"))
         }));
     }
+    columns.push(column("CPU a request, ns", |variant| {
+        let spread = service.spread(variant, |pair| pair.this.cpu_ns)?;
+        Some(format!("{:.0}", spread.median))
+    }));
+    columns.push(column("over none, ns", |variant| {
+        let extra = |pair: &Pair| pair.this.cpu_ns - pair.none.cpu_ns;
+        Some(over(service.spread(variant, extra)?))
+    }));
     columns.push(column("peak RSS over none", |variant| {
         let over = |pair: &Pair| pair.this.peak_bytes - pair.none.peak_bytes;
         let over = service.spread(variant, over)?.median;

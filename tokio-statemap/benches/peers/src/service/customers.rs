@@ -8,6 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
+use super::place;
+
 /// How many keep one shop busy.
 const CUSTOMERS: u64 = 32;
 
@@ -15,9 +17,21 @@ const CUSTOMERS: u64 = 32;
 /// and so little that the machine is the same in the next.
 const REQUESTS_A_VISIT: u64 = 50;
 
+/// What a browser's request brings along.
+const HEADERS: &str = "\
+    Host: shop.example\r\n\
+    User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0\r\n\
+    Accept: application/json\r\n\
+    Accept-Language: en-GB,en;q=0.5\r\n\
+    Accept-Encoding: gzip, deflate\r\n\
+    Connection: keep-alive\r\n\
+    Referer: http://shop.example/orders\r\n\
+    Cookie: session=0f3c2a7e9b5d4186\r\n";
+
 /// Asks each of the shops at `addresses` for `requests` answers, on this thread, by turns; what it says
 /// of each.
 pub(crate) fn go(requests: u64, addresses: &[&str]) -> Value {
+    place::of_customers();
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_all().build().expect("a runtime");
     let each = requests / CUSTOMERS;
@@ -102,8 +116,8 @@ impl Customer {
         stream.set_nodelay(true).expect("a socket");
         Self {
             stream,
-            request: format!("GET /orders/{number} HTTP/1.1\r\nHost: shop\r\n\r\n"),
-            buffer: vec![0; 1024],
+            request: format!("GET /orders/{number} HTTP/1.1\r\n{HEADERS}\r\n"),
+            buffer: vec![0; 4096],
             length: None,
             latencies_ns: Vec::with_capacity(requests as usize),
         }

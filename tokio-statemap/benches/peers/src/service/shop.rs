@@ -5,19 +5,20 @@ use std::io;
 use std::sync::Arc;
 use std::thread;
 
-use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::routing::get;
+use axum::{Json, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::sync::{RwLock, oneshot};
 
-use super::slowness;
+use super::{place, slowness};
 use crate::usage::{self, Since};
 use crate::variants::{Limits, Spawner, Traced, Variant};
 use crate::workloads::storm;
@@ -25,13 +26,50 @@ use crate::workloads::storm;
 /// What ours keeps by default.
 const MAX_EVENTS: usize = 1_000_000;
 
-type Orders = Arc<RwLock<HashMap<u64, Vec<String>>>>;
+type Orders = Arc<RwLock<HashMap<u64, Order>>>;
+
+#[derive(Clone, Serialize)]
+struct Order {
+    number: u64,
+    customer: String,
+    address: String,
+    placed_at: String,
+    lines: Vec<Line>,
+    total_cents: u64,
+}
+
+#[derive(Clone, Serialize)]
+struct Line {
+    article: String,
+    pieces: u64,
+    cents_a_piece: u64,
+}
+
+impl Order {
+    fn new(number: u64) -> Self {
+        let articles =
+            [("teapot", 1, 2400), ("cup", 4, 550), ("saucer", 4, 320), ("sugar bowl", 1, 990)];
+        let lines = articles.map(|(article, pieces, cents_a_piece)| Line {
+            article: article.to_owned(),
+            pieces,
+            cents_a_piece,
+        });
+        Self {
+            number,
+            customer: "Ada Lovelace".to_owned(),
+            address: "12 St James's Square, London".to_owned(),
+            placed_at: "1843-07-10T09:30:00Z".to_owned(),
+            total_cents: lines.iter().map(|line| line.pieces * line.cents_a_piece).sum(),
+            lines: lines.into(),
+        }
+    }
+}
 
 /// Serves, on one worker, until stdin is closed. It prints its address; a line on stdin is answered by
 /// one, and from then on it measures itself: what it says at last.
 pub(crate) fn open(variant: Variant, account: bool) -> Value {
+    place::of_shops();
     let mut builder = Builder::new_multi_thread();
-    // The customers need a processor, too.
     builder.worker_threads(1).enable_all();
     let limits = Limits { first: MAX_EVENTS, last: MAX_EVENTS };
     let traced = Traced::new(variant, builder, limits, account);
@@ -62,8 +100,7 @@ pub(crate) fn open(variant: Variant, account: bool) -> Value {
 }
 
 async fn serve(spawner: Spawner, closed: oneshot::Receiver<()>) {
-    let lines = ["1 teapot", "2 cups", "1 sugar bowl"].map(str::to_owned);
-    let orders = (0..1000).map(|number| (number, lines.to_vec())).collect();
+    let orders = (0..1000).map(|number| (number, Order::new(number))).collect();
     let app = Router::new()
         .route("/orders/{number}", get(show_order))
         .with_state(Orders::new(RwLock::new(orders)));
@@ -90,8 +127,8 @@ async fn serve(spawner: Spawner, closed: oneshot::Receiver<()>) {
 async fn show_order(
     State(orders): State<Orders>,
     Path(number): Path<u64>,
-) -> Result<String, StatusCode> {
+) -> Result<Json<Order>, StatusCode> {
     let orders = orders.read().await;
-    let lines = orders.get(&number).ok_or(StatusCode::NOT_FOUND)?;
-    Ok(lines.join("\n"))
+    let order = orders.get(&number).ok_or(StatusCode::NOT_FOUND)?;
+    Ok(Json(order.clone()))
 }
