@@ -35,7 +35,9 @@ pub(crate) struct Store {
     /// Empty but while blocks are divided; kept for its memory, as hooks do so.
     begun: Vec<Block>,
     events: u64,
-    /// From how many events on it is worth a look again whether any are too many.
+    /// How many were ever kept.
+    ever_kept: u64,
+    /// At how many ever kept it is worth a look again whether any are too many.
     search_at: u64,
 }
 
@@ -55,6 +57,7 @@ impl Store {
             free,
             begun: Vec::new(),
             events: 0,
+            ever_kept: 0,
             search_at: 0,
         }
     }
@@ -78,7 +81,7 @@ impl Store {
 
     /// Keeps what a thread's buffer held.
     pub(crate) fn keep(&mut self, segment: Segment, events: u64) {
-        self.events += events;
+        self.add(events);
         self.blocks.add(Content::Single(segment), events);
     }
 
@@ -95,11 +98,16 @@ impl Store {
                 self.keep_shared(&full);
             }
             let tails = self.tails.take().unwrap_or_else(|| self.take_writer());
-            self.events += events_in(run);
+            self.add(events_in(run));
             write_run(&tails, stream, *sequence, run);
             self.tails = Some(tails);
             *sequence = sequence.wrapping_add(1);
         }
+    }
+
+    fn add(&mut self, events: u64) {
+        self.events += events;
+        self.ever_kept += events;
     }
 
     fn keep_shared(&mut self, full: &Writer) {
@@ -110,7 +118,8 @@ impl Store {
 
     /// Whether there are `much` more events than at which some could be dropped.
     pub(crate) fn is_far_above(&self, max_events: u64, much: u64) -> bool {
-        self.events > self.search_at.max(max_events).saturating_add(much)
+        self.events > max_events.saturating_add(much)
+            && self.ever_kept > self.search_at.saturating_add(much)
     }
 
     /// The address of the oldest records.
@@ -130,7 +139,7 @@ impl Store {
         if self.events.saturating_sub(oldest.events) < max_events {
             return None;
         }
-        if self.events < self.search_at {
+        if self.ever_kept < self.search_at {
             return None;
         }
         // All that can go goes at once: a snapshot keeps hooks from dropping for a while.
@@ -150,8 +159,7 @@ impl Store {
         };
         // Each event kept from now on adds at most one to what is newer.
         let missing = self.blocks.get(n).map_or(0, |next| max_events.saturating_sub(newer(next)));
-        let dropped: u64 = self.blocks.iter().take(n).map(|block| block.events).sum();
-        self.search_at = self.events - dropped + missing;
+        self.search_at = self.ever_kept + missing;
         last
     }
 
@@ -284,6 +292,19 @@ mod tests {
         store.take_until(3, &mut dropped);
         assert_eq!(dropped.len(), 2, "of the slow one's what is as old");
         assert_eq!(store.events(), 5);
+    }
+
+    #[test]
+    fn what_was_drained_delays_no_drop() {
+        let mut store = Store::new(4, 8);
+        // Nothing is newer than the slow thread's block.
+        keep(&mut store, 1, 0, &[run(0..1), run(80..81)].concat());
+        (0..20).for_each(|i| keep(&mut store, 2, i, &run(u64::from(i) * 4..u64::from(i) * 4 + 4)));
+        assert_eq!(store.surplus(8), Some(71));
+        store.take_until(u64::MAX, &mut Vec::new());
+        assert_eq!(store.events(), 0);
+        (25..28).for_each(|i| keep(&mut store, 2, i, &run(u64::from(i) * 4..u64::from(i) * 4 + 4)));
+        assert_eq!(store.surplus(8), Some(103));
     }
 
     #[test]

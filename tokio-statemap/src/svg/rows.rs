@@ -47,7 +47,8 @@ impl Rows {
     pub(super) fn draw(picture: &Picture<'_>, survey: &Survey, room: u64) -> Self {
         let candidates = order(picture, survey);
         // To draw a row takes time for all that is in it: of many, some say how large all will be.
-        let step = candidates.len().div_ceil(plan::SAMPLE).max(1);
+        // Odd, as two sections of the same length take turns.
+        let step = candidates.len().div_ceil(plan::SAMPLE) | 1;
         let some: Vec<_> = candidates.iter().step_by(step).copied().collect();
         let bytes = |columns: u32| {
             let drawn = Self::draw_at(picture, survey, &some, u64::MAX, columns);
