@@ -213,6 +213,19 @@ pub fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     command
 }
 
+/// Copies a program, to be run as `to`.
+///
+/// Another process does it: what this one has open to write to can't be run, and a child that another
+/// test starts at that moment may still have it open when this one has closed it.
+///
+/// # Panics
+///
+/// If it can't be copied.
+pub fn copy_program(program: impl AsRef<OsStr>, to: &Path) {
+    let status = Command::new("cp").arg("--").arg(program.as_ref()).arg(to).status().unwrap();
+    assert!(status.success(), "{}", to.display());
+}
+
 /// An empty folder `name` in `parent`.
 ///
 /// # Panics

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
-use tests::child::{Running, names_in};
+use tests::child::{Running, copy_program, names_in};
 
 use crate::run::{Run, messages, page, svg};
 
@@ -85,7 +85,7 @@ fn a_name_that_is_no_name() {
     let name = "<b onload=a()>&amp; \"'`]]><!-- \u{202e}{pid}\u{2028}";
     let run = Run::new("name", "returns");
     let program = run.folder.join(name);
-    fs::copy(env!("CARGO_BIN_EXE_default_files"), &program).unwrap();
+    copy_program(env!("CARGO_BIN_EXE_default_files"), &program);
     let ended = Running::start(&mut run.command(&program)).end();
     assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
     messages(&ended, &[]);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tests::check::{Summary, check};
-use tests::child::{Ended, Running, command, folder};
+use tests::child::{Ended, Running, command, copy_program, folder};
 use tests::page::{self, Page};
 
 /// A run that is to be made.
@@ -36,7 +36,7 @@ impl Run {
         let of_process = format!("statemap-{}-{}", name.to_string_lossy(), std::process::id());
         let folder = folder(std::env::temp_dir(), &of_process);
         let copy = folder.join(name);
-        fs::copy(program, &copy).unwrap();
+        copy_program(program, &copy);
         let mut command = self.command(&copy);
         command.current_dir(&folder);
         // SAFETY: it has no precondition.
