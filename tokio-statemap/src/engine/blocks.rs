@@ -50,9 +50,9 @@ impl Blocks {
             Content::Shared(_) => (ticks.clone().min(), ticks.max()),
         };
         let (Some(first_ticks), Some(last_ticks)) = ends else { return };
-        let place = self.by_end.partition_point(|block| block.last_ticks <= last_ticks);
+        let place = place_after(&self.by_end, |block| block.last_ticks <= last_ticks);
         self.by_end.insert(place, Block { content, events, first_ticks, last_ticks });
-        let place = self.begins.partition_point(|&(ticks, _)| ticks <= first_ticks);
+        let place = place_after(&self.begins, |&(ticks, _)| ticks <= first_ticks);
         self.begins.insert(place, (first_ticks, events));
         self.events += events;
     }
@@ -87,13 +87,22 @@ impl Blocks {
 
     fn remove(&mut self, place: usize) -> Option<Block> {
         let block = self.by_end.remove(place)?;
+        // It is one of the first: those that end early begin early. Those that begin at the same time
+        // are told apart by their events, as far as it matters.
         let begin = (block.first_ticks, block.events);
-        let from = self.begins.partition_point(|&(ticks, _)| ticks < block.first_ticks);
-        // Those that begin at the same time are told apart by their events, as far as it matters.
-        let offset = self.begins.range(from..).position(|&other| other == begin);
-        self.begins.remove(from + offset?);
+        let place = self.begins.iter().position(|&other| other == begin)?;
+        self.begins.remove(place);
         self.events -= block.events;
         Some(block)
+    }
+}
+
+/// Where in `items` what `is_before` holds for ends: most times at the end of all, and to look for it
+/// elsewhere takes memory that nobody used for long.
+fn place_after<T>(items: &VecDeque<T>, is_before: impl Fn(&T) -> bool) -> usize {
+    match items.back() {
+        Some(last) if !is_before(last) => items.partition_point(is_before),
+        _ => items.len(),
     }
 }
 

@@ -60,19 +60,21 @@ impl Buffer {
         lock(&IDLE).extend(buffers);
     }
 
-    /// Hands the chunk that `full` wrote over to the store. Returns what to go on with, and how many
-    /// events were moved on. Of all that `full` wrote, `notes` were no events. Only the buffer's
-    /// thread may do so.
-    pub(crate) fn turn(&self, full: Writer, notes: usize, store: &Mutex<Store>) -> (Writer, u64) {
+    /// Hands the chunk that `full` wrote over to the store. Returns how many events were moved on. Of
+    /// all that `full` wrote, `notes` were no events. Only the buffer's thread may do so.
+    pub(crate) fn hand_over(&self, full: Writer, notes: usize, store: &Mutex<Store>) -> u64 {
         let mut side = lock(&self.side);
         drop(full); // so that nobody but the store has the chunk
-        let mut store = lock(store);
-        let moved = side.seal(notes, &mut store);
-        let empty = store.take_writer();
-        side.chunk = Some(Arc::clone(empty.chunk()));
-        drop((store, side)); // nobody has to wait for this
+        side.seal(notes, &mut lock(store))
+    }
+
+    /// Gives the thread an empty chunk to go on with. Only the buffer's thread may do so, when it
+    /// has none.
+    pub(crate) fn go_on(&self, store: &Mutex<Store>) -> Writer {
+        let empty = lock(store).take_writer();
+        lock(&self.side).chunk = Some(Arc::clone(empty.chunk()));
         empty.claim();
-        (empty, moved)
+        empty
     }
 
     /// Counts an event that is not kept.
@@ -202,8 +204,9 @@ mod tests {
             let writer = if writer.push(record) {
                 writer
             } else {
-                let (next, moved) = self.buffer.turn(writer, self.notes, &self.store);
-                (self.moved, self.notes) = (self.moved + moved, 0);
+                self.moved += self.buffer.hand_over(writer, self.notes, &self.store);
+                self.notes = 0;
+                let next = self.buffer.go_on(&self.store);
                 assert!(next.push(record));
                 next
             };

@@ -84,12 +84,14 @@ impl Lane {
     #[inline(never)]
     fn push_to_next(&mut self, engine: &Engine, record: Record) {
         let Some(full) = self.writer.take() else { return self.buffer.refuse() };
-        let (writer, moved) = self.buffer.turn(full, self.notes, &engine.store);
+        let moved = self.buffer.hand_over(full, self.notes, &engine.store);
         self.notes = 0;
+        // First, as its memory is at hand then, to go on with.
+        engine.after_drain(moved);
+        let writer = self.buffer.go_on(&engine.store);
         if !writer.push(record) && record.is_event() {
             self.buffer.refuse(); // it can't be: the chunk is empty
         }
-        engine.after_drain(moved);
         // If none are dropped, what is at hand anyway.
         self.dropped_next = engine.dropped_next().unwrap_or(writer.chunk().address());
         self.writer = Some(writer);

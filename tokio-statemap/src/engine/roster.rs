@@ -171,6 +171,19 @@ impl Roster {
                     later = self.polled.skip_known(rest.get(1..).unwrap_or_default());
                     continue;
                 }
+                // So are last polls where tasks come and go, and of a task that has ended nothing
+                // else is told.
+                if let [end, poll_end, after @ ..] = rest {
+                    let is_last = end.kind() == Kind::Terminate
+                        && record.whole_poll(Some(poll_end)) == Some(end.payload());
+                    if is_last {
+                        stream.ready_for_ns = None;
+                        stream.terminated = Some(end.payload());
+                        terminated.push((end.payload(), end.ticks));
+                        later = after;
+                        continue;
+                    }
+                }
                 later = rest;
                 match record.kind() {
                     Kind::Terminate => {

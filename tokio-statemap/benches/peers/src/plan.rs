@@ -52,7 +52,7 @@ impl Plan {
             workloads: Kind::ALL.to_vec(),
             turns: 13,
             counts: 2,
-            pairs: 27,
+            pairs: 9,
             exits: 3,
             starts: 101,
             flight_seconds: 60,

@@ -25,7 +25,7 @@ pub(crate) use shop::open;
 pub(crate) const TITLE: &str = "HTTP service: axum with one worker, 32 keep-alive connections";
 
 /// What a turn asks of each of two shops, in requests.
-const REQUESTS: u64 = 24_000;
+const REQUESTS: u64 = 96_000;
 
 /// Those that it is measured with: it takes long, and the others say nothing new here.
 pub(crate) const VARIANTS: [Variant; 9] = [
