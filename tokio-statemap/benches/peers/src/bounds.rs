@@ -5,7 +5,7 @@ use crate::measure::CPU_NS;
 use crate::results::Measured;
 use crate::samples::{Samples, Spread};
 use crate::scale;
-use crate::service::{Pair, Service, percent_over};
+use crate::service::{Pair, Service};
 use crate::startup::Start;
 use crate::variants::Variant::{self, *};
 use crate::workloads::{Kind, Workload};
@@ -83,9 +83,8 @@ fn storms(samples: &Samples, bounds: &mut Vec<Bound>) {
 
 fn services(service: &Service, bounds: &mut Vec<Bound>) {
     type Worse = fn(&Pair) -> f64;
-    let throughput: Worse =
-        |pair| -percent_over(pair.this.requests_per_s, pair.none.requests_per_s);
-    let p99: Worse = |pair| percent_over(pair.this.p99_ns, pair.none.p99_ns);
+    let throughput: Worse = |pair| -pair.percent_over(|visit| visit.requests_per_s);
+    let p99: Worse = |pair| pair.percent_over(|visit| visit.p99_ns);
     for (variant, name, most) in [(DefaultLast, "default", 2.0), (LeanLast, "lean", 1.0)] {
         for (worse, of) in [(throughput, "throughput"), (p99, "p99")] {
             let Some(spread) = service.spread(variant, worse) else { continue };

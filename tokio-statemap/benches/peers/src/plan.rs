@@ -50,10 +50,10 @@ impl Plan {
     pub(crate) fn of(words: &[&str]) -> Option<Self> {
         let all = Self {
             workloads: Kind::ALL.to_vec(),
-            turns: 13,
+            turns: 11,
             counts: 2,
             pairs: 9,
-            exits: 3,
+            exits: 5,
             starts: 101,
             flight_seconds: 60,
             part: 1,

@@ -43,24 +43,46 @@ pub(crate) const VARIANTS: [Variant; 9] = [
 /// Those that get [`MORE`] times as many pairs: they have a bound, or stand beside it.
 const BOUND: [Variant; 4] =
     [Variant::None, Variant::LeanLast, Variant::DefaultLast, Variant::Dial9];
-pub(crate) const MORE: usize = 4;
+pub(crate) const MORE: usize = 2;
 
-/// What one shop did for its customers.
-#[derive(Clone, Copy)]
-pub(crate) struct Figures {
+/// What the customers say of one visit.
+pub(crate) struct Visit {
     pub(crate) requests_per_s: f64,
     pub(crate) p50_ns: f64,
     pub(crate) p99_ns: f64,
+}
+
+/// What a shop was, and did for its customers.
+pub(crate) struct Figures {
+    pub(crate) visits: Vec<Visit>,
     /// CPU a request.
     pub(crate) cpu_ns: f64,
     pub(crate) peak_bytes: f64,
 }
 
-/// A shop that is looked at, and one that isn't, at the same time.
-#[derive(Clone, Copy)]
+/// A shop that is looked at, and one that isn't, at the same time. Their visits took turns.
 pub(crate) struct Pair {
     pub(crate) this: Figures,
     pub(crate) none: Figures,
+}
+
+impl Figures {
+    /// What `of` says of the median visit: one that the machine interrupted says nothing about the shop.
+    pub(crate) fn median(&self, of: impl Fn(&Visit) -> f64) -> f64 {
+        median(self.visits.iter().map(of))
+    }
+}
+
+impl Pair {
+    /// By how many percent `of` is higher than without hooks, visit by visit: the median.
+    pub(crate) fn percent_over(&self, of: impl Fn(&Visit) -> f64) -> f64 {
+        let visits = self.this.visits.iter().zip(&self.none.visits);
+        median(visits.map(|(this, none)| 100.0 * (of(this) / of(none) - 1.0)))
+    }
+}
+
+fn median(figures: impl Iterator<Item = f64>) -> f64 {
+    Spread::of(figures).expect("there are figures").median
 }
 
 /// The pairs of each variant; with [`Variant::None`] both are alike, which says how well the others are
@@ -76,11 +98,6 @@ impl Service {
     pub(crate) fn spread(&self, variant: Variant, of: impl Fn(&Pair) -> f64) -> Option<Spread> {
         Spread::of(self.pairs.get(&variant)?.iter().map(of))
     }
-}
-
-/// By how many percent `this` is over `that`.
-pub(crate) fn percent_over(this: f64, that: f64) -> f64 {
-    100.0 * (this / that - 1.0)
 }
 
 /// Measures all variants, by turns.
@@ -134,13 +151,17 @@ fn pair(programs: &Programs, variant: Variant, requests: u64, is_reversed: bool)
     shops.iter_mut().for_each(Shop::begin);
     let said = visit(requests, &addresses);
     let mut figures = [0, 1].map(|which| {
-        let (customers, shop) = (&said[which], shops[which].close());
+        let (visits, shop) = (said[which].as_array().expect("visits"), shops[which].close());
         let of = |said: &Value, key: &str| said[key].as_f64().expect("a figure");
+        let visited: f64 = visits.iter().map(|visit| of(visit, "requests")).sum();
+        let visits = visits.iter().map(|visit| Visit {
+            requests_per_s: of(visit, "requests_per_s"),
+            p50_ns: of(visit, "p50_ns"),
+            p99_ns: of(visit, "p99_ns"),
+        });
         Figures {
-            requests_per_s: of(customers, "requests_per_s"),
-            p50_ns: of(customers, "p50_ns"),
-            p99_ns: of(customers, "p99_ns"),
-            cpu_ns: of(&shop, "cpu_ns") / of(customers, "requests"),
+            visits: visits.collect(),
+            cpu_ns: of(&shop, "cpu_ns") / visited,
             peak_bytes: of(&shop, "peak_bytes"),
         }
     });

@@ -7,7 +7,7 @@ use crate::accounts::Account;
 use crate::callgrind::INSTRUCTIONS;
 use crate::measure::{CPU_NS, PEAK_BYTES};
 use crate::samples::Spread;
-use crate::service::{self, Figures, Pair, Service, percent_over};
+use crate::service::{self, Pair, Service, Visit};
 use crate::variants::Variant;
 use crate::workloads::{Kind, Workload};
 
@@ -88,21 +88,21 @@ pub(super) fn storm(kind: Kind, measured: &Measured) -> String {
 }
 
 pub(super) fn service(service: &Service) -> String {
-    type Of = fn(&Figures) -> f64;
+    type Of = fn(&Visit) -> f64;
     let figures: [(&str, Of, usize); 3] = [
-        ("requests/s", |shop| shop.requests_per_s, 0),
-        ("p50, µs", |shop| shop.p50_ns / 1e3, 1),
-        ("p99, µs", |shop| shop.p99_ns / 1e3, 1),
+        ("requests/s", |visit| visit.requests_per_s, 0),
+        ("p50, µs", |visit| visit.p50_ns / 1e3, 1),
+        ("p99, µs", |visit| visit.p99_ns / 1e3, 1),
     ];
     let mut columns = Vec::new();
     for (head, of, digits) in figures {
         columns.push(column(head, move |variant| {
-            let spread = service.spread(variant, |pair| of(&pair.this))?;
+            let spread = service.spread(variant, |pair| pair.this.median(of))?;
             Some(format!("{:.digits$}", spread.median))
         }));
         columns.push(column("over none", move |variant| {
-            let over = |pair: &Pair| percent_over(of(&pair.this), of(&pair.none));
-            let Spread { median, low, high } = service.spread(variant, over)?;
+            let over = service.spread(variant, |pair| pair.percent_over(of))?;
+            let Spread { median, low, high } = over;
             Some(format!("{median:+.2} ({low:.1}…{high:.1}) %"))
         }));
     }

@@ -13,9 +13,9 @@ use super::place;
 /// How many keep one shop busy.
 const CUSTOMERS: u64 = 32;
 
-/// What a customer asks for in one visit: so much that a visit is long beside its beginning and end,
-/// and so little that the machine is the same in the next.
-const REQUESTS_A_VISIT: u64 = 50;
+/// What a customer asks for in one visit: so much that a visit is long beside its beginning and end
+/// and has a p99, and so little that the machine is the same in the next.
+const REQUESTS_A_VISIT: u64 = 100;
 
 /// What a browser's request brings along.
 const HEADERS: &str = "\
@@ -29,7 +29,7 @@ const HEADERS: &str = "\
     Cookie: session=0f3c2a7e9b5d4186\r\n";
 
 /// Asks each of the shops at `addresses` for `requests` answers, on this thread, by turns; what it says
-/// of each.
+/// of each visit to each.
 pub(crate) fn go(requests: u64, addresses: &[&str]) -> Value {
     place::of_customers();
     let mut builder = tokio::runtime::Builder::new_current_thread();
@@ -38,7 +38,7 @@ pub(crate) fn go(requests: u64, addresses: &[&str]) -> Value {
     runtime.block_on(async {
         let mut parties = Vec::new();
         for address in addresses {
-            parties.push(Party::new(address, each).await);
+            parties.push(Party::new(address).await);
         }
         let mut order: Vec<usize> = (0..parties.len()).collect();
         let mut asked = 0;
@@ -51,24 +51,23 @@ pub(crate) fn go(requests: u64, addresses: &[&str]) -> Value {
             // Nobody is always the first.
             order.reverse();
         }
-        parties.into_iter().map(Party::figures).collect()
+        parties.into_iter().map(|party| party.visits).collect()
     })
 }
 
 /// The customers of one shop.
 struct Party {
     customers: Vec<Customer>,
-    /// How long they were there.
-    took: Duration,
+    visits: Vec<Value>,
 }
 
 impl Party {
-    async fn new(address: &str, requests: u64) -> Self {
+    async fn new(address: &str) -> Self {
         let mut customers = Vec::new();
         for number in 0..CUSTOMERS {
-            customers.push(Customer::new(address, number, requests).await);
+            customers.push(Customer::new(address, number).await);
         }
-        Self { customers, took: Duration::ZERO }
+        Self { customers, visits: Vec::new() }
     }
 
     /// Each of them asks so often.
@@ -77,27 +76,26 @@ impl Party {
         let mut visits = JoinSet::new();
         for mut customer in self.customers.drain(..) {
             visits.spawn(async move {
+                let mut latencies_ns = Vec::with_capacity(requests as usize);
                 for _ in 0..requests {
-                    customer.ask().await;
+                    latencies_ns.push(customer.ask().await.as_nanos() as u64);
                 }
-                customer
+                (customer, latencies_ns)
             });
         }
-        self.customers = visits.join_all().await;
-        self.took += began.elapsed();
-    }
-
-    fn figures(self) -> Value {
-        let latencies = self.customers.into_iter().map(|customer| customer.latencies_ns);
-        let mut latencies_ns = latencies.collect::<Vec<_>>().concat();
+        let visits = visits.join_all().await;
+        let took = began.elapsed();
+        let (customers, latencies_ns): (Vec<_>, Vec<_>) = visits.into_iter().unzip();
+        self.customers = customers;
+        let mut latencies_ns = latencies_ns.concat();
         latencies_ns.sort_unstable();
         let at = |percent: usize| latencies_ns[(latencies_ns.len() - 1) * percent / 100];
-        json!({
+        self.visits.push(json!({
             "requests": latencies_ns.len(),
-            "requests_per_s": latencies_ns.len() as f64 / self.took.as_secs_f64(),
+            "requests_per_s": latencies_ns.len() as f64 / took.as_secs_f64(),
             "p50_ns": at(50),
             "p99_ns": at(99),
-        })
+        }));
     }
 }
 
@@ -107,11 +105,10 @@ struct Customer {
     buffer: Vec<u8>,
     /// How long the answers are, once that is known.
     length: Option<usize>,
-    latencies_ns: Vec<u64>,
 }
 
 impl Customer {
-    async fn new(address: &str, number: u64, requests: u64) -> Self {
+    async fn new(address: &str, number: u64) -> Self {
         let stream = TcpStream::connect(address).await.expect("the shop is open");
         stream.set_nodelay(true).expect("a socket");
         Self {
@@ -119,11 +116,11 @@ impl Customer {
             request: format!("GET /orders/{number} HTTP/1.1\r\n{HEADERS}\r\n"),
             buffer: vec![0; 4096],
             length: None,
-            latencies_ns: Vec::with_capacity(requests as usize),
         }
     }
 
-    async fn ask(&mut self) {
+    /// How long the answer took.
+    async fn ask(&mut self) -> Duration {
         let asked = Instant::now();
         self.stream.write_all(self.request.as_bytes()).await.expect("the shop is open");
         match self.length {
@@ -136,7 +133,8 @@ impl Customer {
                 self.length = Some(read);
             }
         }
-        self.latencies_ns.push(asked.elapsed().as_nanos() as u64);
+        let took = asked.elapsed();
         assert!(self.buffer.starts_with(b"HTTP/1.1 200 OK"), "the shop refuses");
+        took
     }
 }
