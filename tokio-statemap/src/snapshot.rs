@@ -58,8 +58,7 @@ impl Snapshot {
         let windows = lock(&engine.windows).clone();
         // The buffers were read one after the other: what came meanwhile is there of some only.
         if drain {
-            let mut store = lock(&engine.store);
-            store.take_until(now, &mut segments);
+            lock(&engine.store).drain_until(now, &mut segments);
         } else {
             lock(&engine.store).segments(&mut segments);
             for segment in &mut segments {

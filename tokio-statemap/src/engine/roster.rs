@@ -177,6 +177,8 @@ impl Roster {
                     let is_last = end.kind() == Kind::Terminate
                         && record.whole_poll(Some(poll_end)) == Some(end.payload());
                     if is_last {
+                        // As if it was looked up: no late end of a poll brings it back.
+                        self.polled.is_news(end.payload());
                         stream.ready_for_ns = None;
                         stream.terminated = Some(end.payload());
                         terminated.push((end.payload(), end.ticks));
@@ -448,6 +450,24 @@ mod tests {
         let last = segment(1, &[(Kind::PollStart, 9), (Kind::Terminate, 9), (Kind::PollEnd, 9)]);
         roster.absorb(&[first, last], ONE);
         roster.absorb(&[segment(0, &[(Kind::PollEnd, 9)])], ONE);
+        assert_eq!(roster.members().count(), 0);
+    }
+
+    /// The last poll of a task in one go, as most are, leaves the same behind.
+    #[test]
+    fn a_last_poll_in_one_go_leaves_nobody_behind() {
+        let last = [(Kind::PollStart, 9), (Kind::Terminate, 9), (Kind::PollEnd, 9)];
+        let mut roster = Roster::default();
+        roster.absorb(&[segment(1, &[(Kind::Spawn, 9), (Kind::Ready, 5)])], ONE);
+        roster.absorb(&[segment(1, &last)], ONE);
+        assert!(roster.stream(1).unwrap().polls.is_empty());
+        assert_eq!(roster.stream(1).unwrap().ready_for_ns, None);
+        roster.absorb(&[segment(1, &[(Kind::PollEnd, 9)]), segment(0, &[(Kind::PollEnd, 9)])], ONE);
+        assert_eq!(roster.members().count(), 0);
+        // Its spawn may come last, while a runtime shuts down.
+        let mut roster = Roster::default();
+        roster.absorb(&[segment(1, &last)], ONE);
+        roster.absorb(&[segment(0, &[(Kind::Spawn, 9)])], ONE);
         assert_eq!(roster.members().count(), 0);
     }
 

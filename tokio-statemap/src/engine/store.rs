@@ -35,9 +35,7 @@ pub(crate) struct Store {
     /// Empty but while blocks are divided; kept for its memory, as hooks do so.
     begun: Vec<Block>,
     events: u64,
-    /// How many were ever kept.
-    ever_kept: u64,
-    /// At how many ever kept it is worth a look again whether any are too many.
+    /// From how many events on it is worth a look again whether any are too many.
     search_at: u64,
 }
 
@@ -57,7 +55,6 @@ impl Store {
             free,
             begun: Vec::new(),
             events: 0,
-            ever_kept: 0,
             search_at: 0,
         }
     }
@@ -81,7 +78,7 @@ impl Store {
 
     /// Keeps what a thread's buffer held.
     pub(crate) fn keep(&mut self, segment: Segment, events: u64) {
-        self.add(events);
+        self.events += events;
         self.blocks.add(Content::Single(segment), events);
     }
 
@@ -98,16 +95,11 @@ impl Store {
                 self.keep_shared(&full);
             }
             let tails = self.tails.take().unwrap_or_else(|| self.take_writer());
-            self.add(events_in(run));
+            self.events += events_in(run);
             write_run(&tails, stream, *sequence, run);
             self.tails = Some(tails);
             *sequence = sequence.wrapping_add(1);
         }
-    }
-
-    fn add(&mut self, events: u64) {
-        self.events += events;
-        self.ever_kept += events;
     }
 
     fn keep_shared(&mut self, full: &Writer) {
@@ -118,8 +110,7 @@ impl Store {
 
     /// Whether there are `much` more events than at which some could be dropped.
     pub(crate) fn is_far_above(&self, max_events: u64, much: u64) -> bool {
-        self.events > max_events.saturating_add(much)
-            && self.ever_kept > self.search_at.saturating_add(much)
+        self.events > self.search_at.max(max_events).saturating_add(much)
     }
 
     /// The address of the oldest records.
@@ -139,7 +130,7 @@ impl Store {
         if self.events.saturating_sub(oldest.events) < max_events {
             return None;
         }
-        if self.ever_kept < self.search_at {
+        if self.events < self.search_at {
             return None;
         }
         // All that can go goes at once: a snapshot keeps hooks from dropping for a while.
@@ -159,7 +150,8 @@ impl Store {
         };
         // Each event kept from now on adds at most one to what is newer.
         let missing = self.blocks.get(n).map_or(0, |next| max_events.saturating_sub(newer(next)));
-        self.search_at = self.ever_kept + missing;
+        let dropped: u64 = self.blocks.iter().take(n).map(|block| block.events).sum();
+        self.search_at = self.events - dropped + missing;
         last
     }
 
@@ -203,6 +195,12 @@ impl Store {
         taken += events_of(&into[parts_from..]);
         self.events -= taken;
         taken
+    }
+
+    /// The same where it is not dropped but given away: of what comes next nothing is known.
+    pub(crate) fn drain_until(&mut self, until_ticks: u64, into: &mut Vec<Segment>) {
+        self.take_until(until_ticks, into);
+        self.search_at = 0;
     }
 
     /// Takes the runs of a shared chunk that are no later than `until_ticks`; returns the rest.
@@ -301,7 +299,7 @@ mod tests {
         keep(&mut store, 1, 0, &[run(0..1), run(80..81)].concat());
         (0..20).for_each(|i| keep(&mut store, 2, i, &run(u64::from(i) * 4..u64::from(i) * 4 + 4)));
         assert_eq!(store.surplus(8), Some(71));
-        store.take_until(u64::MAX, &mut Vec::new());
+        store.drain_until(u64::MAX, &mut Vec::new());
         assert_eq!(store.events(), 0);
         (25..28).for_each(|i| keep(&mut store, 2, i, &run(u64::from(i) * 4..u64::from(i) * 4 + 4)));
         assert_eq!(store.surplus(8), Some(103));

@@ -65,7 +65,7 @@ fn text(plan: &Plan, measured: &Measured) -> String {
     if plan.turns > 0 {
         let _ = writeln!(
             text,
-            "- {} turns; of the HTTP service {}, and {} of those variants that have a bound there, and of dial9",
+            "- {} turns; of the HTTP service {}, and {} of those that have a bound there, of dial9 and of none",
             plan.turns,
             plan.pairs,
             service::MORE * plan.pairs

@@ -2,7 +2,8 @@
 //!
 //! Its bounds are a percent or two, which is less than what the machine's speed changes by from one
 //! second to the next. So a shop that is looked at and one that isn't are open at the same time, and the
-//! same customers go to them by turns of some milliseconds; the shop that waits takes no CPU.
+//! same customers go to them by turns of some milliseconds; the shop that waits takes no CPU
+//! but for what threads of its tracer's own take, which is in its CPU a request.
 
 mod customers;
 mod place;
