@@ -63,12 +63,13 @@ fn text(plan: &Plan, measured: &Measured) -> String {
     );
     text += &machine::describe();
     if plan.turns > 0 {
+        let _ = writeln!(text, "- {} turns", plan.turns);
+    }
+    if plan.pairs > 0 {
+        let (all, more) = (plan.pairs, service::MORE * plan.pairs);
         let _ = writeln!(
             text,
-            "- {} turns; of the HTTP service {}, and {} of those that have a bound there, of dial9 and of none",
-            plan.turns,
-            plan.pairs,
-            service::MORE * plan.pairs
+            "- {all} pairs of shops, and {more} of those that have a bound there, of dial9 and of none"
         );
     }
     text += parts::HOW;

@@ -101,9 +101,12 @@ impl Service {
     }
 }
 
-/// Measures all variants, by turns.
+/// Measures all variants, by turns; nothing, if the plan has no pairs.
 pub(crate) fn measure(plan: &Plan, programs: &Programs) -> Service {
     let mut service = Service::default();
+    if plan.pairs == 0 {
+        return service;
+    }
     let mut variants = programs.built(&VARIANTS);
     let turns = MORE * plan.pairs;
     for turn in 0..turns {
@@ -131,12 +134,7 @@ pub(crate) fn measure(plan: &Plan, programs: &Programs) -> Service {
 }
 
 fn requests(variant: Variant) -> u64 {
-    REQUESTS / slowness(variant)
-}
-
-/// The console is so slow that it gets less to do.
-pub(crate) fn slowness(variant: Variant) -> u64 {
-    if variant == Variant::Console { 10 } else { 1 }
+    REQUESTS / variant.slowness()
 }
 
 /// Two shops, and what the customers and they say.

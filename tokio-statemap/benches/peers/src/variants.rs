@@ -98,6 +98,11 @@ impl Variant {
         }
     }
 
+    /// The console is so slow that it gets one of so many parts of the work.
+    pub(crate) fn slowness(self) -> u64 {
+        if self == Self::Console { 10 } else { 1 }
+    }
+
     /// Whether it is in the build with Tokio's spans.
     pub(crate) fn needs_spans(self) -> bool {
         matches!(self, Self::Spans | Self::Console)

@@ -84,12 +84,12 @@ impl Kind {
         units.map(|units| units / self.slowness(variant))
     }
 
-    /// The console is so slow, and keeps so much of a task that has ended, that it gets less to do.
+    /// A variant gets one of so many parts of the work. The console keeps so much of a task that has
+    /// ended that of those it gets fewer still.
     pub(crate) fn slowness(self, variant: Variant) -> u64 {
         match (variant, self) {
             (Variant::Console, Self::Spawn) => 50,
-            (Variant::Console, _) => 10,
-            _ => 1,
+            _ => variant.slowness(),
         }
     }
 }

@@ -79,7 +79,9 @@ pub(super) fn storm(kind: Kind, measured: &Measured) -> String {
         let bytes = measured.accounts.get(&(one, variant))?.event_bytes?;
         Some(format!("{bytes:.1}"))
     }));
-    columns.push(column("peak RSS over none", move |variant| peak(measured, one, variant)));
+    columns.push(column("peak RSS over none", move |variant| {
+        peak(variant, Spread::of(samples.over_none((one, variant), PEAK_BYTES))?)
+    }));
     columns.push(column("events lost, 1 thread / 2 workers", move |variant| {
         let [one, two] = [one, two].map(|workload| measured.accounts.get(&(workload, variant)));
         Some(format!("{} / {}", lost(one?), lost(two?)))
@@ -116,16 +118,15 @@ pub(super) fn service(service: &Service) -> String {
     }));
     columns.push(column("peak RSS over none", |variant| {
         let over = |pair: &Pair| pair.this.peak_bytes - pair.none.peak_bytes;
-        let over = service.spread(variant, over)?.median;
-        (variant != Variant::None).then(|| format!("{:+.1} MB", over / 1e6))
+        peak(variant, service.spread(variant, over)?)
     }));
     columns.push(column("events lost", |variant| Some(lost(service.accounts.get(&variant)?))));
-    table(service::TITLE, &service::VARIANTS, service::slowness, &columns)
+    table(service::TITLE, &service::VARIANTS, Variant::slowness, &columns)
 }
 
-fn peak(measured: &Measured, workload: Workload, variant: Variant) -> Option<String> {
-    let spread = Spread::of(measured.samples.over_none((workload, variant), PEAK_BYTES))?;
-    (variant != Variant::None).then(|| format!("{:+.1} MB", spread.median / 1e6))
+/// How much more memory than none it took at most, in bytes.
+fn peak(variant: Variant, over: Spread) -> Option<String> {
+    (variant != Variant::None).then(|| format!("{:+.1} MB", over.median / 1e6))
 }
 
 /// `+5.3 (4.9…5.8)`.

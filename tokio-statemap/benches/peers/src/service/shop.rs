@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::sync::{RwLock, oneshot};
 
-use super::{place, slowness};
+use super::place;
 use crate::usage::{self, Since};
 use crate::variants::{Limits, Spawner, Traced, Variant};
 use crate::workloads::storm;
@@ -74,7 +74,7 @@ pub(crate) fn open(variant: Variant, account: bool) -> Value {
     let limits = Limits { first: MAX_EVENTS, last: MAX_EVENTS };
     let traced = Traced::new(variant, builder, limits, account);
     // As if it had been open for long: the memory for events was used before.
-    let (spawner, polls) = (traced.spawner(), MAX_EVENTS as u64 / slowness(variant));
+    let (spawner, polls) = (traced.spawner(), MAX_EVENTS as u64 / variant.slowness());
     traced.block_on(async move { storm(&spawner, 16, polls).await });
 
     let (close, closed) = oneshot::channel();
