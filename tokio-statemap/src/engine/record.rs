@@ -100,6 +100,15 @@ impl Record {
         self.starts_poll_to(*end).then_some(end.payload())
     }
 
+    /// The task's termination, if this starts its last poll: it is next, and then the poll ends.
+    #[inline]
+    pub(crate) fn last_poll(self, rest: &[Self]) -> Option<Self> {
+        let [termination, end, ..] = *rest else { return None };
+        let is_last = termination.kind() == Kind::Terminate
+            && self.whole_poll(Some(&end)) == Some(termination.payload());
+        is_last.then_some(termination)
+    }
+
     /// Whether this starts a poll that `end` ends, which is an end.
     #[inline]
     pub(crate) fn starts_poll_to(self, end: Self) -> bool {

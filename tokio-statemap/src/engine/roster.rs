@@ -173,18 +173,15 @@ impl Roster {
                 }
                 // So are last polls where tasks come and go, and of a task that has ended nothing
                 // else is told.
-                if let [end, poll_end, after @ ..] = rest {
-                    let is_last = end.kind() == Kind::Terminate
-                        && record.whole_poll(Some(poll_end)) == Some(end.payload());
-                    if is_last {
-                        // As if it was looked up: no late end of a poll brings it back.
-                        self.polled.is_news(end.payload());
-                        stream.ready_for_ns = None;
-                        stream.terminated = Some(end.payload());
-                        terminated.push((end.payload(), end.ticks));
-                        later = after;
-                        continue;
-                    }
+                if let Some(end) = record.last_poll(rest) {
+                    let id = end.payload();
+                    // As if it was looked up: no late end of a poll brings it back.
+                    self.polled.is_news(id);
+                    stream.ready_for_ns = None;
+                    stream.terminated = Some(id);
+                    terminated.push((id, end.ticks));
+                    later = rest.get(2..).unwrap_or_default();
+                    continue;
                 }
                 later = rest;
                 match record.kind() {
