@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::Mutex;
 
-use crate::engine::roster::{IdMap, LocationId};
+use crate::engine::id_map::IdMap;
+use crate::engine::roster::LocationId;
 use crate::sync::lock;
 
 type StaticLocation = &'static Location<'static>;

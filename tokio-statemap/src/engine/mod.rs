@@ -9,6 +9,7 @@ mod blocks;
 mod bounds;
 pub(crate) mod buffer;
 mod hooks;
+pub(crate) mod id_map;
 pub(crate) mod lane;
 pub(crate) mod locations;
 pub(crate) mod mode;

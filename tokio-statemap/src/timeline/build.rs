@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::roster::{IdMap, Stream};
+use crate::engine::id_map::IdMap;
+use crate::engine::roster::Stream;
 use crate::event::{Event, SpawnLocation};
 use crate::state::{TaskState, WorkerState};
 use crate::timeline::workers::{Claim, WorkersBuilder};

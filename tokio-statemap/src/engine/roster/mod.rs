@@ -3,44 +3,26 @@
 //! Bounded by the tasks that live; that is what lets a flight recorder run for ever and still name
 //! a task that was spawned an hour ago.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
-use std::hash::BuildHasherDefault;
+mod gone;
+mod members;
+mod polled;
 
-use crate::clock::KeepU64;
+use std::collections::HashMap;
+
 use crate::engine::Window;
 use crate::engine::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
+use crate::engine::roster::gone::Gone;
+use crate::engine::roster::members::Members;
+pub(crate) use crate::engine::roster::members::{Lives, Member};
+use crate::engine::roster::polled::Polled;
 use crate::engine::segment::{Segment, StreamId};
-
-/// A map by ids that are dense enough to be their own hash: `hashbrown` looks at the upper bits
-/// too, so they are spread there.
-pub(crate) type IdMap<V> = HashMap<u64, V, BuildHasherDefault<SpreadId>>;
-
-/// Spreads an integer by one multiplication.
-#[derive(Debug, Default)]
-pub(crate) struct SpreadId(KeepU64);
-
-impl std::hash::Hasher for SpreadId {
-    #[inline]
-    fn write_u64(&mut self, value: u64) {
-        self.0.0 = value.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(26);
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0.write(bytes);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0.0
-    }
-}
 
 /// The index of a spawn location in [`crate::engine::locations::Locations`].
 pub(crate) type LocationId = u32;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Roster {
-    tasks: IdMap<Member>,
+    tasks: Members,
     streams: HashMap<StreamId, Stream>,
     gone: Gone,
     /// The tasks that were marked as polled last, so that a poll seldom costs a look-up.
@@ -50,18 +32,6 @@ pub(crate) struct Roster {
     has_absorbed: bool,
     /// Empty but while it learns; kept for its memory, as hooks do the dropping.
     terminated: Vec<(u64, u64)>,
-}
-
-/// A task that lived when the last of its dropped records was written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Member {
-    pub(crate) location: Option<LocationId>,
-    pub(crate) parent: Option<u64>,
-    pub(crate) polled: bool,
-    /// The window that it was last seen in; it may have ended in a gap since.
-    window: usize,
-    /// Of a root future, whose number is used again: when it began.
-    spawned_ticks: u64,
 }
 
 /// A thread, as its last dropped record left it.
@@ -86,12 +56,12 @@ impl Roster {
 
     #[cfg(test)]
     pub(crate) fn member(&self, id: u64) -> Option<&Member> {
-        self.tasks.get(&id)
+        self.tasks.get(id)
     }
 
     /// Those that live, as far as is known, and those that may have ended in a gap.
     pub(crate) fn members(&self) -> impl Iterator<Item = (u64, &Member, Lives)> {
-        self.tasks.iter().map(|(&id, member)| {
+        self.tasks.iter().map(|(id, member)| {
             let lives = if member.window == self.window { Lives::Surely } else { Lives::Perhaps };
             (id, member, lives)
         })
@@ -99,7 +69,7 @@ impl Roster {
 
     /// Whether the task `id` lives, as far as is known.
     pub(crate) fn lives(&self, id: u64) -> bool {
-        self.tasks.contains_key(&id)
+        self.tasks.get(id).is_some()
     }
 
     pub(crate) fn stream(&self, id: StreamId) -> Option<&Stream> {
@@ -138,7 +108,7 @@ impl Roster {
     fn enter_window(&mut self, window: usize) {
         let before = self.window;
         self.window = window;
-        self.tasks.retain(|_, member| member.window == before);
+        self.tasks.retain(|member| member.window == before);
         for stream in self.streams.values_mut() {
             stream.polls.clear();
         }
@@ -199,10 +169,10 @@ impl Roster {
         }
         for (id, ticks) in terminated.drain(..) {
             if id & ROOT != 0 {
-                if self.tasks.get(&id).is_some_and(|root| root.spawned_ticks <= ticks) {
-                    self.tasks.remove(&id);
+                if self.tasks.get(id).is_some_and(|root| root.spawned_ticks <= ticks) {
+                    self.tasks.remove(id);
                 }
-            } else if self.tasks.remove(&id).is_none() {
+            } else if !self.tasks.remove(id) {
                 self.gone.insert(id);
             }
         }
@@ -260,9 +230,9 @@ impl Roster {
         parent: Option<u64>,
     ) {
         if id & ROOT != 0 {
-            let root = self.tasks.entry(id).or_default();
-            if root.spawned_ticks <= spawned_ticks {
-                let window = self.window;
+            let window = self.window;
+            let known = self.tasks.get_or_add(id, || false);
+            if let Some(root) = known.filter(|root| root.spawned_ticks <= spawned_ticks) {
                 *root = Member { location, parent, polled: false, window, spawned_ticks };
             }
         } else if let Some(member) = self.find(id) {
@@ -285,88 +255,15 @@ impl Roster {
 
     /// The member `id`, which is seen; `None` if it has terminated.
     fn find(&mut self, id: u64) -> Option<&mut Member> {
-        match self.tasks.entry(id) {
-            Entry::Vacant(_) if self.gone.contains(id) => None,
-            entry => {
-                let member = entry.or_default();
-                member.window = self.window;
-                Some(member)
-            }
-        }
-    }
-}
-
-/// Whether a member of the roster lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lives {
-    Surely,
-    /// Recording was stopped since it was seen.
-    Perhaps,
-}
-
-/// Tasks whose termination was dropped before their spawn was: while a runtime shuts down the one
-/// can be seen before the other. Closures of the blocking pool end here too, and push out the rest.
-#[derive(Clone, Debug, Default)]
-struct Gone {
-    ids: IdMap<()>,
-    order: VecDeque<u64>,
-}
-
-impl Gone {
-    const MOST: usize = 1024;
-
-    fn insert(&mut self, id: u64) {
-        if self.order.len() == Self::MOST {
-            if let Some(oldest) = self.order.pop_front() {
-                self.ids.remove(&oldest);
-            }
-        }
-        self.order.push_back(id);
-        self.ids.insert(id, ());
-    }
-
-    fn contains(&self, id: u64) -> bool {
-        self.ids.contains_key(&id)
+        let member = self.tasks.get_or_add(id, || self.gone.contains(id))?;
+        member.window = self.window;
+        Some(member)
     }
 }
 
 /// The worker that a `Role` note's payload names.
 pub(crate) fn role(payload: u64) -> Option<u32> {
     payload.checked_sub(1).and_then(|worker| u32::try_from(worker).ok())
-}
-
-/// The ends of the polls that came last, by the lower bits of the task's number: a small cache.
-#[derive(Clone, Debug)]
-struct Polled(Box<[Record; Self::PLACES]>);
-
-impl Polled {
-    const PLACES: usize = 1024;
-
-    /// What comes after the whole polls that `records` begin with, of tasks that are here.
-    fn skip_known<'a>(&self, mut records: &'a [Record]) -> &'a [Record] {
-        while let [start, end, rest @ ..] = records {
-            let known = self.0[end.payload() as usize % Self::PLACES];
-            if !(known.says_the_same_as(*end) && start.starts_poll_to(*end)) {
-                break;
-            }
-            records = rest;
-        }
-        records
-    }
-
-    /// Whether `id` wasn't here; it is now.
-    fn is_news(&mut self, id: u64) -> bool {
-        let place = &mut self.0[id as usize % Self::PLACES];
-        let end = Record::new(0, Kind::PollEnd, id);
-        !std::mem::replace(place, end).says_the_same_as(end)
-    }
-}
-
-impl Default for Polled {
-    fn default() -> Self {
-        // No end of a poll.
-        Self(Box::new([Record::new(0, Kind::Stream, u64::MAX); Self::PLACES]))
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,37 @@
+//! Who was polled of late.
+
+use crate::engine::record::{Kind, Record};
+
+/// The ends of the polls that came last, by the lower bits of the task's number: a small cache.
+#[derive(Clone, Debug)]
+pub(super) struct Polled(Box<[Record; Self::PLACES]>);
+
+impl Polled {
+    const PLACES: usize = 1024;
+
+    /// What comes after the whole polls that `records` begin with, of tasks that are here.
+    pub(super) fn skip_known<'a>(&self, mut records: &'a [Record]) -> &'a [Record] {
+        while let [start, end, rest @ ..] = records {
+            let known = self.0[end.payload() as usize % Self::PLACES];
+            if !(known.says_the_same_as(*end) && start.starts_poll_to(*end)) {
+                break;
+            }
+            records = rest;
+        }
+        records
+    }
+
+    /// Whether `id` wasn't here; it is now.
+    pub(super) fn is_news(&mut self, id: u64) -> bool {
+        let place = &mut self.0[id as usize % Self::PLACES];
+        let end = Record::new(0, Kind::PollEnd, id);
+        !std::mem::replace(place, end).says_the_same_as(end)
+    }
+}
+
+impl Default for Polled {
+    fn default() -> Self {
+        // No end of a poll.
+        Self(Box::new([Record::new(0, Kind::Stream, u64::MAX); Self::PLACES]))
+    }
+}
