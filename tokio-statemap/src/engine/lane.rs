@@ -116,14 +116,17 @@ thread_local! {
         engine_id: Cell::new(0),
         worker_in: Cell::new(0),
         polled: Cell::new(NO_TASK),
+        writer: PenHolder::new(),
         location: Cell::new((0, 0)),
         buffer: Cell::new(&NO_BUFFER),
-        writer: PenHolder::new(),
     } };
     static LANES: RefCell<Lanes> = const { RefCell::new(Lanes { last: None, others: Vec::new() }) };
 }
 
 /// Of the lane that was used last: enough to add a record to it where nothing else is to be done.
+///
+/// What a poll needs comes first, so that it is in one line of a cache.
+#[repr(C, align(64))]
 struct Hot {
     /// Whose lane it is. 0 if there is none, or while more is done with it.
     engine_id: Cell<EngineId>,
@@ -131,11 +134,11 @@ struct Hot {
     worker_in: Cell<EngineId>,
     /// The task whose poll started last.
     polled: Cell<u64>,
+    /// The lane's, while `engine_id` isn't 0.
+    writer: PenHolder<Record>,
     /// The location of the last spawn: its address, and its number.
     location: Cell<(usize, LocationId)>,
     buffer: Cell<&'static Buffer>,
-    /// The lane's, while `engine_id` isn't 0.
-    writer: PenHolder<Record>,
 }
 
 // Each of these does something with this thread's lane of an engine, if that is the lane used last

@@ -41,8 +41,13 @@ pub(crate) enum Common {
 pub(crate) type EngineId = u64;
 
 /// [`Common`]: 0 if off, the number of the engine if plain, its complement if full.
-static COMMON: AtomicI64 = AtomicI64::new(0);
+static COMMON: OwnLine<AtomicI64> = OwnLine(AtomicI64::new(0));
 const EACH: i64 = i64::MIN;
+
+/// In a line of a cache that nothing else is in: what every hook of every thread reads must not be
+/// taken from it by whoever writes what happens to be linked beside it.
+#[repr(align(64))]
+struct OwnLine<T>(T);
 
 /// All engines there are.
 static ENGINES: Mutex<Vec<(EngineId, Mode)>> = Mutex::new(Vec::new());
@@ -50,7 +55,7 @@ static ENGINES: Mutex<Vec<(EngineId, Mode)>> = Mutex::new(Vec::new());
 /// What the hooks of whatever engine have to do now.
 #[inline]
 pub(crate) fn common() -> Common {
-    decode(COMMON.load(Ordering::Relaxed))
+    decode(COMMON.0.load(Ordering::Relaxed))
 }
 
 #[inline]
@@ -66,7 +71,7 @@ fn decode(common: i64) -> Common {
 /// Whether this is the only engine there is, and full. No engine is 0, and so it isn't full.
 #[inline]
 pub(crate) fn is_only_and_full(engine: EngineId) -> bool {
-    COMMON.load(Ordering::Relaxed) == full(engine)
+    COMMON.0.load(Ordering::Relaxed) == full(engine)
 }
 
 fn full(engine: EngineId) -> i64 {
@@ -120,7 +125,7 @@ impl Drop for EngineMode {
 }
 
 fn say(engines: &[(EngineId, Mode)]) {
-    COMMON.store(in_common(engines), Ordering::Release);
+    COMMON.0.store(in_common(engines), Ordering::Release);
 }
 
 fn in_common(engines: &[(EngineId, Mode)]) -> i64 {
