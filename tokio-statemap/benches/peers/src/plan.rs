@@ -50,9 +50,9 @@ impl Plan {
     pub(crate) fn of(words: &[&str]) -> Option<Self> {
         let all = Self {
             workloads: Kind::ALL.to_vec(),
-            turns: 11,
+            turns: 15,
             counts: 2,
-            pairs: 9,
+            pairs: 10,
             exits: 5,
             starts: 101,
             flight_seconds: 60,
@@ -64,7 +64,7 @@ impl Plan {
             ["quick"] => Self {
                 turns: 3,
                 counts: 0,
-                pairs: 3,
+                pairs: 1,
                 exits: 1,
                 starts: 15,
                 flight_seconds: 3,

@@ -67,10 +67,8 @@ fn text(plan: &Plan, measured: &Measured) -> String {
     }
     if plan.pairs > 0 {
         let (all, more) = (plan.pairs, service::MORE * plan.pairs);
-        let _ = writeln!(
-            text,
-            "- {all} pairs of shops, and {more} of those that have a bound there, of dial9 and of none"
-        );
+        let _ =
+            writeln!(text, "- {all} pairs of shops, and {more} of the two that have a bound there");
     }
     text += parts::HOW;
     let bounds = bounds::check(measured);
