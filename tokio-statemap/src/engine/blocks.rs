@@ -128,3 +128,36 @@ impl Content {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::record::Kind;
+    use crate::engine::segment::Writer;
+    use std::sync::Arc;
+
+    /// Blocks from and to these ticks.
+    fn of(blocks: &[(u64, u64)]) -> Blocks {
+        let mut all = Blocks::default();
+        for (writer, &(from, to)) in Writer::of_new_chunks(blocks.len(), 2).zip(blocks) {
+            assert!([from, to].iter().all(|&t| writer.push(Record::new(t, Kind::Park, 0))));
+            let segment = Segment::new(0, 0, Arc::clone(writer.chunk()), 0..2);
+            all.add(Content::Single(segment), 2);
+        }
+        all
+    }
+
+    #[test]
+    fn those_that_come_late_are_in_order_all_the_same() {
+        let mut blocks = of(&[(10, 20), (30, 60), (5, 40), (1, 70), (35, 50)]);
+        let ends: Vec<u64> = blocks.iter().map(|block| block.last_ticks).collect();
+        assert_eq!(ends, [20, 40, 50, 60, 70]);
+        let after = |ticks| blocks.events_after(ticks);
+        assert_eq!([0, 1, 5, 10, 30, 35].map(after), [10, 8, 6, 4, 2, 0]);
+        assert!(blocks.take_ended(19).is_none());
+        assert_eq!(blocks.take_ended(20).map(|block| block.first_ticks), Some(10));
+        let begun = std::iter::from_fn(|| blocks.take_begun(30)).map(|block| block.first_ticks);
+        assert_eq!(begun.collect::<Vec<_>>(), [1, 5, 30]);
+        assert_eq!((blocks.events, blocks.events_after(0)), (2, 2));
+    }
+}

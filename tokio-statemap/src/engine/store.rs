@@ -306,6 +306,35 @@ mod tests {
     }
 
     #[test]
+    fn far_above_is_only_what_could_be_dropped() {
+        let run = |store: &mut Store, i: u64| keep(store, 1, i as Sequence, &run(i * 4..i * 4 + 4));
+        let mut store = Store::new(4, 8);
+        // Blocks that all last as long: nothing is newer than any of them.
+        for i in 0..10 {
+            let ends = [Record::new(0, Kind::Park, 0), Record::new(100, Kind::Park, 0)];
+            keep(&mut store, 2 + i, 0, &ends);
+        }
+        assert!(store.is_far_above(8, 4), "nobody has looked yet");
+        assert_eq!(store.surplus(8), None);
+        assert!(!store.is_far_above(8, 4));
+        (26..28).for_each(|i| run(&mut store, i));
+        assert!(!store.is_far_above(8, 4));
+        (28..30).for_each(|i| run(&mut store, i));
+        assert!(store.is_far_above(8, 4));
+        assert_eq!(store.surplus(8), Some(111));
+    }
+
+    #[test]
+    fn there_is_memory_ahead_for_no_more_than_is_worth_it() {
+        for (chunk_records, max_events) in [(64, usize::MAX), (16, 1 << 30), (1953, 1_000_000)] {
+            let store = Store::new(chunk_records, max_events);
+            assert!(store.free.len() <= CHUNKS_AHEAD + CHUNKS_AT_ONCE);
+            assert!(store.free.len() * chunk_records >= max_events.min(CHUNKS_AHEAD * 16));
+            assert!(store.free.capacity() >= store.free.len());
+        }
+    }
+
+    #[test]
     fn what_streams_share_is_dropped_by_time_not_by_block() {
         let mut store = Store::new(100, 8);
         store.keep_tail(1, &mut 0, &run(1..5));
