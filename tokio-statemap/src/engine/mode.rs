@@ -45,8 +45,9 @@ static COMMON: OwnLine<AtomicI64> = OwnLine(AtomicI64::new(0));
 const EACH: i64 = i64::MIN;
 
 /// In a line of a cache that nothing else is in: what every hook of every thread reads must not be
-/// taken from it by whoever writes what happens to be linked beside it.
-#[repr(align(64))]
+/// taken from it by whoever writes what happens to be linked beside it. Lines are of 64 bytes, or
+/// of 128, or fetched by twos.
+#[repr(align(128))]
 struct OwnLine<T>(T);
 
 /// All engines there are.

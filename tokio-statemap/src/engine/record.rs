@@ -227,6 +227,24 @@ mod tests {
     }
 
     #[test]
+    fn a_last_poll_is_of_one_task_from_start_to_end() {
+        let record = |kind, payload| Record::new(1, kind, payload);
+        let (end, poll_end) = (record(Kind::Terminate, 7), record(Kind::PollEnd, 7));
+        let start = record(Kind::PollStart, 7);
+        assert_eq!(start.last_poll(&[end, poll_end, start]), Some(end));
+        for rest in [
+            [record(Kind::Terminate, 8), poll_end],
+            [record(Kind::Spawn, 7), poll_end],
+            [end, record(Kind::PollEnd, 8)],
+            [poll_end, end],
+        ] {
+            assert_eq!(start.last_poll(&rest), None);
+        }
+        assert_eq!(start.last_poll(&[end]), None);
+        assert_eq!(poll_end.last_poll(&[end, poll_end]), None);
+    }
+
+    #[test]
     fn a_spawn_comes_back_with_its_location() {
         for (id, location) in [(1, 0), ((1 << 36) - 1, (1 << 24) - 1)] {
             assert_eq!(unpack_spawn(pack_spawn(id, location).unwrap()), (id, location));

@@ -322,16 +322,25 @@ mod tests {
         (28..30).for_each(|i| run(&mut store, i));
         assert!(store.is_far_above(8, 4));
         assert_eq!(store.surplus(8), Some(111));
+        // It is as much as stays that counts from then on.
+        store.take_until(111, &mut Vec::new());
+        assert_eq!(store.events(), 8);
+        (30..32).for_each(|i| run(&mut store, i));
+        assert!(store.is_far_above(8, 3) && !store.is_far_above(8, 4));
+        assert_eq!(store.surplus(8), Some(119));
     }
 
     #[test]
     fn there_is_memory_ahead_for_no_more_than_is_worth_it() {
-        for (chunk_records, max_events) in [(64, usize::MAX), (16, 1 << 30), (1953, 1_000_000)] {
-            let store = Store::new(chunk_records, max_events);
-            assert!(store.free.len() <= CHUNKS_AHEAD + CHUNKS_AT_ONCE);
-            assert!(store.free.len() * chunk_records >= max_events.min(CHUNKS_AHEAD * 16));
-            assert!(store.free.capacity() >= store.free.len());
+        let records = |chunk_records, max_events| {
+            let free = Store::new(chunk_records, max_events).free;
+            assert!(free.len() <= CHUNKS_AHEAD + CHUNKS_AT_ONCE);
+            free.len() * chunk_records
+        };
+        for chunk_records in [1, 64, 1953] {
+            assert!(records(chunk_records, usize::MAX) <= RECORDS_AHEAD + 2 * RECORDS_AT_ONCE);
         }
+        assert!(records(1953, 1_000_000) >= 1_000_000);
     }
 
     #[test]

@@ -26,19 +26,26 @@ pub(crate) enum Lives {
 /// The tasks that live, by their number.
 ///
 /// Most live so briefly that their end is dropped with their spawn, or soon after. So a new one is
-/// where the lower bits of its number say, and gets into the map when another needs that place.
-#[derive(Clone, Debug)]
+/// where the lower bits of its number say, and is moved to the map when another one needs its place.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Members {
-    young: Box<[Option<(u64, Member)>; Self::YOUNG]>,
+    /// None until there was one: most programs that keep the first events never drop any.
+    young: Option<Box<Places>>,
     others: IdMap<Member>,
 }
+
+type Places = [Option<(u64, Member)>; Members::YOUNG];
 
 impl Members {
     /// As many as are spawned in a chunk or two.
     const YOUNG: usize = 512;
 
+    fn place(id: u64) -> usize {
+        id as usize % Self::YOUNG
+    }
+
     pub(super) fn get(&self, id: u64) -> Option<&Member> {
-        match &self.young[id as usize % Self::YOUNG] {
+        match self.young.as_ref().and_then(|young| young[Self::place(id)].as_ref()) {
             Some((young, member)) if *young == id => Some(member),
             _ => self.others.get(&id),
         }
@@ -51,7 +58,8 @@ impl Members {
         id: u64,
         is_gone: impl FnOnce() -> bool,
     ) -> Option<&mut Member> {
-        let place = &mut self.young[id as usize % Self::YOUNG];
+        let young = self.young.get_or_insert_with(|| Box::new([None; Self::YOUNG]));
+        let place = &mut young[Self::place(id)];
         if place.as_ref().is_none_or(|(young, _)| *young != id) {
             if self.others.contains_key(&id) {
                 return self.others.get_mut(&id);
@@ -69,26 +77,22 @@ impl Members {
     /// Takes out the task `id`; whether it was here.
     #[inline]
     pub(super) fn remove(&mut self, id: u64) -> bool {
-        let place = &mut self.young[id as usize % Self::YOUNG];
-        place.take_if(|(young, _)| *young == id).is_some() || self.others.remove(&id).is_some()
+        let place = self.young.as_mut().map(|young| &mut young[Self::place(id)]);
+        let young = place.and_then(|place| place.take_if(|(young, _)| *young == id));
+        young.is_some() || self.others.remove(&id).is_some()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &Member)> {
-        let young = self.young.iter().flatten().map(|(id, member)| (*id, member));
+        let young = self.young.iter().flat_map(|young| young.iter().flatten());
+        let young = young.map(|(id, member)| (*id, member));
         young.chain(self.others.iter().map(|(&id, member)| (id, member)))
     }
 
     pub(super) fn retain(&mut self, is_kept: impl Fn(&Member) -> bool) {
-        for place in &mut *self.young {
+        for place in self.young.iter_mut().flat_map(|young| young.iter_mut()) {
             place.take_if(|(_, member)| !is_kept(member));
         }
         self.others.retain(|_, member| is_kept(member));
-    }
-}
-
-impl Default for Members {
-    fn default() -> Self {
-        Self { young: Box::new([None; Self::YOUNG]), others: IdMap::default() }
     }
 }
 

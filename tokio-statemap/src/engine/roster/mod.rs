@@ -390,6 +390,49 @@ mod tests {
     }
 
     #[test]
+    fn who_is_polled_in_the_next_window_too_lives() {
+        let windows = [0, 10].map(|from| Window { from, to: None });
+        let poll = [Kind::PollStart, Kind::PollEnd];
+        let at = |from: u64| of(0, (from..).zip(poll).map(|(t, kind)| Record::new(t, kind, 1)));
+        let mut roster = Roster::default();
+        roster.absorb(&[at(1), at(11)], &windows);
+        assert!(roster.members().all(|(id, _, lives)| (id, lives) == (1, Lives::Surely)));
+        assert_eq!(roster.members().count(), 1);
+    }
+
+    #[test]
+    fn a_last_poll_is_remembered_though_others_come_between() {
+        let other = 9 + Polled::PLACES as u64;
+        let mut roster = Roster::default();
+        roster.absorb(&[segment(0, &[(Kind::Spawn, 9)])], ONE);
+        let polls = [
+            (Kind::PollStart, 9),
+            (Kind::Terminate, 9),
+            (Kind::PollEnd, 9),
+            (Kind::PollStart, other),
+            (Kind::PollEnd, other),
+        ];
+        roster.absorb(&[segment(1, &polls)], ONE);
+        roster.absorb(&[segment(1, &[(Kind::PollEnd, 9)])], ONE);
+        assert_eq!(roster.members().map(|(id, ..)| id).collect::<Vec<_>>(), [other]);
+    }
+
+    /// Another thread's records of it may come first.
+    #[test]
+    fn a_root_is_what_it_was_last() {
+        let at = |stream, ticks, records: &[Kind]| {
+            let records = (ticks..).zip(records).map(|(t, &kind)| Record::new(t, kind, ROOT));
+            of(stream, records)
+        };
+        let mut roster = Roster::default();
+        let now = at(0, 20, &[Kind::Spawn]);
+        let before = at(1, 10, &[Kind::Spawn, Kind::PollStart, Kind::PollEnd, Kind::Terminate]);
+        roster.absorb(&[now, before], ONE);
+        let root = roster.member(ROOT).expect("it lives");
+        assert_eq!((root.spawned_ticks, root.polled), (20, false));
+    }
+
+    #[test]
     fn a_root_that_begins_anew_lives() {
         let mut roster = Roster::default();
         let (spawn, end) = ((Kind::Spawn, ROOT), (Kind::Terminate, ROOT));

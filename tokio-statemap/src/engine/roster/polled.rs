@@ -7,7 +7,7 @@ use crate::engine::record::{Kind, Record};
 pub(super) struct Polled(Box<[Record; Self::PLACES]>);
 
 impl Polled {
-    const PLACES: usize = 1024;
+    pub(super) const PLACES: usize = 1024;
 
     /// What comes after the whole polls that `records` begin with, of tasks that are here.
     pub(super) fn skip_known<'a>(&self, mut records: &'a [Record]) -> &'a [Record] {
