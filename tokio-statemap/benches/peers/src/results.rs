@@ -67,8 +67,10 @@ fn text(plan: &Plan, measured: &Measured) -> String {
     }
     if plan.pairs > 0 {
         let (all, more) = (plan.pairs, service::MORE * plan.pairs);
-        let _ =
-            writeln!(text, "- {all} pairs of shops, and {more} of the two that have a bound there");
+        let _ = writeln!(
+            text,
+            "- the HTTP service: {all} pairs of shops, {more} of lean, of default and of none"
+        );
     }
     text += parts::HOW;
     let bounds = bounds::check(measured);

@@ -84,8 +84,8 @@ impl Kind {
         units.map(|units| units / self.slowness(variant))
     }
 
-    /// A variant gets one of so many parts of the work. The console keeps so much of a task that has
-    /// ended that of those it gets fewer still.
+    /// A variant gets one of so many parts of the work. The console keeps so much of each task
+    /// that has ended that it gets even less of the spawn storm.
     pub(crate) fn slowness(self, variant: Variant) -> u64 {
         match (variant, self) {
             (Variant::Console, Self::Spawn) => 50,

@@ -124,7 +124,7 @@ pub(super) fn service(service: &Service) -> String {
     table(service::TITLE, &service::VARIANTS, Variant::slowness, &columns)
 }
 
-/// How much more memory than none it took at most, in bytes.
+/// By how much its peak is higher than that of none.
 fn peak(variant: Variant, over: Spread) -> Option<String> {
     (variant != Variant::None).then(|| format!("{:+.1} MB", over.median / 1e6))
 }
