@@ -83,8 +83,8 @@ fn storms(samples: &Samples, bounds: &mut Vec<Bound>) {
 
 fn services(service: &Service, bounds: &mut Vec<Bound>) {
     type Worse = fn(&Pair) -> f64;
-    let throughput: Worse = |pair| -pair.percent_over(|visit| visit.requests_per_s);
-    let p99: Worse = |pair| pair.percent_over(|visit| visit.p99_ns);
+    let throughput: Worse = |pair| -pair.percent_over(|shop| &shop.requests_per_s);
+    let p99: Worse = |pair| pair.percent_over(|shop| &shop.p99_ns);
     for (variant, name, most) in [(DefaultLast, "default", 2.0), (LeanLast, "lean", 1.0)] {
         for (worse, of) in [(throughput, "throughput"), (p99, "p99")] {
             let Some(spread) = service.spread(variant, worse) else { continue };

@@ -42,21 +42,19 @@ pub(crate) const VARIANTS: [Variant; 9] = [
 ];
 
 /// Those that get [`MORE`] times as many pairs: they have a bound of a percent or two, or say how well
-/// those are known. One pair tells throughput to within 1 % or so, and p99 to within 3 %.
+/// those are known. One pair tells throughput to within 1 % or so, and p99 to within 2 %.
 const BOUND: [Variant; 3] = [Variant::None, Variant::LeanLast, Variant::DefaultLast];
 /// Even, so that who is measured in every so many turns is the first of two as often as not.
 pub(crate) const MORE: usize = 6;
 
-/// What the customers say of one visit.
-pub(crate) struct Visit {
-    pub(crate) requests_per_s: f64,
-    pub(crate) p50_ns: f64,
-    pub(crate) p99_ns: f64,
-}
-
 /// What a shop was, and did for its customers.
 pub(crate) struct Figures {
-    pub(crate) visits: Vec<Visit>,
+    /// Of each visit.
+    pub(crate) requests_per_s: Vec<f64>,
+    /// Of each part of each visit.
+    pub(crate) p50_ns: Vec<f64>,
+    /// The same.
+    pub(crate) p99_ns: Vec<f64>,
     /// CPU a request.
     pub(crate) cpu_ns: f64,
     pub(crate) peak_bytes: f64,
@@ -68,22 +66,19 @@ pub(crate) struct Pair {
     pub(crate) none: Figures,
 }
 
-impl Figures {
-    /// What `of` says of the median visit: one that the machine interrupted says nothing about the shop.
-    pub(crate) fn median(&self, of: impl Fn(&Visit) -> f64) -> f64 {
-        median(self.visits.iter().map(of))
-    }
-}
+/// Which of a shop's figures is meant.
+pub(crate) type Of = fn(&Figures) -> &[f64];
 
 impl Pair {
-    /// By how many percent `of` is higher than without hooks, visit by visit: the median.
-    pub(crate) fn percent_over(&self, of: impl Fn(&Visit) -> f64) -> f64 {
-        let visits = self.this.visits.iter().zip(&self.none.visits);
-        median(visits.map(|(this, none)| 100.0 * (of(this) / of(none) - 1.0)))
+    /// By how many percent those figures are higher than without hooks, one by one: the median.
+    pub(crate) fn percent_over(&self, of: Of) -> f64 {
+        let both = of(&self.this).iter().zip(of(&self.none));
+        median(both.map(|(this, none)| 100.0 * (this / none - 1.0)))
     }
 }
 
-fn median(figures: impl Iterator<Item = f64>) -> f64 {
+/// One that the machine interrupted says nothing about a shop.
+pub(crate) fn median(figures: impl Iterator<Item = f64>) -> f64 {
     Spread::of(figures).expect("there are figures").median
 }
 
@@ -154,17 +149,17 @@ fn pair(programs: &Programs, variant: Variant, requests: u64, is_reversed: bool)
     shops.iter_mut().for_each(Shop::begin);
     let said = visit(requests, &addresses);
     let mut figures = [0, 1].map(|which| {
-        let (visits, shop) = (said[which].as_array().expect("visits"), shops[which].close());
+        let (said, shop) = (&said[which], shops[which].close());
         let of = |said: &Value, key: &str| said[key].as_f64().expect("a figure");
-        let visited: f64 = visits.iter().map(|visit| of(visit, "requests")).sum();
-        let visits = visits.iter().map(|visit| Visit {
-            requests_per_s: of(visit, "requests_per_s"),
-            p50_ns: of(visit, "p50_ns"),
-            p99_ns: of(visit, "p99_ns"),
-        });
+        let all = |key: &str| {
+            let figures = said[key].as_array().expect("figures").iter();
+            figures.filter_map(Value::as_f64).collect()
+        };
         Figures {
-            visits: visits.collect(),
-            cpu_ns: of(&shop, "cpu_ns") / visited,
+            requests_per_s: all("requests_per_s"),
+            p50_ns: all("p50_ns"),
+            p99_ns: all("p99_ns"),
+            cpu_ns: of(&shop, "cpu_ns") / of(said, "requests"),
             peak_bytes: of(&shop, "peak_bytes"),
         }
     });

@@ -16,8 +16,8 @@ under valgrind a clock that is read by `clock_gettime`, as Tokio's is, is a syst
 The HTTP service is a web shop that answers with an order, in JSON, to requests with the headers of a
 browser. Two shops are open at a time, one that is looked at and one without hooks, and the same customers
 go to them by turns: 3200 requests here, 3200 there, some 30 ms each. These visits are compared one by one,
-and their median is what is said of a pair: so the machine's own interruptions are left out, of which a p99
-would tell above all. Each pair of shops has processes of its own; shops and customers have a processor
+and the median is what is said of a pair. Latencies are those of 800 requests at a time, compared in the same
+way: so the machine's own interruptions are left out, of which a p99 would tell above all. Each pair of shops has processes of its own; shops and customers have a processor
 each. Without hooks both shops are alike: that row says how well the others are known. Before it opens,
 each has had a million polls, so that the default `max_events` is full.
 

@@ -7,7 +7,7 @@ use crate::accounts::Account;
 use crate::callgrind::INSTRUCTIONS;
 use crate::measure::{CPU_NS, PEAK_BYTES};
 use crate::samples::Spread;
-use crate::service::{self, Pair, Service, Visit};
+use crate::service::{self, Of, Pair, Service};
 use crate::variants::Variant;
 use crate::workloads::{Kind, Workload};
 
@@ -90,16 +90,16 @@ pub(super) fn storm(kind: Kind, measured: &Measured) -> String {
 }
 
 pub(super) fn service(service: &Service) -> String {
-    type Of = fn(&Visit) -> f64;
-    let figures: [(&str, Of, usize); 3] = [
-        ("requests/s", |visit| visit.requests_per_s, 0),
-        ("p50, µs", |visit| visit.p50_ns / 1e3, 1),
-        ("p99, µs", |visit| visit.p99_ns / 1e3, 1),
+    let figures: [(&str, Of, f64, usize); 3] = [
+        ("requests/s", |shop| &shop.requests_per_s, 1.0, 0),
+        ("p50, µs", |shop| &shop.p50_ns, 1e3, 1),
+        ("p99, µs", |shop| &shop.p99_ns, 1e3, 1),
     ];
     let mut columns = Vec::new();
-    for (head, of, digits) in figures {
+    for (head, of, unit, digits) in figures {
         columns.push(column(head, move |variant| {
-            let spread = service.spread(variant, |pair| pair.this.median(of))?;
+            let figure = |pair: &Pair| service::median(of(&pair.this).iter().copied()) / unit;
+            let spread = service.spread(variant, figure)?;
             Some(format!("{:.digits$}", spread.median))
         }));
         columns.push(column("over none", move |variant| {
