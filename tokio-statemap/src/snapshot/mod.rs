@@ -1,5 +1,7 @@
 //! What is kept at one moment, cut to what is wanted of it; and read, thread by thread.
 
+mod oldest;
+
 use std::panic::Location;
 use std::time::Duration;
 
@@ -11,6 +13,7 @@ use crate::engine::segment::{Segment, events_of};
 use crate::engine::{Engine, Window};
 use crate::event::{Event, SpawnLocation};
 use crate::lost::Lost;
+use crate::snapshot::oldest::oldest;
 use crate::sync::lock;
 
 /// All that is known of a runtime at one moment.
@@ -107,13 +110,15 @@ impl Snapshot {
     fn cut(&mut self, stored_events: u64, is_full: bool, windows: &[Window]) {
         let surplus = stored_events.saturating_sub(self.config.max_events as u64);
         match self.config.keep {
-            Keep::Last if surplus > 0 => self.cut_oldest(surplus, windows),
-            Keep::First if surplus > 0 => self.cut_newest(self.config.max_events as u64),
+            Keep::Last if surplus > 0 => self.cut_oldest(surplus, stored_events, windows),
+            Keep::First if surplus > 0 => {
+                self.cut_newest(self.config.max_events as u64, stored_events)
+            }
             _ => {}
         }
         if is_full || self.config.keep == Keep::First && surplus > 0 {
             // Nothing is known from the last event that was kept on.
-            let records = self.segments.iter().flat_map(|s| s.records());
+            let records = self.segments.iter().filter_map(|s| s.records().last());
             let last = records.map(|record| record.ticks).max();
             self.end_ns = last.map_or(self.begin_ns, |ticks| self.times.ns(ticks));
             self.windows.retain(|&(from, _)| from <= self.end_ns);
@@ -129,51 +134,18 @@ impl Snapshot {
         }
     }
 
-    fn cut_oldest(&mut self, surplus: u64, windows: &[Window]) {
-        let oldest = self.oldest(surplus);
+    fn cut_oldest(&mut self, surplus: u64, stored_events: u64, windows: &[Window]) {
+        let oldest = oldest(&self.segments, surplus, stored_events);
         let segments = self.segments.iter_mut().zip(oldest);
         let dropped: Vec<_> = segments.map(|(segment, n)| segment.split_front(n)).collect();
         self.roster.absorb(&dropped, windows);
     }
 
-    fn cut_newest(&mut self, kept: u64) {
-        let oldest = self.oldest(kept);
+    fn cut_newest(&mut self, kept: u64, stored_events: u64) {
+        let oldest = oldest(&self.segments, kept, stored_events);
         for (segment, n) in self.segments.iter_mut().zip(oldest) {
             segment.truncate(n);
         }
-    }
-
-    /// How many records of each segment the oldest `events` over all threads are.
-    fn oldest(&self, events: u64) -> Vec<usize> {
-        let last = events.checked_sub(1).and_then(|nth| self.nth_event_ticks(nth));
-        let Some(at) = last else {
-            return vec![0; self.segments.len()];
-        };
-        // Of the events at that very time, this many.
-        let mut at_edge = events - self.events_before(at);
-        let segments = self.segments.iter().map(|segment| {
-            let records = segment.records();
-            let is_newer = |record: &Record| {
-                let is_older = record.ticks < at || record.ticks == at && at_edge > 0;
-                at_edge -= u64::from(is_older && record.ticks == at && record.is_event());
-                !is_older
-            };
-            records.iter().position(is_newer).unwrap_or(records.len())
-        });
-        segments.collect()
-    }
-
-    /// The time of the `nth` event over all threads, in ticks.
-    fn nth_event_ticks(&self, nth: u64) -> Option<u64> {
-        let events = self.segments.iter().flat_map(|s| s.records()).filter(|r| r.is_event());
-        let mut ticks: Vec<u64> = events.map(|record| record.ticks).collect();
-        let nth = usize::try_from(nth).ok().filter(|&nth| nth < ticks.len())?;
-        Some(*ticks.select_nth_unstable(nth).1)
-    }
-
-    fn events_before(&self, ticks: u64) -> u64 {
-        let records = self.segments.iter().flat_map(|s| s.records());
-        records.filter(|r| r.is_event() && r.ticks < ticks).count() as u64
     }
 
     /// The location that a note bears.
