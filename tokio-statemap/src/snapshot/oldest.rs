@@ -39,7 +39,8 @@ impl Edge {
     }
 }
 
-/// The time of the `nth` event, in ticks, if there are so many. It is among the first `nth` of some thread.
+/// The time of the `nth` event, in ticks, if there are so many. It is one of the first `nth` of its
+/// thread.
 fn nth_from_start(segments: &[Segment], nth: u64) -> Option<u64> {
     let index = usize::try_from(nth.checked_sub(1)?).ok()?;
     let mut ticks = Vec::new();
