@@ -11,10 +11,10 @@ pub(super) fn oldest(segments: &[Segment], events: u64, stored_events: u64) -> V
     let newer = stored_events.saturating_sub(events);
     let edge = if events <= newer {
         nth_from_start(segments, events)
-            .map(|ticks| Edge { ticks, events: events - before(segments, ticks) })
+            .map(|ticks| Edge { ticks, events: events.saturating_sub(before(segments, ticks)) })
     } else {
         nth_from_end(segments, newer + 1)
-            .map(|ticks| Edge { ticks, events: since(segments, ticks) - newer })
+            .map(|ticks| Edge { ticks, events: since(segments, ticks).saturating_sub(newer) })
     };
     let Some(mut edge) = edge else { return vec![0; segments.len()] };
     segments.iter().map(|segment| edge.place_in(segment.records())).collect()
