@@ -133,16 +133,13 @@ impl Content {
 mod tests {
     use super::*;
     use crate::engine::record::Kind;
-    use crate::engine::segment::Writer;
-    use std::sync::Arc;
 
     /// Blocks from and to these ticks.
     fn of(blocks: &[(u64, u64)]) -> Blocks {
         let mut all = Blocks::default();
-        for (writer, &(from, to)) in Writer::of_new_chunks(blocks.len(), 2).zip(blocks) {
-            assert!([from, to].iter().all(|&t| writer.push(Record::new(t, Kind::Park, 0))));
-            let segment = Segment::new(0, 0, Arc::clone(writer.chunk()), 0..2);
-            all.add(Content::Single(segment), 2);
+        for &(from, to) in blocks {
+            let records = [from, to].map(|ticks| Record::new(ticks, Kind::Park, 0));
+            all.add(Content::Single(Segment::of(0, 0, &records)), 2);
         }
         all
     }

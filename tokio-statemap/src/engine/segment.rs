@@ -38,6 +38,14 @@ impl Segment {
         Self { stream, sequence, chunk, range }
     }
 
+    /// One that is all of a chunk of its own.
+    #[cfg(test)]
+    pub(crate) fn of(stream: StreamId, sequence: Sequence, records: &[Record]) -> Self {
+        let writer = Writer::of_new_chunks(1, records.len()).next().expect("one was asked for");
+        assert!(records.iter().all(|&record| writer.push(record)));
+        Self::new(stream, sequence, Arc::clone(writer.chunk()), 0..records.len())
+    }
+
     /// What to sort by, so that those of one stream are in their order.
     pub(crate) fn order(&self) -> (StreamId, u64, Sequence) {
         (self.stream, self.records().first().map_or(0, |record| record.ticks), self.sequence)

@@ -39,30 +39,34 @@ impl Edge {
     }
 }
 
-/// The time of the `nth` event, in ticks, if there are so many. It is one of the first `nth` of its
-/// thread.
+/// The time of the `nth` event, in ticks, if there are so many.
 fn nth_from_start(segments: &[Segment], nth: u64) -> Option<u64> {
-    let index = usize::try_from(nth.checked_sub(1)?).ok()?;
-    let mut ticks = Vec::new();
-    for stream in segments.chunk_by(|one, other| one.stream == other.stream) {
-        let records = stream.iter().flat_map(|segment| segment.records());
-        let events = records.filter(|record| record.is_event()).take(index + 1);
-        ticks.extend(events.map(|record| record.ticks));
-    }
-    (index < ticks.len()).then(|| *ticks.select_nth_unstable(index).1)
+    let mut ticks =
+        first_of_each(segments, nth, |stream| stream.iter().flat_map(|segment| segment.records()));
+    let place = usize::try_from(nth.checked_sub(1)?).ok()?;
+    (place < ticks.len()).then(|| *ticks.select_nth_unstable(place).1)
 }
 
 /// The same from the last one on.
 fn nth_from_end(segments: &[Segment], nth: u64) -> Option<u64> {
-    let index = usize::try_from(nth.checked_sub(1)?).ok()?;
-    let mut ticks = Vec::new();
-    for stream in segments.chunk_by(|one, other| one.stream == other.stream) {
-        let records = stream.iter().rev().flat_map(|segment| segment.records().iter().rev());
-        let events = records.filter(|record| record.is_event()).take(index + 1);
-        ticks.extend(events.map(|record| record.ticks));
-    }
-    let place = ticks.len().checked_sub(nth as usize)?;
-    Some(*ticks.select_nth_unstable(place).1)
+    let mut ticks = first_of_each(segments, nth, |stream| {
+        stream.iter().rev().flat_map(|segment| segment.records().iter().rev())
+    });
+    let place = ticks.len().checked_sub(usize::try_from(nth).ok()?)?;
+    (place < ticks.len()).then(|| *ticks.select_nth_unstable(place).1)
+}
+
+/// When the first `most` events of each thread were, in the order in which `records` has them: the
+/// first `most` of all are among them.
+fn first_of_each<'a, R: Iterator<Item = &'a Record>>(
+    segments: &'a [Segment],
+    most: u64,
+    records: impl Fn(&'a [Segment]) -> R,
+) -> Vec<u64> {
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let streams = segments.chunk_by(|one, other| one.stream == other.stream);
+    let events = streams.flat_map(|stream| records(stream).filter(|r| r.is_event()).take(most));
+    events.map(|record| record.ticks).collect()
 }
 
 /// How many events are earlier than `ticks`.
@@ -86,20 +90,17 @@ fn until(records: &[Record], ticks: u64) -> usize {
 mod tests {
     use super::*;
     use crate::engine::record::Kind;
-    use crate::engine::segment::Writer;
-    use std::sync::Arc;
 
     /// Streams of times; each third record is a note, and a segment holds up to three.
     fn of(streams: &[Vec<u64>]) -> Vec<Segment> {
         let mut segments = Vec::new();
         for (stream, ticks) in (0..).zip(streams) {
             for (n, ticks) in (0..).zip(ticks.chunks(3)) {
-                let writer = Writer::of_new_chunks(1, 3).next().expect("one");
-                for (i, &ticks) in ticks.iter().enumerate() {
-                    let kind = if i % 3 == 1 { Kind::Role } else { Kind::Park };
-                    assert!(writer.push(Record::new(ticks, kind, 0)));
-                }
-                segments.push(Segment::new(stream, n, Arc::clone(writer.chunk()), 0..ticks.len()));
+                let record = |(i, &ticks): (usize, &u64)| {
+                    Record::new(ticks, if i % 3 == 1 { Kind::Role } else { Kind::Park }, 0)
+                };
+                let records: Vec<_> = ticks.iter().enumerate().map(record).collect();
+                segments.push(Segment::of(stream, n, &records));
             }
         }
         segments

@@ -269,15 +269,11 @@ pub(crate) fn role(payload: u64) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::segment::Writer;
-    use std::sync::Arc;
 
     const ONE: &[Window] = &[Window { from: 0, to: None }];
 
     fn of(stream: StreamId, records: impl Iterator<Item = Record>) -> Segment {
-        let writer = Writer::of_new_chunks(1, 16).next().unwrap();
-        let n = records.inspect(|&record| assert!(writer.push(record))).count();
-        Segment::new(stream, 0, Arc::clone(writer.chunk()), 0..n)
+        Segment::of(stream, 0, &records.collect::<Vec<_>>())
     }
 
     fn segment(stream: StreamId, records: &[(Kind, u64)]) -> Segment {

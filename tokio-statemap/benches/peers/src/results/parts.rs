@@ -17,9 +17,10 @@ The HTTP service is a web shop that answers with an order, in JSON, to requests 
 browser. Two shops are open at a time, one that is looked at and one without hooks, and the same customers
 go to them by turns: 3200 requests here, 3200 there, some 30 ms each. These visits are compared one by one,
 and the median is what is said of a pair. Latencies are those of 800 requests at a time, compared in the same
-way: so the machine's own interruptions are left out, of which a p99 would tell above all. Each pair of shops has processes of its own; shops and customers have a processor
-each. Without hooks both shops are alike: that row says how well the others are known. Before it opens,
-each has had a million polls, so that the default `max_events` is full.
+way: so the machine's own interruptions are left out, of which a p99 would tell above all. Each pair of shops
+has processes of its own; shops and customers have a processor each. Without hooks both shops are alike: that
+row says how well the others are known. Before it opens, each has had a million polls, so that the default
+`max_events` is full.
 
 - *Lean* is `schedule_latency = false`. `keep = \"last\"` is the recorder in its steady state: memory that was
   used before (`max_events` at most 1 000 000). `keep = \"first\"` is all in fresh memory, and keeps all.
