@@ -307,12 +307,30 @@ impl Draft {
     }
 }
 
-/// Puts polls from different threads in order. One that still runs is the last, even if the clock
-/// of its thread is behind.
+/// Two threads' clocks may differ by as much, in ns.
+const CLOCKS_DIFFER_NS: u64 = 1_000;
+
+/// Puts polls from different threads in order.
+///
+/// One that still runs is the last, even if the clock of its thread is behind. And a task that
+/// yields can be polled on another worker before the hook is called that tells the end of the poll
+/// it yielded in, when the system takes the processor from that thread in between: that poll was
+/// over when the task was ready again.
 fn order(polls: &mut [Poll]) {
-    let key = |poll: &Poll| (poll.end_ns().is_none(), poll.start_ns(), poll.end_ns());
+    let key = |poll: &Poll| {
+        let open_ns = if poll.end_ns().is_none() { CLOCKS_DIFFER_NS } else { 0 };
+        (poll.start_ns().saturating_add(open_ns), poll.end_ns().is_none(), poll.end_ns())
+    };
     if !polls.is_sorted_by_key(key) {
         polls.sort_by_key(key);
+    }
+    for i in 1..polls.len() {
+        let (poll, next) = (polls[i - 1], polls[i]);
+        let is_over = poll.end_ns().is_none_or(|end| end > next.start_ns());
+        if is_over && poll.start_ns() <= next.start_ns() {
+            let ready_ns = next.ready_ns().unwrap_or(next.start_ns());
+            polls[i - 1] = poll.ended(ready_ns.clamp(poll.start_ns(), next.start_ns()));
+        }
     }
 }
 

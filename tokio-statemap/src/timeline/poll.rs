@@ -44,6 +44,7 @@ impl Poll {
     #[must_use]
     pub(crate) fn ended(mut self, end_ns: u64) -> Self {
         self.end_ns = end_ns;
+        self.cut &= !CUT_RIGHT;
         self
     }
 
@@ -79,7 +80,8 @@ impl Poll {
     }
 
     /// When it ended, in ns; `None` if it still ran when the snapshot was taken. For a poll during
-    /// which the recording was stopped: when it was stopped.
+    /// which the recording was stopped: when it was stopped. For one whose task was polled elsewhere
+    /// before Tokio told its end: when the task was ready again.
     pub fn end_ns(&self) -> Option<u64> {
         (self.end_ns != OPEN).then_some(self.end_ns)
     }
