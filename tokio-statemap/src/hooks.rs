@@ -8,6 +8,8 @@ use tokio::runtime::Builder;
 #[cfg(tokio_unstable)]
 use tokio::runtime::TaskMeta;
 
+use crate::records::Records;
+
 type ThreadHook = Box<dyn Fn() + Send + Sync>;
 #[cfg(tokio_unstable)]
 type TaskHook = Box<dyn Fn(&TaskMeta<'_>) + Send + Sync>;
@@ -92,7 +94,7 @@ impl Hooks {
     /// Sets them as the hooks of `builder`, without recording anything. With
     /// `register_hooks_with` they are called beside those that record.
     pub fn install(self, builder: &mut Builder) {
-        install(builder, self, Nothing);
+        install(builder, self, None);
     }
 }
 
@@ -114,82 +116,49 @@ impl fmt::Debug for Hooks {
     }
 }
 
-/// Who is told first.
-pub(crate) trait Recorder: Clone + Send + Sync + 'static {
-    /// Whether the hooks of tasks, and those of workers' parks, are wanted at all.
-    fn wants(&self) -> (bool, bool);
-    fn thread_start(&self);
-    fn thread_stop(&self);
-    fn thread_park(&self);
-    fn thread_unpark(&self);
-    #[cfg(tokio_unstable)]
-    fn task_spawn(&self, meta: &TaskMeta<'_>);
-    #[cfg(tokio_unstable)]
-    fn before_task_poll(&self, meta: &TaskMeta<'_>);
-    #[cfg(tokio_unstable)]
-    fn after_task_poll(&self, meta: &TaskMeta<'_>);
-    #[cfg(tokio_unstable)]
-    fn task_terminate(&self, meta: &TaskMeta<'_>);
-}
-
-/// A recorder that isn't one.
-#[derive(Clone, Debug)]
-struct Nothing;
-
-impl Recorder for Nothing {
-    fn wants(&self) -> (bool, bool) {
-        (false, false)
-    }
-    fn thread_start(&self) {}
-    fn thread_stop(&self) {}
-    fn thread_park(&self) {}
-    fn thread_unpark(&self) {}
-    #[cfg(tokio_unstable)]
-    fn task_spawn(&self, _: &TaskMeta<'_>) {}
-    #[cfg(tokio_unstable)]
-    fn before_task_poll(&self, _: &TaskMeta<'_>) {}
-    #[cfg(tokio_unstable)]
-    fn after_task_poll(&self, _: &TaskMeta<'_>) {}
-    #[cfg(tokio_unstable)]
-    fn task_terminate(&self, _: &TaskMeta<'_>) {}
-}
-
-/// Sets the hooks of `builder`: `recorder`'s, then the user's. One that neither wants isn't set.
-pub(crate) fn install(builder: &mut Builder, hooks: Hooks, recorder: impl Recorder) {
-    let (tasks, workers) = recorder.wants();
+/// Sets the hooks of `builder`: those that record, then the user's. One that neither wants isn't set.
+pub(crate) fn install(builder: &mut Builder, hooks: Hooks, records: Option<Records>) {
+    let (tasks, workers) = records.as_ref().map_or((false, false), Records::wants);
     let any = tasks || workers;
 
-    macro_rules! set {
-        ($wanted:expr, $builder_method:ident, $field:ident, $recorder_method:ident, ($($meta:ident)?)) => {{
-            let user = hooks.$field;
-            let recorder = recorder.clone();
-            if user.is_empty() {
-                if $wanted {
-                    builder.$builder_method(move |$($meta)?| recorder.$recorder_method($($meta)?));
-                }
-            } else {
-                builder.$builder_method(move |$($meta)?| {
-                    if $wanted {
-                        recorder.$recorder_method($($meta)?);
-                    }
-                    for hook in &user {
-                        guarded(stringify!($builder_method), || hook($($meta)?));
-                    }
-                });
+    macro_rules! call {
+        ($user:ident, $builder_method:ident($($meta:ident)?)) => {
+            for hook in &$user {
+                guarded(stringify!($builder_method), || hook($($meta)?));
             }
-        }};
+        };
+    }
+    macro_rules! set {
+        ($wanted:expr, $builder_method:ident, $name:ident, ($($meta:ident)?)) => {
+            let user = hooks.$name;
+            match records.clone().filter(|_| $wanted) {
+                Some(records) if user.is_empty() => {
+                    builder.$builder_method(move |$($meta)?| records.$name($($meta)?));
+                }
+                Some(records) => {
+                    builder.$builder_method(move |$($meta)?| {
+                        records.$name($($meta)?);
+                        call!(user, $builder_method($($meta)?));
+                    });
+                }
+                None if user.is_empty() => {}
+                None => {
+                    builder.$builder_method(move |$($meta)?| call!(user, $builder_method($($meta)?)));
+                }
+            }
+        };
     }
 
-    set!(any, on_thread_start, thread_start, thread_start, ());
-    set!(any, on_thread_stop, thread_stop, thread_stop, ());
-    set!(workers, on_thread_park, thread_park, thread_park, ());
-    set!(workers, on_thread_unpark, thread_unpark, thread_unpark, ());
+    set!(any, on_thread_start, thread_start, ());
+    set!(any, on_thread_stop, thread_stop, ());
+    set!(workers, on_thread_park, thread_park, ());
+    set!(workers, on_thread_unpark, thread_unpark, ());
     #[cfg(tokio_unstable)]
     {
-        set!(tasks, on_task_spawn, task_spawn, task_spawn, (meta));
-        set!(tasks, on_before_task_poll, before_task_poll, before_task_poll, (meta));
-        set!(tasks, on_after_task_poll, after_task_poll, after_task_poll, (meta));
-        set!(tasks, on_task_terminate, task_terminate, task_terminate, (meta));
+        set!(tasks, on_task_spawn, task_spawn, (meta));
+        set!(tasks, on_before_task_poll, before_task_poll, (meta));
+        set!(tasks, on_after_task_poll, after_task_poll, (meta));
+        set!(tasks, on_task_terminate, task_terminate, (meta));
     }
     #[cfg(not(tokio_unstable))]
     let _ = tasks;

@@ -53,6 +53,8 @@ mod message;
 #[cfg(feature = "record")]
 #[cfg_attr(not(feature = "html"), allow(dead_code, reason = "some of it only the page shows"))]
 pub mod picture;
+#[cfg_attr(not(feature = "record"), path = "no_records.rs")]
+mod records;
 #[cfg(feature = "record")]
 pub mod report;
 #[cfg(feature = "record")]

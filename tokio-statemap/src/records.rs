@@ -1,0 +1,154 @@
+//! What the hooks record.
+
+#[cfg(tokio_unstable)]
+use std::panic::Location;
+use std::sync::Arc;
+#[cfg(tokio_unstable)]
+use std::time::Duration;
+
+#[cfg(tokio_unstable)]
+use tokio::runtime::TaskMeta;
+
+use crate::engine::Engine;
+#[cfg(tokio_unstable)]
+use crate::engine::mode::EngineId;
+#[cfg(tokio_unstable)]
+use crate::task_id::number;
+
+/// What the hooks say to an engine.
+#[derive(Clone)]
+pub(crate) struct Records {
+    engine: Arc<Engine>,
+}
+
+/// A method for each hook. They are no trait's on purpose: what a trait's inline methods call, other
+/// crates might call, too, and rustc has such functions and statics looked up in a table when they are
+/// used (the GOT). Its line of the cache and the prediction of such a jump are gone by the next poll of
+/// a task that does anything. What only this crate can call is jumped to where it is.
+impl Records {
+    pub(crate) fn of(engine: &Arc<Engine>) -> Self {
+        Self { engine: Arc::clone(engine) }
+    }
+
+    /// Whether the hooks of tasks, and those of workers' parks, are wanted at all.
+    pub(crate) fn wants(&self) -> (bool, bool) {
+        let target = self.engine.config.trace_target;
+        (target.tracks_tasks(), target.tracks_workers())
+    }
+
+    pub(crate) fn thread_start(&self) {
+        self.engine.thread_started();
+    }
+
+    pub(crate) fn thread_stop(&self) {
+        self.engine.thread_stopped();
+    }
+
+    #[inline]
+    pub(crate) fn thread_park(&self) {
+        self.engine.parked();
+    }
+
+    #[inline]
+    pub(crate) fn thread_unpark(&self) {
+        self.engine.unparked();
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    pub(crate) fn task_spawn(&self, meta: &TaskMeta<'_>) {
+        self.engine.spawn_hook(|engine| self.add_spawn(meta, engine), || self.task_spawned(meta));
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    pub(crate) fn before_task_poll(&self, meta: &TaskMeta<'_>) {
+        self.engine.hook(|engine| self.add_poll_start(meta, engine), || self.poll_started(meta));
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    pub(crate) fn after_task_poll(&self, meta: &TaskMeta<'_>) {
+        self.engine.hook(|engine| self.add_poll_end(meta, engine), || self.poll_ended(meta));
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    pub(crate) fn task_terminate(&self, meta: &TaskMeta<'_>) {
+        self.engine.hook(|engine| self.add_end(meta, engine), || self.task_terminated(meta));
+    }
+}
+
+/// What the hooks of tasks do, each in a function of its own (see [`Engine::hook`]): most times add
+/// a record, and all there is to do where that isn't enough.
+#[cfg(tokio_unstable)]
+impl Records {
+    #[inline(never)]
+    fn add_spawn(&self, meta: &TaskMeta<'_>, engine: EngineId) {
+        let is_added = self.engine.config.include_spawn_location
+            && Engine::add_spawn(engine, || number(meta.id()), || meta.spawned_at());
+        if !is_added {
+            self.task_spawned(meta);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn task_spawned(&self, meta: &TaskMeta<'_>) {
+        self.engine.task_spawned(number(meta.id()), self.location(meta));
+    }
+
+    #[inline(never)]
+    fn add_poll_start(&self, meta: &TaskMeta<'_>, engine: EngineId) {
+        if !Engine::add_poll_start(engine, || (number(meta.id()), ready_for(meta))) {
+            self.poll_started(meta);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn poll_started(&self, meta: &TaskMeta<'_>) {
+        self.engine.poll_started(number(meta.id()), ready_for(meta), || self.location(meta));
+    }
+
+    #[inline(never)]
+    fn add_poll_end(&self, meta: &TaskMeta<'_>, engine: EngineId) {
+        if !Engine::add_poll_end(engine, || number(meta.id())) {
+            self.poll_ended(meta);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn poll_ended(&self, meta: &TaskMeta<'_>) {
+        self.engine.poll_ended(number(meta.id()));
+    }
+
+    #[inline(never)]
+    fn add_end(&self, meta: &TaskMeta<'_>, engine: EngineId) {
+        if !Engine::add_end(engine, || number(meta.id())) {
+            self.task_terminated(meta);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn task_terminated(&self, meta: &TaskMeta<'_>) {
+        self.engine.task_terminated(number(meta.id()));
+    }
+
+    fn location(&self, meta: &TaskMeta<'_>) -> Option<&'static Location<'static>> {
+        self.engine.config.include_spawn_location.then(|| meta.spawned_at())
+    }
+}
+
+#[cfg(all(tokio_unstable, feature = "schedule-latency"))]
+#[inline]
+fn ready_for(meta: &TaskMeta<'_>) -> Option<Duration> {
+    meta.schedule_latency()
+}
+
+#[cfg(all(tokio_unstable, not(feature = "schedule-latency")))]
+fn ready_for(_: &TaskMeta<'_>) -> Option<Duration> {
+    None
+}
