@@ -39,8 +39,8 @@ enum Act {
     /// The worker that the thread is goes on on another thread, as with `block_in_place`.
     Handover,
     EndPoll,
-    /// The task that the thread polls yields: it may be polled elsewhere before this poll's end is
-    /// told.
+    /// The task that the thread polls yields: it may be polled or dropped elsewhere before this
+    /// poll's end is told.
     Yield,
     Terminate,
     Abort {
@@ -82,7 +82,7 @@ struct Thread {
     worker: Option<u32>,
     polls: Option<u64>,
     has_yielded: bool,
-    /// Whether the task that yielded was polled elsewhere since.
+    /// Whether the task that yielded was polled or dropped elsewhere since.
     is_passed: bool,
     is_parked: bool,
     poll_start_ns: u64,
@@ -250,12 +250,13 @@ impl Program {
                 self.events.push(Event::TaskPollEnd { task_id, time_ns, thread, worker });
             }
             Act::Abort { task } if !is_parked => {
-                let is_held = |id| self.threads.iter().any(|thread| thread.polls == Some(id));
-                let idle: Vec<_> = self.live.iter().filter(|task| !is_held(task.id)).collect();
+                let is_idle = |task: &&Task| !task.is_polled && polls != Some(task.id);
+                let idle: Vec<_> = self.live.iter().filter(is_idle).collect();
                 if idle.is_empty() {
                     return;
                 }
                 let task_id = idle[task.index(idle.len())].id;
+                self.pass(task_id, time_ns);
                 self.comes_into(task_id, "completed");
                 self.live.retain(|task| task.id != task_id);
                 self.events.push(Event::TaskTerminate { task_id, time_ns, thread });
@@ -276,17 +277,21 @@ impl Program {
         }
     }
 
+    /// The poll that the task yielded in is over at `end_ns`, if its end is still to be told.
+    fn pass(&mut self, task_id: u64, end_ns: u64) -> bool {
+        let is_in = |other: &&mut Thread| other.polls == Some(task_id) && !other.is_passed;
+        let Some(thread) = self.threads.iter_mut().find(is_in) else { return false };
+        thread.is_passed = true;
+        let life = self.lives.entry(task_id).or_default();
+        life.running_ns += end_ns.saturating_sub(thread.poll_start_ns);
+        life.passed += 1;
+        true
+    }
+
     fn start_poll(&mut self, thread: u32, task_id: u64, ready_ns: Option<u64>) {
         let time_ns = self.time_ns(thread);
-        for other in self.threads.iter_mut().filter(|other| other.polls == Some(task_id)) {
-            if !std::mem::replace(&mut other.is_passed, true) {
-                let start_ns = other.poll_start_ns;
-                let end_ns = ready_ns.map_or(time_ns, |ready| ready.max(start_ns));
-                let life = self.lives.entry(task_id).or_default();
-                life.running_ns += end_ns.saturating_sub(start_ns);
-                life.states.push("waiting");
-                life.passed += 1;
-            }
+        if self.pass(task_id, ready_ns.unwrap_or(time_ns)) {
+            self.comes_into(task_id, "waiting");
         }
         let state = &mut self.threads[thread as usize];
         (state.polls, state.poll_worker) = (Some(task_id), state.worker);

@@ -2,7 +2,8 @@
 //!
 //! A poll begins and ends on one thread, so that no event of another thread is needed to know it,
 //! and what one thread saw is in order whatever the clocks of the others said. Only then are a
-//! task's polls on different threads put in order.
+//! task's polls on different threads put in order, and those ended that were over when the task was
+//! seen elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +40,8 @@ struct Draft {
     spawned_ns: Option<u64>,
     /// The last spawn: a root future's number is used again.
     respawned_ns: Option<u64>,
-    terminated_ns: Option<u64>,
+    /// When it terminated, and on which thread.
+    terminated: Option<(u64, u32)>,
     polls: Vec<Poll>,
     /// Whether it lived at the left edge, and if so whether it had been polled.
     carried: Option<bool>,
@@ -171,8 +173,8 @@ impl Builder {
                     thread.worker = None;
                     thread.run_ended_ns = Some(time_ns);
                 }
-                let terminated_ns = &mut self.tasks.entry(task_id).or_default().terminated_ns;
-                *terminated_ns = (*terminated_ns).max(Some(time_ns));
+                let terminated = &mut self.tasks.entry(task_id).or_default().terminated;
+                *terminated = (*terminated).max(Some((time_ns, number)));
             }
             Event::WorkerStart { worker, .. } => {
                 thread.started_ns = Some(time_ns);
@@ -269,9 +271,15 @@ impl Draft {
             return None;
         }
         if is_root(id) {
-            self.terminated_ns = self.terminated_ns.filter(|&at| Some(at) >= self.respawned_ns);
+            self.terminated = self.terminated.filter(|&(at, _)| Some(at) >= self.respawned_ns);
         }
         order(&mut self.polls);
+        if let (Some((at, thread)), Some(last)) = (self.terminated, self.polls.last_mut()) {
+            // It isn't dropped elsewhere before its poll is over.
+            if last.thread() != thread && last.end_ns().is_none_or(|end| end > at) {
+                *last = last.ended(at.max(last.start_ns()));
+            }
+        }
         let first_poll = self.polls.first().copied();
         // Two threads' clocks may differ by some ns.
         let spawned_ns = self
@@ -301,7 +309,7 @@ impl Draft {
             spawned_ns,
             first_ns,
             first_state,
-            terminated_ns: self.terminated_ns.map(|at| at.max(first_ns)),
+            terminated_ns: self.terminated.map(|(at, _)| at.max(first_ns)),
             polls: self.polls,
         })
     }
@@ -310,12 +318,14 @@ impl Draft {
 /// Two threads' clocks may differ by as much, in ns.
 const CLOCKS_DIFFER_NS: u64 = 1_000;
 
-/// Puts polls from different threads in order.
+/// Puts polls from different threads in order, and ends those that were over when the next one began.
 ///
-/// One that still runs is the last, even if the clock of its thread is behind. And a task that
-/// yields can be polled on another worker before the hook is called that tells the end of the poll
-/// it yielded in, when the system takes the processor from that thread in between: that poll was
-/// over when the task was ready again.
+/// A task can be polled elsewhere before the hook is called that tells the end of its poll, if it is
+/// woken by then and the system takes the processor from that thread in between. That poll was over
+/// when the task was queued, which is when it was ready for the next one.
+///
+/// One that still runs is the last, even if the clock of its thread is behind by as much as clocks
+/// differ.
 fn order(polls: &mut [Poll]) {
     let key = |poll: &Poll| {
         let open_ns = if poll.end_ns().is_none() { CLOCKS_DIFFER_NS } else { 0 };
