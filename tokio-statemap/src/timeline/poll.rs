@@ -80,8 +80,9 @@ impl Poll {
     }
 
     /// When it ended, in ns; `None` if it still ran when the snapshot was taken. For a poll during
-    /// which the recording was stopped: when it was stopped. For one whose task was polled elsewhere
-    /// before Tokio told its end: when the task was ready for that, or else when that began.
+    /// which the recording was stopped: when it was stopped. For one whose task was polled or dropped
+    /// elsewhere before Tokio told its end: when the task was ready for that poll, or else when it was
+    /// polled or dropped there.
     pub fn end_ns(&self) -> Option<u64> {
         (self.end_ns != OPEN).then_some(self.end_ns)
     }
