@@ -31,32 +31,13 @@ pub(crate) fn check(measured: &Measured) -> Vec<Bound> {
 const THREADS: [(usize, &str); 2] = [(0, "1 thread"), (2, "2 workers")];
 
 fn storms(samples: &Samples, bounds: &mut Vec<Bound>) {
-    let on = |kind, workers| Workload { kind, workers };
+    let over = samples.over_none((on(Kind::Yield, 0), LeanFirst), INSTRUCTIONS);
+    let what = "lean, every event kept: instructions a poll over none".to_owned();
+    bounds.extend(Spread::of(over).map(|spread| at_most(what, spread, 130.0, "")));
+    lean_beside_dial9(samples, bounds);
     let mut push = |what: String, spread: Option<Spread>, most: f64, unit: &str| {
         bounds.extend(spread.map(|spread| at_most(what, spread, most, unit)));
     };
-    let over = samples.over_none((on(Kind::Yield, 0), LeanFirst), INSTRUCTIONS);
-    let what = "lean, every event kept: instructions a poll over none".to_owned();
-    push(what, Spread::of(over), 130.0, "");
-    let against = |kind, workers, ours, peer| {
-        let workload = on(kind, workers);
-        let pairs = extras(samples, workload, ours).zip(extras(samples, workload, peer));
-        Spread::of(pairs.map(|(ours, peer)| ours / peer))
-    };
-    for (variant, keep, most) in [(LeanLast, "last", 0.15), (LeanFirst, "first", 0.30)] {
-        for (workers, threads) in THREADS {
-            let what =
-                format!("lean, `keep = \"{keep}\"`, yield storm, {threads}: extra ns to dial9's");
-            push(what, against(Kind::Yield, workers, variant, Dial9), most, " ×");
-        }
-    }
-    for (variant, keep) in [(LeanLast, "last"), (LeanFirst, "first")] {
-        for (workers, threads) in THREADS {
-            let what =
-                format!("lean, `keep = \"{keep}\"`, spawn storm, {threads}: extra ns to dial9's");
-            push(what, against(Kind::Spawn, workers, variant, Dial9), 0.25, " ×");
-        }
-    }
     for (variant, name) in [(Stopped, "after `stop()`"), (Full, "`keep = \"first\"`, full")] {
         for (workers, threads) in THREADS {
             let workload = on(Kind::Yield, workers);
@@ -76,9 +57,43 @@ fn storms(samples: &Samples, bounds: &mut Vec<Bound>) {
             let what = format!(
                 "default, `keep = \"{keep}\"`, yield storm, {threads}: extra ns to dial9's with its own spawn"
             );
-            push(what, against(Kind::Yield, workers, variant, Dial9Spawn), 0.6, " ×");
+            push(what, beside(samples, on(Kind::Yield, workers), variant, Dial9Spawn), 0.6, " ×");
         }
     }
+}
+
+/// With what the clock alone takes, as that is most of it, and no two processors take the same.
+fn lean_beside_dial9(samples: &Samples, bounds: &mut Vec<Bound>) {
+    for (kind, storm, most) in
+        [(Kind::Yield, "yield storm", [0.15, 0.30]), (Kind::Spawn, "spawn storm", [0.25; 2])]
+    {
+        for ((variant, keep), most) in
+            [(LeanLast, "last"), (LeanFirst, "first")].into_iter().zip(most)
+        {
+            for (workers, threads) in THREADS {
+                let workload = on(kind, workers);
+                let Some(spread) = beside(samples, workload, variant, Dial9) else { continue };
+                let what =
+                    format!("lean, `keep = \"{keep}\"`, {storm}, {threads}: extra ns to dial9's");
+                let mut bound = at_most(what, spread, most, " ×");
+                if let Some(ticks) = beside(samples, workload, Ticks, Dial9) {
+                    bound.measured +=
+                        &format!("; hooks that only read the clock {:.2} ×", ticks.median);
+                }
+                bounds.push(bound);
+            }
+        }
+    }
+}
+
+fn on(kind: Kind, workers: usize) -> Workload {
+    Workload { kind, workers }
+}
+
+/// What a variant takes beyond the program without hooks, in parts of what a peer takes beyond it.
+fn beside(samples: &Samples, workload: Workload, this: Variant, peer: Variant) -> Option<Spread> {
+    let pairs = extras(samples, workload, this).zip(extras(samples, workload, peer));
+    Spread::of(pairs.map(|(this, peer)| this / peer))
 }
 
 fn services(service: &Service, bounds: &mut Vec<Bound>) {

@@ -13,6 +13,8 @@ pub(crate) use traced::{Account, Limits, Traced};
 pub(crate) enum Variant {
     None,
     Empty,
+    /// Empty hooks but that they read the clock as often as ours do.
+    Ticks,
     /// Tokio's own latency tracking, which *ready* needs.
     Clock,
     LeanLast,
@@ -33,9 +35,10 @@ pub(crate) enum Variant {
 }
 
 impl Variant {
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::None,
         Self::Empty,
+        Self::Ticks,
         Self::Clock,
         Self::LeanLast,
         Self::LeanFirst,
@@ -56,6 +59,7 @@ impl Variant {
         match self {
             Self::None => "none",
             Self::Empty => "empty",
+            Self::Ticks => "ticks",
             Self::Clock => "clock",
             Self::LeanLast => "lean-last",
             Self::LeanFirst => "lean-first",
@@ -82,6 +86,7 @@ impl Variant {
         match self {
             Self::None => "no hooks",
             Self::Empty => "eight empty hooks",
+            Self::Ticks => "hooks that only read the clock",
             Self::Clock => "Tokio's latency tracking, empty hooks",
             Self::LeanLast => "**ours, lean**, `keep = \"last\"`",
             Self::LeanFirst => "**ours, lean**, `keep = \"first\"`",

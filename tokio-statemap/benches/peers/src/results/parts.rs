@@ -24,6 +24,8 @@ row says how well the others are known. Before it opens, each has had a million 
 
 - *Lean* is `schedule_latency = false`. `keep = \"last\"` is the recorder in its steady state: memory that was
   used before (`max_events` at most 1 000 000). `keep = \"first\"` is all in fresh memory, and keeps all.
+- What a read of the clock takes differs most from one processor to another: *hooks that only read the clock*
+  are empty ones with a read of the time stamp counter at each event that ours would record of a task.
 - Tokio has its feature `schedule-latency` in all variants, switched on where it says so.
 - dial9 writes into its `MemoryBuffer`, of 16 MiB as in its own benchmark; it says nothing of what it
   loses: what is counted are the polls that Tokio saw and that aren't in its trace, in a run with a
