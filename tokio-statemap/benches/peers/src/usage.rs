@@ -27,6 +27,12 @@ pub(crate) fn resident_bytes() -> u64 {
     status_bytes("VmRSS:")
 }
 
+/// What of that it filled itself. The rest are pages of files, its code above all, which the system reads
+/// in, some with their neighbours, when they are first used.
+pub(crate) fn filled_bytes() -> u64 {
+    status_bytes("RssAnon:")
+}
+
 /// Begins to measure the peak anew.
 pub(crate) fn forget_peak() {
     fs::write("/proc/self/clear_refs", "5").expect("Linux lets a process forget its peak");

@@ -30,18 +30,24 @@ pub(crate) struct Flight {
     pub(crate) are_whole: bool,
     /// RSS over what it was before the hooks: the least, the median and the most, once it was warm.
     pub(crate) resident_bytes: [f64; 3],
+    /// The same of what the program filled itself.
+    pub(crate) filled_bytes: [f64; 3],
 }
 
 impl Flight {
     /// Reads what [`run`] says.
     pub(crate) fn read(max_events: u64, seconds: u64, said: &Value) -> Self {
         let count = |key: &str| said[key].as_u64().expect("a count");
-        let resident = said["resident_bytes"].as_array().expect("a list").iter();
-        let mut resident: Vec<f64> = resident.filter_map(Value::as_f64).collect();
-        // It fills at first.
-        resident.drain(..resident.len() / 4);
-        resident.sort_by(f64::total_cmp);
-        let over = |index: usize| resident[index] - count("before_bytes") as f64;
+        let bytes = |which: usize| {
+            let before = said["before_bytes"][which].as_f64().expect("a count");
+            let all = said["resident_bytes"].as_array().expect("a list").iter();
+            let mut over: Vec<f64> =
+                all.filter_map(|bytes| Some(bytes[which].as_f64()? - before)).collect();
+            // It fills at first.
+            over.drain(..over.len() / 4);
+            over.sort_by(f64::total_cmp);
+            [over[0], over[over.len() / 2], over[over.len() - 1]]
+        };
         Self {
             max_events,
             seconds,
@@ -51,13 +57,14 @@ impl Flight {
             dropped_events: count("dropped_events"),
             lost_events: count("lost_events"),
             are_whole: said["are_whole"].as_bool().expect("yes or no"),
-            resident_bytes: [over(0), over(resident.len() / 2), over(resident.len() - 1)],
+            resident_bytes: bytes(0),
+            filled_bytes: bytes(1),
         }
     }
 
-    /// The most memory it took, as a share of what it may.
-    pub(crate) fn of_budget(&self) -> f64 {
-        self.resident_bytes[2] / (self.max_events as f64 * 16.0 * 1.1)
+    /// The most memory of such a kind that it took, as a share of what it may.
+    pub(crate) fn of_budget(&self, [.., most]: [f64; 3]) -> f64 {
+        most / (self.max_events as f64 * 16.0 * 1.1)
     }
 
     /// 0 if the account is exact.
@@ -72,7 +79,7 @@ pub(crate) fn run(max_events: u64, seconds: u64) -> Value {
     // What such a program has without hooks.
     let runtime = builder().build().expect("a runtime");
     runtime.block_on(storm(&Spawner::Tokio, TASKS, 100_000));
-    let before_bytes = usage::resident_bytes();
+    let before_bytes = memory();
     drop(runtime);
 
     let mut builder = builder();
@@ -136,14 +143,19 @@ fn builder() -> Builder {
     builder
 }
 
-/// Ends it after `length`; the RSS all the while.
-fn watch(length: Duration, is_over: Arc<AtomicBool>) -> thread::JoinHandle<Vec<u64>> {
+/// The RSS, and what of it the program filled.
+fn memory() -> [u64; 2] {
+    [usage::resident_bytes(), usage::filled_bytes()]
+}
+
+/// Ends it after `length`; its memory all the while.
+fn watch(length: Duration, is_over: Arc<AtomicBool>) -> thread::JoinHandle<Vec<[u64; 2]>> {
     thread::spawn(move || {
         let until = Instant::now() + length;
         let mut resident = Vec::new();
         while Instant::now() < until {
             thread::sleep(Duration::from_millis(100));
-            resident.push(usage::resident_bytes());
+            resident.push(memory());
         }
         is_over.store(true, Ordering::Relaxed);
         resident
