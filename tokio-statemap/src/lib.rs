@@ -62,6 +62,8 @@ mod root;
 #[cfg(feature = "record")]
 mod run;
 #[cfg(feature = "record")]
+mod side_by_side;
+#[cfg(feature = "record")]
 mod snapshot;
 #[cfg(feature = "record")]
 mod state;

@@ -6,7 +6,6 @@ mod output;
 mod path;
 mod progress;
 mod settings;
-mod side_by_side;
 mod stream;
 mod target;
 mod window;

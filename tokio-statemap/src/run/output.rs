@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use super::path::Names;
 use super::progress::Progress;
 use super::settings::{Report, Settings};
-use super::side_by_side::side_by_side;
 use super::stream::is_stream;
 use super::target::Target;
 use crate::config::TraceTarget;
@@ -14,6 +13,7 @@ use crate::error::Error;
 use crate::message::{print, say};
 use crate::picture::Picture;
 use crate::report;
+use crate::side_by_side::{MANY_EVENTS, side_by_side};
 use crate::statemap::{Labels, write_tasks, write_workers};
 use crate::svg;
 use crate::timeline::Timeline;
@@ -165,8 +165,6 @@ impl Outputs {
         picture: Option<&Picture<'_>>,
         progress: &Progress,
     ) -> Vec<(&Target, Result<(), Error>)> {
-        /// From how many events on. Writing fewer takes some ms.
-        const MANY_EVENTS: u64 = 200_000;
         let labels = &self.labels;
         let tasks = |w: &mut dyn Write| write_tasks(timeline, labels, progress.of(w));
         let workers = |w: &mut dyn Write| write_workers(timeline, labels, progress.of(w));

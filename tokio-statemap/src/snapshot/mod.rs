@@ -153,14 +153,33 @@ impl Snapshot {
         self.locations.get(id as usize).map(|&location| location.into())
     }
 
-    /// Tells `listener` all records of one stream after the other.
-    pub(crate) fn read(&self, mut listener: impl FnMut(u32, Reading)) {
-        let mut segments = &self.segments[..];
-        while let Some(first) = segments.first() {
-            let stream = first.stream;
-            let n = segments.iter().take_while(|s| s.stream == stream).count();
-            let (now, later) = segments.split_at(n);
-            segments = later;
+    /// What it holds in at most `n` parts of about as many records, each of whole streams.
+    pub(crate) fn parts(&self, n: usize) -> Vec<&[Segment]> {
+        let len = |segments: &[Segment]| segments.iter().map(|s| s.records().len()).sum::<usize>();
+        let all = len(&self.segments).max(1);
+        let mut parts = Vec::new();
+        let (mut from, mut to, mut before, mut part) = (0, 0, 0, 0);
+        for stream in self.segments.chunk_by(|a, b| a.stream == b.stream) {
+            // That of its middle.
+            let records = len(stream);
+            let its_part = (before + records / 2) * n / all;
+            if std::mem::replace(&mut part, its_part) != its_part {
+                parts.push(&self.segments[from..to]);
+                from = to;
+            }
+            to += stream.len();
+            before += records;
+        }
+        parts.push(&self.segments[from..]);
+        parts.retain(|part| !part.is_empty());
+        parts
+    }
+
+    /// Tells `listener` all records of `segments`, which are whole streams, of one stream after the
+    /// other.
+    pub(crate) fn read(&self, segments: &[Segment], mut listener: impl FnMut(u32, Reading)) {
+        for segments in segments.chunk_by(|a, b| a.stream == b.stream) {
+            let stream = segments[0].stream;
             let known = self.roster.stream(stream);
             let mut reader = StreamReader {
                 snapshot: self,
@@ -168,7 +187,7 @@ impl Snapshot {
                 location: known.and_then(|s| s.location),
                 ready_for_ns: known.and_then(|s| s.ready_for_ns),
             };
-            for &record in now.iter().flat_map(|segment| segment.records()) {
+            for &record in segments.iter().flat_map(|segment| segment.records()) {
                 if let Some(reading) = reader.read(stream, record) {
                     listener(stream, reading);
                 }
@@ -180,7 +199,7 @@ impl Snapshot {
     pub(crate) fn events(&self) -> Vec<Event> {
         let mut events = Vec::new();
         let mut started: Option<(u32, usize)> = None;
-        self.read(|stream, reading| match reading {
+        self.read(&self.segments, |stream, reading| match reading {
             Reading::Event(event) => {
                 if let Event::WorkerStart { worker: None, .. } = event {
                     started = Some((stream, events.len()));

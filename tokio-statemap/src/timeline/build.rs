@@ -204,6 +204,16 @@ impl Builder {
         thread.is_used = true;
     }
 
+    /// What both were told; `later` of other threads, whose numbers are higher, and not of who lived at
+    /// the left edge.
+    pub(crate) fn and(mut self, later: Self) -> Self {
+        for (id, draft) in later.tasks {
+            self.tasks.entry(id).or_default().add(draft);
+        }
+        self.threads.extend(later.threads);
+        self
+    }
+
     /// All that was told, in order.
     pub(crate) fn finish(mut self) -> Built {
         let last_window = self.windows.len().saturating_sub(1);
@@ -264,6 +274,23 @@ impl Thread {
 }
 
 impl Draft {
+    /// Adds what is known of the same task from other threads.
+    fn add(&mut self, mut later: Self) {
+        if later.respawned_ns.is_some() && later.respawned_ns >= self.respawned_ns {
+            (self.location, self.parent) = (later.location, later.parent);
+        } else {
+            self.location = self.location.or(later.location);
+            self.parent = self.parent.or(later.parent);
+        }
+        self.spawned_ns = [self.spawned_ns, later.spawned_ns].into_iter().flatten().min();
+        self.respawned_ns = self.respawned_ns.max(later.respawned_ns);
+        self.terminated = self.terminated.max(later.terminated);
+        match self.polls.is_empty() {
+            true => self.polls = later.polls,
+            false => self.polls.append(&mut later.polls),
+        }
+    }
+
     /// The task; `None` if it was none: closures of `spawn_blocking` and the run loops of workers
     /// terminate without ever having been spawned or polled.
     fn finish(mut self, id: u64, begin_ns: u64) -> Option<Task> {

@@ -1,36 +1,29 @@
 //! Timelines from what a collector has, and from events that were drained from one.
 
+use std::thread;
 use std::time::Duration;
 
 use crate::config::CollectorConfig;
 use crate::engine::roster::Lives;
-use crate::engine::segment::events_of;
+use crate::engine::segment::{Segment, events_of};
 use crate::event::Event;
 use crate::lost::Lost;
+use crate::side_by_side::{MANY_EVENTS, side_by_side};
 use crate::snapshot::{Reading, Snapshot, task_id};
 use crate::timeline::build::Builder;
 use crate::timeline::{TaskKey, Timeline};
 
 impl Timeline {
     pub(crate) fn from_snapshot(snapshot: &Snapshot) -> Self {
-        let mut builder = Builder::new(snapshot.windows.clone(), snapshot.begin_ns);
-        for (id, member, lives) in snapshot.roster.members() {
-            let id = task_id(id);
-            let location = member.location.and_then(|id| snapshot.location(id));
-            builder.introduce(id, location, member.parent.map(task_id));
-            if lives == Lives::Surely {
-                builder.carry_task(id, member.polled);
-            }
-        }
-        for (thread, known) in snapshot.roster.streams() {
-            let polls = known.polls.iter().map(|&id| (task_id(id), snapshot.roster.lives(id)));
-            builder.carry_thread(thread, known, polls);
-        }
-        snapshot.read(|_, reading| match reading {
-            Reading::Event(event) => builder.event(&event),
-            Reading::Who(id, location) => builder.introduce(id, location, None),
-            Reading::Worker(..) => {}
-        });
+        let events = events_of(&snapshot.segments);
+        let mut timeline = Self::read_by(threads_for(events), snapshot);
+        timeline.events = events;
+        timeline
+    }
+
+    /// All but how many events it is made of.
+    fn read_by(threads: usize, snapshot: &Snapshot) -> Self {
+        let builder = build(snapshot, &snapshot.parts(threads));
         let mut timeline = Self::of(builder, &snapshot.config);
         for task in &mut timeline.tasks {
             if let (TaskKey::Root(number), None) = (task.key, task.location) {
@@ -43,7 +36,6 @@ impl Timeline {
         timeline.begin_ns = snapshot.begin_ns;
         timeline.end_ns = snapshot.end_ns.max(snapshot.begin_ns);
         timeline.gaps = gaps(&snapshot.windows, snapshot.begin_ns);
-        timeline.events = events_of(&snapshot.segments);
         timeline.lost = snapshot.lost;
         timeline
     }
@@ -101,6 +93,52 @@ impl Timeline {
     }
 }
 
+/// All that is known, read part by part: each on a thread of its own, as no event of another thread is
+/// needed to read what one saw.
+fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> Builder {
+    let new = || Builder::new(snapshot.windows.clone(), snapshot.begin_ns);
+    let mut first = new();
+    for (id, member, lives) in snapshot.roster.members() {
+        let id = task_id(id);
+        let location = member.location.and_then(|id| snapshot.location(id));
+        first.introduce(id, location, member.parent.map(task_id));
+        if lives == Lives::Surely {
+            first.carry_task(id, member.polled);
+        }
+    }
+    let mut builders = vec![first];
+    builders.resize_with(parts.len().max(1), new);
+    for (thread, known) in snapshot.roster.streams() {
+        let polls = known.polls.iter().map(|&id| (task_id(id), snapshot.roster.lives(id)));
+        // Which reads what the thread did then, if it did anything.
+        let is_before = |part: &&[Segment]| part.last().is_some_and(|s| s.stream < thread);
+        let part = parts.partition_point(is_before).min(builders.len() - 1);
+        builders[part].carry_thread(thread, known, polls);
+    }
+    let read = |mut builder: Builder, part: &[Segment]| {
+        snapshot.read(part, |_, reading| match reading {
+            Reading::Event(event) => builder.event(&event),
+            Reading::Who(id, location) => builder.introduce(id, location, None),
+            Reading::Worker(..) => {}
+        });
+        builder
+    };
+    let parts = parts.iter().copied().chain([&[][..]]);
+    let jobs = builders.into_iter().zip(parts).map(|(builder, part)| move || read(builder, part));
+    let builders = side_by_side(jobs.collect()).into_iter();
+    builders.reduce(Builder::and).unwrap_or_else(new)
+}
+
+/// By how many threads so many events are read. Few take some ms, and the program may have other use
+/// for its processors.
+fn threads_for(events: u64) -> usize {
+    const MOST: usize = 4;
+    match events < MANY_EVENTS {
+        true => 1,
+        false => thread::available_parallelism().map_or(1, usize::from).min(MOST),
+    }
+}
+
 /// The stretches between windows, as far as they lie after `begin_ns`.
 fn gaps(windows: &[(u64, u64)], begin_ns: u64) -> Vec<(u64, u64)> {
     let pairs = windows.iter().zip(windows.iter().skip(1));
@@ -108,4 +146,88 @@ fn gaps(windows: &[(u64, u64)], begin_ns: u64) -> Vec<(u64, u64)> {
         .map(|(before, after)| (before.1.max(begin_ns), after.0))
         .filter(|(from, to)| from < to)
         .collect()
+}
+
+#[cfg(all(test, tokio_unstable))]
+mod tests {
+    use tokio::task::{block_in_place, yield_now};
+
+    use super::*;
+    use crate::config::Keep;
+    use crate::engine::Engine;
+    use crate::hooks::{Hooks, install};
+    use crate::records::Records;
+
+    /// Tasks that are spawned, polled and end on whatever worker, one of which is handed over, over two
+    /// windows of recording.
+    fn recorded(keep: Keep, max_events: usize) -> Snapshot {
+        let config = CollectorConfig { keep, max_events, ..CollectorConfig::default() };
+        let engine = Engine::new(config);
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        install(builder.worker_threads(3), Hooks::new(), Some(Records::of(&engine)));
+        let runtime = builder.build().expect("a runtime");
+        for _ in 0..2 {
+            engine.start();
+            runtime.block_on(async {
+                let tasks: Vec<_> = (0..20)
+                    .map(|i| {
+                        tokio::spawn(async move {
+                            let child = tokio::spawn(yield_now());
+                            for _ in 0..20 {
+                                yield_now().await;
+                            }
+                            if i == 7 {
+                                block_in_place(|| thread::sleep(Duration::from_millis(5)));
+                            }
+                            child.await.expect("it ends");
+                        })
+                    })
+                    .collect();
+                for task in tasks {
+                    task.await.expect("it ends");
+                }
+            });
+            engine.stop();
+        }
+        drop(runtime);
+        Snapshot::take(&engine, false)
+    }
+
+    #[test]
+    fn it_is_the_same_by_however_many_threads() {
+        for (keep, max_events) in [(Keep::First, 100_000), (Keep::Last, 500), (Keep::First, 700)] {
+            let snapshot = recorded(keep, max_events);
+            let by_one = format!("{:#?}", Timeline::read_by(1, &snapshot));
+            let mut most_parts = 0;
+            for threads in 2..8 {
+                let parts = snapshot.parts(threads);
+                assert!(parts.len() <= threads);
+                assert_eq!(parts.concat().len(), snapshot.segments.len());
+                most_parts = most_parts.max(parts.len());
+                let timeline = format!("{:#?}", Timeline::read_by(threads, &snapshot));
+                assert!(timeline == by_one, "{keep:?}, {threads} threads");
+            }
+            assert!(most_parts > 1, "{keep:?}: several threads saw something");
+        }
+    }
+
+    #[test]
+    fn a_root_that_begins_anew_on_another_thread_lives() {
+        let task_id = Event::ROOT;
+        let spawn = |time_ns, thread| Event::TaskSpawn { task_id, time_ns, thread, location: None };
+        let of = |events: &[Event]| {
+            let mut builder = Builder::new(vec![(0, 90)], 0);
+            events.iter().for_each(|event| builder.event(event));
+            builder
+        };
+        let first = of(&[spawn(10, 1), Event::TaskTerminate { task_id, time_ns: 20, thread: 1 }]);
+        let task = first.and(of(&[spawn(30, 2)])).finish().tasks.remove(0);
+        assert_eq!((task.spawned_ns, task.terminated_ns), (Some(10), None));
+    }
+
+    #[test]
+    fn few_events_are_read_by_one_thread() {
+        assert_eq!(threads_for(MANY_EVENTS - 1), 1);
+        assert!((1..=4).contains(&threads_for(u64::MAX)));
+    }
 }

@@ -5,9 +5,12 @@ use std::thread;
 
 use crate::sync::lock;
 
+/// From how many events on it is worth while to handle them on several threads: fewer take some ms.
+pub(crate) const MANY_EVENTS: u64 = 200_000;
+
 /// Runs the jobs, each on a thread, and gives their results in the order of the jobs. Where there
 /// can be no thread, the caller's does it.
-pub(super) fn side_by_side<T: Send>(jobs: Vec<impl FnOnce() -> T + Send>) -> Vec<T> {
+pub(crate) fn side_by_side<T: Send>(jobs: Vec<impl FnOnce() -> T + Send>) -> Vec<T> {
     let results: Vec<Mutex<Option<T>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     // The job lies here until someone has it: a thread that can't be started doesn't give it back.
     let jobs: Vec<_> = jobs.into_iter().map(|job| Mutex::new(Some(job))).collect();
