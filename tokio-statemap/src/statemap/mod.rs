@@ -12,6 +12,7 @@ mod labels;
 pub mod read;
 #[cfg(test)]
 mod tests;
+mod text;
 mod write;
 
 use std::io;

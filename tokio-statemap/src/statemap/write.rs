@@ -1,12 +1,14 @@
 //! A timeline's tasks or workers as statemap data.
 
 use std::collections::HashMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 use crate::event::SpawnLocation;
+use crate::side_by_side::MANY_EVENTS;
 use crate::state::TaskState;
 use crate::statemap::Labels;
 use crate::statemap::format::{Metadata, json};
+use crate::statemap::text::{self, Text};
 use crate::timeline::Timeline;
 
 /// Writes the tasks of `timeline` as statemap data, through a buffer.
@@ -31,8 +33,12 @@ use crate::timeline::Timeline;
 /// }
 /// ```
 pub fn write_tasks(timeline: &Timeline, labels: &Labels, w: impl io::Write) -> io::Result<()> {
-    let mut rows = Rows::new(timeline, w);
-    Metadata::of_tasks(timeline, labels).write(&mut rows.w)?;
+    write(timeline, w, |text| tasks(timeline, labels, text))
+}
+
+fn tasks(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
+    Metadata::of_tasks(timeline, labels).write(text)?;
+    let mut rows = Rows::new(timeline, text);
     let mut tags = HashMap::new();
     for task in &timeline.tasks {
         let tag = task
@@ -60,8 +66,12 @@ pub fn write_tasks(timeline: &Timeline, labels: &Labels, w: impl io::Write) -> i
 ///
 /// If `w` fails.
 pub fn write_workers(timeline: &Timeline, labels: &Labels, w: impl io::Write) -> io::Result<()> {
-    let mut rows = Rows::new(timeline, w);
-    Metadata::of_workers(timeline, labels).write(&mut rows.w)?;
+    write(timeline, w, |text| workers(timeline, labels, text))
+}
+
+fn workers(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
+    Metadata::of_workers(timeline, labels).write(text)?;
+    let mut rows = Rows::new(timeline, text);
     for worker in &timeline.workers {
         rows.begin_row(&timeline.worker_name(worker.index));
         for &(time_ns, state) in &worker.transitions {
@@ -71,9 +81,17 @@ pub fn write_workers(timeline: &Timeline, labels: &Labels, w: impl io::Write) ->
     rows.finish()
 }
 
+fn write(
+    timeline: &Timeline,
+    w: impl io::Write,
+    make: impl Fn(&mut Text<'_>) -> io::Result<()> + Sync,
+) -> io::Result<()> {
+    text::write(w, timeline.events >= MANY_EVENTS, make)
+}
+
 /// Writes the data of one entity after the other.
-struct Rows<W: Write> {
-    w: BufWriter<W>,
+struct Rows<'a, 'b> {
+    text: &'a mut Text<'b>,
     begin_ns: u64,
     end_ns: u64,
     /// The entity that is being written, as the middle of its data.
@@ -110,10 +128,10 @@ struct Tag {
     defined: u8,
 }
 
-impl<W: Write> Rows<W> {
-    fn new(timeline: &Timeline, w: W) -> Self {
+impl<'a, 'b> Rows<'a, 'b> {
+    fn new(timeline: &Timeline, text: &'a mut Text<'b>) -> Self {
         Self {
-            w: BufWriter::with_capacity(1 << 18, w),
+            text,
             begin_ns: timeline.begin_ns,
             end_ns: timeline.end_ns,
             entity: Vec::new(),
@@ -163,7 +181,7 @@ impl<W: Write> Rows<W> {
             Some(end) if end.tag == tag => end,
             _ => known.insert(end_of(&self.entity, change, &self.tags)),
         };
-        write_datum(&mut self.w, self.digits.format(time_ns), end)
+        write_datum(self.text, self.digits.format(time_ns), end)
     }
 
     /// Writes the definition of a pair of state and tag before its first use.
@@ -176,7 +194,7 @@ impl<W: Write> Rows<W> {
             return Ok(());
         }
         tag.defined |= bit;
-        writeln!(self.w, "{{\"state\":{},\"tag\":{}}}", change.state, tag.json)
+        writeln!(self.text, "{{\"state\":{},\"tag\":{}}}", change.state, tag.json)
     }
 
     /// Writes the end of the data. For the renderer, the time of the last record is where all that
@@ -187,9 +205,9 @@ impl<W: Write> Rows<W> {
             let length_ns = self.end_ns.saturating_sub(self.begin_ns);
             let time_ns = length_ns.max(self.latest_ns + 1);
             let end = end_of(entity, *last, &self.tags);
-            write_datum(&mut self.w, self.digits.format(time_ns), &end)?;
+            write_datum(self.text, self.digits.format(time_ns), &end)?;
         }
-        self.w.flush()
+        Ok(())
     }
 }
 
@@ -204,8 +222,8 @@ fn end_of(entity: &[u8], change: Change, tags: &[Tag]) -> End {
     End { tag: change.tag, text }
 }
 
-fn write_datum(w: &mut impl Write, time: &str, end: &End) -> io::Result<()> {
-    w.write_all(b"{\"time\":\"")?;
-    w.write_all(time.as_bytes())?;
-    w.write_all(&end.text)
+fn write_datum(text: &mut Text<'_>, time: &str, end: &End) -> io::Result<()> {
+    text.write_all(b"{\"time\":\"")?;
+    text.write_all(time.as_bytes())?;
+    text.write_all(&end.text)
 }
