@@ -250,6 +250,9 @@ impl Collector {
 
     /// What every task and worker was doing up to now. The runtime runs on meanwhile.
     ///
+    /// From some 200 000 events on, they are read by up to four threads at the same time, as far as there
+    /// are processors.
+    ///
     /// # Examples
     ///
     /// A report on a service that runs on:

@@ -157,8 +157,8 @@ impl Outputs {
         }
     }
 
-    /// Writes the files that show the timeline: side by side if there is much to write, for most of
-    /// the time goes into what is written and not into the disk.
+    /// Writes the files that show the timeline: side by side if there is much to write, for to make it
+    /// takes longer than to write it.
     fn files(
         &self,
         timeline: &Timeline,

@@ -160,12 +160,12 @@ impl Snapshot {
         let mut parts = Vec::new();
         let (mut from, mut to, mut before, mut part) = (0, 0, 0, 0);
         for stream in self.segments.chunk_by(|a, b| a.stream == b.stream) {
-            // That of its middle.
+            // That of its middle, which is at the very end if none of its records was wanted.
             let records = len(stream);
-            let its_part = (before + records / 2) * n / all;
-            if std::mem::replace(&mut part, its_part) != its_part {
+            let its_part = ((before + records / 2) * n / all).min(n.saturating_sub(1));
+            if its_part != part {
                 parts.push(&self.segments[from..to]);
-                from = to;
+                (from, part) = (to, its_part);
             }
             to += stream.len();
             before += records;

@@ -11,7 +11,8 @@ use crate::statemap::format::{Metadata, json};
 use crate::statemap::text::{self, Text};
 use crate::timeline::Timeline;
 
-/// Writes the tasks of `timeline` as statemap data, through a buffer.
+/// Writes the tasks of `timeline` as statemap data, through a buffer. Where there is much to write, a
+/// thread of its own makes it while this one writes.
 ///
 /// Times count from the timeline's left edge. Where two changes of one task bear the same time (a
 /// clock is only so fine), the later one is written as 1 ns later: the renderer takes no two
@@ -60,7 +61,7 @@ fn tasks(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Resul
 
 /// Writes the workers of `timeline` as statemap data, through a buffer.
 ///
-/// Times are as in [`write_tasks`]. The threads of the blocking pool are no workers.
+/// Times and threads are as in [`write_tasks`]. The threads of the blocking pool are no workers.
 ///
 /// # Errors
 ///

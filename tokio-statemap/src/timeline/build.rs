@@ -204,9 +204,10 @@ impl Builder {
         thread.is_used = true;
     }
 
-    /// What both were told; `later` of other threads, whose numbers are higher, and not of who lived at
-    /// the left edge.
+    /// What both were told, as if `later`, which is of other threads, had been told to this one then.
     pub(crate) fn and(mut self, later: Self) -> Self {
+        // Both maps have their entries in the same order: to fill a small one in that order is slow.
+        self.tasks.reserve(later.tasks.len().saturating_sub(self.tasks.len()));
         for (id, draft) in later.tasks {
             self.tasks.entry(id).or_default().add(draft);
         }
@@ -278,13 +279,14 @@ impl Draft {
     fn add(&mut self, mut later: Self) {
         if later.respawned_ns.is_some() && later.respawned_ns >= self.respawned_ns {
             (self.location, self.parent) = (later.location, later.parent);
-        } else {
-            self.location = self.location.or(later.location);
-            self.parent = self.parent.or(later.parent);
+        } else if later.respawned_ns.is_none() {
+            self.location = later.location.or(self.location);
+            self.parent = later.parent.or(self.parent);
         }
         self.spawned_ns = [self.spawned_ns, later.spawned_ns].into_iter().flatten().min();
         self.respawned_ns = self.respawned_ns.max(later.respawned_ns);
         self.terminated = self.terminated.max(later.terminated);
+        self.carried = self.carried.or(later.carried);
         match self.polls.is_empty() {
             true => self.polls = later.polls,
             false => self.polls.append(&mut later.polls),

@@ -150,6 +150,9 @@ fn gaps(windows: &[(u64, u64)], begin_ns: u64) -> Vec<(u64, u64)> {
 
 #[cfg(all(test, tokio_unstable))]
 mod tests {
+    use std::panic::Location;
+    use std::sync::Arc;
+
     use tokio::task::{block_in_place, yield_now};
 
     use super::*;
@@ -157,9 +160,10 @@ mod tests {
     use crate::engine::Engine;
     use crate::hooks::{Hooks, install};
     use crate::records::Records;
+    use crate::root::Root;
 
-    /// Tasks that are spawned, polled and end on whatever worker, one of which is handed over, over two
-    /// windows of recording.
+    /// Tasks that are spawned, polled and end on whatever worker, one of which is handed over and has a
+    /// root of its own then; over two windows of recording, with a root each.
     fn recorded(keep: Keep, max_events: usize) -> Snapshot {
         let config = CollectorConfig { keep, max_events, ..CollectorConfig::default() };
         let engine = Engine::new(config);
@@ -168,38 +172,54 @@ mod tests {
         let runtime = builder.build().expect("a runtime");
         for _ in 0..2 {
             engine.start();
-            runtime.block_on(async {
-                let tasks: Vec<_> = (0..20)
-                    .map(|i| {
-                        tokio::spawn(async move {
-                            let child = tokio::spawn(yield_now());
-                            for _ in 0..20 {
-                                yield_now().await;
-                            }
-                            if i == 7 {
-                                block_in_place(|| thread::sleep(Duration::from_millis(5)));
-                            }
-                            child.await.expect("it ends");
-                        })
-                    })
-                    .collect();
-                for task in tasks {
-                    task.await.expect("it ends");
-                }
-            });
+            runtime.block_on(Root::new(spawn_all(), Location::caller(), Some(&engine)));
+            let (handle, on) = (runtime.handle().clone(), Arc::clone(&engine));
+            let block = move || {
+                let root = Root::new(yield_now(), Location::caller(), Some(&on));
+                block_in_place(|| handle.block_on(root));
+            };
+            let with_a_root = runtime.spawn(async move { block() });
+            runtime.block_on(with_a_root).expect("it ends");
             engine.stop();
         }
         drop(runtime);
         Snapshot::take(&engine, false)
     }
 
+    async fn spawn_all() {
+        let spawn = |i| {
+            tokio::spawn(async move {
+                let child = tokio::spawn(yield_now());
+                for _ in 0..20 {
+                    yield_now().await;
+                }
+                if i == 7 {
+                    block_in_place(|| thread::sleep(Duration::from_millis(5)));
+                }
+                child.await.expect("it ends");
+            })
+        };
+        for task in (0..20).map(spawn).collect::<Vec<_>>() {
+            task.await.expect("it ends");
+        }
+    }
+
     #[test]
     fn it_is_the_same_by_however_many_threads() {
-        for (keep, max_events) in [(Keep::First, 100_000), (Keep::Last, 500), (Keep::First, 700)] {
-            let snapshot = recorded(keep, max_events);
+        for (keep, max_events) in
+            [(Keep::First, 100_000), (Keep::Last, 500), (Keep::First, 700), (Keep::First, 0)]
+        {
+            let mut snapshot = recorded(keep, max_events);
+            // One of whose records none are wanted, as where threads came late.
+            let last = snapshot.segments.last().map(|segment| segment.stream);
+            snapshot
+                .segments
+                .iter_mut()
+                .filter(|s| Some(s.stream) == last)
+                .for_each(|s| s.truncate(0));
             let by_one = format!("{:#?}", Timeline::read_by(1, &snapshot));
             let mut most_parts = 0;
-            for threads in 2..8 {
+            for threads in 1..8 {
                 let parts = snapshot.parts(threads);
                 assert!(parts.len() <= threads);
                 assert_eq!(parts.concat().len(), snapshot.segments.len());
@@ -207,22 +227,32 @@ mod tests {
                 let timeline = format!("{:#?}", Timeline::read_by(threads, &snapshot));
                 assert!(timeline == by_one, "{keep:?}, {threads} threads");
             }
-            assert!(most_parts > 1, "{keep:?}: several threads saw something");
+            assert!(most_parts > 1 || max_events == 0, "{keep:?}: several threads saw something");
         }
     }
 
     #[test]
-    fn a_root_that_begins_anew_on_another_thread_lives() {
+    fn a_root_is_its_last_one_whichever_thread_saw_it() {
         let task_id = Event::ROOT;
         let spawn = |time_ns, thread| Event::TaskSpawn { task_id, time_ns, thread, location: None };
+        let poll = |task_id| {
+            let (time_ns, thread) = (5, 1);
+            Event::TaskPollStart { task_id, time_ns, thread, worker: None, ready_ns: None }
+        };
         let of = |events: &[Event]| {
             let mut builder = Builder::new(vec![(0, 90)], 0);
             events.iter().for_each(|event| builder.event(event));
             builder
         };
-        let first = of(&[spawn(10, 1), Event::TaskTerminate { task_id, time_ns: 20, thread: 1 }]);
-        let task = first.and(of(&[spawn(30, 2)])).finish().tasks.remove(0);
-        assert_eq!((task.spawned_ns, task.terminated_ns), (Some(10), None));
+        let first = || {
+            of(&[poll(9), spawn(10, 1), Event::TaskTerminate { task_id, time_ns: 20, thread: 1 }])
+        };
+        let last = || of(&[spawn(30, 2)]);
+        for both in [first().and(last()), last().and(first())] {
+            let root = both.finish().tasks.remove(0);
+            assert_eq!((root.spawned_ns, root.terminated_ns), (Some(10), None));
+            assert_eq!(root.parent, None, "that of the one before");
+        }
     }
 
     #[test]
