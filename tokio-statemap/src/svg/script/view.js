@@ -129,7 +129,9 @@ function layOutHeading(heading, isNarrow) {
   if (more) more.textContent = heading.full[1] ?? '';
   if (!isNarrow || !more) return;
   const room = place.width - 40;
-  if (heading.getComputedTextLength() > room) more.textContent = (heading.full[1] ?? '').split(',')[0];
+  for (const end of [',', ' (']) {
+    if (heading.getComputedTextLength() > room) more.textContent = more.textContent.split(end)[0];
+  }
   const text = [...heading.full[0]];
   for (let kept = text.length - 1; kept > 8 && heading.getComputedTextLength() > room; kept--) {
     title.textContent = `…${text.slice(-kept).join('')}`;
