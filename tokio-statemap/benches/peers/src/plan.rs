@@ -50,7 +50,7 @@ impl Plan {
     pub(crate) fn of(words: &[&str]) -> Option<Self> {
         let all = Self {
             workloads: Kind::ALL.to_vec(),
-            turns: 13,
+            turns: 9,
             counts: 2,
             pairs: 10,
             exits: 5,

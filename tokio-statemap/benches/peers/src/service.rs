@@ -45,7 +45,7 @@ pub(crate) const VARIANTS: [Variant; 9] = [
 /// those are known. One pair tells throughput to within 1 % or so, and p99 to within 2 %.
 const BOUND: [Variant; 3] = [Variant::None, Variant::LeanLast, Variant::DefaultLast];
 /// Even, so that who is measured in every so many turns is the first of two as often as not.
-pub(crate) const MORE: usize = 6;
+pub(crate) const MORE: usize = 4;
 
 /// What a shop was, and did for its customers.
 pub(crate) struct Figures {
