@@ -101,20 +101,14 @@ struct Rows<'a, 'b> {
     /// those.
     ends: [Option<End>; TaskState::ALL.len()],
     digits: itoa::Buffer,
-    /// What was written last of this entity.
-    last: Option<Change>,
+    /// When the last datum of this entity is, and its state.
+    last: Option<(u64, u8)>,
     /// The latest of all times written.
     latest_ns: u64,
     tags: Vec<Tag>,
-    /// The first entity and how it ended: the end of the data is written as its.
-    first: Option<(Vec<u8>, Change)>,
-}
-
-#[derive(Clone, Copy)]
-struct Change {
-    time_ns: u64,
-    state: u8,
-    tag: Option<usize>,
+    /// How the last datum of the first entity goes on after the time: the end of the data is written
+    /// as one more.
+    first: Option<End>,
 }
 
 /// How a datum goes on after the time.
@@ -161,70 +155,74 @@ impl<'a, 'b> Rows<'a, 'b> {
     }
 
     fn end_row(&mut self) {
-        let Some(last) = self.last.take() else { return };
+        let Some((_, state)) = self.last.take() else { return };
         if self.first.is_none() {
-            self.first = Some((self.entity.clone(), last));
+            self.first = self.ends[usize::from(state)].take();
         }
     }
 
     fn datum(&mut self, time_ns: u64, state: u8, tag: Option<usize>) -> io::Result<()> {
         let relative_ns = time_ns.saturating_sub(self.begin_ns);
         let time_ns = match self.last {
-            Some(last) => relative_ns.max(last.time_ns + 1),
+            Some((last_ns, _)) => relative_ns.max(last_ns + 1),
             None => relative_ns,
         };
-        let change = Change { time_ns, state, tag };
-        self.define(change)?;
         self.latest_ns = self.latest_ns.max(time_ns);
-        self.last = Some(change);
+        self.last = Some((time_ns, state));
         let known = &mut self.ends[usize::from(state)];
         let end = match known {
             Some(end) if end.tag == tag => end,
-            _ => known.insert(end_of(&self.entity, change, &self.tags)),
+            _ => {
+                if let Some(tag) = tag {
+                    self.tags[tag].define(state, self.text)?;
+                }
+                known.insert(End::new(&self.entity, state, tag, &self.tags))
+            }
         };
-        write_datum(self.text, self.digits.format(time_ns), end)
-    }
-
-    /// Writes the definition of a pair of state and tag before its first use.
-    fn define(&mut self, change: Change) -> io::Result<()> {
-        let Some(tag) = change.tag.map(|tag| &mut self.tags[tag]) else {
-            return Ok(());
-        };
-        let bit = 1 << change.state;
-        if tag.defined & bit != 0 {
-            return Ok(());
-        }
-        tag.defined |= bit;
-        writeln!(self.text, "{{\"state\":{},\"tag\":{}}}", change.state, tag.json)
+        end.write(self.digits.format(time_ns), self.text)
     }
 
     /// Writes the end of the data. For the renderer, the time of the last record is where all that
     /// is still going on ends, and what begins there or later isn't seen.
     fn finish(mut self) -> io::Result<()> {
         self.end_row();
-        if let Some((entity, last)) = &self.first {
+        if let Some(end) = &self.first {
             let length_ns = self.end_ns.saturating_sub(self.begin_ns);
             let time_ns = length_ns.max(self.latest_ns + 1);
-            let end = end_of(entity, *last, &self.tags);
-            write_datum(self.text, self.digits.format(time_ns), &end)?;
+            end.write(self.digits.format(time_ns), self.text)?;
         }
         Ok(())
     }
 }
 
-fn end_of(entity: &[u8], change: Change, tags: &[Tag]) -> End {
-    let mut text = entity.to_vec();
-    text.push(b'0' + change.state);
-    if let Some(tag) = change.tag {
-        text.extend_from_slice(b",\"tag\":");
-        text.extend_from_slice(tags[tag].json.as_bytes());
+impl Tag {
+    /// Writes the definition of the pair of `state` and this tag before its first use.
+    fn define(&mut self, state: u8, text: &mut Text<'_>) -> io::Result<()> {
+        let bit = 1 << state;
+        if self.defined & bit != 0 {
+            return Ok(());
+        }
+        self.defined |= bit;
+        writeln!(text, "{{\"state\":{state},\"tag\":{}}}", self.json)
     }
-    text.extend_from_slice(b"}\n");
-    End { tag: change.tag, text }
 }
 
-fn write_datum(text: &mut Text<'_>, time: &str, end: &End) -> io::Result<()> {
-    text.write_all(b"{\"time\":\"")?;
-    text.write_all(time.as_bytes())?;
-    text.write_all(&end.text)
+impl End {
+    fn new(entity: &[u8], state: u8, tag: Option<usize>, tags: &[Tag]) -> Self {
+        let mut text = entity.to_vec();
+        text.push(b'0' + state);
+        if let Some(tag) = tag {
+            text.extend_from_slice(b",\"tag\":");
+            text.extend_from_slice(tags[tag].json.as_bytes());
+        }
+        text.extend_from_slice(b"}\n");
+        Self { tag, text }
+    }
+
+    /// Writes the datum at `time`.
+    fn write(&self, time: &str, text: &mut Text<'_>) -> io::Result<()> {
+        text.write_all(b"{\"time\":\"")?;
+        text.write_all(time.as_bytes())?;
+        text.write_all(&self.text)
+    }
 }

@@ -116,9 +116,9 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> Builder {
         builders[part].carry_thread(thread, known, polls);
     }
     let read = |mut builder: Builder, part: &[Segment]| {
-        snapshot.read(part, |_, reading| match reading {
-            Reading::Event(event) => builder.event(&event),
-            Reading::Who(id, location) => builder.introduce(id, location, None),
+        snapshot.read(part, |_, reading| match &reading {
+            Reading::Event(event) => builder.event(event),
+            &Reading::Who(id, location) => builder.introduce(id, location, None),
             Reading::Worker(..) => {}
         });
         builder
