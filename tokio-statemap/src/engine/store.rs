@@ -13,13 +13,13 @@ use crate::engine::shared::{split_streams, write_run};
 /// is written to take no memory.
 const RECORDS_AHEAD: usize = 1 << 20;
 
-/// How many records, in chunks, there is memory allocated for at once: 256 KB, so that memory is
+/// How many records, in chunks, there is memory allocated for at once: 1 MB, so that memory is
 /// asked for seldom and an allocator leaves it untouched, and so little that a thread which still
 /// holds one chunk when the others are done with keeps little alive.
-const RECORDS_AT_ONCE: usize = 1 << 14;
+const RECORDS_AT_ONCE: usize = 1 << 16;
 
 /// No more chunks than that at once.
-const CHUNKS_AT_ONCE: usize = 16;
+const CHUNKS_AT_ONCE: usize = 64;
 
 /// No more chunks than that ahead: what is known of each takes memory.
 const CHUNKS_AHEAD: usize = 1024;

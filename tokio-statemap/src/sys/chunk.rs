@@ -92,15 +92,22 @@ impl<T: Copy> Pen<T> {
         Some(Self { chunk, used, not_shared: PhantomData })
     }
 
-    /// Takes the memory that is still to be written from the processors that have it in their caches,
-    /// at once: item by item, each would be waited for. Memory that was never written is left alone.
+    /// Sees to the memory that is still to be written, at once: item by item, or page by page, each
+    /// would be waited for. What was written before is taken from the processors that have it in their
+    /// caches; for the rest the system is asked.
     pub(crate) fn claim(&self) {
-        let written = self.chunk.written.load(Ordering::Relaxed);
+        let Chunk { items, capacity, ref written, .. } = *self.chunk;
+        let written = written.load(Ordering::Relaxed);
         let rest = self.used.saturating_sub(written);
         // SAFETY: it is within the chunk's memory, as so much of that was written, and nobody else
         // writes or reads it, as `push` has it. Test:
         // `sys::chunk::tests::what_is_claimed_is_what_is_not_written`.
-        unsafe { self.chunk.items.add(written).write_bytes(0, rest) };
+        unsafe { items.add(written).write_bytes(0, rest) };
+        let new = written + rest..capacity;
+        prefetch::for_writing(
+            self.chunk.address() + new.start * size_of::<T>(),
+            new.len() * size_of::<T>(),
+        );
     }
 
     /// Adds an item, or says that the chunk is full.

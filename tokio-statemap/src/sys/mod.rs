@@ -1,5 +1,5 @@
 //! What Rust has no safe way to say: the process's signals, the processor's time stamp counter, and
-//! memory that is appended to while it is read, or asked for before it is.
+//! memory that is appended to while it is read, or asked for before it is needed.
 //!
 //! All `unsafe` of this crate is in here, and each block names the test that holds it.
 
