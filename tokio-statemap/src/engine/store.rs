@@ -13,10 +13,13 @@ use crate::engine::shared::{split_streams, write_run};
 /// is written to take no memory.
 const RECORDS_AHEAD: usize = 1 << 20;
 
-/// How many records, in chunks, there is memory allocated for at once: 1 MB, so that memory is
+/// How many records, in chunks, there is memory allocated for at once: 256 KB, so that memory is
 /// asked for seldom and an allocator leaves it untouched, and so little that a thread which still
 /// holds one chunk when the others are done with keeps little alive.
-const RECORDS_AT_ONCE: usize = 1 << 16;
+const RECORDS_AT_ONCE: usize = 1 << 14;
+
+/// The same of what there is ahead: of that there is no more, and a program waits for it to start.
+const RECORDS_AT_START: usize = 1 << 16;
 
 /// No more chunks than that at once.
 const CHUNKS_AT_ONCE: usize = 64;
@@ -46,7 +49,7 @@ impl Store {
         let ahead = wanted.min(RECORDS_AHEAD / chunk_records + 1).min(CHUNKS_AHEAD);
         let mut free = Vec::with_capacity(ahead + CHUNKS_AT_ONCE);
         while free.len() < ahead {
-            free.extend(new_chunks(chunk_records));
+            free.extend(new_chunks(chunk_records, RECORDS_AT_START));
         }
         Self {
             chunk_records,
@@ -65,7 +68,7 @@ impl Store {
             if let Some(writer) = self.free.pop() {
                 return writer;
             }
-            self.free.extend(new_chunks(self.chunk_records));
+            self.free.extend(new_chunks(self.chunk_records, RECORDS_AT_ONCE));
         }
     }
 
@@ -232,8 +235,9 @@ impl Store {
     }
 }
 
-fn new_chunks(chunk_records: usize) -> impl Iterator<Item = Writer> {
-    let chunks = (RECORDS_AT_ONCE / chunk_records).clamp(1, CHUNKS_AT_ONCE);
+/// Chunks of `chunk_records`, for about so many records.
+fn new_chunks(chunk_records: usize, records: usize) -> impl Iterator<Item = Writer> {
+    let chunks = (records / chunk_records).clamp(1, CHUNKS_AT_ONCE);
     Writer::of_new_chunks(chunks, chunk_records)
 }
 
@@ -338,7 +342,7 @@ mod tests {
             free.len() * chunk_records
         };
         for chunk_records in [1, 64, 1953] {
-            assert!(records(chunk_records, usize::MAX) <= RECORDS_AHEAD + 2 * RECORDS_AT_ONCE);
+            assert!(records(chunk_records, usize::MAX) <= RECORDS_AHEAD + 2 * RECORDS_AT_START);
         }
         assert!(records(1953, 1_000_000) >= 1_000_000);
     }
