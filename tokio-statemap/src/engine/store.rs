@@ -18,11 +18,12 @@ const RECORDS_AHEAD: usize = 1 << 20;
 /// holds one chunk when the others are done with keeps little alive.
 const RECORDS_AT_ONCE: usize = 1 << 14;
 
-/// The same of what there is ahead: of that there is no more, and a program waits for it to start.
-const RECORDS_AT_START: usize = 1 << 16;
-
 /// No more chunks than that at once.
-const CHUNKS_AT_ONCE: usize = 64;
+const CHUNKS_AT_ONCE: usize = 16;
+
+/// For how many records memory ahead is allocated at once: for more, as there is a bound to it, and a
+/// program waits for it to start.
+const RECORDS_AT_START: usize = 1 << 16;
 
 /// No more chunks than that ahead: what is known of each takes memory.
 const CHUNKS_AHEAD: usize = 1024;
@@ -49,7 +50,8 @@ impl Store {
         let ahead = wanted.min(RECORDS_AHEAD / chunk_records + 1).min(CHUNKS_AHEAD);
         let mut free = Vec::with_capacity(ahead + CHUNKS_AT_ONCE);
         while free.len() < ahead {
-            free.extend(new_chunks(chunk_records, RECORDS_AT_START));
+            let chunks = (RECORDS_AT_START / chunk_records).clamp(1, ahead - free.len());
+            free.extend(Writer::of_new_chunks(chunks, chunk_records));
         }
         Self {
             chunk_records,
@@ -68,7 +70,8 @@ impl Store {
             if let Some(writer) = self.free.pop() {
                 return writer;
             }
-            self.free.extend(new_chunks(self.chunk_records, RECORDS_AT_ONCE));
+            let chunks = (RECORDS_AT_ONCE / self.chunk_records).clamp(1, CHUNKS_AT_ONCE);
+            self.free.extend(Writer::of_new_chunks(chunks, self.chunk_records));
         }
     }
 
@@ -235,12 +238,6 @@ impl Store {
     }
 }
 
-/// Chunks of `chunk_records`, for about so many records.
-fn new_chunks(chunk_records: usize, records: usize) -> impl Iterator<Item = Writer> {
-    let chunks = (records / chunk_records).clamp(1, CHUNKS_AT_ONCE);
-    Writer::of_new_chunks(chunks, chunk_records)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -342,7 +339,7 @@ mod tests {
             free.len() * chunk_records
         };
         for chunk_records in [1, 64, 1953] {
-            assert!(records(chunk_records, usize::MAX) <= RECORDS_AHEAD + 2 * RECORDS_AT_START);
+            assert!(records(chunk_records, usize::MAX) <= RECORDS_AHEAD + 2 * RECORDS_AT_ONCE);
         }
         assert!(records(1953, 1_000_000) >= 1_000_000);
     }

@@ -96,18 +96,15 @@ impl<T: Copy> Pen<T> {
     /// would be waited for. What was written before is taken from the processors that have it in their
     /// caches; for the rest the system is asked.
     pub(crate) fn claim(&self) {
-        let Chunk { items, capacity, ref written, .. } = *self.chunk;
-        let written = written.load(Ordering::Relaxed);
-        let rest = self.used.saturating_sub(written);
+        let chunk = &*self.chunk;
+        let written = chunk.written.load(Ordering::Relaxed);
+        let used = self.used.max(written);
         // SAFETY: it is within the chunk's memory, as so much of that was written, and nobody else
         // writes or reads it, as `push` has it. Test:
         // `sys::chunk::tests::what_is_claimed_is_what_is_not_written`.
-        unsafe { items.add(written).write_bytes(0, rest) };
-        let new = written + rest..capacity;
-        prefetch::for_writing(
-            self.chunk.address() + new.start * size_of::<T>(),
-            new.len() * size_of::<T>(),
-        );
+        unsafe { chunk.items.add(written).write_bytes(0, used - written) };
+        let new = (chunk.capacity - used) * size_of::<T>();
+        prefetch::for_writing(chunk.address() + used * size_of::<T>(), new);
     }
 
     /// Adds an item, or says that the chunk is full.
