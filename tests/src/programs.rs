@@ -37,6 +37,11 @@ pub async fn run(way: &str) {
     match way {
         "returns" => {}
         "many_events" => tokio::spawn(many_events()).await.unwrap(),
+        "many_events_wait" => {
+            tokio::spawn(many_events()).await.unwrap();
+            println!("ready");
+            pending().await
+        }
         "waits" => {
             println!("ready");
             pending().await

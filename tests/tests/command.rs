@@ -5,6 +5,8 @@ mod command {
     mod bad_input;
     mod binary;
     mod others;
+    #[cfg(unix)]
+    mod output;
     mod page;
     mod random;
     mod round_trip;

@@ -31,6 +31,8 @@ pub use hooks::Hooks;
 pub use tokio_statemap_macros::{main, test};
 
 #[cfg(feature = "record")]
+mod atomic_file;
+#[cfg(feature = "record")]
 mod clock;
 #[cfg(feature = "record")]
 mod collector;
@@ -103,6 +105,7 @@ pub mod _cost {}
 #[doc(hidden)]
 #[cfg(feature = "record")]
 pub mod __private {
+    pub use crate::atomic_file::write as write_file;
     pub use crate::config::{Keep, TraceTarget};
     pub use crate::hooks::Hooks;
     pub use crate::report::clean;

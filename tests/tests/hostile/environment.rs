@@ -12,17 +12,19 @@ use crate::run::{Run, messages, page, svg};
 
 #[test]
 fn off() {
-    let run = Run::new("off", "returns");
-    let ended = run.is_unharmed(|command| {
-        command.env("TOKIO_STATEMAP", "0");
-    });
-    assert_eq!(ended.stderr, "");
-    assert_eq!(names_in(&run.folder), [""; 0]);
+    for value in ["0", "off", "OFF", "False", "no", " off "] {
+        let run = Run::new("off", "returns");
+        let ended = run.is_unharmed(|command| {
+            command.env("TOKIO_STATEMAP", value);
+        });
+        assert_eq!(ended.stderr, "", "{value}");
+        assert_eq!(names_in(&run.folder), [""; 0], "{value}");
+    }
 }
 
 #[test]
 fn on() {
-    for value in ["1", ""] {
+    for value in ["1", "", "on", "True", "YES"] {
         let run = Run::new("on", "returns");
         let ended = run.is_unharmed(|command| {
             command.env("TOKIO_STATEMAP", value);
@@ -40,7 +42,7 @@ fn nonsense() {
         let ended = run.is_unharmed(|command| {
             command.env("TOKIO_STATEMAP", value);
         });
-        messages(&ended, &[&["TOKIO_STATEMAP", "ignored"]]);
+        messages(&ended, &[&["TOKIO_STATEMAP", "ignored", "0, off, false or no"]]);
         run.file("tasks.json");
     }
 }

@@ -164,7 +164,7 @@ fn stdout_as_a_pipe_and_as_a_file() {
     check(data.as_bytes()).unwrap();
 }
 
-fn make_fifo(path: &Path) {
+pub(crate) fn make_fifo(path: &Path) {
     let path = CString::new(path.as_os_str().as_bytes()).unwrap();
     // SAFETY: the path ends with a zero and lives through the call.
     assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);

@@ -39,8 +39,7 @@ impl Run {
         copy_program(program, &copy);
         let mut command = self.command(&copy);
         command.current_dir(&folder);
-        // SAFETY: it has no precondition.
-        if unsafe { libc::geteuid() } == 0 {
+        if is_root() {
             command.uid(65_534).gid(65_534);
         }
         (command, folder)
@@ -83,6 +82,12 @@ impl Run {
     pub(crate) fn file(&self, name: impl AsRef<Path>) -> Summary {
         checked(&self.folder.join(name))
     }
+}
+
+/// Whether no permission holds this process.
+pub(crate) fn is_root() -> bool {
+    // SAFETY: it has no precondition.
+    unsafe { libc::geteuid() == 0 }
 }
 
 /// The page at `path`, complete.

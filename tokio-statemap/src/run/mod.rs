@@ -8,6 +8,7 @@ mod progress;
 mod settings;
 mod stream;
 mod target;
+mod targets;
 mod window;
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};

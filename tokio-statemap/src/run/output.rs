@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use super::path::Names;
 use super::progress::Progress;
 use super::settings::{Report, Settings};
-use super::stream::is_stream;
 use super::target::Target;
+use super::targets::Targets;
 use crate::config::TraceTarget;
 use crate::error::Error;
-use crate::message::{print, say};
+use crate::message::print;
 use crate::picture::Picture;
 use crate::report;
 use crate::side_by_side::{MANY_EVENTS, side_by_side};
@@ -84,29 +84,8 @@ impl Outputs {
         let names = Names::of_this_process(settings.test.is_some());
         let paths = Paths::of(settings, cfg!(feature = "html"));
         let trace = settings.trace;
-        let mut used: Vec<(&str, PathBuf)> = Vec::new();
-        let mut target = |key: &'static str, path: Option<PathBuf>, is_traced: bool| {
-            let target = Target::new(key, &names.fill_in(&path?));
-            if let Some((first, _)) =
-                used.iter().find(|(_, path)| *path == target.path && !is_stream(path))
-            {
-                say(format_args!(
-                    "`{key}` is not written: {} is the file of `{first}`",
-                    target.shown.display()
-                ));
-                return None;
-            }
-            used.push((key, target.path.clone()));
-            if !is_traced {
-                say(format_args!(
-                    "the file of `{key}` will be empty: `trace` leaves out what it shows"
-                ));
-            }
-            if let Err(error) = target.check() {
-                say(format_args!("`{key}` can't be written: {error}"));
-            }
-            Some(target)
-        };
+        let mut targets = Targets::new(&names);
+        let mut target = |key, path, is_traced| targets.prepare(key, path, is_traced);
         let is_any_traced = trace != TraceTarget::None;
         Self {
             tasks: target("tasks", paths.tasks, trace.tracks_tasks()),

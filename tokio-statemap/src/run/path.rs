@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::statemap::host_name;
+
 /// What is filled in.
 #[derive(Debug)]
 pub(super) struct Names {
@@ -26,7 +28,7 @@ impl Names {
         Self {
             pid: std::process::id().to_string(),
             bin: stem.unwrap_or_else(|| "program".into()),
-            host: host(),
+            host: host_name(),
             time: format_utc(utc),
         }
     }
@@ -62,15 +64,6 @@ impl Names {
 /// Whether `text` is what cargo puts behind the names of test binaries.
 fn is_hash(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// The name of this host, if it has one.
-fn host() -> Option<String> {
-    #[cfg(unix)]
-    let name = crate::sys::signal::host_name();
-    #[cfg(not(unix))]
-    let name = std::env::var("COMPUTERNAME").ok();
-    name.filter(|name| !name.is_empty())
 }
 
 /// Such as `20261121T035000Z`.

@@ -1,7 +1,7 @@
 //! What the data is called.
 
+use std::env;
 use std::path::Path;
-use std::{env, fs};
 
 /// What statemap data says about where it comes from, besides its times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,17 +20,16 @@ impl Labels {
         let name = program.as_deref().and_then(Path::file_stem);
         Self {
             title: name.map_or_else(|| "program".to_owned(), |n| n.to_string_lossy().into_owned()),
-            host: host(),
+            host: host_name(),
         }
     }
 }
 
-/// The host's name, where it can be had without a system call of one's own.
-fn host() -> Option<String> {
-    let from_kernel = fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let name = from_kernel
-        .or_else(|| env::var("HOSTNAME").ok())
-        .or_else(|| env::var("COMPUTERNAME").ok())?;
-    let name = name.trim();
-    (!name.is_empty()).then(|| name.to_owned())
+/// The name of this host, if it has one.
+pub(crate) fn host_name() -> Option<String> {
+    #[cfg(unix)]
+    let name = crate::sys::signal::host_name();
+    #[cfg(not(unix))]
+    let name = env::var("COMPUTERNAME").ok();
+    name.filter(|name| !name.is_empty())
 }

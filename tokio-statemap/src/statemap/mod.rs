@@ -25,6 +25,7 @@ pub use cut::cut;
 pub use format::{Datum, Metadata, State, TagDefinition};
 pub(crate) use format::{Ours, is_root};
 pub use labels::Labels;
+pub(crate) use labels::host_name;
 pub use write::{write_tasks, write_workers};
 
 /// A timeline that is ready to be written as statemap data.

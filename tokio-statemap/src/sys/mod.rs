@@ -6,7 +6,11 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod chunk;
+#[cfg(unix)]
+pub(crate) mod folder;
 mod prefetch;
+#[cfg(unix)]
+pub(crate) mod secure;
 #[cfg(unix)]
 pub(crate) mod signal;
 pub(crate) mod tsc;

@@ -5,7 +5,6 @@ mod check;
 mod failure;
 mod generate;
 mod input;
-mod output;
 mod progress;
 mod render;
 mod report;

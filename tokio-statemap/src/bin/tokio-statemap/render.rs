@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
+use tokio_statemap::__private::write_file;
 use tokio_statemap::picture::Picture;
 use tokio_statemap::{html, svg};
 
 use crate::args::{Format, Render};
 use crate::failure::Failure;
 use crate::input::read_all;
-use crate::output;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: Render) -> Result<(), Failure> {
@@ -34,7 +34,7 @@ pub(crate) fn run(args: Render) -> Result<(), Failure> {
     if args.output.as_os_str() == "-" {
         return draw(&mut io::stdout().lock()).map_err(|error| Failure::stdout(&error));
     }
-    output::write(&args.output, draw).map_err(|error| match error.kind() {
+    write_file(&args.output, draw).map_err(|error| match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::Closed,
         _ => Failure::of(&args.output, format_args!("can't be written: {error}")),
     })

@@ -1,0 +1,62 @@
+//! What a process that was killed has left.
+
+use std::collections::hash_map::RandomState;
+use std::ffi::{OsStr, OsString};
+use std::hash::{BuildHasher, Hasher};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+
+use super::place::Place;
+use crate::sys::folder::{Links, Lock, lock};
+use crate::sys::secure::effective_user;
+
+const SUFFIX: &str = ".statemap-tmp";
+const RANDOM_DIGITS: usize = 16;
+
+/// A hidden name for a file that is to be called `name`. Nobody can foresee it.
+pub(super) fn name_beside(name: &OsStr) -> OsString {
+    // Its keys come from the system's random numbers.
+    let random = RandomState::new().build_hasher().finish();
+    let mut hidden = prefix(name);
+    hidden.push(format!("{random:0RANDOM_DIGITS$x}{SUFFIX}"));
+    hidden
+}
+
+fn prefix(name: &OsStr) -> OsString {
+    // There are file systems with names of 143 bytes.
+    const LONGEST: usize = 100;
+    let name = name.as_bytes();
+    let mut prefix = OsString::from(".");
+    prefix.push(OsStr::from_bytes(&name[..name.len().min(LONGEST)]));
+    prefix.push(".");
+    prefix
+}
+
+fn is_beside(hidden: &OsStr, name: &OsStr) -> bool {
+    let middle = hidden.as_bytes().strip_prefix(prefix(name).as_bytes());
+    let random = middle.and_then(|middle| middle.strip_suffix(SUFFIX.as_bytes()));
+    random.is_some_and(|random| {
+        random.len() == RANDOM_DIGITS && random.iter().all(u8::is_ascii_hexdigit)
+    })
+}
+
+/// Removes what earlier writers of `place` have left, as far as it belongs to this user, or to the
+/// owner of what is there now, and no other process is writing it.
+pub(super) fn remove(place: &Place) {
+    // A relative path begins in the working folder.
+    let folder = std::path::Path::new(".").join(&place.folder_path);
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+    for hidden in names.filter(|hidden| is_beside(hidden, &place.name)) {
+        let flags = libc::O_RDONLY | libc::O_NONBLOCK;
+        let Ok(file) = place.folder.file(&hidden, flags, 0, Links::Refuse) else { continue };
+        let is_owner =
+            |user| user == effective_user() || place.entry.is_some_and(|entry| user == entry.user);
+        let is_ours = file
+            .metadata()
+            .is_ok_and(|found| found.is_file() && is_owner(found.uid()) && found.nlink() == 1);
+        if is_ours && lock(&file, Lock::Shared).is_ok() {
+            let _ = place.folder.remove(&hidden);
+        }
+    }
+}

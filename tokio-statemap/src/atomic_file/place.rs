@@ -1,0 +1,252 @@
+//! Where a path leads.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use super::{Missing, Readers, leftovers, no_file_name};
+use crate::sys::folder::{Entry, Folder, Links};
+use crate::sys::secure::{effective_user, is_secure, is_writable};
+
+/// A name in a folder that is open. All links that lead there are followed.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) folder: Folder,
+    /// Where that was as it was opened.
+    pub(super) folder_path: PathBuf,
+    pub(super) name: OsString,
+    /// What was there.
+    pub(super) entry: Option<Entry>,
+    /// Whether it stands for a descriptor.
+    is_descriptor: bool,
+}
+
+/// A path that is followed step by step. The kernel would do it in one, but wouldn't say whose links
+/// it follows.
+struct Walk {
+    folder: Folder,
+    path: PathBuf,
+    rest: VecDeque<Step>,
+    links: usize,
+}
+
+#[derive(Debug)]
+enum Step {
+    Root,
+    Up,
+    Name(OsString),
+}
+
+impl Place {
+    pub(super) fn find(path: &Path, missing: Missing) -> io::Result<Self> {
+        path.file_name().ok_or_else(no_file_name)?;
+        let mut walk = Walk::start(path)?;
+        loop {
+            match walk.rest.pop_front() {
+                // A link may lead to a folder so.
+                None => return Err(io::ErrorKind::IsADirectory.into()),
+                Some(Step::Root) => walk.root()?,
+                Some(Step::Up) => walk.up()?,
+                Some(Step::Name(name)) if !walk.rest.is_empty() => walk.down(&name, missing)?,
+                Some(Step::Name(name)) => {
+                    if let Some(name) = walk.last(name)? {
+                        return Self::of(walk, name);
+                    }
+                }
+            }
+        }
+    }
+
+    fn of(walk: Walk, name: OsString) -> io::Result<Self> {
+        let Walk { folder, path: folder_path, .. } = walk;
+        let entry = folder.entry(&name)?;
+        let is_descriptor = entry.is_some()
+            && (folder.is_of_processes()
+                || folder_path == Path::new("/dev/fd")
+                || folder_path == Path::new("/dev") && (name == "stdout" || name == "stderr"));
+        if let Some(entry) = entry {
+            if entry.is_folder() && !is_descriptor {
+                return Err(io::ErrorKind::IsADirectory.into());
+            }
+            refuse_planted(&folder, &folder_path, &name, entry)?;
+        }
+        Ok(Self { folder, folder_path, name, entry, is_descriptor })
+    }
+
+    pub(super) fn real_path(&self) -> PathBuf {
+        self.folder_path.join(&self.name)
+    }
+
+    pub(super) fn is_stream(&self) -> bool {
+        self.is_descriptor || self.entry.is_some_and(|entry| !entry.is_file())
+    }
+
+    /// What is there now, if it may be replaced.
+    pub(super) fn look_again(&self) -> io::Result<Option<Entry>> {
+        let entry = self.folder.entry(&self.name)?;
+        if let Some(entry) = entry {
+            refuse_planted(&self.folder, &self.folder_path, &self.name, entry)?;
+        }
+        Ok(entry)
+    }
+
+    /// Opens the stream that was found; `None` if it is none any more.
+    pub(super) fn open_stream(&self, readers: Readers) -> io::Result<Option<File>> {
+        let number = self.name.to_str().and_then(|name| name.parse().ok());
+        if self.is_descriptor && is_secure() && !number.is_some_and(is_writable) {
+            // To open it anew could give a right to the caller that only this process has.
+            let problem = "it isn't open for writing";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
+        }
+        let wait = if readers == Readers::Expect { libc::O_NONBLOCK } else { 0 };
+        let links = if self.is_descriptor { Links::Follow } else { Links::Refuse };
+        let flags = libc::O_WRONLY | libc::O_APPEND | wait;
+        let file = match self.folder.file(&self.name, flags, 0, links) {
+            Err(error) if error.raw_os_error() == Some(libc::ENXIO) => {
+                return Err(io::Error::new(io::ErrorKind::BrokenPipe, "nobody reads from it"));
+            }
+            Err(error) if error.raw_os_error() == Some(libc::ELOOP) => return Ok(None),
+            opened => opened?,
+        };
+        if !self.is_descriptor {
+            let found = file.metadata()?;
+            if found.is_file() {
+                return Ok(None);
+            }
+            let entry = Entry { mode: found.mode(), user: found.uid(), group: found.gid() };
+            refuse_planted(&self.folder, &self.folder_path, &self.name, entry)?;
+        }
+        Ok(Some(file))
+    }
+
+    pub(super) fn remove_leftovers(&self) {
+        leftovers::remove(self);
+    }
+}
+
+impl Walk {
+    fn start(path: &Path) -> io::Result<Self> {
+        let folder = Folder::start(path.is_absolute())?;
+        let mut walk = Self { folder, path: PathBuf::new(), rest: VecDeque::new(), links: 0 };
+        walk.follow(path);
+        Ok(walk)
+    }
+
+    /// What is still to be gone begins with `path`.
+    fn follow(&mut self, path: &Path) {
+        for component in path.components().rev() {
+            self.rest.push_front(match component {
+                Component::Prefix(_) | Component::RootDir => Step::Root,
+                Component::CurDir => continue,
+                Component::ParentDir => Step::Up,
+                Component::Normal(name) => Step::Name(name.to_owned()),
+            });
+        }
+    }
+
+    fn root(&mut self) -> io::Result<()> {
+        self.folder = Folder::start(true)?;
+        self.path = "/".into();
+        Ok(())
+    }
+
+    fn up(&mut self) -> io::Result<()> {
+        self.folder = self.folder.folder(OsStr::new(".."), Links::Refuse)?;
+        // No link is in it, but it may begin in a working folder that has no path here.
+        if matches!(self.path.components().next_back(), None | Some(Component::ParentDir)) {
+            self.path.push("..");
+        } else {
+            self.path.pop();
+        }
+        Ok(())
+    }
+
+    /// Into the folder `name`, which may be a link to one.
+    fn down(&mut self, name: &OsStr, missing: Missing) -> io::Result<()> {
+        let opened = match self.folder.folder(name, Links::Refuse) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && missing == Missing::Make => {
+                let mode = if is_secure() { 0o700 } else { 0o777 };
+                match self.folder.make(name, mode) {
+                    // Runs side by side make the same ones.
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+                    _ => self.folder.folder(name, Links::Refuse),
+                }
+            }
+            opened => opened,
+        };
+        let error = match opened {
+            Ok(folder) => {
+                self.path.push(name);
+                self.folder = folder;
+                return Ok(());
+            }
+            Err(error) => error,
+        };
+        let Some(entry) = self.folder.entry(name)?.filter(Entry::is_link) else {
+            return Err(error);
+        };
+        if self.folder.is_of_processes() {
+            // Such as `/proc/self/cwd`, whose text may be of another root.
+            self.folder = self.folder.folder(name, Links::Follow)?;
+            self.path.push(name);
+            return Ok(());
+        }
+        self.follow_link(name, entry)
+    }
+
+    /// At the last step: the name, unless it is a link, which then is to be gone.
+    fn last(&mut self, name: OsString) -> io::Result<Option<OsString>> {
+        match self.folder.entry(&name)? {
+            Some(entry) if entry.is_link() && !self.folder.is_of_processes() => {
+                self.follow_link(&name, entry).map(|()| None)
+            }
+            _ => Ok(Some(name)),
+        }
+    }
+
+    fn follow_link(&mut self, name: &OsStr, entry: Entry) -> io::Result<()> {
+        const MOST_LINKS: usize = 40;
+        refuse_planted(&self.folder, &self.path, name, entry)?;
+        self.links += 1;
+        if self.links > MOST_LINKS {
+            return Err(io::Error::from_raw_os_error(libc::ELOOP));
+        }
+        // Who isn't its owner nor the folder's can't put another in its place meanwhile.
+        let text = self.folder.link(name)?;
+        let ends_in_folder = text.as_bytes().ends_with(b"/");
+        if ends_in_folder && self.rest.is_empty() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        self.follow(Path::new(&text));
+        Ok(())
+    }
+}
+
+/// An error if `entry` is in a folder where everybody may make something, as in `/tmp`, and was made
+/// by neither this user nor the folder's owner: to follow or to write it could do what they want.
+fn refuse_planted(folder: &Folder, path: &Path, name: &OsStr, entry: Entry) -> io::Result<()> {
+    let folder = folder.itself()?;
+    #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
+    let everybodys = u32::from(libc::S_ISVTX | libc::S_IWOTH);
+    let is_everybodys = folder.mode & everybodys == everybodys;
+    if !is_everybodys || entry.user == effective_user() || entry.user == folder.user {
+        return Ok(());
+    }
+    let what = match () {
+        () if entry.is_link() => "link",
+        () if entry.is_file() => "file",
+        () => "pipe or device",
+    };
+    Err(io::Error::new(
+        io::ErrorKind::PermissionDenied,
+        format!(
+            "{} is another user's {what} in a folder where everybody may write: it is left alone; \
+             write to another folder, or have it removed",
+            path.join(name).display()
+        ),
+    ))
+}
