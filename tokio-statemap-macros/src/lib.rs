@@ -63,6 +63,9 @@ use self::args::Kind;
 /// `{bin}.statemap.html` is written; without the feature `html`, `{bin}.tasks.json` and
 /// `{bin}.workers.json`.
 ///
+/// Each run has files of its own: where the function is called again in the same process, or another
+/// function has the same path, the second `statemap.html` is `statemap.2.html`.
+///
 /// A *duration* is a string of a number and a unit (`ns`, `us`, `ms`, `s`, `m`, `h`): `"250us"`,
 /// `"1.5s"`, `"2m"`.
 ///

@@ -47,8 +47,10 @@ impl Drop for Scratch {
     }
 }
 
+type Make = fn(Place) -> NewFile;
+
 /// Each way that a file can be made, whatever this system can do.
-fn each_way() -> [(&'static str, fn(Place) -> NewFile); 3] {
+fn each_way() -> [(&'static str, Make); 3] {
     [
         ("as the system can", |place| NewFile::create(place).unwrap()),
         ("with a hidden name", |place| NewFile::named(place, 0o600).unwrap()),

@@ -1,5 +1,6 @@
-//! What Rust has no safe way to say: the process's signals, the processor's time stamp counter, and
-//! memory that is appended to while it is read, or asked for before it is needed.
+//! What Rust has no safe way to say: the process's signals and rights, folders that are open, the
+//! processor's time stamp counter, and memory that is appended to while it is read, or asked for before
+//! it is needed.
 //!
 //! All `unsafe` of this crate is in here, and each block names the test that holds it.
 

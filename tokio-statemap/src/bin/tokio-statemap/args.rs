@@ -59,8 +59,8 @@ Examples:
   zcat tasks.json.gz | tokio-statemap render - --format html -o - > statemap.html
 
 Files that overlap in time are laid out by their clocks, one below the other, workers above tasks. Of \
-others each begins at the left edge. With --begin, times count from there. The output is written beside the file and renamed, so that it is \
-all there or as it was.")]
+others each begins at the left edge. With --begin, times count from there. The output takes the \
+file's place when it is complete, so that it is all there or as it was.")]
 pub(crate) struct Render {
     #[command(flatten)]
     pub(crate) files: Files,
