@@ -13,6 +13,8 @@ pub(crate) struct Pair {
     observed: Command,
     plain: Command,
     folder: PathBuf,
+    /// The later runs in the process, by what is in their files' names.
+    later: Option<&'static str>,
 }
 
 /// What came of the one that was recorded.
@@ -51,7 +53,7 @@ impl Pair {
             command.arg(way);
             command
         };
-        Self { observed: of(observed), plain: of(plain), folder }
+        Self { observed: of(observed), plain: of(plain), folder, later: None }
     }
 
     pub(crate) fn in_modes(program: &str, way: &str) -> Self {
@@ -67,6 +69,12 @@ impl Pair {
     pub(crate) fn with(mut self, change: impl Fn(&mut Command)) -> Self {
         change(&mut self.observed);
         change(&mut self.plain);
+        self
+    }
+
+    /// There is a later run in the process, whose files bear `name`: `tasks.2.json`.
+    pub(crate) fn with_later_run(mut self, name: &'static str) -> Self {
+        self.later = Some(name);
         self
     }
 
@@ -98,12 +106,31 @@ impl Pair {
         assert_eq!(ended.status, plain.status, "{}", ended.stderr);
         assert_eq!(ended.stdout, plain.stdout, "{}", ended.stderr);
         assert_eq!(ended.comparable_stderr(), plain.comparable_stderr());
+        if let Some(later) = self.later {
+            self.take_away(later);
+        }
         Observed {
             tasks: file(&self.folder, "tasks.json"),
             workers: file(&self.folder, "workers.json"),
             ended,
         }
         .check(&self.folder)
+    }
+}
+
+impl Pair {
+    /// Checks the files of a later run, and removes them.
+    #[track_caller]
+    fn take_away(&self, later: &str) {
+        for kind in ["tasks", "workers"] {
+            file(&self.folder, &format!("{kind}.{later}.json"));
+        }
+        let names = ["tasks.json", "workers.json", "statemap.html", "statemap.svg", "report.txt"];
+        for name in names {
+            let (stem, extension) = name.split_once('.').unwrap();
+            let name = format!("{stem}.{later}.{extension}");
+            fs::remove_file(self.folder.join(&name)).unwrap_or_else(|_| panic!("{name}"));
+        }
     }
 }
 

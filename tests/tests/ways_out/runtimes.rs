@@ -20,7 +20,7 @@ fn shutdown_with_stuck_tasks() {
 
 #[test]
 fn one_run_after_the_other() {
-    either!("twice").compare();
+    either!("twice").with_later_run("2").compare();
 }
 
 #[test]
