@@ -107,8 +107,17 @@ impl Running {
     /// # Panics
     ///
     /// If it doesn't end.
-    pub fn end(mut self) -> Ended {
-        let deadline = Instant::now() + PATIENCE;
+    pub fn end(self) -> Ended {
+        self.end_within(PATIENCE)
+    }
+
+    /// The same for one that may take no longer than that.
+    ///
+    /// # Panics
+    ///
+    /// If it doesn't end.
+    pub fn end_within(mut self, patience: Duration) -> Ended {
+        let deadline = Instant::now() + patience;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;

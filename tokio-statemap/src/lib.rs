@@ -52,6 +52,11 @@ pub mod html;
 #[cfg(feature = "record")]
 mod lost;
 mod message;
+#[cfg_attr(
+    not(all(unix, feature = "record")),
+    allow(dead_code, reason = "some of it is for writes that don't block, and for signals")
+)]
+mod patience;
 #[cfg(feature = "record")]
 #[cfg_attr(not(feature = "html"), allow(dead_code, reason = "some of it only the page shows"))]
 pub mod picture;

@@ -104,7 +104,8 @@ impl Place {
         }
         let wait = if readers == Readers::Expect { libc::O_NONBLOCK } else { 0 };
         let links = if self.is_descriptor { Links::Follow } else { Links::Refuse };
-        let flags = libc::O_WRONLY | libc::O_APPEND | wait;
+        // A terminal must not become the program's by this.
+        let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_NOCTTY | wait;
         let file = match self.folder.file(&self.name, flags, 0, links) {
             Err(error) if error.raw_os_error() == Some(libc::ENXIO) => {
                 return Err(io::Error::new(io::ErrorKind::BrokenPipe, "nobody reads from it"));

@@ -10,7 +10,7 @@ use super::target::Target;
 use super::targets::Targets;
 use crate::config::TraceTarget;
 use crate::error::Error;
-use crate::message::print;
+use crate::message::{print, print_in_test};
 use crate::picture::Picture;
 use crate::report;
 use crate::side_by_side::{MANY_EVENTS, side_by_side};
@@ -28,7 +28,7 @@ pub(super) struct Outputs {
     /// `None` is stderr.
     report: Option<Target>,
     labels: Labels,
-    /// Tests print by `eprint!`, which their harness captures.
+    /// What tests print their harness captures.
     is_test: bool,
     is_delayed: bool,
 }
@@ -131,7 +131,7 @@ impl Outputs {
             text += &format!("tokio-statemap: not written: {error}\n");
         }
         match self.is_test {
-            true => eprint!("{text}"),
+            true => print_in_test(text),
             false => print(format_args!("{text}")),
         }
     }

@@ -2,12 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::thread;
-use std::time::Duration;
 
-/// How long the program's end is held up for somebody who doesn't read on.
-const PATIENCE: Duration = Duration::from_secs(10);
-const STEP: Duration = Duration::from_millis(5);
+#[cfg(unix)]
+use crate::patience;
+#[cfg(unix)]
+use crate::sys::stderr::wait_until_ready;
 
 /// Writes to a stream, and gives up rather than wait for ever.
 #[derive(Debug)]
@@ -21,14 +20,15 @@ impl Stream {
 }
 
 impl Write for Stream {
+    #[cfg(unix)]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        for _ in 0..PATIENCE.as_millis() / STEP.as_millis() {
-            match self.0.write(bytes) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(STEP),
-                written => return written,
-            }
-        }
-        Err(io::Error::new(io::ErrorKind::TimedOut, "nobody reads on"))
+        let fd = std::os::fd::AsRawFd::as_raw_fd(&self.0);
+        patience::until_ready(|| self.0.write(bytes), |at_most| wait_until_ready(fd, at_most))
+    }
+
+    #[cfg(not(unix))]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

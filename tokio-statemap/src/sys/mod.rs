@@ -1,6 +1,6 @@
-//! What Rust has no safe way to say: the process's signals and rights, folders that are open, the
-//! processor's time stamp counter, and memory that is appended to while it is read, or asked for before
-//! it is needed.
+//! What Rust has no safe way to say: the process's signals and rights, folders that are open, writes
+//! that don't block, the processor's time stamp counter, and memory that is appended to while it is
+//! read, or asked for before it is needed.
 //!
 //! All `unsafe` of this crate is in here, and each block names the test that holds it.
 
@@ -14,4 +14,6 @@ mod prefetch;
 pub(crate) mod secure;
 #[cfg(unix)]
 pub(crate) mod signal;
+#[cfg(unix)]
+pub(crate) mod stderr;
 pub(crate) mod tsc;

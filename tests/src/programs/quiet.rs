@@ -1,0 +1,82 @@
+//! Programs that print nothing: what their stdout and stderr are is up to the test.
+
+use std::future::pending;
+use std::io::{Write, stderr};
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+/// The path that the variable `name` holds, else the file `default` of this run.
+pub fn path(name: &str, default: &str) -> PathBuf {
+    std::env::var_os(name).map_or_else(|| super::out(default), PathBuf::from)
+}
+
+/// The body.
+pub async fn run(way: &str) {
+    tokio::spawn(async {}).await.unwrap();
+    match way {
+        "returns" => {}
+        "exits" => std::process::exit(3),
+        "aborts" => std::process::abort(),
+        "panics" => {
+            std::panic::set_hook(Box::new(|_| {}));
+            panic!("nobody is told");
+        }
+        "waits" => {
+            is_ready();
+            pending().await
+        }
+        // In the allocator, in hooks and in calls that can be interrupted, on all threads.
+        "busy" => {
+            for _ in 0..2 {
+                thread::spawn(allocate);
+                tokio::spawn(async {
+                    loop {
+                        allocate_once(5_000);
+                        tokio::task::yield_now().await;
+                    }
+                });
+            }
+            is_ready();
+            loop {
+                allocate_once(70_000);
+                tokio::spawn(async { allocate_once(3_000) }).await.unwrap();
+                thread::sleep(Duration::from_micros(10));
+            }
+        }
+        // A thread of the program's is in the middle of printing.
+        "prints" => {
+            thread::spawn(|| {
+                let mut stderr = stderr().lock();
+                is_ready();
+                for _ in 0..100_000 {
+                    stderr.write_all(b"a line\n").unwrap();
+                }
+            });
+            pending().await
+        }
+        // It has stderr for itself.
+        "locks" => {
+            let _stderr = stderr().lock();
+            is_ready();
+            thread::park();
+        }
+        _ => panic!("no such way: {way}"),
+    }
+}
+
+fn allocate() -> ! {
+    loop {
+        allocate_once(2_000);
+    }
+}
+
+fn allocate_once(most_bytes: usize) {
+    let sizes = [1, 2, 3, 5, 8, 13, 21, 34].map(|part| most_bytes / part);
+    std::hint::black_box(sizes.map(Vec::<u8>::with_capacity));
+}
+
+/// The test sees a file.
+fn is_ready() {
+    std::fs::write(super::out("ready"), "").unwrap();
+}

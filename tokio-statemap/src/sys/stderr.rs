@@ -1,0 +1,134 @@
+//! stderr, written to without ever being blocked.
+//!
+//! Whether a write blocks is a matter of the open file, which the program shares with its parent and its
+//! children: it must stay as it is. So it is opened once more where that can be, and asked before each
+//! write where it can't.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, RawFd};
+use std::time::Duration;
+
+use crate::patience;
+
+const FD: RawFd = libc::STDERR_FILENO;
+
+/// Writes all of `bytes`, in one write unless that is refused, or gives up.
+///
+/// It takes no lock: who has that of `std::io::stderr` may be blocked for ever.
+pub(crate) fn write_all(bytes: &[u8]) -> io::Result<()> {
+    Stderr::open()?.write_all(bytes)
+}
+
+/// Waits until `fd` takes something or fails, but no longer than that. It may return early.
+pub(crate) fn wait_until_ready(fd: RawFd, at_most: Duration) {
+    poll(fd, i32::try_from(at_most.as_millis()).unwrap_or(i32::MAX));
+}
+
+/// Whether a write to `fd` comes to something within so many milliseconds.
+fn poll(fd: RawFd, ms: i32) -> bool {
+    let mut polled = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
+    // SAFETY: it is one entry, which lives through the call; `fd` may be none. Test: `ways_out::unread`.
+    unsafe { libc::poll(&raw mut polled, 1, ms) > 0 }
+}
+
+enum Stderr {
+    /// Opened once more: a pipe or a terminal.
+    Own(File),
+    /// The program's own.
+    Shared(Kind),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Nobody needs to read it.
+    File,
+    Socket,
+    Terminal,
+    Other,
+}
+
+impl Stderr {
+    fn open() -> io::Result<Self> {
+        let kind = kind()?;
+        Ok(open_again(kind).map_or(Self::Shared(kind), Self::Own))
+    }
+
+    fn write_at_once(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let length = match self {
+            Self::Own(file) => return file.write(bytes),
+            Self::Shared(Kind::Socket) => return send(bytes),
+            Self::Shared(Kind::File) => bytes.len(),
+            // More may block although it is ready.
+            Self::Shared(_) => match poll(FD, 0) {
+                true => bytes.len().min(libc::PIPE_BUF as usize),
+                false => return Err(io::ErrorKind::WouldBlock.into()),
+            },
+        };
+        // SAFETY: so many bytes are there. Test: `hostile::environment::stderr_is_full`.
+        counted(unsafe { libc::write(FD, bytes.as_ptr().cast(), length) })
+    }
+}
+
+impl Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let fd = match self {
+            Self::Own(file) => file.as_raw_fd(),
+            Self::Shared(_) => FD,
+        };
+        patience::until_ready(|| self.write_at_once(bytes), |at_most| wait_until_ready(fd, at_most))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn kind() -> io::Result<Kind> {
+    // SAFETY: all zeroes are a valid `stat`, and the calls have no other precondition.
+    // Test: `ways_out::unread`.
+    unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        if libc::fstat(FD, &raw mut stat) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(match stat.st_mode & libc::S_IFMT {
+            libc::S_IFREG => Kind::File,
+            libc::S_IFSOCK => Kind::Socket,
+            libc::S_IFCHR if libc::isatty(FD) == 1 => Kind::Terminal,
+            _ => Kind::Other,
+        })
+    }
+}
+
+/// Linux opens the same pipe or terminal there, as a file of its own. It may not be allowed to, and other
+/// systems, if they have such a path, give back what is shared.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn open_again(kind: Kind) -> Option<File> {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+    const PATH: &str = "/proc/self/fd/2";
+    let found = std::fs::metadata(PATH).ok()?;
+    let is_meant = match kind {
+        // Not the other end of terminals: to open that makes a new one.
+        Kind::Terminal => found.rdev() != libc::makedev(5, 2),
+        Kind::Other => found.file_type().is_fifo(),
+        Kind::File | Kind::Socket => false,
+    };
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let open = || File::options().write(true).custom_flags(flags).open(PATH).ok();
+    is_meant.then(open).flatten()
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn open_again(_: Kind) -> Option<File> {
+    None
+}
+
+fn send(bytes: &[u8]) -> io::Result<usize> {
+    // SAFETY: so many bytes are there. Test: `ways_out::unread::stderr_is_a_full_socket`.
+    counted(unsafe { libc::send(FD, bytes.as_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT) })
+}
+
+fn counted(written: libc::ssize_t) -> io::Result<usize> {
+    usize::try_from(written).map_err(|_| io::Error::last_os_error())
+}
