@@ -6,6 +6,9 @@ pub mod exits;
 pub mod forks;
 pub mod handlers;
 pub mod hostile;
+#[cfg(target_os = "linux")]
+pub mod interrupted;
+pub mod quiet;
 pub mod stuck;
 
 use std::future::pending;
@@ -49,6 +52,8 @@ pub async fn run(way: &str) {
         _ => match way.split_once('_') {
             Some(("exit", from)) => exits::exit_from(from).await,
             Some(("panic", place)) => exits::panic_in(place).await,
+            #[cfg(target_os = "linux")]
+            Some(("interrupted", call)) => interrupted::run(call).await,
             Some(("handler", which)) => handlers::run(which).await,
             Some(("stuck", how)) => stuck::run(how).await,
             Some(("fork", child)) => forks::run(child).await,

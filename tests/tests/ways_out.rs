@@ -8,6 +8,9 @@ mod abort;
 mod exits;
 #[path = "ways_out/forks.rs"]
 mod forks;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[path = "ways_out/interrupted.rs"]
+mod interrupted;
 #[path = "ways_out/pair.rs"]
 mod pair;
 #[path = "ways_out/runtimes.rs"]
@@ -16,3 +19,5 @@ mod runtimes;
 mod signals;
 #[path = "ways_out/stderr.rs"]
 mod stderr;
+#[path = "ways_out/unread.rs"]
+mod unread;

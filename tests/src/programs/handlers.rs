@@ -60,8 +60,9 @@ pub async fn run(which: &str) {
             aborts.recv().await;
             println!("survived");
         }
-        // Nobody handles it, and the program ends by itself before it can be dealt with.
-        "none" => send(libc::SIGINT),
+        // Nobody handles it, and the program ends by itself before it can be dealt with. Who has sent it
+        // would see none of that.
+        "none" => thread::spawn(|| send(libc::SIGINT)).join().unwrap(),
         "after" => {
             set();
             wait().await;

@@ -142,7 +142,12 @@ impl Active {
                 Err(TryLockError::Poisoned(written)) => {
                     return self.write(&mut written.into_inner());
                 }
-                Err(TryLockError::WouldBlock) => std::thread::sleep(STEP),
+                Err(TryLockError::WouldBlock) => {
+                    // Who writes may be kept in the handler.
+                    #[cfg(unix)]
+                    signal::let_go();
+                    std::thread::sleep(STEP);
+                }
             }
         }
     }

@@ -2,22 +2,26 @@
 //!
 //! A signal handler may do next to nothing, so ours notes the signal and wakes a thread, which does
 //! the rest. It does so without a file descriptor: a program may close those that it doesn't know.
+//! Meanwhile the program runs on, as it may hold locks that the thread needs. But a thread that would see
+//! the signal, as the call that it is in would fail, stays in the handler, where the process dies.
 //!
 //! The handler only ever replaces the default action; an application that sets a handler of its own
 //! replaces ours, and one that chains to the handler before it (as signal-hook and so Tokio do)
 //! calls ours too: ours then sees that it is no longer the one that is set, and leaves the signal to
 //! the application.
 
+mod interrupted;
 mod wake;
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::message::say;
+use crate::patience;
 
-type Handler = extern "C" fn(c_int);
+type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 /// Those whose default action ends the process and that people and supervisors send; and the last
 /// thing that happens in an abort, be it by a panic that can't unwind or by `process::abort`.
@@ -43,6 +47,8 @@ static THREAD: AtomicUsize = AtomicUsize::new(0);
 static IS_DYING: AtomicBool = AtomicBool::new(false);
 /// Whether the thread has dealt with an abort.
 static ABORT_SEEN: AtomicBool = AtomicBool::new(false);
+/// How often those were let go that are kept in the handler.
+static LET_GO: AtomicU32 = AtomicU32::new(0);
 
 /// Sets the handlers, starts the thread, and has `exit` call us: `last` is what is to be done before
 /// the process ends. Once a process, a child of a fork
@@ -95,7 +101,8 @@ pub(crate) fn wait_if_dying() {
 fn listen() -> std::io::Result<()> {
     // A child of a fork has its parent's handlers.
     let is_free = |(signal, handler): &&(c_int, Handler)| {
-        [libc::SIG_DFL, *handler as libc::sighandler_t].contains(&action(*signal))
+        let action = action(*signal).sa_sigaction;
+        [libc::SIG_DFL, *handler as libc::sighandler_t].contains(&action)
     };
     let ours: Vec<_> = SIGNALS.iter().filter(is_free).collect();
     if ours.is_empty() {
@@ -130,18 +137,25 @@ fn bit(signal: c_int) -> u32 {
 }
 
 /// The handler. Only what POSIX calls async-signal-safe happens here.
-extern "C" fn on_signal(signal: c_int) {
+extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     if !is_set(signal, on_signal) {
         return; // the application's handler called
     }
-    // SAFETY: `getpid`, `signal`, `raise` and what `tell` does are async-signal-safe; `errno` is
-    // the thread's own, and put back for the code that was interrupted.
-    // Tests: `ways_out::sigint`, `ways_out::fork`.
+    // SAFETY: `getpid`, `signal`, `raise`, `sigaction` and what `tell` and `keep` do are
+    // async-signal-safe; `errno` is the thread's own, and put back for the code that was interrupted.
+    // `info` and `context` are only looked at if it is the system that called, with both.
+    // Tests: `ways_out::sigint`, `ways_out::fork`, `ways_out::interrupted`.
     unsafe {
         let errno = errno_location();
         let errno_before = *errno;
         if libc::getpid() as u32 == PROCESS.load(Ordering::Relaxed) {
-            tell(signal);
+            let let_go = LET_GO.load(Ordering::Acquire);
+            let told = tell(signal);
+            // An application that puts our handler back by `signal` leaves that out.
+            let is_informed = action(signal).sa_flags & libc::SA_SIGINFO != 0;
+            if is_informed && interrupted::is_to_be_seen(info, context) {
+                keep(signal, told, let_go);
+            }
         } else {
             // In a child of a fork: die of it, as without us. It is delivered on return.
             libc::signal(signal, libc::SIG_DFL);
@@ -151,29 +165,54 @@ extern "C" fn on_signal(signal: c_int) {
     }
 }
 
-/// The handler of an abort, which ends the process as soon as it returns: it waits for the thread,
-/// but not for ever, as the program may be in any state by now.
-extern "C" fn on_abort(signal: c_int) {
+/// Keeps this thread in the handler until the process dies, or doesn't. It is async-signal-safe.
+fn keep(signal: c_int, told: u32, let_go: u32) {
+    let mut is_blocked = true;
+    wait_until(|| {
+        // From now on another one ends the process at once, and this may be the only thread that can
+        // take it.
+        if is_blocked && action(signal).sa_sigaction == libc::SIG_DFL {
+            unblock(signal);
+            is_blocked = false;
+        }
+        let is_dealt = DEALT.load(Ordering::Acquire).wrapping_sub(told) as i32 >= 0;
+        is_dealt || LET_GO.load(Ordering::Acquire) != let_go
+    });
+}
+
+/// Has those go on that are kept in the handler: one of them may have what is waited for.
+pub(crate) fn let_go() {
+    LET_GO.fetch_add(1, Ordering::AcqRel);
+}
+
+/// Waits in a handler for the thread, but not for ever, as the program may be in any state by now: 10 s
+/// besides those for which the thread itself waits for readers. It is async-signal-safe if `is_over` is.
+fn wait_until(mut is_over: impl FnMut() -> bool) {
     static STEP: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 2_000_000 };
-    const STEPS: u32 = 5_000; // 10 s
+    const STEPS: u32 = 5_000;
+    let mut steps = 0;
+    while steps < STEPS && !is_over() {
+        // SAFETY: it is async-signal-safe; `STEP` is valid, and where to write what is left of it may be
+        // null. Test: `ways_out::abort`.
+        unsafe { libc::nanosleep(&raw const STEP, std::ptr::null_mut()) };
+        steps += u32::from(!patience::is_waiting());
+    }
+}
+
+/// The handler of an abort, which ends the process as soon as it returns: it waits for the thread.
+extern "C" fn on_abort(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
     if !is_set(signal, on_abort) {
         return; // the application's handler called, and may want to go on
     }
-    // SAFETY: `getpid`, `pthread_self`, `nanosleep`, `signal`, `raise` and what `tell` does are
-    // async-signal-safe; `STEP` is valid, and where to write what is left of it may be null. The
-    // signal is delivered on return: it may also have been sent by `kill`.
+    // SAFETY: `getpid`, `pthread_self`, `signal`, `raise` and what `tell` and `wait_until` do are
+    // async-signal-safe. The signal is delivered on return: it may also have been sent by `kill`.
     // Test: `ways_out::abort`.
     unsafe {
         let is_ours = libc::getpid() as u32 == PROCESS.load(Ordering::Relaxed);
         let is_thread = libc::pthread_self() as usize == THREAD.load(Ordering::Relaxed);
         if is_ours && !is_thread {
             tell(signal);
-            for _ in 0..STEPS {
-                if ABORT_SEEN.load(Ordering::Acquire) {
-                    break;
-                }
-                libc::nanosleep(&raw const STEP, std::ptr::null_mut());
-            }
+            wait_until(|| ABORT_SEEN.load(Ordering::Acquire));
         }
         libc::signal(signal, libc::SIG_DFL);
         libc::raise(signal);
@@ -182,7 +221,7 @@ extern "C" fn on_abort(signal: c_int) {
 
 /// Whether `handler` is the one that is set. It is async-signal-safe.
 fn is_set(signal: c_int, handler: Handler) -> bool {
-    action(signal) == handler as libc::sighandler_t
+    action(signal).sa_sigaction == handler as libc::sighandler_t
 }
 
 fn write_all() {
@@ -191,11 +230,12 @@ fn write_all() {
     }
 }
 
-/// Tells the thread of `signal`. It is async-signal-safe.
-fn tell(signal: c_int) {
+/// Tells the thread of `signal`: the how manieth it is. It is async-signal-safe.
+fn tell(signal: c_int) -> u32 {
     CAME.fetch_or(bit(signal), Ordering::AcqRel);
-    TOLD.fetch_add(1, Ordering::AcqRel);
+    let told = TOLD.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
     wake::wake();
+    told
 }
 
 /// On the thread: the files, then the death that the program would have died.
@@ -209,18 +249,24 @@ fn on_delivery(signal: c_int) {
     // Another one while the files are written ends the process at once.
     set_action(signal, libc::SIG_DFL);
     write_all();
-    // SAFETY: the set is initialised by `sigemptyset` before it is used. The signal is unblocked
-    // in this thread, where `raise` sends it. Test: `ways_out::sigint`.
+    unblock(signal);
+    // SAFETY: it has no precondition. Test: `ways_out::sigint`.
+    unsafe { libc::raise(signal) };
+    // Still here: process 1 of a container ignores what it has no handler for, or the application
+    // has set one meanwhile.
+    IS_DYING.store(false, Ordering::Release);
+}
+
+/// Lets this thread take `signal`. It is async-signal-safe.
+fn unblock(signal: c_int) {
+    // SAFETY: the set is initialised by `sigemptyset` before it is used; all of it is async-signal-safe.
+    // Tests: `ways_out::sigint`, `ways_out::interrupted`.
     unsafe {
         let mut set = std::mem::zeroed();
         libc::sigemptyset(&raw mut set);
         libc::sigaddset(&raw mut set, signal);
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
-        libc::raise(signal);
     }
-    // Still here: process 1 of a container ignores what it has no handler for, or the application
-    // has set one meanwhile.
-    IS_DYING.store(false, Ordering::Release);
 }
 
 /// Keeps all signals from this thread: they are for the application's threads, or for nobody if
@@ -236,14 +282,14 @@ fn block_signals() {
     }
 }
 
-/// What is done on `signal` now.
-fn action(signal: c_int) -> libc::sighandler_t {
+/// What is done on `signal` now. It is async-signal-safe.
+fn action(signal: c_int) -> libc::sigaction {
     // SAFETY: all zeroes are a valid `sigaction`, and with a null pointer for the new action the
     // call only reads the present one into it. Test: `ways_out::own_handler`.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         libc::sigaction(signal, std::ptr::null(), &raw mut action);
-        action.sa_sigaction
+        action
     }
 }
 
@@ -254,7 +300,7 @@ fn set_action(signal: c_int, handler: libc::sighandler_t) {
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler;
-        action.sa_flags = libc::SA_RESTART;
+        action.sa_flags = libc::SA_RESTART | libc::SA_SIGINFO;
         libc::sigaction(signal, &raw const action, std::ptr::null_mut());
     }
 }

@@ -1,0 +1,72 @@
+//! Calls that a deadly signal interrupts: the program doesn't see them fail, it dies in them.
+
+use std::os::unix::process::ExitStatusExt;
+
+use crate::pair::Pair;
+use crate::unread::{Case, FILES, at_once};
+
+const CALLS: [&str; 10] = [
+    "pause",
+    "poll",
+    "select",
+    "nanosleep",
+    "sleep",
+    "sigsuspend",
+    "sigtimedwait",
+    "epoll_wait",
+    "recv",
+    "semop",
+];
+
+/// The same program under both flavors, on the way `interrupted_{way}`.
+fn pairs(way: &str) -> [Pair; 2] {
+    let way = &*format!("interrupted_{way}");
+    let of = |observed, plain, name| Pair::of(observed, plain, &format!("{name}-{way}"), way);
+    [
+        of(env!("CARGO_BIN_EXE_unit"), env!("CARGO_BIN_EXE_unit_plain"), "unit"),
+        of(env!("CARGO_BIN_EXE_single"), env!("CARGO_BIN_EXE_single_plain"), "single"),
+    ]
+}
+
+#[test]
+fn the_program_dies_in_the_call() {
+    at_once(CALLS, |call| {
+        for pair in pairs(call) {
+            let observed = pair.compare_signalled("ready", libc::SIGTERM);
+            assert_eq!(observed.ended.status.signal(), Some(libc::SIGTERM), "{call}");
+        }
+    });
+}
+
+#[test]
+fn the_program_dies_in_the_call_of_another_thread() {
+    at_once(CALLS, |call| {
+        for pair in pairs(&format!("thread_{call}")) {
+            let observed = pair.compare();
+            assert_eq!(observed.ended.status.signal(), Some(libc::SIGTERM), "{call}");
+        }
+    });
+}
+
+#[test]
+fn the_program_dies_of_its_own_hand() {
+    at_once(["raise", "kill"], |call| {
+        for pair in pairs(call) {
+            let observed = pair.compare();
+            assert_eq!(observed.ended.status.signal(), Some(libc::SIGTERM), "{call}");
+        }
+    });
+}
+
+/// Wherever the signal finds it: it may have what the writing needs.
+#[test]
+fn a_busy_program_is_not_stuck() {
+    at_once(0..4, |chunk| {
+        for count in 0..13 {
+            let name = format!("busy{chunk}-{count}");
+            let mut case = Case::new(&name, "busy", &[libc::SIGTERM]);
+            assert_eq!(case.ends().status.signal(), Some(libc::SIGTERM));
+            case.leaves(&FILES);
+        }
+    });
+}
