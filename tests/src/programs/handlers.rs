@@ -63,6 +63,16 @@ pub async fn run(which: &str) {
         // Nobody handles it, and the program ends by itself before it can be dealt with. Who has sent it
         // would see none of that.
         "none" => thread::spawn(|| send(libc::SIGINT)).join().unwrap(),
+        // The handler is taken out and put back by a program that keeps nothing but its address.
+        "restored" => {
+            // SAFETY: what is set is what was set before.
+            unsafe {
+                let before = libc::signal(libc::SIGTERM, libc::SIG_IGN);
+                libc::signal(libc::SIGTERM, before);
+            }
+            println!("ready");
+            std::future::pending().await
+        }
         "after" => {
             set();
             wait().await;

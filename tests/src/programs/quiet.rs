@@ -27,7 +27,7 @@ pub async fn run(way: &str) {
             pending().await
         }
         // In the allocator, in hooks and in calls that can be interrupted, on all threads.
-        "busy" => {
+        "busy" | "busy_kills" => {
             for _ in 0..2 {
                 thread::spawn(allocate);
                 tokio::spawn(async {
@@ -38,6 +38,9 @@ pub async fn run(way: &str) {
                 });
             }
             is_ready();
+            if way == "busy_kills" {
+                kill_this_thread_soon();
+            }
             loop {
                 allocate_once(70_000);
                 tokio::spawn(async { allocate_once(3_000) }).await.unwrap();
@@ -63,6 +66,17 @@ pub async fn run(way: &str) {
         }
         _ => panic!("no such way: {way}"),
     }
+}
+
+/// Sends this very thread a signal from another.
+fn kill_this_thread_soon() {
+    // SAFETY: the thread that is sent the signal is there for as long as the process.
+    let thread = unsafe { libc::pthread_self() } as usize;
+    thread::spawn(move || {
+        thread::sleep(Duration::from_millis(20));
+        // SAFETY: as above.
+        unsafe { libc::pthread_kill(thread as libc::pthread_t, libc::SIGTERM) };
+    });
 }
 
 fn allocate() -> ! {

@@ -61,10 +61,15 @@ fn the_program_dies_of_its_own_hand() {
 /// Wherever the signal finds it: it may have what the writing needs.
 #[test]
 fn a_busy_program_is_not_stuck() {
-    at_once(0..4, |chunk| {
+    let chunks: [(&str, &[i32]); 4] = [
+        ("busy", &[libc::SIGTERM]),
+        ("busy", &[libc::SIGTERM]),
+        ("busy", &[libc::SIGTERM]),
+        ("busy_kills", &[]),
+    ];
+    at_once(chunks.into_iter().enumerate(), |(chunk, (way, signals))| {
         for count in 0..13 {
-            let name = format!("busy{chunk}-{count}");
-            let mut case = Case::new(&name, "busy", &[libc::SIGTERM]);
+            let mut case = Case::new(&format!("{chunk}-{count}"), way, signals);
             assert_eq!(case.ends().status.signal(), Some(libc::SIGTERM));
             case.leaves(&FILES);
         }

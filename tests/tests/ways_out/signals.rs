@@ -73,6 +73,12 @@ fn own_handler() {
 }
 
 #[test]
+fn a_handler_that_is_put_back() {
+    dies_of(pair!("unit", "handler_restored"), libc::SIGTERM);
+    dies_of(pair!("single", "handler_restored"), libc::SIGTERM);
+}
+
+#[test]
 fn a_handler_of_one_signal_is_none_of_another() {
     let observed = pair!("unit", "handler_other").compare_when(|running| {
         running.wait_for("ready").signal(libc::SIGINT);

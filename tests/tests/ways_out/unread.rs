@@ -233,6 +233,40 @@ fn stderr_is_locked() {
     case.leaves(&FILES);
 }
 
+/// A test that is recorded, be it as one of these or by the next.
+#[tokio_statemap::test(
+    tasks = std::env::var_os("OUT").map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
+        .join("tasks.json")
+)]
+async fn a_recorded_test() {}
+
+/// Its report is printed where the harness captures it, which may be stderr in the end.
+#[test]
+fn stderr_of_a_test_is_not_read() {
+    at_once([("captured", &[][..]), ("not_captured", &["--nocapture"])], |(name, arguments)| {
+        let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/ways_out"), name);
+        let mut command = command(std::env::current_exe().unwrap(), &folder);
+        let (_reader, stderr) = full_pipe();
+        command.args(["--exact", "unread::a_recorded_test"]).args(arguments).stderr(stderr);
+        let ended = Running::start(&mut command).end_within(PATIENCE);
+        assert_eq!(ended.status.code(), Some(0), "{name}: {}", ended.stdout);
+        assert!(ended.stdout.contains("test result: ok. 1 passed"), "{name}: {}", ended.stdout);
+        assert!(folder.join("tasks.json").is_file(), "{name}");
+    });
+}
+
+/// What a test that fails has left is its report, too.
+#[test]
+fn the_harness_of_a_test_captures_its_report() {
+    let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/ways_out"), "harness");
+    let mut command = command(std::env::current_exe().unwrap(), &folder);
+    command.args(["--exact", "unread::a_recorded_test", "--show-output"]);
+    let ended = Running::start(&mut command).end();
+    assert_eq!(ended.status.code(), Some(0), "{}", ended.stdout);
+    assert!(ended.stdout.contains("recorded: "), "{}", ended.stdout);
+    assert!(!ended.stderr.contains("recorded: "), "{}", ended.stderr);
+}
+
 /// A reader that comes late is waited for, and gets all of it.
 #[test]
 fn a_late_reader_gets_the_report() {
