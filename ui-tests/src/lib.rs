@@ -7,11 +7,13 @@
 mod case;
 mod diagnostic;
 mod diff;
+mod impls;
 mod project;
 mod run;
 
 pub use case::{Case, Kind, cases};
 pub use diagnostic::Diagnostic;
 pub use diff::diff;
+pub use impls::foreign_impls;
 pub use project::{Built, Dependencies, Package, Project};
 pub use run::{Ended, run};

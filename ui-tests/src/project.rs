@@ -296,6 +296,55 @@ impl Project {
         packages.dedup();
         packages
     }
+
+    /// The packages that a program of `package` has code of, and the folders that they are in: what it
+    /// depends on, without what only runs while it is built.
+    pub fn linked(&self, package: &str) -> BTreeMap<String, PathBuf> {
+        let output = self
+            .cargo("metadata")
+            .args(["--format-version", "1", "--filter-platform", &host()])
+            .output()
+            .expect("cargo can be run");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
+        let by_id = |list: &Value| -> BTreeMap<String, Value> {
+            let list = list.as_array().into_iter().flatten();
+            list.map(|each| (each["id"].as_str().unwrap_or_default().to_owned(), each.clone()))
+                .collect()
+        };
+        let (packages, nodes) =
+            (by_id(&metadata["packages"]), by_id(&metadata["resolve"]["nodes"]));
+        let root = packages.iter().find(|(_, found)| found["name"] == package);
+        let mut ids = vec![root.expect("the package is in the workspace").0.clone()];
+        let mut linked = BTreeMap::new();
+        while let Some(id) = ids.pop() {
+            for dependency in nodes[&id]["deps"].as_array().into_iter().flatten() {
+                let id = dependency["pkg"].as_str().unwrap_or_default();
+                let kinds = dependency["dep_kinds"].as_array().into_iter().flatten();
+                let found = &packages[id];
+                let is_macro = found["targets"][0]["kind"][0] == "proc-macro";
+                if is_macro || !kinds.into_iter().any(|kind| kind["kind"].is_null()) {
+                    continue;
+                }
+                let name = found["name"].as_str().unwrap_or_default().to_owned();
+                let manifest = Path::new(found["manifest_path"].as_str().unwrap_or_default());
+                let folder = manifest.parent().expect("a manifest is in a folder").to_owned();
+                if linked.insert(name, folder).is_none() {
+                    ids.push(id.to_owned());
+                }
+            }
+        }
+        linked
+    }
+}
+
+/// What rustc calls the machine that it runs on.
+fn host() -> String {
+    let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
+    let output = Command::new(rustc).arg("-vV").output().expect("rustc can be run");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let host = said.lines().find_map(|line| line.strip_prefix("host: "));
+    host.expect("rustc tells its host").to_owned()
 }
 
 /// The workspace's folder. (Not by way of `..`: the path must stay as cargo has it.)

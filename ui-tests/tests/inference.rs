@@ -1,0 +1,78 @@
+//! What rustc infers in a program, it still infers with tokio-statemap in the program's tree.
+//!
+//! A crate anywhere in the tree that implements a trait of std for a type of std makes lines
+//! ambiguous, wherever they stand: `assert_eq!(bytes, [])` has one meaning as long as `u8` is
+//! comparable to `u8` alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ui_tests::{Dependencies, Package, Project, cases, foreign_impls};
+
+const TMP: &str = env!("CARGO_TARGET_TMPDIR");
+
+/// Both kinds of case: lines as programs have them, and all pairs of types and traits of std that
+/// were found to have one answer.
+#[test]
+fn what_std_alone_decides_it_still_decides() {
+    let tokio = cases("std");
+    let ours: Vec<_> = tokio.iter().map(|case| case.ours()).collect();
+    let mut packages = Package::of("std-tokio", Dependencies::Tokio, &tokio);
+    packages.extend(Package::of("std-ours", Dependencies::Recording, &ours));
+    let project = Project::new(TMP, "std", packages);
+    let built = project.build();
+    for (tokio, ours) in tokio.iter().zip(&ours) {
+        let of_tokio = &built[&project.target("std-tokio", tokio)];
+        assert!(
+            of_tokio.program.is_some(),
+            "std doesn't decide this any more, so nobody can rely on it:\n{}",
+            of_tokio.text()
+        );
+        let of_ours = &built[&project.target("std-ours", ours)];
+        assert!(of_ours.program.is_some(), "{}:\n{}", ours.name, of_ours.text());
+    }
+}
+
+/// The crates that a program with the defaults links besides Tokio's own, and what each implements
+/// for types that aren't its own.
+const LOOKED_AT: &[(&str, &[&str])] = &[
+    ("adler2", &[]),
+    ("base64", &[]),
+    ("itoa", &[]),
+    ("libc", &[]),
+    // None of these makes a line ambiguous: `i32` is made from more than one type in std, too, and no
+    // `Result` of anybody else's is one of its own two types.
+    (
+        "miniz_oxide",
+        &[
+            "impl From<CompressionStrategy> for i32",
+            "impl core::convert::From<&StreamResult> for MZResult",
+            "impl core::convert::From<StreamResult> for MZResult",
+        ],
+    ),
+    ("thiserror", &[]),
+    ("tokio-statemap", &[]),
+];
+
+/// A crate that is new in the tree is to be looked at first.
+#[test]
+fn the_default_tree_was_looked_at() {
+    let package = |name: &str, dependencies| Package {
+        name: name.to_owned(),
+        dependencies,
+        cases: Vec::new(),
+    };
+    let packages = vec![
+        package("linked-ours", Dependencies::OnlyRecording),
+        package("linked-tokio", Dependencies::OnlyTokio),
+    ];
+    let project = Project::new(TMP, "linked", packages);
+    let (ours, tokio) = (project.linked("linked-ours"), project.linked("linked-tokio"));
+    println!("linked: {:?}; with Tokio alone: {:?}", ours.keys(), tokio.keys());
+    let added = ours.iter().filter(|(name, _)| !tokio.contains_key(*name));
+    let found: BTreeMap<&str, BTreeSet<String>> =
+        added.map(|(name, folder)| (name.as_str(), foreign_impls(&folder.join("src")))).collect();
+    let looked_at = LOOKED_AT.iter().map(|&(name, impls)| {
+        (name, impls.iter().map(|&head| head.to_owned()).collect::<BTreeSet<_>>())
+    });
+    assert_eq!(found, looked_at.collect());
+}
