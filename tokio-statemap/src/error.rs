@@ -1,7 +1,9 @@
 //! What can go wrong, told so that one knows what to do.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::clean::clean;
 
 /// What can go wrong in this crate.
 #[derive(Debug, thiserror::Error)]
@@ -25,20 +27,34 @@ pub enum Error {
         /// What is wrong with its value, and what would be right.
         reason: &'static str,
     },
-    /// A file couldn't be written or read.
-    #[error("{}: {source}", path.display())]
+    /// Something couldn't be written or read: a full disk, say.
+    #[error("{}{source}", of(path.as_deref()))]
     Io {
-        /// The file.
-        path: PathBuf,
+        /// The file; `None` where a writer or reader has no path that is known here.
+        path: Option<PathBuf>,
         /// What the system said.
         source: io::Error,
     },
-    /// A value couldn't be put into JSON.
-    #[error("writing JSON: {0}")]
+    /// A value couldn't be taken out of JSON or put into it. No function of this crate returns it: it
+    /// is there so that a program that reads JSON can use `?`.
+    #[cfg(feature = "read")]
+    #[error("JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// Statemap data breaks a rule of its format.
+    #[cfg(feature = "read")]
     #[error(transparent)]
     Read(#[from] crate::statemap::read::ReadError),
+}
+
+impl From<io::Error> for Error {
+    fn from(source: io::Error) -> Self {
+        Self::Io { path: None, source }
+    }
+}
+
+/// What a message about a file begins with.
+fn of(path: Option<&Path>) -> String {
+    path.map_or_else(String::new, |path| format!("{}: ", clean(&path.display().to_string())))
 }
 
 /// `tokio::task::Id` doesn't yield the number that it displays, so that tasks can't be told apart.

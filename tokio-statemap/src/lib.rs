@@ -33,6 +33,8 @@ pub use tokio_statemap_macros::{main, test};
 #[cfg(feature = "record")]
 mod atomic_file;
 #[cfg(feature = "record")]
+mod clean;
+#[cfg(feature = "record")]
 mod clock;
 #[cfg(feature = "record")]
 mod collector;
@@ -49,6 +51,8 @@ mod error;
 mod event;
 #[cfg(feature = "html")]
 pub mod html;
+#[cfg(feature = "record")]
+mod json;
 #[cfg(feature = "record")]
 mod lost;
 mod message;
@@ -111,8 +115,8 @@ pub mod _cost {}
 #[cfg(feature = "record")]
 pub mod __private {
     pub use crate::atomic_file::write as write_file;
+    pub use crate::clean::clean;
     pub use crate::config::{Keep, TraceTarget};
     pub use crate::hooks::Hooks;
-    pub use crate::report::clean;
     pub use crate::run::{Report, Run, Settings};
 }

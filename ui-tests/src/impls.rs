@@ -30,9 +30,9 @@ pub fn foreign_impls(folder: &Path) -> BTreeSet<String> {
             continue;
         }
         let Some(end) = rest.find(['{', ';']) else { continue };
-        let head = rest[..end].split(" where").next().unwrap_or_default();
-        let head = head.split_whitespace().collect::<Vec<_>>().join(" ");
-        let Some((implemented, of)) = behind_generics(&head).split_once(" for ") else { continue };
+        let head = rest[..end].split_whitespace().collect::<Vec<_>>().join(" ");
+        let head = head.split(" where ").next().unwrap_or_default();
+        let Some((implemented, of)) = behind_generics(head).split_once(" for ") else { continue };
         let (path, parameters) = implemented.split_once('<').unwrap_or((implemented, ""));
         let name = path.rsplit("::").next().unwrap_or(path).trim();
         // A reference to a type is as much its crate's as the type.

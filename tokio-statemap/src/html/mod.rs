@@ -58,7 +58,7 @@ pub fn write(picture: &Picture<'_>, w: impl Write) -> io::Result<()> {
         page::STYLE,
         page::body(&title, &answer),
     )?;
-    let meta = serde_json::to_string(&meta::head(picture))?;
+    let meta = meta::head(picture);
     writeln!(
         w,
         "<script type=\"application/json\" id=\"statemap-meta\">{}</script>",
@@ -68,7 +68,7 @@ pub fn write(picture: &Picture<'_>, w: impl Write) -> io::Result<()> {
     for section in &picture.sections {
         chunks.section(section)?;
     }
-    let tail = serde_json::to_string(&meta::tail(&chunks.finish()))?;
+    let tail = meta::tail(&chunks.finish());
     writeln!(
         w,
         "<script type=\"application/json\" id=\"statemap-tail\">{}</script>\n\

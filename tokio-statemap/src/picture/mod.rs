@@ -4,6 +4,7 @@
 //! arrangement only (a few bytes a row); what happens in a row is asked of its source when it is
 //! drawn, so that a picture of ten million polls needs hardly any memory of its own.
 
+#[cfg(feature = "read")]
 mod data;
 mod notes;
 mod pack;

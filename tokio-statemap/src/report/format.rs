@@ -1,7 +1,5 @@
 //! Numbers and text as a person wants them on a terminal.
 
-use std::borrow::Cow;
-
 /// The columns that a report keeps to.
 pub(super) const COLUMNS: usize = 80;
 
@@ -51,28 +49,6 @@ pub(super) fn percent(share: f64) -> String {
 pub(super) fn count(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{n} {noun}{plural}")
-}
-
-/// The text without what could move a terminal's cursor, colour it or turn its direction.
-pub fn clean(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(disturbs) {
-        return Cow::Borrowed(text);
-    }
-    let mut cleaned = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if disturbs(c) {
-            cleaned.extend(c.escape_default());
-        } else {
-            cleaned.push(c);
-        }
-    }
-    Cow::Owned(cleaned)
-}
-
-fn disturbs(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }
 
 /// How many columns the text takes. East Asian letters and pictures take two; where that is not

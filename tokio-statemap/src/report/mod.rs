@@ -3,6 +3,7 @@
 //! [`Timeline::report`] works it out as data, and the `Display` of [`Report`] is the text: at most
 //! about 40 lines of 80 columns that open with a [`Verdict`].
 
+#[cfg(feature = "read")]
 mod data;
 mod format;
 mod locations;
@@ -21,9 +22,8 @@ use crate::config::TraceTarget;
 use crate::lost::Lost;
 use crate::timeline::{TaskKey, Timeline};
 
+#[cfg(feature = "read")]
 pub use data::{DataReport, GroupTime, Span, StateTime};
-#[doc(hidden)]
-pub use format::clean;
 pub(crate) use format::{human, moment};
 pub use locations::LocationRow;
 pub use place::Place;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::format;
+use crate::clean::clean;
 use crate::event::SpawnLocation;
 use crate::timeline::{Task, TaskKey};
 
@@ -31,7 +32,7 @@ impl Place {
         };
         let suffix = if self.is_root { " (main)" } else { "" };
         let path = location.to_string();
-        let path = format::keep_right(&format::clean(&path), width.saturating_sub(suffix.len()));
+        let path = format::keep_right(&clean(&path), width.saturating_sub(suffix.len()));
         format!("{path}{suffix}")
     }
 

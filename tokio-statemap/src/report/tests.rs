@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::*;
+use crate::clean::clean;
 use crate::event::SpawnLocation;
 use crate::state::{TaskState, WorkerState};
 use crate::timeline::{Handover, Poll, Task, Worker};
@@ -397,10 +398,10 @@ fn long_paths_lose_whole_folders() {
     assert_eq!(format::keep_right(path, 30), "…/src/handlers/report.rs:42:9");
     assert_eq!(format::keep_right(path, 10), "…t.rs:42:9");
     assert_eq!(format::keep_right(path, 44), path);
-    assert_eq!(format::clean("a\u{1b}[1m\n\u{202e}b"), "a\\u{1b}[1m\\n\\u{202e}b");
+    assert_eq!(clean("a\u{1b}[1m\n\u{202e}b"), "a\\u{1b}[1m\\n\\u{202e}b");
     for c in
         ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}').chain(['\u{200e}', '\u{200f}'])
     {
-        assert_eq!(format::clean(&format!("a{c}b")), format!("a{}b", c.escape_default()));
+        assert_eq!(clean(&format!("a{c}b")), format!("a{}b", c.escape_default()));
     }
 }

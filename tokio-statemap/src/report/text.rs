@@ -4,10 +4,11 @@ use std::fmt;
 
 use super::Report;
 use super::format::{
-    COLUMNS, clean, count, human, keep_right, moment, pad_left, pad_right, percent, width, wrap,
+    COLUMNS, count, human, keep_right, moment, pad_left, pad_right, percent, width, wrap,
 };
 use super::locations::LocationRow;
 use super::workers::{self, WorkerShare};
+use crate::clean::clean;
 use crate::lost::Lost;
 
 /// The lines that a report keeps to, if it can.

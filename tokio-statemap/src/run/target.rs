@@ -57,7 +57,7 @@ impl Target {
     }
 
     pub(super) fn error(&self, source: io::Error) -> Error {
-        Error::Io { path: self.shown.clone(), source }
+        Error::Io { path: Some(self.shown.clone()), source }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::json;
 use crate::state::{TaskState, WorkerState};
 use crate::statemap::Labels;
 use crate::timeline::Timeline;
@@ -31,6 +32,7 @@ pub struct State {
 }
 
 /// One change of state of an entity.
+#[cfg(feature = "read")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datum {
     /// When, in ns since [`Metadata::start`].
@@ -42,6 +44,7 @@ pub struct Datum {
 }
 
 /// What the entities of this crate's own data are.
+#[cfg(feature = "read")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ours {
     Tasks { is_ready_known: bool },
@@ -49,6 +52,7 @@ pub(crate) enum Ours {
 }
 
 /// What a tag of a state means. Tags split a state: here by the location of the spawn.
+#[cfg(feature = "read")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagDefinition {
     /// The value of the state.
@@ -62,6 +66,7 @@ pub struct TagDefinition {
 }
 
 /// Whether an entity of our own data is the future of `block_on`: `main`, or `main-1` ….
+#[cfg(feature = "read")]
 pub(crate) fn is_root(name: &str) -> bool {
     let name = name.rsplit('/').next().unwrap_or(name);
     name == "main" || name.starts_with("main-")
@@ -70,6 +75,7 @@ pub(crate) fn is_root(name: &str) -> bool {
 impl Metadata {
     /// What the entities are, if this is metadata of this crate's own data: it says so, and has
     /// exactly its states.
+    #[cfg(feature = "read")]
     pub(crate) fn ours(&self) -> Option<Ours> {
         let names = self.states.iter().map(|state| state.name.as_str());
         let tasks = || TaskState::ALL.into_iter().map(TaskState::name);
@@ -132,22 +138,22 @@ impl Metadata {
     /// Writes it as one line.
     pub(crate) fn write(&self, w: &mut impl io::Write) -> io::Result<()> {
         let [seconds, ns] = self.start;
-        write!(w, "{{\"start\":[{seconds},{ns}],\"title\":{}", json(&self.title))?;
+        write!(w, "{{\"start\":[{seconds},{ns}],\"title\":{}", json::string(&self.title))?;
         w.write_all(b",\"states\":{")?;
         for (value, state) in self.states.iter().enumerate() {
             let comma = if value > 0 { "," } else { "" };
-            write!(w, "{comma}{}:{{\"value\":{value}", json(&state.name))?;
+            write!(w, "{comma}{}:{{\"value\":{value}", json::string(&state.name))?;
             if let Some(colour) = &state.colour {
-                write!(w, ",\"color\":{}", json(colour))?;
+                write!(w, ",\"color\":{}", json::string(colour))?;
             }
             w.write_all(b"}")?;
         }
         w.write_all(b"}")?;
         if let Some(host) = &self.host {
-            write!(w, ",\"host\":{}", json(host))?;
+            write!(w, ",\"host\":{}", json::string(host))?;
         }
         if let Some(kind) = &self.entity_kind {
-            write!(w, ",\"entityKind\":{}", json(kind))?;
+            write!(w, ",\"entityKind\":{}", json::string(kind))?;
         }
         w.write_all(b"}\n")
     }
@@ -177,9 +183,4 @@ fn title(timeline: &Timeline, labels: &Labels, entities: &str, is_recorded: bool
         n => title.push_str(&format!(" ({n} gaps)")),
     }
     title
-}
-
-/// A string as JSON, quotes and all.
-pub(crate) fn json(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }

@@ -2,15 +2,19 @@
 //!
 //! The format is concatenated JSON: one object of metadata, then one object for each change of
 //! state, with tag definitions in between. [`write_tasks`] and [`write_workers`] write it from a
-//! timeline, [`read`](read::read) reads any such data, whoever wrote it.
+//! timeline. With the feature `read`, [`read`](read::read) reads any such data, whoever wrote it.
 
+#[cfg(feature = "read")]
 mod align;
+#[cfg(feature = "read")]
 pub mod check;
+#[cfg(feature = "read")]
 mod cut;
 mod format;
 mod labels;
+#[cfg(feature = "read")]
 pub mod read;
-#[cfg(test)]
+#[cfg(all(test, feature = "read"))]
 mod tests;
 mod text;
 mod write;
@@ -20,9 +24,14 @@ use std::io;
 use crate::error::Error;
 use crate::timeline::Timeline;
 
+#[cfg(feature = "read")]
 pub(crate) use align::Alignment;
+#[cfg(feature = "read")]
 pub use cut::cut;
-pub use format::{Datum, Metadata, State, TagDefinition};
+#[cfg(feature = "read")]
+pub use format::{Datum, TagDefinition};
+pub use format::{Metadata, State};
+#[cfg(feature = "read")]
 pub(crate) use format::{Ours, is_root};
 pub use labels::Labels;
 pub(crate) use labels::host_name;
@@ -52,18 +61,18 @@ impl StatemapData {
     ///
     /// # Errors
     ///
-    /// If `w` fails.
+    /// [`Error::Io`] if `w` fails.
     pub fn write_tasks(&self, w: impl io::Write) -> Result<(), Error> {
-        write_tasks(&self.timeline, &self.labels, w).map_err(io_error)
+        Ok(write_tasks(&self.timeline, &self.labels, w)?)
     }
 
     /// Writes the workers to `w`, through a buffer of its own.
     ///
     /// # Errors
     ///
-    /// If `w` fails.
+    /// [`Error::Io`] if `w` fails.
     pub fn write_workers(&self, w: impl io::Write) -> Result<(), Error> {
-        write_workers(&self.timeline, &self.labels, w).map_err(io_error)
+        Ok(write_workers(&self.timeline, &self.labels, w)?)
     }
 
     /// The tasks as bytes.
@@ -100,9 +109,4 @@ impl Timeline {
     pub fn into_data(self) -> StatemapData {
         StatemapData::new(self, Labels::of_this_program())
     }
-}
-
-/// A writer has no path that [`Error::Io`] could name.
-fn io_error(error: io::Error) -> Error {
-    Error::Json(serde_json::Error::io(error))
 }

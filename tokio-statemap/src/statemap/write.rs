@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use crate::event::SpawnLocation;
+use crate::json;
 use crate::side_by_side::MANY_EVENTS;
 use crate::state::TaskState;
 use crate::statemap::Labels;
-use crate::statemap::format::{Metadata, json};
+use crate::statemap::format::Metadata;
 use crate::statemap::text::{self, Text};
 use crate::timeline::Timeline;
 
@@ -141,7 +142,7 @@ impl<'a, 'b> Rows<'a, 'b> {
 
     /// A tag that is still undefined for every state.
     fn tag(&mut self, location: SpawnLocation) -> usize {
-        self.tags.push(Tag { json: json(&location.to_string()), defined: 0 });
+        self.tags.push(Tag { json: json::string(&location.to_string()), defined: 0 });
         self.tags.len() - 1
     }
 
@@ -150,7 +151,7 @@ impl<'a, 'b> Rows<'a, 'b> {
         self.ends.fill_with(|| None);
         self.entity.clear();
         self.entity.extend_from_slice(b"\",\"entity\":");
-        self.entity.extend_from_slice(json(entity).as_bytes());
+        self.entity.extend_from_slice(json::string(entity).as_bytes());
         self.entity.extend_from_slice(b",\"state\":");
     }
 

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use serde_json::json;
-
 use super::columns::{self, Columns, Scale};
 use super::survey::{self, CELLS, Candidate, LongPoll, Order, Survey};
 use super::text::{display, escape, fit};
 use super::{path, plan};
+use crate::json::array;
 use crate::picture::{Kind, Picture, Section};
 
 /// How many pixels wide the labels are.
@@ -237,9 +236,9 @@ fn held_by(picture: &Picture<'_>, polls: Vec<LongPoll>) -> String {
         let mut name = String::new();
         section.source.name(poll.row, &mut name);
         let group = &section.groups[poll.group as usize].label;
-        json!([poll.start_ns, poll.held_ns, display(&name, 60), display(group, 120)])
+        (poll.start_ns, poll.held_ns, display(&name, 60), display(group, 120))
     });
-    polls.collect::<serde_json::Value>().to_string()
+    array(polls).into_string()
 }
 
 fn label(name: &str, height: u32) -> String {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::report;
+use crate::{clean, report};
 
 /// Text as it may stand in an element or a quoted attribute of XML 1.0. What XML doesn't know at
 /// all becomes U+FFFD.
@@ -49,10 +49,9 @@ fn clean(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     })
 }
 
+/// What isn't seen, or is no character.
 fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}')
+    clean::is_hidden(c) || matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
 /// How wide the text is at most, in pixels, at this font size. Which font draws it isn't known, so

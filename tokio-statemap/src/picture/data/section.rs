@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::rows::{Rows, changes};
 use super::stem;
+use crate::clean::clean;
 use crate::picture::{Group, Kind, Role, RowEvent, Section, State, Tag, pack};
-use crate::report::clean;
 use crate::state::{TaskState, WorkerState};
 use crate::statemap::read::{Entity, EntityEvent, Statemap};
 use crate::statemap::{Ours, is_root};

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use super::{DataReport, GroupTime, LONG_POLL_NS, Span, StateTime};
+use crate::clean::clean;
 use crate::report::LONGEST_POLLS;
-use crate::report::format::clean;
 use crate::state::{TaskState, WorkerState};
 use crate::statemap::read::{Entity, Statemap};
 use crate::statemap::{Datum, Ours, is_root};

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use super::{DataReport, GroupTime};
+use crate::clean::clean;
 use crate::report::format::{
-    COLUMNS, clean, human, keep_right, moment, pad_left, pad_right, percent, width, wrap,
+    COLUMNS, human, keep_right, moment, pad_left, pad_right, percent, width, wrap,
 };
 use crate::statemap::Ours;
 

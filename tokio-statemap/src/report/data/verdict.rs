@@ -2,7 +2,8 @@
 
 use super::text::since_start;
 use super::{DataReport, GroupTime, LONG_POLL_NS};
-use crate::report::format::{clean, count, human, human_setting, percent};
+use crate::clean::clean;
+use crate::report::format::{count, human, human_setting, percent};
 use crate::state::TaskState;
 use crate::statemap::read::Statemap;
 use crate::statemap::{Ours, is_root};

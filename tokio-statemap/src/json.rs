@@ -1,0 +1,169 @@
+//! JSON, written.
+//!
+//! It is a module of this crate and none that anybody could take because of what a JSON crate brings
+//! into the program's tree: a type that stands for any value, and that is comparable to those of std,
+//! makes `assert_eq!(bytes, [])` ambiguous in the program.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt::{Display, Write};
+
+/// A value that can be written as JSON.
+pub(crate) trait Json {
+    /// Appends it.
+    fn write(&self, to: &mut String);
+}
+
+/// JSON that is written already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Raw(String);
+
+/// An object of these fields, in this order.
+pub(crate) fn object<const N: usize>(fields: [(&str, &dyn Json); N]) -> Raw {
+    let mut to = String::from("{");
+    for (index, (key, value)) in fields.into_iter().enumerate() {
+        if index > 0 {
+            to.push(',');
+        }
+        key.write(&mut to);
+        to.push(':');
+        value.write(&mut to);
+    }
+    to.push('}');
+    Raw(to)
+}
+
+/// An array.
+pub(crate) fn array<T: Json>(values: impl IntoIterator<Item = T>) -> Raw {
+    let mut to = String::new();
+    write_array(values, &mut to);
+    Raw(to)
+}
+
+/// A string as JSON, quotes and all.
+pub(crate) fn string(text: &str) -> String {
+    let mut to = String::with_capacity(text.len() + 2);
+    text.write(&mut to);
+    to
+}
+
+impl Raw {
+    /// The JSON as text.
+    pub(crate) fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl Json for Raw {
+    fn write(&self, to: &mut String) {
+        to.push_str(&self.0);
+    }
+}
+
+impl Json for str {
+    fn write(&self, to: &mut String) {
+        to.push('"');
+        let mut plain = 0;
+        // What is escaped is ASCII: no byte of another character is taken for it.
+        for (at, byte) in self.bytes().enumerate() {
+            let escape = match byte {
+                b'"' => "\\\"",
+                b'\\' => "\\\\",
+                b'\n' => "\\n",
+                b'\r' => "\\r",
+                b'\t' => "\\t",
+                0x08 => "\\b",
+                0x0c => "\\f",
+                0..0x20 => "",
+                _ => continue,
+            };
+            to.push_str(&self[plain..at]);
+            plain = at + 1;
+            to.push_str(escape);
+            if escape.is_empty() {
+                display(format_args!("\\u{byte:04x}"), to);
+            }
+        }
+        to.push_str(&self[plain..]);
+        to.push('"');
+    }
+}
+
+impl Json for String {
+    fn write(&self, to: &mut String) {
+        self.as_str().write(to);
+    }
+}
+
+impl<T: Json + ?Sized> Json for &T {
+    fn write(&self, to: &mut String) {
+        (**self).write(to);
+    }
+}
+
+impl<T: Json> Json for Option<T> {
+    fn write(&self, to: &mut String) {
+        match self {
+            Some(value) => value.write(to),
+            None => to.push_str("null"),
+        }
+    }
+}
+
+impl<T: Json> Json for Vec<T> {
+    fn write(&self, to: &mut String) {
+        write_array(self, to);
+    }
+}
+
+impl<T: Json, const N: usize> Json for [T; N] {
+    fn write(&self, to: &mut String) {
+        write_array(self, to);
+    }
+}
+
+/// Tuples are arrays of values of several kinds.
+macro_rules! tuples {
+    ($(($($field:ident),+);)+) => {
+        $(impl<$($field: Json),+> Json for ($($field,)+) {
+            fn write(&self, to: &mut String) {
+                #[allow(non_snake_case, reason = "a field is named as its type")]
+                let ($($field,)+) = self;
+                write_array([$($field as &dyn Json),+], to);
+            }
+        })+
+    };
+}
+tuples! {
+    (A, B);
+    (A, B, C);
+    (A, B, C, D);
+}
+
+macro_rules! displayed {
+    ($($of:ty),+) => {
+        $(impl Json for $of {
+            fn write(&self, to: &mut String) {
+                display(self, to);
+            }
+        })+
+    };
+}
+displayed!(bool, u32, u64, usize);
+
+fn write_array<T: Json>(values: impl IntoIterator<Item = T>, to: &mut String) {
+    to.push('[');
+    for (index, value) in values.into_iter().enumerate() {
+        if index > 0 {
+            to.push(',');
+        }
+        value.write(to);
+    }
+    to.push(']');
+}
+
+fn display(value: impl Display, to: &mut String) {
+    // Writing to a string does not fail.
+    let _ = write!(to, "{value}");
+}
