@@ -1,5 +1,6 @@
 // Pairs of a type and a trait of std of which rustc infers what `_` stands for, as std has but one
-// implementation that fits. One more, in any crate of the program's tree, and it infers nothing.
+// implementation that fits, and Tokio none. One more, in any crate of the program's tree, and it
+// infers nothing.
 #[tokio::main]
 async fn main() {}
 
@@ -52,7 +53,7 @@ inferred! {
     from<_>: bool, (), &'static u8, &'static str, &'static [u8], &'static mut u8, *const u8, fn(),
         Result<u8, u8>, Result<(), String>, Result<(), std::io::Error>, std::cmp::Ordering,
         std::cmp::Reverse<u8>, std::num::Wrapping<u8>, std::num::Saturating<u8>,
-        std::num::NonZeroU8, std::num::ParseIntError, std::time::Duration, std::time::Instant,
+        std::num::NonZeroU8, std::num::ParseIntError, std::time::Duration,
         std::time::SystemTime, std::io::ErrorKind, std::io::Cursor<Vec<u8>>, std::fmt::Error,
         std::str::Utf8Error, std::string::FromUtf8Error, std::net::SocketAddrV4,
         std::marker::PhantomData<u8>, std::thread::ThreadId, std::any::TypeId, std::alloc::Layout;
