@@ -2,6 +2,8 @@
 //!
 //! What the renderer merely survives, or draws otherwise than it was meant, is refused here.
 
+#[cfg(test)]
+mod hidden;
 mod ours;
 #[cfg(test)]
 mod tests;

@@ -68,7 +68,8 @@ pub struct ReadError {
     pub line: u64,
     /// The offset in bytes from the start of the data, from 0.
     pub byte: u64,
-    /// What is wrong there, and what would be right.
+    /// What is wrong there, and what would be right. What it quotes of the data is short, and without
+    /// controls and whatever else is not seen as itself: those are escaped.
     pub problem: String,
     source: Option<io::Error>,
 }

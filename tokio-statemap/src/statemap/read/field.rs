@@ -39,7 +39,7 @@ pub(in crate::statemap) fn time(object: &mut Object) -> Result<u64, String> {
 
 pub(in crate::statemap) fn nothing_else(object: &Object, right: &str) -> Result<(), String> {
     match object.keys().next() {
-        Some(key) => Err(format!("unknown key `{key}`: {right}")),
+        Some(key) => Err(format!("unknown key `{}`: {right}", shorten(key))),
         None => Ok(()),
     }
 }
@@ -49,7 +49,7 @@ pub(in crate::statemap) fn short(value: &Value) -> String {
     shorten(&value.to_string())
 }
 
-/// Text for a message.
+/// Text for a message. What isn't seen as itself is escaped where the message becomes an error.
 pub(in crate::statemap) fn shorten(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((at, _)) => format!("{}…", &text[..at]),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::field::{Object, nothing_else, optional_string, required, short, string};
+use super::field::{Object, nothing_else, optional_string, required, short, shorten, string};
 use crate::statemap::format::{Metadata, State};
 
 /// Reads the first object.
@@ -43,28 +43,29 @@ fn states(value: Value) -> Result<Vec<State>, String> {
     let count = object.len();
     let mut states: Vec<Option<State>> = vec![None; count];
     for (name, value) in object {
+        let told = shorten(&name);
         let Value::Object(mut state) = value else {
             return Err(format!(
-                "state `{name}` is {}; it must be an object with `value` and perhaps `color`",
+                "state `{told}` is {}; it must be an object with `value` and perhaps `color`",
                 short(&value)
             ));
         };
-        let number = required(&mut state, "value").map_err(|e| format!("state `{name}`: {e}"))?;
+        let number = required(&mut state, "value").map_err(|e| format!("state `{told}`: {e}"))?;
         let colour =
-            optional_string(&mut state, "color").map_err(|e| format!("state `{name}`: {e}"))?;
+            optional_string(&mut state, "color").map_err(|e| format!("state `{told}`: {e}"))?;
         nothing_else(&state, "a state has `value` and perhaps `color`")?;
         let slot = number.as_u64().and_then(|number| states.get_mut(usize::try_from(number).ok()?));
         match slot {
             Some(slot @ None) => *slot = Some(State { name, colour }),
             Some(Some(other)) => {
                 return Err(format!(
-                    "states `{}` and `{name}` both have the value {number}; each needs its own",
-                    other.name
+                    "states `{}` and `{told}` both have the value {number}; each needs its own",
+                    shorten(&other.name)
                 ));
             }
             None => {
                 return Err(format!(
-                    "state `{name}` has the value {}; with {count} states it must be 0 to {}",
+                    "state `{told}` has the value {}; with {count} states it must be 0 to {}",
                     short(&number),
                     count - 1
                 ));

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::ReadError;
 use super::field::short;
+use crate::clean::clean;
 
 /// How much is read at once. Miri, which takes its time, has the same to do with less.
 pub(super) const CHUNK_BYTES: usize = if cfg!(miri) { 1 << 10 } else { 1 << 18 };
@@ -26,8 +27,10 @@ pub(in crate::statemap) struct Position {
 }
 
 impl Position {
-    pub(in crate::statemap) fn error(self, problem: impl Into<String>) -> ReadError {
-        ReadError { line: self.line, byte: self.byte, problem: problem.into(), source: None }
+    /// What is wrong here. It may quote what it likes of the data: that is shown as it is.
+    pub(in crate::statemap) fn error(self, problem: impl AsRef<str>) -> ReadError {
+        let problem = clean(problem.as_ref()).into_owned();
+        ReadError { line: self.line, byte: self.byte, problem, source: None }
     }
 }
 
