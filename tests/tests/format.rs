@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
+use serde_json::Value;
 use tests::check::{Summary, check};
 use tokio_statemap::statemap::read::read;
 use tokio_statemap::{
@@ -331,7 +332,14 @@ fn agree(summary: &Summary, bytes: &[u8]) {
     assert_eq!(metadata.entity_kind.as_ref(), Some(&summary.entity_kind));
     let states: Vec<_> = metadata.states.iter().map(|state| state.name.clone()).collect();
     assert_eq!(states, summary.states);
-    assert!(statemap.tags.iter().all(|tag| tag.is_defined && tag.fields.is_empty()));
+    assert!(statemap.tags.iter().all(|tag| tag.is_defined));
+    for tag in &statemap.tags {
+        let (rest, column) = tag.tag.rsplit_once(':').unwrap();
+        let (file, line) = rest.rsplit_once(':').unwrap();
+        let members = [("file", file.to_owned()), ("location", format!("{line}:{column}"))];
+        let members = members.map(|(key, value)| (key.to_owned(), Value::from(value).to_string()));
+        assert_eq!(tag.fields, members);
+    }
     let tags: Vec<_> =
         statemap.tags.iter().map(|tag| (tag.state as usize, tag.tag.clone())).collect();
     assert_eq!(tags, summary.tags);

@@ -1,5 +1,8 @@
 //! What can go wrong, told so that one knows what to do.
 
+#[cfg(test)]
+mod tests;
+
 use std::io;
 use std::path::{Path, PathBuf};
 

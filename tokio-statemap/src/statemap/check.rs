@@ -53,8 +53,8 @@ pub fn check(r: impl io::Read) -> Result<Statemap, ReadError> {
 /// Each record then is a line of its own without white space, keys that are not of the format don't
 /// stand in it, and none stands there twice. The metadata names the host or not, and the states with
 /// their colours; the entities are named as this crate names them. A tag is the spawn location of a
-/// task: it is defined once, before it is used, and is the same in all live states. A life is in
-/// order. The last record is later than all others and repeats its entity's state: it marks the end.
+/// task: it is defined once, before it is used, and is the same in all live states; its definition has
+/// the parts of that location as `file` and `location`, or neither. A life is in order. The last record is later than all others and repeats its entity's state: it marks the end.
 ///
 /// # Errors
 ///

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use super::check::check_ours;
 use super::read::{ReadError, Statemap, read};
 use super::{Labels, StatemapData};
 use crate::config::TraceTarget;
 use crate::event::SpawnLocation;
+use crate::json;
 use crate::lost::Lost;
 use crate::state::{TaskState, WorkerState};
 use crate::timeline::{Poll, Task, TaskKey, Timeline, Worker};
@@ -79,13 +81,13 @@ fn the_tasks_of_a_small_timeline() {
 {"time":"0","entity":"main","state":0}
 {"time":"1","entity":"main","state":1}
 {"time":"2","entity":"main","state":2}
-{"state":0,"tag":"src/main.rs:3:9"}
+{"state":0,"tag":"src/main.rs:3:9","file":"src/main.rs","location":"3:9"}
 {"time":"10","entity":"task-7","state":0,"tag":"src/main.rs:3:9"}
-{"state":1,"tag":"src/main.rs:3:9"}
+{"state":1,"tag":"src/main.rs:3:9","file":"src/main.rs","location":"3:9"}
 {"time":"20","entity":"task-7","state":1,"tag":"src/main.rs:3:9"}
-{"state":2,"tag":"src/main.rs:3:9"}
+{"state":2,"tag":"src/main.rs:3:9","file":"src/main.rs","location":"3:9"}
 {"time":"30","entity":"task-7","state":2,"tag":"src/main.rs:3:9"}
-{"state":4,"tag":"src/main.rs:3:9"}
+{"state":4,"tag":"src/main.rs:3:9","file":"src/main.rs","location":"3:9"}
 {"time":"40","entity":"task-7","state":4,"tag":"src/main.rs:3:9"}
 {"time":"50","entity":"task-7","state":1,"tag":"src/main.rs:3:9"}
 {"time":"900","entity":"task-7","state":3}
@@ -190,6 +192,9 @@ fn hostile_names_come_back_as_they_were() {
     assert_eq!(statemap.metadata.host.as_deref(), Some(nasty));
     assert_eq!(statemap.entities[0].name, format!("{nasty}/task-1"));
     assert_eq!(statemap.tags[0].tag, format!("{nasty}:3:9"));
+    let fields = [("file", json::string(nasty)), ("location", json::string("3:9"))];
+    assert_eq!(statemap.tags[0].fields, fields.map(|(key, value)| (key.to_owned(), value)));
+    check_ours(&bytes[..]).unwrap();
 }
 
 #[test]

@@ -17,7 +17,8 @@ use crate::timeline::Timeline;
 ///
 /// Times count from the timeline's left edge. Where two changes of one task bear the same time (a
 /// clock is only so fine), the later one is written as 1 ns later: the renderer takes no two
-/// changes at one time, and none may be missing. Live states bear the spawn location as their tag.
+/// changes at one time, and none may be missing. Live states bear the spawn location as their tag, and
+/// the definitions of tags have its parts as `file` and as `location` (`line:column`).
 ///
 /// # Errors
 ///
@@ -120,6 +121,8 @@ struct End {
 
 struct Tag {
     json: String,
+    /// What its definitions say besides, as their end.
+    members: String,
     /// The states for which it is defined, as bits.
     defined: u8,
 }
@@ -142,7 +145,15 @@ impl<'a, 'b> Rows<'a, 'b> {
 
     /// A tag that is still undefined for every state.
     fn tag(&mut self, location: SpawnLocation) -> usize {
-        self.tags.push(Tag { json: json::string(&location.to_string()), defined: 0 });
+        let SpawnLocation { file, line, column } = location;
+        self.tags.push(Tag {
+            json: json::string(&location.to_string()),
+            members: format!(
+                ",\"file\":{},\"location\":\"{line}:{column}\"}}\n",
+                json::string(file)
+            ),
+            defined: 0,
+        });
         self.tags.len() - 1
     }
 
@@ -204,7 +215,7 @@ impl Tag {
             return Ok(());
         }
         self.defined |= bit;
-        writeln!(text, "{{\"state\":{state},\"tag\":{}}}", self.json)
+        write!(text, "{{\"state\":{state},\"tag\":{}{}", self.json, self.members)
     }
 }
 

@@ -160,15 +160,28 @@ impl Ours {
             // The reader knows what it is.
             return Ok(());
         }
-        let known = ["state", "tag"];
+        let known = ["state", "tag", "file", "location"];
         if let Some(key) = object.keys().find(|key| !known.contains(&key.as_str())) {
             return Err(format!(
-                "`{}` doesn't belong there: a definition has `state` and `tag`",
+                "`{}` doesn't belong there: a definition has `state`, `tag`, `file` and `location`",
                 shorten(key)
             ));
         }
         let mut object = object.clone();
         let (state, tag) = (reader.state(&mut object)?, string(&mut object, "tag")?);
+        // Earlier versions wrote neither.
+        if !object.is_empty() {
+            let (file, place) = (string(&mut object, "file")?, string(&mut object, "location")?);
+            if !is_place(&place) || tag.strip_suffix(&place) != Some(&format!("{file}:")) {
+                return Err(format!(
+                    "`file` is {} and `location` is {}; they must say what the tag says, {}: its \
+                     file, and its `line:column`",
+                    shorten(&file),
+                    shorten(&place),
+                    shorten(&tag)
+                ));
+            }
+        }
         let index = reader.find_tag(state, &tag);
         match index.filter(|&index| reader.statemap.tags[index].is_defined) {
             Some(_) => Err(format!("tag `{}` of state {state} is defined twice", shorten(&tag))),
@@ -210,6 +223,12 @@ impl Ours {
             )),
         }
     }
+}
+
+/// Whether this is `line:column`.
+fn is_place(text: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    text.split_once(':').is_some_and(|(line, column)| is_number(line) && is_number(column))
 }
 
 /// Checks the next change in the life of a task.

@@ -177,6 +177,34 @@ fn tags_are_defined_once_before_their_use() {
 }
 
 #[test]
+fn a_definition_says_the_file_and_the_place_in_it_as_the_tag_does() {
+    let definition = |rest: &str| format!(r#"{{"state":0,"tag":"a.rs:1:1"{rest}}}"#);
+    let close = r#"{"time":"6","entity":"task-1","state":0,"tag":"a.rs:1:1"}"#;
+    for right in ["", r#","file":"a.rs","location":"1:1""#, r#","location":"1:1","file":"a.rs""#] {
+        let lines = [TASKS, &definition(right), TAGGED, close];
+        let statemap = check_ours((lines.join("\n") + "\n").as_bytes()).unwrap();
+        let told = [("file", "\"a.rs\""), ("location", "\"1:1\"")];
+        let fields = &statemap.tags[0].fields;
+        assert_eq!(fields.is_empty(), right.is_empty());
+        assert!(fields.iter().zip(told).all(|((key, value), told)| (&**key, &**value) == told));
+    }
+    for (wrong, problem) in [
+        (r#","file":"a.rs""#, "`location` is missing"),
+        (r#","location":"1:1""#, "`file` is missing"),
+        (r#","file":7,"location":"1:1""#, "`file` is 7; it must be a string"),
+        (r#","file":"a.rs","location":11"#, "`location` is 11; it must be a string"),
+        (r#","file":null,"location":"1:1""#, "`file` is null"),
+        (r#","file":"b.rs","location":"1:1""#, "they must say what the tag says"),
+        (r#","file":"a.rs","location":"1:2""#, "they must say what the tag says"),
+        (r#","file":"a.rs:1","location":"1""#, "they must say what the tag says"),
+        (r#","file":"","location":"a.rs:1:1""#, "they must say what the tag says"),
+        (r#","file":"a.rs","location":"1:1","x":1"#, "`x` doesn't"),
+    ] {
+        records(&[&definition(wrong)], problem);
+    }
+}
+
+#[test]
 fn tags_are_on_live_states_only_and_on_all_of_them() {
     let completed = r#"{"time":"6","entity":"task-1","state":3,"tag":"a"}"#;
     records(&[r#"{"state":3,"tag":"a"}"#, completed], "only the live states");
