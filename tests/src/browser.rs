@@ -29,12 +29,7 @@ pub fn browser(target: &Path) -> Option<&'static Browser> {
     match BROWSER.get_or_init(|| Browser::find(target)) {
         Ok(browser) => Some(browser),
         Err(why) => {
-            assert!(
-                env::var_os("STATEMAP_BROWSER").is_none_or(|value| value != "required"),
-                "no browser: {why}"
-            );
-            // Not `eprintln!`: the test harness keeps that to itself when a test passes.
-            let _ = writeln!(io::stderr(), "SKIPPED, the page was not tried in a browser: {why}");
+            skip(why);
             None
         }
     }
@@ -69,19 +64,61 @@ impl Browser {
     ///
     /// What it printed, if a test failed or there was none.
     pub fn test(&self, file: &Path, pages: &Path) -> Result<String, String> {
-        let mut node = Command::new("node");
-        node.args(["--test", "--test-reporter=spec"]).arg(file);
-        node.env("CHROMIUM", &self.chromium).env("PAGES", pages);
+        let mut node = tests_in(file, pages);
+        node.env("CHROMIUM", &self.chromium);
         node.env("PLAYWRIGHT", self.modules.join("playwright-core"));
-        let printed = run(&mut node)?;
-        // An empty run passes, too.
-        let passed =
-            printed.lines().find_map(|line| line.split_once("pass ")?.1.trim().parse().ok());
-        match passed {
-            Some(0) | None => Err(format!("no test ran:\n{printed}")),
-            Some::<u32>(_) => Ok(printed),
+        passed(&mut node)
+    }
+}
+
+/// Runs a file of tests that need no browser in Node, and gives what it printed; `None` if Node isn't
+/// there, which is said on stderr.
+///
+/// # Errors
+///
+/// What it printed, if a test failed or there was none.
+///
+/// # Panics
+///
+/// As [`browser()`] does.
+pub fn node(file: &Path, pages: &Path) -> Option<Result<String, String>> {
+    let found = match program("node") {
+        Some(_) => Ok(()),
+        None => apt("nodejs", "node").map(drop),
+    };
+    match found {
+        Ok(()) => Some(passed(&mut tests_in(file, pages))),
+        Err(why) => {
+            skip(&why);
+            None
         }
     }
+}
+
+fn tests_in(file: &Path, pages: &Path) -> Command {
+    let mut node = Command::new("node");
+    node.args(["--test", "--test-reporter=spec"]).arg(file).env("PAGES", pages);
+    node
+}
+
+fn passed(node: &mut Command) -> Result<String, String> {
+    let printed = run(node)?;
+    // An empty run passes, too.
+    let passed = printed.lines().find_map(|line| line.split_once("pass ")?.1.trim().parse().ok());
+    match passed {
+        Some(0) | None => Err(format!("no test ran:\n{printed}")),
+        Some::<u32>(_) => Ok(printed),
+    }
+}
+
+/// Says that the page was not tried, or fails where it must be.
+fn skip(why: &str) {
+    assert!(
+        env::var_os("STATEMAP_BROWSER").is_none_or(|value| value != "required"),
+        "no browser: {why}"
+    );
+    // Not `eprintln!`: the test harness keeps that to itself when a test passes.
+    let _ = writeln!(io::stderr(), "SKIPPED, the page was not tried in a browser: {why}");
 }
 
 /// Where a program is.

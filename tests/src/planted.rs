@@ -118,6 +118,26 @@ pub fn two_culprits() -> Timeline {
     timeline(&script.events)
 }
 
+/// Polls of one length on two workers at the same times, of two locations with the same sums; the
+/// second task of all polls first. Many changes are at one time.
+pub fn ties() -> Timeline {
+    let mut script = Script::default();
+    script.workers(0);
+    for task in 1..=4 {
+        let line = if task % 2 == 0 { 9 } else { 88 };
+        script.spawn(task, task, SpawnLocation { line, ..ANSWERS });
+    }
+    for round in 0..4 {
+        let at = (2 + round * 20) * MS;
+        let ready = (round > 0).then_some(at - 100);
+        script.poll(2, 0, at, at + 5 * MS, ready);
+        script.poll(3, 1, at, at + 5 * MS, ready);
+        script.poll(4, 0, at + 5 * MS, at + 10 * MS, ready);
+        script.poll(1, 1, at + 5 * MS, at + 10 * MS, ready);
+    }
+    timeline(&script.events)
+}
+
 /// A program with nothing to be said against it: no poll over 20 us.
 pub fn healthy() -> Timeline {
     let mut script = Script::default();

@@ -10,6 +10,8 @@ mod command {
     mod page;
     mod random;
     mod round_trip;
+    #[cfg(tokio_unstable)]
+    mod story;
     mod usage;
     mod window;
 }

@@ -18,9 +18,14 @@ pub struct Lost {
 }
 
 impl Lost {
+    /// How it is said that events were dropped for newer ones.
+    pub(crate) const OLDEST_DROPPED: &'static str = "max_events, oldest dropped";
+
     /// The sum over all causes.
     pub fn total(&self) -> u64 {
-        self.refused_events + self.dropped_events + self.reentrant_events
+        self.refused_events
+            .saturating_add(self.dropped_events)
+            .saturating_add(self.reentrant_events)
     }
 }
 
@@ -32,7 +37,7 @@ impl fmt::Display for Lost {
         write!(f, "{total} event{plural} lost")?;
         let causes = [
             (self.refused_events, "max_events"),
-            (self.dropped_events, "max_events, oldest dropped"),
+            (self.dropped_events, Self::OLDEST_DROPPED),
             (self.reentrant_events, "emitted from within a hook"),
         ];
         let mut separator = ": ";

@@ -12,10 +12,10 @@
 //! - *rows*, for each piece: flags ([`NEW_ROW`] …) and the number of transitions; for a new row its
 //!   name (a prefix's number from 1 and a number, or 0, length and text), its parent (0, or the
 //!   place of the row from 1), and its description (length and text) if it has one.
-//! - *times*: the first of a piece in ns from the left edge, then differences.
+//! - *times*: the first of a piece from the left edge, then differences, in units of [`unit_ns`].
 //! - *states*: their indices.
 //! - *workers*, of polls: twice the worker's index + 1 (0: none), and 1 if the poll gave the worker
-//!   away; then for how long it had held it, in ns.
+//!   away; then for how long it had held it, in the same units.
 //! - *tags*: the index + 1, or 0.
 
 use std::collections::HashMap;
@@ -41,6 +41,12 @@ const LEVEL: u8 = 1;
 /// The largest number that JavaScript tells from its neighbours.
 const LARGEST_NUMBER: u64 = (1 << 53) - 1;
 
+/// The unit of the times of a page, in ns: 1, or for what is longer than 104 days a power of two, so that
+/// JavaScript has each time exactly.
+pub(super) fn unit_ns(length_ns: u64) -> u64 {
+    1 << length_ns.checked_ilog2().map_or(0, |bits| bits.saturating_sub(LARGEST_NUMBER.ilog2()))
+}
+
 /// What was written, for those who read it.
 #[derive(Debug, Default)]
 pub(super) struct Written {
@@ -59,6 +65,7 @@ pub(super) struct WrittenSection {
 /// Writes sections as chunks.
 pub(super) struct Writer<W> {
     w: W,
+    unit_ns: u64,
     written: Written,
     columns: Columns,
     base64: String,
@@ -76,8 +83,10 @@ struct Columns {
 }
 
 impl<W: Write> Writer<W> {
-    pub(super) fn new(w: W) -> Self {
-        Self { w, written: Written::default(), columns: Columns::default(), base64: String::new() }
+    /// A writer of times in units of [`unit_ns`].
+    pub(super) fn new(w: W, unit_ns: u64) -> Self {
+        let (written, columns) = (Written::default(), Columns::default());
+        Self { w, unit_ns, written, columns, base64: String::new() }
     }
 
     pub(super) fn section(&mut self, section: &Section<'_>) -> io::Result<()> {
@@ -113,7 +122,7 @@ impl<W: Write> Writer<W> {
 
     /// Writes a row as one piece or several. `head` is what only the first one bears.
     fn row(&mut self, section: &Section<'_>, row: u32, flags: u64, head: &[u8]) -> io::Result<()> {
-        let mut piece = Piece { count: 0, last_ns: 0, total: 0 };
+        let mut piece = Piece { unit_ns: self.unit_ns, count: 0, last: 0, total: 0 };
         let mut result = Ok(());
         let mut first = Some((flags, head));
         section.source.walk(row, &mut |transition| {
@@ -197,18 +206,20 @@ fn split_number(name: &str) -> Option<(&str, u64)> {
 
 /// The piece that is being filled.
 struct Piece {
+    unit_ns: u64,
     count: u64,
-    last_ns: u64,
+    /// The last time, in units.
+    last: u64,
     /// The transitions of all of its row's pieces.
     total: u64,
 }
 
 impl Columns {
     fn push(&mut self, section: &Section<'_>, piece: &mut Piece, transition: Transition) {
-        let time_ns = transition.time_ns;
-        let since = if piece.count == 0 { 0 } else { piece.last_ns };
-        varint(time_ns.saturating_sub(since), &mut self.times);
-        piece.last_ns = time_ns.max(since);
+        let time = transition.time_ns / piece.unit_ns;
+        let since = if piece.count == 0 { 0 } else { piece.last };
+        varint(time.saturating_sub(since), &mut self.times);
+        piece.last = time.max(since);
         piece.count += 1;
         piece.total += 1;
         varint(u64::from(transition.state), &mut self.states);
@@ -216,7 +227,7 @@ impl Columns {
             let worker = transition.worker.map_or(0, |worker| u64::from(worker) + 1);
             varint(2 * worker + u64::from(transition.held_ns.is_some()), &mut self.workers);
             if let Some(held_ns) = transition.held_ns {
-                varint(held_ns, &mut self.workers);
+                varint(held_ns / piece.unit_ns, &mut self.workers);
             }
         }
         if section.has_tags() {

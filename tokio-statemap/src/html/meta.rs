@@ -1,33 +1,38 @@
 //! What the page's script is told besides the columns, as JSON.
 
-use super::chunk::Written;
+use super::chunk::{Written, unit_ns};
 use crate::json::{Raw, array, object};
 use crate::picture::{Group, Kind, Picture, Section, State, Tag};
 
 /// What comes before the columns: all that is known before they are written.
 pub(super) fn head(picture: &Picture<'_>) -> String {
+    let unit_ns = unit_ns(picture.length_ns);
+    let whole = |ns: u64| ns / unit_ns * unit_ns;
     // Zero is no date: the data doesn't know it.
     let start =
         (!picture.start.is_zero()).then(|| (picture.start.as_secs(), picture.start.subsec_nanos()));
     let head = object([
+        ("culprit", &picture.culprit),
         ("format", &1_u32),
-        ("gaps", &picture.gaps),
+        ("gaps", &array(picture.gaps.iter().map(|&(from, to)| (whole(from), whole(to))))),
         ("host", &picture.host),
-        ("length", &picture.length_ns),
+        // In ns, like all times here; those of the columns are in units.
+        ("length", &whole(picture.length_ns)),
         ("long", &picture.long_poll_ns),
         ("notes", &picture.notes),
         ("readyKnown", &picture.is_ready_known),
         ("runtime", &picture.runtime),
-        ("sections", &array(picture.sections.iter().map(section))),
+        ("sections", &array(picture.sections.iter().map(|part| section(part, whole)))),
         ("start", &start),
         ("tasksKnown", &picture.are_tasks_known),
         ("title", &picture.title),
+        ("unit", &unit_ns),
         ("verdict", &picture.verdict),
     ]);
     head.into_string()
 }
 
-fn section(section: &Section<'_>) -> Raw {
+fn section(section: &Section<'_>, whole: impl Fn(u64) -> u64) -> Raw {
     let kind = match section.kind {
         Kind::Workers => "workers",
         Kind::Blocking => "blocking",
@@ -39,7 +44,7 @@ fn section(section: &Section<'_>) -> Raw {
     let events = section
         .events
         .iter()
-        .map(|event| (places[event.row as usize], event.time_ns, &event.event, &event.target));
+        .map(|event| (places[event.row as usize], whole(event.time_ns), &event.event, &event.target));
     object([
         ("events", &array(events)),
         ("groups", &array(section.groups.iter().map(|each| group(section, each)))),

@@ -64,7 +64,7 @@ pub fn write(picture: &Picture<'_>, w: impl Write) -> io::Result<()> {
         "<script type=\"application/json\" id=\"statemap-meta\">{}</script>",
         escape_json(&meta)
     )?;
-    let mut chunks = chunk::Writer::new(&mut w);
+    let mut chunks = chunk::Writer::new(&mut w, chunk::unit_ns(picture.length_ns));
     for section in &picture.sections {
         chunks.section(section)?;
     }

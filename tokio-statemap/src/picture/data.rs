@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::{Kind, Picture};
+use crate::report::{DataReport, clean};
 use crate::statemap::read::Statemap;
 use crate::statemap::{Alignment, Ours};
 
@@ -44,6 +45,8 @@ impl<'a> Picture<'a> {
     /// ```
     pub fn of_data(files: &'a [Statemap]) -> Self {
         let alignment = Alignment::of(files);
+        let reports: Vec<Option<DataReport>> =
+            files.iter().map(|file| file.metadata.ours().map(|_| file.report())).collect();
         let ours: Vec<_> = files.iter().map(|file| file.metadata.ours()).collect();
         let mut sections: Vec<_> = files
             .iter()
@@ -78,10 +81,12 @@ impl<'a> Picture<'a> {
             are_tasks_known: ours.contains(&None)
                 || files.iter().any(|file| {
                     matches!(file.metadata.ours(), Some(Ours::Tasks { .. }))
-                        && notes::are_tasks_known(file)
+                        && file.metadata.has_task_hooks()
+                        && file.metadata.is_recorded()
                 }),
-            verdict: None,
-            notes: notes::of(files, &alignment),
+            verdict: verdict(files, &reports),
+            culprit: culprit(&reports),
+            notes: notes::of(files, &reports, &alignment),
             gaps: Vec::new(),
             sections,
         }
@@ -92,7 +97,7 @@ impl<'a> Picture<'a> {
 fn title(files: &[Statemap]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for file in files {
-        let name = stem(file);
+        let name = file.metadata.stem();
         if !names.contains(&name) && !name.is_empty() {
             names.push(name);
         }
@@ -100,11 +105,26 @@ fn title(files: &[Statemap]) -> String {
     if names.is_empty() { "Statemap".to_owned() } else { names.join(", ") }
 }
 
-/// The title of a file; of our own data only the program's name in it.
-fn stem(file: &Statemap) -> &str {
-    let title = file.metadata.title.as_str();
-    match file.metadata.ours() {
-        Some(_) => title.rsplit_once(": Tokio ").map_or(title, |(stem, _)| stem),
-        None => title,
+/// What the reports say of our own data, the tasks first. Where there are several files of a kind it is
+/// said which of them says it.
+fn verdict(files: &[Statemap], reports: &[Option<DataReport>]) -> Option<String> {
+    let is_tasks = |file: &Statemap| matches!(file.metadata.ours(), Some(Ours::Tasks { .. }));
+    let mut verdicts: Vec<String> = Vec::new();
+    for of_tasks in [true, false] {
+        let of_kind = files.iter().zip(reports).filter(|(file, _)| is_tasks(file) == of_tasks);
+        let told: Vec<_> =
+            of_kind.filter_map(|(file, report)| Some((file, report.as_ref()?.verdict.as_ref()?))).collect();
+        verdicts.extend(told.iter().map(|(file, verdict)| match told.len() {
+            1 => (*verdict).clone(),
+            _ => format!("{}: {verdict}", clean(file.metadata.stem())),
+        }));
     }
+    (!verdicts.is_empty()).then(|| verdicts.join(" "))
+}
+
+/// The location that the verdict names, if it is but one.
+fn culprit(reports: &[Option<DataReport>]) -> Option<String> {
+    let mut culprits = reports.iter().flatten().filter_map(|report| report.culprit.as_ref());
+    let culprit = culprits.next()?;
+    culprits.next().is_none().then(|| culprit.clone())
 }

@@ -19,7 +19,7 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::report::Report;
+use crate::report::{Report, Verdict};
 use crate::statemap::Labels;
 use crate::timeline::Timeline;
 
@@ -60,6 +60,8 @@ pub struct Picture<'a> {
     pub(crate) are_tasks_known: bool,
     /// The verdict of the report.
     pub(crate) verdict: Option<String>,
+    /// The label of the group that the verdict names.
+    pub(crate) culprit: Option<String>,
     /// What it lacks: a short sentence each.
     pub(crate) notes: Vec<String>,
     /// The stretches in which recording was stopped: from, to, in ns.
@@ -147,6 +149,10 @@ impl<'a> Picture<'a> {
             is_ready_known: timeline.schedule_latency,
             are_tasks_known: timeline.task_hooks && timeline.trace_target.tracks_tasks(),
             verdict: Some(report.verdict.to_string()),
+            culprit: match &report.verdict {
+                Verdict::LongPolls { row, .. } => Some(row.place.to_string()),
+                _ => None,
+            },
             notes: notes::of(report),
             gaps: timeline.gaps.iter().map(|&(a, b)| (from_left(a), from_left(b))).collect(),
             sections: sections.into_iter().filter(|section| !section.rows.is_empty()).collect(),
@@ -159,6 +165,15 @@ impl<'a> Picture<'a> {
         self.title = title.into();
         self
     }
+}
+
+/// How much of a stretch of time lies outside of gaps: what a row did in a gap isn't known, though its
+/// spans reach across. `gaps` are by time.
+pub(crate) fn recorded_ns(gaps: &[(u64, u64)], from_ns: u64, to_ns: u64) -> u64 {
+    let first = gaps.partition_point(|&(_, gap_end_ns)| gap_end_ns <= from_ns);
+    let gaps = gaps[first..].iter().take_while(|&&(gap_ns, _)| gap_ns < to_ns);
+    let in_gaps: u64 = gaps.map(|&(gap_ns, end_ns)| end_ns.min(to_ns) - gap_ns.max(from_ns)).sum();
+    (to_ns - from_ns).saturating_sub(in_gaps)
 }
 
 impl Section<'_> {

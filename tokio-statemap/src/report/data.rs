@@ -4,8 +4,10 @@ mod scan;
 mod text;
 mod verdict;
 
-use crate::statemap::Ours;
+use super::format::{human, moment};
+use crate::state::TaskState;
 use crate::statemap::read::Statemap;
+use crate::statemap::{Ours, is_root};
 
 /// From when on a poll is called long: data doesn't say what was set.
 const LONG_POLL_NS: u64 = 1_000_000;
@@ -33,12 +35,21 @@ const LONG_POLL_NS: u64 = 1_000_000;
 pub struct DataReport {
     /// Of this crate's own data: who ran longest, in a few sentences.
     pub verdict: Option<String>,
+    /// Of tasks: the label of the location that the verdict names.
+    pub(crate) culprit: Option<String>,
     /// What the data is called.
     pub title: String,
     /// What an entity is: `task`, `worker`, `CPU`, ….
     pub entity_kind: String,
-    /// How many entities there are.
+    /// How many entities there are. Of this crate's own data those that are there in its window, if it
+    /// was cut.
     pub entities: u64,
+    /// How many of them are futures of `block_on`.
+    roots: u64,
+    /// Of tasks: how many of those that were spawned still lived at the end.
+    pub live_tasks: u64,
+    /// Of tasks: how many polls still ran at the end.
+    pub running_polls: u64,
     /// How many changes of state there are, the record that marks the end among them.
     pub changes: u64,
     /// How long all of it is.
@@ -50,6 +61,8 @@ pub struct DataReport {
     pub groups: Vec<GroupTime>,
     /// The ten longest times in a state, the longest first; of tasks only their polls.
     pub longest: Vec<Span>,
+    /// What else there is to know of the data, a sentence each.
+    remarks: Vec<String>,
     kind: Option<Ours>,
 }
 
@@ -59,8 +72,9 @@ pub struct DataReport {
 pub struct StateTime {
     /// The state.
     pub name: String,
-    /// For how long, all entities and times together.
-    pub total_ns: u64,
+    /// For how long, all entities and times together: of many tasks that wait for days, this is more
+    /// than 64 bits hold.
+    pub total_ns: u128,
     /// For how long at most without a change.
     pub longest_ns: u64,
     /// How often they came into it.
@@ -82,19 +96,20 @@ pub struct GroupTime {
     /// How often they ran.
     pub spans: u64,
     /// How long they ran in all.
-    pub total_ns: u64,
+    pub total_ns: u128,
     /// How long they ran at most without a change.
     pub longest_ns: u64,
     /// How often they ran longer than 1 ms.
     pub long_spans: u64,
     /// How long these took.
-    pub long_spans_ns: u64,
-    /// How long they were ready in all.
-    pub ready_ns: u64,
-    /// How long they were ready at most.
-    pub longest_ready_ns: u64,
-    /// The longest time that one of them ran, as an index into the entities, and of its data there.
-    longest_at: Option<(usize, usize)>,
+    pub long_spans_ns: u128,
+    /// How long they were ready in all: woken or spawned, and not yet polled.
+    pub ready_ns: u128,
+    /// How long they were ready at most; `None` if they never were.
+    pub longest_ready_ns: Option<u64>,
+    /// The longest time that one of them ran: since when, and as an index into the entities, and of
+    /// its data there.
+    longest_at: Option<(u64, usize, usize)>,
 }
 
 /// A time in one state.
@@ -111,6 +126,8 @@ pub struct Span {
     pub length_ns: u64,
     /// Whether it was still in it at the end.
     pub is_open: bool,
+    /// Of a poll: whether it was there when the data begins, so that it may have been longer.
+    pub is_cut: bool,
 }
 
 impl Statemap {
@@ -119,22 +136,69 @@ impl Statemap {
         let kind = self.metadata.ours();
         let mut report = DataReport {
             verdict: None,
+            culprit: None,
             title: self.metadata.title.clone(),
             entity_kind: match kind {
                 Some(Ours::Tasks { .. }) => "task".to_owned(),
                 Some(Ours::Workers) => "worker".to_owned(),
                 None => self.metadata.entity_kind.clone().unwrap_or_else(|| "entity".to_owned()),
             },
-            entities: self.entities.len() as u64,
+            entities: 0,
+            roots: 0,
+            live_tasks: 0,
+            running_polls: 0,
             changes: self.entities.iter().map(|entity| entity.data.len() as u64).sum(),
             length_ns: self.end_ns,
             states: Vec::new(),
             groups: Vec::new(),
             longest: Vec::new(),
+            remarks: Vec::new(),
             kind,
         };
+        count(self, &mut report);
         scan::scan(self, &mut report);
-        report.verdict = verdict::of(self, &report);
+        (report.verdict, report.culprit) = verdict::of(self, &report);
+        report.remarks = remarks(self);
         report
+    }
+}
+
+/// Counts the entities, and which of them were still there at the end.
+fn count(file: &Statemap, report: &mut DataReport) {
+    let Some(kind) = report.kind else {
+        report.entities = file.entities.len() as u64;
+        return;
+    };
+    for entity in &file.entities {
+        // One that had ended before the window has no data in it.
+        let Some(last) = entity.data.last() else { continue };
+        report.entities += 1;
+        if matches!(kind, Ours::Tasks { .. }) {
+            let (is, is_root) = (|state: TaskState| u32::from(state.value()), is_root(&entity.name));
+            report.roots += u64::from(is_root);
+            report.live_tasks += u64::from(!is_root && last.state != is(TaskState::Completed));
+            report.running_polls += u64::from(last.state == is(TaskState::Running));
+        }
+    }
+}
+
+/// What isn't to be seen in the numbers.
+fn remarks(file: &Statemap) -> Vec<String> {
+    let mut remarks: Vec<String> = file.part().into_iter().collect();
+    if file.metadata.has_gaps() {
+        remarks.push(
+            "Where recording was stopped isn't known: each state lasts until the next here, and a \
+             poll that was stopped in may have been longer."
+                .to_owned(),
+        );
+    }
+    remarks
+}
+
+impl Statemap {
+    /// Says which part of the data this is, if it was cut.
+    pub(crate) fn part(&self) -> Option<String> {
+        let (begin_ns, length_ns) = self.window?;
+        Some(format!("A part of the data: {}, from {} on.", human(length_ns), moment(begin_ns)))
     }
 }

@@ -5,6 +5,11 @@ pub(super) const COLUMNS: usize = 80;
 
 /// A time with three significant digits: `400 us`, `51.2 ms`, `1.25 s`.
 pub(crate) fn human(ns: u64) -> String {
+    human_sum(ns.into())
+}
+
+/// A sum of times, as [`human`] has one.
+pub(crate) fn human_sum(ns: u128) -> String {
     if ns < 1_000 {
         return format!("{ns} ns");
     }
@@ -37,6 +42,12 @@ pub(super) fn human_setting(ns: u64) -> String {
 /// A moment, as seconds since the start: `0.731 s`.
 pub(crate) fn moment(ns: u64) -> String {
     format!("{:.3} s", ns as f64 / 1e9)
+}
+
+/// Which share of `whole` a `part` is, from 0 to 1; `None` of nothing.
+pub(super) fn share(part: impl Into<u128>, whole: impl Into<u128>) -> Option<f64> {
+    let (part, whole): (u128, u128) = (part.into(), whole.into());
+    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// A share as a percentage: `12.3 %`, `100 %`.

@@ -1,11 +1,12 @@
 //! Which spawn location held the runtime, and for how long.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::LONGEST_POLLS;
 use super::place::Place;
 use super::polls::{self, PollAt};
-use crate::timeline::{TaskKey, Timeline};
+use crate::timeline::Timeline;
 
 /// What the tasks of one spawn location did.
 ///
@@ -62,15 +63,15 @@ pub(super) fn rank(timeline: &Timeline) -> Found {
         .iter()
         .filter_map(|(row, longest)| Some((*row, (*longest)?)))
         // Of equals the first in the source, not the first that happened to be hashed.
-        .max_by_key(|(row, _)| (row.long_polls_ns, std::cmp::Reverse(row.place)));
+        .max_by_key(|(row, _)| (row.long_polls_ns, Reverse(row.place)));
     rows.sort_unstable_by_key(|(row, _)| {
-        std::cmp::Reverse((row.held_ns, row.off_worker_ns, std::cmp::Reverse(row.place)))
+        Reverse((row.held_ns, row.off_worker_ns, Reverse(row.place)))
     });
     Found {
         rows: rows.into_iter().map(|(row, _)| row).collect(),
-        longest: scan.longest.into_iter().map(|(_, at)| at).collect(),
+        longest: scan.longest.into_iter().map(|(.., at)| at).collect(),
         worst,
-        off_worker: scan.off_worker.map(|(_, at)| at),
+        off_worker: scan.off_worker.map(|(.., at)| at),
         polls: scan.polls,
         cut_polls: scan.cut_polls,
         running_polls: scan.running_polls,
@@ -86,15 +87,19 @@ fn groups(timeline: &Timeline) -> HashMap<Place, Vec<usize>> {
     groups
 }
 
+/// A poll by its length and its start: the longest is the least, of equals the earliest, of these that
+/// of the first task. The page and the SVG go by the same.
+type Ranked = (Reverse<u64>, u64, PollAt);
+
 struct Scan<'a> {
     timeline: &'a Timeline,
     long_poll_ns: u128,
     /// The lengths of one location's polls, kept for the next to use its memory again.
     lengths: Vec<u64>,
-    /// The longest polls so far with their lengths, the longest first.
-    longest: Vec<(u64, PollAt)>,
-    /// The longest of the long polls that held no worker, with its length.
-    off_worker: Option<(u64, PollAt)>,
+    /// The longest polls so far, the longest first.
+    longest: Vec<Ranked>,
+    /// The longest of the long polls that held no worker.
+    off_worker: Option<Ranked>,
     polls: u64,
     cut_polls: u64,
     running_polls: u64,
@@ -129,35 +134,31 @@ impl<'a> Scan<'a> {
             long_polls: 0,
             long_polls_ns: 0,
         };
-        let mut longest_long: Option<(u64, PollAt)> = None;
+        let mut longest_long: Option<Ranked> = None;
         self.lengths.clear();
         for &index in tasks {
             let task = &self.timeline.tasks[index];
             for (i, poll) in task.polls.iter().enumerate() {
                 let length = polls::length_ns(self.timeline, poll);
-                let at = (index, i);
+                let ranked = (Reverse(length), poll.start_ns(), (index, i));
                 self.lengths.push(length);
-                self.consider(length, at);
+                self.consider(ranked);
                 self.cut_polls += u64::from(poll.is_cut_left() || poll.is_cut_right());
                 self.running_polls += u64::from(poll.end_ns().is_none());
                 if poll.worker().is_none() {
-                    row.off_worker_ns += length;
+                    row.off_worker_ns = row.off_worker_ns.saturating_add(length);
                     if u128::from(length) > self.long_poll_ns {
-                        let new = (length, at);
-                        let key = |(length, at)| (length, std::cmp::Reverse(at));
-                        if self.off_worker.is_none_or(|longest| key(new) > key(longest)) {
-                            self.off_worker = Some(new);
-                        }
+                        let longest = self.off_worker.get_or_insert(ranked);
+                        *longest = ranked.min(*longest);
                     }
                     continue;
                 }
-                row.held_ns += length;
+                row.held_ns = row.held_ns.saturating_add(length);
                 if u128::from(length) > self.long_poll_ns {
                     row.long_polls += 1;
-                    row.long_polls_ns += length;
-                    if longest_long.is_none_or(|(longest, _)| length > longest) {
-                        longest_long = Some((length, at));
-                    }
+                    row.long_polls_ns = row.long_polls_ns.saturating_add(length);
+                    let longest = longest_long.get_or_insert(ranked);
+                    *longest = ranked.min(*longest);
                 }
                 if self.timeline.schedule_latency {
                     let ready = polls::ready_since(task, i)
@@ -165,12 +166,9 @@ impl<'a> Scan<'a> {
                     row.longest_ready_ns = row.longest_ready_ns.max(ready);
                 }
             }
-            if self.timeline.schedule_latency
-                && task.polls.is_empty()
-                && matches!(task.key, TaskKey::Spawned(_))
-            {
+            if self.timeline.schedule_latency && task.polls.is_empty() {
                 let until = task.terminated_ns.unwrap_or(self.timeline.end_ns);
-                let ready = task.spawned_ns.map(|since| until.saturating_sub(since));
+                let ready = polls::ready_since(task, 0).map(|since| until.saturating_sub(since));
                 row.longest_ready_ns = row.longest_ready_ns.max(ready);
             }
         }
@@ -179,20 +177,15 @@ impl<'a> Scan<'a> {
         row.longest_ns = self.lengths.iter().copied().max().unwrap_or_default();
         row.p99_ns = quantile(&mut self.lengths, 99);
         row.p50_ns = quantile(&mut self.lengths, 50);
-        (row, longest_long.map(|(_, at)| at))
+        (row, longest_long.map(|(.., at)| at))
     }
 
     /// Puts a poll among the longest if it is one of them.
-    fn consider(&mut self, length: u64, at: PollAt) {
-        // Of equals the first of the first task, in whatever order they come.
-        let key = |&(length, at): &(u64, PollAt)| (std::cmp::Reverse(length), at);
-        let new = (length, at);
-        if self.longest.len() == LONGEST_POLLS
-            && self.longest.last().is_some_and(|last| key(last) < key(&new))
-        {
+    fn consider(&mut self, new: Ranked) {
+        if self.longest.len() == LONGEST_POLLS && self.longest.last().is_some_and(|l| *l < new) {
             return;
         }
-        let place = self.longest.partition_point(|other| key(other) < key(&new));
+        let place = self.longest.partition_point(|other| *other < new);
         self.longest.insert(place, new);
         self.longest.truncate(LONGEST_POLLS);
     }

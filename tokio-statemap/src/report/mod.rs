@@ -24,9 +24,10 @@ use crate::timeline::{TaskKey, Timeline};
 
 #[cfg(feature = "read")]
 pub use data::{DataReport, GroupTime, Span, StateTime};
-pub(crate) use format::{human, moment};
+pub(crate) use format::{human_sum, moment};
 pub use locations::LocationRow;
 pub use place::Place;
+pub(crate) use place::source_order;
 pub use polls::LongPoll;
 pub use verdict::Verdict;
 pub use workers::WorkerShare;

@@ -41,6 +41,20 @@ impl Place {
     }
 }
 
+/// The order of places in the source, as [`Place`] has it, by their names: that of a place that isn't
+/// known is the first.
+pub(crate) fn source_order(name: &str) -> (Option<(&str, u64, u64)>, bool) {
+    let (path, is_root) = match name.strip_suffix(" (main)") {
+        Some(path) => (path, true),
+        None => (name, name == "main"),
+    };
+    let mut parts = path.rsplitn(3, ':');
+    let mut number = || parts.next()?.parse().ok();
+    let (column, line) = (number(), number());
+    let location = parts.next().zip(line).zip(column);
+    (location.map(|((file, line), column)| (file, line, column)), is_root)
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.fit(usize::MAX))

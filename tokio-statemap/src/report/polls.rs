@@ -1,6 +1,7 @@
 //! Single polls: how long they held their worker, and who had to wait meanwhile.
 
 use super::place::Place;
+use crate::state::TaskState;
 use crate::timeline::{Poll, Task, TaskKey, Timeline};
 
 /// A poll that took long.
@@ -51,17 +52,24 @@ pub(super) fn describe(timeline: &Timeline, at: PollAt) -> LongPoll {
         worker: poll.worker(),
         ready_meanwhile: timeline
             .schedule_latency
-            .then(|| peak_ready(timeline, at.0, poll.start_ns(), poll.start_ns() + length_ns)),
+            .then(|| peak_ready(timeline, at.0, poll.start_ns(), poll.start_ns().saturating_add(length_ns))),
         is_running: poll.end_ns().is_none() && !handed_over,
         is_cut: poll.is_cut_left() || (poll.is_cut_right() && !handed_over),
     }
 }
 
-/// Since when `task` was ready for its poll number `index`; `None` if that isn't known.
+/// Since when `task` was ready for its poll number `index`, which may be still to come; `None` if that
+/// isn't known. A root future never is: it isn't in any queue.
 pub(super) fn ready_since(task: &Task, index: usize) -> Option<u64> {
-    let ready = task.polls.get(index).and_then(Poll::ready_ns);
-    // A task is ready from its spawn on, whatever its first wake says.
-    if index == 0 { task.spawned_ns.or(ready) } else { ready }
+    if matches!(task.key, TaskKey::Root(_)) {
+        return None;
+    }
+    // A task is ready from its spawn on, whatever its first wake says; if that was before the left
+    // edge, from there on.
+    if index == 0 && task.first_state == TaskState::Spawned {
+        return Some(task.first_ns);
+    }
+    task.polls.get(index).and_then(Poll::ready_ns)
 }
 
 /// How many tasks, `except` not among them, were ready at the same moment from `start_ns` to
@@ -99,9 +107,9 @@ fn ready_stretches(
     end_ns: u64,
     mut found: impl FnMut(u64, u64),
 ) {
-    // Spawned and never polled. (A root future is not in any queue.)
-    if task.polls.is_empty() && matches!(task.key, TaskKey::Spawned(_)) {
-        if let Some(spawned) = task.spawned_ns {
+    // Spawned and never polled.
+    if task.polls.is_empty() {
+        if let Some(spawned) = ready_since(task, 0) {
             found(spawned, task.terminated_ns.unwrap_or(timeline_end_ns));
         }
     }

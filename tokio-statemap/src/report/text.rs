@@ -265,7 +265,7 @@ fn location_cells(row: &LocationRow) -> [String; 7] {
     [
         row.tasks.to_string(),
         row.polls.to_string(),
-        format!("{off_worker}{}", compact(row.held_ns + row.off_worker_ns)),
+        format!("{off_worker}{}", compact(row.held_ns.saturating_add(row.off_worker_ns))),
         time(row.longest_ns),
         time(row.p50_ns),
         time(row.p99_ns),

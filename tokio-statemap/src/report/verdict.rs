@@ -8,7 +8,7 @@ use super::format::{self, COLUMNS, count, human, moment, percent};
 use super::locations::LocationRow;
 use super::place::Place;
 use super::polls::LongPoll;
-use super::workers::{self, WorkerShare};
+use super::workers;
 
 /// From which share of running time on the workers are called busy.
 const BUSY: f64 = 0.9;
@@ -100,9 +100,9 @@ pub(super) fn decide(
     if !report.task_hooks || !report.trace_target.tracks_tasks() {
         return Verdict::TasksUnknown { busy_share, task_hooks: report.task_hooks };
     }
-    let time = report.workers.iter().map(WorkerShare::time_ns).sum();
+    let time = workers::time_ns(&report.workers);
     let busiest = report.locations.first();
-    let named = busiest.and_then(|row| Some((row, workers::share(row.held_ns, time)?)));
+    let named = busiest.and_then(|row| Some((row, format::share(row.held_ns, time)?)));
     match (busy_share, named) {
         (Some(busy_share), Some((row, held_share)))
             if busy_share > BUSY

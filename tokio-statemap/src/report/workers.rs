@@ -1,5 +1,6 @@
 //! How busy the workers were.
 
+use super::format;
 use crate::state::WorkerState;
 use crate::timeline::{Timeline, Worker};
 
@@ -20,25 +21,24 @@ pub struct WorkerShare {
 impl WorkerShare {
     /// The share of its time that it was running, from 0 to 1; `None` if it had no time.
     pub fn running_share(&self) -> Option<f64> {
-        share(self.running_ns, self.time_ns())
+        format::share(self.running_ns, self.time_ns())
     }
 
     /// The time that it was there, in ns.
     pub fn time_ns(&self) -> u64 {
-        self.running_ns + self.parked_ns
+        self.running_ns.saturating_add(self.parked_ns)
     }
-}
-
-/// Which share of `whole` a `part` is; `None` of nothing.
-pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// The share of their time that all workers were running.
 pub(super) fn busy_share(workers: &[WorkerShare]) -> Option<f64> {
-    let running = workers.iter().map(|w| w.running_ns).sum();
-    let time = workers.iter().map(WorkerShare::time_ns).sum();
-    share(running, time)
+    let running: u128 = workers.iter().map(|worker| u128::from(worker.running_ns)).sum();
+    format::share(running, time_ns(workers))
+}
+
+/// The time that all workers were there, in ns.
+pub(super) fn time_ns(workers: &[WorkerShare]) -> u128 {
+    workers.iter().map(|worker| u128::from(worker.time_ns())).sum()
 }
 
 pub(super) fn shares(timeline: &Timeline) -> Vec<WorkerShare> {
@@ -61,10 +61,10 @@ fn worker_share(timeline: &Timeline, worker: &Worker) -> WorkerShare {
             .take_while(|(from, _)| *from < span.end_ns)
             .map(|(from, to)| to.min(&span.end_ns) - from.max(&span.start_ns))
             .sum();
-        let length = span.length_ns() - in_gaps;
+        let length = span.length_ns().saturating_sub(in_gaps);
         match span.state {
-            WorkerState::Running => share.running_ns += length,
-            WorkerState::Parked => share.parked_ns += length,
+            WorkerState::Running => share.running_ns = share.running_ns.saturating_add(length),
+            WorkerState::Parked => share.parked_ns = share.parked_ns.saturating_add(length),
             WorkerState::Stopped => {}
         }
     }

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::json;
+use crate::lost::Lost;
 use crate::state::{TaskState, WorkerState};
 use crate::statemap::Labels;
 use crate::timeline::Timeline;
@@ -65,6 +66,11 @@ pub struct TagDefinition {
     pub is_defined: bool,
 }
 
+/// What a title says where the entities weren't to be recorded.
+const NOT_RECORDED: &str = "not recorded";
+/// What a title says where Tokio couldn't tell about tasks.
+const WORKERS_ONLY: &str = "workers only";
+
 /// Whether an entity of our own data is the future of `block_on`: `main`, or `main-1` ….
 #[cfg(feature = "read")]
 pub(crate) fn is_root(name: &str) -> bool {
@@ -93,6 +99,47 @@ impl Metadata {
                 .then_some(Ours::Workers),
             _ => None,
         }
+    }
+
+    /// What the data is called; of our own data only the program's name in it.
+    pub(crate) fn stem(&self) -> &str {
+        match self.ours() {
+            Some(_) => self.title.rsplit_once(": Tokio ").map_or(&*self.title, |(stem, _)| stem),
+            None => &self.title,
+        }
+    }
+
+    /// What the title of our own data says in brackets, behind what the entities are.
+    pub(crate) fn remarks(&self) -> Vec<&str> {
+        let Some((_, rest)) = self.ours().and_then(|_| self.title.rsplit_once(": Tokio ")) else {
+            return Vec::new();
+        };
+        let remarks = rest.split(" (").skip(1);
+        remarks.map(|remark| remark.strip_suffix(')').unwrap_or(remark)).collect()
+    }
+
+    /// Whether Tokio's hooks could tell about tasks, as far as the data says.
+    pub(crate) fn has_task_hooks(&self) -> bool {
+        !self.remarks().contains(&WORKERS_ONLY)
+    }
+
+    /// Whether what the entities are was to be recorded, as far as the data says.
+    pub(crate) fn is_recorded(&self) -> bool {
+        !self.remarks().contains(&NOT_RECORDED)
+    }
+
+    /// Whether recording was stopped in between. When that was, the data doesn't say.
+    pub(crate) fn has_gaps(&self) -> bool {
+        self.remarks().iter().any(|&remark| remark == "1 gap" || remark.ends_with(" gaps"))
+    }
+
+    /// Whether events are missing, other than old ones that were dropped by design.
+    pub(crate) fn is_partial(&self) -> bool {
+        let causes = |remark: &str| -> Option<bool> {
+            let (_, causes) = remark.split_once(" lost: ")?;
+            Some(causes.split("; ").any(|cause| cause != Lost::OLDEST_DROPPED))
+        };
+        self.remarks().into_iter().filter_map(causes).any(|is_partial| is_partial)
     }
 
     /// The metadata of a timeline's tasks.
@@ -169,10 +216,10 @@ impl State {
 fn title(timeline: &Timeline, labels: &Labels, entities: &str, is_recorded: bool) -> String {
     let mut title = format!("{}: Tokio {entities}", labels.title);
     if !is_recorded {
-        title.push_str(" (not recorded)");
+        title.push_str(&format!(" ({NOT_RECORDED})"));
     }
     if !timeline.task_hooks {
-        title.push_str(" (workers only)");
+        title.push_str(&format!(" ({WORKERS_ONLY})"));
     }
     if timeline.lost.total() > 0 {
         title.push_str(&format!(" ({})", timeline.lost));

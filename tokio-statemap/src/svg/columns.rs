@@ -1,6 +1,6 @@
 //! A row, reduced to what can be seen of it: one state a column.
 
-use crate::picture::{Role, Section, Transition};
+use crate::picture::{Role, Section, Transition, recorded_ns};
 
 /// Columns in one state: from, to, state.
 pub(super) type Run = (u32, u32, u32);
@@ -12,7 +12,7 @@ pub(super) struct Columns {
     pub(super) runs: Vec<Run>,
     /// Where a poll is long: from and to, those close by taken together.
     pub(super) long: Vec<(u32, u32)>,
-    /// How long the row was in each state, in ns: exactly.
+    /// How long the row was in each state, in ns: exactly, without the gaps in the recording.
     pub(super) totals: Vec<u64>,
 }
 
@@ -69,14 +69,22 @@ pub(super) fn spans(
     }
 }
 
-/// Reduces a row. With `on_workers` only polls on a worker can be long; `each_long` is told of each
-/// that is, and how long it held its thread.
+/// What a row is looked at with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look<'a> {
+    pub(super) long_poll_ns: u64,
+    /// Whether it is known which polls were on workers: only those can be long then.
+    pub(super) has_workers: bool,
+    /// The gaps in the recording.
+    pub(super) gaps: &'a [(u64, u64)],
+}
+
+/// Reduces a row. `each_long` is told of each long poll, and how long it held its thread.
 pub(super) fn reduce(
     section: &Section<'_>,
     row: u32,
     scale: Scale,
-    long_poll_ns: u64,
-    on_workers: bool,
+    look: Look<'_>,
     mut each_long: impl FnMut(Transition, u64),
 ) -> Columns {
     let ends = section.states.iter().map(|state| state.role.is_end()).collect();
@@ -88,15 +96,15 @@ pub(super) fn reduce(
     let close = scale.columns / 500;
     spans(section, row, scale.length_ns, |from, to, begun| {
         if let Some(total) = totals.get_mut(begun.state as usize) {
-            *total += to - from;
+            *total += recorded_ns(look.gaps, from, to);
         }
         let held_ns = begun.held_ns.map_or(to - from, |held| held.min(to - from));
         let is_long = section.role_of(begun.state) == Role::Running
-            && held_ns >= long_poll_ns
-            && (begun.worker.is_some() || !on_workers);
+            && held_ns > look.long_poll_ns
+            && (begun.worker.is_some() || !look.has_workers);
         if is_long {
             each_long(begun, held_ns);
-            let (first, last) = scale.touched(from, from + held_ns);
+            let (first, last) = scale.touched(from, from.saturating_add(held_ns));
             match long.last_mut() {
                 Some(before) if before.1 + close >= first => before.1 = last.max(before.1),
                 _ => long.push((first, last)),

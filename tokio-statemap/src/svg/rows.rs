@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::columns::{self, Columns, Scale};
+use super::columns::{self, Columns, Look, Scale};
 use super::survey::{self, CELLS, Candidate, LongPoll, Order, Survey};
 use super::text::{display, escape, fit};
 use super::{path, plan};
@@ -118,7 +118,6 @@ impl Rows {
         candidate: Candidate,
     ) -> Drawn {
         let section = &picture.sections[index];
-        let has_workers = survey.sections[index].has_workers;
         let height = self.heights[index];
         let mut name = String::new();
         section.source.name(candidate.row, &mut name);
@@ -127,8 +126,11 @@ impl Rows {
             section,
             candidate.row,
             self.scale,
-            picture.long_poll_ns,
-            has_workers,
+            Look {
+                long_poll_ns: picture.long_poll_ns,
+                has_workers: survey.sections[index].has_workers,
+                gaps: &picture.gaps,
+            },
             |poll, held_ns| {
                 let (start_ns, worker, row) = (poll.time_ns, poll.worker, candidate.row);
                 let poll = LongPoll { section: 0, group: 0, row, start_ns, held_ns, worker };
@@ -179,7 +181,7 @@ impl Rows {
         let is_task = (index, row) == (worst.section, worst.row);
         let is_worker = worst.worker.is_some() && section.source.worker_index(row) == worst.worker;
         (is_task || is_worker)
-            .then(|| self.scale.touched(worst.start_ns, worst.start_ns + worst.held_ns))
+            .then(|| self.scale.touched(worst.start_ns, worst.start_ns.saturating_add(worst.held_ns)))
     }
 }
 

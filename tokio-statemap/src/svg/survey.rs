@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::columns::{Scale, spans};
-use crate::picture::{Kind, Picture, Role, Section};
+use crate::picture::{Kind, Picture, Role, Section, recorded_ns};
 
 /// The cells in which it is kept where a worker was held.
 pub(super) const CELLS: usize = 2048;
@@ -52,7 +52,7 @@ impl Candidate {
 /// What is in one section.
 #[derive(Debug)]
 pub(super) struct SectionSurvey {
-    /// How long its rows were in each state, in ns, for each group.
+    /// How long its rows were in each state, in ns, for each group, without the gaps in the recording.
     pub(super) totals: Vec<Vec<u128>>,
     /// How long its rows bore each tag, in ns.
     pub(super) tags: Vec<u128>,
@@ -142,14 +142,8 @@ impl Survey {
     pub(super) fn of(picture: &Picture<'_>, most: impl Fn(Kind) -> usize) -> Self {
         let mut survey = Self { sections: Vec::new(), worst: None, held: BTreeMap::new() };
         for (index, section) in picture.sections.iter().enumerate() {
-            // Data may name no workers at all: any poll counts then.
-            let first = survey.section(picture, index, most(section.kind), false);
-            let section_survey = if first.has_workers {
-                survey.section(picture, index, most(section.kind), true)
-            } else {
-                first
-            };
-            survey.sections.push(section_survey);
+            let section = survey.section(picture, index, most(section.kind));
+            survey.sections.push(section);
         }
         survey
     }
@@ -159,27 +153,19 @@ impl Survey {
         picture: &Picture<'_>,
         index: usize,
         most: usize,
-        on_workers: bool,
     ) -> SectionSurvey {
         let section = &picture.sections[index];
         let mut found = SectionSurvey {
             totals: vec![vec![0; section.states.len()]; section.groups.len()],
             tags: vec![0; section.tags.len()],
             candidates: Vec::new(),
-            has_workers: on_workers,
+            has_workers: section.source.knows_workers(),
         };
         let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::with_capacity(most + 1);
-        let before = (self.worst, self.held.clone());
         for (number, group) in section.groups.iter().enumerate() {
             for &row in section.group(group) {
-                let walk = Walk { section, index, row, group: number as u32, on_workers };
-                let (rank, saw_worker) = walk.row(picture, &mut found, self);
-                if saw_worker && !on_workers {
-                    // What was found so far counts other polls, too: it is looked through again.
-                    (self.worst, self.held) = before;
-                    found.has_workers = true;
-                    return found;
-                }
+                let walk = Walk { section, index, row, group: number as u32 };
+                let rank = walk.row(picture, &mut found, self);
                 best.push(Reverse(Candidate { rank, row, group: number as u32 }));
                 if best.len() > most {
                     best.pop();
@@ -190,6 +176,7 @@ impl Survey {
         found
     }
 
+    /// A poll that held a worker, or may have.
     fn found(&mut self, poll: LongPoll, length_ns: u64) {
         if self.worst.is_none_or(|worst| poll.rank() < worst.rank()) {
             self.worst = Some(poll);
@@ -202,7 +189,7 @@ impl Survey {
             .entry(worker)
             .or_insert_with(|| Held { cells: vec![false; CELLS], longest: Vec::new() });
         let scale = Scale::new(length_ns, CELLS as u32);
-        let (first, end) = scale.touched(poll.start_ns, poll.start_ns + poll.held_ns);
+        let (first, end) = scale.touched(poll.start_ns, poll.start_ns.saturating_add(poll.held_ns));
         held.cells[first as usize..end as usize].fill(true);
         add(&mut held.longest, poll);
     }
@@ -218,17 +205,16 @@ struct Walk<'a> {
     index: usize,
     row: u32,
     group: u32,
-    on_workers: bool,
 }
 
 impl Walk<'_> {
-    /// Walks through a row; says how it ranks, and whether a worker is named in it.
+    /// Walks through a row; says how it ranks.
     fn row(
         &self,
         picture: &Picture<'_>,
         found: &mut SectionSurvey,
         survey: &mut Survey,
-    ) -> (Rank, bool) {
+    ) -> Rank {
         let mut rank = Rank {
             is_root: self.section.source.is_root(self.row),
             longest_ns: 0,
@@ -236,29 +222,29 @@ impl Walk<'_> {
             changes: 0,
             begin_ns: Reverse(u64::MAX),
         };
-        let mut saw_worker = false;
+        let has_workers = found.has_workers;
         spans(self.section, self.row, picture.length_ns, |from, to, begun| {
             rank.changes = rank.changes.saturating_add(1);
             rank.begin_ns.0 = rank.begin_ns.0.min(from);
             let length = to - from;
+            let recorded = recorded_ns(&picture.gaps, from, to);
             let totals = &mut found.totals[self.group as usize];
             if let Some(total) = totals.get_mut(begun.state as usize) {
-                *total += u128::from(length);
+                *total += u128::from(recorded);
             }
             if let Some(total) = begun.tag.and_then(|tag| found.tags.get_mut(tag as usize)) {
-                *total += u128::from(length);
+                *total += u128::from(recorded);
             }
             match self.section.role_of(begun.state) {
-                Role::Running => rank.busy_ns += length,
+                Role::Running => rank.busy_ns = rank.busy_ns.saturating_add(length),
                 Role::Ready | Role::Spawned => {
-                    rank.busy_ns += length;
+                    rank.busy_ns = rank.busy_ns.saturating_add(length);
                     return;
                 }
                 _ => return,
             }
-            saw_worker |= begun.worker.is_some();
             let held_ns = begun.held_ns.map_or(length, |held| held.min(length));
-            if held_ns < picture.long_poll_ns || (self.on_workers && begun.worker.is_none()) {
+            if held_ns <= picture.long_poll_ns || (has_workers && begun.worker.is_none()) {
                 return;
             }
             rank.longest_ns = rank.longest_ns.max(held_ns);
@@ -270,8 +256,12 @@ impl Walk<'_> {
                 held_ns,
                 worker: begun.worker,
             };
-            survey.found(poll, picture.length_ns);
+            // Where workers aren't known, a future of `block_on` is not said to have held one: on a
+            // multi-thread runtime it never does.
+            if has_workers || !rank.is_root {
+                survey.found(poll, picture.length_ns);
+            }
         });
-        (rank, saw_worker)
+        rank
     }
 }

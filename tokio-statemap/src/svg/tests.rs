@@ -108,6 +108,7 @@ pub(super) fn workers(n: u32, length_ns: u64) -> Section<'static> {
 
 pub(super) fn picture(length_ns: u64, sections: Vec<Section<'static>>) -> Picture<'static> {
     Picture {
+        culprit: None,
         title: "http".to_owned(),
         host: Some("box".to_owned()),
         runtime: None,

@@ -111,7 +111,7 @@ pub(super) fn wrap(text: &str, size: f64, pixels: f64, lines: usize) -> Vec<Stri
 /// A time with three significant digits: `400 µs`, `51.2 ms`, `1.25 s`.
 pub(super) fn human(ns: u128) -> String {
     // A terminal may lack the letter; a picture doesn't.
-    report::human(u64::try_from(ns).unwrap_or(u64::MAX)).replace("us", "µs")
+    report::human_sum(ns).replace("us", "µs")
 }
 
 /// A number with its noun, its thousands apart: `1 task`, `10 000 tasks`.

@@ -304,8 +304,13 @@ impl Draft {
         }
         order(&mut self.polls);
         if let (Some((at, thread)), Some(last)) = (self.terminated, self.polls.last_mut()) {
-            // It isn't dropped elsewhere before its poll is over.
-            if last.thread() != thread && last.end_ns().is_none_or(|end| end > at) {
+            // It isn't dropped elsewhere before its poll is over; and where it ended in its poll, that is
+            // over, too, though its end may not have been recorded.
+            let is_over = match last.end_ns() {
+                Some(end) => last.thread() != thread && end > at,
+                None => true,
+            };
+            if is_over {
                 *last = last.ended(at.max(last.start_ns()));
             }
         }

@@ -30,7 +30,7 @@ const MOST_ELEMENTS = 2 ** 31;
  */
 export async function load(meta, tail, chunks, onProgress = () => {}) {
   checkHead(meta, tail);
-  const decoders = meta.sections.map((part, i) => newDecoder(i, part, tail.sections[i], meta.length));
+  const decoders = meta.sections.map((part, i) => newDecoder(i, part, tail.sections[i], meta.length, meta.unit ?? 1));
   const whole = decoders.reduce((sum, { section }) => sum + section.nTransitions, 0);
   let done = 0, nChunks = 0, current = 0;
   const decode = (bytes) => {
@@ -59,7 +59,8 @@ export async function load(meta, tail, chunks, onProgress = () => {}) {
 
 function checkHead(meta, tail) {
   if (meta?.format !== 1) throw new Error("The page's data is of another version than the page.");
-  if (!isCount(meta.length, Number.MAX_SAFE_INTEGER)) throw damaged("its length is no number of ns");
+  const unit = meta.unit ?? 1;
+  if (!isCount(unit, 2 ** 11) || unit === 0 || !isCount(meta.length / unit, Number.MAX_SAFE_INTEGER)) throw damaged("its length is no number of ns");
   if (!Array.isArray(meta.sections) || tail?.sections?.length !== meta.sections.length) {
     throw damaged("its end doesn't match its beginning");
   }
@@ -69,7 +70,7 @@ function isCount(value, most = MOST_ELEMENTS) {
   return Number.isInteger(value) && value >= 0 && value <= most;
 }
 
-function newDecoder(index, part, tail, lengthNs) {
+function newDecoder(index, part, tail, lengthNs, unitNs) {
   if (!Array.isArray(part?.states) || !Array.isArray(part.groups) || !Array.isArray(tail?.prefixes)) {
     throw damaged("a section lacks something");
   }
@@ -80,7 +81,7 @@ function newDecoder(index, part, tail, lengthNs) {
     throw damaged("the counts of a section don't match");
   }
   try {
-    return new SectionDecoder(new Section(index, part, tail, lengthNs));
+    return new SectionDecoder(new Section(index, part, tail, lengthNs), unitNs);
   } catch (error) {
     if (error instanceof RangeError) throw new Error("There isn't enough memory for the page's data.");
     throw error;
@@ -89,8 +90,10 @@ function newDecoder(index, part, tail, lengthNs) {
 
 /** Fills a section from its chunks. */
 class SectionDecoder {
-  constructor(section) {
+  constructor(section, unitNs) {
     this.section = section;
+    /** What times are in: a power of two, so that none is rounded. */
+    this.unitNs = unitNs;
     this.row = -1;
     this.lane = -1;
     /** How many transitions are there already. */
@@ -168,7 +171,8 @@ class SectionDecoder {
     const from = this.at, to = from + n;
     const laneBegins = laneFirstRow[this.lane] === this.row && rowFirst[this.row] === from;
     let now = column.varint();
-    if (!laneBegins && from > 0 && now < time[from - 1]) throw damaged("a row goes back in time");
+    const { unitNs } = this;
+    if (!laneBegins && from > 0 && now * unitNs < time[from - 1]) throw damaged("a row goes back in time");
     time[from] = now;
     const bytes = column.bytes;
     let at = column.at;
@@ -189,7 +193,8 @@ class SectionDecoder {
     }
     column.at = at;
     if (at > column.end) throw damaged("a column is cut");
-    if (!(now <= lengthNs)) throw damaged("a time is after its end");
+    if (!(now * unitNs <= lengthNs)) throw damaged("a time is after its end");
+    if (unitNs !== 1) for (let i = from; i < to; i++) time[i] *= unitNs;
   }
 
   states(column, n) {
@@ -238,7 +243,7 @@ class SectionDecoder {
       worker[i] = number;
       if (value % 2 === 1) {
         this.handedAt.push(i);
-        this.handedNs.push(column.varint());
+        this.handedNs.push(column.varint() * this.unitNs);
       }
       at = column.at;
     }

@@ -1,5 +1,5 @@
 import { cleanText, formatNs } from "./time.js";
-import { sentence } from "./issues.js";
+import { isOfCulprit, sentence } from "./issues.js";
 import { readyMeanwhile } from "./waits.js";
 import { byId, make, shorten, titleText, visible } from "./text.js";
 
@@ -51,6 +51,6 @@ export const showAnswer = (model, worst) => {
   // The report goes by the sum of a location's long polls: where that is another one, both are told.
   const { verdict } = model.meta;
   const inAll = byId("verdict");
-  inAll.hidden = place === "" || !verdict || verdict.startsWith(place);
+  inAll.hidden = worst === null || !verdict || isOfCulprit(model, worst);
   inAll.textContent = inAll.hidden ? "" : `By the sum of its long polls: ${shorten(verdict, 600)}`;
 };

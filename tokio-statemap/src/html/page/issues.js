@@ -47,7 +47,8 @@ export function findIssues(model, thresholdNs = model.meta.long) {
 }
 
 /**
- * The poll that the page opens on: the one that held a worker longest; of equals the earliest.
+ * The poll that the page opens on: the one that held a worker longest; of equals the earliest. Where workers aren't
+ * known, the longest of a spawned task.
  * @param {Model} model
  * @param {number} [thresholdNs] only if it took longer
  * @returns {PollInfo|null}
@@ -108,8 +109,9 @@ export function sentence(model, info, ready = null) {
   const length = least + formatNs(info.held);
   if (info.worker === null) {
     const running = isStillRunning(info) ? " and still ran at the end" : "";
-    const where = section.worker ? ", on a thread that is no worker" : "";
-    return `${who} ran for ${length}${where}${running}.`;
+    if (section.worker) return `${who} ran for ${length}, on a thread that is no worker${running}.`;
+    const isOnWorker = section.kind === "tasks" && section.isRoot[info.row] === 0;
+    return isOnWorker ? `${who} ran for ${length}, on a worker that isn't known${running}${meanwhile(ready)}.` : `${who} ran for ${length}${running}.`;
   }
   const worker = workerName(model, info.worker);
   const held = isStillRunning(info)
@@ -129,6 +131,16 @@ function meanwhile(ready) {
 }
 
 /**
+ * Whether the report, which goes by the sum of a location's long polls, names the location of this poll.
+ * @param {Model} model
+ * @param {PollInfo} info
+ * @returns {boolean}
+ */
+export function isOfCulprit(model, info) {
+  return model.meta.culprit === model.sections[info.section].groups[info.group].label;
+}
+
+/**
  * The name of a worker's row: "worker-1".
  * @param {Model} model
  * @param {number} worker its index in the runtime
@@ -143,7 +155,11 @@ export function workerName(model, worker) {
 function noPoll(model) {
   if (model.meta.verdict) return model.meta.verdict;
   const tasks = model.sections.filter((section) => section.isRunning.includes(1) && section.kind === "tasks");
-  if (tasks.length > 0) return `No poll held a worker over ${formatSetting(model.meta.long)}.`;
+  if (tasks.length > 0) {
+    const over = formatSetting(model.meta.long);
+    // Of data it isn't known which polls held a worker.
+    return tasks.some((section) => section.worker === null) ? `No poll of a spawned task took over ${over}.` : `No poll held a worker over ${over}.`;
+  }
   const rows = model.sections.reduce((sum, section) => sum + section.nRows, 0);
   const changes = model.sections.reduce((sum, section) => sum + section.nTransitions, 0);
   const what = `${counted(rows, "entity", "entities")}, ${counted(changes, "change", "changes")} of state`;

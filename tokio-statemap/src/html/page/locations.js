@@ -8,10 +8,11 @@ import { NOT_READY, readyEnd } from "./waits.js";
  * @typedef {import("./decode.js").Model} Model
  * @typedef {{
  *   section: number, group: number, label: string, tasks: number, polls: number, heldNs: number, offWorkerNs: number,
- *   shareOfWorkers: number|null, longestNs: number, longest: number, p50Ns: number, p99Ns: number,
+ *   isHeldKnown: boolean, shareOfWorkers: number|null, longestNs: number, longest: number, p50Ns: number, p99Ns: number,
  *   runningNs: number, readyNs: number, longestReadyNs: number|null, longestReady: number,
  *   longPolls: number, longPollsNs: number,
  * }} LocationRow `longest`, `longestReady`: transitions, −1 if none; `longPolls` held a worker over the threshold;
+ *   `isHeldKnown`: false for futures of `block_on` where workers aren't known;
  *   `shareOfWorkers`: which part of the workers' time its polls held them, null if that isn't known;
  *   `longestReadyNs`: null if ready times were not recorded
  */
@@ -62,7 +63,7 @@ function locationRow(model, section, group, workersTime) {
   const from = rowFirst[group.firstRow], to = rowFirst[group.firstRow + group.rows];
   const result = {
     section: section.index, group: group.index, label: group.label, tasks: group.rows, polls: 0, heldNs: 0,
-    offWorkerNs: 0, shareOfWorkers: null, longestNs: 0, longest: -1, p50Ns: 0, p99Ns: 0, runningNs: 0, readyNs: 0,
+    offWorkerNs: 0, isHeldKnown: worker !== null || section.isRoot[group.firstRow] === 0, shareOfWorkers: null, longestNs: 0, longest: -1, p50Ns: 0, p99Ns: 0, runningNs: 0, readyNs: 0,
     longestReadyNs: knowsReady ? 0 : null, longestReady: -1, longPolls: 0, longPollsNs: 0,
   };
   let polls = 0;
@@ -79,7 +80,8 @@ function locationRow(model, section, group, workersTime) {
         result.longestNs = held;
         result.longest = i;
       }
-      if (worker !== null && worker[i] === 0) {
+      const isOnWorker = worker !== null ? worker[i] !== 0 : section.isRoot[row] === 0;
+      if (!isOnWorker) {
         result.offWorkerNs += held;
       } else {
         result.heldNs += held;

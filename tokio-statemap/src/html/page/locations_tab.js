@@ -12,7 +12,7 @@ const COLUMNS = [
   ["Tasks", "Tasks spawned there", (row) => row.tasks, (row) => formatCount(row.tasks)],
   ["Polls", "Polls of these tasks", (row) => row.polls, (row) => formatCount(row.polls)],
   ["Held", "How long their polls held workers, and the share of all workers' time", (row) => row.heldNs,
-    (row) => (row.shareOfWorkers === null ? formatNs(row.heldNs) : formatShare(row.shareOfWorkers))],
+    (row) => (!row.isHeldKnown ? "?" : row.shareOfWorkers === null ? formatNs(row.heldNs) : formatShare(row.shareOfWorkers))],
   ["Longest", "The longest poll", (row) => row.longestNs, (row) => ofPolls(row, row.longestNs)],
   ["p99", "What 99 % of the polls did not exceed", (row) => row.p99Ns, (row) => ofPolls(row, row.p99Ns)],
   ["Ready", "The longest that a task was ready before it was polled", (row) => (row.longestReady < 0 ? -1 : row.longestReadyNs),

@@ -130,25 +130,30 @@ export function nextLong(section, long, lane, t) {
  * @param {Section} section
  * @param {number} k at most so many
  * @param {{group?: number|null, row?: number|null, on?: "worker"|"off"|null, over?: number}} [which] of one group, of
- *   one row, only those on a worker or off the workers, only those over so many ns
+ *   one row, only those on a worker (where that isn't known, of spawned tasks) or off the workers, only those over so
+ *   many ns
  * @returns {number[]} transitions
  */
 export function worstPolls(section, k, { group = null, row = null, on = null, over = -1 } = {}) {
-  const { time, state, isRunning, worker } = section;
-  let from = 0, to = section.nTransitions;
+  const { time, state, isRunning, worker, isRoot, rowFirst } = section;
+  let from = 0, to = section.nRows;
   if (row !== null) {
-    from = section.rowFirst[row];
-    to = section.rowFirst[row + 1];
+    from = row;
+    to = row + 1;
   } else if (group !== null) {
-    from = section.laneBegin(section.groups[group].firstLane);
-    to = section.laneBegin(section.groups[group].endLane);
+    from = section.groups[group].firstRow;
+    to = from + section.groups[group].rows;
   }
   const longest = new Longest(k, time);
-  for (let i = from; i < to; i++) {
-    if (isRunning[state[i]] === 0) continue;
-    if (on !== null && (worker !== null && worker[i] !== 0) !== (on === "worker")) continue;
-    const held = heldNs(section, i);
-    if (held > over) longest.offer(held, i);
+  for (let r = from; r < to; r++) {
+    // Where workers aren't known, a spawned task is on one; a future of `block_on` is not on a multi-thread runtime.
+    if (on !== null && worker === null && (isRoot[r] === 0) !== (on === "worker")) continue;
+    for (let i = rowFirst[r], end = rowFirst[r + 1]; i < end; i++) {
+      if (isRunning[state[i]] === 0) continue;
+      if (on !== null && worker !== null && (worker[i] !== 0) !== (on === "worker")) continue;
+      const held = heldNs(section, i);
+      if (held > over) longest.offer(held, i);
+    }
   }
   return longest.sorted();
 }

@@ -22,13 +22,15 @@ export const NOT_READY = -1;
  */
 export function readyEnd(section, i, row) {
   const { state, isReady, isRunning, worker, isRoot, states } = section;
-  if (isReady[state[i]] === 0) return NOT_READY;
+  if (isReady[state[i]] === 0 || isRoot[row] !== 0) return NOT_READY;
   const next = i + 1;
-  if (next < section.rowFirst[row + 1] && isRunning[state[next]] !== 0) {
+  // Data that was cut may end while a task is ready.
+  if (next === section.rowFirst[row + 1]) return 0;
+  if (isRunning[state[next]] !== 0) {
     if (worker === null) return 0;
     return worker[next] !== 0 ? worker[next] : NOT_READY;
   }
-  return states[state[i]].role === "spawned" && isRoot[row] === 0 ? 0 : NOT_READY;
+  return states[state[i]].role === "spawned" ? 0 : NOT_READY;
 }
 
 /**

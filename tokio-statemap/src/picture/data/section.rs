@@ -1,11 +1,12 @@
 //! The section of a file.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::rows::{Rows, changes};
-use super::stem;
 use crate::clean::clean;
 use crate::picture::{Group, Kind, Role, RowEvent, Section, State, Tag, pack};
+use crate::report::source_order;
 use crate::state::{TaskState, WorkerState};
 use crate::statemap::read::{Entity, EntityEvent, Statemap};
 use crate::statemap::{Ours, is_root};
@@ -80,7 +81,7 @@ fn title(file: &Statemap, files: &[Statemap]) -> String {
         None if file.metadata.title.is_empty() => return "Entities".to_owned(),
         None => return file.metadata.title.clone(),
     };
-    if is_only { kind.to_owned() } else { format!("{kind} of {}", stem(file)) }
+    if is_only { kind.to_owned() } else { format!("{kind} of {}", file.metadata.stem()) }
 }
 
 fn states(file: &Statemap, ours: Option<Ours>) -> Vec<State> {
@@ -171,9 +172,9 @@ fn tasks(file: &Statemap) -> Drawn {
         let group = &mut groups[index];
         let (life, running_ns) = life(file, entity);
         group.rows.push((life.0, life.1, row));
-        group.running_ns = group.running_ns.saturating_add(running_ns);
+        group.running_ns += u128::from(running_ns);
     }
-    groups.sort_by_key(|group| (!group.key.0, std::cmp::Reverse(group.running_ns)));
+    groups.sort_by(|a, b| a.rank().cmp(&b.rank()));
     let mut drawn = Drawn::default();
     for mut group in groups {
         let first = drawn.lanes.len();
@@ -194,8 +195,16 @@ fn tasks(file: &Statemap) -> Drawn {
 struct TaskGroup<'a> {
     /// Whether they are futures of `block_on`, and where they were spawned.
     key: (bool, Option<&'a str>),
-    running_ns: u64,
+    running_ns: u128,
     rows: Vec<(u64, Option<u64>, u32)>,
+}
+
+impl<'a> TaskGroup<'a> {
+    /// The least is the first: of equals the first in the source, as in the report of a run.
+    fn rank(&self) -> impl Ord + use<'a> {
+        let (is_root, tag) = self.key;
+        (!is_root, Reverse(self.running_ns), tag.map(source_order))
+    }
 }
 
 /// From when to when a task has its lane, and how long it ran.
@@ -207,7 +216,7 @@ fn life(file: &Statemap, entity: &Entity) -> ((u64, Option<u64>), u64) {
     for (index, datum) in data.iter().enumerate() {
         if datum.state == is(TaskState::Running) {
             let end_ns = data.get(index + 1).map_or(file.end_ns, |next| next.time_ns);
-            running_ns += end_ns - datum.time_ns;
+            running_ns += end_ns.saturating_sub(datum.time_ns);
         }
     }
     let last = data.last().filter(|last| last.state == is(TaskState::Completed));

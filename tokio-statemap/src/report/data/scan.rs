@@ -18,8 +18,9 @@ enum Key<'a> {
     Tag(usize),
 }
 
-/// A length, and what is that long: an entity and one of its data, the earlier ones before.
-type Length = (u64, Reverse<(usize, usize)>);
+/// A length, when it began, and what is that long: an entity and one of its data. Of equals the
+/// earliest counts more.
+type Length = (u64, Reverse<(u64, usize, usize)>);
 
 pub(super) fn scan(file: &Statemap, report: &mut DataReport) {
     let kind = file.metadata.ours();
@@ -37,10 +38,10 @@ pub(super) fn scan(file: &Statemap, report: &mut DataReport) {
         for (at, datum, length_ns) in spans(file, entity) {
             let state = &mut report.states[datum.state as usize];
             state.times += 1;
-            state.total_ns = state.total_ns.saturating_add(length_ns);
+            state.total_ns += u128::from(length_ns);
             state.longest_ns = state.longest_ns.max(length_ns);
             if length_ns > 0 && is_worth_listing(kind, datum) {
-                longest.push(Reverse((length_ns, Reverse((index, at)))));
+                longest.push(Reverse((length_ns, Reverse((datum.time_ns, index, at)))));
                 if longest.len() > LONGEST_POLLS {
                     longest.pop();
                 }
@@ -57,7 +58,7 @@ pub(super) fn scan(file: &Statemap, report: &mut DataReport) {
                 }
                 report.groups[group].entities += 1;
             }
-            add(&mut report.groups[group], kind, datum, length_ns, (index, at));
+            add(&mut report.groups[group], kind, datum, length_ns, (datum.time_ns, index, at));
         }
     }
     report.groups.sort_by_key(|group| Reverse(group.total_ns));
@@ -65,7 +66,7 @@ pub(super) fn scan(file: &Statemap, report: &mut DataReport) {
     longest.sort_by_key(|&span| Reverse(span));
     report.longest = longest
         .into_iter()
-        .map(|(length_ns, Reverse((entity, at)))| {
+        .map(|(length_ns, Reverse((_, entity, at)))| {
             let entity = &file.entities[entity];
             let datum = entity.data[at];
             Span {
@@ -73,11 +74,23 @@ pub(super) fn scan(file: &Statemap, report: &mut DataReport) {
                 label: label(file, entity, datum, kind),
                 start_ns: datum.time_ns,
                 length_ns,
-                // Not by the time: what the last change of all ended is over, too.
-                is_open: entity.data[at..].iter().all(|next| is_same(&datum, next)),
+                is_open: is_open(entity, at),
+                is_cut: kind.is_some() && is_cut(at, datum),
             }
         })
         .collect();
+}
+
+/// Whether an entity was still in a state at the end. Not by the time: what the last change of all
+/// ended is over, too.
+pub(super) fn is_open(entity: &Entity, at: usize) -> bool {
+    entity.data[at..].iter().all(|next| is_same(&entity.data[at], next))
+}
+
+/// Whether a poll may have begun before the data does: what isn't there from its spawn on was there at
+/// the left edge.
+pub(super) fn is_cut(at: usize, datum: Datum) -> bool {
+    at == 0 && datum.time_ns == 0
 }
 
 fn states(file: &Statemap, kind: Option<Ours>) -> Vec<StateTime> {
@@ -135,22 +148,29 @@ fn add(
     kind: Option<Ours>,
     datum: Datum,
     length_ns: u64,
-    at: (usize, usize),
+    at: (u64, usize, usize),
 ) {
     let is = |state: TaskState| datum.state == u32::from(state.value());
     if is_running(kind, datum) {
         group.spans += 1;
-        group.total_ns = group.total_ns.saturating_add(length_ns);
-        if group.longest_at.is_none() || length_ns > group.longest_ns {
+        group.total_ns += u128::from(length_ns);
+        let is_longer = group.longest_at.is_none_or(|longest| {
+            (length_ns, Reverse(at)) > (group.longest_ns, Reverse(longest))
+        });
+        if is_longer {
             (group.longest_ns, group.longest_at) = (length_ns, Some(at));
         }
         if length_ns > LONG_POLL_NS {
             group.long_spans += 1;
-            group.long_spans_ns = group.long_spans_ns.saturating_add(length_ns);
+            group.long_spans_ns += u128::from(length_ns);
         }
-    } else if matches!(kind, Some(Ours::Tasks { .. })) && is(TaskState::Ready) {
-        group.ready_ns = group.ready_ns.saturating_add(length_ns);
-        group.longest_ready_ns = group.longest_ready_ns.max(length_ns);
+    } else if matches!(kind, Some(Ours::Tasks { .. }))
+        && !group.is_root
+        // From its spawn on a task is ready; a future of `block_on` is in no queue.
+        && (is(TaskState::Ready) || is(TaskState::Spawned))
+    {
+        group.ready_ns += u128::from(length_ns);
+        group.longest_ready_ns = group.longest_ready_ns.max(Some(length_ns));
     }
 }
 
@@ -181,7 +201,7 @@ fn group(file: &Statemap, key: Key<'_>) -> GroupTime {
         long_spans: 0,
         long_spans_ns: 0,
         ready_ns: 0,
-        longest_ready_ns: 0,
+        longest_ready_ns: None,
         longest_at: None,
     }
 }

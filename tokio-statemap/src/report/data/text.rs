@@ -5,7 +5,8 @@ use std::fmt;
 use super::{DataReport, GroupTime};
 use crate::clean::clean;
 use crate::report::format::{
-    COLUMNS, human, keep_right, moment, pad_left, pad_right, percent, width, wrap,
+    COLUMNS, count, human, human_sum, keep_right, moment, pad_left, pad_right, percent, share, width,
+    wrap,
 };
 use crate::statemap::Ours;
 
@@ -31,25 +32,44 @@ impl DataReport {
     fn summary(&self) -> String {
         let title = if self.title.is_empty() { "No title" } else { &self.title };
         let kind = clean(&self.entity_kind);
-        let entities = match self.entities {
+        let mut entities = match self.entities - self.roots {
             1 => format!("1 {kind}"),
             n => match kind.strip_suffix('y') {
                 Some(stem) => format!("{n} {stem}ies"),
                 None => format!("{n} {kind}s"),
             },
         };
+        match self.roots {
+            0 => {}
+            1 => entities.push_str(" and main"),
+            n => entities.push_str(&format!(" and {n} futures of block_on")),
+        }
         let changes = match self.changes {
             1 => "1 change of state".to_owned(),
             n => format!("{n} changes of state"),
         };
-        format!("{}: {entities}, {changes} in {}.", clean(title), human(self.length_ns))
+        let mut text =
+            format!("{}: {entities}, {changes} in {}.", clean(title), human(self.length_ns));
+        for (n, noun, end) in [
+            (self.live_tasks, "task", "lived at the end"),
+            (self.running_polls, "poll", "ran at the end"),
+        ] {
+            if n > 0 {
+                text.push_str(&format!(" {} still {end}.", count(n, noun)));
+            }
+        }
+        for remark in &self.remarks {
+            text.push(' ');
+            text.push_str(remark);
+        }
+        text
     }
 
     /// The share of each state in the time of all entities; what is over has no time any more.
     fn state_lines(&self) -> Vec<String> {
         let live = || self.states.iter().filter(|state| !state.is_end && state.times > 0);
-        let time: f64 = live().map(|state| state.total_ns as f64).sum();
-        if time == 0.0 {
+        let time: u128 = live().map(|state| state.total_ns).sum();
+        if time == 0 {
             return Vec::new();
         }
         let mut table = vec![["share", "total", "times", "longest"].map(str::to_owned)];
@@ -57,8 +77,8 @@ impl DataReport {
         for state in live() {
             names.push(clean(&state.name).into_owned());
             table.push([
-                percent(state.total_ns as f64 / time),
-                human(state.total_ns),
+                percent(share(state.total_ns, time).unwrap_or_default()),
+                human_sum(state.total_ns),
                 state.times.to_string(),
                 human(state.longest_ns),
             ]);
@@ -69,12 +89,16 @@ impl DataReport {
     fn group_lines(&self) -> Vec<String> {
         let is_ready_known = matches!(self.kind, Some(Ours::Tasks { is_ready_known: true }));
         let cells = |group: &GroupTime| -> Vec<String> {
-            let ready = |ns| if is_ready_known { human(ns) } else { "-".to_owned() };
-            let [spans, total] = [group.spans.to_string(), human(group.total_ns)];
+            let is_known = is_ready_known && group.longest_ready_ns.is_some();
+            let ready = |ns: u128| if is_known { human_sum(ns) } else { "-".to_owned() };
+            let [spans, total] = [group.spans.to_string(), human_sum(group.total_ns)];
             let longest = human(group.longest_ns);
             match self.kind {
                 Some(Ours::Tasks { .. }) => {
-                    let [all, most] = [ready(group.ready_ns), ready(group.longest_ready_ns)];
+                    let [all, most] = [
+                        ready(group.ready_ns),
+                        ready(group.longest_ready_ns.unwrap_or_default().into()),
+                    ];
                     vec![group.entities.to_string(), spans, total, longest, all, most]
                 }
                 Some(Ours::Workers) => vec![spans, total, longest],
@@ -120,7 +144,7 @@ impl DataReport {
         let mut names = vec![if self.kind.is_some() { "spawned at" } else { "state" }.to_owned()];
         let mut table = vec![["at", "length", "entity"].map(str::to_owned)];
         for span in &self.longest {
-            let least = if span.is_open { ">" } else { "" };
+            let least = if span.is_open || span.is_cut { ">" } else { "" };
             names.push(clean(&span.label).into_owned());
             table.push([
                 since_start(span.start_ns, self.length_ns),

@@ -1,36 +1,58 @@
 //! Who ran longest, in a few sentences.
 
+use std::cmp::Reverse;
+
+use super::scan::{is_cut, is_open};
 use super::text::since_start;
 use super::{DataReport, GroupTime, LONG_POLL_NS};
 use crate::clean::clean;
-use crate::report::format::{count, human, human_setting, percent};
+use crate::report::Verdict;
+use crate::report::format::{count, human, human_setting, human_sum, percent, share};
+use crate::report::source_order;
 use crate::state::TaskState;
 use crate::statemap::read::Statemap;
 use crate::statemap::{Ours, is_root};
 
-pub(super) fn of(file: &Statemap, report: &DataReport) -> Option<String> {
-    match file.metadata.ours()? {
-        Ours::Tasks { is_ready_known } => Some(tasks(file, report, is_ready_known)),
-        Ours::Workers => Some(workers(report)),
+/// The verdict, and the label of the location that it names.
+pub(super) fn of(file: &Statemap, report: &DataReport) -> (Option<String>, Option<String>) {
+    match file.metadata.ours() {
+        Some(Ours::Tasks { is_ready_known }) => {
+            let (text, culprit) = tasks(file, report, is_ready_known);
+            (Some(text), culprit)
+        }
+        Some(Ours::Workers) => (Some(workers(file, report)), None),
+        None => (None, None),
     }
 }
 
-fn tasks(file: &Statemap, report: &DataReport, is_ready_known: bool) -> String {
+fn tasks(file: &Statemap, report: &DataReport, is_ready_known: bool) -> (String, Option<String>) {
     let over = human_setting(LONG_POLL_NS);
+    let task_hooks = file.metadata.has_task_hooks();
+    if !task_hooks || !file.metadata.is_recorded() {
+        return (Verdict::TasksUnknown { busy_share: None, task_hooks }.to_string(), None);
+    }
     if report.entities == 0 {
-        return "No task was recorded.".to_owned();
+        return ("No task was recorded.".to_owned(), None);
     }
     let long = || report.groups.iter().filter(|group| group.long_spans > 0);
-    let worst = long().filter(|group| !group.is_root).max_by_key(|group| group.long_spans_ns);
+    // Of equals the first in the source.
+    let worst = long()
+        .filter(|group| !group.is_root)
+        .max_by_key(|group| (group.long_spans_ns, Reverse(source_order(&group.label))));
     let root = long().find(|group| group.is_root);
+    let part = if file.metadata.is_partial() { " in what was recorded" } else { "" };
     let mut text = match worst {
-        None => format!("No poll of a spawned task took over {over}."),
+        None => format!("No poll of a spawned task took over {over}{part}."),
         Some(group) => {
             let others = long().filter(|group| !group.is_root).count() - 1;
+            let is_known = group.label != "location unknown";
+            let (subject, its) = match is_known {
+                true => (&*group.label, "its"),
+                false => ("Tasks of unknown spawn location", "their"),
+            };
             let mut text = format!(
-                "{}: {}{}",
-                group.label,
-                long_polls(group, &over),
+                "{subject}: {}{}",
+                long_polls(group, its, &over),
                 longest(file, group, is_ready_known)
             );
             match others {
@@ -49,31 +71,35 @@ fn tasks(file: &Statemap, report: &DataReport, is_ready_known: bool) -> String {
             human(root.longest_ns)
         ));
     }
-    text
+    (text, worst.map(|group| group.label.clone()))
 }
 
 /// `14 of its 900 polls took over 1 ms, 358 ms in all.`
-fn long_polls(group: &GroupTime, over: &str) -> String {
-    let sum = human(group.long_spans_ns);
+fn long_polls(group: &GroupTime, its: &str, over: &str) -> String {
+    let sum = human_sum(group.long_spans_ns);
     match (group.long_spans, group.spans) {
-        (1, 1) => format!("its only poll took over {over}."),
-        (1, polls) => format!("one of its {polls} polls took over {over}."),
+        (1, 1) => format!("{its} only poll took over {over}."),
+        (1, polls) => format!("one of {its} {polls} polls took over {over}."),
         (long, polls) if long == polls => {
-            format!("all of its {polls} polls took over {over}, {sum} in all.")
+            format!("all of {its} {polls} polls took over {over}, {sum} in all.")
         }
-        (long, polls) => format!("{long} of its {polls} polls took over {over}, {sum} in all."),
+        (long, polls) => format!("{long} of {its} {polls} polls took over {over}, {sum} in all."),
     }
 }
 
 /// ` The longest took 25.6 ms, of task-7 at 0.731 s; 37 other tasks were ready meanwhile.`
 fn longest(file: &Statemap, group: &GroupTime, is_ready_known: bool) -> String {
-    let Some((entity, at)) = group.longest_at else {
+    let Some((start_ns, entity, at)) = group.longest_at else {
         return String::new();
     };
     let which = if group.long_spans == 1 { "It" } else { "The longest" };
-    let start_ns = file.entities[entity].data[at].time_ns;
-    let end_ns = start_ns + group.longest_ns;
-    let took = if end_ns == file.end_ns { "still ran at the end, after" } else { "took" };
+    let end_ns = start_ns.saturating_add(group.longest_ns);
+    let is_open = is_open(&file.entities[entity], at);
+    let took = match (is_open, is_cut(at, file.entities[entity].data[at])) {
+        (true, _) => "still ran at the end, after",
+        (false, true) => "took at least",
+        (false, false) => "took",
+    };
     let name = clean(&file.entities[entity].name);
     let ready = match is_ready_known.then(|| peak_ready(file, entity, start_ns, end_ns)) {
         None => " (ready times were not recorded).".to_owned(),
@@ -119,19 +145,19 @@ fn peak_ready(file: &Statemap, except: usize, start_ns: u64, end_ns: u64) -> u64
     counts.max().unwrap_or_default().unsigned_abs()
 }
 
-fn workers(report: &DataReport) -> String {
+fn workers(file: &Statemap, report: &DataReport) -> String {
     let live = report.states.iter().filter(|state| !state.is_end);
-    let time: u64 = live.map(|state| state.total_ns).sum();
+    let time: u128 = live.map(|state| state.total_ns).sum();
     let running = report.states.first().map_or(0, |state| state.total_ns);
-    match time {
-        0 => "No worker was recorded.".to_owned(),
-        _ => format!(
-            "The {} busy {} of the time.",
-            match report.entities {
-                1 => "worker was".to_owned(),
-                n => format!("{} were", count(n, "worker")),
-            },
-            percent(running as f64 / time as f64)
-        ),
+    let (who, were) = match report.entities {
+        1 => ("worker".to_owned(), "was"),
+        n => (count(n, "worker"), "were"),
+    };
+    match share(running, time) {
+        None => "No worker was recorded.".to_owned(),
+        Some(_) if file.metadata.has_gaps() => {
+            format!("How busy the {who} {were} isn't known: recording was stopped in between.")
+        }
+        Some(busy) => format!("The {who} {were} busy {} of the time.", percent(busy)),
     }
 }

@@ -1,11 +1,11 @@
 //! A row at the picture's resolution says what the row says.
 
-use super::super::columns::{Columns, Scale, reduce, spans};
+use super::super::columns::{Columns, Look, Scale, reduce, spans};
 use super::super::path;
 use super::*;
 
 fn columns_of(section: &Section<'_>, row: u32, scale: Scale) -> Columns {
-    reduce(section, row, scale, MS, false, |_, _| ())
+    reduce(section, row, scale, Look { long_poll_ns: MS, has_workers: false, gaps: &[] }, |_, _| ())
 }
 
 /// The state that each column shows.
