@@ -49,7 +49,8 @@ async function look(name) {
     assert.equal(headline, expected.verdict, name);
   } else {
     const { name: row, start, held, label } = seen(run, worst);
-    assert.deepEqual({ row, start, held }, { row: expected.worst.name, start: expected.worst.start, held: expected.worst.held }, name);
+    assert.deepEqual({ start, held }, { start: expected.worst.start, held: expected.worst.held }, name);
+    assert.ok(expected.worst.names.includes(row), `${name}: ${row}`);
     assert.ok(headline.startsWith(label) && headline.includes(" held "), `${name}: ${headline}`);
     // The report is told, too, unless it names the same.
     assert.equal(isOfCulprit(run, worst), expected.culprit === label, name);
@@ -71,10 +72,12 @@ async function look(name) {
     assert.deepEqual([poll.name, poll.label], [b[i].name, b[i].label], name);
     assert.ok(isNear(poll.start, b[i].start) && isNear(poll.held, b[i].held), name);
   });
-  assert.equal(ofRun.ready.length, issues.ready.length, name);
+  // Whether a future of `block_on` waits for a worker, data doesn't say.
+  const ofTasks = (model, spans) => spans.filter((span) => model.sections[span.section].isRoot[span.row] === 0).length;
+  assert.equal(ofTasks(run, ofRun.ready), ofTasks(data, issues.ready), name);
   assert.deepEqual(ofRun.starved.map((row) => row.label).sort(), issues.starved.map((row) => row.label).sort(), name);
   if (expected.worst !== null && !expected.worst.isRoot) {
-    assert.equal(seen(data, worstOfData).name, expected.worst.name, name);
+    assert.ok(expected.worst.names.includes(seen(data, worstOfData).name), name);
     assert.equal(readyMeanwhile(data, worstOfData), readyMeanwhile(run, worst), name);
     assert.match(ofData, /on a worker that isn't known/, name);
   }

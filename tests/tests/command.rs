@@ -4,6 +4,8 @@
 mod command {
     mod bad_input;
     mod binary;
+    #[cfg(tokio_unstable)]
+    mod extremes;
     mod others;
     #[cfg(unix)]
     mod output;

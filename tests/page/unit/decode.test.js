@@ -170,3 +170,15 @@ test("a lane that goes back in time is refused", async () => {
   await assert.rejects(load([[row(3, 2)]], 1), /back in time/);
   await load([[row(3, 4), row(4)], [row(2)]], 1);
 });
+
+test("times that a double doesn't hold to the ns come in larger units, and none is rounded", async () => {
+  const row = { name: "task-1", transitions: [{ time: 0, state: 0 }, { time: 3, state: 1, worker: 0, handed: 5 }, { time: 2 ** 53 - 1, state: 2 }] };
+  const picture = { unit: 2 ** 11, length: (2 ** 53 - 1) * 2 ** 11, sections: [{ kind: "tasks", states: TASK_STATES, hasWorkers: true, groups: [{ label: "", lanes: [[row]] }] }] };
+  const model = await modelOf(picture);
+  const [section] = model.sections;
+  assert.deepEqual([...section.time], [0, 3 * 2 ** 11, model.lengthNs]);
+  assert.deepEqual([...section.handed.ns], [5 * 2 ** 11]);
+  for (const unit of [0, -1, 0.5, 2 ** 12, "1"]) {
+    await assert.rejects(modelOf({ ...picture, unit }), /damaged/);
+  }
+});

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { findIssues, sentence, worstPoll } from "../../../tokio-statemap/src/html/page/issues.js";
-import { locationTable, quantile } from "../../../tokio-statemap/src/html/page/locations.js";
+import { findIssues, isOfCulprit, sentence, worstPoll } from "../../../tokio-statemap/src/html/page/issues.js";
+import { isHeldKnown, locationTable, quantile } from "../../../tokio-statemap/src/html/page/locations.js";
 import { longPolls, nextLong, pollInfo, worstPolls } from "../../../tokio-statemap/src/html/page/polls.js";
 import { readyMeanwhile } from "../../../tokio-statemap/src/html/page/waits.js";
 import { buildWorkerPolls, pollAt, workerHeld } from "../../../tokio-statemap/src/html/page/worker_polls.js";
@@ -232,4 +232,37 @@ test("the sentence", async () => {
   assert.deepEqual(findIssues(model), { polls: [], ready: [], starved: [] });
   assert.equal(buildWorkerPolls(model), null);
   assert.equal(pollAt(model, 0, 0), -1);
+});
+
+/** The same without any worker: as in a page of data. */
+function ofData(change = {}) {
+  const picture = onePoll({ waiting: 3, ...change });
+  const [, tasks] = picture.sections;
+  tasks.hasWorkers = false;
+  const main = { name: "main", root: true, transitions: [{ time: 0, state: 1 }, { time: 90e6, state: 2 }] };
+  tasks.groups.unshift({ label: "src/main.rs:1:1 (main)", lanes: [[main]] });
+  return picture;
+}
+
+test("of data the longest poll of a spawned task is named, and that its worker isn't known", async () => {
+  const model = await modelOf(ofData({ culprit: "src/api.rs:88:20", verdict: "src/api.rs:88:20: its only poll took over 1 ms." }));
+  const worst = worstPoll(model);
+  assert.equal(sentence(model, worst, readyMeanwhile(model, worst)), "src/api.rs:88:20 ran for 51.2 ms, on a worker that isn't known; 3 tasks were ready meanwhile.");
+  assert.equal(isOfCulprit(model, worst), true);
+  // That of `block_on` holds a worker on one kind of runtime only: it is listed, behind the others.
+  const { polls } = findIssues(model);
+  assert.deepEqual(polls.map((poll) => model.sections[1].name(poll.row)), ["task-1", "main"]);
+  assert.deepEqual(locationTable(model).map((row) => [row.label, isHeldKnown(model, row)]), [["src/api.rs:88:20", true], ["src/main.rs:1:1 (main)", false]]);
+});
+
+test("of data without a long poll it isn't said that none held a worker", async () => {
+  const model = await modelOf(ofData({ long: 60e6 }));
+  assert.equal(worstPoll(model), null);
+  assert.equal(sentence(model, null), "No poll of a spawned task took over 60 ms.");
+  assert.deepEqual(findIssues(model).polls.map((poll) => model.sections[1].name(poll.row)), ["main"]);
+});
+
+test("the report names another place, though its name begins alike", async () => {
+  const model = await modelOf(onePoll({ culprit: "src/api.rs:88:201", verdict: "src/api.rs:88:201 held the runtime up: …" }));
+  assert.equal(isOfCulprit(model, worstPoll(model)), false);
 });

@@ -112,8 +112,9 @@ fn verdict(files: &[Statemap], reports: &[Option<DataReport>]) -> Option<String>
     let mut verdicts: Vec<String> = Vec::new();
     for of_tasks in [true, false] {
         let of_kind = files.iter().zip(reports).filter(|(file, _)| is_tasks(file) == of_tasks);
-        let told: Vec<_> =
-            of_kind.filter_map(|(file, report)| Some((file, report.as_ref()?.verdict.as_ref()?))).collect();
+        let told: Vec<_> = of_kind
+            .filter_map(|(file, report)| Some((file, report.as_ref()?.verdict.as_ref()?)))
+            .collect();
         verdicts.extend(told.iter().map(|(file, verdict)| match told.len() {
             1 => (*verdict).clone(),
             _ => format!("{}: {verdict}", clean(file.metadata.stem())),

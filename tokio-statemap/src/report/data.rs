@@ -174,7 +174,8 @@ fn count(file: &Statemap, report: &mut DataReport) {
         let Some(last) = entity.data.last() else { continue };
         report.entities += 1;
         if matches!(kind, Ours::Tasks { .. }) {
-            let (is, is_root) = (|state: TaskState| u32::from(state.value()), is_root(&entity.name));
+            let (is, is_root) =
+                (|state: TaskState| u32::from(state.value()), is_root(&entity.name));
             report.roots += u64::from(is_root);
             report.live_tasks += u64::from(!is_root && last.state != is(TaskState::Completed));
             report.running_polls += u64::from(last.state == is(TaskState::Running));

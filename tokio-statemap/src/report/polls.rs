@@ -50,18 +50,19 @@ pub(super) fn describe(timeline: &Timeline, at: PollAt) -> LongPoll {
         start_ns: poll.start_ns(),
         length_ns,
         worker: poll.worker(),
-        ready_meanwhile: timeline
-            .schedule_latency
-            .then(|| peak_ready(timeline, at.0, poll.start_ns(), poll.start_ns().saturating_add(length_ns))),
+        ready_meanwhile: timeline.schedule_latency.then(|| {
+            peak_ready(timeline, at.0, poll.start_ns(), poll.start_ns().saturating_add(length_ns))
+        }),
         is_running: poll.end_ns().is_none() && !handed_over,
         is_cut: poll.is_cut_left() || (poll.is_cut_right() && !handed_over),
     }
 }
 
 /// Since when `task` was ready for its poll number `index`, which may be still to come; `None` if that
-/// isn't known. A root future never is: it isn't in any queue.
+/// isn't known.
 pub(super) fn ready_since(task: &Task, index: usize) -> Option<u64> {
-    if matches!(task.key, TaskKey::Root(_)) {
+    // A root future is not in any queue.
+    if task.polls.is_empty() && matches!(task.key, TaskKey::Root(_)) {
         return None;
     }
     // A task is ready from its spawn on, whatever its first wake says; if that was before the left

@@ -176,7 +176,7 @@ impl<'a, 'b> Rows<'a, 'b> {
     fn datum(&mut self, time_ns: u64, state: u8, tag: Option<usize>) -> io::Result<()> {
         let relative_ns = time_ns.saturating_sub(self.begin_ns);
         let time_ns = match self.last {
-            Some((last_ns, _)) => relative_ns.max(last_ns + 1),
+            Some((last_ns, _)) => relative_ns.max(last_ns.saturating_add(1)),
             None => relative_ns,
         };
         self.latest_ns = self.latest_ns.max(time_ns);
@@ -200,7 +200,7 @@ impl<'a, 'b> Rows<'a, 'b> {
         self.end_row();
         if let Some(end) = &self.first {
             let length_ns = self.end_ns.saturating_sub(self.begin_ns);
-            let time_ns = length_ns.max(self.latest_ns + 1);
+            let time_ns = length_ns.max(self.latest_ns.saturating_add(1));
             end.write(self.digits.format(time_ns), self.text)?;
         }
         Ok(())

@@ -180,8 +180,9 @@ impl Rows {
         let worst = survey.worst?;
         let is_task = (index, row) == (worst.section, worst.row);
         let is_worker = worst.worker.is_some() && section.source.worker_index(row) == worst.worker;
-        (is_task || is_worker)
-            .then(|| self.scale.touched(worst.start_ns, worst.start_ns.saturating_add(worst.held_ns)))
+        (is_task || is_worker).then(|| {
+            self.scale.touched(worst.start_ns, worst.start_ns.saturating_add(worst.held_ns))
+        })
     }
 }
 

@@ -148,12 +148,7 @@ impl Survey {
         survey
     }
 
-    fn section(
-        &mut self,
-        picture: &Picture<'_>,
-        index: usize,
-        most: usize,
-    ) -> SectionSurvey {
+    fn section(&mut self, picture: &Picture<'_>, index: usize, most: usize) -> SectionSurvey {
         let section = &picture.sections[index];
         let mut found = SectionSurvey {
             totals: vec![vec![0; section.states.len()]; section.groups.len()],
@@ -209,12 +204,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Walks through a row; says how it ranks.
-    fn row(
-        &self,
-        picture: &Picture<'_>,
-        found: &mut SectionSurvey,
-        survey: &mut Survey,
-    ) -> Rank {
+    fn row(&self, picture: &Picture<'_>, found: &mut SectionSurvey, survey: &mut Survey) -> Rank {
         let mut rank = Rank {
             is_root: self.section.source.is_root(self.row),
             longest_ns: 0,

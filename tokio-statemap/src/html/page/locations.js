@@ -8,11 +8,10 @@ import { NOT_READY, readyEnd } from "./waits.js";
  * @typedef {import("./decode.js").Model} Model
  * @typedef {{
  *   section: number, group: number, label: string, tasks: number, polls: number, heldNs: number, offWorkerNs: number,
- *   isHeldKnown: boolean, shareOfWorkers: number|null, longestNs: number, longest: number, p50Ns: number, p99Ns: number,
+ *   shareOfWorkers: number|null, longestNs: number, longest: number, p50Ns: number, p99Ns: number,
  *   runningNs: number, readyNs: number, longestReadyNs: number|null, longestReady: number,
  *   longPolls: number, longPollsNs: number,
  * }} LocationRow `longest`, `longestReady`: transitions, −1 if none; `longPolls` held a worker over the threshold;
- *   `isHeldKnown`: false for futures of `block_on` where workers aren't known;
  *   `shareOfWorkers`: which part of the workers' time its polls held them, null if that isn't known;
  *   `longestReadyNs`: null if ready times were not recorded
  */
@@ -42,6 +41,17 @@ export function locationTable(model, thresholdNs = model.meta.long) {
   return rows;
 }
 
+/**
+ * Whether it is known that the polls of a location held workers: of futures of `block_on`, data doesn't say.
+ * @param {Model} model
+ * @param {LocationRow} row
+ * @returns {boolean}
+ */
+export function isHeldKnown(model, row) {
+  const section = model.sections[row.section];
+  return section.worker !== null || section.isRoot[section.groups[row.group].firstRow] === 0;
+}
+
 function isOfPolls(section) {
   return (section.kind === "tasks" || section.kind === "other") && section.isRunning.includes(1);
 }
@@ -63,7 +73,7 @@ function locationRow(model, section, group, workersTime) {
   const from = rowFirst[group.firstRow], to = rowFirst[group.firstRow + group.rows];
   const result = {
     section: section.index, group: group.index, label: group.label, tasks: group.rows, polls: 0, heldNs: 0,
-    offWorkerNs: 0, isHeldKnown: worker !== null || section.isRoot[group.firstRow] === 0, shareOfWorkers: null, longestNs: 0, longest: -1, p50Ns: 0, p99Ns: 0, runningNs: 0, readyNs: 0,
+    offWorkerNs: 0, shareOfWorkers: null, longestNs: 0, longest: -1, p50Ns: 0, p99Ns: 0, runningNs: 0, readyNs: 0,
     longestReadyNs: knowsReady ? 0 : null, longestReady: -1, longPolls: 0, longPollsNs: 0,
   };
   let polls = 0;

@@ -1,5 +1,6 @@
 import { formatCount, formatNs, formatShare } from "./time.js";
 import { countRows, groupLabel } from "./gutter.js";
+import { isHeldKnown } from "./locations.js";
 import { byId, make, shorten, titleText } from "./text.js";
 
 // The spawn locations: what the tasks of each did. A click shows only that group's lanes.
@@ -12,7 +13,7 @@ const COLUMNS = [
   ["Tasks", "Tasks spawned there", (row) => row.tasks, (row) => formatCount(row.tasks)],
   ["Polls", "Polls of these tasks", (row) => row.polls, (row) => formatCount(row.polls)],
   ["Held", "How long their polls held workers, and the share of all workers' time", (row) => row.heldNs,
-    (row) => (!row.isHeldKnown ? "?" : row.shareOfWorkers === null ? formatNs(row.heldNs) : formatShare(row.shareOfWorkers))],
+    (row, model) => (!isHeldKnown(model, row) ? "?" : row.shareOfWorkers === null ? formatNs(row.heldNs) : formatShare(row.shareOfWorkers))],
   ["Longest", "The longest poll", (row) => row.longestNs, (row) => ofPolls(row, row.longestNs)],
   ["p99", "What 99 % of the polls did not exceed", (row) => row.p99Ns, (row) => ofPolls(row, row.p99Ns)],
   ["Ready", "The longest that a task was ready before it was polled", (row) => (row.longestReady < 0 ? -1 : row.longestReadyNs),
@@ -95,7 +96,7 @@ export class LocationsTab {
     }, shorten(label, 60));
     return [
       make("tr", { class: `${chosen} place-row` }, make("th", { class: "place-cell", scope: "rowgroup", colspan: COLUMNS.length }, button)),
-      make("tr", { class: chosen }, ...COLUMNS.map(([, , , text]) => make("td", {}, text(row)))),
+      make("tr", { class: chosen }, ...COLUMNS.map(([, , , text]) => make("td", {}, text(row, this.view.model)))),
     ];
   }
 

@@ -22,15 +22,12 @@ export const NOT_READY = -1;
  */
 export function readyEnd(section, i, row) {
   const { state, isReady, isRunning, worker, isRoot, states } = section;
-  if (isReady[state[i]] === 0 || isRoot[row] !== 0) return NOT_READY;
-  const next = i + 1;
-  // Data that was cut may end while a task is ready.
-  if (next === section.rowFirst[row + 1]) return 0;
-  if (isRunning[state[next]] !== 0) {
-    if (worker === null) return 0;
-    return worker[next] !== 0 ? worker[next] : NOT_READY;
-  }
-  return states[state[i]].role === "spawned" ? 0 : NOT_READY;
+  if (isReady[state[i]] === 0) return NOT_READY;
+  const next = i + 1, isLast = next === section.rowFirst[row + 1];
+  if (!isLast && isRunning[state[next]] !== 0 && worker !== null) return worker[next] !== 0 ? worker[next] : NOT_READY;
+  if (isRoot[row] !== 0) return NOT_READY;
+  // Data doesn't say on which worker a poll was; and where it was cut, it may end while a task is ready.
+  return isLast || isRunning[state[next]] !== 0 || states[state[i]].role === "spawned" ? 0 : NOT_READY;
 }
 
 /**

@@ -154,9 +154,9 @@ fn add(
     if is_running(kind, datum) {
         group.spans += 1;
         group.total_ns += u128::from(length_ns);
-        let is_longer = group.longest_at.is_none_or(|longest| {
-            (length_ns, Reverse(at)) > (group.longest_ns, Reverse(longest))
-        });
+        let is_longer = group
+            .longest_at
+            .is_none_or(|longest| (length_ns, Reverse(at)) > (group.longest_ns, Reverse(longest)));
         if is_longer {
             (group.longest_ns, group.longest_at) = (length_ns, Some(at));
         }

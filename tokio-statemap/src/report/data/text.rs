@@ -5,8 +5,8 @@ use std::fmt;
 use super::{DataReport, GroupTime};
 use crate::clean::clean;
 use crate::report::format::{
-    COLUMNS, count, human, human_sum, keep_right, moment, pad_left, pad_right, percent, share, width,
-    wrap,
+    COLUMNS, count, human, human_sum, keep_right, moment, pad_left, pad_right, percent, share,
+    width, wrap,
 };
 use crate::statemap::Ours;
 

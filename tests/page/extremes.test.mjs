@@ -1,0 +1,50 @@
+// Pages of times up to 2^64 ns: JavaScript has each as the page writes it, and nothing on the page is nonsense.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { load } from "../../tokio-statemap/src/html/page/decode.js";
+import { findIssues, sentence, worstPoll } from "../../tokio-statemap/src/html/page/issues.js";
+import { buildCumulative, sectionTotals } from "../../tokio-statemap/src/html/page/lanes.js";
+import { locationTable } from "../../tokio-statemap/src/html/page/locations.js";
+import { readyMeanwhile } from "../../tokio-statemap/src/html/page/waits.js";
+import { buildWorkerPolls } from "../../tokio-statemap/src/html/page/worker_polls.js";
+
+const folder = process.env.PAGES;
+const names = readdirSync(folder).filter((name) => name.endsWith(".html"));
+
+const island = (html, id) => JSON.parse(html.match(new RegExp(`<script type="application/json" id="${id}">(.*?)</script>`, "s"))[1]);
+
+test(`${names.length} pages of extreme times`, async () => {
+  assert.ok(names.length > 0);
+  let longest = 0;
+  for (const name of names) {
+    const html = readFileSync(join(folder, name), "utf8");
+    const chunks = [...html.matchAll(/class="statemap-chunk">(.*?)<\/script>/gs)].map((found) => found[1]);
+    const meta = island(html, "statemap-meta");
+    const model = await load(meta, island(html, "statemap-tail"), chunks);
+    model.sections.forEach(buildCumulative);
+    buildWorkerPolls(model);
+    longest = Math.max(longest, model.lengthNs);
+    assert.ok(meta.unit <= 2 ** 11 && Number.isSafeInteger(model.lengthNs / meta.unit), name);
+    let all = 0n;
+    for (const section of model.sections) {
+      for (const time of section.time) assert.ok(time >= 0 && time <= model.lengthNs && Number.isSafeInteger(time / meta.unit), `${name}: ${time}`);
+      const totals = sectionTotals(section, 0, model.lengthNs);
+      const most = BigInt(model.lengthNs) * BigInt(section.nLanes);
+      for (const total of totals) all += total;
+      assert.ok(totals.every((total) => total >= 0n && total <= most), name);
+    }
+    assert.ok(all >= 0n, name);
+    const worst = worstPoll(model);
+    const { polls, ready, starved } = findIssues(model);
+    const text = sentence(model, worst, worst && readyMeanwhile(model, worst));
+    assert.doesNotMatch(text, /NaN|Infinity|undefined|e\+/, name);
+    for (const span of [...polls, ...ready]) assert.ok(span.length >= 0 && span.length <= model.lengthNs, name);
+    for (const row of starved) assert.ok(row.share <= 1, name);
+    for (const row of locationTable(model)) assert.ok(row.shareOfWorkers === null || row.shareOfWorkers >= 0, name);
+  }
+  assert.ok(longest > 2 ** 63, "one is so long");
+});
