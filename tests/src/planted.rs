@@ -138,6 +138,28 @@ pub fn ties() -> Timeline {
     timeline(&script.events)
 }
 
+/// Polls that are just not long on a worker, and a long one of `main`, which has a thread of its own;
+/// a task that ends in a poll of which no end is told, and one that waits to the end.
+pub fn nearly() -> Timeline {
+    let mut script = Script::default();
+    script.workers(0);
+    let (task_id, thread, worker) = (Event::ROOT, 2, None);
+    let start = Event::TaskPollStart { task_id, time_ns: MS, thread, worker, ready_ns: None };
+    script.events.push(start);
+    for task in 1..=3 {
+        script.spawn(task, MS + task, BLOCKS);
+    }
+    script.events.push(Event::TaskPollEnd { task_id, time_ns: 50 * MS, thread, worker });
+    script.poll(1, 0, 2 * MS, 3 * MS, None);
+    script.poll(1, 0, 60 * MS, 61 * MS, Some(59 * MS));
+    let (task_id, thread, worker) = (2, 1, Some(1));
+    let start = Event::TaskPollStart { task_id, time_ns: 4 * MS, thread, worker, ready_ns: None };
+    script.events.push(start);
+    script.events.push(Event::TaskTerminate { task_id, time_ns: 4 * MS + US, thread });
+    script.park(0, 61 * MS, 90 * MS);
+    timeline(&script.events)
+}
+
 /// A program with nothing to be said against it: no poll over 20 us.
 pub fn healthy() -> Timeline {
     let mut script = Script::default();

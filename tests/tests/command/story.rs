@@ -354,12 +354,15 @@ fn expected(told: &Told) -> Value {
     })
 }
 
-fn tell(name: &str, timeline: Timeline, folder: &Path, pages: &Path) {
+/// Tells the story of a timeline in all ways there are; by the command where there is a folder for it.
+fn tell(name: &str, timeline: Timeline, folder: Option<&Path>, pages: &Path) {
     let told = Told::of(timeline);
     reports_agree(&told);
     let of_data = Picture::of_data(&told.files);
     let (page, svg) = pictures_agree(&told, &of_data);
-    command_agrees(&told, folder, &page, &svg);
+    if let Some(folder) = folder {
+        command_agrees(&told, folder, &page, &svg);
+    }
     fs::write(pages.join(format!("{name}.run.html")), &told.page).unwrap();
     fs::write(pages.join(format!("{name}.data.html")), &page).unwrap();
     fs::write(pages.join(format!("{name}.json")), expected(&told).to_string()).unwrap();
@@ -397,7 +400,9 @@ fn of_200_random_programs() {
         lost += u32::from(report.lost.total() > 0);
         live += u32::from(report.live_tasks > 0);
         gaps += u32::from(report.gaps > 0);
-        tell(&seed.to_string(), timeline, &files, &pages);
+        // The command takes longer than all else.
+        let files = (seed % 4 == 0).then_some(&*files);
+        tell(&seed.to_string(), timeline, files, &pages);
     }
     // Otherwise this tests little.
     let seen = [long, handed, lost, live, gaps];
@@ -409,18 +414,20 @@ fn of_200_random_programs() {
 fn of_planted_programs() {
     let (files, pages) = (folder("story_planted"), folder("story_planted_pages"));
     let random =
-        (0..40).map(|seed| (format!("random-{seed}"), planted::random(1 + seed * 3, seed)));
+        (0..20).map(|seed| (format!("random-{seed}"), planted::random(1 + seed * 3, seed)));
     let planted = [
         ("blocked", planted::blocked()),
         ("two_culprits", planted::two_culprits()),
         ("healthy", planted::healthy()),
         ("ties", planted::ties()),
+        ("nearly", planted::nearly()),
         ("nothing", planted::timeline(&[])),
     ];
     let planted = planted.into_iter().map(|(name, timeline)| (name.to_owned(), timeline));
     for (name, timeline) in planted.chain(random) {
-        eprintln!("{name}");
-        tell(&name, timeline, &files, &pages);
+        // To be seen if it fails.
+        println!("{name}");
+        tell(&name, timeline, Some(&files), &pages);
     }
     scripts_agree(&pages);
 }

@@ -61,6 +61,7 @@ pub struct Picture<'a> {
     /// The verdict of the report.
     pub(crate) verdict: Option<String>,
     /// The label of the group that the verdict names.
+    #[cfg_attr(not(feature = "html"), allow(dead_code))] // only the page asks
     pub(crate) culprit: Option<String>,
     /// What it lacks: a short sentence each.
     pub(crate) notes: Vec<String>,

@@ -60,3 +60,23 @@ impl fmt::Display for Place {
         f.write_str(&self.fit(usize::MAX))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::SpawnLocation;
+
+    #[test]
+    fn names_have_the_order_of_places() {
+        let at = |file, line, column| Some(SpawnLocation { file, line, column });
+        let locations =
+            [None, at("a.rs", 9, 1), at("a.rs", 10, 2), at("a.rs", 10, 10), at("b:c.rs", 1, 1)];
+        let places = locations
+            .into_iter()
+            .flat_map(|location| [false, true].map(|is_root| Place { location, is_root }));
+        let places: Vec<Place> = places.collect();
+        assert!(places.is_sorted());
+        let names: Vec<String> = places.iter().map(Place::to_string).collect();
+        assert!(names.iter().map(|name| source_order(name)).is_sorted(), "{names:?}");
+    }
+}

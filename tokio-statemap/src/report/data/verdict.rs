@@ -161,3 +161,68 @@ fn workers(file: &Statemap, report: &DataReport) -> String {
         Some(busy) => format!("The {who} {were} busy {} of the time.", percent(busy)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::statemap::read::read;
+
+    const STATES: &str = r##""states":{"spawned":{"value":0},"running":{"value":1},"waiting":{"value":2},"completed":{"value":3},"ready":{"value":4}},"entityKind":"Task"}"##;
+
+    fn verdict(remarks: &str, records: &[(u64, &str, u32)]) -> String {
+        let mut data =
+            format!("{{\"start\":[0,0],\"title\":\"api: Tokio tasks{remarks}\",{STATES}\n");
+        for (time, entity, state) in records {
+            data += &format!("{{\"time\":\"{time}\",\"entity\":\"{entity}\",\"state\":{state}}}\n");
+        }
+        read(data.as_bytes()).unwrap().report().verdict.unwrap()
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_not_said_to_be_well() {
+        let short = [(0, "task-1", 0), (5, "task-1", 1), (9, "task-1", 2)];
+        let none = "No poll of a spawned task took over 1 ms";
+        assert_eq!(verdict("", &short), format!("{none}."));
+        assert_eq!(
+            verdict(" (7 events lost: max_events, oldest dropped)", &short),
+            format!("{none}.")
+        );
+        for lost in ["max_events", "max_events, oldest dropped; emitted from within a hook"] {
+            let said = verdict(&format!(" (7 events lost: {lost})"), &short);
+            assert_eq!(said, format!("{none} in what was recorded."));
+        }
+        assert_eq!(
+            verdict(" (workers only)", &[(0, "main", 1), (9, "main", 1)]),
+            "Which task held the runtime isn't known: Tokio's task hooks need --cfg tokio_unstable."
+        );
+        assert_eq!(
+            verdict(" (not recorded)", &[]),
+            "Which task held the runtime isn't known: tasks were not recorded."
+        );
+        assert_eq!(verdict("", &[]), "No task was recorded.");
+    }
+
+    #[test]
+    fn a_poll_that_was_there_before_may_have_been_longer() {
+        let cut =
+            verdict("", &[(0, "task-1", 1), (2_000_000, "task-1", 2), (9_000_000, "task-1", 2)]);
+        assert!(cut.contains(" It took at least 2.00 ms, of task-1 at 0 ns;"), "{cut}");
+        let open = verdict("", &[(5, "task-1", 0), (10, "task-1", 1), (9_000_000, "task-1", 1)]);
+        assert!(open.contains(" It still ran at the end, after 9.00 ms, of task-1"), "{open}");
+    }
+
+    #[test]
+    fn who_was_spawned_is_ready() {
+        let records = [
+            (0, "task-1", 0),
+            (10, "task-1", 1),
+            (20, "main", 0),
+            (500_000, "task-2", 0),
+            (1_000_000, "task-3", 0),
+            (3_000_000, "task-1", 2),
+            (4_000_000, "task-2", 1),
+            (5_000_000, "task-2", 3),
+            (9_000_000, "task-1", 2),
+        ];
+        assert!(verdict("", &records).ends_with("; 2 other tasks were ready meanwhile."));
+    }
+}
