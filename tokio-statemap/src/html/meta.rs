@@ -41,10 +41,9 @@ fn section(section: &Section<'_>, whole: impl Fn(u64) -> u64) -> Raw {
     };
     let indices = section.rows.iter().filter_map(|&row| section.source.worker_index(row));
     let places = if section.events.is_empty() { Vec::new() } else { section.places() };
-    let events = section
-        .events
-        .iter()
-        .map(|event| (places[event.row as usize], whole(event.time_ns), &event.event, &event.target));
+    let events = section.events.iter().map(|event| {
+        (places[event.row as usize], whole(event.time_ns), &event.event, &event.target)
+    });
     object([
         ("events", &array(events)),
         ("groups", &array(section.groups.iter().map(|each| group(section, each)))),

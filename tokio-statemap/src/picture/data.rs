@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::{Kind, Picture};
-use crate::report::{DataReport, clean};
+use crate::clean::clean;
+use crate::report::DataReport;
 use crate::statemap::read::Statemap;
 use crate::statemap::{Alignment, Ours};
 
