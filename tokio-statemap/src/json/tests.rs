@@ -1,6 +1,6 @@
 //! What is written is JSON, to the byte what `serde_json` makes of the same value.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
 
@@ -60,7 +60,7 @@ fn the_page_and_the_svg_have_it_as_serde_json_writes_it() {
     ] {
         let (_, rest) = text.split_once(begin).unwrap_or_else(|| panic!("no {begin}"));
         let (found, _) = rest.split_once(end).unwrap();
-        let value: Value = serde_json::from_str(&unescaped(found)).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&unescaped(found)).unwrap();
         assert_eq!(unescaped(found), value.to_string());
     }
 }

@@ -27,6 +27,7 @@ pub use data::{DataReport, GroupTime, Span, StateTime};
 pub(crate) use format::{human_sum, moment};
 pub use locations::LocationRow;
 pub use place::Place;
+#[cfg(feature = "read")]
 pub(crate) use place::source_order;
 pub use polls::LongPoll;
 pub use verdict::Verdict;

@@ -78,10 +78,11 @@ pub(crate) fn is_root(name: &str) -> bool {
     name == "main" || name.starts_with("main-")
 }
 
+/// What was read.
+#[cfg(feature = "read")]
 impl Metadata {
     /// What the entities are, if this is metadata of this crate's own data: it says so, and has
     /// exactly its states.
-    #[cfg(feature = "read")]
     pub(crate) fn ours(&self) -> Option<Ours> {
         let names = self.states.iter().map(|state| state.name.as_str());
         let tasks = || TaskState::ALL.into_iter().map(TaskState::name);
@@ -141,7 +142,10 @@ impl Metadata {
         };
         self.remarks().into_iter().filter_map(causes).any(|is_partial| is_partial)
     }
+}
 
+/// What is written.
+impl Metadata {
     /// The metadata of a timeline's tasks.
     pub(crate) fn of_tasks(timeline: &Timeline, labels: &Labels) -> Self {
         let states = TaskState::ALL
