@@ -45,7 +45,9 @@ pub(crate) fn print(text: Arguments<'_>) {
         // Who has the lock keeps it.
         Some(_) if CAN_DO_WITHOUT_LOCK && print_once() => {}
         Some(printing) => printing.wait(),
-        None => drop(print_once()),
+        None => {
+            print_once();
+        }
     }
 }
 

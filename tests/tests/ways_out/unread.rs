@@ -175,10 +175,11 @@ fn stopped_terminal() -> (File, Stdio) {
 
 /// Something with a reader that doesn't read, and that reader, which is there for as long as this is.
 type Unread = (Box<dyn Any>, Stdio);
+type Named<T> = (&'static str, T);
 
 #[test]
 fn stderr_is_not_read() {
-    let streams: [(&str, fn() -> Unread); 3] = [
+    let streams: [Named<fn() -> Unread>; 3] = [
         ("pipe", || boxed(full_pipe())),
         ("socket", || boxed(full_socket())),
         ("terminal", || boxed(stopped_terminal())),

@@ -13,6 +13,9 @@ use crate::patience;
 
 const FD: RawFd = libc::STDERR_FILENO;
 
+/// What a pipe takes that is ready, PIPE_BUF: on Linux, and what POSIX promises.
+const AT_ONCE_BYTES: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
+
 /// Writes all of `bytes`, in one write unless that is refused, or gives up.
 ///
 /// It takes no lock: who has that of `std::io::stderr` may be blocked for ever.
@@ -61,7 +64,7 @@ impl Stderr {
             Self::Shared(Kind::File) => bytes.len(),
             // More may block although it is ready.
             Self::Shared(_) => match poll(FD, 0) {
-                true => bytes.len().min(libc::PIPE_BUF as usize),
+                true => bytes.len().min(AT_ONCE_BYTES),
                 false => return Err(io::ErrorKind::WouldBlock.into()),
             },
         };
