@@ -19,5 +19,6 @@ mod runtimes;
 mod signals;
 #[path = "ways_out/stderr.rs"]
 mod stderr;
+#[cfg(target_os = "linux")]
 #[path = "ways_out/unread.rs"]
 mod unread;
