@@ -48,15 +48,17 @@ impl Program {
         check_casts().unwrap();
         let mut random = Random::new(seed);
         let mut one_in = |n| random.below(n) == 0;
-        let mut config = CollectorConfig::default();
-        config.schedule_latency = !one_in(6);
-        config.include_spawn_location = !one_in(8);
-        config.trace_target = match (one_in(16), one_in(16)) {
-            (true, _) => TraceTarget::Workers,
-            (_, true) => TraceTarget::Tasks,
-            _ => TraceTarget::Both,
+        let mut config = CollectorConfig {
+            schedule_latency: !one_in(6),
+            include_spawn_location: !one_in(8),
+            trace_target: match (one_in(16), one_in(16)) {
+                (true, _) => TraceTarget::Workers,
+                (_, true) => TraceTarget::Tasks,
+                _ => TraceTarget::Both,
+            },
+            keep: if one_in(2) { Keep::First } else { Keep::Last },
+            ..CollectorConfig::default()
         };
-        config.keep = if one_in(2) { Keep::First } else { Keep::Last };
         let is_small = one_in(4);
         let has_gap = one_in(10);
         let name = one_in(5).then_some("api");
