@@ -43,6 +43,7 @@ impl Place {
 
 /// The order of places in the source, as [`Place`] has it, by their names: that of a place that isn't
 /// known is the first.
+#[cfg(feature = "read")]
 pub(crate) fn source_order(name: &str) -> (Option<(&str, u64, u64)>, bool) {
     let (path, is_root) = match name.strip_suffix(" (main)") {
         Some(path) => (path, true),
@@ -61,7 +62,7 @@ impl fmt::Display for Place {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "read"))]
 mod tests {
     use super::*;
     use crate::event::SpawnLocation;

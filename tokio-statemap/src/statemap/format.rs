@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::json;
+#[cfg(feature = "read")]
 use crate::lost::Lost;
 use crate::state::{TaskState, WorkerState};
 use crate::statemap::Labels;
