@@ -1,5 +1,8 @@
 //! What the hooks record.
 
+#[cfg(all(test, tokio_unstable, target_os = "linux"))]
+mod stack_tests;
+
 #[cfg(tokio_unstable)]
 use std::panic::Location;
 use std::sync::Arc;

@@ -48,7 +48,7 @@ impl Engine {
             events += buffer.take_until(until_ticks, &mut taken);
         }
         events += lock(&self.store).take_until(until_ticks, &mut taken);
-        taken.sort_unstable_by_key(Segment::order);
+        Segment::sort(&mut taken);
         roster.absorb(&taken, &lock(&self.windows));
         self.dropped_events.fetch_add(events, Ordering::Relaxed);
         let mut store = lock(&self.store);

@@ -331,7 +331,7 @@ impl Engine {
     ) {
         let window = self.windows_started.load(Ordering::Relaxed);
         if std::mem::replace(&mut lane.introduced_in, window) != window {
-            lane.introduced = [u64::MAX; Lane::INTRODUCED];
+            lane.introduced.fill(u64::MAX);
         }
         let place = &mut lane.introduced[id as usize % Lane::INTRODUCED];
         if location.is_some() && std::mem::replace(place, id) != id && id & ROOT == 0 {

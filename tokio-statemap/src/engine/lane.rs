@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Weak};
 
 use crate::engine::Engine;
+use crate::engine::boxed::boxed_array;
 use crate::engine::buffer::Buffer;
 use crate::engine::locations::KnownLocations;
 use crate::engine::mode::EngineId;
@@ -35,7 +36,7 @@ pub(crate) struct Lane {
     /// The location of the last spawn: its address, and its number.
     pub(crate) location: (usize, LocationId),
     /// Tasks whose location was noted though their spawn was not recorded, by their lower bits.
-    pub(crate) introduced: [u64; Self::INTRODUCED],
+    pub(crate) introduced: Box<[u64; Self::INTRODUCED]>,
     /// The window of recording that this was in.
     pub(crate) introduced_in: u32,
 }
@@ -54,7 +55,7 @@ impl Lane {
             worker_is_stale: true,
             polled: NO_TASK,
             location: (0, 0),
-            introduced: [u64::MAX; Self::INTRODUCED],
+            introduced: boxed_array(u64::MAX),
             introduced_in: 0,
         })
     }
@@ -66,7 +67,7 @@ impl Lane {
         self.worker = None;
         self.worker_is_stale = true;
         self.polled = NO_TASK;
-        self.introduced = [u64::MAX; Self::INTRODUCED];
+        self.introduced.fill(u64::MAX);
     }
 
     /// Adds a record; a full chunk is handed over first.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::Mutex;
 
+use crate::engine::boxed::boxed_array;
 use crate::engine::id_map::IdMap;
 use crate::engine::roster::LocationId;
 use crate::sync::lock;
@@ -42,7 +43,7 @@ impl Locations {
 #[derive(Debug)]
 pub(crate) struct KnownLocations {
     /// By a few bits of the address; most programs spawn from fewer places than this has.
-    nearest: [(usize, LocationId); Self::PLACES],
+    nearest: Box<[(usize, LocationId); Self::PLACES]>,
     all: IdMap<LocationId>,
 }
 
@@ -52,7 +53,7 @@ impl KnownLocations {
     pub(crate) fn new() -> Self {
         let mut all = IdMap::default();
         all.reserve(64);
-        Self { nearest: [(0, 0); Self::PLACES], all }
+        Self { nearest: boxed_array((0, 0)), all }
     }
 
     #[inline]

@@ -7,6 +7,7 @@
 
 mod blocks;
 mod bounds;
+mod boxed;
 pub(crate) mod buffer;
 mod hooks;
 pub(crate) mod id_map;

@@ -1,5 +1,6 @@
 //! The tasks, grouped by where they were spawned.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -18,8 +19,8 @@ pub(super) fn section<'a>(timeline: &'a Timeline, report: &Report) -> Section<'a
         places.iter().enumerate().map(|(rank, place)| (*place, rank)).collect();
     // The rows of all groups, one group behind the other.
     let mut sizes = vec![0; places.len()];
-    for task in &timeline.tasks {
-        sizes[ranks[&Place::of(task)]] += 1;
+    for task in timeline.tasks.one_by_one() {
+        sizes[ranks[&Place::of(&task)]] += 1;
     }
     let mut next: Vec<usize> = Vec::with_capacity(sizes.len());
     let mut at = 0;
@@ -28,8 +29,8 @@ pub(super) fn section<'a>(timeline: &'a Timeline, report: &Report) -> Section<'a
         at += size;
     }
     let mut sorted = vec![0; at];
-    for (row, task) in timeline.tasks.iter().enumerate() {
-        let place = &mut next[ranks[&Place::of(task)]];
+    for (row, task) in timeline.tasks.one_by_one().enumerate() {
+        let place = &mut next[ranks[&Place::of(&task)]];
         sorted[*place] = row as u32;
         *place += 1;
     }
@@ -42,7 +43,7 @@ pub(super) fn section<'a>(timeline: &'a Timeline, report: &Report) -> Section<'a
         sorted = rest;
         lives.clear();
         lives.extend(group.iter().map(|&row| {
-            let (begin, end) = life(timeline, &timeline.tasks[row as usize]);
+            let (begin, end) = life(timeline, &timeline.tasks.at(row as usize));
             (begin, end, row)
         }));
         let first = lanes.len();
@@ -80,8 +81,8 @@ fn life(timeline: &Timeline, task: &Task) -> (u64, Option<u64>) {
 struct Tasks<'a>(&'a Timeline);
 
 impl Tasks<'_> {
-    fn task(&self, row: u32) -> &Task {
-        &self.0.tasks[row as usize]
+    fn task(&self, row: u32) -> Cow<'_, Task> {
+        self.0.tasks.at(row as usize)
     }
 }
 
@@ -97,9 +98,7 @@ impl Source for Tasks<'_> {
 
     fn parent(&self, row: u32) -> Option<u32> {
         let parent = self.task(row).parent?;
-        // The tasks are sorted by their keys.
-        let index = self.0.tasks.binary_search_by_key(&parent, |task| task.key).ok()?;
-        Some(index as u32)
+        self.0.tasks.position(parent).map(|index| index as u32)
     }
 
     fn is_root(&self, row: u32) -> bool {

@@ -58,7 +58,7 @@ pub(super) struct Found {
 pub(super) fn rank(timeline: &Timeline) -> Found {
     let mut scan = Scan::new(timeline);
     let mut rows: Vec<_> =
-        groups(timeline).into_iter().map(|(place, tasks)| scan.group(place, &tasks)).collect();
+        groups(timeline).into_iter().map(|(place, group)| scan.group(place, &group)).collect();
     let worst = rows
         .iter()
         .filter_map(|(row, longest)| Some((*row, (*longest)?)))
@@ -78,11 +78,23 @@ pub(super) fn rank(timeline: &Timeline) -> Found {
     }
 }
 
-/// The indices of the tasks of each location.
-fn groups(timeline: &Timeline) -> HashMap<Place, Vec<usize>> {
-    let mut groups: HashMap<Place, Vec<usize>> = HashMap::new();
-    for (index, task) in timeline.tasks.iter().enumerate() {
-        groups.entry(Place::of(task)).or_default().push(index);
+/// The tasks of one location.
+#[derive(Default)]
+struct Group {
+    /// The indices of those that were seen.
+    seen: Vec<usize>,
+    /// How many others there are: they did nothing.
+    quiet: u64,
+}
+
+/// The tasks of each location.
+fn groups(timeline: &Timeline) -> HashMap<Place, Group> {
+    let mut groups: HashMap<Place, Group> = HashMap::new();
+    for (index, task) in timeline.tasks.seen().iter().enumerate() {
+        groups.entry(Place::of(task)).or_default().seen.push(index);
+    }
+    for task in timeline.tasks.quiet() {
+        groups.entry(Place::of(&task)).or_default().quiet += 1;
     }
     groups
 }
@@ -120,10 +132,10 @@ impl<'a> Scan<'a> {
     }
 
     /// The row of a location, and the longest of its long polls.
-    fn group(&mut self, place: Place, tasks: &[usize]) -> (LocationRow, Option<PollAt>) {
+    fn group(&mut self, place: Place, group: &Group) -> (LocationRow, Option<PollAt>) {
         let mut row = LocationRow {
             place,
-            tasks: tasks.len() as u64,
+            tasks: group.seen.len() as u64 + group.quiet,
             polls: 0,
             held_ns: 0,
             off_worker_ns: 0,
@@ -136,8 +148,8 @@ impl<'a> Scan<'a> {
         };
         let mut longest_long: Option<Ranked> = None;
         self.lengths.clear();
-        for &index in tasks {
-            let task = &self.timeline.tasks[index];
+        for &index in &group.seen {
+            let task = &self.timeline.tasks.seen()[index];
             for (i, poll) in task.polls.iter().enumerate() {
                 let length = polls::length_ns(self.timeline, poll);
                 let ranked = (Reverse(length), poll.start_ns(), (index, i));

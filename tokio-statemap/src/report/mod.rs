@@ -134,7 +134,7 @@ impl Timeline {
             locations: found.rows,
             longest_polls,
         };
-        for task in &self.tasks {
+        for task in self.tasks.one_by_one() {
             if matches!(task.key, TaskKey::Spawned(_)) {
                 report.tasks += 1;
                 report.live_tasks += u64::from(task.terminated_ns.is_none());

@@ -28,7 +28,7 @@ pub struct LongPoll {
     pub is_cut: bool,
 }
 
-/// Which poll: the index of its task in the timeline, and its own there.
+/// Which poll: the index of its task among those that were seen, and its own there.
 pub(super) type PollAt = (usize, usize);
 
 /// How long a poll held its worker; on a thread that is no worker, how long it ran.
@@ -40,7 +40,7 @@ pub(super) fn length_ns(timeline: &Timeline, poll: &Poll) -> u64 {
 }
 
 pub(super) fn describe(timeline: &Timeline, at: PollAt) -> LongPoll {
-    let task = &timeline.tasks[at.0];
+    let task = &timeline.tasks.seen()[at.0];
     let poll = &task.polls[at.1];
     let length_ns = length_ns(timeline, poll);
     let handed_over = timeline.handover_of(poll).is_some();
@@ -78,7 +78,7 @@ pub(super) fn ready_since(task: &Task, index: usize) -> Option<u64> {
 fn peak_ready(timeline: &Timeline, except: usize, start_ns: u64, end_ns: u64) -> u64 {
     // When one more task was ready, and when one less.
     let mut steps: Vec<(u64, i64)> = Vec::new();
-    for (index, task) in timeline.tasks.iter().enumerate() {
+    for (index, task) in timeline.tasks.seen().iter().enumerate() {
         if index == except {
             continue;
         }

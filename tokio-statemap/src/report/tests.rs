@@ -28,7 +28,7 @@ fn timeline(running_ms: u64) -> Timeline {
         begin_ns: 0,
         end_ns: 1000 * MS,
         gaps: Vec::new(),
-        tasks: Vec::new(),
+        tasks: Vec::new().into(),
         workers: vec![worker(0), worker(1)],
         blocking_threads: Vec::new(),
         handovers: Vec::new(),
@@ -83,7 +83,7 @@ fn names_the_location_whose_polls_ran_over_most_in_sum() {
     let before = task(4, at("src/x.rs", 1, 1), vec![poll(200 * MS, US, 0, 3 * MS)]);
     let after = task(5, at("src/x.rs", 1, 1), vec![poll(206 * MS, US, 0, MS)]);
     let never = task(6, at("src/x.rs", 1, 1), vec![]);
-    timeline.tasks = vec![once, often, waited, before, after, never];
+    *timeline.tasks = vec![once, often, waited, before, after, never];
     assert_eq!(
         verdict(&timeline),
         "src/often.rs:42:9 held the runtime up: 4 of its 5 polls ran over 1 ms, 20.0 ms in all. \
@@ -97,7 +97,7 @@ fn says_that_ready_times_are_unknown() {
     let mut timeline = timeline(120);
     timeline.schedule_latency = false;
     timeline.long_poll = Duration::from_micros(2500);
-    timeline.tasks = vec![task(1, None, vec![poll(100 * MS, 25 * MS, 0, 0)])];
+    *timeline.tasks = vec![task(1, None, vec![poll(100 * MS, 25 * MS, 0, 0)])];
     let report = timeline.report();
     assert_eq!(
         report.verdict.to_string(),
@@ -111,7 +111,7 @@ fn says_that_ready_times_are_unknown() {
 fn names_who_held_busy_workers() {
     let mut timeline = timeline(990);
     let polls = |worker| (0..950).map(move |i| poll(i * MS, 900 * US, worker, 0)).collect();
-    timeline.tasks = vec![
+    *timeline.tasks = vec![
         main_task(vec![Poll::open(0, 9, None)]),
         task(1, at("src/main.rs", 60, 5), polls(0)),
         task(2, at("src/main.rs", 60, 5), polls(1)),
@@ -131,7 +131,7 @@ fn names_who_held_busy_workers() {
 #[test]
 fn accuses_nobody_of_a_healthy_program() {
     let mut timeline = timeline(120);
-    timeline.tasks = vec![
+    *timeline.tasks = vec![
         // Blocks, but on a thread that is no worker.
         main_task(vec![Poll::open(0, 9, None).ended(500 * MS)]),
         // Just not over `long_poll`.
@@ -151,7 +151,7 @@ fn accuses_nobody_of_a_healthy_program() {
 #[test]
 fn accuses_nobody_of_the_workers_own_start() {
     let mut timeline = timeline(990);
-    timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(10 * MS, 900 * US, 0, 0)])];
+    *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(10 * MS, 900 * US, 0, 0)])];
     assert!(verdict(&timeline).starts_with("Nothing held the runtime up"));
 }
 
@@ -162,7 +162,7 @@ fn accuses_nobody_of_a_run_that_is_too_short() {
     let mut timeline = timeline(1000);
     timeline.end_ns = 412 * US;
     timeline.workers.iter_mut().for_each(|worker| worker.transitions.truncate(1));
-    timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(0, 200 * US, 0, 0)])];
+    *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(0, 200 * US, 0, 0)])];
     let short = verdict(&timeline);
     assert!(short.starts_with("Nothing held the runtime up: no poll held a worker"), "{short}");
     // Long enough, but the location held the workers for less than one long poll would.
@@ -179,7 +179,7 @@ fn counts_who_was_ready_at_the_same_time() {
     let mut timeline = timeline(120);
     let short = |from: u64| poll(from * MS, 500 * US, 1, MS);
     let others = (0..6).map(|i| task(2 + i, at("b.rs", 1, 1), vec![short(11 + 2 * i)]));
-    timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(10 * MS, 20 * MS, 0, 0)])];
+    *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(10 * MS, 20 * MS, 0, 0)])];
     timeline.tasks.extend(others);
     // The same task again and again: it is ready twice while the others take their turns.
     timeline.tasks.push(task(9, at("c.rs", 1, 1), vec![short(13), short(15)]));
@@ -208,7 +208,7 @@ fn speaks_of_one_as_of_one() {
 #[test]
 fn accuses_main_on_a_worker() {
     let mut timeline = timeline(120);
-    timeline.tasks = vec![main_task(vec![poll(10 * MS, 20 * MS, 0, 0)])];
+    *timeline.tasks = vec![main_task(vec![poll(10 * MS, 20 * MS, 0, 0)])];
     assert!(
         verdict(&timeline).starts_with("src/main.rs:5:1 (main) held the runtime up: its only poll")
     );
@@ -217,7 +217,7 @@ fn accuses_main_on_a_worker() {
 #[test]
 fn a_block_in_place_holds_its_worker_until_the_handover() {
     let mut timeline = timeline(120);
-    timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(10 * MS, 500 * MS, 0, 0)])];
+    *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(10 * MS, 500 * MS, 0, 0)])];
     timeline.handovers = vec![Handover { thread: 0, time_ns: 10 * MS + 200 * US, worker: 0 }];
     let report = timeline.report();
     assert!(report.verdict.to_string().starts_with("Nothing held"), "{report}");
@@ -228,7 +228,7 @@ fn a_block_in_place_holds_its_worker_until_the_handover() {
 fn says_what_it_cannot_know() {
     let mut timeline = timeline(120);
     timeline.task_hooks = false;
-    timeline.tasks = vec![main_task(vec![])];
+    *timeline.tasks = vec![main_task(vec![])];
     assert_eq!(
         verdict(&timeline),
         "Which task held the runtime isn't known: Tokio's task hooks need --cfg tokio_unstable. \
@@ -252,7 +252,7 @@ fn says_what_it_cannot_know() {
 #[test]
 fn an_unfinished_poll_counts_up_to_the_end() {
     let mut timeline = timeline(1000);
-    timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![Poll::open(600 * MS, 0, Some(0))])];
+    *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![Poll::open(600 * MS, 0, Some(0))])];
     timeline.tasks[0].terminated_ns = None;
     assert!(verdict(&timeline).contains("It still ran at the end, after 400 ms, on worker-0"));
     let text = timeline.report().to_string();
@@ -264,7 +264,7 @@ fn the_text_is_this() {
     let mut timeline = timeline(120);
     timeline.begin_ns = 0;
     timeline.lost.refused_events = 12;
-    timeline.tasks = vec![
+    *timeline.tasks = vec![
         main_task(vec![Poll::open(0, 9, None).ended(2 * MS)]),
         task(
             1,

@@ -33,7 +33,7 @@ pub(crate) struct Snapshot {
     pub(crate) begin_ns: u64,
     pub(crate) end_ns: u64,
     pub(crate) root_locations: Vec<Option<&'static Location<'static>>>,
-    locations: Vec<&'static Location<'static>>,
+    pub(crate) locations: Vec<&'static Location<'static>>,
     times: Times,
 }
 

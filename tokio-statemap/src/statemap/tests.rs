@@ -19,7 +19,7 @@ fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
         begin_ns: 0,
         end_ns: 1_000,
         gaps: Vec::new(),
-        tasks,
+        tasks: tasks.into(),
         workers,
         blocking_threads: Vec::new(),
         handovers: Vec::new(),

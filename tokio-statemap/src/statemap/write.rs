@@ -43,7 +43,7 @@ fn tasks(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Resul
     Metadata::of_tasks(timeline, labels).write(text)?;
     let mut rows = Rows::new(timeline, text);
     let mut tags = HashMap::new();
-    for task in &timeline.tasks {
+    for task in timeline.tasks.one_by_one() {
         let tag = task
             .location
             .map(|location| *tags.entry(location).or_insert_with(|| rows.tag(location)));

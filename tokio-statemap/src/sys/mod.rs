@@ -9,6 +9,8 @@
 pub(crate) mod chunk;
 #[cfg(unix)]
 pub(crate) mod folder;
+#[cfg(test)]
+pub(crate) mod paint;
 mod prefetch;
 #[cfg(unix)]
 pub(crate) mod secure;

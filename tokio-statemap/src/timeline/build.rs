@@ -12,7 +12,7 @@ use crate::engine::roster::Stream;
 use crate::event::{Event, SpawnLocation};
 use crate::state::{TaskState, WorkerState};
 use crate::timeline::workers::{Claim, WorkersBuilder};
-use crate::timeline::{BlockingThread, Handover, Poll, Task, TaskKey, Worker};
+use crate::timeline::{BlockingThread, Handover, Known, Poll, Task, TaskKey, Worker};
 
 /// What is known of tasks and threads so far.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub(crate) struct Builder {
 #[derive(Debug)]
 pub(crate) struct Built {
     pub(crate) tasks: Vec<Task>,
+    /// The tasks that were known and of which nothing else was told, by their ids.
+    pub(crate) quiet: Vec<Known>,
     pub(crate) workers: Vec<Worker>,
     pub(crate) blocking_threads: Vec<BlockingThread>,
     pub(crate) handovers: Vec<Handover>,
@@ -215,8 +217,13 @@ impl Builder {
         self
     }
 
-    /// All that was told, in order.
-    pub(crate) fn finish(mut self) -> Built {
+    /// All that was told, in order. `known` are tasks from before the left edge, by their ids, that
+    /// weren't told of yet, and `locate` says where one was spawned.
+    pub(crate) fn finish(
+        mut self,
+        mut known: Vec<Known>,
+        locate: impl Fn(&Known) -> Option<SpawnLocation>,
+    ) -> Built {
         let last_window = self.windows.len().saturating_sub(1);
         let mut workers = WorkersBuilder::default();
         let mut blocking_threads = Vec::new();
@@ -241,11 +248,24 @@ impl Builder {
             workers.add(thread.claims, thread.parks);
         }
         let begin_ns = self.begin_ns;
-        let drafts = self.tasks.into_iter();
+        let drafts = self.tasks.into_iter().map(|(id, draft)| {
+            let Ok(place) = known.binary_search_by_key(&id, |known| known.id) else {
+                return (id, draft);
+            };
+            let known = &mut known[place];
+            let carried = known.lives.then_some(known.polled);
+            // It isn't quiet.
+            known.lives = false;
+            let (location, parent) = (locate(known), known.parent_id());
+            let mut before = Draft { location, parent, carried, ..Draft::default() };
+            before.add(draft);
+            (id, before)
+        });
         let mut tasks: Vec<_> = drafts.filter_map(|(id, d)| d.finish(id, begin_ns)).collect();
         tasks.sort_unstable_by_key(|task| task.key);
         let (workers, handovers) = workers.finish(&tasks);
-        Built { tasks, workers, blocking_threads, handovers }
+        known.retain(|known| known.lives);
+        Built { tasks, quiet: known, workers, blocking_threads, handovers }
     }
 }
 

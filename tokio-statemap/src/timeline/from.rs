@@ -4,14 +4,15 @@ use std::thread;
 use std::time::Duration;
 
 use crate::config::CollectorConfig;
+use crate::engine::record::ROOT;
 use crate::engine::roster::Lives;
 use crate::engine::segment::{Segment, events_of};
 use crate::event::Event;
 use crate::lost::Lost;
 use crate::side_by_side::{MANY_EVENTS, side_by_side};
 use crate::snapshot::{Reading, Snapshot, task_id};
-use crate::timeline::build::Builder;
-use crate::timeline::{TaskKey, Timeline};
+use crate::timeline::build::{Builder, Built};
+use crate::timeline::{Known, Quiet, TaskKey, Tasks, Timeline};
 
 impl Timeline {
     pub(crate) fn from_snapshot(snapshot: &Snapshot) -> Self {
@@ -23,9 +24,16 @@ impl Timeline {
 
     /// All but how many events it is made of.
     fn read_by(threads: usize, snapshot: &Snapshot) -> Self {
-        let builder = build(snapshot, &snapshot.parts(threads));
-        let mut timeline = Self::of(builder, &snapshot.config);
-        for task in &mut timeline.tasks {
+        let (builder, known) = build(snapshot, &snapshot.parts(threads));
+        let locate = |known: &Known| known.location().and_then(|id| snapshot.location(id));
+        let mut built = builder.finish(known, locate);
+        let quiet = Quiet {
+            tasks: std::mem::take(&mut built.quiet),
+            locations: snapshot.locations.clone(),
+            begin_ns: snapshot.begin_ns,
+        };
+        let mut timeline = Self::of(built, quiet, &snapshot.config);
+        for task in timeline.tasks.seen_mut() {
             if let (TaskKey::Root(number), None) = (task.key, task.location) {
                 let location = snapshot.root_locations.get(number as usize).copied().flatten();
                 task.location = location.map(Into::into);
@@ -55,7 +63,7 @@ impl Timeline {
         for event in events {
             builder.event(event);
         }
-        let mut timeline = Self::of(builder, config);
+        let mut timeline = Self::of(builder.finish(Vec::new(), |_| None), Quiet::default(), config);
         timeline.utc_at_zero = utc_at_zero;
         timeline.begin_ns = begin_ns;
         timeline.end_ns = end_ns;
@@ -63,8 +71,7 @@ impl Timeline {
         timeline
     }
 
-    fn of(builder: Builder, config: &CollectorConfig) -> Self {
-        let built = builder.finish();
+    fn of(built: Built, quiet: Quiet, config: &CollectorConfig) -> Self {
         let tracks_tasks = config.trace_target.tracks_tasks();
         Self {
             runtime: None,
@@ -72,7 +79,7 @@ impl Timeline {
             begin_ns: 0,
             end_ns: 0,
             gaps: Vec::new(),
-            tasks: built.tasks,
+            tasks: Tasks::new(built.tasks, quiet),
             workers: if config.trace_target.tracks_workers() {
                 built.workers
             } else {
@@ -93,19 +100,27 @@ impl Timeline {
     }
 }
 
-/// All that is known, read part by part: each on a thread of its own, as no event of another thread is
+/// All that is known, but of tasks from before the left edge, which come with it, by their ids; read part by part: each on a thread of its own, as no event of another thread is
 /// needed to read what one saw.
-fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> Builder {
+fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
     let new = || Builder::new(snapshot.windows.clone(), snapshot.begin_ns);
     let mut first = new();
+    // As they may be many, they take as little as they can.
+    let mut known = Vec::with_capacity(snapshot.roster.most_members());
     for (id, member, lives) in snapshot.roster.members() {
+        let lives = lives == Lives::Surely;
+        if id & ROOT == 0 {
+            known.push(Known::new(id, &member, lives));
+            continue;
+        }
         let id = task_id(id);
         let location = member.location.and_then(|id| snapshot.location(id));
         first.introduce(id, location, member.parent.map(task_id));
-        if lives == Lives::Surely {
+        if lives {
             first.carry_task(id, member.polled);
         }
     }
+    known.sort_unstable_by_key(|known| known.id);
     let mut builders = vec![first];
     builders.resize_with(parts.len().max(1), new);
     for (thread, known) in snapshot.roster.streams() {
@@ -126,7 +141,7 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> Builder {
     let parts = parts.iter().copied().chain([&[][..]]);
     let jobs = builders.into_iter().zip(parts).map(|(builder, part)| move || read(builder, part));
     let builders = side_by_side(jobs.collect()).into_iter();
-    builders.reduce(Builder::and).unwrap_or_else(new)
+    (builders.reduce(Builder::and).unwrap_or_else(new), known)
 }
 
 /// By how many threads so many events are read. Few take some ms, and the program may have other use
@@ -249,7 +264,7 @@ mod tests {
         };
         let last = || of(&[spawn(30, 2)]);
         for both in [first().and(last()), last().and(first())] {
-            let root = both.finish().tasks.remove(0);
+            let root = both.finish(Vec::new(), |_| None).tasks.remove(0);
             assert_eq!((root.spawned_ns, root.terminated_ns), (Some(10), None));
             assert_eq!(root.parent, None, "that of the one before");
         }

@@ -8,6 +8,7 @@ mod from;
 mod poll;
 mod span;
 mod task;
+mod tasks;
 mod worker;
 mod workers;
 
@@ -19,6 +20,8 @@ use crate::lost::Lost;
 pub use poll::Poll;
 pub use span::Span;
 pub use task::{Task, TaskKey};
+pub use tasks::Tasks;
+pub(crate) use tasks::{Known, Quiet};
 pub use worker::{BlockingThread, Handover, Worker};
 
 /// What every task and worker of one runtime was doing over the time that was recorded.
@@ -56,7 +59,7 @@ pub struct Timeline {
     /// The stretches within the edges in which recording was stopped: from, to, in ns.
     pub gaps: Vec<(u64, u64)>,
     /// The tasks: the root futures (`main` first), then Tokio's by rising id.
-    pub tasks: Vec<Task>,
+    pub tasks: Tasks,
     /// The workers, by rising index.
     pub workers: Vec<Worker>,
     /// The threads of the blocking pool, in the order in which they were first seen.

@@ -1,31 +1,52 @@
 //! Whose end is known before their beginning.
 
-use std::collections::VecDeque;
-
-use crate::engine::id_map::IdMap;
+use crate::engine::roster::table::{Entry, Table};
 
 /// Tasks whose termination was dropped before their spawn was: while a runtime shuts down the one
 /// can be seen before the other. Closures of the blocking pool end here too, and push out the rest.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gone {
-    ids: IdMap<()>,
-    order: VecDeque<u64>,
+    ids: Table,
+    /// In the order in which they came, from `oldest` on, around.
+    order: Vec<u64>,
+    oldest: usize,
 }
 
 impl Gone {
     const MOST: usize = 1024;
 
     pub(super) fn insert(&mut self, id: u64) {
-        if self.order.len() == Self::MOST {
-            if let Some(oldest) = self.order.pop_front() {
-                self.ids.remove(&oldest);
-            }
+        if self.contains(id) {
+            return;
         }
-        self.order.push_back(id);
-        self.ids.insert(id, ());
+        if self.order.len() < Self::MOST {
+            self.order.push(id);
+        } else {
+            let oldest = std::mem::replace(&mut self.order[self.oldest], id);
+            self.ids.remove(oldest);
+            self.oldest = (self.oldest + 1) % Self::MOST;
+        }
+        self.ids.insert(Entry { id, ..Entry::EMPTY });
     }
 
     pub(super) fn contains(&self, id: u64) -> bool {
-        self.ids.contains_key(&id)
+        self.ids.get(id).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_are_forgotten() {
+        let mut gone = Gone::default();
+        let all = 0..Gone::MOST as u64 + 10;
+        for id in all.clone() {
+            gone.insert(id);
+            gone.insert(id);
+        }
+        let known: Vec<u64> = all.filter(|&id| gone.contains(id)).collect();
+        assert_eq!(known, (10..Gone::MOST as u64 + 10).collect::<Vec<_>>());
     }
 }

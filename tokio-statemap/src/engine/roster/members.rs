@@ -1,7 +1,9 @@
 //! The tasks that live.
 
-use crate::engine::id_map::IdMap;
+use crate::engine::boxed::boxed_array;
+use crate::engine::record::ROOT;
 use crate::engine::roster::LocationId;
+use crate::engine::roster::table::{Entry, NO_LOCATION, NONE, Packed, Table};
 
 /// A task that lived when the last of its dropped records was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,15 +28,25 @@ pub(crate) enum Lives {
 /// The tasks that live, by their number.
 ///
 /// Most live so briefly that their end is dropped with their spawn, or soon after. So a new one is
-/// where the lower bits of its number say, and is moved to the map when another one needs its place.
+/// where the lower bits of its number say, and is moved to the others when another one needs its
+/// place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Members {
     /// None until there was one: most programs that keep the first events never drop any.
     young: Option<Box<Places>>,
-    others: IdMap<Member>,
+    others: Others,
+    /// The root futures: seldom more than one.
+    roots: Vec<Root>,
 }
 
-type Places = [Option<(u64, Member)>; Members::YOUNG];
+type Places = [Entry; Members::YOUNG];
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Root {
+    id: u64,
+    pub(super) spawned_ticks: u64,
+    pub(super) member: Packed,
+}
 
 impl Members {
     /// As many as are spawned in a chunk or two.
@@ -44,55 +56,210 @@ impl Members {
         id as usize % Self::YOUNG
     }
 
-    pub(super) fn get(&self, id: u64) -> Option<&Member> {
-        match self.young.as_ref().and_then(|young| young[Self::place(id)].as_ref()) {
-            Some((young, member)) if *young == id => Some(member),
-            _ => self.others.get(&id),
+    pub(super) fn get(&self, id: u64) -> Option<Member> {
+        if id & ROOT != 0 {
+            let root = self.roots.iter().find(|root| root.id == id)?;
+            return Some(Member { spawned_ticks: root.spawned_ticks, ..root.member.unpack() });
+        }
+        match self.young.as_ref().map(|young| &young[Self::place(id)]) {
+            Some(young) if young.id == id => Some(young.member.unpack()),
+            _ => self.others.get(id).map(Packed::unpack),
         }
     }
 
-    /// The task `id`. If it isn't here it is from now on, unless it `is_gone`.
+    /// The task `id`, which is no root future. If it isn't here it is from now on, unless it
+    /// `is_gone`.
     #[inline]
     pub(super) fn get_or_add(
         &mut self,
         id: u64,
         is_gone: impl FnOnce() -> bool,
-    ) -> Option<&mut Member> {
-        let young = self.young.get_or_insert_with(|| Box::new([None; Self::YOUNG]));
+    ) -> Option<&mut Packed> {
+        let young = match &mut self.young {
+            Some(young) => young,
+            none => none.insert(boxed_array(Entry::EMPTY)),
+        };
         let place = &mut young[Self::place(id)];
-        if place.as_ref().is_none_or(|(young, _)| *young != id) {
-            if self.others.contains_key(&id) {
-                return self.others.get_mut(&id);
+        if place.id != id {
+            if self.others.has(id) {
+                return self.others.get_mut(id);
             }
             if is_gone() {
                 return None;
             }
-            if let Some((before, member)) = place.replace((id, Member::default())) {
-                self.others.insert(before, member);
+            if place.id != NONE {
+                self.others.insert(*place);
             }
+            *place = Entry { id, member: Packed::NEW };
         }
-        place.as_mut().map(|(_, member)| member)
+        Some(&mut place.member)
+    }
+
+    /// The root future `id`. If it isn't here it is from now on.
+    pub(super) fn root(&mut self, id: u64) -> &mut Root {
+        let place = match self.roots.iter().position(|root| root.id == id) {
+            Some(place) => place,
+            None => {
+                self.roots.push(Root { id, spawned_ticks: 0, member: Packed::NEW });
+                self.roots.len() - 1
+            }
+        };
+        &mut self.roots[place]
     }
 
     /// Takes out the task `id`; whether it was here.
     #[inline]
     pub(super) fn remove(&mut self, id: u64) -> bool {
-        let place = self.young.as_mut().map(|young| &mut young[Self::place(id)]);
-        let young = place.and_then(|place| place.take_if(|(young, _)| *young == id));
-        young.is_some() || self.others.remove(&id).is_some()
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &Member)> {
-        let young = self.young.iter().flat_map(|young| young.iter().flatten());
-        let young = young.map(|(id, member)| (*id, member));
-        young.chain(self.others.iter().map(|(&id, member)| (id, member)))
-    }
-
-    pub(super) fn retain(&mut self, is_kept: impl Fn(&Member) -> bool) {
-        for place in self.young.iter_mut().flat_map(|young| young.iter_mut()) {
-            place.take_if(|(_, member)| !is_kept(member));
+        if let Some(young) = &mut self.young {
+            let place = &mut young[Self::place(id)];
+            if place.id == id {
+                place.id = NONE;
+                return true;
+            }
         }
-        self.others.retain(|_, member| is_kept(member));
+        self.others.remove(id)
+    }
+
+    /// Takes out the root future `id` if it began no later than `ticks`.
+    pub(super) fn remove_root(&mut self, id: u64, ticks: u64) {
+        self.roots.retain(|root| root.id != id || root.spawned_ticks > ticks);
+    }
+
+    /// How many there are at most.
+    pub(super) fn most(&self) -> usize {
+        let young = if self.young.is_some() { Self::YOUNG } else { 0 };
+        young + self.others.len() + self.roots.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, Member)> {
+        let young = self.young.iter().flat_map(|young| young.iter().filter(|e| e.id != NONE));
+        let spawned = young.chain(self.others.iter()).map(|e| (e.id, e.member.unpack()));
+        let roots = self.roots.iter().map(|root| {
+            (root.id, Member { spawned_ticks: root.spawned_ticks, ..root.member.unpack() })
+        });
+        roots.chain(spawned)
+    }
+
+    /// Takes out all that were not seen in `window`.
+    pub(super) fn retain_seen_in(&mut self, window: usize) {
+        for place in self.young.iter_mut().flat_map(|young| young.iter_mut()) {
+            if place.member.window() != window {
+                place.id = NONE;
+            }
+        }
+        self.others.retain(&|member| member.window() == window);
+        self.roots.retain(|root| root.member.window() == window);
+    }
+}
+
+impl Packed {
+    fn unpack(&self) -> Member {
+        Member {
+            location: Some(self.location).filter(|&location| location != NO_LOCATION),
+            parent: Some(self.parent).filter(|&parent| parent != NONE),
+            polled: self.is_polled(),
+            window: self.window(),
+            spawned_ticks: 0,
+        }
+    }
+
+    pub(super) fn set_origin(&mut self, location: Option<LocationId>, parent: Option<u64>) {
+        self.location = location.unwrap_or(NO_LOCATION);
+        self.parent = parent.unwrap_or(NONE);
+    }
+}
+
+/// The tasks that live longer, in tables of some thousand numbers each: so that none takes long to
+/// grow, as a hook waits for that, and the memory of those that ended is given back.
+#[derive(Clone, Debug, Default)]
+struct Others {
+    /// By rising number; none is empty.
+    tables: Vec<(u64, Table)>,
+}
+
+impl Others {
+    /// So that a table of tasks which all live is as full as it may be, with 2¹⁴ places.
+    const NUMBERS: u64 = 13_000;
+
+    /// Where the table of `id` is, or else where it would be.
+    #[inline]
+    fn find(&self, id: u64) -> Result<usize, usize> {
+        let number = id / Self::NUMBERS;
+        let (mut from, mut to) = (0, self.tables.len());
+        // Most times it is of late.
+        if let Some(last) = to.checked_sub(1) {
+            match self.tables[last].0 {
+                here if here == number => return Ok(last),
+                here if here < number => return Err(to),
+                _ => to = last,
+            }
+        }
+        while from < to {
+            let middle = from.midpoint(to);
+            match self.tables[middle].0 {
+                here if here == number => return Ok(middle),
+                here if here < number => from = middle + 1,
+                _ => to = middle,
+            }
+        }
+        Err(from)
+    }
+
+    #[inline]
+    fn get(&self, id: u64) -> Option<&Packed> {
+        match self.find(id) {
+            Ok(place) => self.tables[place].1.get(id),
+            Err(_) => None,
+        }
+    }
+
+    #[inline]
+    fn has(&self, id: u64) -> bool {
+        self.get(id).is_some()
+    }
+
+    #[inline]
+    fn get_mut(&mut self, id: u64) -> Option<&mut Packed> {
+        match self.find(id) {
+            Ok(place) => self.tables[place].1.get_mut(id),
+            Err(_) => None,
+        }
+    }
+
+    fn insert(&mut self, entry: Entry) {
+        let place = match self.find(entry.id) {
+            Ok(place) => place,
+            Err(place) => {
+                self.tables.insert(place, (entry.id / Self::NUMBERS, Table::default()));
+                place
+            }
+        };
+        self.tables[place].1.insert(entry);
+    }
+
+    fn remove(&mut self, id: u64) -> bool {
+        let Ok(place) = self.find(id) else { return false };
+        let table = &mut self.tables[place].1;
+        let was_here = table.remove(id);
+        if table.len() == 0 {
+            self.tables.remove(place);
+        }
+        was_here
+    }
+
+    fn len(&self) -> usize {
+        self.tables.iter().map(|(_, table)| table.len()).sum()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.tables.iter().flat_map(|(_, table)| table.iter())
+    }
+
+    fn retain(&mut self, is_kept: &impl Fn(&Packed) -> bool) {
+        self.tables.retain_mut(|(_, table)| {
+            table.retain(is_kept);
+            table.len() > 0
+        });
     }
 }
 
@@ -101,11 +268,12 @@ mod tests {
     use super::*;
 
     const SAME_PLACE: u64 = 7 + Members::YOUNG as u64;
+    const FAR: u64 = 7 + Members::YOUNG as u64 * 1000;
 
     fn of(ids: &[u64]) -> Members {
         let mut members = Members::default();
         for &id in ids {
-            members.get_or_add(id, || false).unwrap().location = Some(id as LocationId);
+            members.get_or_add(id, || false).unwrap().location = id as LocationId;
         }
         members
     }
@@ -119,21 +287,22 @@ mod tests {
     #[test]
     fn who_needs_the_same_place_is_here_as_well() {
         // The second time each is found where it is.
-        let members = of(&[7, SAME_PLACE, 7, SAME_PLACE]);
-        assert_eq!(ids(&members), [7, SAME_PLACE]);
-        for id in [7, SAME_PLACE] {
+        let members = of(&[7, SAME_PLACE, FAR, 7, SAME_PLACE, FAR]);
+        assert_eq!(ids(&members), [7, SAME_PLACE, FAR]);
+        for id in [7, SAME_PLACE, FAR] {
             assert_eq!(members.get(id).unwrap().location, Some(id as LocationId));
         }
     }
 
     #[test]
     fn who_leaves_was_here_once() {
-        let mut members = of(&[7, SAME_PLACE, 8]);
-        for id in [SAME_PLACE, 7] {
+        let mut members = of(&[7, SAME_PLACE, FAR, 8]);
+        for id in [SAME_PLACE, 7, FAR] {
             assert!(members.remove(id));
             assert!(!members.remove(id));
         }
         assert_eq!(ids(&members), [8]);
+        assert!(members.others.tables.is_empty());
     }
 
     #[test]
@@ -146,9 +315,22 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_kept_leaves_every_place() {
-        let mut members = of(&[7, 8, SAME_PLACE]);
-        members.retain(|member| member.location == Some(8));
-        assert_eq!(ids(&members), [8]);
+    fn who_was_not_seen_in_a_window_leaves_every_place() {
+        let mut members = of(&[7, 8, SAME_PLACE, FAR]);
+        members.get_or_add(8, || false).unwrap().set_window(1);
+        members.root(ROOT).member.set_window(1);
+        members.root(ROOT | 1);
+        members.retain_seen_in(1);
+        assert_eq!(ids(&members), [8, ROOT]);
+    }
+
+    #[test]
+    fn many_take_few_bytes_each() {
+        let all: Vec<u64> = (1000..201_000).collect();
+        let members = of(&all);
+        let places: usize = members.others.tables.iter().map(|(_, table)| table.places()).sum();
+        let bytes = places * size_of::<Entry>();
+        assert!(bytes <= 32 * all.len(), "{bytes}");
+        assert_eq!(ids(&members), all);
     }
 }

@@ -6,8 +6,7 @@
 mod gone;
 mod members;
 mod polled;
-
-use std::collections::HashMap;
+mod table;
 
 use crate::engine::Window;
 use crate::engine::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
@@ -15,6 +14,7 @@ use crate::engine::roster::gone::Gone;
 use crate::engine::roster::members::Members;
 pub(crate) use crate::engine::roster::members::{Lives, Member};
 use crate::engine::roster::polled::Polled;
+use crate::engine::roster::table::{NO_LOCATION, Packed};
 use crate::engine::segment::{Segment, StreamId};
 
 /// The index of a spawn location in [`crate::engine::locations::Locations`].
@@ -23,7 +23,8 @@ pub(crate) type LocationId = u32;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Roster {
     tasks: Members,
-    streams: HashMap<StreamId, Stream>,
+    /// By their numbers.
+    streams: Vec<(StreamId, Stream)>,
     gone: Gone,
     /// The tasks that were marked as polled last, so that a poll seldom costs a look-up.
     polled: Polled,
@@ -55,16 +56,21 @@ impl Roster {
     }
 
     #[cfg(test)]
-    pub(crate) fn member(&self, id: u64) -> Option<&Member> {
+    pub(crate) fn member(&self, id: u64) -> Option<Member> {
         self.tasks.get(id)
     }
 
     /// Those that live, as far as is known, and those that may have ended in a gap.
-    pub(crate) fn members(&self) -> impl Iterator<Item = (u64, &Member, Lives)> {
+    pub(crate) fn members(&self) -> impl Iterator<Item = (u64, Member, Lives)> {
         self.tasks.iter().map(|(id, member)| {
             let lives = if member.window == self.window { Lives::Surely } else { Lives::Perhaps };
             (id, member, lives)
         })
+    }
+
+    /// How many of them there are at most.
+    pub(crate) fn most_members(&self) -> usize {
+        self.tasks.most()
     }
 
     /// Whether the task `id` lives, as far as is known.
@@ -73,11 +79,14 @@ impl Roster {
     }
 
     pub(crate) fn stream(&self, id: StreamId) -> Option<&Stream> {
-        self.streams.get(&id)
+        self.streams
+            .binary_search_by_key(&id, |(id, _)| *id)
+            .ok()
+            .map(|place| &self.streams[place].1)
     }
 
     pub(crate) fn streams(&self) -> impl Iterator<Item = (StreamId, &Stream)> {
-        self.streams.iter().map(|(&id, stream)| (id, stream))
+        self.streams.iter().map(|(id, stream)| (*id, stream))
     }
 
     /// Learns from records that are dropped: those of one stream in their order. `windows` are the
@@ -108,11 +117,11 @@ impl Roster {
     fn enter_window(&mut self, window: usize) {
         let before = self.window;
         self.window = window;
-        self.tasks.retain(|member| member.window == before);
-        for stream in self.streams.values_mut() {
+        self.tasks.retain_seen_in(before);
+        for (_, stream) in &mut self.streams {
             stream.polls.clear();
         }
-        self.polled = Polled::default();
+        self.polled.clear();
     }
 
     /// Learns from what lies before `until_ticks`; what is before `from_ticks` is known.
@@ -120,62 +129,85 @@ impl Roster {
     /// Terminations come last, whatever the order of the streams: a task's id is never used again,
     /// so that whoever terminated anywhere in `segments` does not live.
     fn absorb_until(&mut self, segments: &[Segment], until_ticks: u64, from_ticks: u64) {
-        let mut terminated = std::mem::take(&mut self.terminated);
         for segment in segments {
             let records = segment.records();
             let until = records.partition_point(|record| record.ticks < until_ticks);
             let from = records.partition_point(|record| record.ticks < from_ticks);
-            let Some(records) = records.get(from..until).filter(|records| !records.is_empty())
-            else {
-                continue;
-            };
-            let mut stream = self.streams.remove(&segment.stream).unwrap_or_default();
-            let mut ended = false;
-            let mut later = records;
-            while let Some((&record, rest)) = later.split_first() {
-                // Whole polls are most of all there is, and leave nothing behind but that the task
-                // was polled.
-                if let Some(id) = record.whole_poll(rest.first()) {
-                    stream.ready_for_ns = None;
-                    self.polled(id, record.ticks);
-                    later = self.polled.skip_known(rest.get(1..).unwrap_or_default());
-                    continue;
-                }
-                // So are last polls where tasks come and go, and of a task that has ended nothing
-                // else is told.
-                if let Some(end) = record.last_poll(rest) {
-                    let id = end.payload();
-                    // As if it was looked up: no late end of a poll brings it back.
-                    self.polled.is_news(id);
-                    stream.ready_for_ns = None;
-                    stream.terminated = Some(id);
-                    terminated.push((id, end.ticks));
-                    later = rest.get(2..).unwrap_or_default();
-                    continue;
-                }
-                later = rest;
-                match record.kind() {
-                    Kind::Terminate => {
-                        stream.terminated = Some(record.payload());
-                        terminated.push((record.payload(), record.ticks));
-                    }
-                    Kind::End => ended = true,
-                    _ => self.absorb_one(&mut stream, record),
-                }
-            }
-            if !ended {
-                self.streams.insert(segment.stream, stream);
+            if from < until {
+                self.absorb_records(segment.stream, &records[from..until]);
             }
         }
-        for (id, ticks) in terminated.drain(..) {
-            if id & ROOT != 0 {
-                if self.tasks.get(id).is_some_and(|root| root.spawned_ticks <= ticks) {
-                    self.tasks.remove(id);
+        self.see_off();
+    }
+
+    /// Learns from records of one stream.
+    fn absorb_records(&mut self, id: StreamId, records: &[Record]) {
+        // For its own time, so that the rest can be changed meanwhile.
+        let (place, mut stream) = self.take_stream(id);
+        let mut ended = false;
+        let mut later = records;
+        while let [record, rest @ ..] = later {
+            // Whole polls are most of all there is, and leave nothing behind but that the task
+            // was polled.
+            if let Some(id) = record.whole_poll(rest.first()) {
+                stream.ready_for_ns = None;
+                self.polled(id, record.ticks);
+                later = self.polled.skip_known(&rest[1..]);
+                continue;
+            }
+            // So are last polls where tasks come and go, and of a task that has ended nothing
+            // else is told.
+            if let Some(end) = record.last_poll(rest) {
+                let id = end.payload();
+                // As if it was looked up: no late end of a poll brings it back.
+                self.polled.is_news(id);
+                stream.ready_for_ns = None;
+                stream.terminated = Some(id);
+                self.terminated.push((id, end.ticks));
+                later = &rest[2..];
+                continue;
+            }
+            later = rest;
+            match record.kind() {
+                Kind::Terminate => {
+                    stream.terminated = Some(record.payload());
+                    self.terminated.push((record.payload(), record.ticks));
                 }
+                Kind::End => ended = true,
+                _ => self.absorb_one(&mut stream, *record),
+            }
+        }
+        if ended {
+            self.streams.remove(place);
+        } else {
+            self.streams[place].1 = stream;
+        }
+    }
+
+    /// Takes the stream `id` out of its place, which may be new.
+    #[inline(never)]
+    fn take_stream(&mut self, id: StreamId) -> (usize, Stream) {
+        match self.streams.binary_search_by_key(&id, |(id, _)| *id) {
+            Ok(place) => (place, std::mem::take(&mut self.streams[place].1)),
+            Err(place) => {
+                self.streams.insert(place, (id, Stream::default()));
+                (place, Stream::default())
+            }
+        }
+    }
+
+    /// Takes those that terminated out.
+    #[inline(never)]
+    fn see_off(&mut self) {
+        let mut terminated = std::mem::take(&mut self.terminated);
+        for &(id, ticks) in &terminated {
+            if id & ROOT != 0 {
+                self.tasks.remove_root(id, ticks);
             } else if !self.tasks.remove(id) {
                 self.gone.insert(id);
             }
         }
+        terminated.clear();
         self.terminated = terminated;
     }
 
@@ -195,7 +227,7 @@ impl Roster {
             Kind::Who => {
                 let location = stream.location.take();
                 if let Some(member) = self.find(id) {
-                    member.location = location;
+                    member.location = location.unwrap_or(NO_LOCATION);
                 }
             }
             Kind::PollStart | Kind::PollStartReady => {
@@ -231,32 +263,38 @@ impl Roster {
     ) {
         if id & ROOT != 0 {
             let window = self.window;
-            let known = self.tasks.get_or_add(id, || false);
-            if let Some(root) = known.filter(|root| root.spawned_ticks <= spawned_ticks) {
-                *root = Member { location, parent, polled: false, window, spawned_ticks };
+            let root = self.tasks.root(id);
+            if root.spawned_ticks <= spawned_ticks {
+                root.spawned_ticks = spawned_ticks;
+                root.member = Packed::NEW;
+                root.member.set_window(window);
+                root.member.set_origin(location, parent);
             }
         } else if let Some(member) = self.find(id) {
-            (member.location, member.parent) = (location, parent);
+            member.set_origin(location, parent);
         }
     }
 
     #[inline]
     fn polled(&mut self, id: u64, ticks: u64) {
         if id & ROOT != 0 {
-            if let Some(root) = self.find(id) {
-                root.polled |= root.spawned_ticks <= ticks;
+            let window = self.window;
+            let root = self.tasks.root(id);
+            root.member.set_window(window);
+            if root.spawned_ticks <= ticks {
+                root.member.set_polled();
             }
         } else if self.polled.is_news(id) {
             if let Some(member) = self.find(id) {
-                member.polled = true;
+                member.set_polled();
             }
         }
     }
 
     /// The member `id`, which is seen; `None` if it has terminated.
-    fn find(&mut self, id: u64) -> Option<&mut Member> {
+    fn find(&mut self, id: u64) -> Option<&mut Packed> {
         let member = self.tasks.get_or_add(id, || self.gone.contains(id))?;
-        member.window = self.window;
+        member.set_window(self.window);
         Some(member)
     }
 }
@@ -300,7 +338,7 @@ mod tests {
         );
         let spawned =
             Member { location: Some(7), parent: Some(5), polled: true, ..Member::default() };
-        assert_eq!(roster.member(6), Some(&spawned));
+        assert_eq!(roster.member(6), Some(spawned));
         assert!(roster.member(5).unwrap().polled);
         let (_, stream) = roster.streams().next().unwrap();
         assert_eq!((stream.worker, &*stream.polls), (Some(2), &[6][..]));

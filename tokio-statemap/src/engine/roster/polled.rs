@@ -1,5 +1,6 @@
 //! Who was polled of late.
 
+use crate::engine::boxed::boxed_array;
 use crate::engine::record::{Kind, Record};
 
 /// The ends of the polls that came last, by the lower bits of the task's number: a small cache.
@@ -27,11 +28,20 @@ impl Polled {
         let end = Record::new(0, Kind::PollEnd, id);
         !std::mem::replace(place, end).says_the_same_as(end)
     }
+
+    /// Nobody is here any more.
+    pub(super) fn clear(&mut self) {
+        self.0.fill(nobody());
+    }
+}
+
+/// No end of a poll.
+fn nobody() -> Record {
+    Record::new(0, Kind::Stream, u64::MAX)
 }
 
 impl Default for Polled {
     fn default() -> Self {
-        // No end of a poll.
-        Self(Box::new([Record::new(0, Kind::Stream, u64::MAX); Self::PLACES]))
+        Self(boxed_array(nobody()))
     }
 }

@@ -1,0 +1,152 @@
+//! What many tasks that live cost: in the flight recorder, and in a snapshot of it.
+//!
+//! A file of its own, as the memory of a process is that of all its tests. With `--release` there are a
+//! million tasks, and with `--nocapture` it says what it took.
+#![cfg(all(tokio_unstable, target_os = "linux"))]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use tokio::runtime::Builder;
+use tokio::task::yield_now;
+use tokio_statemap::statemap::{Labels, write_tasks};
+use tokio_statemap::timeline::TaskKey;
+use tokio_statemap::{Collector, CollectorConfig, TaskState, register_hooks};
+
+/// Bytes that are allocated, and the most that were at once.
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+impl Counting {
+    fn add(bytes: usize) {
+        let now = NOW.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        MOST.fetch_max(now, Ordering::Relaxed);
+    }
+}
+
+// SAFETY: it is the system's allocator; counting changes nothing about it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::add(layout.size());
+        // SAFETY: as this function's own.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as this function's own.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+const TASKS: usize = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
+
+/// Calls `f`; says what it took, and how many bytes more there were at most meanwhile.
+fn measured<R>(what: &str, f: impl FnOnce() -> R) -> (R, usize) {
+    let before = NOW.load(Ordering::Relaxed);
+    MOST.store(before, Ordering::Relaxed);
+    let (cpu, began) = (cpu_seconds(), Instant::now());
+    let result = f();
+    let more = MOST.load(Ordering::Relaxed) - before;
+    println!(
+        "{what}: {:.3} s, of CPU {:.3} s; {} MB more at most, {} bytes a task",
+        began.elapsed().as_secs_f64(),
+        cpu_seconds() - cpu,
+        more / 1_000_000,
+        more / TASKS,
+    );
+    (result, more)
+}
+
+/// That the whole process took so far.
+fn cpu_seconds() -> f64 {
+    // SAFETY: it is written before it is read.
+    let usage = unsafe {
+        let mut usage = std::mem::zeroed();
+        assert_eq!(libc::getrusage(libc::RUSAGE_SELF, &mut usage), 0);
+        usage
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+/// Has more happen than is kept, so that the roster alone knows who lives.
+async fn pass_time(events: usize) {
+    for _ in 0..events {
+        yield_now().await;
+    }
+}
+
+#[test]
+fn a_million_live_tasks_are_few_bytes_each() {
+    let max_events = 10_000;
+    let config = CollectorConfig { max_events, ..CollectorConfig::default() };
+    let mut builder = Builder::new_current_thread();
+    let collector: Arc<Collector> = register_hooks(&mut builder, config).unwrap();
+    collector.start();
+    let runtime = builder.build().unwrap();
+    // The same without the collector says what is Tokio's.
+    let plain = Builder::new_current_thread().build().unwrap();
+    let spawn = || async {
+        for _ in 0..TASKS {
+            tokio::spawn(std::future::pending::<()>());
+            yield_now().await;
+        }
+    };
+    let run = |runtime: &tokio::runtime::Runtime| {
+        let before = NOW.load(Ordering::Relaxed);
+        runtime.block_on(async { tokio::spawn(spawn()).await.unwrap() });
+        NOW.load(Ordering::Relaxed) - before
+    };
+    let of_tokio = run(&plain);
+    drop(plain);
+    let of_both = run(&runtime);
+    runtime.block_on(async { tokio::spawn(pass_time(4 * max_events)).await.unwrap() });
+    let a_task = of_both.saturating_sub(of_tokio) / TASKS;
+    println!("{TASKS} tasks: {} bytes of Tokio's each, {a_task} of ours", of_tokio / TASKS);
+    // The records that are kept, and their memory, are a few bytes a task besides.
+    assert!(a_task <= 60, "{a_task}");
+
+    let (timeline, more) = measured("snapshot", || collector.snapshot());
+    assert!(more <= 100 * TASKS, "{more}");
+    assert!(timeline.tasks.len() >= TASKS, "{}", timeline.tasks.len());
+
+    let (report, more) = measured("report", || timeline.report());
+    assert!(report.live_tasks >= TASKS as u64 && report.tasks == report.live_tasks + 1, "{report}");
+    assert!(more <= 1_000_000, "{more}");
+
+    let labels = Labels { title: "live".to_owned(), host: None };
+    let (_, more) = measured("data", || write_tasks(&timeline, &labels, io::sink()).unwrap());
+    assert!(more <= 8_000_000, "{more}");
+
+    let mut page = Vec::new();
+    measured("page", || timeline.write_html(&mut page).unwrap());
+    println!("a page of {} MB", page.len() / 1_000_000);
+    drop(page);
+    measured("svg", || timeline.write_svg(io::sink()).unwrap());
+
+    let (waiting, more) = measured("one by one", || {
+        let tasks = timeline.tasks.one_by_one();
+        tasks.filter(|task| task.polls.is_empty() && task.first_state == TaskState::Waiting).count()
+    });
+    assert!(waiting >= TASKS - max_events, "{waiting}");
+    assert_eq!(more, 0);
+
+    // Whoever wants the vector gets it, and all are the same in it.
+    let (keys, _) = measured("the vector", || {
+        timeline.tasks.iter().map(|task| task.key).collect::<Vec<TaskKey>>()
+    });
+    assert!(timeline.tasks.one_by_one().map(|task| task.key).eq(keys.iter().copied()));
+    assert!(keys.is_sorted());
+    measured("the end of the runtime", || drop(runtime));
+    let (timeline, _) = measured("snapshot of the end", || collector.snapshot());
+    assert!(timeline.tasks.iter().all(|task| task.terminated_ns.is_some() || task.key == TaskKey::Root(0)));
+}
