@@ -9,6 +9,7 @@ pub mod hostile;
 #[cfg(target_os = "linux")]
 pub mod interrupted;
 pub mod quiet;
+pub mod small_stack;
 pub mod stuck;
 
 use std::future::pending;

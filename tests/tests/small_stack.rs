@@ -1,0 +1,29 @@
+//! A runtime whose threads have hardly more stack than Tokio itself needs runs with us, too.
+#![cfg(all(tokio_unstable, target_os = "linux"))]
+
+use tests::child::{Ended, Running, command, folder};
+
+/// The least by which stacks differ.
+const PAGE: usize = 4096;
+
+fn run(mode: &str, stack_bytes: usize) -> Ended {
+    let folder = folder(env!("CARGO_TARGET_TMPDIR"), "small_stack");
+    let mut command = command(env!("CARGO_BIN_EXE_small_stack"), &folder);
+    Running::start(command.args([mode, &stack_bytes.to_string()])).end()
+}
+
+#[test]
+fn threads_with_little_stack_are_recorded() {
+    // The C library has no smaller ones.
+    let mut least = 16 << 10;
+    while !run("plain", least).status.success() {
+        least += PAGE;
+        assert!(least < 1 << 20, "it is not for the stack that it fails");
+    }
+    println!("without us it takes {least} bytes");
+    for stack_bytes in [least + PAGE, least + 2 * PAGE, 64 << 10] {
+        let ended = run("observed", stack_bytes);
+        assert!(ended.status.success(), "{stack_bytes} bytes, {least} without us: {ended:?}");
+        assert_eq!(ended.stdout, "the last line\n");
+    }
+}
