@@ -4,9 +4,11 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::yield_now;
+use tokio_statemap::report::Verdict;
 use tokio_statemap::timeline::TaskKey;
 use tokio_statemap::{
     Collector, CollectorConfig, Hooks, Timeline, register_hooks, register_hooks_with,
@@ -221,4 +223,111 @@ mod two_hundred_tests {
     }
 
     ten_each!(t0 t1 t2 t3 t4 t5 t6 t7 t8 t9);
+}
+
+/// Blocks a worker of `runtime` in place, so that another thread is the worker, and calls `f`.
+fn in_place_of_a_worker<R: Send + 'static>(
+    runtime: &Runtime,
+    f: impl FnOnce() -> R + Send + 'static,
+) -> R {
+    let blocks = runtime.spawn(async move {
+        tokio::task::block_in_place(|| {
+            // Until someone else is the worker.
+            std::thread::sleep(Duration::from_millis(5));
+            f()
+        })
+    });
+    runtime.block_on(blocks).unwrap()
+}
+
+/// A root future is on no worker of a runtime that it isn't of, nor on one of its own that another
+/// thread is by now.
+#[test]
+fn a_root_in_place_of_a_worker_is_on_none_of_them() {
+    for inner_flavor in ["multi_thread", "current_thread", "the same"] {
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(2);
+        let (outer, outer_runtime) = runtime(builder);
+        let outer_runtime = Arc::new(outer_runtime);
+        let (inner, inner_runtime) = match inner_flavor {
+            "the same" => (Arc::clone(&outer), Arc::clone(&outer_runtime)),
+            _ => {
+                let mut builder = match inner_flavor {
+                    "current_thread" => Builder::new_current_thread(),
+                    _ => Builder::new_multi_thread(),
+                };
+                builder.worker_threads(2);
+                let (inner, inner_runtime) = runtime(builder);
+                (inner, Arc::new(inner_runtime))
+            }
+        };
+        let (collector, on) = (Arc::clone(&inner), Arc::clone(&inner_runtime));
+        in_place_of_a_worker(&outer_runtime, move || {
+            collector.block_on(&on, async {
+                yield_now().await;
+                std::thread::sleep(Duration::from_millis(20));
+            });
+        });
+        let timeline = inner.snapshot();
+        let main = &timeline.tasks[0];
+        let expected = if inner_flavor == "current_thread" { Some(0) } else { None };
+        assert!(main.polls.len() > 1);
+        for poll in &main.polls {
+            assert_eq!(poll.worker(), expected, "{inner_flavor}");
+        }
+    }
+}
+
+/// Of several threads in `block_on` of a `current_thread` runtime, one has the worker.
+#[test]
+fn a_root_without_the_core_is_on_no_worker() {
+    // Inside `block_in_place` of another runtime's worker, or not.
+    for nested in [false, true] {
+        let mut builder = Builder::new_multi_thread();
+        let outer = builder.worker_threads(1).build().unwrap();
+        let (collector, runtime) = runtime(Builder::new_current_thread());
+        let runtime = Arc::new(runtime);
+        let block_on = {
+            let (collector, runtime) = (Arc::clone(&collector), Arc::clone(&runtime));
+            move || {
+                // This thread had the worker.
+                collector.block_on(&runtime, yield_now());
+                let (go, gone) = std::sync::mpsc::channel::<()>();
+                let (end, ended) = tokio::sync::oneshot::channel::<()>();
+                let has_core = {
+                    let (collector, runtime) = (Arc::clone(&collector), Arc::clone(&runtime));
+                    std::thread::spawn(move || {
+                        collector.block_on(&runtime, async {
+                            drop(go);
+                            ended.await.unwrap();
+                        });
+                    })
+                };
+                gone.recv().unwrap_err();
+                collector.block_on(&runtime, async {
+                    yield_now().await;
+                    std::thread::sleep(Duration::from_millis(20));
+                });
+                end.send(()).unwrap();
+                has_core.join().unwrap();
+            }
+        };
+        match nested {
+            true => in_place_of_a_worker(&outer, block_on),
+            false => block_on(),
+        }
+        let timeline = collector.snapshot();
+        let [first, second] = &timeline.tasks[..] else { panic!("{:?}", timeline.tasks) };
+        // The number of the first root is that of the thread that has the worker, as it begins first.
+        let had = first.polls.iter().filter(|poll| poll.worker() == Some(0)).count();
+        assert_eq!(had, first.polls.len());
+        assert!(second.polls.len() > 1);
+        assert!(second.polls.iter().all(|p| p.worker().is_none()), "{nested}: {:?}", second.polls);
+        let report = timeline.report();
+        let longest = report.longest_polls.iter().find(|poll| poll.task == second.key);
+        assert_eq!(longest.map(|poll| poll.worker), Some(None), "{report}");
+        if let Verdict::LongPolls { longest, .. } = report.verdict {
+            assert_ne!(longest.task, second.key, "{report}");
+        }
+    }
 }

@@ -2,7 +2,9 @@
 //! not made up.
 #![cfg(tokio_unstable)]
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tests::check::check;
@@ -10,7 +12,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 use tokio::task::yield_now;
 use tokio_statemap::timeline::{Task, TaskKey};
-use tokio_statemap::{Collector, CollectorConfig, TaskState, Timeline, register_hooks};
+use tokio_statemap::{
+    Collector, CollectorConfig, Event, Hooks, Keep, TaskState, Timeline, TraceTarget,
+    register_hooks, register_hooks_with,
+};
 
 fn runtime(mut builder: Builder) -> (Arc<Collector>, Runtime) {
     let config = CollectorConfig::default();
@@ -234,4 +239,259 @@ fn what_ended_in_a_gap_is_not_made_up() {
     assert!(find(&timeline, key).is_none(), "{:?}", find(&timeline, key));
     let report = timeline.report();
     assert!(report.longest_polls.is_empty(), "{report}");
+}
+
+/// Full, it records nothing until it is drained: who ended meanwhile is not said to live on, who was
+/// spawned has a location, and nobody is accused of a poll whose end was not seen.
+#[test]
+fn what_went_on_while_it_was_full_is_not_made_up() {
+    let config =
+        CollectorConfig { keep: Keep::First, max_events: 1000, ..CollectorConfig::default() };
+    let mut builder = Builder::new_multi_thread();
+    let collector = register_hooks(builder.worker_threads(2).enable_all(), config).unwrap();
+    collector.start();
+    let runtime = builder.build().unwrap();
+    let yields = async |polls: usize| {
+        let task = tokio::spawn(async move {
+            for _ in 0..polls {
+                yield_now().await;
+            }
+        });
+        task.await.unwrap();
+    };
+    collector.block_on(&runtime, async {
+        let (end, ended) = tokio::sync::watch::channel(false);
+        let polled = Arc::new(AtomicUsize::new(0));
+        let waits = || {
+            let (mut ended, polled) = (ended.clone(), Arc::clone(&polled));
+            let wait = async move {
+                ended.changed().await.unwrap();
+                yield_now().await;
+                polled.fetch_add(1, Ordering::SeqCst);
+                std::future::pending::<()>().await;
+            };
+            (line!(), tokio::spawn(wait))
+        };
+        let early: Vec<_> = (0..100).map(|_| waits().1).collect();
+        // Its poll begins before it is full, and ends while it is.
+        let (end_poll, poll_ended) = std::sync::mpsc::channel::<()>();
+        let (began, begun) = tokio::sync::oneshot::channel();
+        let long = tokio::spawn(async move {
+            began.send(()).unwrap();
+            poll_ended.recv().unwrap_err();
+        });
+        begun.await.unwrap();
+        for _ in 0..10 {
+            yields(1000).await;
+        }
+        let full = collector.snapshot();
+        assert_eq!((full.events, full.lost.refused_events > 0), (1000, true));
+        drop(end_poll);
+        let mut ended_keys: Vec<_> = early.iter().map(id).collect();
+        ended_keys.push(id(&long));
+        long.await.unwrap();
+        for task in early {
+            task.abort();
+            task.await.unwrap_err();
+        }
+        let late: Vec<_> = (0..100).map(|_| waits()).collect();
+        yields(10).await;
+        for round in 0..3 {
+            assert!(!collector.drain_events().is_empty());
+            if round == 0 {
+                end.send(true).unwrap();
+                while polled.load(Ordering::SeqCst) < late.len() {
+                    yields(1).await;
+                }
+            }
+            yields(20).await;
+            let timeline = collector.snapshot();
+            assert!(timeline.begin_ns > full.end_ns);
+            let report = timeline.report();
+            for key in &ended_keys {
+                assert_eq!(find(&timeline, *key), None, "round {round}");
+                assert!(report.longest_polls.iter().all(|poll| poll.task != *key), "{report}");
+            }
+            for (line, task) in &late {
+                let at = find(&timeline, id(task)).expect("it lives").location;
+                assert_eq!(
+                    at.map(|at| (at.file, at.line)),
+                    Some((file!(), *line)),
+                    "round {round}"
+                );
+            }
+        }
+    });
+    runtime.shutdown_timeout(Duration::from_secs(10));
+}
+
+/// Which worker each poll of some tasks was on, as Tokio has it.
+type Truth = Arc<Mutex<BTreeMap<TaskKey, Vec<Option<u32>>>>>;
+
+/// Tasks of several polls each, which say which worker they are on.
+async fn tell_workers(truth: &Truth) {
+    let tell = |_| {
+        let truth = Arc::clone(truth);
+        tokio::spawn(async move {
+            let key = TaskKey::Spawned(tokio::task::id().to_string().parse().unwrap());
+            for _ in 0..20 {
+                let worker = tokio::runtime::worker_index().map(|index| index as u32);
+                truth.lock().unwrap().entry(key).or_default().push(worker);
+                yield_now().await;
+            }
+            // A poll without an entry, the last.
+        })
+    };
+    for task in (0..50).map(tell).collect::<Vec<_>>() {
+        task.await.unwrap();
+    }
+}
+
+/// How many polls are on another worker than they were.
+fn on_wrong_workers(timeline: &Timeline, truth: &Truth) -> Vec<(TaskKey, Vec<Option<u32>>)> {
+    let mut wrong = Vec::new();
+    for (key, workers) in truth.lock().unwrap().iter() {
+        let task = find(timeline, *key).expect("it was recorded");
+        let seen: Vec<_> = task.polls.iter().map(|poll| poll.worker()).collect();
+        if seen[..workers.len()] != workers[..] {
+            wrong.push((*key, seen));
+        }
+    }
+    wrong
+}
+
+/// While nothing is recorded, `block_in_place` gives workers to other threads, and the threads that had
+/// them to other workers.
+fn workers_move_while(is_full: bool) {
+    for round in 0..12 {
+        let config = CollectorConfig {
+            keep: if is_full { Keep::First } else { Keep::Last },
+            max_events: if is_full { 5000 } else { 1_000_000 },
+            ..CollectorConfig::default()
+        };
+        let mut builder = Builder::new_multi_thread();
+        let collector = register_hooks(builder.worker_threads(3).enable_all(), config).unwrap();
+        collector.start();
+        let runtime = builder.build().unwrap();
+        let truth = Truth::default();
+        runtime.block_on(async {
+            tell_workers(&Truth::default()).await;
+            if is_full {
+                while collector.lost().refused_events == 0 {
+                    tell_workers(&Truth::default()).await;
+                }
+                move_workers().await;
+                collector.drain_events();
+            } else {
+                collector.stop();
+                move_workers().await;
+                collector.start();
+            }
+            tell_workers(&truth).await;
+        });
+        drop(runtime);
+        let wrong = on_wrong_workers(&collector.snapshot(), &truth);
+        assert!(wrong.is_empty(), "round {round}: {} tasks: {wrong:?}", wrong.len());
+    }
+}
+
+/// Several tasks lose their workers at the same time.
+async fn move_workers() {
+    let move_on = |i: u64| async move {
+        for _ in 0..5 {
+            let nap = Duration::from_micros(200 + i * 37);
+            tokio::task::block_in_place(|| std::thread::sleep(nap));
+            yield_now().await;
+        }
+    };
+    for moved in (0..6).map(|i| tokio::spawn(move_on(i))).collect::<Vec<_>>() {
+        moved.await.unwrap();
+    }
+}
+
+#[test]
+fn workers_that_moved_while_it_was_stopped_are_who_they_are() {
+    workers_move_while(false);
+}
+
+#[test]
+fn workers_that_moved_while_it_was_full_are_who_they_are() {
+    workers_move_while(true);
+}
+
+/// Where tasks aren't recorded, no hook tells that a thread lost its worker.
+#[test]
+fn workers_that_move_are_who_they_are_without_tasks_too() {
+    for round in 0..12 {
+        let config =
+            CollectorConfig { trace_target: TraceTarget::Workers, ..CollectorConfig::default() };
+        let unparks: Arc<Mutex<BTreeMap<_, usize>>> = Arc::default();
+        let counted = Arc::clone(&unparks);
+        let hooks = Hooks::new().on_thread_unpark(move || {
+            let worker = tokio::runtime::worker_index().map(|index| index as u32);
+            *counted.lock().unwrap().entry(worker).or_default() += 1;
+        });
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(3).enable_all();
+        let collector = register_hooks_with(&mut builder, config, hooks).unwrap();
+        collector.start();
+        let runtime = builder.build().unwrap();
+        runtime.block_on(async {
+            for _ in 0..5 {
+                tell_workers(&Truth::default()).await;
+                move_workers().await;
+            }
+        });
+        drop(runtime);
+        let mut seen: BTreeMap<_, usize> = BTreeMap::new();
+        for event in collector.drain_events() {
+            if let Event::WorkerUnpark { worker, .. } = event {
+                *seen.entry(worker).or_default() += 1;
+            }
+        }
+        assert_eq!(seen, *unparks.lock().unwrap(), "round {round}");
+    }
+}
+
+/// Its poll began in a gap, in which it lost its worker: what is left of the poll is on none.
+#[test]
+fn a_poll_that_lost_its_worker_in_a_gap_is_on_none() {
+    let (collector, runtime) = runtime(Builder::new_multi_thread());
+    collector.start();
+    let (key, kept) = runtime.block_on(async {
+        tell_workers(&Truth::default()).await;
+        collector.stop();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let (began, begun) = tokio::sync::oneshot::channel();
+        let long = tokio::spawn(async move {
+            tokio::task::block_in_place(|| {
+                began.send(()).unwrap();
+                ended.recv().unwrap_err();
+            });
+        });
+        let (end_kept, ended) = std::sync::mpsc::channel::<()>();
+        let (began_kept, begun_kept) = tokio::sync::oneshot::channel();
+        let keeps = tokio::spawn(async move {
+            began_kept.send(tokio::runtime::worker_index().unwrap() as u32).unwrap();
+            ended.recv().unwrap_err();
+        });
+        begun.await.unwrap();
+        let kept_worker = begun_kept.await.unwrap();
+        // Until someone else is that worker.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        collector.start();
+        drop((end, end_kept));
+        let keys = (id(&long), (id(&keeps), kept_worker));
+        long.await.unwrap();
+        keeps.await.unwrap();
+        keys
+    });
+    drop(runtime);
+    let timeline = collector.snapshot();
+    for (key, worker) in [(key, None), (kept.0, Some(kept.1))] {
+        let task = find(&timeline, key).expect("its poll ended while recorded");
+        assert!(task.polls[0].is_cut_left());
+        assert_eq!(task.polls[0].worker(), worker);
+        assert_eq!(task.location.map(|at| at.file), Some(file!()));
+    }
 }

@@ -171,7 +171,8 @@ impl Collector {
         self.engine.stop();
     }
 
-    /// Whether it records.
+    /// Whether it was started, and not stopped. With [`Keep::First`](crate::Keep::First) and `max_events`
+    /// there, events are only counted all the same ([`Lost`]).
     pub fn is_recording(&self) -> bool {
         self.engine.is_recording()
     }
@@ -211,6 +212,10 @@ impl Collector {
 
     /// Takes out all events that are kept, over all threads by time. The next call gives what came
     /// since.
+    ///
+    /// With [`Keep::First`](crate::Keep::First) and `max_events` there, nothing was recorded any more: it
+    /// goes on from here, as after a [`stop`](Self::stop) and a [`start`](Self::start). The time between
+    /// is a gap, of which nothing is known: not who ended, and what was running isn't any more.
     ///
     /// To look without taking, use [`snapshot`](Self::snapshot).
     ///

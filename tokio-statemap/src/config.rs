@@ -88,7 +88,8 @@ impl CollectorConfig {
 /// Which events are kept once there are more than `max_events`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// The first ones: at `max_events` recording stops, and what comes then is counted.
+    /// The first ones: at `max_events` recording stops, and what comes then is counted. Once they are
+    /// drained ([`Collector::drain_events`](crate::Collector::drain_events)) it goes on.
     First,
     /// The last ones: the oldest are dropped (a flight recorder).
     #[default]

@@ -14,7 +14,7 @@ use tokio::runtime::TaskMeta;
 
 use crate::engine::Engine;
 #[cfg(tokio_unstable)]
-use crate::engine::mode::EngineId;
+use crate::engine::mode::WindowId;
 #[cfg(tokio_unstable)]
 use crate::task_id::number;
 
@@ -60,25 +60,29 @@ impl Records {
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn task_spawn(&self, meta: &TaskMeta<'_>) {
-        self.engine.spawn_hook(|engine| self.add_spawn(meta, engine), || self.task_spawned(meta));
+        self.engine.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
     }
 
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn before_task_poll(&self, meta: &TaskMeta<'_>) {
-        self.engine.hook(|engine| self.add_poll_start(meta, engine), || self.poll_started(meta));
+        self.engine.poll_hook(
+            |window| self.add_poll_start(meta, window),
+            |window| self.add_late_poll_start(meta, window),
+            || self.poll_started(meta),
+        );
     }
 
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn after_task_poll(&self, meta: &TaskMeta<'_>) {
-        self.engine.hook(|engine| self.add_poll_end(meta, engine), || self.poll_ended(meta));
+        self.engine.hook(|window| self.add_poll_end(meta, window), || self.poll_ended(meta));
     }
 
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn task_terminate(&self, meta: &TaskMeta<'_>) {
-        self.engine.hook(|engine| self.add_end(meta, engine), || self.task_terminated(meta));
+        self.engine.hook(|window| self.add_end(meta, window), || self.task_terminated(meta));
     }
 }
 
@@ -87,9 +91,9 @@ impl Records {
 #[cfg(tokio_unstable)]
 impl Records {
     #[inline(never)]
-    fn add_spawn(&self, meta: &TaskMeta<'_>, engine: EngineId) {
+    fn add_spawn(&self, meta: &TaskMeta<'_>, window: WindowId) {
         let is_added = self.engine.config.include_spawn_location
-            && Engine::add_spawn(engine, || number(meta.id()), || meta.spawned_at());
+            && Engine::add_spawn(window, || number(meta.id()), || meta.spawned_at());
         if !is_added {
             self.task_spawned(meta);
         }
@@ -102,8 +106,15 @@ impl Records {
     }
 
     #[inline(never)]
-    fn add_poll_start(&self, meta: &TaskMeta<'_>, engine: EngineId) {
-        if !Engine::add_poll_start(engine, || (number(meta.id()), ready_for(meta))) {
+    fn add_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId) {
+        if !Engine::add_poll_start(window, || (number(meta.id()), ready_for(meta))) {
+            self.poll_started(meta);
+        }
+    }
+
+    #[inline(never)]
+    fn add_late_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId) {
+        if !Engine::add_late_poll_start(window, || (number(meta.id()), ready_for(meta))) {
             self.poll_started(meta);
         }
     }
@@ -115,8 +126,8 @@ impl Records {
     }
 
     #[inline(never)]
-    fn add_poll_end(&self, meta: &TaskMeta<'_>, engine: EngineId) {
-        if !Engine::add_poll_end(engine, || number(meta.id())) {
+    fn add_poll_end(&self, meta: &TaskMeta<'_>, window: WindowId) {
+        if !Engine::add_poll_end(window, || number(meta.id())) {
             self.poll_ended(meta);
         }
     }
@@ -124,12 +135,12 @@ impl Records {
     #[cold]
     #[inline(never)]
     fn poll_ended(&self, meta: &TaskMeta<'_>) {
-        self.engine.poll_ended(number(meta.id()));
+        self.engine.poll_ended(number(meta.id()), || self.location(meta));
     }
 
     #[inline(never)]
-    fn add_end(&self, meta: &TaskMeta<'_>, engine: EngineId) {
-        if !Engine::add_end(engine, || number(meta.id())) {
+    fn add_end(&self, meta: &TaskMeta<'_>, window: WindowId) {
+        if !Engine::add_end(window, || number(meta.id())) {
             self.task_terminated(meta);
         }
     }

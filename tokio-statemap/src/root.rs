@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use crate::engine::Engine;
 use crate::engine::record::ROOT;
+use crate::engine::worker::RootPlace;
 
 pin_project_lite::pin_project! {
     /// A future around the root future, which tells of its polls as Tokio's hooks do of a task's.
@@ -31,7 +32,7 @@ impl<F> Root<F> {
             let seen = Seen {
                 number: engine.roots.enter(location),
                 engine: Arc::clone(engine),
-                first: true,
+                place: RootPlace::new(),
             };
             let located = engine.config.include_spawn_location.then_some(location);
             engine.task_spawned(seen.id(), located);
@@ -49,13 +50,14 @@ impl<F: Future> Future for Root<F> {
         let Some(seen) = this.seen else {
             return this.future.poll(cx);
         };
-        if std::mem::take(&mut seen.first) {
+        if !seen.place.is_known() {
             // Here the thread is inside the runtime for certain.
             if let Ok(handle) = tokio::runtime::Handle::try_current() {
                 seen.engine.belongs_to(&handle);
+                seen.place.learn(&handle);
             }
         }
-        seen.engine.poll_started(seen.id(), None, || None);
+        seen.engine.root_poll_started(seen.id(), seen.place.worker());
         // Told on unwinding too.
         let ends = EndsPoll(seen);
         let polled = this.future.poll(cx);
@@ -72,7 +74,7 @@ impl<F: Future> Future for Root<F> {
 struct Seen {
     engine: Arc<Engine>,
     number: u32,
-    first: bool,
+    place: RootPlace,
 }
 
 impl Seen {
@@ -92,6 +94,6 @@ struct EndsPoll<'a>(&'a Seen);
 
 impl Drop for EndsPoll<'_> {
     fn drop(&mut self) {
-        self.0.engine.poll_ended(self.0.id());
+        self.0.engine.root_poll_ended(self.0.id(), self.0.place.worker());
     }
 }

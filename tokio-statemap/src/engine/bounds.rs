@@ -4,23 +4,15 @@ use std::sync::atomic::Ordering;
 
 use crate::config::{CollectorConfig, Keep};
 use crate::engine::Engine;
-use crate::engine::mode::Mode;
 use crate::engine::segment::Segment;
 use crate::lost::Lost;
 use crate::sync::{lock, try_lock};
 
 impl Engine {
-    /// Sees to the bounds after `moved_events` came into the store.
-    pub(crate) fn after_drain(&self, moved_events: u64) {
+    /// Sees to the bounds after something came into the store.
+    pub(crate) fn after_drain(&self) {
         match self.config.keep {
-            Keep::First => {
-                let before = self.drained_events.fetch_add(moved_events, Ordering::Relaxed);
-                if before + moved_events >= self.config.max_events as u64 {
-                    self.is_full.store(true, Ordering::Relaxed);
-                    // Unless it was stopped.
-                    self.mode.change(|mode| (mode != Mode::Off).then_some(Mode::Full));
-                }
-            }
+            Keep::First => self.end_if_full(),
             Keep::Last => self.drop_surplus(),
         }
     }
@@ -40,6 +32,7 @@ impl Engine {
         });
         let Some(mut taken) = dropping else { return };
         let Some(mut roster) = try_lock(&self.roster) else { return };
+        let Some(windows) = try_lock(&self.windows) else { return };
         let Some(until_ticks) = lock(&self.store).surplus(max_events) else { return };
         // Threads that seldom emit have older records that fill no block yet. They come first, as
         // their buffers may just be handed over, as blocks that are as old.
@@ -49,7 +42,7 @@ impl Engine {
         }
         events += lock(&self.store).take_until(until_ticks, &mut taken);
         Segment::sort(&mut taken);
-        roster.absorb(&taken, &lock(&self.windows));
+        roster.absorb(&taken, &windows.all);
         self.dropped_events.fetch_add(events, Ordering::Relaxed);
         let mut store = lock(&self.store);
         taken.drain(..).for_each(|segment| store.recycle(segment.into_chunk()));
@@ -66,8 +59,10 @@ impl Engine {
     /// Moves all that is in buffers to the store.
     pub(crate) fn flush(&self) {
         let buffers = lock(&self.buffers).clone();
-        let moved = buffers.iter().map(|buffer| buffer.flush(&self.store)).sum();
-        self.after_drain(moved);
+        for buffer in buffers {
+            buffer.flush(&self.store);
+        }
+        self.after_drain();
     }
 
     /// What is not kept, if the store holds `stored_events`.
@@ -92,16 +87,13 @@ impl Engine {
         }
     }
 
-    /// Takes note that the `stored_events` that were kept up to now were given away; `left_events`
-    /// came since.
-    pub(crate) fn was_drained(&self, stored_events: u64, left_events: u64) {
+    /// Takes note that the `stored_events` that were kept up to now were given away.
+    pub(crate) fn was_drained(&self, stored_events: u64) {
         // What hooks refuse meanwhile is counted where they do, and not looked at here.
         let (refused, dropped) = self.surplus(stored_events);
         self.refused_at_drain.fetch_add(refused, Ordering::Relaxed);
         self.dropped_events.fetch_add(dropped, Ordering::Relaxed);
-        self.drained_events.store(left_events, Ordering::Relaxed);
-        self.is_full.store(false, Ordering::Relaxed);
-        self.mode.change(|mode| (mode == Mode::Full).then(|| self.on()));
+        self.go_on_if_drained();
     }
 }
 

@@ -94,6 +94,12 @@ impl Buffer {
         moved
     }
 
+    /// Whether its thread ever wrote anything.
+    pub(crate) fn is_used(&self) -> bool {
+        let side = lock(&self.side);
+        side.sequence > 0 || !side.unread().is_empty()
+    }
+
     /// Moves all that is there on to the store, though the chunk isn't full. Returns how many events
     /// that were.
     pub(crate) fn flush(&self, store: &Mutex<Store>) -> u64 {

@@ -8,8 +8,9 @@ use std::time::Duration;
 use crate::engine::Engine;
 use crate::engine::lane::{self, Lane, NoLane};
 use crate::engine::locations;
-use crate::engine::mode::{self, Common, EngineId, Mode};
+use crate::engine::mode::{self, Common, Mode, WindowId};
 use crate::engine::record::{Kind, ROOT, Record, pack_ready, pack_spawn};
+use crate::engine::worker;
 use crate::sync::lock;
 use crate::sys::tsc;
 
@@ -18,44 +19,60 @@ impl Engine {
     /// to be done.
     ///
     /// All that is called here are to be functions of their own and the last thing that the hook
-    /// does: so that none saves registers for another, and a hook with nothing to do saves none.
-    #[inline]
-    pub(crate) fn hook(self: &Arc<Self>, plain: impl Fn(EngineId), other: impl FnOnce()) {
+    /// does: so that none saves registers for another, and a hook with nothing to do saves none. What
+    /// decides that is part of the hook: as a function of its own it takes 15 instructions more.
+    #[inline(always)]
+    pub(crate) fn hook(self: &Arc<Self>, plain: impl Fn(WindowId) + Copy, other: impl FnOnce()) {
+        self.poll_hook(plain, plain, other);
+    }
+
+    /// The same for the start of a poll: `late` if the task may live since before the window.
+    #[inline(always)]
+    pub(crate) fn poll_hook(
+        self: &Arc<Self>,
+        plain: impl Fn(WindowId),
+        late: impl Fn(WindowId),
+        other: impl FnOnce(),
+    ) {
         match mode::common() {
-            Common::Plain(id) => plain(id),
+            Common::Plain(window) => plain(window),
             Common::Off => {}
             Common::Full => self.refuse_only(),
-            Common::Each => match self.mode.get() {
-                Mode::Plain => plain(self.id),
-                Mode::Off => {}
-                Mode::Full => self.refuse(),
-                Mode::On => other(),
+            Common::Late(window) => late(window),
+            Common::Each => match self.mode.get_both() {
+                (window, Mode::Plain) => plain(window),
+                (window, Mode::Late) => late(window),
+                (_, Mode::Off) => {}
+                (_, Mode::Full) => self.refuse(),
+                (_, Mode::On) => other(),
             },
         }
     }
 
     /// The same for a spawn, which is taken note of even while nothing is recorded.
-    #[inline]
-    pub(crate) fn spawn_hook(&self, plain: impl Fn(EngineId), other: impl FnOnce()) {
+    #[inline(always)]
+    pub(crate) fn spawn_hook(&self, plain: impl Fn(WindowId), other: impl FnOnce()) {
         match mode::common() {
-            Common::Plain(id) => plain(id),
-            _ if self.mode.get() == Mode::Plain => plain(self.id),
-            _ => other(),
+            Common::Plain(window) | Common::Late(window) => plain(window),
+            _ => match self.mode.get_both() {
+                (window, Mode::Plain | Mode::Late) => plain(window),
+                _ => other(),
+            },
         }
     }
 
-    // What hooks do where they are plain, of the engine that `hook` names: the same as the functions
+    // What hooks do where they are plain, in the window that `hook` names: the same as the functions
     // further down, if that needs no more than a record. If it says no, nothing was done.
 
     /// See [`task_spawned`](Self::task_spawned).
     #[inline]
     pub(crate) fn add_spawn(
-        engine: EngineId,
+        window: WindowId,
         id: impl FnOnce() -> u64,
         location: impl FnOnce() -> &'static Location<'static>,
     ) -> bool {
         lane::push_spawn(
-            engine,
+            window,
             || locations::address(location()),
             |number| {
                 let payload = pack_spawn(id(), number)?;
@@ -67,42 +84,42 @@ impl Engine {
     /// See [`poll_started`](Self::poll_started).
     #[inline]
     pub(crate) fn add_poll_start(
-        engine: EngineId,
+        window: WindowId,
         poll: impl FnOnce() -> (u64, Option<Duration>),
     ) -> bool {
-        lane::push_poll_start(engine, || {
-            let (id, ready_for) = poll();
-            let (kind, payload) = match ready_for {
-                None => (Kind::PollStart, id),
-                Some(ready_for) => {
-                    (Kind::PollStartReady, pack_ready(id, ready_for.as_nanos() as u64)?)
-                }
-            };
-            Some((Record::event(tsc::ticks(), kind, payload), id))
-        })
+        lane::push_poll_start(window, || poll_start(poll()))
     }
 
-    /// See [`poll_ended`](Self::poll_ended).
+    /// The same, of a task that may live since before the window.
     #[inline]
-    pub(crate) fn add_poll_end(engine: EngineId, id: impl FnOnce() -> u64) -> bool {
-        lane::push(engine, || Record::event(tsc::ticks(), Kind::PollEnd, id()))
+    pub(crate) fn add_late_poll_start(
+        window: WindowId,
+        poll: impl FnOnce() -> (u64, Option<Duration>),
+    ) -> bool {
+        lane::push_known_poll_start(window, || poll_start(poll()))
+    }
+
+    /// See [`poll_ended`](Self::poll_ended). Only the end of a poll whose start was not seen says which
+    /// worker that was on, and then it isn't noted yet.
+    #[inline]
+    pub(crate) fn add_poll_end(window: WindowId, id: impl FnOnce() -> u64) -> bool {
+        lane::push_of_worker(window, || Record::event(tsc::ticks(), Kind::PollEnd, id()))
     }
 
     /// See [`task_terminated`](Self::task_terminated).
     #[inline]
-    pub(crate) fn add_end(engine: EngineId, id: impl FnOnce() -> u64) -> bool {
-        lane::push_end(engine, || {
+    pub(crate) fn add_end(window: WindowId, id: impl FnOnce() -> u64) -> bool {
+        lane::push_end(window, || {
             let id = id();
             (Record::event(tsc::ticks(), Kind::Terminate, id), id)
         })
     }
 
-    /// See [`record_worker`](Self::record_worker). Without task hooks nobody says that a thread
-    /// ceased to be a worker: then it is asked each time.
+    /// See [`record_worker`](Self::record_worker).
     #[inline]
-    fn add_of_worker(engine: EngineId, kind: Kind) -> bool {
+    fn add_of_worker(window: WindowId, kind: Kind) -> bool {
         cfg!(tokio_unstable)
-            && lane::push_of_worker(engine, || Record::event(tsc::ticks(), kind, 0))
+            && lane::push_of_worker(window, || Record::event(tsc::ticks(), kind, 0))
     }
 
     /// When it is, if anything is to be recorded.
@@ -113,7 +130,7 @@ impl Engine {
                 self.refuse();
                 None
             }
-            Mode::On | Mode::Plain => Some(self.clock.ticks()),
+            Mode::On | Mode::Plain | Mode::Late => Some(self.clock.ticks()),
         }
     }
 
@@ -124,8 +141,8 @@ impl Engine {
         id: u64,
         location: Option<&'static Location<'static>>,
     ) {
-        if self.mode.get() == Mode::Off && !self.missed.load(Ordering::Relaxed) {
-            self.missed.store(true, Ordering::Relaxed);
+        if self.mode.get() == Mode::Off {
+            self.miss();
         }
         self.record(|lane, ticks| {
             self.note_location(lane, ticks, location);
@@ -144,9 +161,7 @@ impl Engine {
         self.record(|lane, ticks| {
             self.note_worker(lane, ticks);
             lane.polled = id;
-            if self.late.load(Ordering::Relaxed) {
-                self.introduce(lane, ticks, id, location());
-            }
+            self.introduce(lane, ticks, id, location);
             let Some(ready_for) = ready_for else {
                 return lane.push(self, ticks, Kind::PollStart, id);
             };
@@ -163,8 +178,37 @@ impl Engine {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn poll_ended(self: &Arc<Self>, id: u64) {
-        self.record(|lane, ticks| lane.push(self, ticks, Kind::PollEnd, id));
+    pub(crate) fn poll_ended(
+        self: &Arc<Self>,
+        id: u64,
+        location: impl FnOnce() -> Option<&'static Location<'static>> + Copy,
+    ) {
+        self.record(|lane, ticks| {
+            if lane.worker_is_stale {
+                self.note_role(lane, ticks, worker::after_poll());
+            }
+            self.introduce(lane, ticks, id, location);
+            lane.push(self, ticks, Kind::PollEnd, id);
+        });
+    }
+
+    /// The same of a root future, whose thread is that worker.
+    #[inline(never)]
+    pub(crate) fn root_poll_started(self: &Arc<Self>, id: u64, worker: Option<usize>) {
+        self.record(|lane, ticks| {
+            self.note_role(lane, ticks, worker);
+            lane.polled = id;
+            lane.push(self, ticks, Kind::PollStart, id);
+        });
+    }
+
+    /// The same of a root future, whose thread is that worker.
+    #[inline(never)]
+    pub(crate) fn root_poll_ended(self: &Arc<Self>, id: u64, worker: Option<usize>) {
+        self.record(|lane, ticks| {
+            self.note_role(lane, ticks, worker);
+            lane.push(self, ticks, Kind::PollEnd, id);
+        });
     }
 
     #[cold]
@@ -179,7 +223,7 @@ impl Engine {
 
     pub(crate) fn thread_started(self: &Arc<Self>) {
         if !self.is_recording() {
-            self.missed.store(true, Ordering::Relaxed);
+            self.miss();
         }
         if self.config.trace_target.tracks_workers() {
             self.record(|lane, ticks| lane.push(self, ticks, Kind::ThreadStart, 0));
@@ -188,31 +232,37 @@ impl Engine {
 
     pub(crate) fn thread_stopped(self: &Arc<Self>) {
         if self.config.trace_target.tracks_workers() {
-            self.record(|lane, ticks| lane.push(self, ticks, Kind::ThreadStop, 0));
+            self.record(|lane, ticks| {
+                if lane.worker_is_of_before {
+                    // In this window it never was any.
+                    self.note_role(lane, ticks, None);
+                }
+                lane.push(self, ticks, Kind::ThreadStop, 0);
+            });
         }
         lane::give_back(self);
     }
 
     #[inline]
     pub(crate) fn parked(self: &Arc<Self>) {
-        self.hook(|engine| self.add_park(engine), || self.record_worker(Kind::Park));
+        self.hook(|window| self.add_park(window), || self.record_worker(Kind::Park));
     }
 
     #[inline]
     pub(crate) fn unparked(self: &Arc<Self>) {
-        self.hook(|engine| self.add_unpark(engine), || self.record_worker(Kind::Unpark));
+        self.hook(|window| self.add_unpark(window), || self.record_worker(Kind::Unpark));
     }
 
     #[inline(never)]
-    fn add_park(self: &Arc<Self>, engine: EngineId) {
-        if !Self::add_of_worker(engine, Kind::Park) {
+    fn add_park(self: &Arc<Self>, window: WindowId) {
+        if !Self::add_of_worker(window, Kind::Park) {
             self.record_worker(Kind::Park);
         }
     }
 
     #[inline(never)]
-    fn add_unpark(self: &Arc<Self>, engine: EngineId) {
-        if !Self::add_of_worker(engine, Kind::Unpark) {
+    fn add_unpark(self: &Arc<Self>, window: WindowId) {
+        if !Self::add_of_worker(window, Kind::Unpark) {
             self.record_worker(Kind::Unpark);
         }
     }
@@ -220,8 +270,6 @@ impl Engine {
     #[inline(never)]
     fn record_worker(self: &Arc<Self>, kind: Kind) {
         self.record(|lane, ticks| {
-            // As `add_of_worker` has it.
-            lane.worker_is_stale |= !cfg!(tokio_unstable);
             self.note_worker(lane, ticks);
             lane.push(self, ticks, kind, 0);
         });
@@ -250,7 +298,7 @@ impl Engine {
     /// Counts an event that is not kept.
     #[inline(never)]
     fn refuse(self: &Arc<Self>) {
-        if lane::refuse_if(|engine| engine == self.id) {
+        if lane::refuse_if(|window| window == self.mode.window()) {
             return;
         }
         if let Err(why) = lane::with(self, |lane| lane.buffer.refuse()) {
@@ -264,7 +312,10 @@ impl Engine {
         match why {
             NoLane::Gone => {
                 let mut lane = lock(&self.orphans);
-                write(lane.get_or_insert_with(|| self.new_lane()));
+                let lane = lane.get_or_insert_with(|| self.new_lane());
+                // It may be another thread's each time.
+                lane.worker_is_stale = true;
+                write(lane);
             }
             NoLane::Busy => {
                 self.reentrant_events.fetch_add(1, Ordering::Relaxed);
@@ -281,7 +332,8 @@ impl Engine {
         }
     }
 
-    /// Notes which worker the thread is, where that may have changed.
+    /// Notes which worker the thread is, where that may have changed. It has the worker's core, if it is
+    /// one: it is about to poll a task with it, or to park.
     #[inline]
     fn note_worker(self: &Arc<Self>, lane: &mut Lane, ticks: u64) {
         if lane.worker_is_stale {
@@ -291,18 +343,26 @@ impl Engine {
 
     #[inline(never)]
     fn ask_worker(self: &Arc<Self>, lane: &mut Lane, ticks: u64) {
-        let worker = tokio::runtime::worker_index().and_then(|index| u32::try_from(index).ok());
-        // On a thread that is no worker it may be one next time.
-        lane.worker_is_stale = worker.is_none();
-        if worker != lane.worker {
-            lane.worker = worker;
-            let payload = worker.map_or(0, |index| u64::from(index) + 1);
-            lane.push(self, ticks, Kind::Role, payload);
-        }
+        self.note_role(lane, ticks, tokio::runtime::worker_index());
         if self.is_known.get().is_none() {
             if let Ok(handle) = tokio::runtime::Handle::try_current() {
                 self.belongs_to(&handle);
             }
+        }
+    }
+
+    /// Notes that the thread is this worker, or none.
+    fn note_role(&self, lane: &mut Lane, ticks: u64, worker: Option<usize>) {
+        let worker = worker.and_then(|index| u32::try_from(index).ok());
+        // Only a hook of tasks tells that `block_in_place` took a thread's worker away. On a thread that
+        // is no worker it may be one next time.
+        let is_told = cfg!(tokio_unstable) && self.config.trace_target.tracks_tasks();
+        lane.worker_is_stale = worker.is_none() || !is_told;
+        lane.worker_is_of_before = false;
+        if worker != lane.worker {
+            lane.worker = worker;
+            let payload = worker.map_or(0, |index| u64::from(index) + 1);
+            lane.push(self, ticks, Kind::Role, payload);
         }
     }
 
@@ -322,21 +382,30 @@ impl Engine {
     }
 
     /// Notes where a task was spawned whose spawn was not recorded.
+    #[inline]
     fn introduce(
         &self,
         lane: &mut Lane,
         ticks: u64,
         id: u64,
-        location: Option<&'static Location<'static>>,
+        location: impl FnOnce() -> Option<&'static Location<'static>>,
     ) {
-        let window = self.windows_started.load(Ordering::Relaxed);
-        if std::mem::replace(&mut lane.introduced_in, window) != window {
-            lane.introduced.fill(u64::MAX);
-        }
-        let place = &mut lane.introduced[id as usize % Lane::INTRODUCED];
-        if location.is_some() && std::mem::replace(place, id) != id && id & ROOT == 0 {
-            self.note_location(lane, ticks, location);
-            lane.push(self, ticks, Kind::Who, id);
+        // Also where there is no location to note: so that nobody asks again.
+        if id & ROOT == 0 && lane.introduces(id) {
+            if let Some(location) = location() {
+                self.note_location(lane, ticks, Some(location));
+                lane.push(self, ticks, Kind::Who, id);
+            }
         }
     }
+}
+
+/// The start of a task's poll, with the task; `None` if they don't fit into a record.
+#[inline]
+fn poll_start((id, ready_for): (u64, Option<Duration>)) -> Option<(Record, u64)> {
+    let (kind, payload) = match ready_for {
+        None => (Kind::PollStart, id),
+        Some(ready_for) => (Kind::PollStartReady, pack_ready(id, ready_for.as_nanos() as u64)?),
+    };
+    Some((Record::event(tsc::ticks(), kind, payload), id))
 }

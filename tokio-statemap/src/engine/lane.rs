@@ -1,16 +1,17 @@
 //! What one thread keeps for one collector, and how a hook finds it.
 
 use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
 use std::sync::{Arc, Weak};
 
-use crate::engine::Engine;
-use crate::engine::boxed::boxed_array;
 use crate::engine::buffer::Buffer;
+use crate::engine::late::Late;
 use crate::engine::locations::KnownLocations;
-use crate::engine::mode::EngineId;
+use crate::engine::mode::WindowId;
 use crate::engine::record::{Kind, Record};
 use crate::engine::roster::LocationId;
 use crate::engine::segment::{StreamId, Writer};
+use crate::engine::{Engine, EngineId};
 use crate::sys::chunk::PenHolder;
 
 /// No task has this number.
@@ -27,23 +28,23 @@ pub(crate) struct Lane {
     /// The address of the records that are dropped next, so that they are at hand by then.
     dropped_next: usize,
     pub(crate) locations: KnownLocations,
-    /// The worker that was noted last.
+    /// The window that what is below was noted in.
+    window: WindowId,
+    /// The worker that was noted last, be it in a window before.
     pub(crate) worker: Option<u32>,
     /// Whether the thread may be another worker by now, or none any more.
     pub(crate) worker_is_stale: bool,
+    /// Whether the worker was noted in a window before.
+    pub(crate) worker_is_of_before: bool,
     /// The task whose poll started last.
     pub(crate) polled: u64,
     /// The location of the last spawn: its address, and its number.
     pub(crate) location: (usize, LocationId),
-    /// Tasks whose location was noted though their spawn was not recorded, by their lower bits.
-    pub(crate) introduced: Box<[u64; Self::INTRODUCED]>,
-    /// The window of recording that this was in.
-    pub(crate) introduced_in: u32,
+    /// Tasks from before the window. None while `HOT` has it, and before the first window.
+    late: Option<Arc<Late>>,
 }
 
 impl Lane {
-    pub(crate) const INTRODUCED: usize = 64;
-
     pub(crate) fn new(buffer: &'static Buffer, writer: Writer) -> Box<Self> {
         Box::new(Self {
             buffer,
@@ -51,23 +52,40 @@ impl Lane {
             notes: 0,
             dropped_next: 0,
             locations: KnownLocations::new(),
+            window: 0,
             worker: None,
             worker_is_stale: true,
+            worker_is_of_before: false,
             polled: NO_TASK,
             location: (0, 0),
-            introduced: boxed_array(u64::MAX),
-            introduced_in: 0,
+            late: None,
         })
+    }
+
+    /// Enters the window that `engine` is in, if it hasn't. Whatever the thread did since the one before,
+    /// nobody saw it: it may have lost its worker, and got another.
+    fn enter_window(&mut self, engine: &Engine) {
+        let window = engine.mode.window();
+        if self.window != window {
+            self.late = Some(engine.late());
+            self.worker_is_stale = true;
+            self.worker_is_of_before = self.worker.is_some();
+            self.polled = NO_TASK;
+            self.window = window;
+        }
+    }
+
+    /// Whether the task `id` is to be introduced, from now on not any more.
+    pub(crate) fn introduces(&self, id: u64) -> bool {
+        self.late.as_ref().is_some_and(|late| late.introduces(id))
     }
 
     /// Makes it the lane of another thread.
     pub(crate) fn hand_on(&mut self, stream: StreamId, engine: &Engine) {
-        let moved = self.buffer.hand_on(stream, &engine.store);
-        engine.after_drain(moved);
+        self.buffer.hand_on(stream, &engine.store);
+        engine.after_drain();
+        self.window = 0;
         self.worker = None;
-        self.worker_is_stale = true;
-        self.polled = NO_TASK;
-        self.introduced.fill(u64::MAX);
     }
 
     /// Adds a record; a full chunk is handed over first.
@@ -85,10 +103,10 @@ impl Lane {
     #[inline(never)]
     fn push_to_next(&mut self, engine: &Engine, record: Record) {
         let Some(full) = self.writer.take() else { return self.buffer.refuse() };
-        let moved = self.buffer.hand_over(full, self.notes, &engine.store);
+        self.buffer.hand_over(full, self.notes, &engine.store);
         self.notes = 0;
         // First, as its memory is at hand then, to go on with.
-        engine.after_drain(moved);
+        engine.after_drain();
         let writer = self.buffer.go_on(&engine.store);
         if !writer.push(record) && record.is_event() {
             self.buffer.refuse(); // it can't be: the chunk is empty
@@ -114,12 +132,14 @@ static NO_BUFFER: Buffer = Buffer::nobodys();
 thread_local! {
     /// What most hooks need of `LANES`, in cells that need no destructor and no look whether it ran.
     static HOT: Hot = const { Hot {
-        engine_id: Cell::new(0),
+        window: Cell::new(0),
         worker_in: Cell::new(0),
         polled: Cell::new(NO_TASK),
         writer: PenHolder::new(),
+        late_below: Cell::new(0),
         location: Cell::new((0, 0)),
         buffer: Cell::new(&NO_BUFFER),
+        late: ManuallyDrop::new(Cell::new(None)),
     } };
     static LANES: RefCell<Lanes> = const { RefCell::new(Lanes { last: None, others: Vec::new() }) };
 }
@@ -129,47 +149,65 @@ thread_local! {
 /// What a poll needs comes first, so that it is in one line of a cache.
 #[repr(C, align(64))]
 struct Hot {
-    /// Whose lane it is. 0 if there is none, or while more is done with it.
-    engine_id: Cell<EngineId>,
+    /// The window that the lane is in. 0 if there is no lane, or while more is done with it.
+    window: Cell<WindowId>,
     /// The same, but also 0 while it isn't noted which worker the thread is.
-    worker_in: Cell<EngineId>,
+    worker_in: Cell<WindowId>,
     /// The task whose poll started last.
     polled: Cell<u64>,
-    /// The lane's, while `engine_id` isn't 0.
+    /// The lane's, while `window` isn't 0.
     writer: PenHolder<Record>,
+    /// Tasks with smaller numbers may live since before the window.
+    late_below: Cell<u64>,
     /// The location of the last spawn: its address, and its number.
     location: Cell<(usize, LocationId)>,
     buffer: Cell<&'static Buffer>,
+    /// The lane's, while `window` isn't 0.
+    late: ManuallyDrop<Cell<Option<Arc<Late>>>>,
 }
 
-// Each of these does something with this thread's lane of an engine, if that is the lane used last
-// and has room. If not, nothing was done. What is to be recorded is asked for last: to the compiler
-// a thread-local is a call, and what is known before it has to be saved.
-
-/// Adds a record.
-#[inline]
-pub(crate) fn push(engine_id: EngineId, record: impl FnOnce() -> Record) -> bool {
-    HOT.with(|hot| hot.engine_id.get() == engine_id && hot.push(record()))
-}
+// Each of these does something with this thread's lane of an engine, if that is the lane used last,
+// is in the window that is meant, and has room. If not, nothing was done. What is to be recorded is
+// asked for last: to the compiler a thread-local is a call, and what is known before it has to be saved.
 
 /// Adds a record of a thread whose worker is noted.
 #[inline]
-pub(crate) fn push_of_worker(engine_id: EngineId, record: impl FnOnce() -> Record) -> bool {
-    HOT.with(|hot| hot.worker_in.get() == engine_id && hot.push(record()))
+pub(crate) fn push_of_worker(window: WindowId, record: impl FnOnce() -> Record) -> bool {
+    HOT.with(|hot| hot.worker_in.get() == window && hot.push(record()))
 }
 
 /// The same with the start of a poll, whose record comes with the task's number.
 #[inline]
 pub(crate) fn push_poll_start(
-    engine_id: EngineId,
+    window: WindowId,
     record: impl FnOnce() -> Option<(Record, u64)>,
 ) -> bool {
+    push_poll_start_if(window, record, |_, _| true)
+}
+
+/// The same, unless the task lives since before the window and wasn't introduced in it.
+#[inline]
+pub(crate) fn push_known_poll_start(
+    window: WindowId,
+    record: impl FnOnce() -> Option<(Record, u64)>,
+) -> bool {
+    push_poll_start_if(window, record, |hot, id| {
+        id >= hot.late_below.get() || hot.is_introduced(id)
+    })
+}
+
+#[inline]
+fn push_poll_start_if(
+    window: WindowId,
+    record: impl FnOnce() -> Option<(Record, u64)>,
+    is_plain: impl FnOnce(&Hot, u64) -> bool,
+) -> bool {
     HOT.with(|hot| {
-        if hot.worker_in.get() != engine_id {
+        if hot.worker_in.get() != window {
             return false;
         }
         let Some((record, id)) = record() else { return false };
-        let pushed = hot.push(record);
+        let pushed = is_plain(hot, id) && hot.push(record);
         if pushed {
             hot.polled.set(id);
         }
@@ -182,9 +220,9 @@ pub(crate) fn push_poll_start(
 /// One that isn't polled may be the run loop of a worker, which terminates after `block_in_place`
 /// took its worker away: the thread is none from then on.
 #[inline]
-pub(crate) fn push_end(engine_id: EngineId, record: impl FnOnce() -> (Record, u64)) -> bool {
+pub(crate) fn push_end(window: WindowId, record: impl FnOnce() -> (Record, u64)) -> bool {
     HOT.with(|hot| {
-        if hot.engine_id.get() != engine_id {
+        if hot.window.get() != window {
             return false;
         }
         let (record, id) = record();
@@ -200,12 +238,12 @@ pub(crate) fn push_end(engine_id: EngineId, record: impl FnOnce() -> (Record, u6
 /// location's number.
 #[inline]
 pub(crate) fn push_spawn(
-    engine_id: EngineId,
+    window: WindowId,
     location: impl FnOnce() -> usize,
     record: impl FnOnce(LocationId) -> Option<Record>,
 ) -> bool {
     HOT.with(|hot| {
-        if hot.engine_id.get() != engine_id {
+        if hot.window.get() != window {
             return false;
         }
         let (last, number) = hot.location.get();
@@ -213,11 +251,11 @@ pub(crate) fn push_spawn(
     })
 }
 
-/// Only counts an event that is not kept, if the lane is of the engine that is meant.
+/// Only counts an event that is not kept, if the lane is in the window that is meant.
 #[inline]
-pub(crate) fn refuse_if(is_meant: impl FnOnce(EngineId) -> bool) -> bool {
+pub(crate) fn refuse_if(is_meant: impl FnOnce(WindowId) -> bool) -> bool {
     HOT.with(|hot| {
-        let is_meant = is_meant(hot.engine_id.get());
+        let is_meant = is_meant(hot.window.get());
         if is_meant {
             hot.buffer.get().refuse();
         }
@@ -231,29 +269,42 @@ impl Hot {
         self.writer.push(record)
     }
 
+    /// Whether the task `id`, which lives since before the window, was introduced in it.
+    fn is_introduced(&self, id: u64) -> bool {
+        let late = self.late.take();
+        let is_introduced = late.as_ref().is_some_and(|late| late.is_introduced(id));
+        self.late.set(late);
+        is_introduced
+    }
+
     /// Gives back what it has of `lane`, if that is the one it is of; it is of none from then on.
     #[inline]
-    fn give_back(&self, engine_id: EngineId, lane: &mut Lane) {
-        if self.engine_id.get() == engine_id {
-            self.engine_id.set(0);
-            lane.worker_is_stale |= self.worker_in.replace(0) != engine_id;
+    fn give_back(&self, lane: &mut Lane) {
+        // No other lane ever was in that window.
+        if self.window.get() == lane.window && lane.window != 0 {
+            self.window.set(0);
+            lane.worker_is_stale |= self.worker_in.replace(0) != lane.window;
             lane.polled = self.polled.get();
             lane.writer = self.writer.replace(None);
+            lane.late = self.late.take();
         }
     }
 
     /// Lets `f` do what it will with `lane`; nobody else gets at it meanwhile.
     #[inline]
-    fn lend<R>(&self, engine_id: EngineId, lane: &mut Lane, f: impl FnOnce(&mut Lane) -> R) -> R {
-        self.give_back(engine_id, lane);
+    fn lend<R>(&self, engine: &Engine, lane: &mut Lane, f: impl FnOnce(&mut Lane) -> R) -> R {
+        self.give_back(lane);
+        lane.enter_window(engine);
         let result = f(lane);
         self.writer.replace(lane.writer.take());
         self.writer.fetch(lane.dropped_next);
-        self.worker_in.set(if lane.worker_is_stale { 0 } else { engine_id });
+        self.worker_in.set(if lane.worker_is_stale { 0 } else { lane.window });
         self.polled.set(lane.polled);
         self.location.set(lane.location);
         self.buffer.set(lane.buffer);
-        self.engine_id.set(engine_id);
+        self.late_below.set(lane.late.as_ref().map_or(0, |late| late.below()));
+        self.late.set(lane.late.take());
+        self.window.set(lane.window);
         result
     }
 }
@@ -274,7 +325,7 @@ impl Entry {
     /// Has the lane to itself again.
     fn take_back(&mut self) {
         if let Some(lane) = &mut self.lane {
-            HOT.with(|hot| hot.give_back(self.engine_id, lane));
+            HOT.with(|hot| hot.give_back(lane));
         }
     }
 }
@@ -290,7 +341,7 @@ impl Drop for Entry {
 
 /// Calls `f` with this thread's lane of `engine`.
 ///
-/// From then on [`push`] finds it.
+/// From then on [`push_of_worker`] and the like find it.
 #[inline]
 pub(crate) fn with<R>(engine: &Arc<Engine>, f: impl FnOnce(&mut Lane) -> R) -> Result<R, NoLane> {
     LANES
@@ -302,7 +353,7 @@ pub(crate) fn with<R>(engine: &Arc<Engine>, f: impl FnOnce(&mut Lane) -> R) -> R
             }
             match &mut lanes.last {
                 Some(Entry { lane: Some(lane), .. }) => {
-                    Ok(HOT.with(|hot| hot.lend(engine.id, lane, f)))
+                    Ok(HOT.with(|hot| hot.lend(engine, lane, f)))
                 }
                 _ => Err(NoLane::Gone),
             }

@@ -3,7 +3,8 @@
 //!
 //! [`hooks`] is what they do. [`mode`] says whether there is anything to do, [`record`] is what they
 //! write, [`buffer`] where, and [`lane`] how they find it; [`store`] is where full buffers go,
-//! [`bounds`] drops what is too much, and [`roster`] remembers it.
+//! [`bounds`] drops what is too much, and [`roster`] remembers it. [`windows`] says from when to when
+//! all of this goes on, and [`late`] who was there before.
 
 mod blocks;
 mod bounds;
@@ -12,6 +13,7 @@ pub(crate) mod buffer;
 mod hooks;
 pub(crate) mod id_map;
 pub(crate) mod lane;
+mod late;
 pub(crate) mod locations;
 pub(crate) mod mode;
 pub(crate) mod record;
@@ -20,31 +22,37 @@ pub(crate) mod roster;
 pub(crate) mod segment;
 mod shared;
 pub(crate) mod store;
+#[cfg(all(test, tokio_unstable))]
+mod tests;
+mod windows;
+pub(crate) mod worker;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::config::{CollectorConfig, Keep};
+use crate::config::CollectorConfig;
 use crate::engine::buffer::Buffer;
 use crate::engine::lane::Lane;
+use crate::engine::late::Late;
 use crate::engine::locations::Locations;
-use crate::engine::mode::{EngineId, EngineMode, Mode};
+use crate::engine::mode::EngineMode;
 use crate::engine::record::Kind;
 use crate::engine::roots::Roots;
 use crate::engine::roster::Roster;
 use crate::engine::segment::{Segment, StreamId};
 use crate::engine::store::Store;
+pub(crate) use crate::engine::windows::{Window, Windows};
 use crate::sync::lock;
 
 /// All that the hooks of one runtime share.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    pub(crate) id: EngineId,
+    id: EngineId,
     mode: EngineMode,
-    /// Whether tasks may live whose spawn was not recorded.
-    late: AtomicBool,
+    /// Of the last window.
+    late: Mutex<Arc<Late>>,
     /// Whether a hook came while nothing was recorded.
     missed: AtomicBool,
     pub(crate) clock: Clock,
@@ -57,7 +65,7 @@ pub(crate) struct Engine {
     pub(crate) roster: Mutex<Roster>,
     /// What is being dropped, by whoever has this; kept for its memory, as hooks do the dropping.
     dropping: Mutex<Vec<Segment>>,
-    pub(crate) windows: Mutex<Vec<Window>>,
+    pub(crate) windows: Mutex<Windows>,
     /// Of the runtime, if it has one, as soon as that is known.
     pub(crate) runtime_name: OnceLock<String>,
     /// Set once a hook ran inside the runtime.
@@ -69,32 +77,22 @@ pub(crate) struct Engine {
     /// For threads that are ending and have no thread-local values any more.
     orphans: Mutex<Option<Box<Lane>>>,
     streams: AtomicU32,
-    /// What came into the store; only with `keep = "first"`.
-    drained_events: AtomicU64,
-    is_full: AtomicBool,
-    /// How often recording was started.
-    windows_started: AtomicU32,
     dropped_events: AtomicU64,
     /// What a drain found to be more than `max_events`, with `keep = "first"`.
     refused_at_drain: AtomicU64,
     reentrant_events: AtomicU64,
 }
 
-/// A stretch of time in which was recorded, in ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
-    pub(crate) from: u64,
-    /// `None` while it lasts.
-    pub(crate) to: Option<u64>,
-}
+/// Never 0, and never used again.
+type EngineId = u64;
 
 impl Engine {
     pub(crate) fn new(config: CollectorConfig) -> Arc<Self> {
-        let mode = EngineMode::new();
+        static IDS: AtomicU64 = AtomicU64::new(1);
         Arc::new(Self {
-            id: mode.engine_id(),
-            mode,
-            late: AtomicBool::new(false),
+            id: IDS.fetch_add(1, Ordering::Relaxed),
+            mode: EngineMode::new(),
+            late: Mutex::new(Arc::new(Late::new())),
             missed: AtomicBool::new(false),
             clock: Clock::new(),
             locations: Locations::default(),
@@ -109,9 +107,6 @@ impl Engine {
             idle_lanes: Mutex::default(),
             orphans: Mutex::default(),
             streams: AtomicU32::new(0),
-            drained_events: AtomicU64::new(0),
-            is_full: AtomicBool::new(false),
-            windows_started: AtomicU32::new(0),
             dropped_events: AtomicU64::new(0),
             refused_at_drain: AtomicU64::new(0),
             reentrant_events: AtomicU64::new(0),
@@ -119,55 +114,11 @@ impl Engine {
         })
     }
 
-    /// Begins to record. Without effect while it does.
-    pub(crate) fn start(&self) {
-        let mut windows = lock(&self.windows);
-        if windows.last().is_some_and(|window| window.to.is_none()) {
-            return;
-        }
-        if !windows.is_empty() || self.missed.load(Ordering::Relaxed) {
-            self.late.store(true, Ordering::Relaxed);
-        }
-        windows.push(Window { from: self.clock.ticks(), to: None });
-        self.windows_started.fetch_add(1, Ordering::Relaxed);
-        let is_full = self.is_full.load(Ordering::Relaxed);
-        self.mode.change(|_| Some(if is_full { Mode::Full } else { self.on() }));
-    }
-
-    /// The mode while everything is recorded.
-    fn on(&self) -> Mode {
-        let is_plain = self.clock.is_tsc() && !self.late.load(Ordering::Relaxed);
-        if is_plain { Mode::Plain } else { Mode::On }
-    }
-
-    /// Says that tasks may live before the first start.
-    pub(crate) fn expect_late_start(&self) {
-        self.missed.store(true, Ordering::Relaxed);
-    }
-
-    /// Ceases to record. Without effect unless it does.
-    pub(crate) fn stop(&self) {
-        let mut windows = lock(&self.windows);
-        if let Some(window @ Window { to: None, .. }) = windows.last_mut() {
-            self.mode.change(|_| Some(Mode::Off));
-            window.to = Some(self.clock.ticks());
-        }
-    }
-
-    pub(crate) fn is_recording(&self) -> bool {
-        self.mode.get() != Mode::Off
-    }
-
     /// UTC at the first start, since the Unix epoch.
     pub(crate) fn utc_at_zero(&self) -> Duration {
-        let first = lock(&self.windows).first().map(|window| window.from);
+        let first = lock(&self.windows).all.first().map(|window| window.from);
         let since_clock = first.map_or(0, |ticks| self.clock.scale().ns(ticks));
         self.clock.utc_at_start() + Duration::from_nanos(since_clock)
-    }
-
-    /// Whether events are refused, with `keep = "first"`.
-    pub(crate) fn is_full(&self) -> bool {
-        self.is_full.load(Ordering::Relaxed)
     }
 
     pub(crate) fn new_lane(&self) -> Box<Lane> {
@@ -182,7 +133,7 @@ impl Engine {
 
     /// Takes back the lane of a thread that ends.
     pub(crate) fn retire(&self, mut lane: Box<Lane>) {
-        if self.config.keep == Keep::Last {
+        if lane.buffer.is_used() {
             // The roster needn't remember the thread.
             lane.push(self, self.clock.ticks(), Kind::End, 0);
         }

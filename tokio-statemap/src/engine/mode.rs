@@ -4,8 +4,8 @@
 //! to learn that there is nothing to do, or which lane is meant, all engines have one static in
 //! common, which says it at once. Where there are several, it may say that each is to be asked.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 use crate::sync::lock;
 
@@ -22,6 +22,12 @@ pub(crate) enum Mode {
     /// Everything is recorded, by the TSC, and no task lives whose spawn was not: most hooks need to
     /// do no more than to add a record to their thread's buffer.
     Plain,
+    /// The same, but that tasks may live whose spawn was not recorded: whose poll starts is looked at.
+    Late,
+}
+
+impl Mode {
+    const ALL: [Self; 5] = [Self::Off, Self::On, Self::Full, Self::Plain, Self::Late];
 }
 
 /// What the hooks of whatever engine have to do.
@@ -32,15 +38,22 @@ pub(crate) enum Common {
     /// What [`Mode::Full`] says, of the only engine there is.
     Full,
     /// What [`Mode::Plain`] says, of the only engine there is.
-    Plain(EngineId),
+    Plain(WindowId),
+    /// What [`Mode::Late`] says, of the only engine there is.
+    Late(WindowId),
     /// Each engine is to be asked.
     Each,
 }
 
-/// Never 0, and never used again.
-pub(crate) type EngineId = u64;
+/// A window of recording of one engine: never 0, and never used again. An engine has one from the
+/// start, though nothing is recorded yet.
+///
+/// This is what hooks know an engine by: what a thread was before a window began, say which worker,
+/// it needn't be any more, and so it has to ask for all that anew.
+pub(crate) type WindowId = u64;
 
-/// [`Common`]: 0 if off, the number of the engine if plain, its complement if full.
+/// [`Common`]: 0 if off, the number of the window if plain, its complement if full, and as far from
+/// `EACH` if late.
 static COMMON: OwnLine<AtomicI64> = OwnLine(AtomicI64::new(0));
 const EACH: i64 = i64::MIN;
 
@@ -50,8 +63,8 @@ const EACH: i64 = i64::MIN;
 #[repr(align(128))]
 struct OwnLine<T>(T);
 
-/// All engines there are.
-static ENGINES: Mutex<Vec<(EngineId, Mode)>> = Mutex::new(Vec::new());
+/// All engines there are, each by its last window.
+static ENGINES: Mutex<Vec<(WindowId, Mode)>> = Mutex::new(Vec::new());
 
 /// What the hooks of whatever engine have to do now.
 #[inline]
@@ -62,77 +75,111 @@ pub(crate) fn common() -> Common {
 #[inline]
 fn decode(common: i64) -> Common {
     match common {
-        id @ 1.. => Common::Plain(id as u64),
+        window @ 1.. => Common::Plain(window as u64),
         0 => Common::Off,
         EACH => Common::Each,
+        late if late < EACH / 2 => Common::Late(late.wrapping_sub(EACH) as u64),
         _ => Common::Full,
     }
 }
 
-/// Whether this is the only engine there is, and full. No engine is 0, and so it isn't full.
+/// Whether there is only one engine, and it is full since this window. No window is 0, and so none is
+/// full since then.
 #[inline]
-pub(crate) fn is_only_and_full(engine: EngineId) -> bool {
-    COMMON.0.load(Ordering::Relaxed) == full(engine)
+pub(crate) fn is_only_and_full(window: WindowId) -> bool {
+    COMMON.0.load(Ordering::Relaxed) == full(window)
 }
 
-fn full(engine: EngineId) -> i64 {
-    !(engine as i64)
+fn full(window: WindowId) -> i64 {
+    !(window as i64)
 }
 
-/// The mode of one engine.
+fn late(window: WindowId) -> i64 {
+    EACH.wrapping_add(window as i64)
+}
+
+/// The mode of one engine, and its last window.
 #[derive(Debug)]
-pub(crate) struct EngineMode {
-    id: EngineId,
-    mode: AtomicU8,
-}
+pub(crate) struct EngineMode(AtomicU64);
+
+/// So much of it is the mode, the rest the window.
+const MODE_BITS: u32 = 3;
 
 impl EngineMode {
     /// That of a new engine: off.
     pub(crate) fn new() -> Self {
-        static IDS: AtomicU64 = AtomicU64::new(1);
-        let id = IDS.fetch_add(1, Ordering::Relaxed);
+        let window = new_window();
         let mut engines = lock(&ENGINES);
-        engines.push((id, Mode::Off));
+        engines.push((window, Mode::Off));
         say(&engines);
-        Self { id, mode: AtomicU8::new(Mode::Off as u8) }
+        Self(AtomicU64::new(pack(window, Mode::Off)))
     }
 
-    pub(crate) fn engine_id(&self) -> EngineId {
-        self.id
+    #[inline]
+    pub(crate) fn window(&self) -> WindowId {
+        self.get_both().0
     }
 
     #[inline]
     pub(crate) fn get(&self) -> Mode {
-        const ALL: [Mode; 4] = [Mode::Off, Mode::On, Mode::Full, Mode::Plain];
-        ALL[usize::from(self.mode.load(Ordering::Relaxed)) % ALL.len()]
+        self.get_both().1
+    }
+
+    #[inline]
+    pub(crate) fn get_both(&self) -> (WindowId, Mode) {
+        let both = self.0.load(Ordering::Acquire);
+        let mode = (both & ((1 << MODE_BITS) - 1)) as usize;
+        (both >> MODE_BITS, Mode::ALL[mode % Mode::ALL.len()])
     }
 
     /// Changes it, if `change` says to what.
     pub(crate) fn change(&self, change: impl FnOnce(Mode) -> Option<Mode>) {
-        let mut engines = lock(&ENGINES);
-        let Some(next) = change(self.get()) else { return };
-        self.mode.store(next as u8, Ordering::Release);
-        engines.iter_mut().filter(|(id, _)| *id == self.id).for_each(|(_, mode)| *mode = next);
+        let engines = lock(&ENGINES);
+        let (window, mode) = self.get_both();
+        if let Some(next) = change(mode) {
+            self.set(engines, (window, next));
+        }
+    }
+
+    /// Begins another window, in this mode.
+    pub(crate) fn begin_window(&self, mode: Mode) {
+        self.set(lock(&ENGINES), (new_window(), mode));
+    }
+
+    fn set(&self, mut engines: MutexGuard<'_, Vec<(WindowId, Mode)>>, next: (WindowId, Mode)) {
+        let (window, mode) = next;
+        let before = self.0.swap(pack(window, mode), Ordering::AcqRel) >> MODE_BITS;
+        engines.iter_mut().filter(|(window, _)| *window == before).for_each(|one| *one = next);
         say(&engines);
     }
+}
+
+fn new_window() -> WindowId {
+    static WINDOWS: AtomicU64 = AtomicU64::new(1);
+    WINDOWS.fetch_add(1, Ordering::Relaxed)
+}
+
+fn pack(window: WindowId, mode: Mode) -> u64 {
+    window << MODE_BITS | mode as u64
 }
 
 impl Drop for EngineMode {
     fn drop(&mut self) {
         let mut engines = lock(&ENGINES);
-        engines.retain(|&(id, _)| id != self.id);
+        engines.retain(|&(window, _)| window != self.window());
         say(&engines);
     }
 }
 
-fn say(engines: &[(EngineId, Mode)]) {
+fn say(engines: &[(WindowId, Mode)]) {
     COMMON.0.store(in_common(engines), Ordering::Release);
 }
 
-fn in_common(engines: &[(EngineId, Mode)]) -> i64 {
+fn in_common(engines: &[(WindowId, Mode)]) -> i64 {
     match *engines {
-        [(id, Mode::Plain)] => id as i64,
-        [(id, Mode::Full)] => full(id),
+        [(window, Mode::Plain)] => window as i64,
+        [(window, Mode::Late)] => late(window),
+        [(window, Mode::Full)] => full(window),
         _ if engines.iter().all(|&(_, mode)| mode == Mode::Off) => 0,
         _ => EACH,
     }
@@ -145,7 +192,7 @@ mod tests {
     #[test]
     fn an_engine_among_others_is_asked_itself() {
         let (one, other) = (EngineMode::new(), EngineMode::new());
-        assert_ne!(one.engine_id(), other.engine_id());
+        assert_ne!(one.window(), other.window());
         one.change(|_| Some(Mode::Plain));
         assert_eq!((one.get(), other.get()), (Mode::Plain, Mode::Off));
         assert_eq!(common(), Common::Each);
@@ -155,14 +202,29 @@ mod tests {
 
     #[test]
     fn what_all_have_in_common_is_said_of_one() {
-        let said = |engines: &[(EngineId, Mode)]| decode(in_common(engines));
+        let said = |engines: &[(WindowId, Mode)]| decode(in_common(engines));
         assert_eq!(said(&[]), Common::Off);
         assert_eq!(said(&[(3, Mode::Plain)]), Common::Plain(3));
+        assert_eq!(said(&[(3, Mode::Late)]), Common::Late(3));
         assert_eq!(said(&[(3, Mode::Full)]), Common::Full);
         assert_eq!(in_common(&[(3, Mode::Full)]), full(3));
         assert_ne!(in_common(&[]), full(0));
         assert_eq!(said(&[(3, Mode::On)]), Common::Each);
         assert_eq!(said(&[(3, Mode::Off), (4, Mode::Off)]), Common::Off);
         assert_eq!(said(&[(3, Mode::Off), (4, Mode::Plain)]), Common::Each);
+    }
+
+    #[test]
+    fn no_window_is_taken_for_another() {
+        let mode = EngineMode::new();
+        let mut windows = vec![mode.window()];
+        for next in Mode::ALL {
+            mode.begin_window(next);
+            assert_eq!(mode.get_both(), (mode.window(), next));
+            assert!(!windows.contains(&mode.window()));
+            windows.push(mode.window());
+            mode.change(|_| Some(Mode::Off));
+            assert_eq!(mode.get_both(), (*windows.last().unwrap(), Mode::Off));
+        }
     }
 }

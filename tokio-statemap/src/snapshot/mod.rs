@@ -58,7 +58,10 @@ impl Snapshot {
         let mut roster_now = lock(&engine.roster);
         let now = engine.clock.ticks();
         engine.flush();
-        let windows = lock(&engine.windows).clone();
+        let (windows, is_full) = {
+            let windows = lock(&engine.windows);
+            (windows.all.clone(), windows.are_full())
+        };
         // The buffers were read one after the other: what came meanwhile is there of some only.
         if drain {
             lock(&engine.store).drain_until(now, &mut segments);
@@ -73,11 +76,10 @@ impl Snapshot {
         segments.sort_unstable_by_key(Segment::order);
         let stored_events = events_of(&segments);
         let lost = engine.lost(stored_events);
-        let is_full = engine.is_full();
         let roster = roster_now.clone();
         if drain {
-            engine.was_drained(stored_events, lock(&engine.store).events());
             roster_now.absorb(&segments, &windows);
+            engine.was_drained(stored_events);
         }
         drop(roster_now);
 

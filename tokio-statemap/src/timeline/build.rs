@@ -60,6 +60,8 @@ struct Thread {
     dead_polls: Vec<u64>,
     worker: Option<(u32, WorkerState)>,
     claims: Vec<Claim>,
+    /// How many of these are of windows before.
+    claims_before: usize,
     /// When something last terminated outside of a poll: it may be the run loop of its worker.
     run_ended_ns: Option<u64>,
     started_ns: Option<u64>,
@@ -135,6 +137,9 @@ impl Builder {
                 let poll = poll.cut_right(stopped_ns.max(poll.start_ns()));
                 self.tasks.entry(id).or_default().polls.push(poll);
             }
+            // Nobody saw what became of its worker.
+            thread.worker = None;
+            thread.claims_before = thread.claims.len();
             thread.window += 1;
         }
         match *event {
@@ -283,7 +288,8 @@ impl Thread {
             claim.time_ns = started_ns;
             self.claims.push(claim);
         }
-        if let Some(&before) = self.claims.last().filter(|before| before.worker != worker) {
+        let before = self.claims[self.claims_before..].last();
+        if let Some(&before) = before.filter(|before| before.worker != worker) {
             // The pool gave the thread another worker's loop to run once that of this one ended, as
             // it does while a runtime shuts down that has just started.
             let time_ns = self.run_ended_ns.map_or(time_ns, |ended| ended.max(before.time_ns));
