@@ -9,13 +9,20 @@ use crate::table;
 /// How much more than what is committed passes, in percent.
 const TOLERANCE: f64 = 2.0;
 
-/// Compares the instructions that recording adds to a poll with those that are committed.
+/// At most so many instructions more may a poll take once recording was started late, or again: of a task
+/// that was spawned since, and of one from before.
+const MORE_IF_LATE: [(Variant, f64); 3] =
+    [(Variant::Late, 10.0), (Variant::Restarted, 10.0), (Variant::Before, 60.0)];
+
+/// Compares the instructions that recording adds to a poll with those that are committed, and those of a
+/// late start with those of an early one.
 ///
 /// With `UPDATE_GOLDEN` in the environment it commits what it counts.
 pub(crate) fn check() -> ExitCode {
-    let counted = [Variant::None, Variant::Lean, Variant::Default].map(|variant| {
+    let count = |variant| {
         table::count(variant, 0).unwrap_or_else(|| panic!("this needs valgrind: {variant:?}"))
-    });
+    };
+    let counted = [Variant::None, Variant::Lean, Variant::Default].map(count);
     let [none, lean, default] = counted;
     let counted = format!("lean {:.1}\ndefault {:.1}\n", lean - none, default - none);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
@@ -28,6 +35,15 @@ pub(crate) fn check() -> ExitCode {
         let grown = (figure(is) / figure(was) - 1.0) * 100.0;
         has_grown |= grown > TOLERANCE;
         println!("  committed {was}, now {is}: {grown:+.1} %");
+    }
+    println!("instructions that a late start adds to these:");
+    for (variant, most) in MORE_IF_LATE {
+        let more = count(variant) - lean;
+        println!("  {}: {more:+.1}, of at most {most:.0}", variant.name());
+        if more > most {
+            println!("That is too many.");
+            return ExitCode::FAILURE;
+        }
     }
     if has_grown {
         println!(

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Builder;
-use tokio::task::yield_now;
+use tokio::task::{JoinHandle, yield_now};
 use tokio_statemap::{CollectorConfig, register_hooks};
 
 /// What the hooks do.
@@ -17,10 +17,24 @@ pub(crate) enum Variant {
     Lean,
     /// They record with the defaults.
     Default,
+    /// As `Lean`, but recording starts when tasks live already; those that yield come after.
+    Late,
+    /// As `Lean`, but recording was stopped and started again.
+    Restarted,
+    /// As `Lean`, but the tasks that yield live since before recording started.
+    Before,
 }
 
 impl Variant {
-    pub(crate) const ALL: [Self; 4] = [Self::None, Self::Empty, Self::Lean, Self::Default];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::None,
+        Self::Empty,
+        Self::Lean,
+        Self::Default,
+        Self::Late,
+        Self::Restarted,
+        Self::Before,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -28,6 +42,9 @@ impl Variant {
             Self::Empty => "eight empty hooks",
             Self::Lean => "recorded, schedule_latency = false",
             Self::Default => "recorded",
+            Self::Late => "lean, started late",
+            Self::Restarted => "lean, stopped and started again",
+            Self::Before => "lean, of tasks from before the start",
         }
     }
 }
@@ -56,20 +73,43 @@ pub(crate) fn run(arguments: &[String]) -> Duration {
             set_empty_hooks(&mut builder);
             None
         }
-        Variant::Lean | Variant::Default => {
+        _ => {
             let schedule_latency = variant == Variant::Default;
             let config = CollectorConfig { schedule_latency, ..CollectorConfig::default() };
             Some(register_hooks(&mut builder, config).expect("the flag is set"))
         }
     };
-    if let Some(collector) = &collector {
-        collector.start();
+    let start = || collector.iter().for_each(|collector| collector.start());
+    let stop = || collector.iter().for_each(|collector| collector.stop());
+    if !matches!(variant, Variant::Late | Variant::Before) {
+        start();
     }
     let runtime = builder.build().expect("a runtime");
     runtime.block_on(async {
-        storm(polls / 10).await; // to warm up
+        match variant {
+            Variant::Late => {
+                storm(0).await;
+                start();
+            }
+            Variant::Restarted => {
+                storm(0).await;
+                stop();
+                start();
+            }
+            _ => {}
+        }
+        // Only the tasks of the one storm that is measured can be from before.
+        let tasks = if variant == Variant::Before { spawn(polls / 10 + polls) } else { Vec::new() };
+        if variant == Variant::Before {
+            start();
+        } else {
+            storm(polls / 10).await; // to warm up
+        }
         let begin = Instant::now();
-        storm(polls).await;
+        match variant {
+            Variant::Before => end(tasks).await,
+            _ => storm(polls).await,
+        }
         begin.elapsed()
     })
 }
@@ -87,6 +127,11 @@ fn set_empty_hooks(builder: &mut Builder) {
 }
 
 async fn storm(polls: u64) {
+    end(spawn(polls)).await;
+}
+
+/// Spawns tasks of so many polls in all.
+fn spawn(polls: u64) -> Vec<JoinHandle<()>> {
     let yields = |_| {
         tokio::spawn(async move {
             for _ in 1..polls / TASKS {
@@ -94,7 +139,11 @@ async fn storm(polls: u64) {
             }
         })
     };
-    for task in (0..TASKS).map(yields).collect::<Vec<_>>() {
+    (0..TASKS).map(yields).collect()
+}
+
+async fn end(tasks: Vec<JoinHandle<()>>) {
+    for task in tasks {
         task.await.expect("it only yields");
     }
 }

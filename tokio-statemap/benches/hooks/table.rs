@@ -26,7 +26,7 @@ pub(crate) fn print() {
         let ns = time(workers);
         let instructions = match has_valgrind {
             true => Variant::ALL.map(|variant| count(variant, workers)),
-            false => [None; 4],
+            false => [None; Variant::ALL.len()],
         };
         for (i, variant) in Variant::ALL.into_iter().enumerate() {
             let figure = |value: Option<f64>, sign: bool| match (value, sign) {
@@ -56,7 +56,7 @@ pub(crate) fn print() {
 }
 
 /// ns a poll of each variant.
-fn time(workers: usize) -> [f64; 4] {
+fn time(workers: usize) -> [f64; Variant::ALL.len()] {
     let mut rounds = Variant::ALL.map(|_| Vec::new());
     for _ in 0..ROUNDS {
         for (variant, ns) in Variant::ALL.into_iter().zip(&mut rounds) {
