@@ -148,5 +148,10 @@ fn a_million_live_tasks_are_few_bytes_each() {
     assert!(keys.is_sorted());
     measured("the end of the runtime", || drop(runtime));
     let (timeline, _) = measured("snapshot of the end", || collector.snapshot());
-    assert!(timeline.tasks.iter().all(|task| task.terminated_ns.is_some() || task.key == TaskKey::Root(0)));
+    assert!(
+        timeline
+            .tasks
+            .iter()
+            .all(|task| task.terminated_ns.is_some() || task.key == TaskKey::Root(0))
+    );
 }

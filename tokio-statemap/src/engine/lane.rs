@@ -86,6 +86,7 @@ impl Lane {
         engine.after_drain();
         self.window = 0;
         self.worker = None;
+        self.late = None;
     }
 
     /// Adds a record; a full chunk is handed over first.

@@ -412,7 +412,7 @@ fn of_polls_of_one_length_the_earliest_counts() {
     let mut timeline = timeline(120);
     let late = task(1, at("a.rs", 1, 1), vec![poll(300 * MS, 5 * MS, 0, 0)]);
     let early = task(2, at("a.rs", 1, 1), vec![poll(100 * MS, 5 * MS, 1, 0)]);
-    timeline.tasks = vec![late, early];
+    *timeline.tasks = vec![late, early];
     let report = timeline.report();
     assert_eq!(report.longest_polls[0].task, TaskKey::Spawned(2));
     assert!(verdict(&timeline).contains("on worker-1 at 0.100 s"), "{report}");
@@ -423,7 +423,7 @@ fn a_task_that_waits_since_before_the_left_edge_is_ready() {
     let mut timeline = timeline(120);
     let mut waits = task(2, at("b.rs", 1, 1), vec![]);
     (waits.spawned_ns, waits.first_ns) = (None, 0);
-    timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(100 * MS, 5 * MS, 0, 0)]), waits];
+    *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(100 * MS, 5 * MS, 0, 0)]), waits];
     assert!(verdict(&timeline).ends_with("; one other task was ready meanwhile."));
     let report = timeline.report();
     assert_eq!(report.locations[1].longest_ready_ns, Some(1000 * MS));
