@@ -1,6 +1,7 @@
 //! What the integration tests share.
 
 pub mod browser;
+pub mod build;
 pub mod check;
 #[cfg(unix)]
 pub mod child;

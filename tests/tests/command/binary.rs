@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use tests::build::build;
+
 const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
 
 /// The path of the binary.
@@ -14,21 +16,8 @@ const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
 pub(super) fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
-        command.args(["build", "-p", "tokio-statemap", "--bin", "tokio-statemap"]);
-        command.args(["--features", "cli", "--message-format", "json-render-diagnostics"]);
-        // A target folder of its own, as this one may be locked.
-        command.arg("--target-dir").arg(Path::new(TARGET).join("command"));
-        let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let messages = String::from_utf8(output.stdout).unwrap();
-        let messages = messages.lines().filter_map(|line| serde_json::from_str(line).ok());
-        let executable = |message: serde_json::Value| {
-            let is_it = message["target"]["name"] == "tokio-statemap";
-            message["executable"].as_str().filter(|_| is_it).map(PathBuf::from)
-        };
-        messages.filter_map(executable).next_back().expect("cargo says what it built")
+        let name = "tokio-statemap";
+        build(Path::new(TARGET), &["build", "-p", name, "--bin", name, "--features", "cli"], name)
     })
 }
 

@@ -1,5 +1,6 @@
 //! The measuring, and the table.
 
+use std::io::ErrorKind;
 use std::process::Command;
 
 use crate::program::Variant;
@@ -19,15 +20,15 @@ const RUNTIMES: [(&str, usize); 2] = [("current_thread", 0), ("multi_thread, 2 w
 
 /// Measures, and prints what came out.
 pub(crate) fn print() {
-    let has_valgrind = Command::new("valgrind").arg("--version").output().is_ok();
+    let mut uncounted = None;
     for (runtime, workers) in RUNTIMES {
         println!("{runtime}: a yield storm of {POLLS} polls, median of {ROUNDS} runs");
         println!("{:36}{:>10}{:>10}{:>10}{:>10}", "", "ns/poll", "over none", "instr", "over none");
         let ns = time(workers);
-        let instructions = match has_valgrind {
-            true => Variant::ALL.map(|variant| count(variant, workers)),
-            false => [None; Variant::ALL.len()],
-        };
+        let instructions = Variant::ALL.map(|variant| match uncounted {
+            None => count(variant, workers).map_err(|why| uncounted = Some(why)).ok(),
+            Some(_) => None,
+        });
         for (i, variant) in Variant::ALL.into_iter().enumerate() {
             let figure = |value: Option<f64>, sign: bool| match (value, sign) {
                 (None, _) => "-".to_owned(),
@@ -46,12 +47,12 @@ pub(crate) fn print() {
         }
         println!();
     }
-    match has_valgrind {
-        true => println!(
+    match uncounted {
+        None => println!(
             "Instructions are callgrind's, which doesn't see the kernel's: under valgrind a clock that \
              is read\nby clock_gettime, as Tokio's is for schedule latency, is a system call."
         ),
-        false => println!("Instructions were not counted: valgrind isn't installed."),
+        Some(why) => println!("Instructions were not counted: {why}."),
     }
 }
 
@@ -62,7 +63,7 @@ fn time(workers: usize) -> [f64; Variant::ALL.len()] {
         for (variant, ns) in Variant::ALL.into_iter().zip(&mut rounds) {
             let mut command = Command::new(this_program());
             let output = run(command.args(arguments(variant, workers, POLLS)));
-            let total: f64 = output.stdout.trim().parse().expect("the program prints its time");
+            let total: f64 = output.trim().parse().expect("the program prints its time");
             ns.push(total / POLLS as f64);
         }
     }
@@ -72,22 +73,37 @@ fn time(workers: usize) -> [f64; Variant::ALL.len()] {
     })
 }
 
-/// Instructions a poll; `None` if valgrind can't run it.
-pub(crate) fn count(variant: Variant, workers: usize) -> Option<f64> {
+/// Instructions a poll; `Err` says why they can't be counted.
+pub(crate) fn count(variant: Variant, workers: usize) -> Result<f64, String> {
     let [few, many] = COUNTED_POLLS.map(|polls| {
-        let counts = (0..COUNTS).map(|_| {
-            let mut command = Command::new("valgrind");
-            command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-            let output = run(command.arg(this_program()).args(arguments(variant, workers, polls)));
-            // ==4711== Collected : 62512345
-            let (_, collected) = output.stderr.split_once("Collected :")?;
-            collected.split_whitespace().next()?.parse::<u64>().ok()
-        });
-        counts.collect::<Option<Vec<_>>>()?.into_iter().min()
+        let counts = (0..COUNTS).map(|_| collected(&arguments(variant, workers, polls)));
+        Ok::<_, String>(counts.collect::<Result<Vec<_>, _>>()?.into_iter().min())
     });
     // A run warms up with a tenth more.
     let polls = (COUNTED_POLLS[1] - COUNTED_POLLS[0]) as f64 * 1.1;
-    Some((many? - few?) as f64 / polls)
+    let [few, many] = [few?, many?].map(|fewest| fewest.expect("it is counted at least once"));
+    Ok((many - few) as f64 / polls)
+}
+
+/// Instructions of a run of this program.
+fn collected(arguments: &[String]) -> Result<u64, String> {
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+    let output = command.arg(this_program()).args(arguments).output();
+    let output = output.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => "there is no `valgrind` in PATH; install it".to_owned(),
+        _ => format!("valgrind: {error}"),
+    })?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        let why = stderr.lines().find(|line| !line.is_empty()).unwrap_or_default();
+        return Err(format!("valgrind: {}: {why}", output.status));
+    }
+    // ==4711== Collected : 62512345
+    let collected = stderr.split_once("Collected :").and_then(|(_, count)| {
+        count.split_whitespace().next().and_then(|count| count.parse().ok())
+    });
+    collected.ok_or_else(|| "callgrind didn't say how many".to_owned())
 }
 
 fn arguments(variant: Variant, workers: usize, polls: u64) -> [String; 4] {
@@ -98,15 +114,10 @@ fn this_program() -> std::path::PathBuf {
     std::env::current_exe().expect("a program knows its own path")
 }
 
-struct Output {
-    stdout: String,
-    stderr: String,
-}
-
-fn run(command: &mut Command) -> Output {
+/// What a run of this program prints.
+fn run(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {stderr}");
-    Output { stdout, stderr }
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }

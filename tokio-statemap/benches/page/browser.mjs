@@ -1,25 +1,50 @@
 // What a browser makes of a page and of an SVG: when it is ready, how much memory its renderer
 // takes, and how long a frame takes at full zoom-out and zoomed in.
 //
-// node browser.mjs PAGE.html IMAGE.svg, with `playwright-core` in NODE_PATH/node_modules.
+// node browser.mjs PAGE.html IMAGE.svg, with `playwright-core` in NODE_PATH/node_modules. Without the
+// files it only says whether it could open them.
 
-import { readFileSync, existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 
-const require = createRequire(join(process.env.NODE_PATH, "package.json"));
-const { chromium } = require("playwright-core");
-const [page, image] = process.argv.slice(2);
+const { CHROMIUM, NODE_PATH, PATH = "" } = process.env;
+
+/** Says why there are no figures, in one line. */
+function refuse(why) {
+  console.error(`no figures of a browser: ${why}`);
+  process.exit(1);
+}
+const firstLine = (error) => String(error?.message ?? error).split("\n")[0];
+process.on("uncaughtException", (error) => refuse(firstLine(error)));
+
+if (!NODE_PATH) refuse("NODE_PATH isn't set");
+let playwright;
+try {
+  playwright = createRequire(join(NODE_PATH, "package.json"))("playwright-core");
+} catch {
+  refuse(
+    `there is no playwright-core in ${NODE_PATH}; \`cargo test -p tests --test page\` installs it, ` +
+      `or \`npm install --prefix ${NODE_PATH} playwright-core\``,
+  );
+}
 const executablePath =
-  process.env.CHROMIUM ?? ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+  CHROMIUM ??
+  ["chromium", "chromium-browser", "google-chrome", "chrome"]
+    .flatMap((name) => PATH.split(delimiter).map((folder) => join(folder, name)))
+    .find(existsSync);
+if (!executablePath) refuse("there is no Chromium in PATH; install it, or set CHROMIUM to its path");
+
+const [page, image] = process.argv.slice(2);
+if (!page) process.exit(0);
 
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 const mb = (kb) => `${(kb / 1024).toFixed(0)} MB`;
 
 /** Opens a file in a browser of its own, and gives `look`'s line with the renderer's memory. */
 async function open(path, look) {
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  const browser = await playwright.chromium.launch({ executablePath, args: ["--no-sandbox"] });
   try {
     const tab = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
     const began = performance.now();

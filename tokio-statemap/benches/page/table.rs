@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use tokio_statemap::Timeline;
@@ -13,18 +13,30 @@ use tokio_statemap::{html, svg};
 
 use crate::service::Service;
 
-const PROGRAMS: [(&str, Service); 4] = [
-    ("8 tasks", Service { tasks: 8, polls: 300, life_polls: None }),
-    ("1 000 tasks", Service { tasks: 1_000, polls: 30_000, life_polls: Some(40) }),
-    ("10 000 tasks", Service { tasks: 10_000, polls: 400_000, life_polls: Some(40) }),
-    ("100 000 tasks", Service { tasks: 100_000, polls: 3_350_000, life_polls: None }),
+const PROGRAMS: [Service; 4] = [
+    Service { tasks: 8, polls: 300, life_polls: None },
+    Service { tasks: 1_000, polls: 30_000, life_polls: Some(40) },
+    Service { tasks: 10_000, polls: 400_000, life_polls: Some(40) },
+    Service { tasks: 100_000, polls: 3_350_000, life_polls: None },
 ];
 
-/// Measures, and prints what came out.
-pub(crate) fn print() {
+/// Measures, and prints what came out. Of the programs it takes those with one of these numbers of
+/// tasks; all, if there is none.
+pub(crate) fn print(only: &[String]) -> ExitCode {
+    let has = |service: &Service, tasks: &String| service.tasks.to_string() == *tasks;
+    if let Some(wrong) = only.iter().find(|tasks| !PROGRAMS.iter().any(|p| has(p, tasks))) {
+        let all = PROGRAMS.map(|service| service.tasks.to_string()).join(", ");
+        eprintln!("`{wrong}` is none of {all}");
+        return ExitCode::from(2);
+    }
+    // Said before it takes its minutes; what needs no browser is measured all the same.
+    let mut has_failed = !browser(&[]);
+    let is_looked_at = !has_failed;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page");
     fs::create_dir_all(&folder).expect("a folder for the pages");
-    for (name, service) in PROGRAMS {
+    let selected = |service: &Service| only.is_empty() || only.iter().any(|t| has(service, t));
+    for service in PROGRAMS.into_iter().filter(selected) {
+        let name = format!("{} tasks", in_thousands(service.tasks));
         let data = service.run();
         let timeline = data.timeline();
         let file = name.replace(' ', "-");
@@ -35,9 +47,18 @@ pub(crate) fn print() {
         let image = folder.join(format!("{file}.svg"));
         written("SVG", timeline, &image, transitions, svg::write);
         drop(data);
-        look_at(&page, &image);
+        has_failed |= is_looked_at && !browser(&[&page, &image]);
     }
     println!("\nThe files are in {}.", folder.display());
+    if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// 100 000 for 100000.
+fn in_thousands(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        _ => format!("{} {:03}", number / 1_000, number % 1_000),
+    }
 }
 
 fn written(
@@ -60,18 +81,23 @@ fn written(
     );
 }
 
-/// What a browser makes of them.
-fn look_at(page: &Path, image: &Path) {
+/// What a browser makes of a page and an SVG, or without these whether there is one. Says what went
+/// wrong itself.
+fn browser(files: &[&Path]) -> bool {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let status = Command::new("node")
-        .arg(here.join("benches/page/browser.mjs"))
-        .args([page, image])
-        .env("NODE_PATH", tools())
-        .status();
-    match status {
-        Ok(status) if status.success() => {}
-        Ok(status) => println!("  the browser's figures failed: {status}"),
-        Err(error) => println!("  no figures of a browser: node: {error}"),
+    let script = here.join("benches/page/browser.mjs");
+    match Command::new("node").arg(script).args(files).env("NODE_PATH", tools()).status() {
+        Ok(status) => status.success(),
+        Err(error) => {
+            let why = match error.kind() {
+                io::ErrorKind::NotFound => {
+                    "there is no `node` in PATH; install Node.js 20 or later".to_owned()
+                }
+                _ => format!("node: {error}"),
+            };
+            eprintln!("no figures of a browser: {why}");
+            false
+        }
     }
 }
 

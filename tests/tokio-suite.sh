@@ -1,0 +1,289 @@
+#!/usr/bin/env bash
+# Tokio's own tests, under Tokio's attributes and under ours: `tests/tokio-suite.sh [TEST_FILE…]`.
+#
+# It takes `tests/` of the package `tokio`, of the version in Cargo.lock, as cargo fetches it, with
+# its dev-dependencies and all its features. It builds and runs them as they are, and with
+# `#[tokio::test]` and `#[tokio::main]` swapped for ours; each file is also linked with the library,
+# as it is in a program of a user. It prints a table of each, and fails if a file or a test doesn't
+# give the same under both.
+#
+# A test whose results differ is run alone, up to RETRIES times under both by turns, before it
+# counts: some of Tokio's own depend on the time. It needs Linux and the package registry, and takes
+# some minutes. Names of test files (`rt_common macros_test`) restrict it to these.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+exec </dev/null
+
+readonly RETRIES=5
+# Where more than this many differ, nothing is run again: that is no accident.
+readonly MAX_RETRIED=40
+# Seconds for all tests of a file, and for one alone.
+readonly FILE_SECONDS=300 TEST_SECONDS=60
+
+die() {
+    echo "tokio-suite: $*" >&2
+    exit 1
+}
+
+# put FILE: writes its input there, unless it is there: cargo takes what is written for changed.
+put() {
+    cat >"$1.new"
+    if cmp -s "$1.new" "$1"; then rm "$1.new"; else mv "$1.new" "$1"; fi
+}
+
+# A test's `#[tokio::test]`, however the crate is called there.
+swap() {
+    sed -E 's/(\btest::)?\btokio1?::(test|main)\b/tokio_statemap::\2/g' "$1"
+}
+
+# manifest VARIANT: a package with Tokio's dev-dependencies, and features named as Tokio's: the
+# tests ask for these.
+manifest() {
+    printf '[package]\nname = "%s"\nversion = "0.0.0"\nedition = "2021"\npublish = false\n\n' "$1"
+    # Cargo writes the manifest of a package in this one form.
+    awk -v version="$version" '
+        /^\[/ { section = $0; kept = /dev-dependencies|^\[lints/ }
+        section == "[features]" && / = \[/ { names[++n] = $1 }
+        # An optional dependency is a feature, too.
+        /dependencies\.tracing\]$/ && !kept { names[++n] = "tracing" }
+        kept { print }
+        END {
+            for (i = 1; i <= n; i++) {
+                if (names[i] == "default") continue
+                features = features names[i] " = []\n"
+                all = all "\"" names[i] "\", "
+            }
+            printf "\n[features]\ndefault = [%s]\n%s", all, features
+            printf "\n[dependencies.tokio]\nversion = \"=%s\"\nfeatures = [%s]\n", version, all
+        }' "$package/Cargo.toml"
+    if [[ $1 == swapped ]]; then
+        printf '\n[dependencies.tokio-statemap]\npath = "%s"\n' "$PWD/tokio-statemap"
+    fi
+}
+
+# Our locked versions; those that Tokio was published with for what only it depends on.
+lock() {
+    printf 'version = 4\n'
+    awk -v RS='' '
+        $1 != "[[package]]" { next }
+        FNR == NR { ours[$4] }
+        FNR == NR || !($4 in ours) { print "\n" $0 }
+    ' Cargo.lock "$package/Cargo.lock"
+}
+
+sources() {
+    local variant from to
+    printf '[workspace]\nresolver = "2"\nmembers = ["plain", "swapped"]\n\n%s\n' \
+        $'[profile.dev]\ndebug = false\nincremental = false' | put "$work/Cargo.toml"
+    for variant in plain swapped; do
+        mkdir -p "$work/$variant/tests/support"
+        manifest "$variant" | put "$work/$variant/Cargo.toml"
+        for from in "$package"/tests/{,support/}*.rs; do
+            to=$work/$variant/${from#"$package"/}
+            if [[ $variant == plain ]]; then
+                put "$to" <"$from"
+            elif [[ $from == */support/* ]]; then
+                swap "$from" | put "$to"
+            else
+                { swap "$from" && echo 'extern crate tokio_statemap as _;'; } | put "$to"
+            fi
+        done
+    done
+    # Had a test the attribute under a name that is not known here, it would be compared with itself.
+    ! grep -rnE '#\[[A-Za-z0-9_:]*::(test|main)\b' "$work/swapped/tests" |
+        grep -vE '#\[((::)?tokio_statemap|std::prelude::v1)::' || die "not swapped: see above"
+    ! grep -rzoE 'use (::)?tokio1?::\{[^;]*\b(test|main)\b' "$work/swapped/tests" ||
+        die "not swapped: see above"
+}
+
+# All test files that can be compiled: `$work/programs` says variant, file, program.
+build() {
+    local selected=() name
+    for name in "${files[@]}"; do selected+=(--test "$name"); done
+    # It fails if one file does; which ones is seen from what is there.
+    (
+        cd "$work"
+        cargo build --workspace --keep-going --message-format=json-render-diagnostics \
+            "${selected[@]}" >"$work/messages" 2>"$work/build.log" || true
+    )
+    local package='"manifest_path":"[^"]*/(plain|swapped)/Cargo.toml"' program='"executable":"([^"]+)"'
+    sed -nE "s#.*$package.*\"kind\":\[\"test\"\].*\"name\":\"([^\"]+)\".*$program.*#\1\t\2\t\3#p" \
+        "$work/messages" >"$work/programs"
+}
+
+# run VARIANT FILE PROGRAM SECONDS ARGUMENT…: a line for each test that the arguments select: its
+# file, its name, its result.
+run() {
+    local variant=$1 file=$2 program=$3 seconds=$4
+    shift 4
+    (
+        cd "$work/$variant"
+        "$program" "$@" --list --format terse >"$work/list" 2>/dev/null || true
+        timeout -k 10 "$seconds" "$program" "$@" >"$work/stdout" 2>"$work/stderr" || true
+    )
+    # What a test's child process prints may stand before the line, or behind it.
+    sed -nE 's/.*test ([^ ]+)( - [a-z ]+)? \.\.\. (ok|FAILED|ignored).*/\1 \3/p' "$work/stdout" |
+        awk -v file="$file" '
+            FNR == NR { result[$1] = $2; next }
+            sub(/: test$/, "") { print file, $0, $0 in result ? result[$0] : "no-result" }
+        ' - "$work/list"
+}
+
+# program VARIANT FILE
+program() {
+    awk -F '\t' -v variant="$1" -v file="$2" '$1 == variant && $2 == file { print $3 }' \
+        "$work/programs"
+}
+
+# Runs all of both: `$work/results.VARIANT`.
+run_all() {
+    local variant file path
+    for variant in plain swapped; do : >"$work/results.$variant"; done
+    for file in "${files[@]}"; do
+        for variant in plain swapped; do
+            path=$(program "$variant" "$file")
+            if [[ -n $path ]]; then
+                run "$variant" "$file" "$path" "$FILE_SECONDS" >>"$work/results.$variant"
+            else
+                echo "$file - did-not-compile" >>"$work/results.$variant"
+            fi
+        done
+    done
+}
+
+# Of the files that both could compile, the tests that differ: file, test, the result under Tokio's
+# attributes, that under ours.
+differing() {
+    awk '
+        $3 == "did-not-compile" { left_out[$1] }
+        FNR == NR { plain[$1, $2] = $3 } FNR != NR { swapped[$1, $2] = $3 }
+        !(($1, $2) in seen) { seen[$1, $2]; file[++n] = $1; test[n] = $2 }
+        END {
+            for (i = 1; i <= n; i++) {
+                if (file[i] in left_out) continue
+                a = (file[i], test[i]) in plain ? plain[file[i], test[i]] : "absent"
+                b = (file[i], test[i]) in swapped ? swapped[file[i], test[i]] : "absent"
+                if (a != b) print file[i], test[i], a, b
+            }
+        }' "$work/results.plain" "$work/results.swapped"
+}
+
+# The files that only one of the two could compile.
+uncompiled() {
+    grep -h ' did-not-compile$' "$work"/results.* | cut -d ' ' -f 1 | sort | uniq -u
+}
+
+# Runs what differs alone, and takes the last results for those that there are.
+retry() {
+    local file test first try variant result
+    local -A last
+    : >"$work/settled"
+    differing >"$work/differing"
+    (($(wc -l <"$work/differing") <= MAX_RETRIED)) || return 0
+    while read -r file test first; do
+        for ((try = 1; try <= RETRIES; try++)); do
+            for variant in plain swapped; do
+                result=$(run "$variant" "$file" "$(program "$variant" "$file")" \
+                    "$TEST_SECONDS" --exact "$test")
+                result=${result##* }
+                last[$variant]=${result:-absent}
+            done
+            [[ ${last[plain]} != "${last[swapped]}" ]] || break
+        done
+        for variant in plain swapped; do
+            awk -v file="$file" -v test="$test" -v result="${last[$variant]}" \
+                '$1 == file && $2 == test { $3 = result } { print }' \
+                "$work/results.$variant" | put "$work/results.$variant"
+        done
+        if [[ ${last[plain]} == "${last[swapped]}" ]]; then
+            echo "$file $test $first $try ${last[plain]}" >>"$work/settled"
+        fi
+    done <"$work/differing"
+}
+
+# table VARIANT TITLE
+table() {
+    printf '\n%-46s %7s %7s %8s %10s\n' "$2" passed failed ignored 'no result'
+    awk '
+        FNR == NR { count[$1, $3]++; total[$3]++; next }
+        function line(name, ok, failed, ignored, none, note) {
+            printf "%-46s %7d %7d %8d %10d%s\n", name, ok, failed, ignored, none, note
+        }
+        {
+            line($1, count[$1, "ok"], count[$1, "FAILED"], count[$1, "ignored"],
+                count[$1, "no-result"], count[$1, "did-not-compile"] ? "  did not compile" : "")
+        }
+        END {
+            line("all " FNR " files", total["ok"], total["FAILED"], total["ignored"],
+                total["no-result"], "  " total["did-not-compile"] + 0 " did not compile")
+        }' "$work/results.$1" <(printf '%s\n' "${files[@]}")
+}
+
+# What was not as usual, and whether both are the same.
+verdict() {
+    local status=0
+    if [[ -s $work/settled ]]; then
+        printf '\nThese differed at first, and not when they were run alone:\n'
+        awk '{ print "  " $1 " " $2 ": " $3 " and " $4 ", alone (try " $5 ") both " $6 }' "$work/settled"
+    fi
+    # What fails under both, as some need what a machine may not have, says nothing of the attribute.
+    if grep -qE ' (FAILED|no-result|did-not-compile)$' "$work/results.plain"; then
+        printf "\nThese are no success under Tokio's attributes:\n"
+        grep -E ' (FAILED|no-result|did-not-compile)$' "$work/results.plain" | sed 's/^/  /'
+    fi
+    if [[ -n $(uncompiled) ]]; then
+        printf '\nDIFFERENT, these compile under one of the two only:\n'
+        uncompiled | sed 's/^/  /'
+        printf 'What the compiler said is in %s; of errors it has:\n' "$work/build.log"
+        grep -A 1 -E '^error(\[|:)' "$work/build.log" | head -n 60 | sed 's/^/  /'
+        status=1
+    fi
+    if [[ -n $(differing) ]]; then
+        printf "\nDIFFERENT, file and test, under Tokio's attributes and under ours:\n"
+        differing | sed 's/^/  /'
+        status=1
+    fi
+    if ! grep -q ' ok$' "$work/results.plain"; then
+        printf "\nNothing passed under Tokio's attributes; the end of what the build said:\n"
+        tail -n 20 "$work/build.log"
+        status=1
+    fi
+    printf '\ntokio-suite: %s in %d s\n' "$( ((status)) && echo different || echo the same)" "$SECONDS"
+    return "$status"
+}
+
+# What a developer may have set for themselves must not decide here.
+unset CARGO_ENCODED_RUSTFLAGS TOKIO_STATEMAP RUST_TEST_THREADS
+export RUSTFLAGS='--cfg tokio_unstable'
+
+version=$(cargo pkgid --locked tokio)
+version=${version##*[@#:]}
+package=$(cargo metadata --format-version 1 --locked |
+    grep -oE "\"manifest_path\":\"[^\"]*/tokio-${version//./\\.}/Cargo.toml\"" | head -n 1)
+package=${package#*:\"}
+package=${package%/Cargo.toml\"}
+[[ -d $package/tests ]] || die "there are no tests in the package of tokio $version: $package"
+
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")/tmp/tokio-suite
+work=$target/$version
+export CARGO_TARGET_DIR=$target/target TOKIO_STATEMAP_DIR=$target/pages
+mkdir -p "$work"
+
+files=("$@")
+if ((${#files[@]} == 0)); then
+    for path in "$package"/tests/*.rs; do files+=("$(basename "$path" .rs)"); done
+fi
+for file in "${files[@]}"; do
+    [[ -e $package/tests/$file.rs ]] || die "tokio $version has no test file \`$file\`"
+done
+
+echo "tokio $version: ${#files[@]} test files"
+sources
+lock | put "$work/Cargo.lock"
+build
+echo "built in $SECONDS s"
+run_all
+retry
+table plain "Under Tokio's attributes"
+table swapped "Under ours"
+verdict
