@@ -36,26 +36,21 @@ swap() {
     sed -E 's/(\btest::)?\btokio1?::(test|main)\b/tokio_statemap::\2/g' "$1"
 }
 
-# manifest VARIANT: a package with Tokio's dev-dependencies, and features named as Tokio's: the
-# tests ask for these.
+# manifest VARIANT: a package whose tests see what they see in Tokio's: its features, its dependencies
+# and its dev-dependencies; and Tokio.
 manifest() {
-    printf '[package]\nname = "%s"\nversion = "0.0.0"\nedition = "2021"\npublish = false\n\n' "$1"
+    printf '[package]\nname = "%s"\nversion = "0.0.0"\npublish = false\n' "$1"
     # Cargo writes the manifest of a package in this one form.
     awk -v version="$version" '
-        /^\[/ { section = $0; kept = /dev-dependencies|^\[lints/ }
-        section == "[features]" && / = \[/ { names[++n] = $1 }
-        # An optional dependency is a feature, too.
-        /dependencies\.tracing\]$/ && !kept { names[++n] = "tracing" }
-        kept { print }
-        END {
-            for (i = 1; i <= n; i++) {
-                if (names[i] == "default") continue
-                features = features names[i] " = []\n"
-                all = all "\"" names[i] "\", "
-            }
-            printf "\n[features]\ndefault = [%s]\n%s", all, features
-            printf "\n[dependencies.tokio]\nversion = \"=%s\"\nfeatures = [%s]\n", version, all
-        }' "$package/Cargo.toml"
+        /^\[/ { section = $0; kept = /dependencies|^\[features\]|^\[lints/ }
+        # Tests of the file system look for the home page.
+        section == "[package]" && /^(edition|homepage) = /
+        section == "[features]" && / = \[/ { all = all "\"" $1 "\", " }
+        # What is optional and no feature names is a feature itself.
+        section ~ /dependencies\.tracing\]$/ && /^optional = true/ { all = all "\"tracing\", " }
+        kept
+        END { printf "\n[dependencies.tokio]\nversion = \"=%s\"\nfeatures = [%s]\n", version, all }
+    ' "$package/Cargo.toml"
     if [[ $1 == swapped ]]; then
         printf '\n[dependencies.tokio-statemap]\npath = "%s"\n' "$PWD/tokio-statemap"
     fi
@@ -103,7 +98,7 @@ build() {
     # It fails if one file does; which ones is seen from what is there.
     (
         cd "$work"
-        cargo build --workspace --keep-going --message-format=json-render-diagnostics \
+        cargo build --workspace --all-features --keep-going --message-format=json-render-diagnostics \
             "${selected[@]}" >"$work/messages" 2>"$work/build.log" || true
     )
     local package='"manifest_path":"[^"]*/(plain|swapped)/Cargo.toml"' program='"executable":"([^"]+)"'
@@ -168,11 +163,6 @@ differing() {
         }' "$work/results.plain" "$work/results.swapped"
 }
 
-# The files that only one of the two could compile.
-uncompiled() {
-    grep -h ' did-not-compile$' "$work"/results.* | cut -d ' ' -f 1 | sort | uniq -u
-}
-
 # Runs what differs alone, and takes the last results for those that there are.
 retry() {
     local file test first try variant result
@@ -219,23 +209,38 @@ table() {
         }' "$work/results.$1" <(printf '%s\n' "${files[@]}")
 }
 
+# compiler_errors FILE…: of each the first error, and where it is.
+compiler_errors() {
+    awk -v files="$*" '
+        BEGIN { n = split(files, names, " "); for (i = 1; i <= n; i++) wanted[names[i]] }
+        /^error/ { error = $0 }
+        match($0, /--> (plain|swapped)\/tests\/[a-z0-9_]+\.rs/) && error != "" {
+            place = substr($0, RSTART + 4)
+            split(place, parts, /[\/.]/)
+            if (parts[3] in wanted && !((parts[1], parts[3]) in seen)) print "  " place ": " error
+            seen[parts[1], parts[3]]
+            error = ""
+        }' "$work/build.log"
+}
+
 # What was not as usual, and whether both are the same.
 verdict() {
-    local status=0
+    local status=0 bad
     if [[ -s $work/settled ]]; then
         printf '\nThese differed at first, and not when they were run alone:\n'
         awk '{ print "  " $1 " " $2 ": " $3 " and " $4 ", alone (try " $5 ") both " $6 }' "$work/settled"
     fi
-    # What fails under both, as some need what a machine may not have, says nothing of the attribute.
-    if grep -qE ' (FAILED|no-result|did-not-compile)$' "$work/results.plain"; then
-        printf "\nThese are no success under Tokio's attributes:\n"
-        grep -E ' (FAILED|no-result|did-not-compile)$' "$work/results.plain" | sed 's/^/  /'
+    # Some need what a machine may not have, such as the internet: that says nothing of the attribute.
+    bad=$(grep -E ' (FAILED|no-result)$' "$work/results.plain" || true)
+    if [[ -n $bad ]]; then
+        printf "\nThese fail under Tokio's own attributes:\n"
+        sed 's/^/  /' <<<"$bad"
     fi
-    if [[ -n $(uncompiled) ]]; then
-        printf '\nDIFFERENT, these compile under one of the two only:\n'
-        uncompiled | sed 's/^/  /'
-        printf 'What the compiler said is in %s; of errors it has:\n' "$work/build.log"
-        grep -A 1 -E '^error(\[|:)' "$work/build.log" | head -n 60 | sed 's/^/  /'
+    bad=$(grep -h ' did-not-compile$' "$work"/results.* | cut -d ' ' -f 1 | sort -u || true)
+    if [[ -n $bad ]]; then
+        printf '\nDO NOT COMPILE; the first error of each, all of them are in %s:\n' "$work/build.log"
+        # shellcheck disable=SC2086 # These are names of files, a word each.
+        compiler_errors $bad
         status=1
     fi
     if [[ -n $(differing) ]]; then
@@ -243,18 +248,19 @@ verdict() {
         differing | sed 's/^/  /'
         status=1
     fi
+    # Two times nothing would be the same, too.
     if ! grep -q ' ok$' "$work/results.plain"; then
-        printf "\nNothing passed under Tokio's attributes; the end of what the build said:\n"
+        printf '\nNOTHING PASSED; the end of what the build said:\n'
         tail -n 20 "$work/build.log"
         status=1
     fi
-    printf '\ntokio-suite: %s in %d s\n' "$( ((status)) && echo different || echo the same)" "$SECONDS"
+    printf '\ntokio-suite: %s in %d s\n' "$( ((status)) && echo FAILED || echo the same)" "$SECONDS"
     return "$status"
 }
 
 # What a developer may have set for themselves must not decide here.
 unset CARGO_ENCODED_RUSTFLAGS TOKIO_STATEMAP RUST_TEST_THREADS
-export RUSTFLAGS='--cfg tokio_unstable'
+export RUSTFLAGS='--cfg tokio_unstable' CARGO_TERM_COLOR=never
 
 version=$(cargo pkgid --locked tokio)
 version=${version##*[@#:]}

@@ -10,11 +10,16 @@ use std::sync::OnceLock;
 
 /// The version of `playwright-core` that is installed.
 const PLAYWRIGHT: &str = "playwright-core@1.65.1";
+/// The first version of Node that this and the tests run with, and the one that is installed beside
+/// an older one, such as that of Debian 12.
+const OLDEST_NODE: u32 = 20;
+const OWN_NODE: &str = "node@22";
 const CHROMIUMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
 /// Node, Chromium, and the folder that `playwright-core` is in.
 #[derive(Debug)]
 pub struct Browser {
+    node: PathBuf,
     chromium: PathBuf,
     modules: PathBuf,
 }
@@ -37,25 +42,23 @@ pub fn browser(target: &Path) -> Option<&'static Browser> {
 
 impl Browser {
     fn find(target: &Path) -> Result<Self, String> {
-        if program("node").is_none() {
-            apt("nodejs", "node")?;
-        }
+        let node = find_node(target)?;
         let chromium = CHROMIUMS.iter().find_map(|name| program(name));
         let chromium = match env::var_os("CHROMIUM").map(PathBuf::from).or(chromium) {
             Some(chromium) => chromium,
             None => apt("chromium", "chromium")?,
         };
         let folder = target.join("browser");
-        if !folder.join("node_modules/playwright-core/package.json").exists() {
-            if program("npm").is_none() {
-                apt("npm", "npm")?;
-            }
-            fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-            let mut npm = Command::new("npm");
-            npm.args(["install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund"]);
-            run(npm.arg("--prefix").arg(&folder).arg(PLAYWRIGHT).current_dir(&folder))?;
+        let modules = folder.join("node_modules");
+        if !modules.join("playwright-core/package.json").exists() {
+            npm(&folder, PLAYWRIGHT)?;
         }
-        Ok(Self { chromium, modules: folder.join("node_modules") })
+        Ok(Self { node, chromium, modules })
+    }
+
+    /// Where Node is.
+    pub fn node(&self) -> &Path {
+        &self.node
     }
 
     /// Runs a file of tests in Node, and gives what it printed.
@@ -64,7 +67,7 @@ impl Browser {
     ///
     /// What it printed, if a test failed or there was none.
     pub fn test(&self, file: &Path, pages: &Path) -> Result<String, String> {
-        let mut node = tests_in(file, pages);
+        let mut node = tests_in(&self.node, file, pages);
         node.env("CHROMIUM", &self.chromium);
         node.env("PLAYWRIGHT", self.modules.join("playwright-core"));
         passed(&mut node)
@@ -81,13 +84,9 @@ impl Browser {
 /// # Panics
 ///
 /// As [`browser()`] does.
-pub fn node(file: &Path, pages: &Path) -> Option<Result<String, String>> {
-    let found = match program("node") {
-        Some(_) => Ok(()),
-        None => apt("nodejs", "node").map(drop),
-    };
-    match found {
-        Ok(()) => Some(passed(&mut tests_in(file, pages))),
+pub fn node(target: &Path, file: &Path, pages: &Path) -> Option<Result<String, String>> {
+    match find_node(target) {
+        Ok(node) => Some(passed(&mut tests_in(&node, file, pages))),
         Err(why) => {
             skip(&why);
             None
@@ -95,8 +94,40 @@ pub fn node(file: &Path, pages: &Path) -> Option<Result<String, String>> {
     }
 }
 
-fn tests_in(file: &Path, pages: &Path) -> Command {
-    let mut node = Command::new("node");
+/// A Node that is recent enough: the machine's, or one of the tests' own.
+fn find_node(target: &Path) -> Result<PathBuf, String> {
+    static NODE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let find = || {
+        let there = match program("node") {
+            Some(node) => node,
+            None => apt("nodejs", "node")?,
+        };
+        if is_recent(&there) {
+            return Ok(there);
+        }
+        let folder = target.join("node");
+        let own = folder.join("node_modules/node/bin/node");
+        if !own.exists() {
+            npm(&folder, OWN_NODE)?;
+        }
+        match is_recent(&own) {
+            true => Ok(own),
+            false => Err(format!("{} is older than {OLDEST_NODE}, or isn't Node", own.display())),
+        }
+    };
+    NODE.get_or_init(find).clone()
+}
+
+/// Whether this is a Node that the tests run with: it says `v20.1.0`.
+fn is_recent(node: &Path) -> bool {
+    let version = run(Command::new(node).arg("--version")).unwrap_or_default();
+    let major =
+        version.strip_prefix('v').and_then(|version| version.split('.').next()?.parse().ok());
+    major.is_some_and(|major: u32| major >= OLDEST_NODE)
+}
+
+fn tests_in(node: &Path, file: &Path, pages: &Path) -> Command {
+    let mut node = Command::new(node);
     node.args(["--test", "--test-reporter=spec"]).arg(file).env("PAGES", pages);
     node
 }
@@ -119,6 +150,17 @@ fn skip(why: &str) {
     );
     // Not `eprintln!`: the test harness keeps that to itself when a test passes.
     let _ = writeln!(io::stderr(), "SKIPPED, the page was not tried in a browser: {why}");
+}
+
+/// Installs a package of npm's into a folder.
+fn npm(folder: &Path, package: &str) -> Result<(), String> {
+    if program("npm").is_none() {
+        apt("npm", "npm")?;
+    }
+    fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund"]);
+    run(npm.arg("--prefix").arg(folder).arg(package).current_dir(folder)).map(drop)
 }
 
 /// Where a program is.

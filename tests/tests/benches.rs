@@ -91,18 +91,12 @@ fn instructions_with_a_valgrind_that_fails() {
 /// What drives the browser says what it lacks, too: Node is there then.
 #[test]
 fn the_browser_without_what_it_needs() {
-    if browser(Path::new(TARGET)).is_none() {
-        return;
-    }
-    let node = std::env::split_paths(&std::env::var_os("PATH").unwrap())
-        .map(|folder| folder.join("node"))
-        .find(|node| node.is_file())
-        .unwrap();
+    let Some(browser) = browser(Path::new(TARGET)) else { return };
     let path = folder("no-browser");
     let script: PathBuf =
         [env!("CARGO_MANIFEST_DIR"), "../tokio-statemap/benches/page/browser.mjs"].iter().collect();
     let run = |modules: Option<&Path>, chromium: Option<&str>| {
-        let mut node = command(&node, &path);
+        let mut node = command(browser.node(), &path);
         node.arg(&script).args(["page.html", "image.svg"]);
         modules.map(|modules| node.env("NODE_PATH", modules));
         chromium.map(|chromium| node.env("CHROMIUM", chromium));

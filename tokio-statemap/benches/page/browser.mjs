@@ -19,6 +19,7 @@ function refuse(why) {
 const firstLine = (error) => String(error?.message ?? error).split("\n")[0];
 process.on("uncaughtException", (error) => refuse(firstLine(error)));
 
+if (parseInt(process.versions.node) < 20) refuse(`this is Node.js ${process.version}; install 20 or later`);
 if (!NODE_PATH) refuse("NODE_PATH isn't set");
 let playwright;
 try {
