@@ -8,8 +8,8 @@
 # give the same under both.
 #
 # A test whose results differ is run alone, up to RETRIES times under both by turns, before it
-# counts: some of Tokio's own depend on the time. It needs Linux and the package registry, and takes
-# some minutes. Names of test files (`rt_common macros_test`) restrict it to these.
+# counts: some of Tokio's own depend on the time. It needs Linux and the package registry, takes
+# some minutes, and leaves 2 GB in target/tmp. Names of test files (`rt_common macros_test`) restrict it to these.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 exec </dev/null
@@ -68,8 +68,19 @@ lock() {
 
 sources() {
     local variant from to
-    printf '[workspace]\nresolver = "2"\nmembers = ["plain", "swapped"]\n\n%s\n' \
-        $'[profile.dev]\ndebug = false\nincremental = false' | put "$work/Cargo.toml"
+    # A test of task dumps looks for its own lines; more would take time and room.
+    put "$work/Cargo.toml" <<-'TOML'
+	[workspace]
+	resolver = "2"
+	members = ["plain", "swapped"]
+
+	[profile.dev]
+	debug = "line-tables-only"
+	incremental = false
+
+	[profile.dev.package."*"]
+	debug = false
+	TOML
     for variant in plain swapped; do
         mkdir -p "$work/$variant/tests/support"
         manifest "$variant" | put "$work/$variant/Cargo.toml"
@@ -109,19 +120,23 @@ build() {
 # run VARIANT FILE PROGRAM SECONDS ARGUMENT…: a line for each test that the arguments select: its
 # file, its name, its result.
 run() {
-    local variant=$1 file=$2 program=$3 seconds=$4
+    local variant=$1 file=$2 program=$3 seconds=$4 output=$work/output/$2.$1
     shift 4
     (
         cd "$work/$variant"
         "$program" "$@" --list --format terse >"$work/list" 2>/dev/null || true
-        timeout -k 10 "$seconds" "$program" "$@" >"$work/stdout" 2>"$work/stderr" || true
+        timeout -k 10 "$seconds" "$program" "$@" >"$output" 2>"$output.stderr" || true
     )
     # What a test's child process prints may stand before the line, or behind it.
-    sed -nE 's/.*test ([^ ]+)( - [a-z ]+)? \.\.\. (ok|FAILED|ignored).*/\1 \3/p' "$work/stdout" |
+    sed -nE 's/.*test ([^ ]+)( - [a-z ]+)? \.\.\. (ok|FAILED|ignored).*/\1 \3/p' "$output" |
         awk -v file="$file" '
-            FNR == NR { result[$1] = $2; next }
-            sub(/: test$/, "") { print file, $0, $0 in result ? result[$0] : "no-result" }
-        ' - "$work/list"
+            FNR == NR { if (sub(/: test$/, "")) tests[++n] = $0; next }
+            { result[$1] = $2 }
+            END {
+                for (i = 1; i <= n; i++)
+                    print file, tests[i], tests[i] in result ? result[tests[i]] : "no-result"
+            }
+        ' "$work/list" -
 }
 
 # program VARIANT FILE
@@ -165,12 +180,14 @@ differing() {
 
 # Runs what differs alone, and takes the last results for those that there are.
 retry() {
-    local file test first try variant result
+    local file test first try variant result line lines
     local -A last
     : >"$work/settled"
     differing >"$work/differing"
     (($(wc -l <"$work/differing") <= MAX_RETRIED)) || return 0
-    while read -r file test first; do
+    mapfile -t lines <"$work/differing"
+    for line in "${lines[@]}"; do
+        read -r file test first <<<"$line"
         for ((try = 1; try <= RETRIES; try++)); do
             for variant in plain swapped; do
                 result=$(run "$variant" "$file" "$(program "$variant" "$file")" \
@@ -188,25 +205,27 @@ retry() {
         if [[ ${last[plain]} == "${last[swapped]}" ]]; then
             echo "$file $test $first $try ${last[plain]}" >>"$work/settled"
         fi
-    done <"$work/differing"
+    done
 }
 
 # table VARIANT TITLE
 table() {
     printf '\n%-46s %7s %7s %8s %10s\n' "$2" passed failed ignored 'no result'
     awk '
-        FNR == NR { count[$1, $3]++; total[$3]++; next }
+        FNR == NR { order[++n] = $1; next }
+        { count[$1, $3]++; total[$3]++ }
         function line(name, ok, failed, ignored, none, note) {
             printf "%-46s %7d %7d %8d %10d%s\n", name, ok, failed, ignored, none, note
         }
-        {
-            line($1, count[$1, "ok"], count[$1, "FAILED"], count[$1, "ignored"],
-                count[$1, "no-result"], count[$1, "did-not-compile"] ? "  did not compile" : "")
-        }
         END {
-            line("all " FNR " files", total["ok"], total["FAILED"], total["ignored"],
+            for (i = 1; i <= n; i++) {
+                f = order[i]
+                line(f, count[f, "ok"], count[f, "FAILED"], count[f, "ignored"],
+                    count[f, "no-result"], count[f, "did-not-compile"] ? "  did not compile" : "")
+            }
+            line("all " n " files", total["ok"], total["FAILED"], total["ignored"],
                 total["no-result"], "  " total["did-not-compile"] + 0 " did not compile")
-        }' "$work/results.$1" <(printf '%s\n' "${files[@]}")
+        }' <(printf '%s\n' "${files[@]}") "$work/results.$1"
 }
 
 # compiler_errors FILE…: of each the first error, and where it is.
@@ -246,6 +265,8 @@ verdict() {
     if [[ -n $(differing) ]]; then
         printf "\nDIFFERENT, file and test, under Tokio's attributes and under ours:\n"
         differing | sed 's/^/  /'
+        echo "What they printed when they were last run is in $work/output, their programs in"
+        echo "$work/programs."
         status=1
     fi
     # Two times nothing would be the same, too.
@@ -259,7 +280,7 @@ verdict() {
 }
 
 # What a developer may have set for themselves must not decide here.
-unset CARGO_ENCODED_RUSTFLAGS TOKIO_STATEMAP RUST_TEST_THREADS
+unset CARGO_ENCODED_RUSTFLAGS TOKIO_STATEMAP RUST_TEST_THREADS RUST_BACKTRACE
 export RUSTFLAGS='--cfg tokio_unstable' CARGO_TERM_COLOR=never
 
 version=$(cargo pkgid --locked tokio)
@@ -273,7 +294,8 @@ package=${package%/Cargo.toml\"}
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")/tmp/tokio-suite
 work=$target/$version
 export CARGO_TARGET_DIR=$target/target TOKIO_STATEMAP_DIR=$target/pages
-mkdir -p "$work"
+rm -rf "$TOKIO_STATEMAP_DIR"
+mkdir -p "$work/output"
 
 files=("$@")
 if ((${#files[@]} == 0)); then
