@@ -66,11 +66,7 @@ impl Records {
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn before_task_poll(&self, meta: &TaskMeta<'_>) {
-        self.engine.poll_hook(
-            |window| self.add_poll_start(meta, window),
-            |window| self.add_late_poll_start(meta, window),
-            || self.poll_started(meta),
-        );
+        self.engine.hook(|window| self.add_poll_start(meta, window), || self.poll_started(meta));
     }
 
     #[cfg(tokio_unstable)]
@@ -108,13 +104,6 @@ impl Records {
     #[inline(never)]
     fn add_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId) {
         if !Engine::add_poll_start(window, || (number(meta.id()), ready_for(meta))) {
-            self.poll_started(meta);
-        }
-    }
-
-    #[inline(never)]
-    fn add_late_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId) {
-        if !Engine::add_late_poll_start(window, || (number(meta.id()), ready_for(meta))) {
             self.poll_started(meta);
         }
     }

@@ -22,26 +22,13 @@ impl Engine {
     /// does: so that none saves registers for another, and a hook with nothing to do saves none. What
     /// decides that is part of the hook: as a function of its own it takes 15 instructions more.
     #[inline(always)]
-    pub(crate) fn hook(self: &Arc<Self>, plain: impl Fn(WindowId) + Copy, other: impl FnOnce()) {
-        self.poll_hook(plain, plain, other);
-    }
-
-    /// The same for the start of a poll: `late` if the task may live since before the window.
-    #[inline(always)]
-    pub(crate) fn poll_hook(
-        self: &Arc<Self>,
-        plain: impl Fn(WindowId),
-        late: impl Fn(WindowId),
-        other: impl FnOnce(),
-    ) {
+    pub(crate) fn hook(self: &Arc<Self>, plain: impl Fn(WindowId), other: impl FnOnce()) {
         match mode::common() {
             Common::Plain(window) => plain(window),
             Common::Off => {}
             Common::Full => self.refuse_only(),
-            Common::Late(window) => late(window),
             Common::Each => match self.mode.get_both() {
                 (window, Mode::Plain) => plain(window),
-                (window, Mode::Late) => late(window),
                 (_, Mode::Off) => {}
                 (_, Mode::Full) => self.refuse(),
                 (_, Mode::On) => other(),
@@ -53,9 +40,9 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn spawn_hook(&self, plain: impl Fn(WindowId), other: impl FnOnce()) {
         match mode::common() {
-            Common::Plain(window) | Common::Late(window) => plain(window),
+            Common::Plain(window) => plain(window),
             _ => match self.mode.get_both() {
-                (window, Mode::Plain | Mode::Late) => plain(window),
+                (window, Mode::Plain) => plain(window),
                 _ => other(),
             },
         }
@@ -85,18 +72,18 @@ impl Engine {
     #[inline]
     pub(crate) fn add_poll_start(
         window: WindowId,
-        poll: impl FnOnce() -> (u64, Option<Duration>),
+        poll: impl Fn() -> (u64, Option<Duration>),
     ) -> bool {
-        lane::push_poll_start(window, || poll_start(poll()))
-    }
-
-    /// The same, of a task that may live since before the window.
-    #[inline]
-    pub(crate) fn add_late_poll_start(
-        window: WindowId,
-        poll: impl FnOnce() -> (u64, Option<Duration>),
-    ) -> bool {
-        lane::push_known_poll_start(window, || poll_start(poll()))
+        lane::push_poll_start(window, || {
+            let (id, ready_for) = poll();
+            let (kind, payload) = match ready_for {
+                None => (Kind::PollStart, id),
+                Some(ready_for) => {
+                    (Kind::PollStartReady, pack_ready(id, ready_for.as_nanos() as u64)?)
+                }
+            };
+            Some((Record::event(tsc::ticks(), kind, payload), id))
+        })
     }
 
     /// See [`poll_ended`](Self::poll_ended). Only the end of a poll whose start was not seen says which
@@ -130,7 +117,7 @@ impl Engine {
                 self.refuse();
                 None
             }
-            Mode::On | Mode::Plain | Mode::Late => Some(self.clock.ticks()),
+            Mode::On | Mode::Plain => Some(self.clock.ticks()),
         }
     }
 
@@ -398,14 +385,4 @@ impl Engine {
             }
         }
     }
-}
-
-/// The start of a task's poll, with the task; `None` if they don't fit into a record.
-#[inline]
-fn poll_start((id, ready_for): (u64, Option<Duration>)) -> Option<(Record, u64)> {
-    let (kind, payload) = match ready_for {
-        None => (Kind::PollStart, id),
-        Some(ready_for) => (Kind::PollStartReady, pack_ready(id, ready_for.as_nanos() as u64)?),
-    };
-    Some((Record::event(tsc::ticks(), kind, payload), id))
 }

@@ -19,15 +19,13 @@ pub(crate) enum Mode {
     On,
     /// `max_events` are there, and `keep = "first"`: events are only counted.
     Full,
-    /// Everything is recorded, by the TSC, and no task lives whose spawn was not: most hooks need to
-    /// do no more than to add a record to their thread's buffer.
+    /// Everything is recorded, by the TSC: most hooks need to do no more than to add a record to their
+    /// thread's buffer.
     Plain,
-    /// The same, but that tasks may live whose spawn was not recorded: whose poll starts is looked at.
-    Late,
 }
 
 impl Mode {
-    const ALL: [Self; 5] = [Self::Off, Self::On, Self::Full, Self::Plain, Self::Late];
+    const ALL: [Self; 4] = [Self::Off, Self::On, Self::Full, Self::Plain];
 }
 
 /// What the hooks of whatever engine have to do.
@@ -39,8 +37,6 @@ pub(crate) enum Common {
     Full,
     /// What [`Mode::Plain`] says, of the only engine there is.
     Plain(WindowId),
-    /// What [`Mode::Late`] says, of the only engine there is.
-    Late(WindowId),
     /// Each engine is to be asked.
     Each,
 }
@@ -52,8 +48,7 @@ pub(crate) enum Common {
 /// it needn't be any more, and so it has to ask for all that anew.
 pub(crate) type WindowId = u64;
 
-/// [`Common`]: 0 if off, the number of the window if plain, its complement if full, and as far from
-/// `EACH` if late.
+/// [`Common`]: 0 if off, the number of the window if plain, its complement if full.
 static COMMON: OwnLine<AtomicI64> = OwnLine(AtomicI64::new(0));
 const EACH: i64 = i64::MIN;
 
@@ -78,7 +73,6 @@ fn decode(common: i64) -> Common {
         window @ 1.. => Common::Plain(window as u64),
         0 => Common::Off,
         EACH => Common::Each,
-        late if late < EACH / 2 => Common::Late(late.wrapping_sub(EACH) as u64),
         _ => Common::Full,
     }
 }
@@ -94,16 +88,12 @@ fn full(window: WindowId) -> i64 {
     !(window as i64)
 }
 
-fn late(window: WindowId) -> i64 {
-    EACH.wrapping_add(window as i64)
-}
-
 /// The mode of one engine, and its last window.
 #[derive(Debug)]
 pub(crate) struct EngineMode(AtomicU64);
 
 /// So much of it is the mode, the rest the window.
-const MODE_BITS: u32 = 3;
+const MODE_BITS: u32 = 2;
 
 impl EngineMode {
     /// That of a new engine: off.
@@ -178,7 +168,6 @@ fn say(engines: &[(WindowId, Mode)]) {
 fn in_common(engines: &[(WindowId, Mode)]) -> i64 {
     match *engines {
         [(window, Mode::Plain)] => window as i64,
-        [(window, Mode::Late)] => late(window),
         [(window, Mode::Full)] => full(window),
         _ if engines.iter().all(|&(_, mode)| mode == Mode::Off) => 0,
         _ => EACH,
@@ -205,7 +194,6 @@ mod tests {
         let said = |engines: &[(WindowId, Mode)]| decode(in_common(engines));
         assert_eq!(said(&[]), Common::Off);
         assert_eq!(said(&[(3, Mode::Plain)]), Common::Plain(3));
-        assert_eq!(said(&[(3, Mode::Late)]), Common::Late(3));
         assert_eq!(said(&[(3, Mode::Full)]), Common::Full);
         assert_eq!(in_common(&[(3, Mode::Full)]), full(3));
         assert_ne!(in_common(&[]), full(0));

@@ -102,16 +102,11 @@ impl Engine {
         let _before = std::mem::replace(&mut *lock(&self.late), Arc::clone(&late));
         let is_first = windows.all.is_empty();
         windows.all.push(Window { from: self.clock.ticks(), to: None });
-        let (plain, looking) = match self.clock.is_tsc() {
-            true => (Mode::Plain, Mode::Late),
-            false => (Mode::On, Mode::On),
-        };
-        self.mode.begin_window(looking);
+        self.mode.begin_window(if self.clock.is_tsc() { Mode::Plain } else { Mode::On });
         // A spawn either is recorded from here on, or is seen to have been missed.
         fence(Ordering::SeqCst);
         if is_first && !self.missed.load(Ordering::Relaxed) {
             late.are_below(0);
-            self.mode.change(|_| Some(plain));
         } else if let Some(id) = late::next_task_number() {
             late.are_below(id);
         }
