@@ -23,10 +23,11 @@ use crate::error::Error;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollectorConfig {
     /// How many records each thread's buffer holds at most before it is handed to the store.
-    /// Default: 4096, which is 64 KiB. At most 16 777 216 (2^24).
+    /// Default: 4096, of which it holds 1953 (31 KiB) as long as `max_events` has its default, too. At
+    /// most 16 777 216 (2^24).
     ///
-    /// It holds no more than a 512th of `max_events` (1953 records, 31 KiB, by default) or 1024,
-    /// whichever is more, and no more than a 16th of it; but never fewer than 64.
+    /// It holds no more than a 512th of `max_events` or 1024, whichever is more, and no more than a 16th
+    /// of it; but never fewer than 64.
     pub buffer_capacity: usize,
     /// How many events are kept in all. Default: 1 000 000, which is 16 MB.
     pub max_events: usize,
@@ -38,7 +39,7 @@ pub struct CollectorConfig {
     pub include_spawn_location: bool,
     /// Whether it is recorded when tasks became ready. Default: yes.
     ///
-    /// It makes Tokio read its own clock at each wake and each poll: about 60 ns a poll. Without
+    /// It makes Tokio read its own clock at each wake and each poll: 60 to 150 ns a poll. Without
     /// it a task that was woken and waits for a worker can't be told from one that waits for its
     /// wake-up. It needs this crate's feature `schedule-latency`, and does nothing without.
     pub schedule_latency: bool,

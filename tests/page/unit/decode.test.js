@@ -5,6 +5,7 @@ import test from "node:test";
 
 import { decodeBase64, decodeBase64ByTable } from "../../../tokio-statemap/src/html/page/base64.js";
 import { load } from "../../../tokio-statemap/src/html/page/decode.js";
+import { canInflate } from "../../../tokio-statemap/src/html/page/inflate.js";
 import { encode, pack } from "./encode.js";
 import { TASK_STATES, modelOf, randomOf, randomPicture } from "./random.js";
 
@@ -180,5 +181,24 @@ test("times that a double doesn't hold to the ns come in larger units, and none 
   assert.deepEqual([...section.handed.ns], [5 * 2 ** 11]);
   for (const unit of [0, -1, 0.5, 2 ** 12, "1"]) {
     await assert.rejects(modelOf({ ...picture, unit }), /damaged/);
+  }
+});
+
+test("a browser that can't inflate what is in the page is known before it tries", () => {
+  const real = globalThis.DecompressionStream;
+  // Chrome 80 to 102 has the class, but not this format.
+  const old = class {
+    constructor(format) {
+      if (format === "deflate-raw") throw new TypeError(`Unsupported compression format: '${format}'`);
+    }
+  };
+  try {
+    assert.equal(canInflate(), true);
+    for (const found of [old, undefined]) {
+      globalThis.DecompressionStream = found;
+      assert.equal(canInflate(), false);
+    }
+  } finally {
+    globalThis.DecompressionStream = real;
   }
 });

@@ -4,6 +4,18 @@
 const MOST_INFLATED = 1 << 28;
 
 /**
+ * Whether the browser can do it. Chrome has DecompressionStream from 80 on, and raw deflate streams from 103 on.
+ * @returns {boolean}
+ */
+export function canInflate() {
+  try {
+    return Boolean(new DecompressionStream("deflate-raw"));
+  } catch {
+    return false;
+  }
+}
+
+/**
  * Inflates one raw-deflate stream.
  * @param {Uint8Array} bytes
  * @returns {Promise<Uint8Array>}

@@ -1,5 +1,6 @@
 import { formatNs } from "./time.js";
 import { load } from "./decode.js";
+import { canInflate } from "./inflate.js";
 import { buildCumulative } from "./lanes.js";
 import { longPolls } from "./polls.js";
 import { buildWorkerPolls } from "./worker_polls.js";
@@ -66,8 +67,8 @@ const loadModel = async () => {
   const meta = readJson("statemap-meta");
   showFacts(meta);
   const tail = readJson("statemap-tail");
-  if (typeof DecompressionStream !== "function") {
-    throw new Error("This browser is too old for the picture: it lacks DecompressionStream (Chrome 80, Firefox 113, Safari 16.4 have it).");
+  if (!canInflate()) {
+    throw new Error("This browser is too old for the picture: it can't inflate raw deflate streams (Chrome 103, Firefox 113, Safari 16.4 can).");
   }
   const progress = byId("progress");
   const model = await load(meta, tail, takeChunks(), (share) => { progress.value = share; });
