@@ -1,0 +1,64 @@
+//! Statemap data of every kind, and what may become of it on the way: cut, mixed up, made up.
+//!
+//! Each file follows from its number: the same number, the same file.
+
+mod edits;
+mod seeds;
+
+pub use seeds::Seeds;
+
+/// A pseudo-random sequence (xorshift64*).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The sequence of this number.
+    pub fn new(seed: u64) -> Self {
+        // Numbers that follow each other have sequences that have nothing in common (splitmix64).
+        let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Self((mixed ^ (mixed >> 31)) | 1)
+    }
+
+    /// Any number.
+    pub fn any(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        ((self.any() >> 33) as usize) % n.max(1)
+    }
+
+    /// True once in so many times.
+    pub fn is(&mut self, one_in: usize) -> bool {
+        self.below(one_in) == 0
+    }
+
+    /// One of these.
+    pub fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
+        of[self.below(of.len())]
+    }
+}
+
+impl Seeds {
+    /// The file of a number, and the sequence that goes on with what is done to it.
+    pub fn file(&self, number: u64) -> (Vec<u8>, Random) {
+        let mut random = Random::new(number);
+        let mut file = self.any(&mut random);
+        // Some stay as they are: what passes the check is to be drawn, too.
+        let edits = match random.below(8) {
+            0 => 0,
+            1..4 => 1,
+            _ => 1 + random.below(6),
+        };
+        for _ in 0..edits {
+            edits::edit(&mut random, &mut file, self);
+        }
+        (file, random)
+    }
+}

@@ -1,0 +1,129 @@
+//! Files that are as they should be, or nearly.
+
+use std::fmt::Write;
+
+use tokio_statemap::statemap::{Labels, write_tasks, write_workers};
+
+use super::Random;
+use crate::planted;
+
+/// As the format is described: metadata over many lines, white space, tags that are defined before
+/// and after they are used, twice, with more said of them, or not at all.
+const CPUS: &str = r##"{
+    "start": [ 1544138397, 322335842 ], "title": "CPU activity", "host": "db-1", "entityKind": "CPU",
+    "states": {
+        "idle": { "value": 2, "color": "#e0e0e0" },
+        "user thread": { "value": 0, "color": "#9BC362" },
+        "interrupt": { "value": 1, "color": "teal" },
+        "kernel <thread>": { "value": 3 }
+    }
+}
+{ "time": "133694", "entity": "14", "state": 2 }
+{ "state": 1, "tag": "mpt0", "driver": "mpt_sas", "instance": 0 }
+{ "time": "140000", "entity": "0", "state": 1, "tag": "mpt0" }
+{ "time": "141000", "entity": "0", "state": 0, "tag": "4a0e384" }
+{ "time": "142000", "entity": "2", "state": 3, "tag": "nobody" }
+{ "state": 0, "tag": "4a0e384", "pid": "50378", "execname": "node" }
+{ "state": 1, "tag": "mpt0", "driver": "mpt_sas", "instance": 1 }
+{ "entity": "14", "description": "the last one" }
+{ "time": "150000", "entity": "14", "event": "wake", "target": "0" }
+{ "time": "160000", "entity": "0", "state": 0, "tag": "nobody" }
+{ "time": "173279", "entity": "2", "state": 2 }
+"##;
+
+/// Files to begin with.
+#[derive(Debug)]
+pub struct Seeds(Vec<Vec<u8>>);
+
+impl Default for Seeds {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Seeds {
+    /// Some of this crate's own data, of small runs, and some of others'.
+    pub fn new() -> Self {
+        let mut seeds = vec![
+            CPUS.into(),
+            br#"{"start":[0,0],"title":"","states":{}}"#.into(),
+            b"".into(),
+            br#"{"start":[18446744073709551615,18446744073709551615],"title":"t","states":{"a":{"value":0}}}
+{"time":"0","entity":"e","state":0}
+{"time":"18446744073709551615","entity":"e","state":0}
+"#
+            .into(),
+        ];
+        for (number, tasks) in [1, 3, 12, 40].into_iter().enumerate() {
+            let timeline = planted::random(tasks, number as u64);
+            let labels = Labels { title: "api".to_owned(), host: Some("box".to_owned()) };
+            let (mut of_tasks, mut of_workers) = (Vec::new(), Vec::new());
+            write_tasks(&timeline, &labels, &mut of_tasks).expect("memory takes all");
+            write_workers(&timeline, &labels, &mut of_workers).expect("memory takes all");
+            seeds.extend([of_tasks, of_workers].map(begin_at_a_known_time));
+        }
+        Self(seeds)
+    }
+
+    /// One of them, or one that is made up.
+    pub(super) fn any(&self, random: &mut Random) -> Vec<u8> {
+        match random.is(4) {
+            true => made_up(random).into_bytes(),
+            false => self.0[random.below(self.0.len())].clone(),
+        }
+    }
+}
+
+/// The data of each run alike: the start is when this process asked for it.
+fn begin_at_a_known_time(data: Vec<u8>) -> Vec<u8> {
+    let text = String::from_utf8(data).expect("what is written is UTF-8");
+    let (_, rest) = text.split_once(']').expect("the start is a list");
+    format!("{{\"start\":[1544138397,322335842]{rest}").into_bytes()
+}
+
+/// A file that keeps the rules, with as many states, tags and entities as chance has it, and times of
+/// any size.
+fn made_up(random: &mut Random) -> String {
+    let states = [1, 2, 5, 300][random.below(4)];
+    let names: Vec<_> =
+        (0..states).map(|state| format!("\"s{state}\":{{\"value\":{state}}}")).collect();
+    let start = random.any() >> random.below(64);
+    let kind =
+        random.pick(&["", ",\"entityKind\":\"CPU\"", ",\"host\":\"h\",\"entityKind\":\"y\""]);
+    let mut text = format!(
+        "{{\"start\":[{start},{}],\"title\":\"t\",\"states\":{{{}}}{kind}}}\n",
+        random.below(1_000_000_000),
+        names.join(",")
+    );
+    let entities = [1, 4, 60][random.below(3)];
+    let mut times = vec![None::<u64>; entities];
+    // From a few ns to half of all that there are.
+    let pause = random.below(63);
+    for _ in 0..random.below(300) {
+        let entity = random.below(entities);
+        let longer = (random.any() >> 1) >> pause;
+        let time = match times[entity] {
+            None => longer,
+            Some(last) => match last.checked_add(longer.max(1)) {
+                Some(time) => time,
+                None => continue,
+            },
+        };
+        times[entity] = Some(time);
+        let state = random.below(states);
+        let tag = random.is(3).then(|| random.below(5));
+        let tag = tag.map_or_else(String::new, |tag| format!(",\"tag\":\"{tag}\""));
+        if random.is(10) && !tag.is_empty() {
+            let _ = writeln!(text, "{{\"state\":{state}{tag},\"about\":[1,{{}}]}}");
+        }
+        let _ = writeln!(
+            text,
+            "{{\"time\":\"{time}\",\"entity\":\"e{entity}\",\"state\":{state}{tag}}}"
+        );
+        if random.is(30) {
+            let _ =
+                writeln!(text, "{{\"time\":\"{time}\",\"entity\":\"e{entity}\",\"event\":\"w\"}}");
+        }
+    }
+    text
+}
