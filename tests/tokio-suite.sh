@@ -250,10 +250,9 @@ verdict() {
         awk '{ print "  " $1 " " $2 ": " $3 " and " $4 ", alone (try " $5 ") both " $6 }' "$work/settled"
     fi
     # Some need what a machine may not have, such as the internet: that says nothing of the attribute.
-    bad=$(grep -E ' (FAILED|no-result)$' "$work/results.plain" || true)
-    if [[ -n $bad ]]; then
+    if grep -qE ' (FAILED|no-result)$' "$work/results.plain"; then
         printf "\nThese fail under Tokio's own attributes:\n"
-        sed 's/^/  /' <<<"$bad"
+        grep -E ' (FAILED|no-result)$' "$work/results.plain" | sed 's/^/  /'
     fi
     bad=$(grep -h ' did-not-compile$' "$work"/results.* | cut -d ' ' -f 1 | sort -u || true)
     if [[ -n $bad ]]; then
