@@ -363,7 +363,7 @@ fn on_wrong_workers(timeline: &Timeline, truth: &Truth) -> Vec<(TaskKey, Vec<Opt
 /// While nothing is recorded, `block_in_place` gives workers to other threads, and the threads that had
 /// them to other workers.
 fn workers_move_while(is_full: bool) {
-    for round in 0..12 {
+    for round in 0..25 {
         let config = CollectorConfig {
             keep: if is_full { Keep::First } else { Keep::Last },
             max_events: if is_full { 5000 } else { 1_000_000 },

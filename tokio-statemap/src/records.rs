@@ -104,6 +104,13 @@ impl Records {
     #[inline(never)]
     fn add_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId) {
         if !Engine::add_poll_start(window, || (number(meta.id()), ready_for(meta))) {
+            self.add_late_poll_start(meta, window);
+        }
+    }
+
+    #[inline(never)]
+    fn add_late_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId) {
+        if !Engine::add_late_poll_start(window, || (number(meta.id()), ready_for(meta))) {
             self.poll_started(meta);
         }
     }

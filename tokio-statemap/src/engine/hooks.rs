@@ -68,22 +68,22 @@ impl Engine {
         )
     }
 
-    /// See [`poll_started`](Self::poll_started).
+    /// See [`poll_started`](Self::poll_started). Of a task that was spawned in the window.
     #[inline]
     pub(crate) fn add_poll_start(
         window: WindowId,
-        poll: impl Fn() -> (u64, Option<Duration>),
+        poll: impl FnOnce() -> (u64, Option<Duration>),
     ) -> bool {
-        lane::push_poll_start(window, || {
-            let (id, ready_for) = poll();
-            let (kind, payload) = match ready_for {
-                None => (Kind::PollStart, id),
-                Some(ready_for) => {
-                    (Kind::PollStartReady, pack_ready(id, ready_for.as_nanos() as u64)?)
-                }
-            };
-            Some((Record::event(tsc::ticks(), kind, payload), id))
-        })
+        lane::push_poll_start(window, || poll_start(poll()))
+    }
+
+    /// The same of a task that lives since before the window.
+    #[inline]
+    pub(crate) fn add_late_poll_start(
+        window: WindowId,
+        poll: impl FnOnce() -> (u64, Option<Duration>),
+    ) -> bool {
+        lane::push_late_poll_start(window, || poll_start(poll()))
     }
 
     /// See [`poll_ended`](Self::poll_ended). Only the end of a poll whose start was not seen says which
@@ -385,4 +385,14 @@ impl Engine {
             }
         }
     }
+}
+
+/// The start of a task's poll, with the task; `None` if they don't fit into a record.
+#[inline]
+fn poll_start((id, ready_for): (u64, Option<Duration>)) -> Option<(Record, u64)> {
+    let (kind, payload) = match ready_for {
+        None => (Kind::PollStart, id),
+        Some(ready_for) => (Kind::PollStartReady, pack_ready(id, ready_for.as_nanos() as u64)?),
+    };
+    Some((Record::event(tsc::ticks(), kind, payload), id))
 }

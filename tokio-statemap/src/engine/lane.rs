@@ -135,7 +135,6 @@ thread_local! {
     static HOT: Hot = const { Hot {
         window: Cell::new(0),
         worker_in: Cell::new(0),
-        polls_in: Cell::new(0),
         polled: Cell::new(NO_TASK),
         writer: PenHolder::new(),
         late_below: Cell::new(0),
@@ -155,13 +154,11 @@ struct Hot {
     window: Cell<WindowId>,
     /// The same, but also 0 while it isn't noted which worker the thread is.
     worker_in: Cell<WindowId>,
-    /// The same, but also 0 while tasks may live since before the window.
-    polls_in: Cell<WindowId>,
     /// The task whose poll started last.
     polled: Cell<u64>,
     /// The lane's, while `window` isn't 0.
     writer: PenHolder<Record>,
-    /// Tasks with smaller numbers may live since before the window.
+    /// Tasks with smaller numbers may live since before the window. Most times 0.
     late_below: Cell<u64>,
     /// The location of the last spawn: its address, and its number.
     location: Cell<(usize, LocationId)>,
@@ -180,25 +177,41 @@ pub(crate) fn push_of_worker(window: WindowId, record: impl FnOnce() -> Record) 
     HOT.with(|hot| hot.worker_in.get() == window && hot.push(record()))
 }
 
-/// The same with the start of a poll, whose record comes with the task's number. Not if that task lives
-/// since before the window and wasn't introduced in it.
+/// The same with the start of a poll, whose record comes with the task's number. Not if that task may
+/// live since before the window.
 #[inline]
 pub(crate) fn push_poll_start(
     window: WindowId,
-    record: impl Fn() -> Option<(Record, u64)>,
+    record: impl FnOnce() -> Option<(Record, u64)>,
+) -> bool {
+    push_poll_start_if(window, record, |hot, id| id >= hot.late_below.get())
+}
+
+/// The same if that task lives since before the window, and was introduced in it.
+#[inline]
+pub(crate) fn push_late_poll_start(
+    window: WindowId,
+    record: impl FnOnce() -> Option<(Record, u64)>,
+) -> bool {
+    push_poll_start_if(window, record, Hot::is_introduced)
+}
+
+#[inline]
+fn push_poll_start_if(
+    window: WindowId,
+    record: impl FnOnce() -> Option<(Record, u64)>,
+    is_meant: impl FnOnce(&Hot, u64) -> bool,
 ) -> bool {
     HOT.with(|hot| {
-        // Twice the same, so that only where it has to be anyone looks who it is.
-        if hot.polls_in.get() == window {
-            let Some((record, id)) = record() else { return false };
-            hot.push_poll_start(record, id)
-        } else if hot.worker_in.get() == window {
-            let Some((record, id)) = record() else { return false };
-            let is_known = id >= hot.late_below.get() || hot.is_introduced(id);
-            is_known && hot.push_poll_start(record, id)
-        } else {
-            false
+        if hot.worker_in.get() != window {
+            return false;
         }
+        let Some((record, id)) = record() else { return false };
+        let pushed = is_meant(hot, id) && hot.push(record);
+        if pushed {
+            hot.polled.set(id);
+        }
+        pushed
     })
 }
 
@@ -216,7 +229,6 @@ pub(crate) fn push_end(window: WindowId, record: impl FnOnce() -> (Record, u64))
         let pushed = hot.push(record);
         if pushed && hot.polled.get() != id {
             hot.worker_in.set(0);
-            hot.polls_in.set(0);
         }
         pushed
     })
@@ -257,17 +269,8 @@ impl Hot {
         self.writer.push(record)
     }
 
-    #[inline]
-    fn push_poll_start(&self, record: Record, id: u64) -> bool {
-        let pushed = self.push(record);
-        if pushed {
-            self.polled.set(id);
-        }
-        pushed
-    }
-
     /// Whether the task `id`, which lives since before the window, was introduced in it.
-    #[inline(never)]
+    #[inline]
     fn is_introduced(&self, id: u64) -> bool {
         let late = self.late.take();
         let is_introduced = late.as_ref().is_some_and(|late| late.is_introduced(id));
@@ -281,7 +284,6 @@ impl Hot {
         // No other lane ever was in that window.
         if self.window.get() == lane.window && lane.window != 0 {
             self.window.set(0);
-            self.polls_in.set(0);
             lane.worker_is_stale |= self.worker_in.replace(0) != lane.window;
             lane.polled = self.polled.get();
             lane.writer = self.writer.replace(None);
@@ -297,14 +299,11 @@ impl Hot {
         let result = f(lane);
         self.writer.replace(lane.writer.take());
         self.writer.fetch(lane.dropped_next);
-        let late_below = lane.late.as_ref().map_or(0, |late| late.below());
-        let worker_in = if lane.worker_is_stale { 0 } else { lane.window };
-        self.worker_in.set(worker_in);
-        self.polls_in.set(if late_below == 0 { worker_in } else { 0 });
+        self.worker_in.set(if lane.worker_is_stale { 0 } else { lane.window });
         self.polled.set(lane.polled);
         self.location.set(lane.location);
         self.buffer.set(lane.buffer);
-        self.late_below.set(late_below);
+        self.late_below.set(lane.late.as_ref().map_or(0, |late| late.below()));
         self.late.set(lane.late.take());
         self.window.set(lane.window);
         result
