@@ -30,6 +30,9 @@ pub struct CollectorConfig {
     /// of it; but never fewer than 64.
     pub buffer_capacity: usize,
     /// How many events are kept in all. Default: 1 000 000, which is 16 MB.
+    ///
+    /// With [`Keep::Last`] each task that lives takes 30 to 45 bytes besides, from when its spawn is
+    /// dropped to its end: 45 MB at most for a million.
     pub max_events: usize,
     /// Which events are kept once there are more than `max_events`. Default: the last.
     pub keep: Keep,
@@ -92,7 +95,8 @@ pub enum Keep {
     /// The first ones: at `max_events` recording stops, and what comes then is counted. Once they are
     /// drained ([`Collector::drain_events`](crate::Collector::drain_events)) it goes on.
     First,
-    /// The last ones: the oldest are dropped (a flight recorder).
+    /// The last ones: the oldest are dropped (a flight recorder). Of each task that still lives it is
+    /// remembered where it was spawned, and by whom.
     #[default]
     Last,
 }

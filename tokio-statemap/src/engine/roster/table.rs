@@ -159,7 +159,7 @@ impl Table {
     /// Takes out whom `is_kept` says no to.
     pub(super) fn retain(&mut self, is_kept: &impl Fn(&Packed) -> bool) {
         let mut place = 0;
-        self.len = 0;
+        let before = std::mem::take(&mut self.len);
         while place < self.entries.len() {
             let entry = &mut self.entries[place];
             if entry.id != NONE && is_kept(&entry.member) {
@@ -169,8 +169,10 @@ impl Table {
             }
             place += 1;
         }
-        // Those that are left may not be found where they are.
-        self.resize((self.len * 2).max(Self::LEAST));
+        if self.len < before {
+            // Those that are left may not be found where they are.
+            self.resize((self.len * 2).max(Self::LEAST));
+        }
     }
 
     #[cold]
