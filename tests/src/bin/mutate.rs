@@ -4,7 +4,7 @@
 //! `mutate [--from NUMBER] [--count FILES] [--seconds SECONDS] [FILE…]`
 //!
 //! None may panic, take over 5 s of processor time or over 1 GB. What does is left in a file that is
-//! named; as an argument it is tried again. With `--seconds` it goes on until then.
+//! named; as an argument it is tried again, and so it is by its number. With `--seconds` it goes on until then.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io;
@@ -89,7 +89,6 @@ fn main() -> ExitCode {
     if files.is_empty() {
         let seeds = Seeds::new();
         let started = Instant::now();
-        let mut last: Option<Statemap> = None;
         let is_over = |files: u64| match (most, seconds) {
             (Some(most), _) if files >= most => true,
             (_, Some(seconds)) => started.elapsed() >= Duration::from_secs(seconds),
@@ -100,9 +99,11 @@ fn main() -> ExitCode {
                 break;
             }
             let (file, mut random) = seeds.file(number);
-            let read = watched
-                .run(number, &file, || put_through(&file, last.take(), &mut random, &mut counts));
-            last = read;
+            // A number says what becomes of both.
+            let other = random.is(2).then(|| seeds.whole(!number));
+            watched.run(number, &file, || {
+                put_through(&file, other.as_deref(), &mut random, &mut counts);
+            });
             if counts.files % 1_000 == 0 {
                 eprintln!("{} files after {:.0?}", counts.files, started.elapsed());
             }
@@ -113,13 +114,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Gives what was read, for a picture of it beside the next one.
-fn put_through(
-    file: &[u8],
-    other: Option<Statemap>,
-    random: &mut Random,
-    counts: &mut Counts,
-) -> Option<Statemap> {
+/// All that may become of a file, alone or beside another one.
+fn put_through(file: &[u8], other: Option<&[u8]>, random: &mut Random, counts: &mut Counts) {
     counts.files += 1;
     counts.checked += u64::from(check(file).is_ok());
     counts.ours += u64::from(check_ours(file).is_ok());
@@ -128,14 +124,12 @@ fn put_through(
         Err(error) => {
             let told = error.to_string();
             assert!(told.len() < 4_000 && !told.contains('\n'), "{told}");
-            return None;
+            return;
         }
     };
     counts.read += 1;
-    // Alone, beside the one before, or in part.
-    let kept = statemap.clone();
     let mut files = vec![statemap];
-    if let Some(other) = other.filter(|_| random.is(2)) {
+    if let Some(other) = other.and_then(|other| read(other).ok()) {
         counts.pairs += 1;
         files.push(other);
     }
@@ -145,7 +139,6 @@ fn put_through(
         cut(&mut files, begin, (!random.is(3)).then_some(length));
     }
     draw(&files, random);
-    Some(kept)
 }
 
 fn draw(files: &[Statemap], random: &mut Random) {

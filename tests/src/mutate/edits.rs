@@ -74,7 +74,7 @@ const NAMES: [&str; 18] = [
 
 /// Does one thing to `file`.
 pub(super) fn edit(random: &mut Random, file: &mut Vec<u8>, seeds: &Seeds) {
-    match random.below(15) {
+    match random.below(21) {
         0 => flip(random, file),
         1 => splice(random, file, &[]),
         2 => {
@@ -94,8 +94,9 @@ pub(super) fn edit(random: &mut Random, file: &mut Vec<u8>, seeds: &Seeds) {
         8 => text(random, file),
         9 => lines(random, file),
         10 => nest(random, file),
-        11 => many(random, file),
-        12 => far(random, file),
+        11 | 15 => many(random, file),
+        // What is still in order afterwards is read to its end.
+        12 | 16..=19 => far(random, file),
         13 => file.extend(seeds.any(random)),
         _ => record(random, file),
     }
@@ -149,11 +150,24 @@ fn all_numbers(random: &mut Random, file: &mut Vec<u8>) {
     }
     let (from, to) = found[random.below(found.len())];
     let (old, new) = (file[from..to].to_vec(), random.pick(&NUMBERS));
-    for &(from, to) in found.iter().rev() {
-        if file[from..to] == old {
-            file.splice(from..to, new.bytes());
+    let same = found.into_iter().filter(|&(from, to)| file[from..to] == old);
+    *file = replaced(file, &same.collect::<Vec<_>>(), new);
+}
+
+/// The file with other text in the place of some stretches.
+fn replaced(file: &[u8], stretches: &[(usize, usize)], with: &str) -> Vec<u8> {
+    let mut replaced = Vec::with_capacity(file.len() + stretches.len() * with.len());
+    let mut behind = 0;
+    for &(from, to) in stretches {
+        // What is part of the one before is gone already.
+        if from >= behind {
+            replaced.extend(&file[behind..from]);
+            replaced.extend(with.bytes());
+            behind = to;
         }
     }
+    replaced.extend(&file[behind..]);
+    replaced
 }
 
 /// Another key or name for one or all that are equal.
@@ -164,13 +178,12 @@ fn name(random: &mut Random, file: &mut Vec<u8>) {
     if found.is_empty() {
         return;
     }
-    let replaced = match random.is(2) {
+    let chosen = match random.is(2) {
         true => vec![found[random.below(found.len())]],
         false => found,
     };
-    for at in replaced.into_iter().rev() {
-        file.splice(at..at + old.len(), new.bytes());
-    }
+    let stretches: Vec<_> = chosen.into_iter().map(|at| (at, at + old.len())).collect();
+    *file = replaced(file, &stretches, new);
 }
 
 /// Text behind a quote.
