@@ -1,4 +1,4 @@
-//! A runtime whose threads have hardly more stack than Tokio itself needs runs with us, too.
+//! A runtime whose threads have no more stack than Tokio itself needs runs with us, too.
 #![cfg(all(tokio_unstable, target_os = "linux"))]
 
 use tests::child::{Ended, Running, command, folder};
@@ -21,7 +21,9 @@ fn threads_with_little_stack_are_recorded() {
         assert!(least < 1 << 20, "it is not for the stack that it fails");
     }
     println!("without us it takes {least} bytes");
-    for stack_bytes in [least + PAGE, least + 2 * PAGE, 64 << 10] {
+    // Where nothing is optimized, our frames are larger than theirs.
+    let more = if cfg!(debug_assertions) { PAGE } else { 0 };
+    for stack_bytes in [least + more, least + 2 * PAGE, 64 << 10] {
         let ended = run("observed", stack_bytes);
         assert!(ended.status.success(), "{stack_bytes} bytes, {least} without us: {ended:?}");
         assert_eq!(ended.stdout, "the last line\n");
