@@ -78,11 +78,10 @@ mod system {
     ///
     /// It is what the system has called a handler with that was set with SA_SIGINFO.
     pub(super) unsafe fn is_sent_by_this_process(info: *const libc::siginfo_t) -> bool {
+        // SI_USER and SI_TKILL, which not every `libc` has that Tokio may be locked to.
+        const SENT: [libc::c_int; 2] = [0, -6];
         // SAFETY: as this function's own; such a signal has a sender. Test: `ways_out::interrupted`.
-        unsafe {
-            let is_sent = [libc::SI_USER, libc::SI_TKILL].contains(&(*info).si_code);
-            is_sent && (*info).si_pid() == libc::getpid()
-        }
+        unsafe { SENT.contains(&(*info).si_code) && (*info).si_pid() == libc::getpid() }
     }
 }
 
