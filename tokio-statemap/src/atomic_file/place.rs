@@ -107,7 +107,10 @@ impl Place {
         // A terminal must not become the program's by this.
         let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_NOCTTY | wait;
         let file = match self.folder.file(&self.name, flags, 0, links) {
-            Err(error) if error.raw_os_error() == Some(libc::ENXIO) => {
+            // Where one waits for readers it is something else: a socket, which can't be opened.
+            Err(error)
+                if error.raw_os_error() == Some(libc::ENXIO) && readers == Readers::Expect =>
+            {
                 return Err(io::Error::new(io::ErrorKind::BrokenPipe, "nobody reads from it"));
             }
             Err(error) if error.raw_os_error() == Some(libc::ELOOP) => return Ok(None),

@@ -197,6 +197,16 @@ fn a_relative_path_and_one_that_goes_up_and_down() {
     assert_eq!(scratch.names(), ["a"]);
 }
 
+/// That nobody reads is said where one doesn't wait for readers, and nowhere else: the command takes it
+/// for a reader who has seen enough.
+#[test]
+fn a_socket_is_no_pipe_that_nobody_reads() {
+    let scratch = Scratch::new();
+    let _listener = std::os::unix::net::UnixListener::bind(scratch.path("socket")).unwrap();
+    let error = write(&scratch.path("socket"), |w| w.write_all(b"text")).unwrap_err();
+    assert_ne!(error.kind(), io::ErrorKind::BrokenPipe);
+}
+
 /// Of systems without descriptors of folders.
 #[test]
 fn by_paths_alone() {
