@@ -171,8 +171,9 @@ fn create_hidden(place: &Place, mode: u32) -> io::Result<(File, OsString)> {
         match lock(&file, Lock::Exclusive) {
             // Somebody takes it for a leftover.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            // Where there are no locks, nothing is taken for a leftover.
-            _ if file.metadata()?.nlink() > 0 => return Ok((file, name)),
+            // Where there are no locks, nothing is taken for a leftover. Whether it still has its name
+            // only the folder tells: there are file systems that don't count names.
+            _ if place.folder.entry(&name)?.is_some() => return Ok((file, name)),
             _ => {}
         }
     }
