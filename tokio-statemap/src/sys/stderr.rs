@@ -10,6 +10,8 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
 use crate::patience;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use crate::sys::secure::is_writable;
 
 const FD: RawFd = libc::STDERR_FILENO;
 
@@ -119,7 +121,8 @@ fn open_again(kind: Kind) -> Option<File> {
     };
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     let open = || File::options().write(true).custom_flags(flags).open(PATH).ok();
-    is_meant.then(open).flatten()
+    // What can't be written as it is must not be written because this process may: its caller may not.
+    (is_meant && is_writable(FD)).then(open).flatten()
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
