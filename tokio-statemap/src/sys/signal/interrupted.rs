@@ -6,8 +6,9 @@ use std::ffi::c_void;
 /// with EINTR (`pause`, `poll`, `nanosleep` and others do so in spite of SA_RESTART), or has itself sent the
 /// signal.
 ///
-/// In such a call a thread is in no function of an allocator or of ours that others wait for. Anywhere else
-/// it may be, and has to go on.
+/// In a call that fails with EINTR a thread is in no function of an allocator or of ours that others wait
+/// for. Anywhere else it may be, and has to go on. (Where a call comes to 0 and another thread of this process
+/// has sent the signal it may be, too, as in `munmap`: it is not kept for ever.)
 ///
 /// # Safety
 ///
