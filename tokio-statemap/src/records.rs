@@ -103,14 +103,14 @@ impl Records {
 
     #[inline(never)]
     fn add_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId) {
-        if !Engine::add_poll_start(window, || (number(meta.id()), ready_for(meta))) {
-            self.add_late_poll_start(meta, window);
+        if !Engine::add_poll_start(window, || number(meta.id()), || ready_for(meta)) {
+            self.add_late_poll_start(meta);
         }
     }
 
     #[inline(never)]
-    fn add_late_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId) {
-        if !Engine::add_late_poll_start(window, || (number(meta.id()), ready_for(meta))) {
+    fn add_late_poll_start(&self, meta: &TaskMeta<'_>) {
+        if !self.engine.add_late_poll_start(|| number(meta.id()), || ready_for(meta)) {
             self.poll_started(meta);
         }
     }

@@ -12,7 +12,7 @@ const TOLERANCE: f64 = 2.0;
 /// At most so many instructions more may a poll take once recording was started late, or again: of a task
 /// that was spawned since, and of one from before.
 const MORE_IF_LATE: [(Variant, f64); 3] =
-    [(Variant::Late, 10.0), (Variant::Restarted, 10.0), (Variant::Before, 110.0)];
+    [(Variant::Late, 10.0), (Variant::Restarted, 10.0), (Variant::Before, 120.0)];
 
 /// Compares the instructions that recording adds to a poll with those that are committed, and those of a
 /// late start with those of an early one.

@@ -72,18 +72,21 @@ impl Engine {
     #[inline]
     pub(crate) fn add_poll_start(
         window: WindowId,
-        poll: impl FnOnce() -> (u64, Option<Duration>),
+        id: impl FnOnce() -> u64,
+        ready_for: impl FnOnce() -> Option<Duration>,
     ) -> bool {
-        lane::push_poll_start(window, || poll_start(poll()))
+        lane::push_poll_start(window, id, |id| poll_start(id, ready_for()))
     }
 
-    /// The same of a task that lives since before the window.
+    /// The same of a task that lives since before the window. It is asked for anew, so that most hooks
+    /// needn't keep it until they know that they don't come here.
     #[inline]
     pub(crate) fn add_late_poll_start(
-        window: WindowId,
-        poll: impl FnOnce() -> (u64, Option<Duration>),
+        &self,
+        id: impl FnOnce() -> u64,
+        ready_for: impl FnOnce() -> Option<Duration>,
     ) -> bool {
-        lane::push_late_poll_start(window, || poll_start(poll()))
+        lane::push_late_poll_start(self.mode.window(), id, |id| poll_start(id, ready_for()))
     }
 
     /// See [`poll_ended`](Self::poll_ended). Only the end of a poll whose start was not seen says which
@@ -387,12 +390,12 @@ impl Engine {
     }
 }
 
-/// The start of a task's poll, with the task; `None` if they don't fit into a record.
+/// The start of a task's poll; `None` if that doesn't fit into a record.
 #[inline]
-fn poll_start((id, ready_for): (u64, Option<Duration>)) -> Option<(Record, u64)> {
+fn poll_start(id: u64, ready_for: Option<Duration>) -> Option<Record> {
     let (kind, payload) = match ready_for {
         None => (Kind::PollStart, id),
         Some(ready_for) => (Kind::PollStartReady, pack_ready(id, ready_for.as_nanos() as u64)?),
     };
-    Some((Record::event(tsc::ticks(), kind, payload), id))
+    Some(Record::event(tsc::ticks(), kind, payload))
 }

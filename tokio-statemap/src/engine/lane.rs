@@ -177,37 +177,39 @@ pub(crate) fn push_of_worker(window: WindowId, record: impl FnOnce() -> Record) 
     HOT.with(|hot| hot.worker_in.get() == window && hot.push(record()))
 }
 
-/// The same with the start of a poll, whose record comes with the task's number. Not if that task may
-/// live since before the window.
+/// The same with the start of a poll, whose record is told the task's number. Not if that task may live
+/// since before the window.
 #[inline]
 pub(crate) fn push_poll_start(
     window: WindowId,
-    record: impl FnOnce() -> Option<(Record, u64)>,
+    id: impl FnOnce() -> u64,
+    record: impl FnOnce(u64) -> Option<Record>,
 ) -> bool {
-    push_poll_start_if(window, record, |hot, id| id >= hot.late_below.get())
+    push_poll_start_if(window, |hot| Some(id()).filter(|&id| id >= hot.late_below.get()), record)
 }
 
 /// The same if that task lives since before the window, and was introduced in it.
 #[inline]
 pub(crate) fn push_late_poll_start(
     window: WindowId,
-    record: impl FnOnce() -> Option<(Record, u64)>,
+    id: impl FnOnce() -> u64,
+    record: impl FnOnce(u64) -> Option<Record>,
 ) -> bool {
-    push_poll_start_if(window, record, Hot::is_introduced)
+    push_poll_start_if(window, |hot| Some(id()).filter(|&id| hot.is_introduced(id)), record)
 }
 
 #[inline]
 fn push_poll_start_if(
     window: WindowId,
-    record: impl FnOnce() -> Option<(Record, u64)>,
-    is_meant: impl FnOnce(&Hot, u64) -> bool,
+    id: impl FnOnce(&Hot) -> Option<u64>,
+    record: impl FnOnce(u64) -> Option<Record>,
 ) -> bool {
     HOT.with(|hot| {
         if hot.worker_in.get() != window {
             return false;
         }
-        let Some((record, id)) = record() else { return false };
-        let pushed = is_meant(hot, id) && hot.push(record);
+        let Some(id) = id(hot) else { return false };
+        let pushed = record(id).is_some_and(|record| hot.push(record));
         if pushed {
             hot.polled.set(id);
         }

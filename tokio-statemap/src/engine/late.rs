@@ -72,8 +72,8 @@ impl TaskSet {
     fn contains(&self, id: u64) -> bool {
         let Some(parts) = self.parts.get() else { return false };
         let hash = hash(id);
-        // Most are in the largest.
-        let tables = parts[hash as usize % PARTS].iter().rev().filter_map(OnceLock::get);
+        // As they are filled one after the other.
+        let tables = parts[hash as usize % PARTS].iter().map_while(OnceLock::get);
         tables.map(|table| bucket(table, hash)).any(|bucket| bucket.contains(id))
     }
 
