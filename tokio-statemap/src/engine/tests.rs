@@ -282,3 +282,44 @@ fn full_is_a_gap() {
     assert!(!engine.is_recording(), "a drain starts nothing");
     assert!(lock(&engine.windows).all.iter().all(|window| window.to.is_some()));
 }
+
+/// Threads that end while nothing is recorded leave a note of that. It is no part of what was recorded.
+#[test]
+fn a_thread_that_ends_while_it_is_stopped_moves_no_edge() {
+    for keep in [Keep::First, Keep::Last] {
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(1).thread_keep_alive(Duration::from_millis(30));
+        let config = CollectorConfig { keep, ..CollectorConfig::default() };
+        let (engine, runtime) = runtime(builder, config);
+        let threads_end = || std::thread::sleep(Duration::from_millis(150));
+        engine.start();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        runtime.block_on(async {
+            let begun = Arc::new(AtomicBool::new(false));
+            let began = Arc::clone(&begun);
+            let poll = tokio::spawn(async move {
+                began.store(true, Ordering::SeqCst);
+                ended.recv().expect_err("nothing is sent");
+            });
+            while !begun.load(Ordering::SeqCst) {
+                yield_now().await;
+            }
+            tokio::task::spawn_blocking(|| ()).await.expect("it ends");
+            engine.stop();
+            let stopped_ns = Snapshot::take(&engine, false).end_ns;
+            Snapshot::take(&engine, true);
+            drop(end);
+            poll.await.expect("it ends");
+            threads_end();
+            let snapshot = Snapshot::take(&engine, false);
+            // The clock's scale is known better each time.
+            let moved_ns = snapshot.end_ns.abs_diff(stopped_ns);
+            assert!(moved_ns < 1_000_000, "{keep:?}: {moved_ns}");
+            engine.start();
+            let snapshot = Snapshot::take(&engine, false);
+            let timeline = Timeline::from_snapshot(&snapshot);
+            assert!(timeline.begin_ns > stopped_ns, "{keep:?}");
+            assert!(timeline.tasks.is_empty(), "{keep:?}: {:?}", timeline.tasks);
+        });
+    }
+}

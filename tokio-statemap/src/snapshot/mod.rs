@@ -87,7 +87,7 @@ impl Snapshot {
         let first = windows.first().map_or(now, |window| window.from);
         let times = Times { scale, zero_ns: scale.ns(first) };
         // Records of the last instant may be a little younger than `now`.
-        let last = segments.iter().filter_map(|s| s.records().last()).map(|r| r.ticks).max();
+        let last = segments.iter().filter_map(last_event).map(|r| r.ticks).max();
         let end_of = |window: &Window| window.to.unwrap_or(now.max(last.unwrap_or(now)));
         let end = windows.last().map_or(now, end_of).max(last.unwrap_or(0));
         let mut snapshot = Self {
@@ -120,7 +120,7 @@ impl Snapshot {
         }
         if is_full || self.config.keep == Keep::First && surplus > 0 {
             // Nothing is known from the last event that was kept on.
-            let records = self.segments.iter().filter_map(|s| s.records().last());
+            let records = self.segments.iter().filter_map(last_event);
             let last = records.map(|record| record.ticks).max();
             self.end_ns = last.map_or(self.begin_ns, |ticks| self.times.ns(ticks));
             self.windows.retain(|&(from, _)| from <= self.end_ns);
@@ -129,7 +129,7 @@ impl Snapshot {
             }
         }
         if self.roster.has_absorbed() {
-            let records = self.segments.iter().filter_map(|s| s.records().first());
+            let records = self.segments.iter().filter_map(first_event);
             let first = records.map(|record| record.ticks).min();
             self.begin_ns = first.map_or(self.end_ns, |ticks| self.times.ns(ticks));
             self.roster.look_from(first.unwrap_or(u64::MAX), windows);
@@ -222,6 +222,16 @@ impl Snapshot {
         events.sort_by_key(Event::time_ns);
         events
     }
+}
+
+// Edges are where events are. A thread's end is noted while nothing is recorded, too.
+
+fn first_event(segment: &Segment) -> Option<&Record> {
+    segment.records().iter().find(|record| record.is_event())
+}
+
+fn last_event(segment: &Segment) -> Option<&Record> {
+    segment.records().iter().rfind(|record| record.is_event())
 }
 
 /// What a record, with the notes before it, says.
