@@ -81,19 +81,20 @@ impl Builder {
         self.tasks.entry(id).or_default().carried = Some(polled);
     }
 
-    /// A thread, as it was at the left edge; `polls` are the tasks it was polling, and whether they
-    /// still lived.
+    /// A thread, as it was at the left edge, when it was `worker`; `polls` are the tasks it was polling, and
+    /// whether they still lived.
     pub(crate) fn carry_thread(
         &mut self,
         thread: u32,
         known: &Stream,
+        worker: Option<u32>,
         polls: impl Iterator<Item = (u64, bool)>,
     ) {
         let begin_ns = self.begin_ns;
         let state = self.threads.entry(thread).or_default();
         state.is_used = true;
         state.window = self.windows.partition_point(|w| w.0 <= begin_ns).saturating_sub(1);
-        if let Some(worker) = known.worker {
+        if let Some(worker) = worker {
             let now = match (known.stopped, known.parked) {
                 (true, _) => WorkerState::Stopped,
                 (_, Some(true)) => WorkerState::Parked,
@@ -106,7 +107,7 @@ impl Builder {
                 state.dead_polls.push(id);
                 continue;
             }
-            let poll = Poll::open(begin_ns, thread, known.worker).cut_left();
+            let poll = Poll::open(begin_ns, thread, worker).cut_left();
             state.polls.push((id, poll));
         }
     }

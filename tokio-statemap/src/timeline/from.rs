@@ -100,8 +100,8 @@ impl Timeline {
     }
 }
 
-/// All that is known, but of tasks from before the left edge, which come with it, by their ids; read part by part: each on a thread of its own, as no event of another thread is
-/// needed to read what one saw.
+/// All that is known, but of tasks from before the left edge, which come with it, by their ids; read part
+/// by part: each on a thread of its own, as no event of another thread is needed to read what one saw.
 fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
     let new = || Builder::new(snapshot.windows.clone(), snapshot.begin_ns);
     let mut first = new();
@@ -128,7 +128,8 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
         // Which reads what the thread did then, if it did anything.
         let is_before = |part: &&[Segment]| part.last().is_some_and(|s| s.stream < thread);
         let part = parts.partition_point(is_before).min(builders.len() - 1);
-        builders[part].carry_thread(thread, known, polls);
+        let worker = known.worker.filter(|_| !snapshot.roster.has_lost_worker(known));
+        builders[part].carry_thread(thread, known, worker, polls);
     }
     let read = |mut builder: Builder, part: &[Segment]| {
         snapshot.read(part, |_, reading| match &reading {

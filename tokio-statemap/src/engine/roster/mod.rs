@@ -46,6 +46,8 @@ pub(crate) struct Stream {
     pub(crate) location: Option<LocationId>,
     pub(crate) ready_for_ns: Option<u64>,
     pub(crate) stopped: bool,
+    /// The window of recording that it was last seen in.
+    window: usize,
     terminated: Option<u64>,
 }
 
@@ -87,6 +89,15 @@ impl Roster {
 
     pub(crate) fn streams(&self) -> impl Iterator<Item = (StreamId, &Stream)> {
         self.streams.iter().map(|(id, stream)| (*id, stream))
+    }
+
+    /// Whether another thread was seen as the worker that `stream` was, in a later window of recording: it
+    /// has lost it in between, which nobody saw.
+    pub(crate) fn has_lost_worker(&self, stream: &Stream) -> bool {
+        stream.worker.is_some_and(|worker| {
+            let mut others = self.streams.iter().map(|(_, other)| other);
+            others.any(|other| other.worker == Some(worker) && other.window > stream.window)
+        })
     }
 
     /// Learns from records that are dropped: those of one stream in their order. `windows` are the
@@ -144,6 +155,7 @@ impl Roster {
     fn absorb_records(&mut self, id: StreamId, records: &[Record]) {
         // For its own time, so that the rest can be changed meanwhile.
         let (place, mut stream) = self.take_stream(id);
+        stream.window = self.window;
         let mut ended = false;
         let mut later = records;
         while let [record, rest @ ..] = later {
@@ -432,6 +444,30 @@ mod tests {
         roster.absorb(&[at(1), at(11)], &windows);
         assert!(roster.members().all(|(id, _, lives)| (id, lives) == (1, Lives::Surely)));
         assert_eq!(roster.members().count(), 1);
+    }
+
+    #[test]
+    fn a_worker_is_whose_it_was_seen_to_be_last() {
+        let windows = [0, 10].map(|from| Window { from, to: None });
+        let parked = |stream, from: u64| {
+            of(
+                stream,
+                [(Kind::Role, 1), (Kind::Park, 0)]
+                    .map(|(kind, id)| Record::new(from, kind, id))
+                    .into_iter(),
+            )
+        };
+        let mut roster = Roster::default();
+        roster.absorb(&[parked(7, 1)], &windows);
+        let lost = |roster: &Roster| {
+            let lost = roster.streams().filter(|(_, stream)| roster.has_lost_worker(stream));
+            lost.map(|(id, _)| id).collect::<Vec<_>>()
+        };
+        assert!(lost(&roster).is_empty());
+        roster.look_from(11, &windows);
+        assert!(lost(&roster).is_empty(), "it may be idle");
+        roster.absorb(&[parked(2, 11)], &windows);
+        assert_eq!(lost(&roster), [7]);
     }
 
     #[test]
