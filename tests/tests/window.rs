@@ -2,7 +2,7 @@
 //! not made up.
 #![cfg(tokio_unstable)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -241,6 +241,24 @@ fn what_ended_in_a_gap_is_not_made_up() {
     assert!(report.longest_polls.is_empty(), "{report}");
 }
 
+/// Hooks that tell which tasks have ended, and have had their last hook.
+fn tell_whose_last_poll_is_over() -> (Hooks, Arc<Mutex<BTreeSet<TaskKey>>>) {
+    let key = |id: tokio::task::Id| TaskKey::Spawned(id.to_string().parse().unwrap());
+    let ended = Arc::new(Mutex::new(BTreeSet::new()));
+    let over = Arc::new(Mutex::new(BTreeSet::new()));
+    let (ends, is_over) = (Arc::clone(&ended), Arc::clone(&over));
+    let hooks = Hooks::new()
+        .on_task_terminate(move |task| {
+            ends.lock().unwrap().insert(key(task.id()));
+        })
+        .on_after_task_poll(move |task| {
+            if ended.lock().unwrap().contains(&key(task.id())) {
+                is_over.lock().unwrap().insert(key(task.id()));
+            }
+        });
+    (hooks, over)
+}
+
 /// Full, it records nothing until it is drained: who ended meanwhile is not said to live on, who was
 /// spawned has a location, and nobody is accused of a poll whose end was not seen.
 #[test]
@@ -248,7 +266,9 @@ fn what_went_on_while_it_was_full_is_not_made_up() {
     let config =
         CollectorConfig { keep: Keep::First, max_events: 1000, ..CollectorConfig::default() };
     let mut builder = Builder::new_multi_thread();
-    let collector = register_hooks(builder.worker_threads(2).enable_all(), config).unwrap();
+    let (hooks, over) = tell_whose_last_poll_is_over();
+    let builder_of_two = builder.worker_threads(2).enable_all();
+    let collector = register_hooks_with(builder_of_two, config, hooks).unwrap();
     collector.start();
     let runtime = builder.build().unwrap();
     let yields = async |polls: usize| {
@@ -293,6 +313,10 @@ fn what_went_on_while_it_was_full_is_not_made_up() {
         for task in early {
             task.abort();
             task.await.unwrap_err();
+        }
+        // Who waits for a task is told of its end before the hooks are.
+        while !ended_keys.iter().all(|key| over.lock().unwrap().contains(key)) {
+            yields(1).await;
         }
         let late: Vec<_> = (0..100).map(|_| waits()).collect();
         yields(10).await;
