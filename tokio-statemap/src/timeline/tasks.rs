@@ -219,12 +219,6 @@ impl From<Vec<Task>> for Tasks {
     }
 }
 
-impl From<Tasks> for Vec<Task> {
-    fn from(mut tasks: Tasks) -> Self {
-        std::mem::take(&mut *tasks)
-    }
-}
-
 impl FromIterator<Task> for Tasks {
     fn from_iter<I: IntoIterator<Item = Task>>(tasks: I) -> Self {
         Self::from(Vec::from_iter(tasks))
@@ -235,8 +229,8 @@ impl IntoIterator for Tasks {
     type Item = Task;
     type IntoIter = std::vec::IntoIter<Task>;
 
-    fn into_iter(self) -> Self::IntoIter {
-        Vec::from(self).into_iter()
+    fn into_iter(mut self) -> Self::IntoIter {
+        std::mem::take(&mut *self).into_iter()
     }
 }
 
