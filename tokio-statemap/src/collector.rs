@@ -8,22 +8,19 @@ use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::config::CollectorConfig;
-use crate::engine::Engine;
 use crate::error::Error;
-use crate::event::Event;
 use crate::hooks::{self, Hooks};
-use crate::lost::Lost;
-use crate::records::Records;
-use crate::root::Root;
-use crate::snapshot::Snapshot;
+use crate::recorder::Recorder;
+use crate::recorder::TokioHooks;
+use crate::recorder::lost::Lost;
+use crate::recorder::root_future::Root;
 use crate::statemap::StatemapData;
-use crate::sync::lock;
-use crate::timeline::Timeline;
+use crate::trace::event::Event;
+use crate::trace::snapshot::Snapshot;
+use crate::trace::timeline::Timeline;
+use crate::util::sync::lock;
 
-/// Whether this build of Tokio and of this crate can tell when a task became ready.
-pub(crate) const CAN_TELL_READY: bool = cfg!(all(tokio_unstable, feature = "schedule-latency"));
-
-/// Records what the tasks and workers of one runtime do.
+/// TokioHooks what the tasks and workers of one runtime do.
 ///
 /// It is inactive until [`start`](Self::start), and can be read at any time, also while the runtime
 /// runs, and after it has ended.
@@ -54,7 +51,7 @@ pub(crate) const CAN_TELL_READY: bool = cfg!(all(tokio_unstable, feature = "sche
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Collector {
-    engine: Arc<Engine>,
+    recorder: Arc<Recorder>,
 }
 
 /// Sets the hooks of `builder` so that the runtime it builds is recorded.
@@ -130,15 +127,15 @@ pub fn register_hooks_with(
 }
 
 impl Collector {
-    pub(crate) fn of(engine: Arc<Engine>) -> Arc<Self> {
-        Arc::new(Self { engine })
+    pub(crate) fn of(recorder: Arc<Recorder>) -> Arc<Self> {
+        Arc::new(Self { recorder })
     }
 
     /// Whether a collector can be made so.
     pub(crate) fn check(config: &CollectorConfig) -> Result<(), Error> {
         config.check()?;
         if config.trace_target.tracks_tasks() {
-            crate::task_id::check_casts()?;
+            crate::recorder::task_id::check_casts()?;
         }
         Ok(())
     }
@@ -153,9 +150,9 @@ impl Collector {
         if config.schedule_latency && config.trace_target.tracks_tasks() {
             builder.track_task_schedule_latency();
         }
-        let engine = Engine::new(config);
-        hooks::install(builder, user, Some(Records::of(&engine)));
-        Self::of(engine)
+        let recorder = Recorder::new(config);
+        hooks::install(builder, user, Some(TokioHooks::of(&recorder)));
+        Self::of(recorder)
     }
 
     /// Begins to record; without effect while it does. Call it before the runtime is built, or the
@@ -163,23 +160,23 @@ impl Collector {
     ///
     /// After a [`stop`](Self::stop) it goes on: the time between is a gap in the timeline.
     pub fn start(&self) {
-        self.engine.start();
+        self.recorder.start();
     }
 
     /// Ceases to record; without effect unless it does. A hook costs next to nothing from then on.
     pub fn stop(&self) {
-        self.engine.stop();
+        self.recorder.stop();
     }
 
     /// Whether it was started, and not stopped. With [`Keep::First`](crate::Keep::First) and `max_events`
     /// there, events are only counted all the same ([`Lost`]).
     pub fn is_recording(&self) -> bool {
-        self.engine.is_recording()
+        self.recorder.is_recording()
     }
 
     /// What it was made to record.
     pub fn config(&self) -> &CollectorConfig {
-        &self.engine.config
+        &self.recorder.config
     }
 
     /// `runtime.block_on(future)`, so that `future` shows, as the task `main`.
@@ -191,23 +188,23 @@ impl Collector {
     /// As [`Runtime::block_on`] does: within another runtime, or if `future` panics.
     #[track_caller]
     pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
-        self.engine.belongs_to(runtime.handle());
+        self.recorder.belongs_to(runtime.handle());
         runtime.block_on(self.root(future, Location::caller()))
     }
 
     /// `future`, made visible as a root future that stands at `location`.
     pub(crate) fn root<F>(&self, future: F, location: &'static Location<'static>) -> Root<F> {
-        Root::new(future, location, Some(&self.engine))
+        Root::new(future, location, Some(&self.recorder))
     }
 
     /// Says what the runtime is called, before a hook finds out.
     pub(crate) fn belongs_to_runtime_named(&self, name: &str) {
-        self.engine.is_named(name);
+        self.recorder.is_named(name);
     }
 
     /// Says that tasks may live before the first start, which is delayed.
     pub(crate) fn expect_late_start(&self) {
-        self.engine.expect_late_start();
+        self.recorder.expect_late_start();
     }
 
     /// Takes out all events that are kept, over all threads by time. The next call gives what came
@@ -240,7 +237,7 @@ impl Collector {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn drain_events(&self) -> Vec<Event> {
-        Snapshot::take(&self.engine, true).events()
+        Snapshot::take(&self.recorder, true).events()
     }
 
     /// Statemap data of events that were drained: of each thread in their order, as
@@ -249,8 +246,8 @@ impl Collector {
     /// It reaches from the first to the last of them, and knows of no gaps: where recording was
     /// stopped in between, the states before go on.
     pub fn events_to_data(&self, events: &[Event]) -> StatemapData {
-        let utc_at_zero = self.engine.utc_at_zero();
-        Timeline::from_events(events, &self.engine.config, utc_at_zero).into_data()
+        let utc_at_zero = self.recorder.utc_at_zero();
+        Timeline::from_events(events, &self.recorder.config, utc_at_zero).into_data()
     }
 
     /// What every task and worker was doing up to now. The runtime runs on meanwhile.
@@ -275,23 +272,23 @@ impl Collector {
     /// # }
     /// ```
     pub fn snapshot(&self) -> Timeline {
-        Timeline::from_snapshot(&Snapshot::take(&self.engine, false))
+        Timeline::from_snapshot(&Snapshot::take(&self.recorder, false))
     }
 
     /// The events that were emitted but aren't kept, by cause.
     pub fn lost(&self) -> Lost {
-        self.engine.flush();
+        self.recorder.flush();
         // While this is held nothing is dropped; and nobody waits for the outlets with the store.
-        let _roster = lock(&self.engine.roster);
-        let stored_events = lock(&self.engine.store).events();
-        self.engine.lost(stored_events)
+        let _roster = lock(&self.recorder.live_tasks);
+        let stored_events = lock(&self.recorder.store).events();
+        self.recorder.lost(stored_events)
     }
 }
 
 impl fmt::Debug for Collector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Collector")
-            .field("config", &self.engine.config)
+            .field("config", &self.recorder.config)
             .field("is_recording", &self.is_recording())
             .finish_non_exhaustive()
     }

@@ -65,6 +65,9 @@ impl Default for CollectorConfig {
 }
 
 impl CollectorConfig {
+    /// Whether this build of Tokio and of this crate knows when a task became ready.
+    pub(crate) const CAN_KNOW_READY: bool = cfg!(all(tokio_unstable, feature = "schedule-latency"));
+
     const LARGEST_BUFFER: usize = 1 << 24;
 
     /// Checks the values that have bounds.

@@ -6,7 +6,7 @@ mod tests;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::clean::clean;
+use crate::util::clean::clean;
 
 /// What can go wrong in this crate.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +46,7 @@ pub enum Error {
     /// Statemap data breaks a rule of its format.
     #[cfg(feature = "read")]
     #[error(transparent)]
-    Read(#[from] crate::statemap::read::ReadError),
+    Read(#[from] ReadError),
 }
 
 impl From<io::Error> for Error {
@@ -71,3 +71,32 @@ fn of(path: Option<&Path>) -> String {
 )]
 #[non_exhaustive]
 pub struct InvalidCasts;
+
+/// Statemap data can't be read, or breaks a rule of its format.
+#[cfg(feature = "read")]
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ReadError {
+    /// The line, from 1.
+    pub line: u64,
+    /// The offset in bytes from the start of the data, from 0.
+    pub byte: u64,
+    /// What is wrong there, and what would be right. What it quotes of the data is short, and without
+    /// controls and whatever else is not seen as itself: those are escaped.
+    pub problem: String,
+    pub(crate) source: Option<io::Error>,
+}
+
+#[cfg(feature = "read")]
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}, byte {}: {}", self.line, self.byte, self.problem)
+    }
+}
+
+#[cfg(feature = "read")]
+impl std::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| source as _)
+    }
+}

@@ -8,7 +8,7 @@ use tokio::runtime::Builder;
 #[cfg(tokio_unstable)]
 use tokio::runtime::TaskMeta;
 
-use crate::records::Records;
+use crate::recorder::TokioHooks;
 
 type ThreadHook = Box<dyn Fn() + Send + Sync>;
 #[cfg(tokio_unstable)]
@@ -117,8 +117,8 @@ impl fmt::Debug for Hooks {
 }
 
 /// Sets the hooks of `builder`: those that record, then the user's. One that neither wants isn't set.
-pub(crate) fn install(builder: &mut Builder, hooks: Hooks, records: Option<Records>) {
-    let (tasks, workers) = records.as_ref().map_or((false, false), Records::wants);
+pub(crate) fn install(builder: &mut Builder, hooks: Hooks, records: Option<TokioHooks>) {
+    let (tasks, workers) = records.as_ref().map_or((false, false), TokioHooks::wants);
     let any = tasks || workers;
 
     macro_rules! call {
@@ -174,7 +174,7 @@ fn guarded(name: &str, hook: impl FnOnce()) {
         // What was thrown may panic when it is dropped.
         std::mem::forget(payload);
         if !REPORTED.swap(true, Ordering::Relaxed) {
-            crate::message::say(format_args!(
+            crate::util::message::say(format_args!(
                 "a hook of the program's own panicked in {name}; it is called again the next time \
                  (further panics of hooks are not reported)"
             ));

@@ -25,17 +25,10 @@
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod hooks;
-
-pub use hooks::Hooks;
-pub use tokio_statemap_macros::{main, test};
-
 #[cfg(feature = "record")]
-mod atomic_file;
+mod analysis;
 #[cfg(feature = "record")]
-mod clean;
-#[cfg(feature = "record")]
-mod clock;
+mod attribute;
 #[cfg(feature = "record")]
 mod collector;
 #[cfg(feature = "record")]
@@ -43,66 +36,38 @@ mod config;
 #[cfg(feature = "record")]
 mod current;
 #[cfg(feature = "record")]
-#[cfg_attr(not(tokio_unstable), allow(dead_code, reason = "some of it only hooks of tasks call"))]
-mod engine;
-#[cfg(feature = "record")]
 mod error;
+mod hooks;
+#[cfg_attr(not(feature = "record"), path = "no_recorder.rs")]
+#[cfg_attr(not(tokio_unstable), allow(dead_code, reason = "some of it only hooks of tasks call"))]
+mod recorder;
 #[cfg(feature = "record")]
-mod event;
-#[cfg(feature = "html")]
-pub mod html;
-#[cfg(feature = "record")]
-mod json;
-#[cfg(feature = "record")]
-mod lost;
-mod message;
-#[cfg_attr(
-    not(all(unix, feature = "record")),
-    allow(dead_code, reason = "some of it is for writes that don't block, and for signals")
-)]
-mod patience;
-#[cfg(feature = "record")]
-#[cfg_attr(not(feature = "html"), allow(dead_code, reason = "some of it only the page shows"))]
-pub mod picture;
-#[cfg_attr(not(feature = "record"), path = "no_records.rs")]
-mod records;
-#[cfg(feature = "record")]
-pub mod report;
-#[cfg(feature = "record")]
-mod root;
-#[cfg(feature = "record")]
-mod run;
-#[cfg(feature = "record")]
-mod side_by_side;
-#[cfg(feature = "record")]
-mod snapshot;
-#[cfg(feature = "record")]
-mod state;
+mod render;
 #[cfg(feature = "record")]
 pub mod statemap;
-#[cfg(feature = "record")]
-pub mod svg;
-#[cfg(feature = "record")]
-mod sync;
-#[cfg(feature = "record")]
 mod sys;
 #[cfg(feature = "record")]
-mod task_id;
-#[cfg(feature = "record")]
-pub mod timeline;
+mod trace;
+mod util;
 
+pub use hooks::Hooks;
+pub use tokio_statemap_macros::{main, test};
+
+#[cfg(feature = "html")]
+pub use self::render::html;
 #[cfg(feature = "record")]
 pub use self::{
+    analysis::picture,
     collector::{Collector, register_hooks, register_hooks_with},
     config::{CollectorConfig, Keep, TraceTarget},
     current::current,
     error::{Error, InvalidCasts},
-    event::{Event, SpawnLocation},
-    lost::Lost,
-    state::{TaskState, WorkerState},
+    recorder::{lost::Lost, task_id::check_casts},
+    render::{report, svg},
     statemap::StatemapData,
-    task_id::check_casts,
-    timeline::Timeline,
+    trace::event::{Event, SpawnLocation},
+    trace::state::{TaskState, WorkerState},
+    trace::timeline::{self, Timeline},
 };
 
 #[cfg(feature = "record")]
@@ -114,9 +79,9 @@ pub mod _cost {}
 #[doc(hidden)]
 #[cfg(feature = "record")]
 pub mod __private {
-    pub use crate::atomic_file::write as write_file;
-    pub use crate::clean::clean;
+    pub use crate::attribute::{Report, Run, Settings};
     pub use crate::config::{Keep, TraceTarget};
     pub use crate::hooks::Hooks;
-    pub use crate::run::{Report, Run, Settings};
+    pub use crate::util::atomic_file::write as write_file;
+    pub use crate::util::clean::clean;
 }

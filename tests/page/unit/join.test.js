@@ -6,7 +6,7 @@ import test from "node:test";
 import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 
-const page = fileURLToPath(new URL("../../../tokio-statemap/src/html/page/", import.meta.url));
+const page = fileURLToPath(new URL("../../../tokio-statemap/src/render/html/page/", import.meta.url));
 // The list is in the code that joins them.
 const joining = readFileSync(fileURLToPath(new URL("../page.rs", `file://${page}`)), "utf8");
 const modules = [.../modules!\[([^\]]*)\];/.exec(joining)[1].matchAll(/"([\w.]+)"/g)].map(([, name]) => name);

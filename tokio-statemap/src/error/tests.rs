@@ -41,7 +41,8 @@ fn is_full(error: &Error) -> bool {
 
 #[test]
 fn a_full_disk_is_an_error_of_io_wherever_it_fills_up() {
-    let data = StatemapData::new(crate::picture::tests::timeline(20, 1), Labels::default());
+    let data =
+        StatemapData::new(crate::analysis::picture::tests::timeline(20, 1), Labels::default());
     let lengths = [data.tasks_to_bytes().unwrap().len(), data.workers_to_bytes().unwrap().len()];
     for (of, length) in lengths.into_iter().enumerate() {
         let write = |w: &mut Full| match of {
@@ -58,7 +59,8 @@ fn a_full_disk_is_an_error_of_io_wherever_it_fills_up() {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_full_device_is_full() {
-    let data = StatemapData::new(crate::picture::tests::timeline(5, 1), Labels::default());
+    let data =
+        StatemapData::new(crate::analysis::picture::tests::timeline(5, 1), Labels::default());
     let full = || OpenOptions::new().write(true).open("/dev/full").unwrap();
     assert!(is_full(&data.write_tasks(full()).unwrap_err()));
     assert!(is_full(&data.write_workers(&mut full()).unwrap_err()));

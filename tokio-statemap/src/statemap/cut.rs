@@ -3,7 +3,7 @@
 use super::align::Alignment;
 use super::format::Ours;
 use super::read::Statemap;
-use crate::state::{TaskState, WorkerState};
+use crate::trace::state::{TaskState, WorkerState};
 
 impl Statemap {
     /// Leaves only what lies in a window: from `begin_ns`, for `duration_ns` (`None`: to the end),

@@ -2,12 +2,12 @@
 
 use std::io;
 
-use crate::json;
 #[cfg(feature = "read")]
-use crate::lost::Lost;
-use crate::state::{TaskState, WorkerState};
+use crate::recorder::lost::Lost;
 use crate::statemap::Labels;
-use crate::timeline::Timeline;
+use crate::trace::state::{TaskState, WorkerState};
+use crate::trace::timeline::Timeline;
+use crate::util::json;
 
 /// The first object of statemap data.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,7 +22,7 @@ mod write;
 use std::io;
 
 use crate::error::Error;
-use crate::timeline::Timeline;
+use crate::trace::timeline::Timeline;
 
 #[cfg(feature = "read")]
 pub(crate) use align::Alignment;

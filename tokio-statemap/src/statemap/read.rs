@@ -8,9 +8,9 @@ pub(super) mod records;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::io;
 
+pub use crate::error::ReadError;
 use crate::statemap::format::{Datum, Metadata, TagDefinition};
 use field::Object;
 pub(super) use record::Reader;
@@ -58,32 +58,6 @@ pub struct EntityEvent {
     pub event: String,
     /// What it happened to.
     pub target: Option<String>,
-}
-
-/// Statemap data can't be read, or breaks a rule of its format.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct ReadError {
-    /// The line, from 1.
-    pub line: u64,
-    /// The offset in bytes from the start of the data, from 0.
-    pub byte: u64,
-    /// What is wrong there, and what would be right. What it quotes of the data is short, and without
-    /// controls and whatever else is not seen as itself: those are escaped.
-    pub problem: String,
-    source: Option<io::Error>,
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, byte {}: {}", self.line, self.byte, self.problem)
-    }
-}
-
-impl std::error::Error for ReadError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|source| source as _)
-    }
 }
 
 /// Reads statemap data. What is read is all in memory then; the data itself is not.

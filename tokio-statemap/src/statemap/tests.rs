@@ -6,11 +6,11 @@ use super::check::check_ours;
 use super::read::{ReadError, Statemap, read};
 use super::{Labels, StatemapData};
 use crate::config::TraceTarget;
-use crate::event::SpawnLocation;
-use crate::json;
-use crate::lost::Lost;
-use crate::state::{TaskState, WorkerState};
-use crate::timeline::{Poll, Task, TaskKey, Timeline, Worker};
+use crate::recorder::lost::Lost;
+use crate::trace::event::SpawnLocation;
+use crate::trace::state::{TaskState, WorkerState};
+use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, Worker};
+use crate::util::json;
 
 fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
     Timeline {

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use crate::event::SpawnLocation;
-use crate::json;
-use crate::side_by_side::MANY_EVENTS;
-use crate::state::TaskState;
 use crate::statemap::Labels;
 use crate::statemap::format::Metadata;
 use crate::statemap::text::{self, Text};
-use crate::timeline::Timeline;
+use crate::trace::event::SpawnLocation;
+use crate::trace::state::TaskState;
+use crate::trace::timeline::Timeline;
+use crate::util::json;
+use crate::util::parallel::MANY_EVENTS;
 
 /// Writes the tasks of `timeline` as statemap data, through a buffer. Where there is much to write, a
 /// thread of its own makes it while this one writes.

@@ -8,9 +8,9 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::sys::prefetch;
+use crate::sys::prefault;
 
-/// Items that are there to stay, and room for more, which only the chunk's [`Pen`] can fill.
+/// Items that are there to stay, and room for more, which only the chunk's [`ChunkWriter`] can fill.
 ///
 /// Aligned so that no two are in one line of a cache: two threads that each write one would take it
 /// from each other with each item.
@@ -19,7 +19,7 @@ pub(crate) struct Chunk<T> {
     /// Where the items begin.
     items: NonNull<T>,
     capacity: usize,
-    /// How many items there are. Only the pen stores it, after the item.
+    /// How many items there are. Only the writer stores it, after the item.
     written: AtomicUsize,
     /// What holds the memory, which it never looks at.
     _memory: Arc<Vec<T>>,
@@ -36,7 +36,7 @@ impl<T: Copy> Chunk<T> {
     pub(crate) fn items(&self) -> &[T] {
         let written = self.written.load(Ordering::Acquire);
         // SAFETY: so many items were written before `written` was stored, and nothing writes to
-        // them while there is a reference to the chunk, see `Pen::again`. Test:
+        // them while there is a reference to the chunk, see `ChunkWriter::again`. Test:
         // `sys::chunk::tests::others_read_while_one_writes`.
         unsafe { std::slice::from_raw_parts(self.items.as_ptr(), written) }
     }
@@ -57,7 +57,7 @@ impl<T> fmt::Debug for Chunk<T> {
 }
 
 /// What writes a chunk. Each has one at most, so that only one thread does.
-pub(crate) struct Pen<T> {
+pub(crate) struct ChunkWriter<T> {
     chunk: Arc<Chunk<T>>,
     /// How much of the chunk was written before, by whichever thread.
     used: usize,
@@ -65,7 +65,7 @@ pub(crate) struct Pen<T> {
     not_shared: PhantomData<Cell<()>>,
 }
 
-impl<T: Copy> Pen<T> {
+impl<T: Copy> ChunkWriter<T> {
     /// Those of so many chunks, which have their memory in common: it is allocated, and freed, at
     /// once. Memory that was never written to is only addresses.
     pub(crate) fn of_new_chunks(chunks: usize, capacity: usize) -> impl Iterator<Item = Self> {
@@ -86,7 +86,7 @@ impl<T: Copy> Pen<T> {
         })
     }
 
-    /// To write a chunk anew, from its start. `None` if anyone else has it, be it its pen.
+    /// To write a chunk anew, from its start. `None` if anyone else has it, be it its writer.
     pub(crate) fn again(mut chunk: Arc<Chunk<T>>) -> Option<Self> {
         let used = std::mem::take(Arc::get_mut(&mut chunk)?.written.get_mut());
         Some(Self { chunk, used, not_shared: PhantomData })
@@ -104,7 +104,7 @@ impl<T: Copy> Pen<T> {
         // `sys::chunk::tests::what_is_claimed_is_what_is_not_written`.
         unsafe { chunk.items.add(written).write_bytes(0, used - written) };
         let new = (chunk.capacity - used) * size_of::<T>();
-        prefetch::for_writing(chunk.address() + used * size_of::<T>(), new);
+        prefault::for_writing(chunk.address() + used * size_of::<T>(), new);
     }
 
     /// Adds an item, or says that the chunk is full.
@@ -122,8 +122,8 @@ impl<T: Copy> Pen<T> {
         if written >= chunk.capacity {
             return false;
         }
-        prefetch::for_reading(other.wrapping_add(written * size_of::<T>()));
-        // SAFETY: it is within the chunk's memory, and nobody else writes there, as there is one pen,
+        prefault::for_reading(other.wrapping_add(written * size_of::<T>()));
+        // SAFETY: it is within the chunk's memory, and nobody else writes there, as there is one writer,
         // or reads it, as `written` says it isn't there. Test:
         // `sys::chunk::tests::others_read_while_one_writes`.
         unsafe { chunk.items.add(written).write(item) };
@@ -141,41 +141,41 @@ impl<T: Copy> Pen<T> {
     }
 }
 
-impl<T> fmt::Debug for Pen<T> {
+impl<T> fmt::Debug for ChunkWriter<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.chunk.fmt(f)
     }
 }
 
-/// A place for a pen, for use in a thread-local: it is written with where it lies, and there is
+/// A place for a writer, for use in a thread-local: it is written with where it lies, and there is
 /// nothing to be done at the thread's end. What is still in it then is never freed.
 ///
 /// Along with what is written, as much is fetched from other memory, which is to be read when the
 /// chunk is full: so that it needn't be waited for then.
 pub(crate) struct PenHolder<T> {
-    pen: ManuallyDrop<Cell<Option<Pen<T>>>>,
+    writer: ManuallyDrop<Cell<Option<ChunkWriter<T>>>>,
     /// An address.
     fetched: Cell<usize>,
 }
 
 impl<T: Copy> PenHolder<T> {
     pub(crate) const fn new() -> Self {
-        Self { pen: ManuallyDrop::new(Cell::new(None)), fetched: Cell::new(0) }
+        Self { writer: ManuallyDrop::new(Cell::new(None)), fetched: Cell::new(0) }
     }
 
-    /// Adds an item, or says that there is no pen, or that the chunk is full.
+    /// Adds an item, or says that there is no writer, or that the chunk is full.
     #[inline]
     pub(crate) fn push(&self, item: T) -> bool {
         // SAFETY: no other thread has a reference to a cell; on this one nothing runs before it is
-        // given back that could put another pen there. Test:
+        // given back that could put another writer there. Test:
         // `sys::chunk::tests::a_pen_is_written_with_where_it_lies`.
-        let pen = unsafe { &*self.pen.as_ptr() };
-        pen.as_ref().is_some_and(|pen| pen.push_and_fetch(item, self.fetched.get()))
+        let writer = unsafe { &*self.writer.as_ptr() };
+        writer.as_ref().is_some_and(|writer| writer.push_and_fetch(item, self.fetched.get()))
     }
 
-    /// Puts a pen there, or none; returns what was there.
-    pub(crate) fn replace(&self, pen: Option<Pen<T>>) -> Option<Pen<T>> {
-        self.pen.replace(pen)
+    /// Puts a writer there, or none; returns what was there.
+    pub(crate) fn replace(&self, writer: Option<ChunkWriter<T>>) -> Option<ChunkWriter<T>> {
+        self.writer.replace(writer)
     }
 
     /// Fetches from that address from now on, whether there is memory or not.
@@ -188,19 +188,19 @@ impl<T: Copy> PenHolder<T> {
 mod tests {
     use super::*;
 
-    fn pen(capacity: usize) -> Pen<u64> {
-        Pen::of_new_chunks(1, capacity).next().unwrap()
+    fn writer(capacity: usize) -> ChunkWriter<u64> {
+        ChunkWriter::of_new_chunks(1, capacity).next().unwrap()
     }
 
     #[test]
     fn others_read_while_one_writes() {
         const ITEMS: usize = 200;
-        let pen = pen(ITEMS);
-        let chunk = Arc::clone(pen.chunk());
+        let writer = writer(ITEMS);
+        let chunk = Arc::clone(writer.chunk());
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                assert!((0..ITEMS as u64).all(|item| pen.push(item)));
-                assert!(!pen.push(0), "it is full");
+                assert!((0..ITEMS as u64).all(|item| writer.push(item)));
+                assert!(!writer.push(0), "it is full");
             });
             let mut seen = 0;
             while seen < ITEMS {
@@ -215,34 +215,34 @@ mod tests {
 
     #[test]
     fn chunks_of_one_memory_do_not_overlap() {
-        let pens: Vec<_> = Pen::of_new_chunks(3, 2).collect();
-        for (i, pen) in (0_u64..).zip(&pens) {
-            assert!(pen.push(i) && pen.push(10 * i) && !pen.push(100));
+        let writers: Vec<_> = ChunkWriter::of_new_chunks(3, 2).collect();
+        for (i, writer) in (0_u64..).zip(&writers) {
+            assert!(writer.push(i) && writer.push(10 * i) && !writer.push(100));
         }
-        let items: Vec<_> = pens.iter().map(|pen| pen.chunk().items().to_vec()).collect();
+        let items: Vec<_> = writers.iter().map(|writer| writer.chunk().items().to_vec()).collect();
         assert_eq!(items, [[0, 0], [1, 10], [2, 20]]);
     }
 
     #[test]
     fn a_chunk_is_written_anew_only_when_nobody_else_has_it() {
-        let first = pen(2);
+        let first = writer(2);
         first.push(1);
         let reader = Arc::clone(first.chunk());
-        assert!(Pen::again(Arc::clone(&reader)).is_none(), "it has a pen");
+        assert!(ChunkWriter::again(Arc::clone(&reader)).is_none(), "it has a writer");
         drop(first);
-        let again = Pen::again(reader).unwrap();
+        let again = ChunkWriter::again(reader).unwrap();
         assert!(again.chunk().items().is_empty());
         assert!(again.has_room_for(2) && !again.has_room_for(3));
     }
 
     #[test]
     fn what_is_claimed_is_what_is_not_written() {
-        let pens: Vec<_> = Pen::of_new_chunks(2, 3).collect();
-        let [first, second] = <[Pen<u64>; 2]>::try_from(pens).unwrap();
+        let writers: Vec<_> = ChunkWriter::of_new_chunks(2, 3).collect();
+        let [first, second] = <[ChunkWriter<u64>; 2]>::try_from(writers).unwrap();
         assert!((1..=3).all(|item| first.push(item)) && second.push(4));
         let chunk = Arc::clone(first.chunk());
         drop(first);
-        let again = Pen::again(chunk).unwrap();
+        let again = ChunkWriter::again(chunk).unwrap();
         again.claim();
         again.push(5);
         again.claim();
@@ -253,10 +253,10 @@ mod tests {
     #[test]
     fn a_pen_is_written_with_where_it_lies() {
         let holder = PenHolder::<u64>::new();
-        assert!(!holder.push(1), "there is no pen");
-        let pen = pen(1);
-        let chunk = Arc::clone(pen.chunk());
-        assert!(holder.replace(Some(pen)).is_none());
+        assert!(!holder.push(1), "there is no writer");
+        let writer = writer(1);
+        let chunk = Arc::clone(writer.chunk());
+        assert!(holder.replace(Some(writer)).is_none());
         holder.fetch(usize::MAX); // whatever is there
         assert!(holder.push(7) && !holder.push(8));
         assert_eq!(chunk.items(), [7]);
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn memory_for_nothing_is_no_memory() {
-        assert!(!pen(0).push(1));
-        assert_eq!(Pen::<u64>::of_new_chunks(0, 8).count(), 0);
+        assert!(!writer(0).push(1));
+        assert_eq!(ChunkWriter::<u64>::of_new_chunks(0, 8).count(), 0);
     }
 }

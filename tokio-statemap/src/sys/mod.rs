@@ -6,16 +6,24 @@
 
 #![allow(unsafe_code)]
 
+#[cfg(feature = "record")]
 pub(crate) mod chunk;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "record"))]
 pub(crate) mod folder;
-#[cfg(test)]
+#[cfg(all(test, feature = "record"))]
 pub(crate) mod paint;
-mod prefetch;
-#[cfg(unix)]
+#[cfg_attr(
+    not(all(unix, feature = "record")),
+    allow(dead_code, reason = "some of it is for writes that don't block, and for signals")
+)]
+pub(crate) mod patience;
+#[cfg(feature = "record")]
+mod prefault;
+#[cfg(all(unix, feature = "record"))]
 pub(crate) mod secure;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "record"))]
 pub(crate) mod signal;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "record"))]
 pub(crate) mod stderr;
+#[cfg(feature = "record")]
 pub(crate) mod tsc;

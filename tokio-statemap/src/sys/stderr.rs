@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
-use crate::patience;
+use crate::sys::patience;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use crate::sys::secure::is_writable;
 
@@ -33,7 +33,7 @@ pub(crate) fn wait_until_ready(fd: RawFd, at_most: Duration) {
 /// Whether a write to `fd` comes to something within so many milliseconds.
 fn poll(fd: RawFd, ms: i32) -> bool {
     let mut polled = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
-    // SAFETY: it is one entry, which lives through the call; `fd` may be none. Test: `ways_out::unread`.
+    // SAFETY: it is one entry, which lives through the call; `fd` may be none. Test: `exit_paths::unread`.
     unsafe { libc::poll(&raw mut polled, 1, ms) > 0 }
 }
 
@@ -91,7 +91,7 @@ impl Write for Stderr {
 
 fn kind() -> io::Result<Kind> {
     // SAFETY: all zeroes are a valid `stat`, and the calls have no other precondition.
-    // Test: `ways_out::unread`.
+    // Test: `exit_paths::unread`.
     unsafe {
         let mut stat: libc::stat = std::mem::zeroed();
         if libc::fstat(FD, &raw mut stat) != 0 {
@@ -131,7 +131,7 @@ fn open_again(_: Kind) -> Option<File> {
 }
 
 fn send(bytes: &[u8]) -> io::Result<usize> {
-    // SAFETY: so many bytes are there. Test: `ways_out::unread::stderr_is_a_full_socket`.
+    // SAFETY: so many bytes are there. Test: `exit_paths::unread::stderr_is_a_full_socket`.
     counted(unsafe { libc::send(FD, bytes.as_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT) })
 }
 

@@ -1,7 +1,7 @@
 //! The processor's time stamp counter.
 
 /// The counter's value. It is a clock only where the kernel itself keeps time by it; see
-/// [`crate::clock`].
+/// [`crate::recorder::clock`].
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn ticks() -> u64 {

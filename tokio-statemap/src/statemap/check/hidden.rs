@@ -6,9 +6,9 @@ use std::io;
 
 use super::{check, check_ours};
 use crate::Error;
-use crate::clean::is_hidden;
-use crate::json;
 use crate::statemap::read::{ReadError, read};
+use crate::util::clean::is_hidden;
+use crate::util::json;
 
 /// ESC, RLO, newline, NUL, line separator, DEL, CSI as one character, and what is not drawn at all.
 const HIDDEN: [char; 12] = [

@@ -4,12 +4,12 @@ use std::io;
 
 use serde_json::Value;
 
-use crate::state::{TaskState, WorkerState};
 use crate::statemap::format::{Datum, Metadata, Ours as Entities};
 use crate::statemap::read::field::{Object, shorten, string};
 use crate::statemap::read::plain::Plain;
 use crate::statemap::read::records::{Position, Records};
 use crate::statemap::read::{ReadError, Reader};
+use crate::trace::state::{TaskState, WorkerState};
 
 const SPAWNED: u32 = TaskState::Spawned as u32;
 const COMPLETED: u32 = TaskState::Completed as u32;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::ReadError;
 use super::field::short;
-use crate::clean::clean;
+use crate::util::clean::clean;
 
 /// How much is read at once. Miri, which takes its time, has the same to do with less.
 pub(super) const CHUNK_BYTES: usize = if cfg!(miri) { 1 << 10 } else { 1 << 18 };

@@ -14,7 +14,7 @@ use std::ffi::c_void;
 ///
 /// They are what the system has called a handler with that was set with SA_SIGINFO.
 pub(super) unsafe fn is_to_be_seen(info: *const libc::siginfo_t, context: *const c_void) -> bool {
-    // SAFETY: as this function's own. Test: `ways_out::interrupted`.
+    // SAFETY: as this function's own. Test: `exit_paths::interrupted`.
     unsafe {
         match system::result_of_call(context) {
             Some(result) if result == -(libc::EINTR as isize) => true,
@@ -54,7 +54,7 @@ mod system {
     pub(super) unsafe fn result_of_call(context: *const c_void) -> Option<isize> {
         const LEAST_PAGE: usize = 4096;
         // SAFETY: as this function's own. What is before an instruction in its page can be read as it can.
-        // Test: `ways_out::interrupted`.
+        // Test: `exit_paths::interrupted`.
         unsafe {
             let context = &*context.cast::<libc::ucontext_t>();
             #[cfg(target_arch = "x86_64")]
@@ -81,7 +81,7 @@ mod system {
     pub(super) unsafe fn is_sent_by_this_process(info: *const libc::siginfo_t) -> bool {
         // SI_USER and SI_TKILL, which not every `libc` has that Tokio may be locked to.
         const SENT: [libc::c_int; 2] = [0, -6];
-        // SAFETY: as this function's own; such a signal has a sender. Test: `ways_out::interrupted`.
+        // SAFETY: as this function's own; such a signal has a sender. Test: `exit_paths::interrupted`.
         unsafe { SENT.contains(&(*info).si_code) && (*info).si_pid() == libc::getpid() }
     }
 }

@@ -14,12 +14,12 @@ mod interrupted;
 mod wake;
 
 use std::ffi::{c_char, c_int, c_void};
+use std::fmt::Arguments;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::message::say;
-use crate::patience;
+use crate::sys::patience;
 
 type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
@@ -34,11 +34,11 @@ const SIGNALS: [(c_int, Handler); 4] = [
 
 /// What is to be done before the process ends.
 static LAST: OnceLock<fn()> = OnceLock::new();
-/// The signals that came, as bits.
-static CAME: AtomicU32 = AtomicU32::new(0);
-/// How many signals came, and how many of them the thread has dealt with.
-static TOLD: AtomicU32 = AtomicU32::new(0);
-static DEALT: AtomicU32 = AtomicU32::new(0);
+/// The signals that pending, as bits.
+static PENDING: AtomicU32 = AtomicU32::new(0);
+/// How many signals pending, and how many of them the thread has dealt with.
+static SENT: AtomicU32 = AtomicU32::new(0);
+static HANDLED: AtomicU32 = AtomicU32::new(0);
 /// The process that the thread is in: a child of a fork has the handler but not the thread.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// The thread, as `pthread_self` calls it.
@@ -53,7 +53,9 @@ static LET_GO: AtomicU32 = AtomicU32::new(0);
 /// Sets the handlers, starts the thread, and has `exit` call us: `last` is what is to be done before
 /// the process ends. Once a process, a child of a fork
 /// included that records something itself.
-pub(crate) fn install(last: fn()) {
+///
+/// Calls `warn` with what can't be had.
+pub(crate) fn install(last: fn(), warn: fn(Arguments<'_>)) {
     static EXIT: std::sync::Once = std::sync::Once::new();
     let process = std::process::id();
     LAST.get_or_init(|| last);
@@ -62,13 +64,13 @@ pub(crate) fn install(last: fn()) {
     }
     EXIT.call_once(|| {
         // SAFETY: `at_exit` is a function that never unwinds, and as part of the program it is
-        // there for as long as the process is. Test: `ways_out::exit_anywhere`.
+        // there for as long as the process is. Test: `exit_paths::exit_anywhere`.
         if unsafe { libc::atexit(at_exit) } != 0 {
-            say(format_args!("the files are not written on std::process::exit: atexit failed"));
+            warn(format_args!("the files are not written on std::process::exit: atexit failed"));
         }
     });
     if let Err(error) = listen() {
-        say(format_args!("the files are not written on a signal: {error}"));
+        warn(format_args!("the files are not written on a signal: {error}"));
     }
 }
 
@@ -90,8 +92,8 @@ pub(crate) fn wait_if_dying() {
         return;
     }
     for _ in 0..PATIENCE.as_millis() / STEP.as_millis() {
-        let is_dealt = DEALT.load(Ordering::Acquire) == TOLD.load(Ordering::Acquire);
-        if is_dealt && !IS_DYING.load(Ordering::Acquire) {
+        let is_handled = HANDLED.load(Ordering::Acquire) == SENT.load(Ordering::Acquire);
+        if is_handled && !IS_DYING.load(Ordering::Acquire) {
             return;
         }
         std::thread::sleep(STEP);
@@ -109,21 +111,21 @@ fn listen() -> std::io::Result<()> {
         return Ok(());
     }
     wake::prepare()?;
-    DEALT.store(TOLD.load(Ordering::Acquire), Ordering::Release);
+    HANDLED.store(SENT.load(Ordering::Acquire), Ordering::Release);
     IS_DYING.store(false, Ordering::Release);
     std::thread::Builder::new().name("statemap-signal".into()).spawn(|| {
         block_signals();
         loop {
             wake::wait();
-            let told = TOLD.load(Ordering::Acquire);
-            let came = CAME.swap(0, Ordering::AcqRel);
+            let sent = SENT.load(Ordering::Acquire);
+            let pending = PENDING.swap(0, Ordering::AcqRel);
             for (signal, handler) in SIGNALS {
                 // If not, the application has set a handler of its own meanwhile.
-                if came & bit(signal) != 0 && is_set(signal, handler) {
+                if pending & bit(signal) != 0 && is_set(signal, handler) {
                     on_delivery(signal);
                 }
             }
-            DEALT.store(told, Ordering::Release);
+            HANDLED.store(sent, Ordering::Release);
         }
     })?;
     for (signal, handler) in ours {
@@ -144,17 +146,17 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     // SAFETY: `getpid`, `signal`, `raise`, `sigaction` and what `tell` and `keep` do are
     // async-signal-safe; `errno` is the thread's own, and put back for the code that was interrupted.
     // `info` and `context` are only looked at if it is the system that called, with both.
-    // Tests: `ways_out::sigint`, `ways_out::fork`, `ways_out::interrupted`.
+    // Tests: `exit_paths::sigint`, `exit_paths::fork`, `exit_paths::interrupted`.
     unsafe {
         let errno = errno_location();
         let errno_before = *errno;
         if libc::getpid() as u32 == PROCESS.load(Ordering::Relaxed) {
             let let_go = LET_GO.load(Ordering::Acquire);
-            let told = tell(signal);
+            let sent = tell(signal);
             // An application that puts our handler back by `signal` leaves that out.
             let is_informed = action(signal).sa_flags & libc::SA_SIGINFO != 0;
             if is_informed && interrupted::is_to_be_seen(info, context) {
-                keep(signal, told, let_go);
+                keep(signal, sent, let_go);
             }
         } else {
             // In a child of a fork: die of it, as without us. It is delivered on return.
@@ -166,7 +168,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
 }
 
 /// Keeps this thread in the handler until the process dies, or doesn't. It is async-signal-safe.
-fn keep(signal: c_int, told: u32, let_go: u32) {
+fn keep(signal: c_int, sent: u32, let_go: u32) {
     let mut is_blocked = true;
     wait_until(|| {
         // From now on another one ends the process at once, and this may be the only thread that can
@@ -175,8 +177,8 @@ fn keep(signal: c_int, told: u32, let_go: u32) {
             unblock(signal);
             is_blocked = false;
         }
-        let is_dealt = DEALT.load(Ordering::Acquire).wrapping_sub(told) as i32 >= 0;
-        is_dealt || LET_GO.load(Ordering::Acquire) != let_go
+        let is_handled = HANDLED.load(Ordering::Acquire).wrapping_sub(sent) as i32 >= 0;
+        is_handled || LET_GO.load(Ordering::Acquire) != let_go
     });
 }
 
@@ -193,7 +195,7 @@ fn wait_until(mut is_over: impl FnMut() -> bool) {
     let mut steps = 0;
     while steps < STEPS && !is_over() {
         // SAFETY: it is async-signal-safe; `STEP` is valid, and where to write what is left of it may be
-        // null. Test: `ways_out::abort`.
+        // null. Test: `exit_paths::abort`.
         unsafe { libc::nanosleep(&raw const STEP, std::ptr::null_mut()) };
         steps += u32::from(!patience::is_waiting());
     }
@@ -206,7 +208,7 @@ extern "C" fn on_abort(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
     }
     // SAFETY: `getpid`, `pthread_self`, `signal`, `raise` and what `tell` and `wait_until` do are
     // async-signal-safe. The signal is delivered on return: it may also have been sent by `kill`.
-    // Test: `ways_out::abort`.
+    // Test: `exit_paths::abort`.
     unsafe {
         let is_ours = libc::getpid() as u32 == PROCESS.load(Ordering::Relaxed);
         let is_thread = libc::pthread_self() as usize == THREAD.load(Ordering::Relaxed);
@@ -232,10 +234,10 @@ fn write_all() {
 
 /// Tells the thread of `signal`: the how manieth it is. It is async-signal-safe.
 fn tell(signal: c_int) -> u32 {
-    CAME.fetch_or(bit(signal), Ordering::AcqRel);
-    let told = TOLD.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
+    PENDING.fetch_or(bit(signal), Ordering::AcqRel);
+    let sent = SENT.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
     wake::wake();
-    told
+    sent
 }
 
 /// On the thread: the files, then the death that the program would have died.
@@ -250,7 +252,7 @@ fn on_delivery(signal: c_int) {
     set_action(signal, libc::SIG_DFL);
     write_all();
     unblock(signal);
-    // SAFETY: it has no precondition. Test: `ways_out::sigint`.
+    // SAFETY: it has no precondition. Test: `exit_paths::sigint`.
     unsafe { libc::raise(signal) };
     // Still here: process 1 of a container ignores what it has no handler for, or the application
     // has set one meanwhile.
@@ -260,7 +262,7 @@ fn on_delivery(signal: c_int) {
 /// Lets this thread take `signal`. It is async-signal-safe.
 fn unblock(signal: c_int) {
     // SAFETY: the set is initialised by `sigemptyset` before it is used; all of it is async-signal-safe.
-    // Tests: `ways_out::sigint`, `ways_out::interrupted`.
+    // Tests: `exit_paths::sigint`, `exit_paths::interrupted`.
     unsafe {
         let mut set = std::mem::zeroed();
         libc::sigemptyset(&raw mut set);
@@ -273,7 +275,7 @@ fn unblock(signal: c_int) {
 /// it has blocked them there.
 fn block_signals() {
     // SAFETY: the set is initialised by `sigfillset` before it is used.
-    // Test: `ways_out::own_handler`.
+    // Test: `exit_paths::own_handler`.
     unsafe {
         THREAD.store(libc::pthread_self() as usize, Ordering::Relaxed);
         let mut set = std::mem::zeroed();
@@ -285,7 +287,7 @@ fn block_signals() {
 /// What is done on `signal` now. It is async-signal-safe.
 fn action(signal: c_int) -> libc::sigaction {
     // SAFETY: all zeroes are a valid `sigaction`, and with a null pointer for the new action the
-    // call only reads the present one into it. Test: `ways_out::own_handler`.
+    // call only reads the present one into it. Test: `exit_paths::own_handler`.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         libc::sigaction(signal, std::ptr::null(), &raw mut action);
@@ -296,7 +298,7 @@ fn action(signal: c_int) -> libc::sigaction {
 /// Sets what is done on `signal`. System calls that it interrupts go on.
 fn set_action(signal: c_int, handler: libc::sighandler_t) {
     // SAFETY: all zeroes are a valid `sigaction` (an empty mask); `handler` is SIG_DFL or a
-    // function that only does what is async-signal-safe. Test: `ways_out::sigint`.
+    // function that only does what is async-signal-safe. Test: `exit_paths::sigint`.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler;
@@ -355,7 +357,7 @@ pub(crate) fn host_name() -> Option<String> {
 ///
 /// The pointer is valid on this thread only.
 unsafe fn errno_location() -> *mut c_int {
-    // SAFETY: these calls have no precondition. Test: `ways_out::sigint`.
+    // SAFETY: these calls have no precondition. Test: `exit_paths::sigint`.
     unsafe {
         #[cfg(any(target_os = "linux", target_os = "emscripten", target_os = "hurd"))]
         return libc::__errno_location();

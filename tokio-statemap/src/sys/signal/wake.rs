@@ -13,7 +13,7 @@ mod sys {
     /// Makes the semaphore: a new one in a child of a fork, whose parent's may be in any state.
     pub(in crate::sys::signal) fn prepare() -> io::Result<()> {
         // SAFETY: all zeroes are memory that `sem_init` may initialise, at an address that it keeps
-        // for ever as the box is leaked. Test: `ways_out::sigint`.
+        // for ever as the box is leaked. Test: `exit_paths::sigint`.
         unsafe {
             let semaphore = Box::into_raw(Box::new(std::mem::zeroed::<libc::sem_t>()));
             if libc::sem_init(semaphore, 0, 0) != 0 {
@@ -26,8 +26,8 @@ mod sys {
 
     /// Waits until woken, on the thread. It may return early.
     pub(in crate::sys::signal) fn wait() {
-        // SAFETY: `prepare` came before the thread; a semaphore is never taken away.
-        // Test: `ways_out::sigint`.
+        // SAFETY: `prepare` pending before the thread; a semaphore is never taken away.
+        // Test: `exit_paths::sigint`.
         unsafe { libc::sem_wait(SEMAPHORE.load(Ordering::Acquire)) };
     }
 
@@ -35,7 +35,7 @@ mod sys {
     pub(in crate::sys::signal) fn wake() {
         let semaphore = SEMAPHORE.load(Ordering::Acquire);
         if !semaphore.is_null() {
-            // SAFETY: it is initialised, or it would be null. Test: `ways_out::sigint`.
+            // SAFETY: it is initialised, or it would be null. Test: `exit_paths::sigint`.
             unsafe { libc::sem_post(semaphore) };
         }
     }

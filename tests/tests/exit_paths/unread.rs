@@ -1,0 +1,349 @@
+//! Streams that nobody reads, or that are read too slowly: the program ends all the same, as it would
+//! without us, and whatever is no such stream is written.
+
+use std::any::Any;
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use tests::child::{Ended, Running, command, folder};
+
+/// How long a program may take to end that waits for 10 s in all. Nothing is measured against it: it
+/// only tells waiting once from waiting anew for each write.
+const PATIENCE: Duration = Duration::from_secs(45);
+const MS: Duration = Duration::from_millis(1);
+
+pub(crate) const FILES: [&str; 4] = ["tasks.json", "workers.json", "statemap.html", "statemap.svg"];
+
+/// One program that is to be run.
+pub(crate) struct Case {
+    folder: PathBuf,
+    command: Command,
+    signals: &'static [i32],
+    /// The file that is there when the second signal is to be sent.
+    last_file: &'static str,
+}
+
+impl Case {
+    pub(crate) fn new(name: &str, way: &'static str, signals: &'static [i32]) -> Self {
+        let name = format!("unread-{name}-{way}-{}", signals.len());
+        let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/exit_paths"), &name);
+        let mut command = command(env!("CARGO_BIN_EXE_quiet"), &folder);
+        command.arg(way);
+        Self { folder, command, signals, last_file: FILES[3] }
+    }
+
+    /// Runs it to its end, and sends it the signals as soon as it is ready.
+    #[track_caller]
+    pub(crate) fn ends(&mut self) -> Ended {
+        let mut running = Running::start(&mut self.command);
+        for (count, signal) in self.signals.iter().enumerate() {
+            let sign = if count == 0 { "ready" } else { self.last_file };
+            // In vain if the program has ended: then its status says why.
+            for _ in 0..20_000 {
+                if self.folder.join(sign).exists() {
+                    break;
+                }
+                thread::sleep(MS);
+            }
+            running.signal(*signal);
+        }
+        running.end_within(PATIENCE)
+    }
+
+    /// That these files are complete, and no others there.
+    #[track_caller]
+    pub(crate) fn leaves(&self, files: &[&str]) {
+        for name in FILES {
+            let path = self.folder.join(name);
+            let is_expected = files.contains(&name);
+            let is_file = fs::metadata(&path).is_ok_and(|found| found.is_file());
+            assert_eq!(is_file, is_expected, "{}: {name}", self.folder.display());
+            if is_expected {
+                let bytes = fs::read(&path).unwrap();
+                let checked = match name.rsplit_once('.').unwrap().1 {
+                    "html" => tests::page::check(&bytes).map(drop),
+                    "svg" => tests::page::check_svg(&bytes),
+                    _ => tests::check::check(&bytes).map(drop),
+                };
+                checked.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            }
+        }
+    }
+}
+
+/// The ways out, and how each ends.
+fn ways() -> [(&'static str, &'static [i32], ExitStatus); 8] {
+    let code = |code: i32| ExitStatus::from_raw(code << 8);
+    let signal = ExitStatus::from_raw;
+    [
+        ("returns", &[], code(0)),
+        ("exits", &[], code(3)),
+        ("panics", &[], code(101)),
+        ("aborts", &[], signal(libc::SIGABRT)),
+        ("waits", &[libc::SIGTERM], signal(libc::SIGTERM)),
+        ("waits", &[libc::SIGTERM, libc::SIGTERM], signal(libc::SIGTERM)),
+        ("prints", &[libc::SIGTERM], signal(libc::SIGTERM)),
+        ("locks", &[libc::SIGINT], signal(libc::SIGINT)),
+    ]
+}
+
+/// Runs `case` for each, all at the same time: each waits, and does nothing else.
+#[track_caller]
+pub(crate) fn at_once<T: Send>(items: impl IntoIterator<Item = T>, case: impl Fn(T) + Sync) {
+    let case = &case;
+    thread::scope(|scope| {
+        for item in items {
+            scope.spawn(move || case(item));
+        }
+    });
+}
+
+/// Writes until no more fits. What can't be shared with the program is set back.
+fn fill(mut stream: impl Write) {
+    let lines = [b'.'; 4096];
+    for size in [lines.len(), 1] {
+        loop {
+            match stream.write(&lines[..size]) {
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+}
+
+fn set_nonblocking(file: &File, is_nonblocking: bool) {
+    use std::os::fd::AsRawFd;
+    let flags = if is_nonblocking { libc::O_NONBLOCK } else { 0 };
+    // SAFETY: it has no precondition; no other flag can be set of these streams.
+    assert_eq!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags) }, 0);
+}
+
+/// Who would read a pipe that is full, and the other end.
+fn full_pipe() -> (File, Stdio) {
+    let mut ends = [0; 2];
+    // SAFETY: there is room for both ends, which are nobody else's.
+    let [reader, writer] = unsafe {
+        assert_eq!(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC), 0);
+        ends.map(|end| File::from(OwnedFd::from_raw_fd(end)))
+    };
+    set_nonblocking(&writer, true);
+    fill(&writer);
+    set_nonblocking(&writer, false);
+    (reader, Stdio::from(writer))
+}
+
+/// The same of a pair of sockets, as a supervisor gives them to its services.
+fn full_socket() -> (UnixStream, Stdio) {
+    let (reader, writer) = UnixStream::pair().unwrap();
+    writer.set_nonblocking(true).unwrap();
+    fill(&writer);
+    writer.set_nonblocking(false).unwrap();
+    (reader, Stdio::from(OwnedFd::from(writer)))
+}
+
+/// A terminal that is stopped, as by Ctrl-S.
+fn stopped_terminal() -> (File, Stdio) {
+    use std::os::fd::AsRawFd;
+    let mut options = File::options();
+    options.read(true).write(true).custom_flags(libc::O_NOCTTY);
+    let master = options.open("/dev/ptmx").unwrap();
+    let mut name = [0_u8; 64];
+    // SAFETY: the length is that of `name`, and the calls have no other precondition.
+    let terminal = unsafe {
+        assert_eq!(libc::grantpt(master.as_raw_fd()), 0);
+        assert_eq!(libc::unlockpt(master.as_raw_fd()), 0);
+        assert_eq!(libc::ptsname_r(master.as_raw_fd(), name.as_mut_ptr().cast(), 64), 0);
+        let length = name.iter().position(|&byte| byte == 0).unwrap();
+        let name = Path::new(std::ffi::OsStr::from_bytes(&name[..length]));
+        let terminal = options.open(name).unwrap();
+        assert_eq!(libc::tcflow(terminal.as_raw_fd(), libc::TCOOFF), 0);
+        terminal
+    };
+    (master, Stdio::from(terminal))
+}
+
+/// Something with a reader that doesn't read, and that reader, which is there for as long as this is.
+type Unread = (Box<dyn Any>, Stdio);
+type Named<T> = (&'static str, T);
+
+#[test]
+fn stderr_is_not_read() {
+    let streams: [Named<fn() -> Unread>; 3] = [
+        ("pipe", || boxed(full_pipe())),
+        ("socket", || boxed(full_socket())),
+        ("terminal", || boxed(stopped_terminal())),
+    ];
+    let cases = streams.into_iter().flat_map(|stream| ways().map(|way| (stream, way)));
+    at_once(cases, |((name, stream), (way, signals, status))| {
+        let mut case = Case::new(name, way, signals);
+        let (_reader, stderr) = stream();
+        case.command.stderr(stderr);
+        assert_eq!(case.ends().status, status, "{name}: {way}");
+        case.leaves(&FILES);
+    });
+}
+
+fn boxed((reader, stderr): (impl Any, Stdio)) -> Unread {
+    (Box::new(reader), stderr)
+}
+
+/// The second signal ends the program at once, before it has waited for the first stream.
+#[test]
+fn both_are_full_pipes() {
+    at_once(ways(), |(way, signals, status)| {
+        let mut case = Case::new("both", way, signals);
+        let ((_reader, stderr), (_other, stdout)) = (full_pipe(), full_pipe());
+        case.command.stdout(stdout).stderr(stderr).env("HTML", "/dev/stdout");
+        case.last_file = "workers.json";
+        assert_eq!(case.ends().status, status, "{way}");
+        match signals {
+            [_, _] => case.leaves(&["tasks.json", "workers.json"]),
+            _ => case.leaves(&["tasks.json", "workers.json", "statemap.svg"]),
+        }
+    });
+}
+
+/// What is said before `main` waits, too, and what is said after it then doesn't.
+#[test]
+fn a_warning_at_the_start() {
+    let mut case = Case::new("warning", "returns", &[]);
+    let (_reader, stderr) = full_pipe();
+    case.command.stderr(stderr).env("TOKIO_STATEMAP", "nonsense").env("SVG", "tasks.json");
+    assert_eq!(case.ends().status.code(), Some(0));
+    case.leaves(&["tasks.json", "workers.json", "statemap.html"]);
+}
+
+/// Who has stderr locked keeps the report back only as long as anyone who doesn't read.
+#[test]
+fn stderr_is_locked() {
+    let mut case = Case::new("locked", "locks", &[libc::SIGTERM]);
+    let ended = case.ends();
+    assert_eq!(ended.status.signal(), Some(libc::SIGTERM));
+    assert!(ended.stderr.contains("recorded: "), "{}", ended.stderr);
+    case.leaves(&FILES);
+}
+
+/// A test that is recorded, be it as one of these or by the next.
+#[tokio_statemap::test(
+    tasks = std::env::var_os("OUT").map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
+        .join("tasks.json")
+)]
+async fn a_recorded_test() {}
+
+/// Its report is printed where the harness captures it, which may be stderr in the end.
+#[test]
+fn stderr_of_a_test_is_not_read() {
+    at_once([("captured", &[][..]), ("not_captured", &["--nocapture"])], |(name, arguments)| {
+        let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/exit_paths"), name);
+        let mut command = command(std::env::current_exe().unwrap(), &folder);
+        let (_reader, stderr) = full_pipe();
+        command.args(["--exact", "unread::a_recorded_test"]).args(arguments).stderr(stderr);
+        let ended = Running::start(&mut command).end_within(PATIENCE);
+        assert_eq!(ended.status.code(), Some(0), "{name}: {}", ended.stdout);
+        assert!(ended.stdout.contains("test result: ok. 1 passed"), "{name}: {}", ended.stdout);
+        assert!(folder.join("tasks.json").is_file(), "{name}");
+    });
+}
+
+/// What a test that fails has left is its report, too.
+#[test]
+fn the_harness_of_a_test_captures_its_report() {
+    let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/exit_paths"), "harness");
+    let mut command = command(std::env::current_exe().unwrap(), &folder);
+    command.args(["--exact", "unread::a_recorded_test", "--show-output"]);
+    let ended = Running::start(&mut command).end();
+    assert_eq!(ended.status.code(), Some(0), "{}", ended.stdout);
+    assert!(ended.stdout.contains("recorded: "), "{}", ended.stdout);
+    assert!(!ended.stderr.contains("recorded: "), "{}", ended.stderr);
+}
+
+/// A reader that comes late is waited for, and gets all of it.
+#[test]
+fn a_late_reader_gets_the_report() {
+    let mut case = Case::new("late", "waits", &[libc::SIGTERM]);
+    let (mut reader, stderr) = full_pipe();
+    case.command.stderr(stderr);
+    let files = case.folder.join("statemap.svg");
+    let reads = thread::spawn(move || {
+        // The report is the last.
+        while !files.exists() {
+            thread::sleep(MS);
+        }
+        thread::sleep(300 * MS);
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        text
+    });
+    let ended = case.ends();
+    // It holds the writing end.
+    drop(case.command);
+    let text = reads.join().unwrap();
+    assert_eq!(ended.status.signal(), Some(libc::SIGTERM));
+    let report = text.trim_start_matches('.');
+    assert!(report.contains("recorded: ") && report.ends_with("statemap.svg\n"), "{report}");
+}
+
+/// A pipe with a name, which is full, and who would read it.
+fn full_fifo(path: &Path) -> File {
+    let name = CString::new(path.as_os_str().as_bytes()).unwrap();
+    // SAFETY: the path ends with a zero and lives through the call.
+    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    let reader = File::options().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path);
+    let reader = reader.unwrap();
+    fill(&reader);
+    reader
+}
+
+/// All pipes have one patience in common, and the rest is written.
+#[test]
+fn outputs_that_nobody_reads() {
+    at_once(ways(), |(way, signals, status)| {
+        let mut case = Case::new("fifos", way, signals);
+        let _readers = ["workers.json", "statemap.html", "statemap.svg"]
+            .map(|name| full_fifo(&case.folder.join(name)));
+        case.last_file = "tasks.json";
+        let ended = case.ends();
+        assert_eq!(ended.status, status, "{way}");
+        case.leaves(&["tasks.json"]);
+        if let [_, _] = signals {
+            return;
+        }
+        let given_up = |key| {
+            let mut messages = ended.messages().into_iter();
+            messages.any(|line| line.contains(key) && line.ends_with("nobody reads on"))
+        };
+        for key in ["`workers`", "`html`", "`svg`"] {
+            assert!(given_up(key), "{way}: {key}: {}", ended.stderr);
+        }
+    });
+}
+
+/// What is read now and then is none to wait anew for each time.
+#[test]
+fn an_output_that_is_read_too_slowly() {
+    let mut case = Case::new("slow", "waits", &[libc::SIGTERM]);
+    let mut reader = full_fifo(&case.folder.join("statemap.html"));
+    // For as long as the tests last. As soon as a page is free, it is written to.
+    thread::spawn(move || {
+        let mut page = [0; 4096];
+        loop {
+            let _ = reader.read(&mut page);
+            thread::sleep(1000 * MS);
+        }
+    });
+    let ended = case.ends();
+    assert_eq!(ended.status.signal(), Some(libc::SIGTERM));
+    assert!(ended.stderr.contains("`html`"), "{}", ended.stderr);
+    case.leaves(&["tasks.json", "workers.json", "statemap.svg"]);
+}

@@ -1,0 +1,232 @@
+//! What the html page and the SVG draw: sections of groups of lanes of rows.
+//!
+//! A [`Picture`] is a view of a [`Timeline`], or of statemap data that was read. It holds the
+//! arrangement only (a few bytes a row); what happens in a row is asked of its source when it is
+//! drawn, so that a picture of ten million polls needs hardly any memory of its own.
+
+#[cfg(feature = "read")]
+mod data;
+mod notes;
+mod pack;
+mod source;
+mod state;
+mod tasks;
+#[cfg(test)]
+pub(crate) mod tests;
+mod threads;
+
+use std::fmt;
+use std::ops::Range;
+use std::time::Duration;
+
+use crate::render::report::{Report, Verdict};
+use crate::statemap::Labels;
+use crate::trace::timeline::Timeline;
+
+pub(crate) use pack::pack;
+pub(crate) use source::{Source, Transition};
+pub(crate) use state::{Role, State};
+
+/// What the html page and the SVG draw.
+///
+/// # Examples
+///
+/// ```
+/// use tokio_statemap::picture::Picture;
+/// use tokio_statemap::statemap::Labels;
+/// use tokio_statemap::{Timeline, svg};
+///
+/// fn draw(timeline: &Timeline) -> std::io::Result<()> {
+///     let labels = Labels { title: "http".to_owned(), host: None };
+///     svg::write(&Picture::of_timeline(timeline, &labels), std::io::stdout().lock())
+/// }
+/// ```
+pub struct Picture<'a> {
+    /// What it is called.
+    pub(crate) title: String,
+    /// The host that it is from.
+    pub(crate) host: Option<String>,
+    /// The name of the runtime.
+    pub(crate) runtime: Option<String>,
+    /// UTC at its left edge, since the Unix epoch.
+    pub(crate) start: Duration,
+    /// How long it is, in ns: all times of a picture count from its left edge.
+    pub(crate) length_ns: u64,
+    /// From when on a poll is called long, in ns.
+    pub(crate) long_poll_ns: u64,
+    /// Whether it is known when tasks became ready.
+    pub(crate) is_ready_known: bool,
+    /// Whether tasks are known at all.
+    pub(crate) are_tasks_known: bool,
+    /// The verdict of the report.
+    pub(crate) verdict: Option<String>,
+    /// The label of the group that the verdict names.
+    #[cfg_attr(not(feature = "html"), allow(dead_code))] // only the page asks
+    pub(crate) culprit: Option<String>,
+    /// What it lacks: a short sentence each.
+    pub(crate) notes: Vec<String>,
+    /// The stretches in which recording was stopped: from, to, in ns.
+    pub(crate) gaps: Vec<(u64, u64)>,
+    /// What is drawn, from top to bottom.
+    pub(crate) sections: Vec<Section<'a>>,
+}
+
+/// Rows that share a set of states.
+pub(crate) struct Section<'a> {
+    pub(crate) title: String,
+    pub(crate) kind: Kind,
+    pub(crate) states: Vec<State>,
+    pub(crate) groups: Vec<Group>,
+    /// The rows as they are drawn: indices into the source, group by group, lane by lane and by
+    /// time.
+    pub(crate) rows: Vec<u32>,
+    /// Where in `rows` each lane begins, and behind the last one where it ends.
+    pub(crate) lanes: Vec<u32>,
+    /// The tags that transitions bear.
+    pub(crate) tags: Vec<Tag>,
+    /// What happened without changing a state.
+    pub(crate) events: Vec<RowEvent>,
+    pub(crate) source: Box<dyn Source + 'a>,
+}
+
+/// What the rows of a section are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Workers,
+    Blocking,
+    Tasks,
+    Other,
+}
+
+/// Rows that belong together: tasks of one spawn location.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub(crate) label: String,
+    /// Its lanes, as indices into those of the section.
+    pub(crate) lanes: Range<usize>,
+}
+
+/// What a tag of a state means.
+#[derive(Clone, Debug)]
+pub(crate) struct Tag {
+    pub(crate) state: u32,
+    pub(crate) tag: String,
+    /// Whatever else is said of it: key, and value in JSON.
+    pub(crate) fields: Vec<(String, String)>,
+}
+
+/// Something that happened to a row and changed no state.
+#[derive(Clone, Debug)]
+pub(crate) struct RowEvent {
+    pub(crate) time_ns: u64,
+    /// The row, as an index into the source.
+    pub(crate) row: u32,
+    pub(crate) event: String,
+    pub(crate) target: Option<String>,
+}
+
+impl<'a> Picture<'a> {
+    /// The picture of `timeline`, under `labels`.
+    pub fn of_timeline(timeline: &'a Timeline, labels: &Labels) -> Self {
+        Self::of_report(timeline, &timeline.report(), labels)
+    }
+
+    /// The same, for who has the report of it already.
+    pub(crate) fn of_report(timeline: &'a Timeline, report: &Report, labels: &Labels) -> Self {
+        let long_poll_ns = u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX);
+        let sections = [
+            threads::workers(timeline),
+            threads::blocking(timeline),
+            tasks::section(timeline, report),
+        ];
+        let from_left = |ns: u64| ns.saturating_sub(timeline.begin_ns);
+        Self {
+            title: labels.title.clone(),
+            host: labels.host.clone(),
+            runtime: timeline.runtime.clone(),
+            start: timeline.utc_at_zero + Duration::from_nanos(timeline.begin_ns),
+            length_ns: timeline.length_ns(),
+            long_poll_ns,
+            is_ready_known: timeline.schedule_latency,
+            are_tasks_known: timeline.task_hooks && timeline.trace_target.tracks_tasks(),
+            verdict: Some(report.verdict.to_string()),
+            culprit: match &report.verdict {
+                Verdict::LongPolls { row, .. } => Some(row.place.to_string()),
+                _ => None,
+            },
+            notes: notes::of(report),
+            gaps: timeline.gaps.iter().map(|&(a, b)| (from_left(a), from_left(b))).collect(),
+            sections: sections.into_iter().filter(|section| !section.rows.is_empty()).collect(),
+        }
+    }
+
+    /// The same under another title.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+}
+
+/// How much of a stretch of time lies outside of gaps: what a row did in a gap isn't known, though its
+/// spans reach across. `gaps` are by time.
+pub(crate) fn recorded_ns(gaps: &[(u64, u64)], from_ns: u64, to_ns: u64) -> u64 {
+    let first = gaps.partition_point(|&(_, gap_end_ns)| gap_end_ns <= from_ns);
+    let gaps = gaps[first..].iter().take_while(|&&(gap_ns, _)| gap_ns < to_ns);
+    let in_gaps: u64 = gaps.map(|&(gap_ns, end_ns)| end_ns.min(to_ns) - gap_ns.max(from_ns)).sum();
+    (to_ns - from_ns).saturating_sub(in_gaps)
+}
+
+impl Section<'_> {
+    /// The rows of a lane, in the order of time, as indices into the source.
+    pub(crate) fn lane(&self, lane: usize) -> &[u32] {
+        &self.rows[self.lanes[lane] as usize..self.lanes[lane + 1] as usize]
+    }
+
+    /// The rows of a group, as indices into the source.
+    pub(crate) fn group(&self, group: &Group) -> &[u32] {
+        let (from, to) = (self.lanes[group.lanes.start], self.lanes[group.lanes.end]);
+        &self.rows[from as usize..to as usize]
+    }
+}
+
+impl Section<'_> {
+    /// Where each row is drawn: its place in `rows`, by its index in the source.
+    #[cfg(feature = "html")]
+    pub(crate) fn places(&self) -> Vec<u32> {
+        let rows = self.rows.iter().map(|&row| row as usize + 1).max().unwrap_or_default();
+        let mut places = vec![0; rows];
+        for (place, &row) in self.rows.iter().enumerate() {
+            places[row as usize] = place as u32;
+        }
+        places
+    }
+
+    /// What a state means, by its index.
+    pub(crate) fn role_of(&self, state: u32) -> Role {
+        self.states.get(state as usize).map_or(Role::Other, |state| state.role)
+    }
+}
+
+impl fmt::Debug for Picture<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Picture")
+            .field("title", &self.title)
+            .field("start", &self.start)
+            .field("length_ns", &self.length_ns)
+            .field("notes", &self.notes)
+            .field("sections", &self.sections)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Section<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Section")
+            .field("title", &self.title)
+            .field("kind", &self.kind)
+            .field("groups", &self.groups)
+            .field("rows", &self.rows.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,46 @@
+//! What a picture lacks, said in it.
+
+use crate::recorder::lost::Lost;
+use crate::render::report::{Report, moment};
+
+/// What the picture lacks: a short sentence each.
+pub(super) fn of(report: &Report) -> Vec<String> {
+    let mut notes: Vec<String> = report.unknown().into_iter().map(str::to_owned).collect();
+    let lost = Lost { dropped_events: 0, ..report.lost };
+    if lost.total() > 0 {
+        notes.push(format!("{lost}."));
+    }
+    match report.lost.dropped_events {
+        0 => {}
+        1 => notes.push("Flight recorder: one older event was dropped by design.".to_owned()),
+        n => notes.push(format!("Flight recorder: {n} older events were dropped by design.")),
+    }
+    let n_of = |n: u64, one: &str, many: &str| match n {
+        1 => format!("One {one}."),
+        n => format!("{n} {many}."),
+    };
+    if report.begin_ns >= 1_000_000 {
+        let begin = moment(report.begin_ns);
+        notes.push(format!("Times count from the left edge, which is at {begin} of the report."));
+    }
+    if report.gaps > 0 {
+        let n = report.gaps as u64;
+        notes.push(n_of(n, "gap in the recording", "gaps in the recording"));
+    }
+    if report.cut_polls > 0 {
+        notes.push(n_of(
+            report.cut_polls,
+            "poll began before or ended after what was recorded",
+            "polls began before or ended after what was recorded",
+        ));
+    }
+    if report.running_polls > 0 {
+        let (one, many) = ("poll still ran at the end", "polls still ran at the end");
+        notes.push(n_of(report.running_polls, one, many));
+    }
+    if report.live_tasks > 0 {
+        let (one, many) = ("task still lived at the end", "tasks still lived at the end");
+        notes.push(n_of(report.live_tasks, one, many));
+    }
+    notes
+}

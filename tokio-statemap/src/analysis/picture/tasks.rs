@@ -1,0 +1,128 @@
+//! The tasks, grouped by where they were spawned.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use super::threads::within;
+use super::{Group, Kind, Section, Source, State, Transition, pack};
+use crate::render::report::{Place, Report};
+use crate::trace::state::TaskState;
+use crate::trace::timeline::{Task, TaskKey, Timeline};
+
+/// The tasks: `main` first, then the spawn locations in the order of the report, that which held
+/// the runtime longest first.
+pub(super) fn section<'a>(timeline: &'a Timeline, report: &Report) -> Section<'a> {
+    let mut places: Vec<Place> = report.locations.iter().map(|row| row.place).collect();
+    places.sort_by_key(|place| !place.is_root);
+    let ranks: HashMap<Place, usize> =
+        places.iter().enumerate().map(|(rank, place)| (*place, rank)).collect();
+    // The rows of all groups, one group behind the other.
+    let mut sizes = vec![0; places.len()];
+    for task in timeline.tasks.one_by_one() {
+        sizes[ranks[&Place::of(&task)]] += 1;
+    }
+    let mut next: Vec<usize> = Vec::with_capacity(sizes.len());
+    let mut at = 0;
+    for size in &sizes {
+        next.push(at);
+        at += size;
+    }
+    let mut sorted = vec![0; at];
+    for (row, task) in timeline.tasks.one_by_one().enumerate() {
+        let place = &mut next[ranks[&Place::of(&task)]];
+        sorted[*place] = row as u32;
+        *place += 1;
+    }
+    let mut groups = Vec::with_capacity(places.len());
+    let (mut rows, mut lanes) = (Vec::with_capacity(at), Vec::new());
+    let mut lives = Vec::new();
+    let mut sorted = sorted.as_slice();
+    for (place, size) in places.iter().zip(sizes) {
+        let (group, rest) = sorted.split_at(size);
+        sorted = rest;
+        lives.clear();
+        lives.extend(group.iter().map(|&row| {
+            let (begin, end) = life(timeline, &timeline.tasks.at(row as usize));
+            (begin, end, row)
+        }));
+        let first = lanes.len();
+        pack(&mut lives, &mut rows, &mut lanes);
+        groups.push(Group { label: place.to_string(), lanes: first..lanes.len() });
+    }
+    lanes.push(rows.len() as u32);
+    Section {
+        title: "Tasks".to_owned(),
+        kind: Kind::Tasks,
+        states: TaskState::ALL
+            .into_iter()
+            .filter(|state| timeline.schedule_latency || *state != TaskState::Ready)
+            .map(State::from)
+            .collect(),
+        groups,
+        rows,
+        lanes,
+        tags: Vec::new(),
+        events: Vec::new(),
+        source: Box::new(Tasks(timeline)),
+    }
+}
+
+/// From when to when a task has its lane.
+fn life(timeline: &Timeline, task: &Task) -> (u64, Option<u64>) {
+    let begin = within(timeline, task.first_ns);
+    let end = task.terminated_ns.map(|terminated| {
+        let last = task.polls.last().map_or(task.first_ns, |p| p.end_ns().unwrap_or(p.start_ns()));
+        within(timeline, terminated.max(last)).max(begin)
+    });
+    (begin, end)
+}
+
+struct Tasks<'a>(&'a Timeline);
+
+impl Tasks<'_> {
+    fn task(&self, row: u32) -> Cow<'_, Task> {
+        self.0.tasks.at(row as usize)
+    }
+}
+
+impl Source for Tasks<'_> {
+    fn name(&self, row: u32, to: &mut String) {
+        if let Some(runtime) = &self.0.runtime {
+            to.push_str(runtime);
+            to.push('/');
+        }
+        // Writing to a string does not fail.
+        let _ = write!(to, "{}", self.task(row).key);
+    }
+
+    fn parent(&self, row: u32) -> Option<u32> {
+        let parent = self.task(row).parent?;
+        self.0.tasks.position(parent).map(|index| index as u32)
+    }
+
+    fn is_root(&self, row: u32) -> bool {
+        matches!(self.task(row).key, TaskKey::Root(_))
+    }
+
+    fn walk(&self, row: u32, each: &mut dyn FnMut(Transition)) {
+        let task = self.task(row);
+        let mut polls = task.polls.iter().peekable();
+        for (time_ns, state) in task.transitions() {
+            let state = match state {
+                // It is not among the states then.
+                TaskState::Ready if !self.0.schedule_latency => TaskState::Waiting,
+                state => state,
+            };
+            let mut transition = Transition::new(within(self.0, time_ns), u32::from(state.value()));
+            if state == TaskState::Running {
+                if let Some(poll) = polls.next_if(|poll| poll.start_ns() <= time_ns) {
+                    transition.worker = poll.worker();
+                    transition.held_ns =
+                        self.0.handover_of(poll).map(|at| at.saturating_sub(poll.start_ns()));
+                }
+            }
+            each(transition);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The workers and the threads of the blocking pool.
+
+use std::fmt::Write;
+
+use super::{Group, Kind, Role, Section, Source, State, Transition};
+use crate::trace::state::WorkerState;
+use crate::trace::timeline::Timeline;
+
+/// The workers, a lane each.
+pub(super) fn workers(timeline: &Timeline) -> Section<'_> {
+    Section {
+        title: "Workers".to_owned(),
+        kind: Kind::Workers,
+        states: WorkerState::ALL.into_iter().map(State::from).collect(),
+        ..one_lane_each(timeline.workers.len(), "workers", Box::new(Workers(timeline)))
+    }
+}
+
+/// The threads of the blocking pool, a lane each.
+pub(super) fn blocking(timeline: &Timeline) -> Section<'_> {
+    let here = State {
+        name: "blocking thread".to_owned(),
+        colour: Some(WorkerState::Parked.colour().to_owned()),
+        role: Role::Blocking,
+    };
+    Section {
+        title: "Blocking threads".to_owned(),
+        kind: Kind::Blocking,
+        states: vec![here, WorkerState::Stopped.into()],
+        ..one_lane_each(
+            timeline.blocking_threads.len(),
+            "blocking threads",
+            Box::new(Blocking(timeline)),
+        )
+    }
+}
+
+fn one_lane_each<'a>(rows: usize, label: &str, source: Box<dyn Source + 'a>) -> Section<'a> {
+    Section {
+        title: String::new(),
+        kind: Kind::Other,
+        states: Vec::new(),
+        groups: vec![Group { label: label.to_owned(), lanes: 0..rows }],
+        rows: (0..rows as u32).collect(),
+        lanes: (0..=rows as u32).collect(),
+        tags: Vec::new(),
+        events: Vec::new(),
+        source,
+    }
+}
+
+struct Workers<'a>(&'a Timeline);
+
+impl Source for Workers<'_> {
+    fn name(&self, row: u32, to: &mut String) {
+        to.push_str(&self.0.worker_name(self.0.workers[row as usize].index));
+    }
+
+    fn worker_index(&self, row: u32) -> Option<u32> {
+        Some(self.0.workers[row as usize].index)
+    }
+
+    fn walk(&self, row: u32, each: &mut dyn FnMut(Transition)) {
+        for &(time_ns, state) in &self.0.workers[row as usize].transitions {
+            each(Transition::new(within(self.0, time_ns), u32::from(state.value())));
+        }
+    }
+}
+
+struct Blocking<'a>(&'a Timeline);
+
+impl Source for Blocking<'_> {
+    fn name(&self, row: u32, to: &mut String) {
+        // Writing to a string does not fail.
+        let _ = write!(to, "thread-{}", self.0.blocking_threads[row as usize].thread);
+    }
+
+    fn walk(&self, row: u32, each: &mut dyn FnMut(Transition)) {
+        let thread = &self.0.blocking_threads[row as usize];
+        let started = within(self.0, thread.started_ns);
+        each(Transition::new(started, 0));
+        if let Some(stopped) = thread.stopped_ns {
+            each(Transition::new(within(self.0, stopped).max(started), 1));
+        }
+    }
+}
+
+/// A time of the timeline as one of the picture.
+pub(super) fn within(timeline: &Timeline, time_ns: u64) -> u64 {
+    time_ns.clamp(timeline.begin_ns, timeline.end_ns) - timeline.begin_ns
+}

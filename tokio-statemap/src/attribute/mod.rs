@@ -1,0 +1,176 @@
+//! What the attribute calls: the window, the ways out, the files.
+
+mod env;
+mod exits;
+mod output;
+mod path;
+mod progress;
+mod settings;
+mod stream;
+mod target;
+mod targets;
+mod window;
+
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::sync::{Arc, Mutex, Once, TryLockError};
+use std::time::Duration;
+
+use tokio::runtime::Builder;
+
+use crate::collector::Collector;
+use crate::hooks::Hooks;
+use crate::recorder::root_future::Root;
+#[cfg(unix)]
+use crate::sys::signal;
+use crate::util::message::say;
+use crate::util::sync::lock;
+pub use settings::{Report, Settings};
+
+use output::Outputs;
+use progress::Progress;
+use window::Window;
+
+/// A run of a function that bears the attribute. Dropping it, after the runtime, is the run's end.
+#[derive(Debug)]
+pub struct Run {
+    /// `None` if nothing is recorded: `TOKIO_STATEMAP=0`.
+    active: Option<Arc<Active>>,
+}
+
+/// A run that is recorded, as all ways out see it.
+#[derive(Debug)]
+pub(crate) struct Active {
+    collector: Arc<Collector>,
+    window: Option<Window>,
+    outputs: Outputs,
+    /// A child of a fork inherits all this, but the files are its parent's.
+    pid: u32,
+    /// Whether the files are written. Locked while they are, so that whoever comes meanwhile
+    /// waits for them.
+    written: Mutex<bool>,
+}
+
+impl Run {
+    /// Sets the hooks of `builder`, starts recording, and sees to the ways out.
+    ///
+    /// Whatever is wrong costs a warning and a part of the recording, never the program.
+    pub fn start(builder: &mut Builder, mut settings: Settings) -> Self {
+        let user = settings.hooks.take().unwrap_or_default();
+        if !env::is_on() {
+            user.install(builder);
+            return Self { active: None };
+        }
+        Self { active: Active::start(builder, &settings, user) }
+    }
+
+    /// `future` as the root future, which stands where this is called.
+    #[track_caller]
+    pub fn root<F>(&self, future: F) -> Root<F> {
+        let location = Location::caller();
+        match &self.active {
+            Some(active) => active.collector.root(future, location),
+            None => Root::new(future, location, None),
+        }
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        if let Some(active) = &self.active {
+            active.finish();
+            exits::forget(active);
+            #[cfg(unix)]
+            signal::wait_if_dying();
+        }
+    }
+}
+
+impl Active {
+    fn start(builder: &mut Builder, settings: &Settings, user: Hooks) -> Option<Arc<Self>> {
+        let config = settings.config();
+        if config.trace_target.tracks_tasks() && !cfg!(tokio_unstable) {
+            // Once a process, as there may be two hundred tests in it.
+            static SAID: Once = Once::new();
+            SAID.call_once(|| {
+                say(format_args!(
+                    "workers only: to record tasks add `[build] rustflags = [\"--cfg\", \
+                     \"tokio_unstable\"]` to .cargo/config.toml"
+                ));
+            });
+        }
+        if let Err(error) = Collector::check(&config) {
+            say(format_args!("nothing is recorded: {error}"));
+            user.install(builder);
+            return None;
+        }
+        let collector = Collector::install(builder, config, user);
+        if let Some(name) = settings.runtime {
+            collector.belongs_to_runtime_named(name);
+        }
+        let outputs = Outputs::prepare(settings);
+        let window = Window::open(&collector, settings.start_after, settings.duration);
+        let active = Arc::new(Self {
+            collector,
+            window,
+            outputs,
+            pid: std::process::id(),
+            written: Mutex::new(false),
+        });
+        exits::watch(&active);
+        Some(active)
+    }
+
+    /// Stops recording and writes the files, once, in the process that started the run.
+    fn finish(&self) {
+        if self.pid != std::process::id() {
+            return;
+        }
+        self.write(&mut lock(&self.written));
+    }
+
+    /// The same for a way out that may have interrupted the writing on its own thread, and so must
+    /// not wait for ever.
+    fn finish_soon(&self) {
+        const PATIENCE: Duration = Duration::from_secs(60);
+        const STEP: Duration = Duration::from_millis(5);
+        if self.pid != std::process::id() {
+            return;
+        }
+        for _ in 0..PATIENCE.as_millis() / STEP.as_millis() {
+            match self.written.try_lock() {
+                Ok(mut written) => return self.write(&mut written),
+                Err(TryLockError::Poisoned(written)) => {
+                    return self.write(&mut written.into_inner());
+                }
+                Err(TryLockError::WouldBlock) => {
+                    // Who writes may be kept in the handler.
+                    #[cfg(unix)]
+                    signal::let_go();
+                    std::thread::sleep(STEP);
+                }
+            }
+        }
+    }
+
+    fn write(&self, written: &mut bool) {
+        if std::mem::replace(written, true) {
+            return;
+        }
+        if let Some(window) = &self.window {
+            window.close();
+        }
+        // A bug of ours must not become the program's.
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            self.collector.stop();
+            let progress = Progress::new();
+            let timeline = self.collector.snapshot();
+            #[cfg(unix)]
+            signal::without_fatal_signals(|| self.outputs.write(&timeline, &progress));
+            #[cfg(not(unix))]
+            self.outputs.write(&timeline, &progress);
+        }));
+        if result.is_err() {
+            say(format_args!("the files could not be written: this is a bug of tokio-statemap"));
+        }
+    }
+}

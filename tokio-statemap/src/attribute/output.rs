@@ -1,0 +1,248 @@
+//! The outputs of a run: which there are, and what each is written with.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use super::path::Names;
+use super::progress::Progress;
+use super::settings::{Report, Settings};
+use super::target::Target;
+use super::targets::Targets;
+use crate::analysis::picture::Picture;
+use crate::config::TraceTarget;
+use crate::error::Error;
+use crate::render::report;
+use crate::render::svg;
+use crate::statemap::{Labels, write_tasks, write_workers};
+use crate::trace::timeline::Timeline;
+use crate::util::message::{print, print_in_test};
+use crate::util::parallel::{MANY_EVENTS, run_parallel};
+
+/// Where everything goes.
+#[derive(Debug)]
+pub(super) struct Outputs {
+    tasks: Option<Target>,
+    workers: Option<Target>,
+    html: Option<Target>,
+    svg: Option<Target>,
+    /// `None` is stderr.
+    report: Option<Target>,
+    labels: Labels,
+    /// What tests print their harness captures.
+    is_test: bool,
+    is_delayed: bool,
+}
+
+/// What a file is written with.
+type Content<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + Sync + 'a;
+
+/// The paths of the files, as the user gives them.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Paths {
+    tasks: Option<PathBuf>,
+    workers: Option<PathBuf>,
+    html: Option<PathBuf>,
+    svg: Option<PathBuf>,
+    report: Option<PathBuf>,
+}
+
+impl Paths {
+    /// Those that are set, or else the default ones: the page, where this can write it.
+    fn of(settings: &Settings, has_html: bool) -> Self {
+        let given = Self {
+            tasks: settings.tasks.clone(),
+            workers: settings.workers.clone(),
+            html: settings.html.clone(),
+            svg: settings.svg.clone(),
+            report: match &settings.report {
+                Report::Stderr => None,
+                Report::Path(path) => Some(path.clone()),
+            },
+        };
+        if given != Self::default() {
+            return given;
+        }
+        let of_test = settings.test.map(|test| format!(".{}", test.replace("::", ".")));
+        let stem = format!("{{bin}}{}", of_test.unwrap_or_default());
+        let default =
+            |is_traced: bool, end: &str| is_traced.then(|| format!("{stem}.{end}").into());
+        let trace = settings.trace;
+        match has_html {
+            true => Self { html: default(trace != TraceTarget::None, "statemap.html"), ..given },
+            false => Self {
+                tasks: default(trace.tracks_tasks(), "tasks.json"),
+                workers: default(trace.tracks_workers(), "workers.json"),
+                ..given
+            },
+        }
+    }
+}
+
+impl Outputs {
+    /// Finds out where everything goes, makes the folders, and warns of what can't be written.
+    pub(super) fn prepare(settings: &Settings) -> Self {
+        let names = Names::of_this_process(settings.test.is_some());
+        let paths = Paths::of(settings, cfg!(feature = "html"));
+        let trace = settings.trace;
+        let mut targets = Targets::new(&names);
+        let mut target = |key, path, is_traced| targets.prepare(key, path, is_traced);
+        let is_any_traced = trace != TraceTarget::None;
+        Self {
+            tasks: target("tasks", paths.tasks, trace.tracks_tasks()),
+            workers: target("workers", paths.workers, trace.tracks_workers()),
+            html: target("html", paths.html, is_any_traced),
+            svg: target("svg", paths.svg, is_any_traced),
+            // It says so itself.
+            report: target("report", paths.report, true),
+            labels: Labels { title: names.bin.clone(), host: names.host.clone() },
+            is_test: settings.test.is_some(),
+            is_delayed: settings.start_after.is_some(),
+        }
+    }
+
+    /// Writes everything. What fails costs a line, and nothing else.
+    pub(super) fn write(&self, timeline: &Timeline, progress: &Progress) {
+        let report = timeline.report();
+        let has_picture = self.html.is_some() || self.svg.is_some();
+        let picture = has_picture.then(|| Picture::of_report(timeline, &report, &self.labels));
+        let mut written = Vec::new();
+        let mut failed = Vec::new();
+        for (target, result) in self.files(timeline, picture.as_ref(), progress) {
+            match result {
+                Ok(()) => written.push(target.shown.display().to_string()),
+                Err(error) => failed.push(format!("`{}`: {error}", target.key)),
+            }
+        }
+        let report = self.report_text(timeline, &report);
+        if let Some(target) = &self.report {
+            match target.write(&|w| w.write_all(report.as_bytes())) {
+                Ok(()) => written.push(target.shown.display().to_string()),
+                Err(error) => failed.push(format!("`{}`: {error}", target.key)),
+            }
+        }
+        let mut text = String::new();
+        if self.report.is_none() {
+            text = format!("{}\n", report.trim_end());
+            if !written.is_empty() {
+                text += &format!("Written: {}\n", written.join(", "));
+            }
+        }
+        for error in failed {
+            text += &format!("tokio-statemap: not written: {error}\n");
+        }
+        match self.is_test {
+            true => print_in_test(text),
+            false => print(format_args!("{text}")),
+        }
+    }
+
+    /// Writes the files that show the timeline: side by side if there is much to write, for to make it
+    /// takes longer than to write it.
+    fn files(
+        &self,
+        timeline: &Timeline,
+        picture: Option<&Picture<'_>>,
+        progress: &Progress,
+    ) -> Vec<(&Target, Result<(), Error>)> {
+        let labels = &self.labels;
+        let tasks = |w: &mut dyn Write| write_tasks(timeline, labels, progress.of(w));
+        let workers = |w: &mut dyn Write| write_workers(timeline, labels, progress.of(w));
+        let html = |w: &mut dyn Write| {
+            picture.map_or(Ok(()), |picture| write_page(picture, &mut progress.of(w)))
+        };
+        let svg = |w: &mut dyn Write| {
+            picture.map_or(Ok(()), |picture| svg::write(picture, progress.of(w)))
+        };
+        let contents: [(&Option<Target>, &Content<'_>); 4] = [
+            (&self.tasks, &tasks),
+            (&self.workers, &workers),
+            (&self.html, &html),
+            (&self.svg, &svg),
+        ];
+        let jobs = contents.into_iter().filter_map(|(target, content)| {
+            let target = target.as_ref()?;
+            Some(move || (target, target.write(content)))
+        });
+        if timeline.events < MANY_EVENTS {
+            return jobs.map(|job| job()).collect();
+        }
+        run_parallel(jobs.collect())
+    }
+
+    fn report_text(&self, timeline: &Timeline, report: &report::Report) -> String {
+        if self.is_delayed && timeline.events == 0 && timeline.recorded_ns() == 0 {
+            return "Nothing was recorded: the program ended before `start_after`.\n".into();
+        }
+        report.to_string()
+    }
+}
+
+#[cfg(feature = "html")]
+fn write_page(picture: &Picture<'_>, w: &mut dyn Write) -> io::Result<()> {
+    crate::render::html::write(picture, w)
+}
+
+/// Without the feature neither a key nor the default asks for a page.
+#[cfg(not(feature = "html"))]
+fn write_page(_: &Picture<'_>, _: &mut dyn Write) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "this is a build without the feature `html`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_default_it_is_the_page_or_else_the_data() {
+        let settings = Settings::main();
+        let page = Paths { html: Some("{bin}.statemap.html".into()), ..Paths::default() };
+        assert_eq!(Paths::of(&settings, true), page);
+        let data = Paths {
+            tasks: Some("{bin}.tasks.json".into()),
+            workers: Some("{bin}.workers.json".into()),
+            ..Paths::default()
+        };
+        assert_eq!(Paths::of(&settings, false), data);
+
+        let settings = Settings::test("shop::orders::paid");
+        let page =
+            Paths { html: Some("{bin}.shop.orders.paid.statemap.html".into()), ..Paths::default() };
+        assert_eq!(Paths::of(&settings, true), page);
+
+        let settings = Settings { trace: TraceTarget::Workers, ..Settings::main() };
+        assert_eq!(Paths::of(&settings, false), Paths { tasks: None, ..data });
+        let settings = Settings { trace: TraceTarget::None, ..Settings::main() };
+        for has_html in [true, false] {
+            assert_eq!(Paths::of(&settings, has_html), Paths::default());
+        }
+    }
+
+    #[test]
+    fn any_path_takes_the_place_of_the_default() {
+        let path = || Some(PathBuf::from("given"));
+        for (settings, paths) in [
+            (
+                Settings { tasks: path(), ..Settings::main() },
+                Paths { tasks: path(), ..Paths::default() },
+            ),
+            (
+                Settings { workers: path(), ..Settings::main() },
+                Paths { workers: path(), ..Paths::default() },
+            ),
+            (
+                Settings { html: path(), ..Settings::main() },
+                Paths { html: path(), ..Paths::default() },
+            ),
+            (
+                Settings { svg: path(), ..Settings::main() },
+                Paths { svg: path(), ..Paths::default() },
+            ),
+            (
+                Settings { report: Report::Path("given".into()), ..Settings::main() },
+                Paths { report: path(), ..Paths::default() },
+            ),
+        ] {
+            assert_eq!(Paths::of(&settings, true), paths);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! What is no file that could be replaced: a pipe, a device, stdout.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+#[cfg(unix)]
+use crate::sys::patience;
+#[cfg(unix)]
+use crate::sys::stderr::wait_until_ready;
+
+/// Writes to a stream, and gives up rather than wait for ever.
+#[derive(Debug)]
+pub(super) struct Stream(File);
+
+impl Stream {
+    /// To `file`, which is opened so that a write doesn't wait.
+    pub(super) fn new(file: File) -> Self {
+        Self(file)
+    }
+}
+
+impl Write for Stream {
+    #[cfg(unix)]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let fd = std::os::fd::AsRawFd::as_raw_fd(&self.0);
+        patience::until_ready(|| self.0.write(bytes), |at_most| wait_until_ready(fd, at_most))
+    }
+
+    #[cfg(not(unix))]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}

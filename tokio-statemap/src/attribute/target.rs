@@ -1,0 +1,89 @@
+//! One file of a run: all there, or untouched.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::env;
+use super::stream::Stream;
+use crate::error::Error;
+use crate::util::atomic_file::{self, Destination, Missing, Output, Readers};
+
+/// One file that is to be written.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    /// The key of the attribute that names it.
+    pub(super) key: &'static str,
+    /// As the user knows it.
+    pub(super) shown: PathBuf,
+    /// The same whatever the working folder becomes.
+    pub(super) path: PathBuf,
+}
+
+impl Target {
+    pub(super) fn new(key: &'static str, path: &Path) -> Self {
+        let shown = match env::folder() {
+            Some(folder) => folder.join(path),
+            None => path.to_owned(),
+        };
+        let path = std::path::absolute(&shown).unwrap_or_else(|_| shown.clone());
+        Self { key, shown, path }
+    }
+
+    /// The same for a later run: `statemap.2.html` beside `statemap.html`.
+    pub(super) fn numbered(&self, number: u32) -> Self {
+        let Self { key, .. } = *self;
+        Self { key, shown: numbered(&self.shown, number), path: numbered(&self.path, number) }
+    }
+
+    /// Where it goes. Makes the folders.
+    pub(super) fn find(&self) -> Result<Destination, Error> {
+        Destination::find(&self.path, Missing::Make).map_err(|source| self.error(source))
+    }
+
+    /// Writes `content`, which buffers by itself, so that the file is all there or untouched.
+    pub(super) fn write(
+        &self,
+        content: &dyn Fn(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        let write = || match atomic_file::open(&self.path, Readers::Expect)? {
+            Output::Stream(stream) => content(&mut Stream::new(stream)),
+            Output::File(mut file) => {
+                content(&mut file)?;
+                file.publish()
+            }
+        };
+        write().map_err(|source| self.error(source))
+    }
+
+    pub(super) fn error(&self, source: io::Error) -> Error {
+        Error::Io { path: Some(self.shown.clone()), source }
+    }
+}
+
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    let mut name = OsString::from(path.file_stem().unwrap_or_default());
+    name.push(format!(".{number}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_comes_before_the_extension() {
+        for (path, second) in [
+            ("statemap.html", "statemap.2.html"),
+            ("a.b/shop.statemap.html", "a.b/shop.statemap.2.html"),
+            ("/tmp/report", "/tmp/report.2"),
+            (".hidden", ".hidden.2"),
+        ] {
+            assert_eq!(numbered(Path::new(path), 2), Path::new(second));
+        }
+    }
+}

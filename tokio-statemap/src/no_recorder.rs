@@ -1,0 +1,37 @@
+//! In the place of `records` in a build that records nothing.
+
+#[cfg(tokio_unstable)]
+use tokio::runtime::TaskMeta;
+
+/// What the hooks record: there is none.
+#[derive(Clone)]
+pub(crate) enum TokioHooks {}
+
+macro_rules! nobody {
+    ($( $(#[$attribute:meta])* $name:ident($($argument:ty)?) $(-> $result:ty)?; )*) => {
+        $(
+            $(#[$attribute])*
+            pub(crate) fn $name(&self $(, _: $argument)?) $(-> $result)? {
+                match *self {}
+            }
+        )*
+    };
+}
+
+impl TokioHooks {
+    nobody! {
+        wants() -> (bool, bool);
+        thread_start();
+        thread_stop();
+        thread_park();
+        thread_unpark();
+        #[cfg(tokio_unstable)]
+        task_spawn(&TaskMeta<'_>);
+        #[cfg(tokio_unstable)]
+        before_task_poll(&TaskMeta<'_>);
+        #[cfg(tokio_unstable)]
+        after_task_poll(&TaskMeta<'_>);
+        #[cfg(tokio_unstable)]
+        task_terminate(&TaskMeta<'_>);
+    }
+}

@@ -1,0 +1,29 @@
+//! Maps by the numbers of tasks.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use crate::recorder::clock::KeepU64;
+
+/// A map by ids that are dense enough to be their own hash: `hashbrown` looks at the upper bits
+/// too, so they are spread there.
+pub(crate) type IdMap<V> = HashMap<u64, V, BuildHasherDefault<SpreadId>>;
+
+/// Spreads an integer by one multiplication.
+#[derive(Debug, Default)]
+pub(crate) struct SpreadId(KeepU64);
+
+impl std::hash::Hasher for SpreadId {
+    #[inline]
+    fn write_u64(&mut self, value: u64) {
+        self.0.0 = value.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(26);
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0.0
+    }
+}

@@ -1,0 +1,94 @@
+//! Spawn locations by number, so that a record can bear one.
+
+use std::collections::HashMap;
+use std::panic::Location;
+use std::sync::Mutex;
+
+use crate::recorder::boxed::boxed_array;
+use crate::recorder::id_map::IdMap;
+use crate::recorder::live_tasks::LocationId;
+use crate::util::sync::lock;
+
+type StaticLocation = &'static Location<'static>;
+
+/// All locations of a collector.
+#[derive(Debug, Default)]
+pub(crate) struct Locations(Mutex<Table>);
+
+#[derive(Debug, Default)]
+struct Table {
+    ids: HashMap<usize, LocationId>,
+    locations: Vec<StaticLocation>,
+}
+
+impl Locations {
+    /// The number of `location`.
+    pub(crate) fn id(&self, location: StaticLocation) -> LocationId {
+        let mut table = lock(&self.0);
+        let next = table.locations.len() as LocationId;
+        let id = *table.ids.entry(address(location)).or_insert(next);
+        if id == next {
+            table.locations.push(location);
+        }
+        id
+    }
+
+    /// All of them, by their numbers.
+    pub(crate) fn to_vec(&self) -> Vec<StaticLocation> {
+        lock(&self.0).locations.clone()
+    }
+}
+
+/// The numbers that one thread knows, so that it locks the table once a location.
+#[derive(Debug)]
+pub(crate) struct KnownLocations {
+    /// By a few bits of the address; most programs spawn from fewer places than this has.
+    nearest: Box<[(usize, LocationId); Self::PLACES]>,
+    all: IdMap<LocationId>,
+}
+
+impl KnownLocations {
+    const PLACES: usize = 32;
+
+    pub(crate) fn new() -> Self {
+        let mut all = IdMap::default();
+        all.reserve(64);
+        Self { nearest: boxed_array((0, 0)), all }
+    }
+
+    #[inline]
+    pub(crate) fn id(&mut self, location: StaticLocation, table: &Locations) -> LocationId {
+        let address = address(location);
+        // A `Location` is 24 bytes, and they lie side by side.
+        let place = &mut self.nearest[address / 8 % Self::PLACES];
+        if place.0 != address {
+            let id = *self.all.entry(address as u64).or_insert_with(|| table.id(location));
+            *place = (address, id);
+        }
+        place.1
+    }
+}
+
+/// What tells a location from others.
+#[inline]
+pub(crate) fn address(location: StaticLocation) -> usize {
+    std::ptr::from_ref(location).addr()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_location_has_one_number_on_every_thread() {
+        let table = Locations::default();
+        let places = [Location::caller(), Location::caller()];
+        let (mut one, mut other) = (KnownLocations::new(), KnownLocations::new());
+        for _ in 0..2 {
+            assert_eq!(one.id(places[0], &table), 0);
+            assert_eq!(other.id(places[1], &table), 1);
+            assert_eq!(other.id(places[0], &table), 0);
+        }
+        assert_eq!(table.to_vec(), places);
+    }
+}

@@ -1,0 +1,26 @@
+//! Which recorder belongs to the runtime that a thread is in.
+
+use std::sync::{Arc, Mutex, Weak};
+
+use tokio::runtime::{Handle, Id};
+
+use crate::recorder::Recorder;
+use crate::util::sync::lock;
+
+static RUNTIMES: Mutex<Vec<(Id, Weak<Recorder>)>> = Mutex::new(Vec::new());
+
+/// Registers `recorder` as the one of the runtime `id`.
+pub(crate) fn register(id: Id, recorder: &Arc<Recorder>) {
+    let mut runtimes = lock(&RUNTIMES);
+    // Tokio gives an id again once its runtime is gone.
+    runtimes.retain(|(other, recorder)| *other != id && recorder.strong_count() > 0);
+    runtimes.push((id, Arc::downgrade(recorder)));
+}
+
+/// The recorder of the runtime that this thread is in, if there is one.
+pub(crate) fn current() -> Option<Arc<Recorder>> {
+    let id = Handle::try_current().ok()?.id();
+    let runtimes = lock(&RUNTIMES);
+    let (_, recorder) = runtimes.iter().find(|(other, _)| *other == id)?;
+    recorder.upgrade()
+}

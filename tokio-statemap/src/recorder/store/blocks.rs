@@ -1,0 +1,160 @@
+//! What was moved on from the threads' buffers, by time.
+
+use std::collections::VecDeque;
+
+use crate::recorder::record::Record;
+use crate::recorder::store::segment::{Segment, SharedChunk};
+use crate::recorder::store::shared_chunk::split_streams;
+
+/// Blocks in the order of their last records.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    by_end: VecDeque<Block>,
+    /// When each begins, in that order, with its events: so that it needn't be asked of all blocks
+    /// which of them are newer than some moment.
+    begins: VecDeque<(u64, u64)>,
+    events: u64,
+}
+
+/// TokioHooks that were moved on from a thread's buffer.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) content: Content,
+    pub(crate) events: u64,
+    first_ticks: u64,
+    pub(crate) last_ticks: u64,
+}
+
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// Of one stream.
+    Single(Segment),
+    /// Of several streams, each run led by a `Stream` note.
+    Shared(SharedChunk),
+}
+
+impl Blocks {
+    /// With memory for so many.
+    pub(crate) fn with_capacity(blocks: usize) -> Self {
+        let (by_end, begins) = (VecDeque::with_capacity(blocks), VecDeque::with_capacity(blocks));
+        Self { by_end, begins, events: 0 }
+    }
+
+    /// Adds what holds so many events; nothing, if it is empty.
+    pub(crate) fn add(&mut self, content: Content, events: u64) {
+        let records = content.records();
+        let mut ticks = records.iter().map(|record| record.ticks);
+        let ends = match &content {
+            // A thread's records are in order.
+            Content::Single(_) => (ticks.clone().next(), ticks.next_back()),
+            Content::Shared(_) => (ticks.clone().min(), ticks.max()),
+        };
+        let (Some(first_ticks), Some(last_ticks)) = ends else { return };
+        let place = place_after(&self.by_end, |block| block.last_ticks <= last_ticks);
+        self.by_end.insert(place, Block { content, events, first_ticks, last_ticks });
+        let place = place_after(&self.begins, |&(ticks, _)| ticks <= first_ticks);
+        self.begins.insert(place, (first_ticks, events));
+        self.events += events;
+    }
+
+    /// In the order of their ends.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Block> {
+        self.by_end.iter()
+    }
+
+    pub(crate) fn get(&self, n: usize) -> Option<&Block> {
+        self.by_end.get(n)
+    }
+
+    /// How many events there are in blocks that begin after `ticks`.
+    pub(crate) fn events_after(&self, ticks: u64) -> u64 {
+        let begun = self.begins.iter().take_while(|&&(first_ticks, _)| first_ticks <= ticks);
+        self.events - begun.map(|&(_, events)| events).sum::<u64>()
+    }
+
+    /// Takes the first block out that ends no later than `ticks`.
+    pub(crate) fn take_ended(&mut self, ticks: u64) -> Option<Block> {
+        let ended = self.by_end.front().is_some_and(|block| block.last_ticks <= ticks);
+        if ended { self.remove(0) } else { None }
+    }
+
+    /// Takes a block out that begins no later than `ticks`.
+    pub(crate) fn take_begun(&mut self, ticks: u64) -> Option<Block> {
+        let &(first_ticks, _) = self.begins.front().filter(|&&(first, _)| first <= ticks)?;
+        let place = self.by_end.iter().position(|block| block.first_ticks == first_ticks)?;
+        self.remove(place)
+    }
+
+    fn remove(&mut self, place: usize) -> Option<Block> {
+        let block = self.by_end.remove(place)?;
+        // It is one of the first: those that end early begin early. Those that begin at the same time
+        // are told apart by their events, as far as it matters.
+        let begin = (block.first_ticks, block.events);
+        let place = self.begins.iter().position(|&other| other == begin)?;
+        self.begins.remove(place);
+        self.events -= block.events;
+        Some(block)
+    }
+}
+
+/// Where in `items` what `is_before` holds for ends: most times at the end of all, and to look for it
+/// elsewhere takes memory that nobody used for long.
+fn place_after<T>(items: &VecDeque<T>, is_before: impl Fn(&T) -> bool) -> usize {
+    match items.back() {
+        Some(last) if !is_before(last) => items.partition_point(is_before),
+        _ => items.len(),
+    }
+}
+
+impl Block {
+    pub(crate) fn records(&self) -> &[Record] {
+        self.content.records()
+    }
+
+    /// All that it holds.
+    pub(crate) fn segments(&self, into: &mut Vec<Segment>) {
+        match &self.content {
+            Content::Single(segment) => into.push(segment.clone()),
+            Content::Shared(chunk) => split_streams(chunk, into),
+        }
+    }
+}
+
+impl Content {
+    fn records(&self) -> &[Record] {
+        match self {
+            Self::Single(segment) => segment.records(),
+            Self::Shared(chunk) => chunk.items(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::record::Kind;
+
+    /// Blocks from and to these ticks.
+    fn of(blocks: &[(u64, u64)]) -> Blocks {
+        let mut all = Blocks::default();
+        for &(from, to) in blocks {
+            let records = [from, to].map(|ticks| Record::new(ticks, Kind::Park, 0));
+            all.add(Content::Single(Segment::of(0, 0, &records)), 2);
+        }
+        all
+    }
+
+    #[test]
+    fn those_that_come_late_are_in_order_all_the_same() {
+        let mut blocks = of(&[(10, 20), (30, 60), (5, 40), (1, 70), (35, 50)]);
+        let ends: Vec<u64> = blocks.iter().map(|block| block.last_ticks).collect();
+        assert_eq!(ends, [20, 40, 50, 60, 70]);
+        let after = |ticks| blocks.events_after(ticks);
+        assert_eq!([0, 1, 5, 10, 30, 35].map(after), [10, 8, 6, 4, 2, 0]);
+        assert!(blocks.take_ended(19).is_none());
+        assert_eq!(blocks.take_ended(20).map(|block| block.first_ticks), Some(10));
+        let begun = std::iter::from_fn(|| blocks.take_begun(30)).map(|block| block.first_ticks);
+        assert_eq!(begun.collect::<Vec<_>>(), [1, 5, 30]);
+        assert_eq!((blocks.events, blocks.events_after(0)), (2, 2));
+    }
+}

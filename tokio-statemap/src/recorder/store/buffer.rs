@@ -1,0 +1,308 @@
+//! A thread's buffer: the chunk that it fills, and how that gets into the store.
+//!
+//! When the chunk is full its own thread hands it over as it is, and goes on with another: nothing
+//! is lost, and nothing is copied. Anyone else may read what is there at any time, for a snapshot.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::recorder::record::{Record, events_in};
+use crate::recorder::store::Store;
+use crate::recorder::store::segment::{Segment, Sequence, SharedChunk, StreamId, Writer};
+use crate::util::sync::lock;
+
+/// A thread's buffer: the thread fills its chunk, and whoever holds the lock of `reader` reads it.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    /// Events that were refused. Only the buffer's thread writes it, so that no read-modify-write
+    /// is needed.
+    refused: AtomicU64,
+    reader: Mutex<ReaderState>,
+}
+
+/// What those who read it know.
+#[derive(Debug)]
+struct ReaderState {
+    stream: StreamId,
+    /// Of the run that `chunk` holds from `read` on.
+    sequence: Sequence,
+    /// The chunk that the thread fills; none if no thread does.
+    chunk: Option<SharedChunk>,
+    /// How many of its records were moved on.
+    read: usize,
+}
+
+/// Buffers that no collector has. One is never freed, so that a hook can have it without counting
+/// who else does; what is handed back is used again.
+static IDLE: Mutex<Vec<&'static Buffer>> = Mutex::new(Vec::new());
+
+impl Buffer {
+    /// One that no thread fills.
+    pub(crate) const fn nobodys() -> Self {
+        let reader = ReaderState { stream: 0, sequence: 0, chunk: None, read: 0 };
+        Self { refused: AtomicU64::new(0), reader: Mutex::new(reader) }
+    }
+
+    /// One for the thread whose stream is `stream`, that fills `chunk`.
+    pub(crate) fn take(stream: StreamId, chunk: SharedChunk) -> &'static Self {
+        let idle = lock(&IDLE).pop();
+        let buffer = idle.unwrap_or_else(|| Box::leak(Box::new(Self::nobodys())));
+        *lock(&buffer.reader) = ReaderState { stream, sequence: 0, chunk: Some(chunk), read: 0 };
+        buffer
+    }
+
+    /// Takes buffers back that no thread writes to any more.
+    pub(crate) fn give_back(buffers: Vec<&'static Self>) {
+        for buffer in &buffers {
+            lock(&buffer.reader).chunk = None;
+            buffer.refused.store(0, Ordering::Relaxed);
+        }
+        lock(&IDLE).extend(buffers);
+    }
+
+    /// Hands the chunk that `full` wrote over to the store. Returns how many events were moved on. Of
+    /// all that `full` wrote, `notes` were no events. Only the buffer's thread may do so.
+    pub(crate) fn hand_over(&self, full: Writer, notes: usize, store: &Mutex<Store>) -> u64 {
+        let mut reader = lock(&self.reader);
+        drop(full); // so that nobody but the store has the chunk
+        reader.seal(notes, &mut lock(store))
+    }
+
+    /// Gives the thread an empty chunk to go on with. Only the buffer's thread may do so, when it
+    /// has none.
+    pub(crate) fn go_on(&self, store: &Mutex<Store>) -> Writer {
+        let empty = lock(store).take_writer();
+        lock(&self.reader).chunk = Some(Arc::clone(empty.chunk()));
+        empty.claim();
+        empty
+    }
+
+    /// Counts an event that is not kept.
+    #[inline]
+    pub(crate) fn refuse(&self) {
+        let refused = self.refused.load(Ordering::Relaxed);
+        self.refused.store(refused + 1, Ordering::Relaxed);
+    }
+
+    /// Gives the buffer to the thread whose stream is `next`: what it holds goes to the store.
+    /// Returns how many events were moved on.
+    pub(crate) fn hand_on(&self, next: StreamId, store: &Mutex<Store>) -> u64 {
+        let mut reader = lock(&self.reader);
+        let moved = reader.flush(store);
+        reader.stream = next;
+        reader.sequence = 0;
+        moved
+    }
+
+    /// Whether its thread ever wrote anything.
+    pub(crate) fn is_used(&self) -> bool {
+        let reader = lock(&self.reader);
+        reader.sequence > 0 || !reader.unread().is_empty()
+    }
+
+    /// Moves all that is there on to the store, though the chunk isn't full. Returns how many events
+    /// that were.
+    pub(crate) fn flush(&self, store: &Mutex<Store>) -> u64 {
+        lock(&self.reader).flush(store)
+    }
+
+    /// Moves what is no later than `until_ticks` out to `into`. Returns how many events went there.
+    pub(crate) fn take_until(&self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
+        let mut reader = lock(&self.reader);
+        let unread = reader.unread();
+        let old = unread.partition_point(|record| record.ticks <= until_ticks);
+        let events = events_in(&unread[..old]);
+        into.extend(reader.take(old));
+        events
+    }
+
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+}
+
+impl ReaderState {
+    fn unread(&self) -> &[Record] {
+        self.chunk.as_ref().map_or(&[], |chunk| &chunk.items()[self.read..])
+    }
+
+    /// The next `n` of what is unread, which is read now.
+    fn take(&mut self, n: usize) -> Option<Segment> {
+        let chunk = self.chunk.as_ref().filter(|_| n > 0)?;
+        let range = self.read..self.read + n;
+        let segment = Segment::new(self.stream, self.sequence, Arc::clone(chunk), range);
+        self.read += n;
+        self.sequence = self.sequence.wrapping_add(1);
+        Some(segment)
+    }
+
+    /// Moves a full chunk on.
+    fn seal(&mut self, notes: usize, store: &mut Store) -> u64 {
+        let unread = self.unread();
+        let n = unread.len();
+        if n < self.read {
+            // Most of it is elsewhere: the chunk is of more use to whoever fills it next.
+            let events = self.copy_unread(store);
+            if let Some(chunk) = self.chunk.take() {
+                store.recycle(chunk);
+            }
+            self.read = 0;
+            return events;
+        }
+        // Most times nobody has read any of it, and counting is saved.
+        let events = if self.read == 0 { (n - notes) as u64 } else { events_in(unread) };
+        if let Some(segment) = self.take(n) {
+            store.keep(segment, events);
+        }
+        self.chunk = None;
+        self.read = 0;
+        events
+    }
+
+    fn flush(&mut self, store: &Mutex<Store>) -> u64 {
+        if self.unread().is_empty() { 0 } else { self.copy_unread(&mut lock(store)) }
+    }
+
+    fn copy_unread(&mut self, store: &mut Store) -> u64 {
+        let unread = self.unread();
+        let (n, events) = (unread.len(), events_in(unread));
+        let mut sequence = self.sequence;
+        store.keep_tail(self.stream, &mut sequence, unread);
+        self.sequence = sequence;
+        self.read += n;
+        events
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::record::Kind;
+    use std::collections::HashSet;
+
+    fn all(store: &Mutex<Store>) -> Vec<Segment> {
+        let mut all = Vec::new();
+        lock(store).segments(&mut all);
+        all
+    }
+
+    /// A buffer with its writer; what is added is the time and whether it's an event.
+    struct Filled {
+        store: Mutex<Store>,
+        buffer: &'static Buffer,
+        writer: Option<Writer>,
+        notes: usize,
+        moved: u64,
+    }
+
+    impl Filled {
+        fn new(chunk_records: usize) -> Self {
+            let mut store = Store::new(chunk_records, 1000);
+            let writer = store.take_writer();
+            let buffer = Buffer::take(3, Arc::clone(writer.chunk()));
+            let (store, writer) = (Mutex::new(store), Some(writer));
+            Self { store, buffer, writer, notes: 0, moved: 0 }
+        }
+
+        fn add(&mut self, ticks: u64, kind: Kind) {
+            let record = Record::new(ticks, kind, ticks);
+            let Some(writer) = self.writer.take() else { unreachable!() };
+            let writer = if writer.push(record) {
+                writer
+            } else {
+                self.moved += self.buffer.hand_over(writer, self.notes, &self.store);
+                self.notes = 0;
+                let next = self.buffer.go_on(&self.store);
+                assert!(next.push(record));
+                next
+            };
+            self.notes += usize::from(!record.is_event());
+            self.writer = Some(writer);
+        }
+    }
+
+    impl Drop for Filled {
+        fn drop(&mut self) {
+            Buffer::give_back(vec![self.buffer]);
+        }
+    }
+
+    #[test]
+    fn full_chunks_are_moved_on_in_order_and_nothing_is_lost() {
+        let mut filled = Filled::new(5);
+        for i in 0..103 {
+            filled.add(i, if i % 4 == 1 { Kind::Role } else { Kind::Spawn });
+        }
+        assert_eq!(filled.moved, 75, "of 100 records, 20 chunks of 5");
+        assert_eq!(filled.buffer.flush(&filled.store), 2);
+        assert_eq!(filled.buffer.flush(&filled.store), 0, "it is moved on but once");
+        let all = all(&filled.store);
+        let ids = all.iter().flat_map(|s| s.records()).map(|r| r.payload());
+        assert_eq!(ids.collect::<Vec<_>>(), (0..103).collect::<Vec<_>>());
+        assert_eq!(lock(&filled.store).events(), 77);
+        assert!(all.iter().all(|s| s.stream == 3));
+    }
+
+    #[test]
+    fn what_was_read_before_the_chunk_is_full_is_not_moved_on_again() {
+        let mut filled = Filled::new(8);
+        let mut taken = Vec::new();
+        for i in 0..100 {
+            filled.add(i, if i % 3 == 1 { Kind::Role } else { Kind::Spawn });
+            match i % 7 {
+                2 => filled.moved += filled.buffer.flush(&filled.store),
+                5 => filled.moved += filled.buffer.take_until(i - 2, &mut taken),
+                _ => {}
+            }
+        }
+        filled.moved += filled.buffer.flush(&filled.store);
+        let all = all(&filled.store);
+        let mut ids: Vec<_> =
+            taken.iter().chain(&all).flat_map(|s| s.records()).map(|r| r.payload()).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, (0..100).collect::<Vec<_>>());
+        assert_eq!(filled.moved, 67);
+    }
+
+    /// Threads that come and go each flush a few records.
+    #[test]
+    fn what_was_flushed_takes_no_memory_twice() {
+        let mut filled = Filled::new(64);
+        for i in 0..800 {
+            filled.add(i, Kind::Spawn);
+            if i % 10 == 9 {
+                filled.moved += filled.buffer.flush(&filled.store);
+            }
+        }
+        assert_eq!(filled.moved, 800);
+        let all = all(&filled.store).into_iter();
+        let chunks: HashSet<_> = all.map(|segment| Arc::as_ptr(&segment.into_chunk())).collect();
+        // Five runs of ten, each with its note, fit into one.
+        assert!(chunks.len() <= 20, "{}", chunks.len());
+    }
+
+    #[test]
+    fn a_whole_chunk_can_be_flushed() {
+        let mut filled = Filled::new(4);
+        (0..4).for_each(|i| filled.add(i, Kind::Park));
+        assert_eq!(filled.buffer.flush(&filled.store), 4);
+        filled.add(4, Kind::Park);
+        assert_eq!(filled.moved, 0);
+        filled.buffer.flush(&filled.store);
+        let all = all(&filled.store);
+        let ticks: Vec<_> = all.iter().flat_map(|s| s.records()).map(|r| r.ticks).collect();
+        assert_eq!(ticks, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_buffer_that_is_handed_on_belongs_to_the_next_stream() {
+        let mut filled = Filled::new(8);
+        filled.add(1, Kind::Park);
+        filled.buffer.hand_on(4, &filled.store);
+        filled.add(2, Kind::Park);
+        filled.buffer.flush(&filled.store);
+        let streams: Vec<_> =
+            all(&filled.store).iter().map(|s| (s.stream, s.records().len())).collect();
+        assert_eq!(streams, [(3, 1), (4, 1)]);
+    }
+}

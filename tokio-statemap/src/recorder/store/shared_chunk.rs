@@ -1,0 +1,43 @@
+//! Chunks that several streams share: each run is led by a note that says whose it is.
+
+use std::sync::Arc;
+
+use crate::recorder::record::{Kind, Record};
+use crate::recorder::store::segment::{Segment, Sequence, SharedChunk, StreamId, Writer};
+
+/// The runs of such a chunk.
+pub(crate) fn split_streams(chunk: &SharedChunk, into: &mut Vec<Segment>) {
+    let mut run: Option<Segment> = None;
+    for (i, record) in chunk.items().iter().enumerate() {
+        if record.kind() == Kind::Stream {
+            into.extend(run.take());
+            let (stream, sequence) = noted_stream(*record);
+            run = Some(Segment::new(stream, sequence, Arc::clone(chunk), i + 1..i + 1));
+        } else if let Some(run) = &mut run {
+            run.range.end = i + 1;
+        }
+    }
+    into.extend(run);
+}
+
+/// Adds a run to such a chunk, which has room for it and for its note.
+pub(crate) fn write_run(writer: &Writer, stream: StreamId, sequence: Sequence, records: &[Record]) {
+    let Some(first) = records.first() else { return };
+    let note = stream_note(first.ticks, stream, sequence);
+    let fits = std::iter::once(&note).chain(records).all(|&record| writer.push(record));
+    debug_assert!(fits);
+}
+
+const SEQUENCE_BITS: u32 = 28;
+
+fn stream_note(ticks: u64, stream: StreamId, sequence: Sequence) -> Record {
+    let sequence = u64::from(sequence) & ((1 << SEQUENCE_BITS) - 1);
+    let payload = u64::from(stream) << SEQUENCE_BITS | sequence;
+    Record::new(ticks, Kind::Stream, payload)
+}
+
+fn noted_stream(record: Record) -> (StreamId, Sequence) {
+    let payload = record.payload();
+    let sequence = payload & ((1 << SEQUENCE_BITS) - 1);
+    ((payload >> SEQUENCE_BITS) as StreamId, sequence as Sequence)
+}

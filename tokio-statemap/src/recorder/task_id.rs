@@ -1,0 +1,62 @@
+//! Tokio's task ids as numbers.
+
+use std::hash::Hash;
+
+use crate::error::InvalidCasts;
+use crate::recorder::clock::KeepU64;
+
+/// The number that `id` displays.
+///
+/// `tokio::task::Id` has no accessor for it, but it is `Hash`, and what it feeds to a hasher is
+/// that number; [`check_casts`] checks that this is so.
+#[cfg_attr(not(tokio_unstable), allow(dead_code))]
+#[inline]
+pub(crate) fn number(id: tokio::task::Id) -> u64 {
+    let mut number = KeepU64::default();
+    id.hash(&mut number);
+    number.0
+}
+
+/// Checks that a `tokio::task::Id` can be read as the `u64` that it displays.
+///
+/// [`register_hooks`](crate::register_hooks) does so by itself.
+///
+/// # Errors
+///
+/// [`InvalidCasts`] if a future version of Tokio made its ids something else.
+///
+/// # Examples
+///
+/// ```
+/// tokio_statemap::check_casts()?;
+/// # Ok::<(), tokio_statemap::InvalidCasts>(())
+/// ```
+pub fn check_casts() -> Result<(), InvalidCasts> {
+    use std::sync::OnceLock;
+    static HOLDS: OnceLock<bool> = OnceLock::new();
+    if *HOLDS.get_or_init(ids_are_what_they_display) { Ok(()) } else { Err(InvalidCasts) }
+}
+
+fn ids_are_what_they_display() -> bool {
+    // Only a task has an id, and only a runtime makes one. A future that is never polled will do.
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else {
+        return true; // no runtime can be built: nobody will have a task
+    };
+    let ids = [runtime.spawn(async {}).id(), runtime.spawn(async {}).id()];
+    // Within another runtime it must not be dropped the common way, which may wait.
+    runtime.shutdown_background();
+    ids.iter().all(|&id| number(id).to_string() == id.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn ids_are_the_numbers_they_display() {
+        assert_eq!(super::check_casts(), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn so_they_are_within_a_runtime() {
+        assert!(super::ids_are_what_they_display());
+    }
+}

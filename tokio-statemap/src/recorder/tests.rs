@@ -1,0 +1,325 @@
+//! Windows of recording, as the hooks of a runtime see them.
+
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::yield_now;
+
+use super::*;
+use crate::config::Keep;
+use crate::hooks::{Hooks, install};
+use crate::recorder::TokioHooks;
+use crate::recorder::mode::Mode;
+use crate::recorder::root_future::Root;
+use crate::trace::snapshot::Snapshot;
+use crate::trace::timeline::Timeline;
+
+fn runtime(mut builder: Builder, config: CollectorConfig) -> (Arc<Recorder>, Runtime) {
+    let recorder = Recorder::new(config);
+    install(&mut builder, Hooks::new(), Some(TokioHooks::of(&recorder)));
+    (recorder, builder.build().expect("a runtime"))
+}
+
+/// So many tasks that yield until `done`.
+fn yield_until(done: &Arc<AtomicBool>, tasks: usize) -> Vec<tokio::task::JoinHandle<()>> {
+    let yields = |_| {
+        let done = Arc::clone(done);
+        tokio::spawn(async move {
+            while !done.load(Ordering::SeqCst) {
+                yield_now().await;
+            }
+        })
+    };
+    (0..tasks).map(yields).collect()
+}
+
+fn notes(recorder: &Recorder) -> usize {
+    let snapshot = Snapshot::take(recorder, false);
+    let records = snapshot.segments.iter().flat_map(|segment| segment.records());
+    records.filter(|record| !record.is_event()).count()
+}
+
+/// However often they are polled, and however many they are.
+#[test]
+fn a_task_from_before_the_window_is_introduced_once() {
+    const TASKS: usize = 200;
+    let config = CollectorConfig { schedule_latency: false, ..CollectorConfig::default() };
+    let (recorder, runtime) = runtime(Builder::new_current_thread(), config);
+    runtime.block_on(async {
+        let done = Arc::new(AtomicBool::new(false));
+        let tasks = yield_until(&done, TASKS);
+        yield_now().await;
+        for window in 1..=3 {
+            recorder.start();
+            // There are 61 polls for each of these.
+            for _ in 0..2000 {
+                yield_now().await;
+            }
+            recorder.stop();
+            let timeline = Timeline::from_snapshot(&Snapshot::take(&recorder, false));
+            let polls: usize = timeline.tasks.iter().map(|task| task.polls.len()).sum();
+            assert!(polls > 100_000 * window, "{polls}");
+            assert_eq!(timeline.tasks.len(), TASKS);
+            assert!(timeline.tasks.iter().all(|task| task.location.is_some()));
+            // Where it was spawned, and who it is; and which worker the thread is.
+            let notes = notes(&recorder);
+            assert!(notes <= window * (2 * TASKS + 4), "{notes} notes in {window} windows");
+        }
+        done.store(true, Ordering::SeqCst);
+        for task in tasks {
+            task.await.expect("it ends");
+        }
+    });
+}
+
+#[test]
+fn a_task_that_is_spawned_in_a_late_window_needs_no_introduction() {
+    let (recorder, runtime) = runtime(Builder::new_current_thread(), CollectorConfig::default());
+    runtime.block_on(async {
+        tokio::spawn(yield_now()).await.expect("it ends");
+        recorder.start();
+        for _ in 0..1000 {
+            tokio::spawn(yield_now()).await.expect("it ends");
+        }
+    });
+    let notes = notes(&recorder);
+    assert!(notes < 10, "{notes} notes on 1000 tasks whose spawn was recorded");
+}
+
+/// A task whose spawn was seen an instant before the window began has a location all the same, though
+/// another with a smaller number was spawned an instant after.
+#[test]
+fn a_window_that_opens_amid_spawns_misses_nobody() {
+    for round in 0..40 {
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(4);
+        let (recorder, runtime) = runtime(builder, CollectorConfig::default());
+        let spawned = Arc::new(AtomicUsize::new(0));
+        let done = Arc::new(AtomicBool::new(false));
+        let spawners: Vec<_> = (0..4)
+            .map(|_| {
+                let (spawned, done) = (Arc::clone(&spawned), Arc::clone(&done));
+                runtime.spawn(async move {
+                    let mut tasks = Vec::new();
+                    while !done.load(Ordering::SeqCst) && tasks.len() < 20_000 {
+                        let done = Arc::clone(&done);
+                        tasks.push(tokio::spawn(async move {
+                            while !done.load(Ordering::SeqCst) {
+                                yield_now().await;
+                            }
+                        }));
+                        spawned.fetch_add(1, Ordering::SeqCst);
+                        if tasks.len() % 64 == 0 {
+                            yield_now().await;
+                        }
+                    }
+                    for task in tasks {
+                        task.await.expect("it ends");
+                    }
+                })
+            })
+            .collect();
+        while spawned.load(Ordering::SeqCst) < 200 + round {
+            std::hint::spin_loop();
+        }
+        recorder.start();
+        std::thread::sleep(Duration::from_millis(5));
+        done.store(true, Ordering::SeqCst);
+        for spawner in spawners {
+            runtime.block_on(spawner).expect("it ends");
+        }
+        drop(runtime);
+        let timeline = Timeline::from_snapshot(&Snapshot::take(&recorder, false));
+        let unknown: Vec<_> =
+            timeline.tasks.iter().filter(|task| task.location.is_none()).map(|t| t.key).collect();
+        assert!(unknown.is_empty(), "round {round}: {unknown:?} of {}", timeline.tasks.len());
+    }
+}
+
+fn is_full(recorder: &Recorder) -> bool {
+    lock(&recorder.windows).are_full()
+}
+
+fn keep_first(max_events: usize) -> CollectorConfig {
+    CollectorConfig { keep: Keep::First, max_events, ..CollectorConfig::default() }
+}
+
+#[test]
+fn what_was_drained_of_threads_that_ended_is_forgotten() {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(1).thread_keep_alive(Duration::ZERO);
+    let (recorder, runtime) = runtime(builder, keep_first(1_000_000));
+    recorder.start();
+    runtime.block_on(async {
+        for _ in 0..600 {
+            tokio::task::spawn_blocking(|| ()).await.expect("it ends");
+        }
+    });
+    drop(runtime);
+    assert!(!Snapshot::take(&recorder, true).events().is_empty());
+    let streams = lock(&recorder.live_tasks).streams().count();
+    assert!(streams <= 1, "{streams} of threads that ended");
+}
+
+/// A thread that did nothing but have its events refused leaves nothing behind.
+#[test]
+fn threads_that_end_while_it_is_full_take_no_memory() {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(1).thread_keep_alive(Duration::ZERO);
+    let (recorder, runtime) = runtime(builder, keep_first(100));
+    recorder.start();
+    let blocking = async || {
+        for _ in 0..300 {
+            tokio::task::spawn_blocking(|| ()).await.expect("it ends");
+        }
+    };
+    let records = || {
+        let snapshot = Snapshot::take(&recorder, false);
+        (
+            snapshot.segments.iter().map(|segment| segment.records().len()).sum::<usize>(),
+            is_full(&recorder),
+        )
+    };
+    runtime.block_on(blocking());
+    let (before, is_full) = records();
+    assert!(is_full);
+    runtime.block_on(blocking());
+    assert_eq!(records().0, before);
+}
+
+/// Adds so many events to `recorder`, of which none is a thread's any more.
+fn emit(recorder: &Arc<Recorder>, events: u64) {
+    for id in 1..=events {
+        recorder.task_spawned(id, None);
+    }
+}
+
+/// The store has a chunk before whoever handed it over counts it.
+#[test]
+fn what_was_drained_before_it_was_counted_is_not_counted() {
+    let recorder = Recorder::new(keep_first(100));
+    recorder.start();
+    for _ in 0..5 {
+        emit(&recorder, 60);
+        let buffers = lock(&recorder.buffers).clone();
+        let moved: u64 = buffers.iter().map(|buffer| buffer.flush(&recorder.store)).sum();
+        assert!(moved > 0);
+        assert!(!Snapshot::take(&recorder, true).events().is_empty());
+        recorder.after_drain();
+        emit(&recorder, 50);
+        recorder.flush();
+        assert!(!is_full(&recorder), "not as many are kept");
+        Snapshot::take(&recorder, true);
+    }
+}
+
+#[test]
+fn a_start_beside_a_drain_never_leaves_it_full() {
+    const ROUNDS: usize = 5_000;
+    let recorder = Recorder::new(keep_first(4));
+    let (begun, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let wait_for = |counter: &AtomicUsize, round| {
+        while counter.load(Ordering::SeqCst) < round {
+            std::thread::yield_now();
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 1..=ROUNDS {
+                wait_for(&begun, round);
+                // So that it comes at any moment of the drain.
+                (0..round * 7 % 3000).for_each(|_| std::hint::spin_loop());
+                recorder.start();
+                ended.store(round, Ordering::SeqCst);
+            }
+        });
+        for round in 1..=ROUNDS {
+            recorder.start();
+            emit(&recorder, 5);
+            recorder.flush();
+            recorder.stop();
+            assert!(is_full(&recorder));
+            begun.store(round, Ordering::SeqCst);
+            Snapshot::take(&recorder, true);
+            wait_for(&ended, round);
+            let mode = recorder.mode.get();
+            if mode == Mode::Full {
+                begun.store(ROUNDS, Ordering::SeqCst); // so that the other thread ends
+                panic!("round {round}: it is full of nothing");
+            }
+        }
+    });
+}
+
+/// The window ends when it is full, and a drain opens another.
+#[test]
+fn full_is_a_gap() {
+    let recorder = Recorder::new(keep_first(10));
+    let root = Root::new(yield_now(), Location::caller(), Some(&recorder));
+    drop(root);
+    recorder.start();
+    emit(&recorder, 12);
+    recorder.flush();
+    let closed = lock(&recorder.windows).all.clone();
+    assert_eq!(closed.len(), 1);
+    assert!(closed[0].to.is_some(), "{closed:?}");
+    assert!(recorder.is_recording(), "as far as anyone asked");
+    assert_eq!(Snapshot::take(&recorder, true).events().len(), 10);
+    let open = lock(&recorder.windows).all.clone();
+    assert_eq!((open.len(), open[0], open[1].to), (2, closed[0], None));
+    // A start has no effect while it records, full or not; a stop ends it.
+    recorder.start();
+    emit(&recorder, 12);
+    recorder.flush();
+    recorder.start();
+    assert_eq!(lock(&recorder.windows).all.len(), 2);
+    recorder.stop();
+    assert!(!recorder.is_recording());
+    Snapshot::take(&recorder, true);
+    assert!(!recorder.is_recording(), "a drain starts nothing");
+    assert!(lock(&recorder.windows).all.iter().all(|window| window.to.is_some()));
+}
+
+/// Threads that end while nothing is recorded leave a note of that. It is no part of what was recorded.
+#[test]
+fn a_thread_that_ends_while_it_is_stopped_moves_no_edge() {
+    for keep in [Keep::First, Keep::Last] {
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(1).thread_keep_alive(Duration::from_millis(30));
+        let config = CollectorConfig { keep, ..CollectorConfig::default() };
+        let (recorder, runtime) = runtime(builder, config);
+        let threads_end = || std::thread::sleep(Duration::from_millis(150));
+        recorder.start();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        runtime.block_on(async {
+            let begun = Arc::new(AtomicBool::new(false));
+            let began = Arc::clone(&begun);
+            let poll = tokio::spawn(async move {
+                began.store(true, Ordering::SeqCst);
+                ended.recv().expect_err("nothing is sent");
+            });
+            while !begun.load(Ordering::SeqCst) {
+                yield_now().await;
+            }
+            tokio::task::spawn_blocking(|| ()).await.expect("it ends");
+            recorder.stop();
+            let stopped_ns = Snapshot::take(&recorder, false).end_ns;
+            Snapshot::take(&recorder, true);
+            drop(end);
+            poll.await.expect("it ends");
+            threads_end();
+            let snapshot = Snapshot::take(&recorder, false);
+            // The clock's scale is known better each time.
+            let moved_ns = snapshot.end_ns.abs_diff(stopped_ns);
+            assert!(moved_ns < 1_000_000, "{keep:?}: {moved_ns}");
+            recorder.start();
+            let snapshot = Snapshot::take(&recorder, false);
+            let timeline = Timeline::from_snapshot(&snapshot);
+            assert!(timeline.begin_ns > stopped_ns, "{keep:?}");
+            assert!(timeline.tasks.is_empty(), "{keep:?}: {:?}", timeline.tasks);
+        });
+    }
+}

@@ -1,0 +1,164 @@
+//! What the hooks record.
+
+#[cfg(all(test, tokio_unstable, target_os = "linux"))]
+mod stack_tests;
+
+#[cfg(tokio_unstable)]
+use std::panic::Location;
+use std::sync::Arc;
+#[cfg(tokio_unstable)]
+use std::time::Duration;
+
+#[cfg(tokio_unstable)]
+use tokio::runtime::TaskMeta;
+
+use crate::recorder::Recorder;
+#[cfg(tokio_unstable)]
+use crate::recorder::mode::WindowId;
+#[cfg(tokio_unstable)]
+use crate::recorder::task_id::number;
+
+/// What the hooks say to an recorder.
+#[derive(Clone)]
+pub(crate) struct TokioHooks {
+    recorder: Arc<Recorder>,
+}
+
+/// A method for each hook. They are no trait's on purpose: what a trait's inline methods call, other
+/// crates might call, too, and rustc has such functions and statics looked up in a table when they are
+/// used (the GOT). Its line of the cache and the prediction of such a jump are terminated by the next poll of
+/// a task that does anything. What only this crate can call is jumped to where it is.
+impl TokioHooks {
+    pub(crate) fn of(recorder: &Arc<Recorder>) -> Self {
+        Self { recorder: Arc::clone(recorder) }
+    }
+
+    /// Whether the hooks of tasks, and those of workers' parks, are wanted at all.
+    pub(crate) fn wants(&self) -> (bool, bool) {
+        let target = self.recorder.config.trace_target;
+        (target.tracks_tasks(), target.tracks_workers())
+    }
+
+    pub(crate) fn thread_start(&self) {
+        self.recorder.thread_started();
+    }
+
+    pub(crate) fn thread_stop(&self) {
+        self.recorder.thread_stopped();
+    }
+
+    #[inline]
+    pub(crate) fn thread_park(&self) {
+        self.recorder.parked();
+    }
+
+    #[inline]
+    pub(crate) fn thread_unpark(&self) {
+        self.recorder.unparked();
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    pub(crate) fn task_spawn(&self, meta: &TaskMeta<'_>) {
+        self.recorder.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    pub(crate) fn before_task_poll(&self, meta: &TaskMeta<'_>) {
+        self.recorder.hook(|window| self.add_poll_start(meta, window), || self.poll_started(meta));
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    pub(crate) fn after_task_poll(&self, meta: &TaskMeta<'_>) {
+        self.recorder.hook(|window| self.add_poll_end(meta, window), || self.poll_ended(meta));
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    pub(crate) fn task_terminate(&self, meta: &TaskMeta<'_>) {
+        self.recorder.hook(|window| self.add_end(meta, window), || self.task_terminated(meta));
+    }
+}
+
+/// What the hooks of tasks do, each in a function of its own (see [`Recorder::hook`]): most times add
+/// a record, and all there is to do where that isn't enough.
+#[cfg(tokio_unstable)]
+impl TokioHooks {
+    #[inline(never)]
+    fn add_spawn(&self, meta: &TaskMeta<'_>, window: WindowId) {
+        let is_added = self.recorder.config.include_spawn_location
+            && Recorder::add_spawn(window, || number(meta.id()), || meta.spawned_at());
+        if !is_added {
+            self.task_spawned(meta);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn task_spawned(&self, meta: &TaskMeta<'_>) {
+        self.recorder.task_spawned(number(meta.id()), self.location(meta));
+    }
+
+    #[inline(never)]
+    fn add_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId) {
+        if !Recorder::add_poll_start(window, || number(meta.id()), || ready_for(meta)) {
+            self.add_late_poll_start(meta);
+        }
+    }
+
+    #[inline(never)]
+    fn add_late_poll_start(&self, meta: &TaskMeta<'_>) {
+        if !self.recorder.add_late_poll_start(|| number(meta.id()), || ready_for(meta)) {
+            self.poll_started(meta);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn poll_started(&self, meta: &TaskMeta<'_>) {
+        self.recorder.poll_started(number(meta.id()), ready_for(meta), || self.location(meta));
+    }
+
+    #[inline(never)]
+    fn add_poll_end(&self, meta: &TaskMeta<'_>, window: WindowId) {
+        if !Recorder::add_poll_end(window, || number(meta.id())) {
+            self.poll_ended(meta);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn poll_ended(&self, meta: &TaskMeta<'_>) {
+        self.recorder.poll_ended(number(meta.id()), || self.location(meta));
+    }
+
+    #[inline(never)]
+    fn add_end(&self, meta: &TaskMeta<'_>, window: WindowId) {
+        if !Recorder::add_end(window, || number(meta.id())) {
+            self.task_terminated(meta);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn task_terminated(&self, meta: &TaskMeta<'_>) {
+        self.recorder.task_terminated(number(meta.id()));
+    }
+
+    fn location(&self, meta: &TaskMeta<'_>) -> Option<&'static Location<'static>> {
+        self.recorder.config.include_spawn_location.then(|| meta.spawned_at())
+    }
+}
+
+#[cfg(all(tokio_unstable, feature = "schedule-latency"))]
+#[inline]
+fn ready_for(meta: &TaskMeta<'_>) -> Option<Duration> {
+    meta.schedule_latency()
+}
+
+#[cfg(all(tokio_unstable, not(feature = "schedule-latency")))]
+fn ready_for(_: &TaskMeta<'_>) -> Option<Duration> {
+    None
+}

@@ -1,0 +1,293 @@
+//! The data of the page: columns of variable-length integers, compressed, in base64.
+//!
+//! A chunk is a `script` element that no browser runs. Its text is base64 of a raw deflate stream,
+//! and that is, all numbers being LEB128:
+//!
+//! - the section, the number of pieces, and the lengths of the five columns in bytes;
+//! - the columns: rows, times, states, workers, tags.
+//!
+//! A piece is a stretch of one row's transitions. A row is cut where it is long, so that neither
+//! side ever needs more memory than a chunk takes.
+//!
+//! - *rows*, for each piece: flags ([`NEW_ROW`] …) and the number of transitions; for a new row its
+//!   name (a prefix's number from 1 and a number, or 0, length and text), its parent (0, or the
+//!   place of the row from 1), and its description (length and text) if it has one.
+//! - *times*: the first of a piece from the left edge, then differences, in units of [`unit_ns`].
+//! - *states*: their indices.
+//! - *workers*, of polls: twice the worker's index + 1 (0: none), and 1 if the poll gave the worker
+//!   away; then for how long it had held it, in the same units.
+//! - *tags*: the index + 1, or 0.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use miniz_oxide::deflate::compress_to_vec;
+
+use crate::analysis::picture::{Kind, Role, Section, Transition};
+
+const NEW_ROW: u64 = 1;
+const NEW_LANE: u64 = 2;
+const HAS_DESCRIPTION: u64 = 4;
+const IS_ROOT: u64 = 8;
+
+/// From how many bytes on a chunk is written.
+const CHUNK_BYTES: usize = 1 << 20;
+/// How many transitions a piece has at most.
+const PIECE: u64 = 1 << 16;
+/// Fast: the integers are small already, and what is left to win is mostly won.
+const LEVEL: u8 = 1;
+/// The largest number that JavaScript tells from its neighbours.
+const LARGEST_NUMBER: u64 = (1 << 53) - 1;
+
+/// The unit of the times of a page, in ns: 1, or for what is longer than 104 days a power of two, so that
+/// JavaScript has each time exactly.
+pub(super) fn unit_ns(length_ns: u64) -> u64 {
+    1 << length_ns.checked_ilog2().map_or(0, |bits| bits.saturating_sub(LARGEST_NUMBER.ilog2()))
+}
+
+/// What was written, for those who read it.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    pub(super) chunks: u64,
+    pub(super) sections: Vec<WrittenSection>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct WrittenSection {
+    pub(super) rows: u64,
+    pub(super) transitions: u64,
+    /// What the names begin with, by their numbers.
+    pub(super) prefixes: Vec<String>,
+}
+
+/// Writes sections as chunks.
+pub(super) struct Writer<W> {
+    w: W,
+    unit_ns: u64,
+    written: Written,
+    columns: Columns,
+    base64: String,
+}
+
+/// The columns of the chunk that is being filled.
+#[derive(Default)]
+struct Columns {
+    pieces: u64,
+    rows: Vec<u8>,
+    times: Vec<u8>,
+    states: Vec<u8>,
+    workers: Vec<u8>,
+    tags: Vec<u8>,
+}
+
+impl<W: Write> Writer<W> {
+    /// A writer of times in units of [`unit_ns`].
+    pub(super) fn new(w: W, unit_ns: u64) -> Self {
+        let (written, columns) = (Written::default(), Columns::default());
+        Self { w, unit_ns, written, columns, base64: String::new() }
+    }
+
+    pub(super) fn section(&mut self, section: &Section<'_>) -> io::Result<()> {
+        self.written.sections.push(WrittenSection::default());
+        let places = section.places();
+        let mut prefixes = HashMap::new();
+        let mut head = Vec::new();
+        for lane in 0..section.lanes.len() - 1 {
+            for (n, &row) in section.lane(lane).iter().enumerate() {
+                head.clear();
+                let number_of_prefix = |prefix: &str| {
+                    let next = prefixes.len() as u64 + 1;
+                    *prefixes.entry(prefix.to_owned()).or_insert(next)
+                };
+                let flags = NEW_ROW | if n == 0 { NEW_LANE } else { 0 };
+                let flags = flags | describe(section, row, &places, number_of_prefix, &mut head);
+                self.row(section, row, flags, &head)?;
+            }
+        }
+        self.end_chunk()?;
+        let mut by_number: Vec<_> = prefixes.into_iter().collect();
+        by_number.sort_unstable_by_key(|&(_, number)| number);
+        if let Some(written) = self.written.sections.last_mut() {
+            written.prefixes = by_number.into_iter().map(|(prefix, _)| prefix).collect();
+            written.rows = section.rows.len() as u64;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Written {
+        self.written
+    }
+
+    /// Writes a row as one piece or several. `head` is what only the first one bears.
+    fn row(&mut self, section: &Section<'_>, row: u32, flags: u64, head: &[u8]) -> io::Result<()> {
+        let mut piece = Piece { unit_ns: self.unit_ns, count: 0, last: 0, total: 0 };
+        let mut result = Ok(());
+        let mut first = Some((flags, head));
+        section.source.walk(row, &mut |transition| {
+            if result.is_err() {
+                return;
+            }
+            if piece.count == PIECE {
+                let (flags, head) = first.take().unwrap_or((0, &[]));
+                self.columns.end_piece(&mut piece, flags, head);
+                result = self.end_chunk_if_full();
+            }
+            self.columns.push(section, &mut piece, transition);
+        });
+        result?;
+        let (flags, head) = first.take().unwrap_or((0, &[]));
+        self.columns.end_piece(&mut piece, flags, head);
+        if let Some(written) = self.written.sections.last_mut() {
+            written.transitions += piece.total;
+        }
+        self.end_chunk_if_full()
+    }
+
+    fn end_chunk_if_full(&mut self) -> io::Result<()> {
+        if self.columns.len() >= CHUNK_BYTES { self.end_chunk() } else { Ok(()) }
+    }
+
+    fn end_chunk(&mut self) -> io::Result<()> {
+        if self.columns.pieces == 0 {
+            return Ok(());
+        }
+        let section = self.written.sections.len() as u64 - 1;
+        let compressed = compress_to_vec(&self.columns.take(section), LEVEL);
+        self.base64.clear();
+        STANDARD.encode_string(&compressed, &mut self.base64);
+        self.written.chunks += 1;
+        self.w.write_all(b"<script type=\"text/plain\" class=\"statemap-chunk\">")?;
+        self.w.write_all(self.base64.as_bytes())?;
+        self.w.write_all(b"</script>\n")
+    }
+}
+
+/// What is said of a row besides its transitions; gives the flags for it.
+fn describe(
+    section: &Section<'_>,
+    row: u32,
+    places: &[u32],
+    number_of_prefix: impl FnOnce(&str) -> u64,
+    to: &mut Vec<u8>,
+) -> u64 {
+    let mut name = String::new();
+    section.source.name(row, &mut name);
+    match split_number(&name) {
+        Some((prefix, number)) => {
+            varint(number_of_prefix(prefix), to);
+            varint(number, to);
+        }
+        None => {
+            varint(0, to);
+            text(&name, to);
+        }
+    }
+    let parent = section.source.parent(row).map(|parent| u64::from(places[parent as usize]));
+    varint(parent.map_or(0, |place| place + 1), to);
+    let mut flags = if section.source.is_root(row) { IS_ROOT } else { 0 };
+    if let Some(description) = section.source.description(row) {
+        text(description, to);
+        flags |= HAS_DESCRIPTION;
+    }
+    flags
+}
+
+/// A name as a prefix and the number that it ends with, if the two make the same name again.
+fn split_number(name: &str) -> Option<(&str, u64)> {
+    let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = &name[prefix.len()..];
+    let is_plain = digits == "0" || !digits.starts_with('0');
+    let number = digits.parse().ok().filter(|&n: &u64| n <= LARGEST_NUMBER)?;
+    // Nobody gains by a prefix that is a paragraph.
+    (is_plain && prefix.len() <= 64).then_some((prefix, number))
+}
+
+/// The piece that is being filled.
+struct Piece {
+    unit_ns: u64,
+    count: u64,
+    /// The last time, in units.
+    last: u64,
+    /// The transitions of all of its row's pieces.
+    total: u64,
+}
+
+impl Columns {
+    fn push(&mut self, section: &Section<'_>, piece: &mut Piece, transition: Transition) {
+        let time = transition.time_ns / piece.unit_ns;
+        let since = if piece.count == 0 { 0 } else { piece.last };
+        varint(time.saturating_sub(since), &mut self.times);
+        piece.last = time.max(since);
+        piece.count += 1;
+        piece.total += 1;
+        varint(u64::from(transition.state), &mut self.states);
+        if section.has_workers() && section.role_of(transition.state) == Role::Running {
+            let worker = transition.worker.map_or(0, |worker| u64::from(worker) + 1);
+            varint(2 * worker + u64::from(transition.held_ns.is_some()), &mut self.workers);
+            if let Some(held_ns) = transition.held_ns {
+                varint(held_ns / piece.unit_ns, &mut self.workers);
+            }
+        }
+        if section.has_tags() {
+            varint(transition.tag.map_or(0, |tag| u64::from(tag) + 1), &mut self.tags);
+        }
+    }
+
+    fn end_piece(&mut self, piece: &mut Piece, flags: u64, head: &[u8]) {
+        varint(flags, &mut self.rows);
+        varint(piece.count, &mut self.rows);
+        self.rows.extend_from_slice(head);
+        self.pieces += 1;
+        piece.count = 0;
+    }
+
+    fn all(&mut self) -> [&mut Vec<u8>; 5] {
+        [&mut self.rows, &mut self.times, &mut self.states, &mut self.workers, &mut self.tags]
+    }
+
+    fn len(&mut self) -> usize {
+        self.all().iter().map(|column| column.len()).sum()
+    }
+
+    /// The bytes of the chunk; the columns are empty then.
+    fn take(&mut self, section: u64) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.len() + 64);
+        varint(section, &mut bytes);
+        varint(std::mem::take(&mut self.pieces), &mut bytes);
+        for column in self.all() {
+            varint(column.len() as u64, &mut bytes);
+        }
+        for column in self.all() {
+            bytes.append(column);
+        }
+        bytes
+    }
+}
+
+fn text(text: &str, to: &mut Vec<u8>) {
+    varint(text.len() as u64, to);
+    to.extend_from_slice(text.as_bytes());
+}
+
+/// A number as LEB128: seven bits a byte, the lowest first.
+fn varint(mut value: u64, to: &mut Vec<u8>) {
+    while value >= 0x80 {
+        to.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    to.push(value as u8);
+}
+
+impl Section<'_> {
+    /// Whether its transitions bear workers.
+    pub(super) fn has_workers(&self) -> bool {
+        self.kind == Kind::Tasks && self.source.knows_workers()
+    }
+
+    /// Whether its transitions bear tags.
+    pub(super) fn has_tags(&self) -> bool {
+        !self.tags.is_empty()
+    }
+}

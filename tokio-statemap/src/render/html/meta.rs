@@ -1,0 +1,84 @@
+//! What the page's script is told besides the columns, as JSON.
+
+use super::chunk::{Written, unit_ns};
+use crate::analysis::picture::{Group, Kind, Picture, Section, State, Tag};
+use crate::util::json::{Raw, array, object};
+
+/// What comes before the columns: all that is known before they are written.
+pub(super) fn head(picture: &Picture<'_>) -> String {
+    let unit_ns = unit_ns(picture.length_ns);
+    let whole = |ns: u64| ns / unit_ns * unit_ns;
+    // Zero is no date: the data doesn't know it.
+    let start =
+        (!picture.start.is_zero()).then(|| (picture.start.as_secs(), picture.start.subsec_nanos()));
+    let head = object([
+        ("culprit", &picture.culprit),
+        ("format", &1_u32),
+        ("gaps", &array(picture.gaps.iter().map(|&(from, to)| (whole(from), whole(to))))),
+        ("host", &picture.host),
+        // In ns, like all times here; those of the columns are in units.
+        ("length", &whole(picture.length_ns)),
+        ("long", &picture.long_poll_ns),
+        ("notes", &picture.notes),
+        ("readyKnown", &picture.is_ready_known),
+        ("runtime", &picture.runtime),
+        ("sections", &array(picture.sections.iter().map(|part| section(part, whole)))),
+        ("start", &start),
+        ("tasksKnown", &picture.are_tasks_known),
+        ("title", &picture.title),
+        ("unit", &unit_ns),
+        ("verdict", &picture.verdict),
+    ]);
+    head.into_string()
+}
+
+fn section(section: &Section<'_>, whole: impl Fn(u64) -> u64) -> Raw {
+    let kind = match section.kind {
+        Kind::Workers => "workers",
+        Kind::Blocking => "blocking",
+        Kind::Tasks => "tasks",
+        Kind::Other => "other",
+    };
+    let indices = section.rows.iter().filter_map(|&row| section.source.worker_index(row));
+    let places = if section.events.is_empty() { Vec::new() } else { section.places() };
+    let events = section.events.iter().map(|event| {
+        (places[event.row as usize], whole(event.time_ns), &event.event, &event.target)
+    });
+    object([
+        ("events", &array(events)),
+        ("groups", &array(section.groups.iter().map(|each| group(section, each)))),
+        ("hasTags", &section.has_tags()),
+        ("hasWorkers", &section.has_workers()),
+        ("indices", &array(indices)),
+        ("kind", &kind),
+        ("states", &array(section.states.iter().map(state))),
+        ("tags", &array(section.tags.iter().map(tag))),
+        ("title", &section.title),
+    ])
+}
+
+fn group(section: &Section<'_>, group: &Group) -> Raw {
+    let rows = section.group(group).len();
+    object([("label", &group.label), ("lanes", &group.lanes.len()), ("rows", &rows)])
+}
+
+fn state(state: &State) -> Raw {
+    let role = state.role.name();
+    object([("colour", &state.colour), ("name", &state.name), ("role", &role)])
+}
+
+fn tag(tag: &Tag) -> Raw {
+    object([("fields", &tag.fields), ("state", &tag.state), ("tag", &tag.tag)])
+}
+
+/// What comes behind the columns: all that is only known once they are written.
+pub(super) fn tail(written: &Written) -> String {
+    let sections = written.sections.iter().map(|section| {
+        object([
+            ("prefixes", &section.prefixes),
+            ("rows", &section.rows),
+            ("transitions", &section.transitions),
+        ])
+    });
+    object([("chunks", &written.chunks), ("sections", &array(sections))]).into_string()
+}

@@ -1,0 +1,90 @@
+//! The page: one self-contained html file that shows every task and worker over time.
+//!
+//! [`write()`] writes a [`Picture`] as a page that needs nothing else: no server, no network, no
+//! other file. The data stands in it as compressed columns (see `chunk`), and the page's own
+//! script, in `page/`, draws them.
+
+mod chunk;
+mod escape;
+mod meta;
+mod page;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, BufWriter, Write};
+
+use crate::analysis::picture::Picture;
+use crate::statemap::Labels;
+use crate::trace::timeline::Timeline;
+
+use escape::{escape_html, escape_json};
+
+/// Writes `picture` as one html page, through a buffer.
+///
+/// It is written as a stream: beyond the picture it takes a few MB of memory, however much there
+/// is to be drawn.
+///
+/// # Errors
+///
+/// If `w` fails.
+///
+/// # Examples
+///
+/// ```
+/// use tokio_statemap::picture::Picture;
+/// use tokio_statemap::statemap::Labels;
+/// use tokio_statemap::{Timeline, html};
+///
+/// fn page(timeline: &Timeline) -> std::io::Result<Vec<u8>> {
+///     let labels = Labels { title: "http".to_owned(), host: None };
+///     let mut page = Vec::new();
+///     html::write(&Picture::of_timeline(timeline, &labels), &mut page)?;
+///     Ok(page)
+/// }
+/// ```
+pub fn write(picture: &Picture<'_>, w: impl Write) -> io::Result<()> {
+    let mut w = BufWriter::with_capacity(1 << 16, w);
+    let title = escape_html(&picture.title);
+    let answer = escape_html(picture.verdict.as_deref().unwrap_or_default());
+    let script = page::script();
+    write!(
+        w,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n<style>{}</style>\n</head>\n<body>\n{}",
+        page::policy(),
+        page::STYLE,
+        page::body(&title, &answer),
+    )?;
+    let meta = meta::head(picture);
+    writeln!(
+        w,
+        "<script type=\"application/json\" id=\"statemap-meta\">{}</script>",
+        escape_json(&meta)
+    )?;
+    let mut chunks = chunk::Writer::new(&mut w, chunk::unit_ns(picture.length_ns));
+    for section in &picture.sections {
+        chunks.section(section)?;
+    }
+    let tail = meta::tail(&chunks.finish());
+    writeln!(
+        w,
+        "<script type=\"application/json\" id=\"statemap-tail\">{}</script>\n\
+         <script>{script}</script>\n</body>\n</html>",
+        escape_json(&tail)
+    )?;
+    w.flush()
+}
+
+impl Timeline {
+    /// Writes it as one html page, named after this program and host. See [`write()`].
+    ///
+    /// # Errors
+    ///
+    /// If `w` fails.
+    pub fn write_html(&self, w: impl Write) -> io::Result<()> {
+        write(&Picture::of_timeline(self, &Labels::of_this_program()), w)
+    }
+}

@@ -1,0 +1,272 @@
+//! What is in the page is what is in the picture, and nothing in it can become anything else.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use miniz_oxide::inflate::decompress_to_vec;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::page;
+use super::write;
+use crate::analysis::picture::tests::timeline;
+use crate::analysis::picture::{Picture, Role};
+use crate::statemap::Labels;
+use crate::trace::timeline::Timeline;
+
+fn labels(title: &str) -> Labels {
+    Labels { title: title.to_owned(), host: Some("host".to_owned()) }
+}
+
+fn page_of(timeline: &Timeline, labels: &Labels) -> String {
+    let mut page = Vec::new();
+    write(&Picture::of_timeline(timeline, labels), &mut page).expect("memory doesn't fail");
+    String::from_utf8(page).expect("a page is UTF-8")
+}
+
+/// What stands between `begin` and the next `end`.
+fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
+    let from = text.find(begin).expect("the beginning") + begin.len();
+    let length = text[from..].find(end).expect("the end");
+    &text[from..from + length]
+}
+
+fn json(page: &str, id: &str) -> Value {
+    let begin = format!("<script type=\"application/json\" id=\"{id}\">");
+    serde_json::from_str(between(page, &begin, "</script>")).expect("JSON")
+}
+
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn varint(&mut self) -> u64 {
+        let (mut value, mut shift) = (0, 0);
+        loop {
+            let (&byte, rest) = self.0.split_first().expect("another byte");
+            self.0 = rest;
+            value |= u64::from(byte & 0x7F) << shift;
+            shift += 7;
+            if byte < 0x80 {
+                return value;
+            }
+        }
+    }
+
+    fn text(&mut self) -> String {
+        let length = self.varint() as usize;
+        let (text, rest) = self.0.split_at(length);
+        self.0 = rest;
+        String::from_utf8(text.to_vec()).expect("UTF-8")
+    }
+}
+
+/// A row as it stands in the page.
+#[derive(Debug, Default, PartialEq)]
+struct Row {
+    name: String,
+    parent: Option<u64>,
+    is_root: bool,
+    begins_lane: bool,
+    /// Time, state, worker, for how long it was held.
+    transitions: Vec<(u64, u64, Option<u64>, Option<u64>)>,
+}
+
+/// The rows of each section, read by someone who knows the description and not the writer.
+fn rows(page: &str) -> Vec<Vec<Row>> {
+    let (meta, tail) = (json(page, "statemap-meta"), json(page, "statemap-tail"));
+    let begin = "<script type=\"text/plain\" class=\"statemap-chunk\">";
+    let chunks: Vec<&str> = page
+        .split(begin)
+        .skip(1)
+        .map(|rest| rest.split("</script>").next().expect("text"))
+        .collect();
+    assert_eq!(tail["chunks"], chunks.len());
+    let mut sections: Vec<Vec<Row>> =
+        meta["sections"].as_array().expect("sections").iter().map(|_| Vec::new()).collect();
+    for chunk in chunks {
+        let bytes = decompress_to_vec(&STANDARD.decode(chunk).expect("base64")).expect("deflate");
+        let mut head = Bytes(&bytes);
+        let section = head.varint() as usize;
+        let pieces = head.varint();
+        let lengths: Vec<usize> = (0..5).map(|_| head.varint() as usize).collect();
+        let mut rest = head.0;
+        let mut columns = lengths.into_iter().map(|length| {
+            let (column, after) = rest.split_at(length);
+            rest = after;
+            Bytes(column)
+        });
+        let mut column = || columns.next().expect("five columns");
+        let (mut of_rows, mut times, mut states) = (column(), column(), column());
+        let (mut workers, tags) = (column(), column());
+        assert!(tags.0.is_empty());
+        let rows = &mut sections[section];
+        let meta = &meta["sections"][section];
+        for _ in 0..pieces {
+            let (flags, count) = (of_rows.varint(), of_rows.varint());
+            if flags & 1 == 1 {
+                let name = match of_rows.varint() {
+                    0 => of_rows.text(),
+                    n => {
+                        let prefix = &tail["sections"][section]["prefixes"][n as usize - 1];
+                        format!("{}{}", prefix.as_str().expect("a prefix"), of_rows.varint())
+                    }
+                };
+                rows.push(Row {
+                    name,
+                    parent: of_rows.varint().checked_sub(1),
+                    is_root: flags & 8 != 0,
+                    begins_lane: flags & 2 != 0,
+                    transitions: Vec::new(),
+                });
+            }
+            let row = rows.last_mut().expect("a row");
+            let mut now = 0;
+            for _ in 0..count {
+                now += times.varint();
+                let state = states.varint();
+                let (mut worker, mut held) = (None, None);
+                if meta["hasWorkers"] == true && meta["states"][state as usize]["role"] == "running"
+                {
+                    let value = workers.varint();
+                    worker = (value / 2).checked_sub(1);
+                    held = (value % 2 == 1).then(|| workers.varint());
+                }
+                row.transitions.push((now, state, worker, held));
+            }
+        }
+        assert!([of_rows, times, states, workers].iter().all(|column| column.0.is_empty()));
+    }
+    for (rows, section) in sections.iter().zip(tail["sections"].as_array().expect("sections")) {
+        assert_eq!(section["rows"], rows.len());
+        let transitions: usize = rows.iter().map(|row| row.transitions.len()).sum();
+        assert_eq!(section["transitions"], transitions);
+    }
+    sections
+}
+
+fn expected(picture: &Picture<'_>) -> Vec<Vec<Row>> {
+    let sections = picture.sections.iter().map(|section| {
+        let place = |row| section.rows.iter().position(|&other| other == row).expect("a place");
+        let lanes = (0..section.lanes.len() - 1).flat_map(|lane| {
+            section.lane(lane).iter().enumerate().map(|(n, &row)| {
+                let mut found = Row {
+                    parent: section.source.parent(row).map(|parent| place(parent) as u64),
+                    is_root: section.source.is_root(row),
+                    begins_lane: n == 0,
+                    ..Row::default()
+                };
+                section.source.name(row, &mut found.name);
+                section.source.walk(row, &mut |t| {
+                    let is_poll = section.role_of(t.state) == Role::Running;
+                    let worker = t.worker.filter(|_| is_poll).map(u64::from);
+                    found.transitions.push((t.time_ns, u64::from(t.state), worker, t.held_ns));
+                });
+                found
+            })
+        });
+        lanes.collect()
+    });
+    sections.collect()
+}
+
+#[test]
+fn the_columns_say_what_the_picture_says() {
+    for seed in 0..20 {
+        let mut timeline = timeline(seed * 13, seed);
+        timeline.runtime =
+            [None, Some("api".to_owned()), Some("7".to_owned())][seed as usize % 3].clone();
+        let picture = Picture::of_timeline(&timeline, &labels("x"));
+        assert_eq!(rows(&page_of(&timeline, &labels("x"))), expected(&picture));
+    }
+}
+
+#[test]
+fn a_long_row_is_cut_into_pieces() {
+    let mut timeline = timeline(3, 1);
+    let polls = &mut timeline.tasks[1].polls;
+    polls.clear();
+    for n in 0..200_000 {
+        let start = timeline.begin_ns + n * 10;
+        polls.push(crate::trace::timeline::Poll::open(start, 0, Some(0)).ended(start + 5));
+    }
+    timeline.tasks[1].terminated_ns = None;
+    timeline.tasks[1].first_ns = timeline.begin_ns;
+    timeline.end_ns = timeline.end_ns.max(3_000_000);
+    let picture = Picture::of_timeline(&timeline, &labels("x"));
+    assert_eq!(rows(&page_of(&timeline, &labels("x"))), expected(&picture));
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let hostile =
+        "]]></script><script>alert(1)</script><!--\"'\\ \u{2028}\u{2029}\u{202e}{{answer}}&amp;";
+    let hostile = format!("{hostile}{}", "x".repeat(10_000));
+    let mut timeline = timeline(5, 2);
+    timeline.runtime = Some(hostile.clone());
+    for task in &mut timeline.tasks {
+        if let Some(location) = &mut task.location {
+            location.file = "</script><script>alert(2)//\u{2028}";
+        }
+    }
+    let labels = Labels { title: hostile.clone(), host: Some(hostile.clone()) };
+    let page = page_of(&timeline, &labels);
+    assert!(!page.contains("alert(1)</script>"));
+    assert!(!page.contains("<script>alert"));
+    // What opens is what the page itself opens.
+    assert_eq!(page.matches("<script>").count(), 1);
+    assert_eq!(
+        page.matches("<!--").count(),
+        page_of(&timeline, &self::labels("x")).matches("<!--").count()
+    );
+    assert_eq!(page.matches("</script>").count(), page.matches("<script").count());
+    let meta = json(&page, "statemap-meta");
+    assert_eq!(meta["title"], hostile.as_str());
+    assert_eq!(meta["host"], hostile.as_str());
+    let rows = rows(&page);
+    assert!(rows.iter().flatten().all(|row| row.name.starts_with(&hostile)));
+}
+
+#[test]
+fn the_policy_has_the_hashes_of_what_runs() {
+    let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
+    let hashes = format!("{}\n{}\n", hash(&page::script()), hash(page::STYLE));
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/render/html/page/hashes.txt");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(path, &hashes).expect("hashes.txt");
+    }
+    let found = std::fs::read_to_string(path).expect("hashes.txt");
+    assert_eq!(found, hashes, "UPDATE_GOLDEN=1 writes them anew");
+    let page = page_of(&timeline(1, 1), &labels("x"));
+    let script = between(&page, "<script>", "</script>");
+    let style = between(&page, "<style>", "</style>");
+    assert_eq!((script, style), (page::script().as_str(), page::STYLE));
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn the_script_is_all_modules_and_can_stand_in_a_page() {
+    let script = page::script();
+    for forbidden in
+        ["</script", "<!--", "\nimport ", "\nexport ", "innerHTML", "eval(", "new Function"]
+    {
+        assert!(!script.contains(forbidden), "{forbidden}");
+    }
+    let listed: Vec<&str> = page::MODULES.iter().map(|(name, _)| *name).collect();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/render/html/page");
+    let mut files: Vec<String> = std::fs::read_dir(folder)
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
+        .filter(|name| name.ends_with(".js"))
+        .collect();
+    files.sort_unstable();
+    let mut sorted = listed.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, files);
+    // What a module imports comes before it.
+    for (n, (module, text)) in page::MODULES.iter().enumerate() {
+        for line in text.lines().filter(|line| line.starts_with("import ")) {
+            let from = between(line, "from \"./", "\"");
+            assert!(line.ends_with(';'), "{module}: an import is one line: {line}");
+            assert!(listed[..n].contains(&from), "{module} imports {from}, which comes later");
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! What people look at: the report, the page and the SVG. They show what the analysis found.
+
+#[cfg(feature = "html")]
+pub mod html;
+pub mod report;
+pub mod svg;

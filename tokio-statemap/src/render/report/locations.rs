@@ -1,0 +1,213 @@
+//! Which spawn location held the runtime, and for how long.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::LONGEST_POLLS;
+use super::place::Place;
+use super::polls::{self, PollAt};
+use crate::trace::timeline::Timeline;
+
+/// What the tasks of one spawn location did.
+///
+/// The length of a poll is the time that it held its worker: where a task calls `block_in_place`,
+/// only up to where the worker went on elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LocationRow {
+    /// Where the tasks were spawned.
+    pub place: Place,
+    /// How many tasks.
+    pub tasks: u64,
+    /// How many polls.
+    pub polls: u64,
+    /// How long its polls held workers, in ns.
+    pub held_ns: u64,
+    /// How long its polls ran on threads that are no workers, in ns. They hold no worker.
+    pub off_worker_ns: u64,
+    /// The length of the longest poll, in ns.
+    pub longest_ns: u64,
+    /// The median of the lengths of the polls, in ns.
+    pub p50_ns: u64,
+    /// What 99 % of the polls did not exceed, in ns.
+    pub p99_ns: u64,
+    /// The longest that one of the tasks was ready before it was polled, in ns; `None` if no
+    /// ready times are known.
+    pub longest_ready_ns: Option<u64>,
+    /// How many of its polls held a worker longer than `long_poll`.
+    pub long_polls: u64,
+    /// How long those held workers, in ns.
+    pub long_polls_ns: u64,
+}
+
+/// What one pass over all polls finds.
+pub(super) struct Found {
+    /// All locations, that which held the runtime longest first.
+    pub(super) rows: Vec<LocationRow>,
+    /// The longest polls, the longest first.
+    pub(super) longest: Vec<PollAt>,
+    /// The location whose long polls held workers longest in sum, and its longest poll.
+    pub(super) worst: Option<(LocationRow, PollAt)>,
+    /// The longest of the long polls that held no worker.
+    pub(super) off_worker: Option<PollAt>,
+    pub(super) polls: u64,
+    pub(super) cut_polls: u64,
+    pub(super) running_polls: u64,
+}
+
+pub(super) fn rank(timeline: &Timeline) -> Found {
+    let mut scan = Scan::new(timeline);
+    let mut rows: Vec<_> =
+        groups(timeline).into_iter().map(|(place, group)| scan.group(place, &group)).collect();
+    let worst = rows
+        .iter()
+        .filter_map(|(row, longest)| Some((*row, (*longest)?)))
+        // Of equals the first in the source, not the first that happened to be hashed.
+        .max_by_key(|(row, _)| (row.long_polls_ns, Reverse(row.place)));
+    rows.sort_unstable_by_key(|(row, _)| {
+        Reverse((row.held_ns, row.off_worker_ns, Reverse(row.place)))
+    });
+    Found {
+        rows: rows.into_iter().map(|(row, _)| row).collect(),
+        longest: scan.longest.into_iter().map(|(.., at)| at).collect(),
+        worst,
+        off_worker: scan.off_worker.map(|(.., at)| at),
+        polls: scan.polls,
+        cut_polls: scan.cut_polls,
+        running_polls: scan.running_polls,
+    }
+}
+
+/// The tasks of one location.
+#[derive(Default)]
+struct Group {
+    /// The indices of those that were seen.
+    seen: Vec<usize>,
+    /// How many others there are: they did nothing.
+    quiet: u64,
+}
+
+/// The tasks of each location.
+fn groups(timeline: &Timeline) -> HashMap<Place, Group> {
+    let mut groups: HashMap<Place, Group> = HashMap::new();
+    for (index, task) in timeline.tasks.seen().iter().enumerate() {
+        groups.entry(Place::of(task)).or_default().seen.push(index);
+    }
+    for task in timeline.tasks.quiet() {
+        groups.entry(Place::of(&task)).or_default().quiet += 1;
+    }
+    groups
+}
+
+/// A poll by its length and its start: the longest is the least, of equals the earliest, of these that
+/// of the first task. The page and the SVG go by the same.
+type Ranked = (Reverse<u64>, u64, PollAt);
+
+struct Scan<'a> {
+    timeline: &'a Timeline,
+    long_poll_ns: u128,
+    /// The lengths of one location's polls, kept for the next to use its memory again.
+    lengths: Vec<u64>,
+    /// The longest polls so far, the longest first.
+    longest: Vec<Ranked>,
+    /// The longest of the long polls that held no worker.
+    off_worker: Option<Ranked>,
+    polls: u64,
+    cut_polls: u64,
+    running_polls: u64,
+}
+
+impl<'a> Scan<'a> {
+    fn new(timeline: &'a Timeline) -> Self {
+        Self {
+            timeline,
+            long_poll_ns: timeline.long_poll.as_nanos(),
+            lengths: Vec::new(),
+            longest: Vec::with_capacity(LONGEST_POLLS + 1),
+            off_worker: None,
+            polls: 0,
+            cut_polls: 0,
+            running_polls: 0,
+        }
+    }
+
+    /// The row of a location, and the longest of its long polls.
+    fn group(&mut self, place: Place, group: &Group) -> (LocationRow, Option<PollAt>) {
+        let mut row = LocationRow {
+            place,
+            tasks: group.seen.len() as u64 + group.quiet,
+            polls: 0,
+            held_ns: 0,
+            off_worker_ns: 0,
+            longest_ns: 0,
+            p50_ns: 0,
+            p99_ns: 0,
+            longest_ready_ns: None,
+            long_polls: 0,
+            long_polls_ns: 0,
+        };
+        let mut longest_long: Option<Ranked> = None;
+        self.lengths.clear();
+        for &index in &group.seen {
+            let task = &self.timeline.tasks.seen()[index];
+            for (i, poll) in task.polls.iter().enumerate() {
+                let length = polls::length_ns(self.timeline, poll);
+                let ranked = (Reverse(length), poll.start_ns(), (index, i));
+                self.lengths.push(length);
+                self.consider(ranked);
+                self.cut_polls += u64::from(poll.is_cut_left() || poll.is_cut_right());
+                self.running_polls += u64::from(poll.end_ns().is_none());
+                if poll.worker().is_none() {
+                    row.off_worker_ns = row.off_worker_ns.saturating_add(length);
+                    if u128::from(length) > self.long_poll_ns {
+                        let longest = self.off_worker.get_or_insert(ranked);
+                        *longest = ranked.min(*longest);
+                    }
+                    continue;
+                }
+                row.held_ns = row.held_ns.saturating_add(length);
+                if u128::from(length) > self.long_poll_ns {
+                    row.long_polls += 1;
+                    row.long_polls_ns = row.long_polls_ns.saturating_add(length);
+                    let longest = longest_long.get_or_insert(ranked);
+                    *longest = ranked.min(*longest);
+                }
+                if self.timeline.schedule_latency {
+                    let ready = polls::ready_since(task, i)
+                        .map(|since| poll.start_ns().saturating_sub(since));
+                    row.longest_ready_ns = row.longest_ready_ns.max(ready);
+                }
+            }
+            if self.timeline.schedule_latency && task.polls.is_empty() {
+                let until = task.terminated_ns.unwrap_or(self.timeline.end_ns);
+                let ready = polls::ready_since(task, 0).map(|since| until.saturating_sub(since));
+                row.longest_ready_ns = row.longest_ready_ns.max(ready);
+            }
+        }
+        row.polls = self.lengths.len() as u64;
+        self.polls += row.polls;
+        row.longest_ns = self.lengths.iter().copied().max().unwrap_or_default();
+        row.p99_ns = quantile(&mut self.lengths, 99);
+        row.p50_ns = quantile(&mut self.lengths, 50);
+        (row, longest_long.map(|(.., at)| at))
+    }
+
+    /// Puts a poll among the longest if it is one of them.
+    fn consider(&mut self, new: Ranked) {
+        if self.longest.len() == LONGEST_POLLS && self.longest.last().is_some_and(|l| *l < new) {
+            return;
+        }
+        let place = self.longest.partition_point(|other| *other < new);
+        self.longest.insert(place, new);
+        self.longest.truncate(LONGEST_POLLS);
+    }
+}
+
+/// The smallest value that at least `percent` of the values do not exceed; 0 of no values.
+fn quantile(values: &mut [u64], percent: usize) -> u64 {
+    let rank = (values.len() * percent).div_ceil(100);
+    match rank.checked_sub(1) {
+        Some(index) => *values.select_nth_unstable(index).1,
+        None => 0,
+    }
+}

@@ -1,0 +1,430 @@
+//! The report says what the timeline holds, on 80 columns, whatever is in it.
+
+use std::time::Duration;
+
+use super::*;
+use crate::trace::event::SpawnLocation;
+use crate::trace::state::{TaskState, WorkerState};
+use crate::trace::timeline::{Handover, Poll, Task, Worker};
+use crate::util::clean::clean;
+
+const MS: u64 = 1_000_000;
+const US: u64 = 1_000;
+
+fn at(file: &'static str, line: u32, column: u32) -> Option<SpawnLocation> {
+    Some(SpawnLocation { file, line, column })
+}
+
+/// A second of a runtime with two workers that were running for `running_ms`.
+fn timeline(running_ms: u64) -> Timeline {
+    let worker = |index| Worker {
+        index,
+        transitions: vec![(0, WorkerState::Running), (running_ms * MS, WorkerState::Parked)],
+        parks: 1,
+    };
+    Timeline {
+        runtime: None,
+        utc_at_zero: Duration::ZERO,
+        begin_ns: 0,
+        end_ns: 1000 * MS,
+        gaps: Vec::new(),
+        tasks: Vec::new().into(),
+        workers: vec![worker(0), worker(1)],
+        blocking_threads: Vec::new(),
+        handovers: Vec::new(),
+        events: 100,
+        lost: Lost::default(),
+        trace_target: TraceTarget::Both,
+        task_hooks: true,
+        schedule_latency: true,
+        long_poll: Duration::from_millis(1),
+    }
+}
+
+fn task(id: u64, location: Option<SpawnLocation>, polls: Vec<Poll>) -> Task {
+    let spawned = polls.first().map_or(0, |poll| poll.ready_ns().unwrap_or(poll.start_ns()));
+    Task {
+        key: TaskKey::Spawned(id),
+        location,
+        parent: None,
+        spawned_ns: Some(spawned),
+        first_ns: spawned,
+        first_state: TaskState::Spawned,
+        terminated_ns: polls.last().and_then(Poll::end_ns),
+        polls,
+    }
+}
+
+fn main_task(polls: Vec<Poll>) -> Task {
+    Task { key: TaskKey::Root(0), ..task(0, at("src/main.rs", 5, 1), polls) }
+}
+
+/// A poll on worker `worker` that was ready `ready_ns` before its start.
+fn poll(start_ns: u64, length_ns: u64, worker: u32, ready_ns: u64) -> Poll {
+    Poll::open(start_ns, worker, Some(worker))
+        .ready(Some(start_ns - ready_ns))
+        .ended(start_ns + length_ns)
+}
+
+fn verdict(timeline: &Timeline) -> String {
+    timeline.report().verdict.to_string()
+}
+
+#[test]
+fn names_the_location_whose_polls_ran_over_most_in_sum() {
+    let mut timeline = timeline(120);
+    // Longest in one poll, but 12 ms in sum.
+    let once = task(1, at("src/once.rs", 1, 2), vec![poll(100 * MS, 12 * MS, 0, 0)]);
+    let often = (0..4).map(|i| poll((200 + 20 * i) * MS, 5 * MS, 1, 0));
+    let often = often.chain([poll(500 * MS, 10 * US, 1, 0)]).collect();
+    let often = task(2, at("src/often.rs", 42, 9), often);
+    // Ready while the first long poll of `often` ran, and not at its very end or start.
+    let waited = task(3, at("src/x.rs", 1, 1), vec![poll(205 * MS, US, 1, 3 * MS)]);
+    let before = task(4, at("src/x.rs", 1, 1), vec![poll(200 * MS, US, 0, 3 * MS)]);
+    let after = task(5, at("src/x.rs", 1, 1), vec![poll(206 * MS, US, 0, MS)]);
+    let never = task(6, at("src/x.rs", 1, 1), vec![]);
+    *timeline.tasks = vec![once, often, waited, before, after, never];
+    assert_eq!(
+        verdict(&timeline),
+        "src/often.rs:42:9 held the runtime up: 4 of its 5 polls ran over 1 ms, 20.0 ms in all. \
+         The longest took 5.00 ms, on worker-1 at 0.200 s; 2 other tasks were ready meanwhile. \
+         Another location had such polls, too."
+    );
+}
+
+#[test]
+fn says_that_ready_times_are_unknown() {
+    let mut timeline = timeline(120);
+    timeline.schedule_latency = false;
+    timeline.long_poll = Duration::from_micros(2500);
+    *timeline.tasks = vec![task(1, None, vec![poll(100 * MS, 25 * MS, 0, 0)])];
+    let report = timeline.report();
+    assert_eq!(
+        report.verdict.to_string(),
+        "Tasks of unknown spawn location held the runtime up: their only poll ran over 2.5 ms. \
+         It took 25.0 ms, on worker-0 at 0.100 s (ready times were not recorded)."
+    );
+    assert!(report.to_string().contains("Ready times were not recorded"));
+}
+
+#[test]
+fn names_who_held_busy_workers() {
+    let mut timeline = timeline(990);
+    let polls = |worker| (0..950).map(move |i| poll(i * MS, 900 * US, worker, 0)).collect();
+    *timeline.tasks = vec![
+        main_task(vec![Poll::open(0, 9, None)]),
+        task(1, at("src/main.rs", 60, 5), polls(0)),
+        task(2, at("src/main.rs", 60, 5), polls(1)),
+        task(3, at("src/main.rs", 70, 5), vec![poll(960 * MS, 500 * US, 0, 0)]),
+    ];
+    assert_eq!(
+        verdict(&timeline),
+        "No poll held a worker over 1 ms, but the workers were busy 99.0 % of the time. \
+         src/main.rs:60:5 held them most: 85.5 % of their time, in 2 tasks. The longest poll of \
+         main, at least 1.00 s, was on a thread that is no worker."
+    );
+    // The same with a gap in which nothing is known: the workers were parked all the rest.
+    timeline.gaps = vec![(0, 990 * MS)];
+    assert!(verdict(&timeline).starts_with("Nothing held the runtime up"));
+}
+
+#[test]
+fn accuses_nobody_of_a_healthy_program() {
+    let mut timeline = timeline(120);
+    *timeline.tasks = vec![
+        // Blocks, but on a thread that is no worker.
+        main_task(vec![Poll::open(0, 9, None).ended(500 * MS)]),
+        // Just not over `long_poll`.
+        task(1, at("src/main.rs", 60, 5), vec![poll(10 * MS, MS, 0, 0)]),
+    ];
+    assert_eq!(
+        verdict(&timeline),
+        "Nothing held the runtime up: no poll held a worker over 1 ms, and the workers were busy \
+         12.0 % of the time. The longest poll of main, 500 ms, was on a thread that is no worker."
+    );
+    timeline.tasks.remove(0);
+    assert!(verdict(&timeline).ends_with(" of the time."));
+    timeline.lost.refused_events = 7;
+    assert!(verdict(&timeline).starts_with("Nothing held the runtime up in what was recorded:"));
+}
+
+#[test]
+fn accuses_nobody_of_the_workers_own_start() {
+    let mut timeline = timeline(990);
+    *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(10 * MS, 900 * US, 0, 0)])];
+    assert!(verdict(&timeline).starts_with("Nothing held the runtime up"));
+}
+
+/// In a fraction of a millisecond the workers do little but start, whatever share of that time is
+/// someone's.
+#[test]
+fn accuses_nobody_of_a_run_that_is_too_short() {
+    let mut timeline = timeline(1000);
+    timeline.end_ns = 412 * US;
+    timeline.workers.iter_mut().for_each(|worker| worker.transitions.truncate(1));
+    *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(0, 200 * US, 0, 0)])];
+    let short = verdict(&timeline);
+    assert!(short.starts_with("Nothing held the runtime up: no poll held a worker"), "{short}");
+    // Long enough, but the location held the workers for less than one long poll would.
+    timeline.end_ns = 20 * MS;
+    timeline.tasks[0].polls = vec![poll(0, 900 * US, 0, 0)];
+    assert!(verdict(&timeline).starts_with("Nothing held the runtime up: "));
+    timeline.tasks[0].polls.push(poll(MS, 900 * US, 0, 0));
+    assert!(verdict(&timeline).contains("a.rs:1:1 held them most: 4.5 %"), "{timeline:?}");
+}
+
+/// Those who are ready one after the other, as another worker serves them at once, are not many.
+#[test]
+fn counts_who_was_ready_at_the_same_time() {
+    let mut timeline = timeline(120);
+    let short = |from: u64| poll(from * MS, 500 * US, 1, MS);
+    let others = (0..6).map(|i| task(2 + i, at("b.rs", 1, 1), vec![short(11 + 2 * i)]));
+    *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(10 * MS, 20 * MS, 0, 0)])];
+    timeline.tasks.extend(others);
+    // The same task again and again: it is ready twice while the others take their turns.
+    timeline.tasks.push(task(9, at("c.rs", 1, 1), vec![short(13), short(15)]));
+    assert!(verdict(&timeline).ends_with("; 2 other tasks were ready meanwhile."));
+    timeline.tasks.pop();
+    assert!(verdict(&timeline).ends_with("; one other task was ready meanwhile."));
+    // One is served at the moment at which the next is woken.
+    let next = task(9, at("c.rs", 1, 1), vec![poll(12 * MS, US, 1, MS)]);
+    timeline.tasks.push(next);
+    assert!(verdict(&timeline).ends_with("; one other task was ready meanwhile."));
+}
+
+#[test]
+fn speaks_of_one_as_of_one() {
+    let mut timeline = timeline(120);
+    timeline.lost.refused_events = 1;
+    assert!(timeline.report().to_string().contains(", 1 event lost: max_events."));
+    timeline.lost = Lost { dropped_events: 1, ..Lost::default() };
+    timeline.events = 1;
+    let text = timeline.report().to_string();
+    assert!(text.contains("1 event kept, 0 events lost."), "{text}");
+    let text = text.replace('\n', " ");
+    assert!(text.contains("The last event is kept; an older one was dropped by design."), "{text}");
+}
+
+#[test]
+fn accuses_main_on_a_worker() {
+    let mut timeline = timeline(120);
+    *timeline.tasks = vec![main_task(vec![poll(10 * MS, 20 * MS, 0, 0)])];
+    assert!(
+        verdict(&timeline).starts_with("src/main.rs:5:1 (main) held the runtime up: its only poll")
+    );
+}
+
+#[test]
+fn a_block_in_place_holds_its_worker_until_the_handover() {
+    let mut timeline = timeline(120);
+    *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(10 * MS, 500 * MS, 0, 0)])];
+    timeline.handovers = vec![Handover { thread: 0, time_ns: 10 * MS + 200 * US, worker: 0 }];
+    let report = timeline.report();
+    assert!(report.verdict.to_string().starts_with("Nothing held"), "{report}");
+    assert_eq!(report.locations[0].held_ns, 200 * US);
+}
+
+#[test]
+fn says_what_it_cannot_know() {
+    let mut timeline = timeline(120);
+    timeline.task_hooks = false;
+    *timeline.tasks = vec![main_task(vec![])];
+    assert_eq!(
+        verdict(&timeline),
+        "Which task held the runtime isn't known: Tokio's task hooks need --cfg tokio_unstable. \
+         The workers were busy 12.0 % of the time."
+    );
+    let text = timeline.report().to_string();
+    assert!(text.contains("Workers only: task hooks need --cfg tokio_unstable."), "{text}");
+    timeline.task_hooks = true;
+    timeline.trace_target = TraceTarget::Workers;
+    assert!(verdict(&timeline).contains("tasks were not recorded"));
+    timeline.trace_target = TraceTarget::Tasks;
+    assert!(verdict(&timeline).ends_with("; how busy the workers were isn't known."));
+    timeline.events = 0;
+    assert_eq!(verdict(&timeline), "Nothing was recorded.");
+    timeline.trace_target = TraceTarget::None;
+    let text = timeline.report().to_string();
+    assert!(text.contains("Neither tasks nor workers were to be recorded."), "{text}");
+    assert!(!text.contains("only") && !text.contains("shares"), "{text}");
+}
+
+#[test]
+fn an_unfinished_poll_counts_up_to_the_end() {
+    let mut timeline = timeline(1000);
+    *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![Poll::open(600 * MS, 0, Some(0))])];
+    timeline.tasks[0].terminated_ns = None;
+    assert!(verdict(&timeline).contains("It still ran at the end, after 400 ms, on worker-0"));
+    let text = timeline.report().to_string();
+    assert!(text.contains(">400 ms"), "{text}");
+}
+
+#[test]
+fn the_text_is_this() {
+    let mut timeline = timeline(120);
+    timeline.begin_ns = 0;
+    timeline.lost.refused_events = 12;
+    *timeline.tasks = vec![
+        main_task(vec![Poll::open(0, 9, None).ended(2 * MS)]),
+        task(
+            1,
+            at("src/main.rs", 42, 9),
+            vec![poll(100 * MS, 25_600 * US, 0, 10 * US), poll(300 * MS, 400 * US, 0, 20 * US)],
+        ),
+        task(2, at("src/main.rs", 50, 9), vec![poll(120 * MS, 30 * US, 1, 8 * US)]),
+    ];
+    timeline.tasks[2].terminated_ns = None;
+    let expected = "\
+src/main.rs:42:9 held the runtime up: one of its 2 polls ran over 1 ms. It took
+25.6 ms, on worker-0 at 0.100 s; one other task was ready meanwhile.
+
+1.00 s recorded: 2 tasks, 4 polls; 100 events kept, 12 events lost: max_events.
+1 task still lived at the end.
+
+worker-0  running 12.0 %, parked 88.0 %
+worker-1  running 12.0 %, parked 88.0 %
+
+What held the runtime (ready: longest from woken to polled):
+spawned at              tasks  polls    total  longest     p50     p99   ready
+src/main.rs:42:9            1      2   26.0ms   25.6ms   400us  25.6ms  20.0us
+src/main.rs:50:9            1      1   30.0us   30.0us  30.0us  30.0us  8.00us
+src/main.rs:5:1 (main)      1      1  *2.00ms   2.00ms  2.00ms  2.00ms       -
+* not on a worker: it holds none up
+
+The longest polls (ready: other tasks that were ready meanwhile):
+     at   length    worker  ready  spawned at
+0.100 s  25.6 ms  worker-0      1  src/main.rs:42:9
+0.000 s  2.00 ms         -      0  src/main.rs:5:1 (main)
+0.300 s   400 us  worker-0      0  src/main.rs:42:9
+0.120 s  30.0 us  worker-1      0  src/main.rs:50:9";
+    let text = timeline.report().to_string();
+    assert_eq!(text, expected, "\n{text}\n");
+}
+
+#[test]
+fn a_huge_and_hostile_timeline_fits_a_screen() {
+    let mut timeline = timeline(120);
+    timeline.runtime = Some("\u{1b}[31mapi\n".repeat(1000));
+    timeline.workers = (0..64)
+        .map(|index| Worker {
+            index,
+            transitions: vec![
+                (0, WorkerState::Running),
+                (u64::from(index) * MS, WorkerState::Parked),
+            ],
+            parks: 1,
+        })
+        .collect();
+    timeline.lost = Lost {
+        refused_events: u64::MAX / 8,
+        dropped_events: u64::MAX / 8,
+        reentrant_events: u64::MAX / 8,
+    };
+    timeline.gaps = vec![(400 * MS, 500 * MS)];
+    timeline.begin_ns = 1;
+    let folder: &'static str = format!("/{}", "a long folder\u{1b}[2J/\n".repeat(500)).leak();
+    let wide: &'static str = "宽".repeat(5000).leak();
+    for i in 0..100 {
+        let file = match i % 3 {
+            0 => folder,
+            1 => wide,
+            _ => "C:\\Users\\me\\projects\\service\\src\\handlers\\report.rs",
+        };
+        let location = at(file, 10_000 + i as u32, 100);
+        let mut task = task(i, location, vec![poll(i * 5 * MS, 2 * MS + i, 63, 0)]);
+        task.polls[0] = task.polls[0].cut_left();
+        task.terminated_ns = None;
+        timeline.tasks.push(task);
+    }
+    timeline.tasks.push(main_task(vec![Poll::open(0, 99, None)]));
+    let report = timeline.report();
+    let text = report.to_string();
+    assert!(text.lines().count() <= 42, "{}\n{text}", text.lines().count());
+    for line in text.lines() {
+        assert!(format::width(line) <= 80, "{}: {line}", format::width(line));
+        assert!(!line.contains(char::is_control), "{line:?}");
+    }
+    assert!(text.contains("… and 56 more: running"), "{text}");
+    assert!(text.contains("report.rs:10"), "{text}");
+    assert!(text.contains("(main)"), "{text}");
+    assert_eq!(report.locations.len(), 101);
+    // The same timeline, the same text: no hash map's order shows.
+    assert_eq!(timeline.report(), report);
+}
+
+#[test]
+fn an_empty_timeline_is_fine() {
+    let mut timeline = timeline(0);
+    timeline.workers.clear();
+    timeline.end_ns = 0;
+    timeline.events = 0;
+    assert!(timeline.report().to_string().starts_with("Nothing was recorded."));
+}
+
+#[test]
+fn numbers_have_three_digits() {
+    let cases = [
+        (0, "0 ns"),
+        (999, "999 ns"),
+        (1_000, "1.00 us"),
+        (99_949, "99.9 us"),
+        (99_950, "100 us"),
+        (999_499, "999 us"),
+        (999_500, "1.00 ms"),
+        (9_995_000, "10.0 ms"),
+        (51_200_000, "51.2 ms"),
+        (999_500_000, "1.00 s"),
+        (86_400_000_000_000, "86400 s"),
+    ];
+    for (ns, text) in cases {
+        assert_eq!(format::human(ns), text);
+    }
+    assert_eq!(format::human_setting(MS), "1 ms");
+    assert_eq!(format::human_setting(2_500_000), "2.5 ms");
+    assert_eq!(format::human_setting(100 * MS), "100 ms");
+    assert_eq!(format::percent(0.9996), "100 %");
+    assert_eq!(format::percent(0.1234), "12.3 %");
+}
+
+#[test]
+fn a_number_stays_with_its_unit() {
+    let text = format!("{} over 1 ms, done", "x".repeat(70));
+    assert_eq!(format::wrap(&text), [format!("{} over", "x".repeat(70)), "1 ms, done".to_owned()]);
+}
+
+#[test]
+fn long_paths_lose_whole_folders() {
+    let path = "/home/me/service/src/handlers/report.rs:42:9";
+    assert_eq!(format::keep_right(path, 30), "…/src/handlers/report.rs:42:9");
+    assert_eq!(format::keep_right(path, 10), "…t.rs:42:9");
+    assert_eq!(format::keep_right(path, 44), path);
+    assert_eq!(clean("a\u{1b}[1m\n\u{202e}b"), "a\\u{1b}[1m\\n\\u{202e}b");
+    for c in
+        ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}').chain(['\u{200e}', '\u{200f}'])
+    {
+        assert_eq!(clean(&format!("a{c}b")), format!("a{}b", c.escape_default()));
+    }
+}
+
+/// Of equals the earliest, as the page and the picture have it, though it is of a later task.
+#[test]
+fn of_polls_of_one_length_the_earliest_counts() {
+    let mut timeline = timeline(120);
+    let late = task(1, at("a.rs", 1, 1), vec![poll(300 * MS, 5 * MS, 0, 0)]);
+    let early = task(2, at("a.rs", 1, 1), vec![poll(100 * MS, 5 * MS, 1, 0)]);
+    *timeline.tasks = vec![late, early];
+    let report = timeline.report();
+    assert_eq!(report.longest_polls[0].task, TaskKey::Spawned(2));
+    assert!(verdict(&timeline).contains("on worker-1 at 0.100 s"), "{report}");
+}
+
+#[test]
+fn a_task_that_waits_since_before_the_left_edge_is_ready() {
+    let mut timeline = timeline(120);
+    let mut waits = task(2, at("b.rs", 1, 1), vec![]);
+    (waits.spawned_ns, waits.first_ns) = (None, 0);
+    *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(100 * MS, 5 * MS, 0, 0)]), waits];
+    assert!(verdict(&timeline).ends_with("; one other task was ready meanwhile."));
+    let report = timeline.report();
+    assert_eq!(report.locations[1].longest_ready_ns, Some(1000 * MS));
+}

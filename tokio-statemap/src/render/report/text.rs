@@ -1,0 +1,285 @@
+//! The text of a report.
+
+use std::fmt;
+
+use super::Report;
+use super::format::{
+    COLUMNS, count, human, keep_right, moment, pad_left, pad_right, percent, width, wrap,
+};
+use super::locations::LocationRow;
+use super::workers::{self, WorkerShare};
+use crate::recorder::lost::Lost;
+use crate::util::clean::clean;
+
+/// The lines that a report keeps to, if it can.
+const LINES: usize = 40;
+/// How many locations are listed if there is room, and how many at least.
+const LOCATIONS: std::ops::RangeInclusive<usize> = 5..=10;
+/// How many workers are listed.
+const WORKERS: usize = 8;
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.lines().join("\n"))
+    }
+}
+
+impl Report {
+    fn lines(&self) -> Vec<String> {
+        let mut before = wrap(&self.verdict.to_string());
+        before.push(String::new());
+        before.extend(wrap(&self.summary()));
+        before.extend(self.unknown().into_iter().map(str::to_owned));
+        let workers = self.workers_lines();
+        if !workers.is_empty() {
+            before.push(String::new());
+            before.extend(workers);
+        }
+        let after = self.longest_lines();
+        let room = LINES.saturating_sub(before.len() + after.len());
+        let mut lines = before;
+        lines.extend(self.location_lines(room));
+        lines.extend(after);
+        lines
+    }
+
+    /// What the report is made of.
+    fn summary(&self) -> String {
+        let mut parts = Vec::new();
+        let name = self.runtime.as_deref().map_or_else(String::new, |name| {
+            format!("Runtime {}, ", keep_right(&clean(name), COLUMNS / 2))
+        });
+        let window = if self.begin_ns > 0 {
+            format!(" (from {} to {})", moment(self.begin_ns), moment(self.end_ns))
+        } else {
+            String::new()
+        };
+        let others = Lost { dropped_events: 0, ..self.lost };
+        parts.push(format!(
+            "{name}{} recorded{window}: {}, {}; {} kept, {others}.",
+            human(self.recorded_ns),
+            count(self.tasks, "task"),
+            count(self.polls, "poll"),
+            count(self.events, "event"),
+        ));
+        if self.lost.dropped_events > 0 {
+            let kept = match self.events {
+                1 => "The last event is kept".to_owned(),
+                n => format!("The last {n} events are kept"),
+            };
+            let dropped = match self.lost.dropped_events {
+                1 => "an older one was".to_owned(),
+                n => format!("{n} older ones were"),
+            };
+            parts.push(format!("{kept}; {dropped} dropped by design."));
+        }
+        if self.gaps > 0 {
+            parts.push(format!(
+                "Recording was stopped for {} in {}.",
+                human((self.end_ns - self.begin_ns).saturating_sub(self.recorded_ns)),
+                count(self.gaps as u64, "gap"),
+            ));
+        }
+        if self.live_tasks > 0 {
+            parts.push(format!("{} still lived at the end.", count(self.live_tasks, "task")));
+        }
+        if self.running_polls > 0 {
+            parts.push(format!("{} still ran at the end.", count(self.running_polls, "poll")));
+        }
+        if self.cut_polls > 0 {
+            let cut = count(self.cut_polls, "poll");
+            parts.push(format!("{cut} began before or ended after what was recorded."));
+        }
+        if self.handovers > 0 {
+            let times = count(self.handovers as u64, "time");
+            parts.push(format!(
+                "block_in_place handed a worker on {times}; a poll counts up to there."
+            ));
+        }
+        if self.blocking_threads > 0 {
+            let threads = count(self.blocking_threads as u64, "thread");
+            parts.push(format!("The blocking pool had {threads}."));
+        }
+        parts.join(" ")
+    }
+
+    /// What can't be known, each in a line of its own.
+    pub(crate) fn unknown(&self) -> Vec<&'static str> {
+        let mut parts = Vec::new();
+        let (tasks, workers) =
+            (self.trace_target.tracks_tasks(), self.trace_target.tracks_workers());
+        if !workers && !tasks {
+            return vec!["Neither tasks nor workers were to be recorded."];
+        }
+        if !workers && !self.task_hooks {
+            return vec![
+                "Neither workers nor tasks were recorded: tasks need --cfg tokio_unstable.",
+            ];
+        }
+        if !workers {
+            parts.push("Workers were not recorded: their shares aren't known.");
+        }
+        if !tasks {
+            parts.push("Workers only: tasks were not recorded.");
+        } else if !self.task_hooks {
+            parts.push("Workers only: task hooks need --cfg tokio_unstable.");
+        } else if !self.schedule_latency {
+            parts.push("Ready times were not recorded (schedule_latency is off).");
+        }
+        parts
+    }
+
+    /// Each worker's shares: one in a line up to four of them, else two.
+    fn workers_lines(&self) -> Vec<String> {
+        let (listed, more) = self.workers.split_at(self.workers.len().min(WORKERS));
+        let cells: Vec<_> = listed.iter().map(worker_cell).collect();
+        let widest = cells.iter().map(|cell| width(cell)).max().unwrap_or_default();
+        let fits = widest * 2 + 2 <= COLUMNS;
+        let columns = if cells.len() > 4 && fits { 2 } else { 1 };
+        let mut lines: Vec<_> = cells
+            .chunks(columns)
+            .map(|cells| {
+                let padded: Vec<_> = cells.iter().map(|cell| pad_right(cell, widest)).collect();
+                padded.join("  ").trim_end().to_owned()
+            })
+            .collect();
+        let shares = || more.iter().filter_map(WorkerShare::running_share);
+        let least = shares().reduce(f64::min);
+        let most = shares().reduce(f64::max);
+        if let (Some(all), Some(least), Some(most)) = (workers::busy_share(more), least, most) {
+            lines.push(format!(
+                "… and {} more: running {} ({} to {})",
+                more.len(),
+                percent(all),
+                percent(least),
+                percent(most),
+            ));
+        }
+        lines
+    }
+
+    fn location_lines(&self, room: usize) -> Vec<String> {
+        if self.locations.is_empty() {
+            return Vec::new();
+        }
+        // A blank line, the title, the head of the table, "more", the footnote.
+        let room = room.saturating_sub(5).clamp(*LOCATIONS.start(), *LOCATIONS.end());
+        let mut rows: Vec<_> = self.locations.iter().take(room).collect();
+        // What ran off the workers comes last, but is not to be looked for in vain.
+        let off_worker = |row: &&LocationRow| row.off_worker_ns > 0;
+        let hidden = self.locations.iter().skip(room).find(off_worker);
+        if let (Some(row), Some(last)) = (hidden, rows.last_mut()) {
+            *last = row;
+        }
+        let mut table = vec![row_of(["tasks", "polls", "total", "longest", "p50", "p99", "ready"])];
+        table.extend(rows.iter().map(|row| location_cells(row)));
+        let widths = column_widths(&table);
+        let room = |gap: usize| {
+            let taken: usize = widths.iter().map(|width| width + gap).sum();
+            COLUMNS.saturating_sub(taken)
+        };
+        // Rather narrow gaps than a path that is cut.
+        let longest = rows.iter().map(|row| width(&row.place.to_string())).max();
+        let gap = if longest.unwrap_or_default() <= room(2) { 2 } else { 1 };
+        let mut names = vec!["spawned at".to_owned()];
+        names.extend(rows.iter().map(|row| row.place.fit(room(gap))));
+        let name_width = names.iter().map(|name| width(name)).max().unwrap_or_default();
+
+        let mut lines = vec![
+            String::new(),
+            "What held the runtime (ready: longest from woken to polled):".to_owned(),
+        ];
+        for (name, cells) in names.iter().zip(&table) {
+            let mut line = pad_right(name, name_width);
+            for (cell, width) in cells.iter().zip(&widths) {
+                line.push_str(&pad_left(cell, width + gap));
+            }
+            lines.push(line);
+        }
+        let more = self.locations.len() - rows.len();
+        if more > 0 {
+            lines.push(format!("… and {} more", count(more as u64, "location")));
+        }
+        if rows.iter().any(off_worker) {
+            lines.push("* not on a worker: it holds none up".to_owned());
+        }
+        lines
+    }
+
+    fn longest_lines(&self) -> Vec<String> {
+        if self.longest_polls.is_empty() {
+            return Vec::new();
+        }
+        let mut table = vec![row_of(["at", "length", "worker", "ready"])];
+        table.extend(self.longest_polls.iter().map(|poll| {
+            let least = if poll.is_running || poll.is_cut { ">" } else { "" };
+            [
+                moment(poll.start_ns),
+                format!("{least}{}", human(poll.length_ns)),
+                poll.worker.map_or_else(|| "-".to_owned(), |w| format!("worker-{w}")),
+                poll.ready_meanwhile.map_or_else(|| "?".to_owned(), |n| n.to_string()),
+            ]
+        }));
+        let widths = column_widths(&table);
+        let taken: usize = widths.iter().map(|width| width + 2).sum();
+        let mut names = vec!["spawned at".to_owned()];
+        let polls = self.longest_polls.iter();
+        names.extend(polls.map(|poll| poll.place.fit(COLUMNS.saturating_sub(taken))));
+
+        let mut lines = vec![
+            String::new(),
+            "The longest polls (ready: other tasks that were ready meanwhile):".to_owned(),
+        ];
+        for (name, cells) in names.iter().zip(&table) {
+            let mut line = String::new();
+            for (cell, width) in cells.iter().zip(&widths) {
+                line.push_str(&pad_left(cell, *width));
+                line.push_str("  ");
+            }
+            line.push_str(name);
+            lines.push(line);
+        }
+        lines
+    }
+}
+
+fn worker_cell(worker: &WorkerShare) -> String {
+    let name = format!("worker-{}", worker.index);
+    match worker.running_share() {
+        Some(running) => format!(
+            "{name:<9} running {:>6}, parked {:>6}",
+            percent(running),
+            percent(1.0 - running),
+        ),
+        None => format!("{name:<9} no time recorded"),
+    }
+}
+
+fn location_cells(row: &LocationRow) -> [String; 7] {
+    let off_worker = if row.off_worker_ns > 0 { "*" } else { "" };
+    // Seven columns are many: `25.6ms` leaves more room for the location.
+    let compact = |ns| human(ns).replace(' ', "");
+    let time = |ns| {
+        if row.polls == 0 { "-".to_owned() } else { compact(ns) }
+    };
+    [
+        row.tasks.to_string(),
+        row.polls.to_string(),
+        format!("{off_worker}{}", compact(row.held_ns.saturating_add(row.off_worker_ns))),
+        time(row.longest_ns),
+        time(row.p50_ns),
+        time(row.p99_ns),
+        row.longest_ready_ns.map_or_else(|| "-".to_owned(), compact),
+    ]
+}
+
+fn row_of<const N: usize>(cells: [&str; N]) -> [String; N] {
+    cells.map(str::to_owned)
+}
+
+fn column_widths<const N: usize>(table: &[[String; N]]) -> [usize; N] {
+    std::array::from_fn(|column| {
+        let cells = table.iter().map(|row| width(&row[column]));
+        cells.max().unwrap_or_default()
+    })
+}

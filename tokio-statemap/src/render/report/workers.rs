@@ -1,0 +1,72 @@
+//! How busy the workers were.
+
+use super::format;
+use crate::trace::state::WorkerState;
+use crate::trace::timeline::{Timeline, Worker};
+
+/// How a worker spent its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerShare {
+    /// Its index in the runtime.
+    pub index: u32,
+    /// How long it polled tasks or looked for some, in ns.
+    pub running_ns: u64,
+    /// How long it was parked, in ns.
+    pub parked_ns: u64,
+    /// How often it parked.
+    pub parks: u64,
+}
+
+impl WorkerShare {
+    /// The share of its time that it was running, from 0 to 1; `None` if it had no time.
+    pub fn running_share(&self) -> Option<f64> {
+        format::share(self.running_ns, self.time_ns())
+    }
+
+    /// The time that it was there, in ns.
+    pub fn time_ns(&self) -> u64 {
+        self.running_ns.saturating_add(self.parked_ns)
+    }
+}
+
+/// The share of their time that all workers were running.
+pub(super) fn busy_share(workers: &[WorkerShare]) -> Option<f64> {
+    let running: u128 = workers.iter().map(|worker| u128::from(worker.running_ns)).sum();
+    format::share(running, time_ns(workers))
+}
+
+/// The time that all workers were there, in ns.
+pub(super) fn time_ns(workers: &[WorkerShare]) -> u128 {
+    workers.iter().map(|worker| u128::from(worker.time_ns())).sum()
+}
+
+pub(super) fn shares(timeline: &Timeline) -> Vec<WorkerShare> {
+    if !timeline.trace_target.tracks_workers() {
+        return Vec::new();
+    }
+    timeline.workers.iter().map(|worker| worker_share(timeline, worker)).collect()
+}
+
+fn worker_share(timeline: &Timeline, worker: &Worker) -> WorkerShare {
+    let mut share =
+        WorkerShare { index: worker.index, running_ns: 0, parked_ns: 0, parks: worker.parks };
+    // What a worker did in a gap isn't known, though its spans reach across. Both rise in time.
+    let mut gaps = timeline.gaps.as_slice();
+    for span in worker.spans(timeline.end_ns) {
+        let over = gaps.iter().take_while(|(_, to)| *to <= span.start_ns);
+        gaps = &gaps[over.count()..];
+        let in_gaps: u64 = gaps
+            .iter()
+            .take_while(|(from, _)| *from < span.end_ns)
+            .map(|(from, to)| to.min(&span.end_ns) - from.max(&span.start_ns))
+            .sum();
+        let length = span.length_ns().saturating_sub(in_gaps);
+        match span.state {
+            WorkerState::Running => share.running_ns = share.running_ns.saturating_add(length),
+            WorkerState::Parked => share.parked_ns = share.parked_ns.saturating_add(length),
+            WorkerState::Stopped => {}
+        }
+    }
+    share
+}

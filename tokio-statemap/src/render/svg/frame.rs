@@ -1,0 +1,113 @@
+//! The file as a whole, from its parts.
+
+use std::fmt::Write;
+
+use super::layout::Layout;
+use super::plan::MAP_WIDTH;
+use super::rows::{LABELS, Rows, label_size};
+use super::survey::Survey;
+use super::text::{display, escape, fit};
+use super::{body, colour, data, head, legend};
+use crate::analysis::picture::Picture;
+
+/// How wide the picture is where nothing scales it, in pixels.
+pub(super) const WIDTH: u32 = MARGIN + LABELS + MAP_WIDTH + MARGIN;
+pub(super) const MARGIN: u32 = 15;
+/// Where the map begins.
+pub(super) const MAP_LEFT: u32 = MARGIN + LABELS;
+
+pub(super) const STYLE: &str = include_str!("style.css");
+
+/// The script, in the order in which its files build on each other.
+pub(super) const SCRIPT: &str = concat!(
+    // Only where it is a document of its own; within another one it stays a still picture.
+    "(()=>{'use strict';if(document.documentElement.localName!=='svg')return;\n",
+    include_str!("script/format.js"),
+    include_str!("script/dom.js"),
+    include_str!("script/rows.js"),
+    include_str!("script/view.js"),
+    include_str!("script/axis.js"),
+    include_str!("script/bars.js"),
+    include_str!("script/panel.js"),
+    include_str!("script/legend.js"),
+    include_str!("script/input.js"),
+    include_str!("script/main.js"),
+    "})();\n",
+);
+
+/// How much of the frame is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// All of it.
+    Full,
+    /// No script and nothing that only the script needs.
+    Still,
+    /// Nothing but the title.
+    Title,
+}
+
+/// The whole picture as a file.
+pub(super) fn assemble(
+    picture: &Picture<'_>,
+    survey: &Survey,
+    rows: &Rows,
+    detail: Detail,
+) -> String {
+    let title = escape(&display(&picture.title, 200));
+    if detail == Detail::Title {
+        // An element `title` alone shows nothing.
+        let shown = escape(&fit(&picture.title, 16.0, f64::from(WIDTH - 2 * MARGIN)));
+        return format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} 40\">\
+             <title>{title}</title><text x=\"{MARGIN}\" y=\"26\">{shown}</text></svg>\n"
+        );
+    }
+    let layout = Layout::of(picture, rows);
+    let (head, head_height) = head::head(picture);
+    let (notes, notes_height) = legend::notes(picture);
+    let (legend, legend_height) = legend::legend(picture, survey);
+    let bottom = head_height + layout.height;
+    let height = bottom + notes_height + legend_height;
+    let rows_size: usize =
+        rows.drawn.iter().map(|row| row.body.len() + row.label.len() + 120).sum();
+    let mut svg = String::with_capacity(rows_size + 80_000);
+    let mut description = picture.verdict.clone().unwrap_or_default();
+    for note in &picture.notes {
+        let _ = write!(description, " {note}");
+    }
+    let _ = write!(
+        svg,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+         width=\"{WIDTH}\" height=\"{height}\" aria-labelledby=\"title about\">\n\
+         <title id=\"title\">{title}</title>\n<desc id=\"about\">{}</desc>\n<style>{STYLE}",
+        escape(&display(description.trim(), 1200)),
+    );
+    for (index, section) in picture.sections.iter().enumerate() {
+        let size = label_size(rows.heights[index]);
+        let _ = writeln!(svg, "#labels .c{index}{{font-size:{size}px}}");
+        for (number, state) in section.states.iter().enumerate() {
+            let _ = writeln!(svg, ".c{index} .s{number}{{{}}}", colour::fill(state, number));
+        }
+    }
+    svg.push_str("</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
+    let worst_bottom = body::write(picture, rows, &layout, head_height, &notes, &mut svg);
+    // Behind the body, so that rows go on beneath it.
+    svg.push_str(&head);
+    if let (Some(worst), Some(worst_bottom)) = (&survey.worst, worst_bottom) {
+        body::worst_bar(picture, worst, head_height, worst_bottom, &mut svg);
+    }
+    let _ = writeln!(
+        svg,
+        "<g id=\"legend\" transform=\"translate(0 {})\">{legend}</g>",
+        bottom + notes_height
+    );
+    if detail == Detail::Full {
+        let data = escape(&data::of(picture, survey, rows));
+        let _ = write!(
+            svg,
+            "<metadata id=\"data\">{data}</metadata>\n<script>//<![CDATA[\n{SCRIPT}//]]></script>\n"
+        );
+    }
+    svg.push_str("</svg>\n");
+    svg
+}

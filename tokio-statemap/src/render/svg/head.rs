@@ -1,0 +1,65 @@
+//! What stays at the top: the title, the verdict, the axis.
+
+use std::fmt::Write;
+
+use super::axis;
+use super::frame::{MAP_LEFT, MARGIN, WIDTH};
+use super::plan::MAP_WIDTH;
+use super::text::{display, escape, fit, human, utc, width, wrap};
+use crate::analysis::picture::Picture;
+
+/// The head, and how high it is.
+pub(super) fn head(picture: &Picture<'_>) -> (String, u32) {
+    let mut about = Vec::new();
+    if let Some(host) = &picture.host {
+        about.push(format!("host {}", display(host, 60)));
+    }
+    if let Some(runtime) = &picture.runtime {
+        about.push(format!("runtime {}", display(runtime, 60)));
+    }
+    if picture.start.as_secs() > 0 {
+        about.push(utc(picture.start.as_secs()));
+    }
+    about.push(format!("span = {}", human(picture.length_ns.into())));
+    let middle = WIDTH / 2;
+    let title = escape(&fit(&picture.title, 16.0, f64::from(WIDTH - 2 * MARGIN)));
+    let mut inner = format!(
+        "<text id=\"name\" x=\"{middle}\" y=\"26\">{title}</text>\n\
+         <text id=\"where\" x=\"{middle}\" y=\"45\">{}</text>\n<g id=\"verdict\">",
+        escape(&about.join(" · ")),
+    );
+    let mut y = 50;
+    let verdict = picture.verdict.as_deref().unwrap_or_default();
+    for line in wrap(verdict, 13.0, f64::from(WIDTH - 2 * MARGIN), 4) {
+        y += 18;
+        let _ = write!(inner, "<text x=\"{MARGIN}\" y=\"{y}\">{}</text>", escape(&line));
+    }
+    inner.push_str("</g>\n");
+    // Room for what a bar says.
+    let axis_y = y + 50;
+    let _ = write!(inner, "<g id=\"axis\" transform=\"translate({MAP_LEFT} {axis_y})\">");
+    let _ = write!(inner, "<path d=\"M0 0h{MAP_WIDTH}\"/>");
+    let step = axis::step(picture.length_ns, 10);
+    let mut at = 0_u64;
+    while at <= picture.length_ns {
+        let x = at as f64 / picture.length_ns.max(1) as f64 * f64::from(MAP_WIDTH);
+        let text = axis::label(at, picture.length_ns, step);
+        // The first and the last stay within the picture.
+        let (half, room) = (width(&text, 11.0) / 2.0, f64::from(MAP_WIDTH + MARGIN));
+        let text_x = x.min(room - half);
+        let _ = write!(
+            inner,
+            "<path d=\"M{x:.1} 0v-5\"/><text x=\"{text_x:.1}\" y=\"-9\">{text}</text>"
+        );
+        at = at.saturating_add(step);
+        if at == u64::MAX {
+            break;
+        }
+    }
+    inner.push_str("</g>\n");
+    let height = axis_y + 2;
+    let text = format!(
+        "<g id=\"head\"><rect class=\"paper\" width=\"{WIDTH}\" height=\"{height}\"/>\n{inner}</g>\n"
+    );
+    (text, height)
+}

@@ -1,0 +1,268 @@
+//! The rows that are drawn, as they stand in the file.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use super::columns::{self, Columns, Look, Scale};
+use super::survey::{self, CELLS, Candidate, LongPoll, Order, Survey};
+use super::text::{display, escape, fit};
+use super::{path, plan};
+use crate::analysis::picture::{Kind, Picture, Section};
+use crate::util::json::array;
+
+/// How many pixels wide the labels are.
+pub(super) const LABELS: u32 = 130;
+
+/// No row has fewer bytes.
+const LEAST: u64 = 150;
+
+/// A row as it stands in the file, all but where it stands.
+#[derive(Debug)]
+pub(super) struct Drawn {
+    pub(super) section: usize,
+    pub(super) group: u32,
+    /// Where it is drawn.
+    pub(super) order: Order,
+    /// Whether the worst poll is one of its own.
+    pub(super) is_worst: bool,
+    /// Its attributes, and what is in it.
+    pub(super) body: String,
+    /// What stands beside it, if it is high enough for that.
+    pub(super) label: String,
+}
+
+/// The rows of one section and how high they are.
+#[derive(Debug)]
+pub(super) struct Rows {
+    pub(super) heights: Vec<u32>,
+    pub(super) scale: Scale,
+    /// The rows, in the order in which they matter.
+    pub(super) drawn: Vec<Drawn>,
+}
+
+impl Rows {
+    /// Draws rows, those that matter most first, until `room` bytes are used: at as many columns as
+    /// that allows, so that a picture of a few tasks can be looked at closely.
+    pub(super) fn draw(picture: &Picture<'_>, survey: &Survey, room: u64) -> Self {
+        let candidates = order(picture, survey);
+        // To draw a row takes time for all that is in it: of many, some say how large all will be.
+        // Odd, as two sections of the same length take turns.
+        let step = candidates.len().div_ceil(plan::SAMPLE) | 1;
+        let some: Vec<_> = candidates.iter().step_by(step).copied().collect();
+        let bytes = |columns: u32| {
+            let drawn = Self::draw_at(picture, survey, &some, u64::MAX, columns);
+            drawn.bytes() * candidates.len() as u64 / some.len().max(1) as u64
+        };
+        let mut columns = plan::COLUMNS.start;
+        // With twice the columns a row may take somewhat more than twice the bytes.
+        let limit = (room / 5).min(plan::CLOSE_ENOUGH);
+        while limit > 0 && columns < plan::COLUMNS.end && bytes(columns) < limit {
+            columns *= 2;
+        }
+        loop {
+            let rows = Self::draw_at(picture, survey, &candidates, room, columns);
+            if rows.drawn.len() == candidates.len() || columns == plan::COLUMNS.start {
+                return rows;
+            }
+            // The others are larger than those.
+            columns = plan::COLUMNS.start.max(columns / 2);
+        }
+    }
+
+    /// How many bytes the rows have.
+    fn bytes(&self) -> u64 {
+        self.drawn.iter().map(|row| row.body.len() as u64).sum()
+    }
+
+    fn draw_at(
+        picture: &Picture<'_>,
+        survey: &Survey,
+        candidates: &[(usize, Candidate)],
+        room: u64,
+        columns: u32,
+    ) -> Self {
+        let heights = picture
+            .sections
+            .iter()
+            .zip(&survey.sections)
+            .map(|(section, survey)| plan::row_height(section.kind, survey.candidates.len()));
+        let scale = Scale::new(picture.length_ns, columns);
+        let mut rows = Self { heights: heights.collect(), scale, drawn: Vec::new() };
+        let mut room = room;
+        let mut groups: BTreeSet<(usize, u32)> = BTreeSet::new();
+        for &(section, candidate) in candidates {
+            if room < LEAST {
+                break;
+            }
+            let mut row = rows.row(picture, survey, section, candidate);
+            // What it takes besides: its place, twice, and the heading of its group.
+            let mut cost = (row.body.len() + row.label.len() + 120) as u64;
+            if !groups.contains(&(section, row.group)) {
+                cost += 1000;
+            }
+            if cost <= room {
+                room -= cost;
+                groups.insert((section, row.group));
+                row.body.shrink_to_fit();
+                rows.drawn.push(row);
+            }
+        }
+        rows
+    }
+
+    fn row(
+        &self,
+        picture: &Picture<'_>,
+        survey: &Survey,
+        index: usize,
+        candidate: Candidate,
+    ) -> Drawn {
+        let section = &picture.sections[index];
+        let height = self.heights[index];
+        let mut name = String::new();
+        section.source.name(candidate.row, &mut name);
+        let mut polls = Vec::new();
+        let mut columns = columns::reduce(
+            section,
+            candidate.row,
+            self.scale,
+            Look {
+                long_poll_ns: picture.long_poll_ns,
+                has_workers: survey.sections[index].has_workers,
+                gaps: &picture.gaps,
+            },
+            |poll, held_ns| {
+                let (start_ns, worker, row) = (poll.time_ns, poll.worker, candidate.row);
+                let poll = LongPoll { section: 0, group: 0, row, start_ns, held_ns, worker };
+                survey::add(&mut polls, poll);
+            },
+        );
+        let mut held = String::new();
+        if let Some(worker) = section.source.worker_index(candidate.row) {
+            if let Some(held) = survey.held.get(&worker) {
+                columns.long = stretches(&held.cells, self.scale.columns);
+            }
+            held = held_by(picture, survey.longest_on(worker));
+        }
+        let mut body = String::new();
+        attributes(section, candidate, &columns, &mut body);
+        let polls = long_polls(polls);
+        if !polls.is_empty() {
+            let _ = write!(body, " data-p=\"{polls}\"");
+        }
+        if held.len() > "[]".len() {
+            let _ = write!(body, " data-q=\"{}\"", escape(&held));
+        }
+        let _ = write!(body, "><title>{}</title>", escape(&display(&name, 200)));
+        path::write(&columns, &section.states, height, &mut body);
+        if let Some(stretch) = self.worst(survey, index, section, candidate.row) {
+            path::outline(&[stretch], "w", height, &mut body);
+        }
+        let label = if height >= 9 { label(&name, height) } else { String::new() };
+        Drawn {
+            section: index,
+            group: candidate.group,
+            order: candidate.order(section.kind),
+            is_worst: survey.worst.is_some_and(|w| (w.section, w.row) == (index, candidate.row)),
+            body,
+            label,
+        }
+    }
+
+    /// Where the worst poll is in this row: its task's, or its worker's.
+    fn worst(
+        &self,
+        survey: &Survey,
+        index: usize,
+        section: &Section<'_>,
+        row: u32,
+    ) -> Option<(u32, u32)> {
+        let worst = survey.worst?;
+        let is_task = (index, row) == (worst.section, worst.row);
+        let is_worker = worst.worker.is_some() && section.source.worker_index(row) == worst.worker;
+        (is_task || is_worker).then(|| {
+            self.scale.touched(worst.start_ns, worst.start_ns.saturating_add(worst.held_ns))
+        })
+    }
+}
+
+/// All rows that may be drawn, with their sections: the workers, then the others by turns, then the
+/// threads that only block.
+fn order(picture: &Picture<'_>, survey: &Survey) -> Vec<(usize, Candidate)> {
+    let mut order: Vec<(u8, usize, usize, Candidate)> = Vec::new();
+    for (index, (section, survey)) in picture.sections.iter().zip(&survey.sections).enumerate() {
+        let turn = match section.kind {
+            Kind::Workers => 0,
+            Kind::Tasks | Kind::Other => 1,
+            Kind::Blocking => 2,
+        };
+        order.extend(
+            survey.candidates.iter().enumerate().map(|(rank, row)| (turn, rank, index, *row)),
+        );
+    }
+    order.sort_by_key(|&(turn, rank, index, _)| (turn, rank, index));
+    order.into_iter().map(|(_, _, index, row)| (index, row)).collect()
+}
+
+fn attributes(section: &Section<'_>, candidate: Candidate, columns: &Columns, to: &mut String) {
+    // Writing to a string does not fail.
+    let _ = write!(to, " data-g=\"{}\" data-t=\"", candidate.group);
+    for (i, total) in columns.totals.iter().enumerate() {
+        let _ = if i > 0 { write!(to, ",{total}") } else { write!(to, "{total}") };
+    }
+    to.push('"');
+    if let Some(description) = section.source.description(candidate.row) {
+        let _ = write!(to, " data-d=\"{}\"", escape(&display(description, 200)));
+    }
+}
+
+/// The longest of a row's long polls by time: start, length in ns, and worker if known.
+fn long_polls(polls: Vec<LongPoll>) -> String {
+    let mut text = String::new();
+    for poll in survey::longest(polls) {
+        if !text.is_empty() {
+            text.push(';');
+        }
+        // Writing to a string does not fail.
+        let _ = write!(text, "{} {}", poll.start_ns, poll.held_ns);
+        if let Some(worker) = poll.worker {
+            let _ = write!(text, " {worker}");
+        }
+    }
+    text
+}
+
+/// The longest of the polls that held a worker, as JSON: start, length in ns, task, location.
+fn held_by(picture: &Picture<'_>, polls: Vec<LongPoll>) -> String {
+    let polls = polls.into_iter().map(|poll| {
+        let section = &picture.sections[poll.section];
+        let mut name = String::new();
+        section.source.name(poll.row, &mut name);
+        let group = &section.groups[poll.group as usize].label;
+        (poll.start_ns, poll.held_ns, display(&name, 60), display(group, 120))
+    });
+    array(polls).into_string()
+}
+
+fn label(name: &str, height: u32) -> String {
+    escape(&fit(name, f64::from(label_size(height)), f64::from(LABELS - 8)))
+}
+
+/// The size of the text beside rows that are so high.
+pub(super) fn label_size(height: u32) -> u32 {
+    (height - 1).min(11)
+}
+
+/// Where a worker was held, in columns.
+fn stretches(held: &[bool], columns: u32) -> Vec<(u32, u32)> {
+    let at = |cell: usize| (cell as u64 * u64::from(columns) / CELLS as u64) as u32;
+    let mut stretches: Vec<(u32, u32)> = Vec::new();
+    for (cell, _) in held.iter().enumerate().filter(|(_, held)| **held) {
+        let (from, to) = (at(cell), at(cell + 1).max(at(cell) + 1));
+        match stretches.last_mut() {
+            Some(last) if last.1 + columns / 500 >= from => last.1 = to,
+            _ => stretches.push((from, to)),
+        }
+    }
+    stretches
+}

@@ -1,0 +1,257 @@
+//! What is in the picture, seen once from end to end: totals, and the rows that matter most.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use super::columns::{Scale, spans};
+use crate::analysis::picture::{Kind, Picture, Role, Section, recorded_ns};
+
+/// The cells in which it is kept where a worker was held.
+pub(super) const CELLS: usize = 2048;
+
+/// Why a row is drawn rather than another: the larger the sooner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// `main`.
+    is_root: bool,
+    /// Its longest poll, if that is long.
+    longest_ns: u64,
+    /// How long it was running or ready.
+    busy_ns: u64,
+    changes: u32,
+    /// Of equals the one that begins first.
+    begin_ns: Reverse<u64>,
+}
+
+/// Where a row stands in its section: by group; tasks with long polls first, the others by time.
+pub(super) type Order = (u32, Reverse<u64>, u64, u32);
+
+/// A row that may be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Candidate {
+    rank: Rank,
+    /// Its index in the source.
+    pub(super) row: u32,
+    /// Its group.
+    pub(super) group: u32,
+}
+
+impl Candidate {
+    /// Where it stands in a section of this kind.
+    pub(super) fn order(&self, kind: Kind) -> Order {
+        match kind {
+            Kind::Tasks => {
+                (self.group, Reverse(self.rank.longest_ns), self.rank.begin_ns.0, self.row)
+            }
+            // These have an order of their own.
+            Kind::Workers | Kind::Blocking | Kind::Other => (self.group, Reverse(0), 0, self.row),
+        }
+    }
+}
+
+/// What is in one section.
+#[derive(Debug)]
+pub(super) struct SectionSurvey {
+    /// How long its rows were in each state, in ns, for each group, without the gaps in the recording.
+    pub(super) totals: Vec<Vec<u128>>,
+    /// How long its rows bore each tag, in ns.
+    pub(super) tags: Vec<u128>,
+    /// The rows that matter most, best first.
+    pub(super) candidates: Vec<Candidate>,
+    /// Whether it is known which polls were on workers: only those can hold one.
+    pub(super) has_workers: bool,
+}
+
+impl SectionSurvey {
+    /// How long all rows were in a state, in ns.
+    pub(super) fn total(&self, state: usize) -> u128 {
+        self.totals.iter().map(|group| group[state]).sum()
+    }
+
+    /// How long all rows were in any state, in ns.
+    pub(super) fn whole(&self) -> u128 {
+        self.totals.iter().flatten().sum()
+    }
+}
+
+/// A long poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LongPoll {
+    pub(super) section: usize,
+    pub(super) group: u32,
+    /// The row, as an index into the source.
+    pub(super) row: u32,
+    pub(super) start_ns: u64,
+    /// How long it held its worker, in ns.
+    pub(super) held_ns: u64,
+    pub(super) worker: Option<u32>,
+}
+
+impl LongPoll {
+    /// The longest is the least; of equals that which came first.
+    fn rank(&self) -> (Reverse<u64>, u64) {
+        (Reverse(self.held_ns), self.start_ns)
+    }
+}
+
+/// How a worker was held by long polls.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    /// When.
+    pub(super) cells: Vec<bool>,
+    /// The longest of these polls; there may be a few more than `TOLD`.
+    longest: Vec<LongPoll>,
+}
+
+/// How many of a row's long polls are told one by one.
+pub(super) const TOLD: usize = 8;
+
+/// The longest ones, by time.
+pub(super) fn longest(mut polls: Vec<LongPoll>) -> Vec<LongPoll> {
+    keep_longest(&mut polls);
+    polls.sort_by_key(|poll| poll.start_ns);
+    polls
+}
+
+/// Leaves as many as are told.
+fn keep_longest(polls: &mut Vec<LongPoll>) {
+    polls.sort_by_key(LongPoll::rank);
+    polls.truncate(TOLD);
+}
+
+/// Adds one, and forgets some that are not told.
+pub(super) fn add(polls: &mut Vec<LongPoll>, poll: LongPoll) {
+    polls.push(poll);
+    if polls.len() >= 4 * TOLD {
+        keep_longest(polls);
+    }
+}
+
+/// What is in a picture.
+#[derive(Debug)]
+pub(super) struct Survey {
+    pub(super) sections: Vec<SectionSurvey>,
+    /// The worst poll, if it is a long one.
+    pub(super) worst: Option<LongPoll>,
+    /// The workers that long polls held.
+    pub(super) held: BTreeMap<u32, Held>,
+}
+
+impl Survey {
+    /// Walks through all of it once. `most` is how many rows of a kind can be drawn at most.
+    pub(super) fn of(picture: &Picture<'_>, most: impl Fn(Kind) -> usize) -> Self {
+        let mut survey = Self { sections: Vec::new(), worst: None, held: BTreeMap::new() };
+        for (index, section) in picture.sections.iter().enumerate() {
+            let section = survey.section(picture, index, most(section.kind));
+            survey.sections.push(section);
+        }
+        survey
+    }
+
+    fn section(&mut self, picture: &Picture<'_>, index: usize, most: usize) -> SectionSurvey {
+        let section = &picture.sections[index];
+        let mut found = SectionSurvey {
+            totals: vec![vec![0; section.states.len()]; section.groups.len()],
+            tags: vec![0; section.tags.len()],
+            candidates: Vec::new(),
+            has_workers: section.source.knows_workers(),
+        };
+        let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::with_capacity(most + 1);
+        for (number, group) in section.groups.iter().enumerate() {
+            for &row in section.group(group) {
+                let walk = Walk { section, index, row, group: number as u32 };
+                let rank = walk.row(picture, &mut found, self);
+                best.push(Reverse(Candidate { rank, row, group: number as u32 }));
+                if best.len() > most {
+                    best.pop();
+                }
+            }
+        }
+        found.candidates = best.into_sorted_vec().into_iter().map(|Reverse(best)| best).collect();
+        found
+    }
+
+    /// A poll that held a worker, or may have.
+    fn found(&mut self, poll: LongPoll, length_ns: u64) {
+        if self.worst.is_none_or(|worst| poll.rank() < worst.rank()) {
+            self.worst = Some(poll);
+        }
+        let Some(worker) = poll.worker else {
+            return;
+        };
+        let held = self
+            .held
+            .entry(worker)
+            .or_insert_with(|| Held { cells: vec![false; CELLS], longest: Vec::new() });
+        let scale = Scale::new(length_ns, CELLS as u32);
+        let (first, end) = scale.touched(poll.start_ns, poll.start_ns.saturating_add(poll.held_ns));
+        held.cells[first as usize..end as usize].fill(true);
+        add(&mut held.longest, poll);
+    }
+
+    /// The longest of the polls that held a worker, by time.
+    pub(super) fn longest_on(&self, worker: u32) -> Vec<LongPoll> {
+        self.held.get(&worker).map(|held| longest(held.longest.clone())).unwrap_or_default()
+    }
+}
+
+struct Walk<'a> {
+    section: &'a Section<'a>,
+    index: usize,
+    row: u32,
+    group: u32,
+}
+
+impl Walk<'_> {
+    /// Walks through a row; says how it ranks.
+    fn row(&self, picture: &Picture<'_>, found: &mut SectionSurvey, survey: &mut Survey) -> Rank {
+        let mut rank = Rank {
+            is_root: self.section.source.is_root(self.row),
+            longest_ns: 0,
+            busy_ns: 0,
+            changes: 0,
+            begin_ns: Reverse(u64::MAX),
+        };
+        let has_workers = found.has_workers;
+        spans(self.section, self.row, picture.length_ns, |from, to, begun| {
+            rank.changes = rank.changes.saturating_add(1);
+            rank.begin_ns.0 = rank.begin_ns.0.min(from);
+            let length = to - from;
+            let recorded = recorded_ns(&picture.gaps, from, to);
+            let totals = &mut found.totals[self.group as usize];
+            if let Some(total) = totals.get_mut(begun.state as usize) {
+                *total += u128::from(recorded);
+            }
+            if let Some(total) = begun.tag.and_then(|tag| found.tags.get_mut(tag as usize)) {
+                *total += u128::from(recorded);
+            }
+            match self.section.role_of(begun.state) {
+                Role::Running => rank.busy_ns = rank.busy_ns.saturating_add(length),
+                Role::Ready | Role::Spawned => {
+                    rank.busy_ns = rank.busy_ns.saturating_add(length);
+                    return;
+                }
+                _ => return,
+            }
+            let held_ns = begun.held_ns.map_or(length, |held| held.min(length));
+            if held_ns <= picture.long_poll_ns || (has_workers && begun.worker.is_none()) {
+                return;
+            }
+            rank.longest_ns = rank.longest_ns.max(held_ns);
+            let poll = LongPoll {
+                section: self.index,
+                group: self.group,
+                row: self.row,
+                start_ns: from,
+                held_ns,
+                worker: begun.worker,
+            };
+            // Where workers aren't known, a future of `block_on` is not said to have held one: on a
+            // multi-thread runtime it never does.
+            if has_workers || !rank.is_root {
+                survey.found(poll, picture.length_ns);
+            }
+        });
+        rank
+    }
+}

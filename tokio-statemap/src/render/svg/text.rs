@@ -1,0 +1,166 @@
+//! Text in the picture: escaped, cut to length, measured.
+
+use std::fmt::Write;
+
+use crate::render::report;
+use crate::util::clean;
+
+/// Text as it may stand in an element or a quoted attribute of XML 1.0. What XML doesn't know at
+/// all becomes U+FFFD.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            '\t' | '\n' | '\r' => escaped.push(' '),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// The text as it is shown, not yet escaped: of at most `max` characters, else its middle is
+/// replaced by `…`; without what would turn its direction or hide.
+pub(super) fn display(text: &str, max: usize) -> String {
+    // A name may be as long as it likes: no more of it is looked at than can be shown.
+    let mut head: Vec<char> = clean(text.chars()).take(max + 1).collect();
+    if head.len() <= max {
+        return head.into_iter().collect();
+    }
+    // What tells two names apart is mostly at their ends: a number, a line.
+    let tail = (max * 2 / 3).min(max.saturating_sub(1));
+    head.truncate(max.saturating_sub(tail + 1));
+    let end: Vec<char> = text.chars().rev().take(tail).collect();
+    let end: Vec<char> = clean(end.into_iter().rev()).collect();
+    head.push('…');
+    head.extend(&end[end.len() - tail.min(end.len())..]);
+    head.into_iter().collect()
+}
+
+/// Escapes what isn't seen as itself, as the report does.
+fn clean(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
+    chars.flat_map(|c| {
+        let plain = (!is_hidden(c)).then_some(c);
+        plain.into_iter().chain(is_hidden(c).then(|| c.escape_default()).into_iter().flatten())
+    })
+}
+
+/// What isn't seen, or is no character.
+fn is_hidden(c: char) -> bool {
+    clean::is_hidden(c) || matches!(c, '\u{fffe}' | '\u{ffff}')
+}
+
+/// How wide the text is at most, in pixels, at this font size. Which font draws it isn't known, so
+/// it is a wide one that is reckoned with.
+pub(super) fn width(text: &str, size: f64) -> f64 {
+    let em: f64 = text
+        .chars()
+        .map(|c| match c {
+            'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | 'I' | ' ' | '·' => 0.36,
+            'f' | 't' | 'r' | '(' | ')' | '/' | '-' => 0.44,
+            'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' => 1.0,
+            'A'..='Z' => 0.76,
+            c if c < '\u{1100}' => 0.64,
+            _ => 1.1,
+        })
+        .sum();
+    em * size
+}
+
+/// The text in as many pixels: its middle is cut.
+pub(super) fn fit(text: &str, size: f64, pixels: f64) -> String {
+    let mut max = (pixels / (0.36 * size)).max(1.0) as usize;
+    loop {
+        let shown = display(text, max);
+        if max <= 1 || width(&shown, size) <= pixels {
+            return shown;
+        }
+        max -= 1;
+    }
+}
+
+/// Breaks the text at its spaces into at most `lines` lines; the last one is cut if more is left.
+pub(super) fn wrap(text: &str, size: f64, pixels: f64, lines: usize) -> Vec<String> {
+    let mut wrapped = Vec::new();
+    let mut line = String::new();
+    // No text of the picture needs more; a hostile one may have it.
+    let text = display(text, 200 * lines);
+    let mut words = text.split(' ').filter(|word| !word.is_empty()).peekable();
+    while let Some(word) = words.next() {
+        let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
+        if width(&longer, size) <= pixels {
+            line = longer;
+        } else if wrapped.len() + 1 >= lines || line.is_empty() {
+            let rest: Vec<&str> = words.by_ref().collect();
+            let all = if rest.is_empty() { longer } else { format!("{longer} {}", rest.join(" ")) };
+            line = fit(&all, size, pixels);
+        } else {
+            wrapped.push(std::mem::replace(&mut line, word.to_owned()));
+        }
+    }
+    if !line.is_empty() {
+        wrapped.push(fit(&line, size, pixels));
+    }
+    wrapped
+}
+
+/// A time with three significant digits: `400 µs`, `51.2 ms`, `1.25 s`.
+pub(super) fn human(ns: u128) -> String {
+    // A terminal may lack the letter; a picture doesn't.
+    report::human_sum(ns).replace("us", "µs")
+}
+
+/// A number with its noun, its thousands apart: `1 task`, `10 000 tasks`.
+pub(super) fn count(n: usize, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(n), if n == 1 { "" } else { "s" })
+}
+
+/// A number with a thin gap between its thousands.
+pub(super) fn thousands(n: usize) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + 4);
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push('\u{a0}');
+        }
+        text.push(c);
+    }
+    text
+}
+
+/// A share as a percentage.
+pub(super) fn percent(part: u128, whole: u128) -> String {
+    if whole == 0 {
+        return "0 %".to_owned();
+    }
+    let percent = part as f64 / whole as f64 * 100.0;
+    match percent {
+        0.0 => "0 %".to_owned(),
+        p if p < 0.05 => "< 0.1 %".to_owned(),
+        p if p >= 99.95 => format!("{p:.0} %"),
+        p => format!("{p:.1} %"),
+    }
+}
+
+/// A moment in UTC, from the seconds since the Unix epoch: `2026-11-21 03:50:00 UTC`.
+pub(super) fn utc(seconds: u64) -> String {
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Years that begin in March have their odd day at the end; eras of 400 years are all alike.
+    let shifted = days + 719_468;
+    let (era, day) = (shifted / 146_097, shifted % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = era * 400 + year + carry;
+    let mut text = format!("{year:04}-{month:02}-{day:02} ");
+    // Writing to a string does not fail.
+    let _ = write!(text, "{:02}:{:02}:{:02} UTC", second / 3600, second / 60 % 60, second % 60);
+    text
+}

@@ -1,0 +1,320 @@
+//! What is kept at one moment, cut to what is wanted of it; and read, thread by thread.
+
+mod oldest;
+
+use std::panic::Location;
+use std::time::Duration;
+
+use crate::config::{CollectorConfig, Keep};
+use crate::recorder::clock::Scale;
+use crate::recorder::live_tasks::{LiveTasks, role};
+use crate::recorder::lost::Lost;
+use crate::recorder::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
+use crate::recorder::store::segment::{Segment, events_of};
+use crate::recorder::{Recorder, Window};
+use crate::trace::event::{Event, SpawnLocation};
+use crate::trace::snapshot::oldest::oldest;
+use crate::util::sync::lock;
+
+/// All that is known of a runtime at one moment.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) config: CollectorConfig,
+    pub(crate) runtime: Option<String>,
+    pub(crate) utc_at_zero: Duration,
+    pub(crate) lost: Lost,
+    /// What was known before the first record.
+    pub(crate) live_tasks: LiveTasks,
+    /// By stream, and in a stream by time.
+    pub(crate) segments: Vec<Segment>,
+    /// The windows of recording, from and to in ns, the last one up to the snapshot.
+    pub(crate) windows: Vec<(u64, u64)>,
+    /// The time that the kept records are complete from, in ns.
+    pub(crate) begin_ns: u64,
+    pub(crate) end_ns: u64,
+    pub(crate) root_locations: Vec<Option<&'static Location<'static>>>,
+    pub(crate) locations: Vec<&'static Location<'static>>,
+    times: Times,
+}
+
+/// Turns ticks into ns since the first start.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    scale: Scale,
+    zero_ns: u64,
+}
+
+impl Times {
+    fn ns(&self, ticks: u64) -> u64 {
+        self.scale.ns(ticks).saturating_sub(self.zero_ns)
+    }
+}
+
+impl Snapshot {
+    /// Takes one. With `drain`, what it holds is not kept any longer.
+    pub(crate) fn take(recorder: &Recorder, drain: bool) -> Self {
+        let mut segments = Vec::new();
+        // While this is held nothing is dropped.
+        let mut roster_now = lock(&recorder.live_tasks);
+        let now = recorder.clock.ticks();
+        recorder.flush();
+        let (windows, is_full) = {
+            let windows = lock(&recorder.windows);
+            (windows.all.clone(), windows.are_full())
+        };
+        // The buffers were read one after the other: what came meanwhile is there of some only.
+        if drain {
+            lock(&recorder.store).drain_until(now, &mut segments);
+        } else {
+            lock(&recorder.store).segments(&mut segments);
+            for segment in &mut segments {
+                let n = segment.records().partition_point(|record| record.ticks <= now);
+                segment.truncate(n);
+            }
+        }
+        segments.retain(|segment| !segment.records().is_empty());
+        segments.sort_unstable_by_key(Segment::order);
+        let stored_events = events_of(&segments);
+        let lost = recorder.lost(stored_events);
+        let live_tasks = roster_now.clone();
+        if drain {
+            roster_now.absorb(&segments, &windows);
+            recorder.was_drained(stored_events);
+        }
+        drop(roster_now);
+
+        let scale = recorder.clock.scale();
+        let first = windows.first().map_or(now, |window| window.from);
+        let times = Times { scale, zero_ns: scale.ns(first) };
+        // Records of the last instant may be a little younger than `now`.
+        let last = segments.iter().filter_map(last_event).map(|r| r.ticks).max();
+        let end_of = |window: &Window| window.to.unwrap_or(now.max(last.unwrap_or(now)));
+        let end = windows.last().map_or(now, end_of).max(last.unwrap_or(0));
+        let mut snapshot = Self {
+            config: recorder.config.clone(),
+            runtime: recorder.runtime_name.get().cloned(),
+            utc_at_zero: recorder.utc_at_zero(),
+            lost,
+            live_tasks,
+            segments,
+            windows: windows.iter().map(|w| (times.ns(w.from), times.ns(end_of(w)))).collect(),
+            begin_ns: 0,
+            end_ns: times.ns(end),
+            root_locations: (0..recorder.roots.count())
+                .map(|n| recorder.roots.location(n))
+                .collect(),
+            locations: recorder.locations.to_vec(),
+            times,
+        };
+        snapshot.cut(stored_events, is_full, &windows);
+        snapshot
+    }
+
+    /// Cuts off what is more than `max_events`: the oldest or the newest, over all threads.
+    fn cut(&mut self, stored_events: u64, is_full: bool, windows: &[Window]) {
+        let surplus = stored_events.saturating_sub(self.config.max_events as u64);
+        match self.config.keep {
+            Keep::Last if surplus > 0 => self.cut_oldest(surplus, stored_events, windows),
+            Keep::First if surplus > 0 => {
+                self.cut_newest(self.config.max_events as u64, stored_events)
+            }
+            _ => {}
+        }
+        if is_full || self.config.keep == Keep::First && surplus > 0 {
+            // Nothing is known from the last event that was kept on.
+            let records = self.segments.iter().filter_map(last_event);
+            let last = records.map(|record| record.ticks).max();
+            self.end_ns = last.map_or(self.begin_ns, |ticks| self.times.ns(ticks));
+            self.windows.retain(|&(from, _)| from <= self.end_ns);
+            if let Some((_, to)) = self.windows.last_mut() {
+                *to = self.end_ns;
+            }
+        }
+        if self.live_tasks.has_absorbed() {
+            let records = self.segments.iter().filter_map(first_event);
+            let first = records.map(|record| record.ticks).min();
+            self.begin_ns = first.map_or(self.end_ns, |ticks| self.times.ns(ticks));
+            self.live_tasks.look_from(first.unwrap_or(u64::MAX), windows);
+        }
+    }
+
+    fn cut_oldest(&mut self, surplus: u64, stored_events: u64, windows: &[Window]) {
+        let oldest = oldest(&self.segments, surplus, stored_events);
+        let segments = self.segments.iter_mut().zip(oldest);
+        let dropped: Vec<_> = segments.map(|(segment, n)| segment.split_front(n)).collect();
+        self.live_tasks.absorb(&dropped, windows);
+    }
+
+    fn cut_newest(&mut self, kept: u64, stored_events: u64) {
+        let oldest = oldest(&self.segments, kept, stored_events);
+        for (segment, n) in self.segments.iter_mut().zip(oldest) {
+            segment.truncate(n);
+        }
+    }
+
+    /// The location that a note bears.
+    pub(crate) fn location(&self, id: u32) -> Option<SpawnLocation> {
+        self.locations.get(id as usize).map(|&location| location.into())
+    }
+
+    /// What it holds in at most `n` parts of about as many records, each of whole streams.
+    pub(crate) fn parts(&self, n: usize) -> Vec<&[Segment]> {
+        let len = |segments: &[Segment]| segments.iter().map(|s| s.records().len()).sum::<usize>();
+        let all = len(&self.segments).max(1);
+        let mut parts = Vec::new();
+        let (mut from, mut to, mut before, mut part) = (0, 0, 0, 0);
+        for stream in self.segments.chunk_by(|a, b| a.stream == b.stream) {
+            // That of its middle, which is at the very end if none of its records was wanted.
+            let records = len(stream);
+            let its_part = ((before + records / 2) * n / all).min(n.saturating_sub(1));
+            if its_part != part {
+                parts.push(&self.segments[from..to]);
+                (from, part) = (to, its_part);
+            }
+            to += stream.len();
+            before += records;
+        }
+        parts.push(&self.segments[from..]);
+        parts.retain(|part| !part.is_empty());
+        parts
+    }
+
+    /// Tells `listener` all records of `segments`, which are whole streams, of one stream after the
+    /// other.
+    pub(crate) fn read(&self, segments: &[Segment], mut listener: impl FnMut(u32, Reading)) {
+        for segments in segments.chunk_by(|a, b| a.stream == b.stream) {
+            let stream = segments[0].stream;
+            let known = self.live_tasks.stream(stream);
+            let mut reader = StreamReader {
+                snapshot: self,
+                worker: known.and_then(|s| s.worker),
+                location: known.and_then(|s| s.location),
+                ready_for_ns: known.and_then(|s| s.ready_for_ns),
+            };
+            for &record in segments.iter().flat_map(|segment| segment.records()) {
+                if let Some(reading) = reader.read(stream, record) {
+                    listener(stream, reading);
+                }
+            }
+        }
+    }
+
+    /// The events, over all threads by time.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        let mut events = Vec::new();
+        let mut started: Option<(u32, usize)> = None;
+        self.read(&self.segments, |stream, reading| match reading {
+            Reading::Event(event) => {
+                if let Event::WorkerStart { worker: None, .. } = event {
+                    started = Some((stream, events.len()));
+                }
+                events.push(event);
+            }
+            // A worker's thread doesn't know yet that it is one when it starts.
+            Reading::Worker(becomes @ Some(_)) => {
+                if let Some((_, place)) = started.take_if(|(started, _)| *started == stream) {
+                    if let Event::WorkerStart { worker, .. } = &mut events[place] {
+                        *worker = becomes;
+                    }
+                }
+            }
+            Reading::Worker(..) | Reading::Who(..) => {}
+        });
+        // Stable, so that those of one thread stay in their order where the clock is coarse.
+        events.sort_by_key(Event::time_ns);
+        events
+    }
+}
+
+// Edges are where events are. A thread's end is noted while nothing is recorded, too.
+
+fn first_event(segment: &Segment) -> Option<&Record> {
+    segment.records().iter().find(|record| record.is_event())
+}
+
+fn last_event(segment: &Segment) -> Option<&Record> {
+    segment.records().iter().rfind(|record| record.is_event())
+}
+
+/// What a record, with the notes before it, says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reading {
+    Event(Event),
+    /// The task was spawned there, before recording started.
+    Who(u64, Option<SpawnLocation>),
+    /// The thread became another worker.
+    Worker(Option<u32>),
+}
+
+struct StreamReader<'a> {
+    snapshot: &'a Snapshot,
+    worker: Option<u32>,
+    location: Option<u32>,
+    ready_for_ns: Option<u64>,
+}
+
+impl StreamReader<'_> {
+    fn read(&mut self, thread: u32, record: Record) -> Option<Reading> {
+        let time_ns = self.snapshot.times.ns(record.ticks);
+        let (payload, worker) = (record.payload(), self.worker);
+        let mut location = || self.location.take().and_then(|id| self.snapshot.location(id));
+        let task_id = task_id(payload);
+        let event = match record.kind() {
+            Kind::Spawn => Event::TaskSpawn { task_id, time_ns, thread, location: location() },
+            Kind::SpawnAt => {
+                let (task_id, location) = unpack_spawn(payload);
+                let location = self.snapshot.location(location);
+                Event::TaskSpawn { task_id, time_ns, thread, location }
+            }
+            Kind::PollStart => Event::TaskPollStart {
+                task_id,
+                time_ns,
+                thread,
+                worker,
+                ready_ns: self.ready_for_ns.take().map(|ns| time_ns.saturating_sub(ns)),
+            },
+            Kind::PollStartReady => {
+                let (id, ready_for_ns) = unpack_ready(payload);
+                Event::TaskPollStart {
+                    task_id: id,
+                    time_ns,
+                    thread,
+                    worker,
+                    ready_ns: Some(time_ns.saturating_sub(ready_for_ns)),
+                }
+            }
+            Kind::PollEnd => Event::TaskPollEnd { task_id, time_ns, thread, worker },
+            Kind::Terminate => Event::TaskTerminate { task_id, time_ns, thread },
+            Kind::ThreadStart => Event::WorkerStart { time_ns, thread, worker },
+            Kind::ThreadStop => Event::WorkerStop { time_ns, thread, worker },
+            Kind::Park => Event::WorkerPark { time_ns, thread, worker },
+            Kind::Unpark => Event::WorkerUnpark { time_ns, thread, worker },
+            Kind::Who => return Some(Reading::Who(task_id, location())),
+            Kind::Role => {
+                self.worker = role(payload);
+                return Some(Reading::Worker(self.worker));
+            }
+            Kind::Location => {
+                self.location = Some(payload as u32);
+                return None;
+            }
+            Kind::Ready => {
+                self.ready_for_ns = Some(payload);
+                return None;
+            }
+            Kind::End | Kind::Stream => return None,
+        };
+        Some(Reading::Event(event))
+    }
+}
+
+/// The public id of the task that a record names.
+pub(crate) fn task_id(payload: u64) -> u64 {
+    if payload & ROOT == 0 {
+        return payload;
+    }
+    match payload & !ROOT {
+        0 => Event::ROOT,
+        further => u64::MAX - (further - 1),
+    }
+}

@@ -1,0 +1,279 @@
+//! Timelines from what a collector has, and from events that were drained from one.
+
+use std::thread;
+use std::time::Duration;
+
+use crate::config::CollectorConfig;
+use crate::recorder::live_tasks::Lives;
+use crate::recorder::lost::Lost;
+use crate::recorder::record::ROOT;
+use crate::recorder::store::segment::{Segment, events_of};
+use crate::trace::event::Event;
+use crate::trace::snapshot::{Reading, Snapshot, task_id};
+use crate::trace::timeline::build::{Builder, Built};
+use crate::trace::timeline::{Known, Quiet, TaskKey, Tasks, Timeline};
+use crate::util::parallel::{MANY_EVENTS, run_parallel};
+
+impl Timeline {
+    pub(crate) fn from_snapshot(snapshot: &Snapshot) -> Self {
+        let events = events_of(&snapshot.segments);
+        let mut timeline = Self::read_by(threads_for(events), snapshot);
+        timeline.events = events;
+        timeline
+    }
+
+    /// All but how many events it is made of.
+    fn read_by(threads: usize, snapshot: &Snapshot) -> Self {
+        let (builder, known) = build(snapshot, &snapshot.parts(threads));
+        let locate = |known: &Known| known.location().and_then(|id| snapshot.location(id));
+        let mut built = builder.finish(known, locate);
+        let quiet = Quiet {
+            tasks: std::mem::take(&mut built.quiet),
+            locations: snapshot.locations.clone(),
+            begin_ns: snapshot.begin_ns,
+        };
+        let mut timeline = Self::of(built, quiet, &snapshot.config);
+        for task in timeline.tasks.seen_mut() {
+            if let (TaskKey::Root(number), None) = (task.key, task.location) {
+                let location = snapshot.root_locations.get(number as usize).copied().flatten();
+                task.location = location.map(Into::into);
+            }
+        }
+        timeline.runtime.clone_from(&snapshot.runtime);
+        timeline.utc_at_zero = snapshot.utc_at_zero;
+        timeline.begin_ns = snapshot.begin_ns;
+        timeline.end_ns = snapshot.end_ns.max(snapshot.begin_ns);
+        timeline.gaps = gaps(&snapshot.windows, snapshot.begin_ns);
+        timeline.lost = snapshot.lost;
+        timeline
+    }
+
+    /// A timeline of events that were drained from a collector: of each thread in their order.
+    ///
+    /// It reaches from the first to the last of them. It doesn't know what wasn't drained: the
+    /// runtime's name, what was lost, and who lived before.
+    pub(crate) fn from_events(
+        events: &[Event],
+        config: &CollectorConfig,
+        utc_at_zero: Duration,
+    ) -> Self {
+        let times = || events.iter().map(Event::time_ns);
+        let (begin_ns, end_ns) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
+        let mut builder = Builder::new(vec![(begin_ns, end_ns)], begin_ns);
+        for event in events {
+            builder.event(event);
+        }
+        let mut timeline = Self::of(builder.finish(Vec::new(), |_| None), Quiet::default(), config);
+        timeline.utc_at_zero = utc_at_zero;
+        timeline.begin_ns = begin_ns;
+        timeline.end_ns = end_ns;
+        timeline.events = events.len() as u64;
+        timeline
+    }
+
+    fn of(built: Built, quiet: Quiet, config: &CollectorConfig) -> Self {
+        let tracks_tasks = config.trace_target.tracks_tasks();
+        Self {
+            runtime: None,
+            utc_at_zero: Duration::ZERO,
+            begin_ns: 0,
+            end_ns: 0,
+            gaps: Vec::new(),
+            tasks: Tasks::new(built.tasks, quiet),
+            workers: if config.trace_target.tracks_workers() {
+                built.workers
+            } else {
+                // Polls say which workers there are, but not what they did in between.
+                Vec::new()
+            },
+            blocking_threads: built.blocking_threads,
+            handovers: built.handovers,
+            events: 0,
+            lost: Lost::default(),
+            trace_target: config.trace_target,
+            task_hooks: cfg!(tokio_unstable),
+            schedule_latency: tracks_tasks
+                && config.schedule_latency
+                && CollectorConfig::CAN_KNOW_READY,
+            long_poll: config.long_poll,
+        }
+    }
+}
+
+/// All that is known, but of tasks from before the left edge, which come with it, by their ids; read part
+/// by part: each on a thread of its own, as no event of another thread is needed to read what one saw.
+fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
+    let new = || Builder::new(snapshot.windows.clone(), snapshot.begin_ns);
+    let mut first = new();
+    // As they may be many, they take as little as they can.
+    let mut known = Vec::with_capacity(snapshot.live_tasks.most_tasks());
+    for (id, task, lives) in snapshot.live_tasks.tasks() {
+        let lives = lives == Lives::Surely;
+        if id & ROOT == 0 {
+            known.push(Known::new(id, &task, lives));
+            continue;
+        }
+        let id = task_id(id);
+        let location = task.location.and_then(|id| snapshot.location(id));
+        first.record_origin(id, location, task.parent.map(task_id));
+        if lives {
+            first.carry_task(id, task.polled);
+        }
+    }
+    known.sort_unstable_by_key(|known| known.id);
+    let mut builders = vec![first];
+    builders.resize_with(parts.len().max(1), new);
+    for (thread, known) in snapshot.live_tasks.streams() {
+        let polls = known.polls.iter().map(|&id| (task_id(id), snapshot.live_tasks.lives(id)));
+        // Which reads what the thread did then, if it did anything.
+        let is_before = |part: &&[Segment]| part.last().is_some_and(|s| s.stream < thread);
+        let part = parts.partition_point(is_before).min(builders.len() - 1);
+        let worker = known.worker.filter(|_| !snapshot.live_tasks.has_lost_worker(known));
+        builders[part].carry_thread(thread, known, worker, polls);
+    }
+    let read = |mut builder: Builder, part: &[Segment]| {
+        snapshot.read(part, |_, reading| match &reading {
+            Reading::Event(event) => builder.event(event),
+            &Reading::Who(id, location) => builder.record_origin(id, location, None),
+            Reading::Worker(..) => {}
+        });
+        builder
+    };
+    let parts = parts.iter().copied().chain([&[][..]]);
+    let jobs = builders.into_iter().zip(parts).map(|(builder, part)| move || read(builder, part));
+    let builders = run_parallel(jobs.collect()).into_iter();
+    (builders.reduce(Builder::and).unwrap_or_else(new), known)
+}
+
+/// By how many threads so many events are read. Few take some ms, and the program may have other use
+/// for its processors.
+fn threads_for(events: u64) -> usize {
+    const MOST: usize = 4;
+    match events < MANY_EVENTS {
+        true => 1,
+        false => thread::available_parallelism().map_or(1, usize::from).min(MOST),
+    }
+}
+
+/// The stretches between windows, as far as they lie after `begin_ns`.
+fn gaps(windows: &[(u64, u64)], begin_ns: u64) -> Vec<(u64, u64)> {
+    let pairs = windows.iter().zip(windows.iter().skip(1));
+    pairs
+        .map(|(before, after)| (before.1.max(begin_ns), after.0))
+        .filter(|(from, to)| from < to)
+        .collect()
+}
+
+#[cfg(all(test, tokio_unstable))]
+mod tests {
+    use std::panic::Location;
+    use std::sync::Arc;
+
+    use tokio::task::{block_in_place, yield_now};
+
+    use super::*;
+    use crate::config::Keep;
+    use crate::hooks::{Hooks, install};
+    use crate::recorder::Recorder;
+    use crate::recorder::TokioHooks;
+    use crate::recorder::root_future::Root;
+
+    /// Tasks that are spawned, polled and end on whatever worker, one of which is handed over and has a
+    /// root of its own then; over two windows of recording, with a root each.
+    fn recorded(keep: Keep, max_events: usize) -> Snapshot {
+        let config = CollectorConfig { keep, max_events, ..CollectorConfig::default() };
+        let recorder = Recorder::new(config);
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        install(builder.worker_threads(3), Hooks::new(), Some(TokioHooks::of(&recorder)));
+        let runtime = builder.build().expect("a runtime");
+        for _ in 0..2 {
+            recorder.start();
+            runtime.block_on(Root::new(spawn_all(), Location::caller(), Some(&recorder)));
+            let (handle, on) = (runtime.handle().clone(), Arc::clone(&recorder));
+            let block = move || {
+                let root = Root::new(yield_now(), Location::caller(), Some(&on));
+                block_in_place(|| handle.block_on(root));
+            };
+            let with_a_root = runtime.spawn(async move { block() });
+            runtime.block_on(with_a_root).expect("it ends");
+            recorder.stop();
+        }
+        drop(runtime);
+        Snapshot::take(&recorder, false)
+    }
+
+    async fn spawn_all() {
+        let spawn = |i| {
+            tokio::spawn(async move {
+                let child = tokio::spawn(yield_now());
+                for _ in 0..20 {
+                    yield_now().await;
+                }
+                if i == 7 {
+                    block_in_place(|| thread::sleep(Duration::from_millis(5)));
+                }
+                child.await.expect("it ends");
+            })
+        };
+        for task in (0..20).map(spawn).collect::<Vec<_>>() {
+            task.await.expect("it ends");
+        }
+    }
+
+    #[test]
+    fn it_is_the_same_by_however_many_threads() {
+        for (keep, max_events) in
+            [(Keep::First, 100_000), (Keep::Last, 500), (Keep::First, 700), (Keep::First, 0)]
+        {
+            let mut snapshot = recorded(keep, max_events);
+            // One of whose records none are wanted, as where threads came late.
+            let last = snapshot.segments.last().map(|segment| segment.stream);
+            snapshot
+                .segments
+                .iter_mut()
+                .filter(|s| Some(s.stream) == last)
+                .for_each(|s| s.truncate(0));
+            let by_one = format!("{:#?}", Timeline::read_by(1, &snapshot));
+            let mut most_parts = 0;
+            for threads in 1..8 {
+                let parts = snapshot.parts(threads);
+                assert!(parts.len() <= threads);
+                assert_eq!(parts.concat().len(), snapshot.segments.len());
+                most_parts = most_parts.max(parts.len());
+                let timeline = format!("{:#?}", Timeline::read_by(threads, &snapshot));
+                assert!(timeline == by_one, "{keep:?}, {threads} threads");
+            }
+            assert!(most_parts > 1 || max_events == 0, "{keep:?}: several threads saw something");
+        }
+    }
+
+    #[test]
+    fn a_root_is_its_last_one_whichever_thread_saw_it() {
+        let task_id = Event::ROOT;
+        let spawn = |time_ns, thread| Event::TaskSpawn { task_id, time_ns, thread, location: None };
+        let poll = |task_id| {
+            let (time_ns, thread) = (5, 1);
+            Event::TaskPollStart { task_id, time_ns, thread, worker: None, ready_ns: None }
+        };
+        let of = |events: &[Event]| {
+            let mut builder = Builder::new(vec![(0, 90)], 0);
+            events.iter().for_each(|event| builder.event(event));
+            builder
+        };
+        let first = || {
+            of(&[poll(9), spawn(10, 1), Event::TaskTerminate { task_id, time_ns: 20, thread: 1 }])
+        };
+        let last = || of(&[spawn(30, 2)]);
+        for both in [first().and(last()), last().and(first())] {
+            let root = both.finish(Vec::new(), |_| None).tasks.remove(0);
+            assert_eq!((root.spawned_ns, root.terminated_ns), (Some(10), None));
+            assert_eq!(root.parent, None, "that of the one before");
+        }
+    }
+
+    #[test]
+    fn few_events_are_read_by_one_thread() {
+        assert_eq!(threads_for(MANY_EVENTS - 1), 1);
+        assert!((1..=4).contains(&threads_for(u64::MAX)));
+    }
+}

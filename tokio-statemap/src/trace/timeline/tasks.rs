@@ -1,0 +1,329 @@
+//! The tasks of a timeline, of which there may be a million that only live.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::panic::Location;
+use std::sync::OnceLock;
+
+use crate::recorder::live_tasks::LiveTask;
+use crate::trace::snapshot::task_id;
+use crate::trace::state::TaskState;
+use crate::trace::timeline::{Task, TaskKey};
+
+/// The tasks of a [`Timeline`](crate::Timeline): the root futures (`main` first), then Tokio's by
+/// rising id.
+///
+/// It is a vector of [`Task`]s (128 bytes each) to whoever looks at it as one. As long as nobody does,
+/// a task that lived all the time and of which nothing was recorded takes 24 bytes here: a server may
+/// have a million such. [`one_by_one`](Self::one_by_one) goes through them all and leaves it at that, as
+/// do the report, the data and the pictures.
+///
+/// # Examples
+///
+/// ```
+/// use tokio_statemap::{TaskState, Timeline};
+///
+/// fn count_waiting(timeline: &Timeline) -> usize {
+///     let tasks = timeline.tasks.one_by_one();
+///     tasks.filter(|task| task.polls.is_empty() && task.first_state == TaskState::Waiting).count()
+/// }
+/// ```
+#[derive(Clone, Default)]
+pub struct Tasks {
+    /// Those of which something was recorded, and all root futures, by their keys.
+    seen: Vec<Task>,
+    quiet: Quiet,
+    /// How many of all are before each of `seen`.
+    ranks: Vec<u32>,
+    /// All of them, once someone looked at the vector; not where all were seen.
+    all: OnceLock<Vec<Task>>,
+}
+
+/// Tasks that lived all the time, and of which nothing was recorded.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Quiet {
+    /// By their ids.
+    pub(crate) tasks: Vec<Known>,
+    pub(crate) locations: Vec<&'static Location<'static>>,
+    pub(crate) begin_ns: u64,
+}
+
+/// What is known of a task from before the left edge.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    pub(crate) id: u64,
+    /// As a record has it.
+    parent: u64,
+    location: u32,
+    pub(crate) polled: bool,
+    /// Whether it surely lives.
+    pub(crate) lives: bool,
+}
+
+impl Known {
+    const NONE: u64 = u64::MAX;
+    const NO_LOCATION: u32 = u32::MAX;
+
+    pub(crate) fn new(id: u64, task: &LiveTask, lives: bool) -> Self {
+        Self {
+            id,
+            parent: task.parent.unwrap_or(Self::NONE),
+            location: task.location.unwrap_or(Self::NO_LOCATION),
+            polled: task.polled,
+            lives,
+        }
+    }
+
+    pub(crate) fn location(&self) -> Option<u32> {
+        Some(self.location).filter(|&location| location != Self::NO_LOCATION)
+    }
+
+    pub(crate) fn parent_id(&self) -> Option<u64> {
+        Some(self.parent).filter(|&parent| parent != Self::NONE).map(task_id)
+    }
+}
+
+impl Quiet {
+    fn task(&self, index: usize) -> Task {
+        let known = &self.tasks[index];
+        let location = known.location().and_then(|location| self.locations.get(location as usize));
+        Task {
+            key: TaskKey::Spawned(known.id),
+            location: location.map(|&location| location.into()),
+            parent: known.parent_id().map(TaskKey::from_id),
+            spawned_ns: None,
+            first_ns: self.begin_ns,
+            first_state: if known.polled { TaskState::Waiting } else { TaskState::Spawned },
+            terminated_ns: None,
+            polls: Vec::new(),
+        }
+    }
+
+    /// How many have lesser keys.
+    fn before(&self, key: TaskKey) -> usize {
+        self.tasks.partition_point(|known| TaskKey::Spawned(known.id) < key)
+    }
+}
+
+impl Tasks {
+    /// Those of which something was recorded, by their keys, and those of which nothing was.
+    pub(crate) fn new(seen: Vec<Task>, quiet: Quiet) -> Self {
+        let mut ranks = Vec::new();
+        if !quiet.tasks.is_empty() {
+            ranks.reserve_exact(seen.len());
+            ranks.extend((0..).zip(&seen).map(|(i, task)| i + quiet.before(task.key) as u32));
+        }
+        Self { seen, quiet, ranks, all: OnceLock::new() }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.seen.len() + self.quiet.tasks.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All of them in their order, without the memory that the vector takes.
+    pub fn one_by_one(&self) -> impl Iterator<Item = Cow<'_, Task>> {
+        let (mut seen, mut quiet) = (0, 0);
+        std::iter::from_fn(move || {
+            let is_seen = match self.ranks.get(seen) {
+                Some(&rank) => rank as usize == seen + quiet,
+                None => quiet == self.quiet.tasks.len() && seen < self.seen.len(),
+            };
+            if is_seen {
+                seen += 1;
+                Some(Cow::Borrowed(&self.seen[seen - 1]))
+            } else if quiet < self.quiet.tasks.len() {
+                quiet += 1;
+                Some(Cow::Owned(self.quiet.task(quiet - 1)))
+            } else {
+                None
+            }
+        })
+    }
+
+    /// The task at that place of all.
+    pub(crate) fn at(&self, index: usize) -> Cow<'_, Task> {
+        if self.quiet.tasks.is_empty() {
+            return Cow::Borrowed(&self.seen[index]);
+        }
+        let seen = self.ranks.partition_point(|&rank| (rank as usize) < index);
+        match self.ranks.get(seen) {
+            Some(&rank) if rank as usize == index => Cow::Borrowed(&self.seen[seen]),
+            _ => Cow::Owned(self.quiet.task(index - seen)),
+        }
+    }
+
+    /// The place of a task among all.
+    pub(crate) fn position(&self, key: TaskKey) -> Option<usize> {
+        match self.seen.binary_search_by_key(&key, |task| task.key) {
+            Ok(seen) => Some(seen + self.quiet.before(key)),
+            Err(seen) => {
+                let quiet = self.quiet.before(key);
+                let known = self.quiet.tasks.get(quiet)?;
+                (TaskKey::Spawned(known.id) == key).then_some(seen + quiet)
+            }
+        }
+    }
+
+    /// Those of which something was recorded, and all root futures.
+    pub(crate) fn seen(&self) -> &[Task] {
+        &self.seen
+    }
+
+    pub(crate) fn seen_mut(&mut self) -> &mut [Task] {
+        &mut self.seen
+    }
+
+    /// Those of which nothing was recorded but that they lived.
+    pub(crate) fn quiet(&self) -> impl Iterator<Item = Task> {
+        (0..self.quiet.tasks.len()).map(|index| self.quiet.task(index))
+    }
+
+    fn to_vec(&self) -> Vec<Task> {
+        let mut all = Vec::with_capacity(self.len());
+        all.extend(self.one_by_one().map(Cow::into_owned));
+        all
+    }
+}
+
+impl Deref for Tasks {
+    type Target = Vec<Task>;
+
+    fn deref(&self) -> &Vec<Task> {
+        match self.quiet.tasks.is_empty() {
+            true => &self.seen,
+            false => self.all.get_or_init(|| self.to_vec()),
+        }
+    }
+}
+
+impl DerefMut for Tasks {
+    fn deref_mut(&mut self) -> &mut Vec<Task> {
+        if !self.quiet.tasks.is_empty() {
+            let all = self.all.take().unwrap_or_else(|| self.to_vec());
+            *self = Self::from(all);
+        }
+        &mut self.seen
+    }
+}
+
+impl From<Vec<Task>> for Tasks {
+    fn from(tasks: Vec<Task>) -> Self {
+        Self { seen: tasks, ..Self::default() }
+    }
+}
+
+impl FromIterator<Task> for Tasks {
+    fn from_iter<I: IntoIterator<Item = Task>>(tasks: I) -> Self {
+        Self::from(Vec::from_iter(tasks))
+    }
+}
+
+impl IntoIterator for Tasks {
+    type Item = Task;
+    type IntoIter = std::vec::IntoIter<Task>;
+
+    fn into_iter(mut self) -> Self::IntoIter {
+        std::mem::take(&mut *self).into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Tasks {
+    type Item = &'a Task;
+    type IntoIter = std::slice::Iter<'a, Task>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a mut Tasks {
+    type Item = &'a mut Task;
+    type IntoIter = std::slice::IterMut<'a, Task>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}
+
+impl fmt::Debug for Tasks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.one_by_one()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(id: u64) -> Known {
+        let mut task = LiveTask::default();
+        (task.location, task.parent) = (Some(0), Some(id / 2));
+        task.polled = id % 2 == 0;
+        Known::new(id, &task, true)
+    }
+
+    fn seen(key: TaskKey) -> Task {
+        let quiet = Quiet { tasks: vec![known(1)], ..Quiet::default() };
+        Task { key, terminated_ns: Some(9), ..quiet.task(0) }
+    }
+
+    /// Of the root and these ids.
+    fn tasks(seen_ids: &[u64], quiet_ids: &[u64]) -> Tasks {
+        let keys = seen_ids.iter().map(|&id| TaskKey::Spawned(id));
+        let all = [TaskKey::Root(0)].into_iter().chain(keys).map(seen).collect();
+        let locations = vec![Location::caller()];
+        let quiet = quiet_ids.iter().map(|&id| known(id)).collect();
+        Tasks::new(all, Quiet { tasks: quiet, locations, begin_ns: 5 })
+    }
+
+    #[test]
+    fn all_are_there_in_order_whichever_way_one_looks() {
+        for (seen, quiet) in [
+            (&[][..], &[][..]),
+            (&[3, 4, 9], &[]),
+            (&[], &[1, 2, 8]),
+            (&[3, 4, 9], &[1, 2, 5, 6, 8]),
+            (&[1, 2, 20], &[3, 10, 11]),
+            (&[7], &[10, 11]),
+        ] {
+            let mut tasks = tasks(seen, quiet);
+            let mut ids = [seen, quiet].concat();
+            ids.sort_unstable();
+            let keys: Vec<TaskKey> = [TaskKey::Root(0)]
+                .into_iter()
+                .chain(ids.into_iter().map(TaskKey::Spawned))
+                .collect();
+            assert_eq!(tasks.len(), keys.len());
+            assert_eq!(tasks.one_by_one().map(|task| task.key).collect::<Vec<_>>(), keys);
+            for (place, &key) in keys.iter().enumerate() {
+                assert_eq!((tasks.at(place).key, tasks.position(key)), (key, Some(place)));
+                let is_quiet = matches!(key, TaskKey::Spawned(id) if quiet.contains(&id));
+                assert_eq!(tasks.at(place).terminated_ns.is_none(), is_quiet);
+            }
+            assert_eq!(tasks.position(TaskKey::Spawned(77)), None);
+            assert!(tasks.all.get().is_none(), "none of that needs a vector");
+            assert!(tasks.iter().eq(&tasks.to_vec()));
+            assert_eq!(format!("{tasks:?}"), format!("{:?}", tasks.to_vec()));
+            tasks.push(super::tests::seen(TaskKey::Spawned(100)));
+            assert_eq!(tasks.len(), keys.len() + 1);
+            assert_eq!(tasks.into_iter().map(|task| task.key).next(), Some(TaskKey::Root(0)));
+        }
+    }
+
+    #[test]
+    fn a_quiet_task_says_what_was_known() {
+        let tasks = tasks(&[], &[6, 7]);
+        let [even, odd] = [tasks.at(1), tasks.at(2)];
+        assert_eq!((even.first_state, odd.first_state), (TaskState::Waiting, TaskState::Spawned));
+        assert_eq!((even.parent, even.first_ns), (Some(TaskKey::Spawned(3)), 5));
+        assert!(even.location.is_some_and(|location| location.file.ends_with("tasks.rs")));
+        assert_eq!(size_of::<Known>(), 24);
+    }
+}

@@ -1,0 +1,62 @@
+//! The life of one worker, and of the threads that are none.
+
+use crate::trace::state::WorkerState;
+use crate::trace::timeline::Span;
+
+/// The life of one worker, as far as it was recorded.
+///
+/// A worker is a place in the runtime (`tokio::runtime::worker_index`), not a thread: with
+/// `block_in_place` it moves to another thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Worker {
+    /// Its index in the runtime.
+    pub index: u32,
+    /// When (in ns, never going back) and the state from then on. Never empty.
+    pub transitions: Vec<(u64, WorkerState)>,
+    /// How often it was seen to park.
+    pub parks: u64,
+}
+
+impl Worker {
+    /// The spans of its row, up to the right edge `end_ns`, without gaps between them.
+    pub fn spans(&self, end_ns: u64) -> impl Iterator<Item = Span<WorkerState>> + '_ {
+        self.transitions.iter().enumerate().map(move |(i, &(start_ns, state))| Span {
+            state,
+            start_ns,
+            end_ns: self
+                .transitions
+                .get(i + 1)
+                .map_or_else(|| end_ns.max(start_ns), |&(next, _)| next),
+        })
+    }
+
+    /// How long it was in `state`, in ns.
+    pub fn total_ns(&self, state: WorkerState, end_ns: u64) -> u64 {
+        self.spans(end_ns).filter(|span| span.state == state).map(|span| span.length_ns()).sum()
+    }
+}
+
+/// A thread of the blocking pool: it ran `spawn_blocking` closures, and was never a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BlockingThread {
+    /// Its number among the runtime's threads.
+    pub thread: u32,
+    /// When it started, in ns.
+    pub started_ns: u64,
+    /// When it stopped, in ns; `None` if that was not seen.
+    pub stopped_ns: Option<u64>,
+}
+
+/// A task called `block_in_place`, and its worker went on on another thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Handover {
+    /// The thread that the task blocks.
+    pub thread: u32,
+    /// When the worker was first seen on the other thread, in ns.
+    pub time_ns: u64,
+    /// The worker.
+    pub worker: u32,
+}

@@ -1,0 +1,110 @@
+//! Which thread was which worker when, and what that worker did.
+
+use std::collections::BTreeMap;
+
+use crate::trace::state::WorkerState;
+use crate::trace::timeline::{Handover, Task, Worker};
+
+/// A thread did something as a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Claim {
+    pub(crate) worker: u32,
+    pub(crate) time_ns: u64,
+    pub(crate) thread: u32,
+    pub(crate) state: WorkerState,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct WorkersBuilder {
+    claims: BTreeMap<u32, Vec<Claim>>,
+    parks: BTreeMap<u32, u64>,
+}
+
+impl WorkersBuilder {
+    /// Adds what one thread did, in its order.
+    pub(crate) fn add(&mut self, claims: Vec<Claim>, parks: BTreeMap<u32, u64>) {
+        for claim in claims {
+            self.claims.entry(claim.worker).or_default().push(claim);
+        }
+        for (worker, parks) in parks {
+            *self.parks.entry(worker).or_default() += parks;
+        }
+    }
+
+    /// The workers, and where `block_in_place` moved them to another thread.
+    pub(crate) fn finish(self, tasks: &[Task]) -> (Vec<Worker>, Vec<Handover>) {
+        let mut moved = BTreeMap::new();
+        let mut workers = Vec::new();
+        for (index, mut claims) in self.claims {
+            // Stable: what one thread did stays in its order.
+            claims.sort_by_key(|claim| claim.time_ns);
+            let mut transitions: Vec<(u64, WorkerState)> = Vec::new();
+            let mut owner = None;
+            for claim in &claims {
+                let before = owner.replace(claim.thread);
+                if let Some(before) = before.filter(|&before| before != claim.thread) {
+                    if claim.state == WorkerState::Stopped {
+                        // Its thread went on without it: that one's end is not the worker's.
+                        owner = Some(before);
+                        continue;
+                    }
+                }
+                // What goes on had not stopped.
+                if transitions.last().is_some_and(|&(_, state)| state == WorkerState::Stopped) {
+                    transitions.pop();
+                }
+                if transitions.last().is_none_or(|&(_, state)| state != claim.state) {
+                    transitions.push((claim.time_ns, claim.state));
+                }
+            }
+            workers.push(Worker {
+                index,
+                transitions,
+                parks: self.parks.get(&index).copied().unwrap_or(0),
+            });
+            if claims.iter().any(|claim| claim.thread != claims[0].thread) {
+                moved.insert(index, claims);
+            }
+        }
+        (workers, handovers(&moved, tasks))
+    }
+}
+
+/// When polls lost their worker to another thread: once that thread is seen to be the worker, in a
+/// poll or a park, the poll isn't on it any more.
+fn handovers(moved: &BTreeMap<u32, Vec<Claim>>, tasks: &[Task]) -> Vec<Handover> {
+    // Of each worker that was on several threads: when, which thread, and the end of its poll.
+    let mut seen: BTreeMap<u32, Vec<(u64, u32, u64)>> = BTreeMap::new();
+    for (&worker, claims) in moved {
+        let live = claims.iter().filter(|claim| claim.state != WorkerState::Stopped);
+        let seen = seen.entry(worker).or_default();
+        seen.extend(live.map(|claim| (claim.time_ns, claim.thread, 0)));
+    }
+    let polls = tasks.iter().flat_map(|task| &task.polls);
+    for poll in polls.filter(|_| !moved.is_empty()) {
+        if let Some(seen) = poll.worker().and_then(|worker| seen.get_mut(&worker)) {
+            let end_ns = poll.end_ns().unwrap_or(u64::MAX);
+            seen.push((poll.start_ns(), poll.thread(), end_ns));
+        }
+    }
+    let mut handovers = Vec::new();
+    for (worker, mut seen) in seen {
+        seen.sort_unstable();
+        // The polls that hold the worker, as far as is known: one, but for the moment of a move.
+        let mut holding: Vec<(u32, u64)> = Vec::new();
+        for (time_ns, thread, end_ns) in seen {
+            holding.retain(|&(holder, until_ns)| {
+                let moves = holder != thread && until_ns > time_ns;
+                if moves {
+                    handovers.push(Handover { thread: holder, time_ns, worker });
+                }
+                until_ns > time_ns && !moves
+            });
+            if end_ns > time_ns {
+                holding.push((thread, end_ns));
+            }
+        }
+    }
+    handovers.sort_unstable();
+    handovers
+}

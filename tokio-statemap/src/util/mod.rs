@@ -1,0 +1,13 @@
+//! What any part of the crate may need, and no kept crate does.
+
+#[cfg(feature = "record")]
+pub(crate) mod atomic_file;
+#[cfg(feature = "record")]
+pub(crate) mod clean;
+#[cfg(feature = "record")]
+pub(crate) mod json;
+pub(crate) mod message;
+#[cfg(feature = "record")]
+pub(crate) mod parallel;
+#[cfg(feature = "record")]
+pub(crate) mod sync;
