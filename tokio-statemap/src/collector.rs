@@ -188,7 +188,7 @@ impl Collector {
     /// As [`Runtime::block_on`] does: within another runtime, or if `future` panics.
     #[track_caller]
     pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
-        self.recorder.belongs_to(runtime.handle());
+        self.recorder.set_runtime(runtime.handle());
         runtime.block_on(self.root(future, Location::caller()))
     }
 
@@ -199,7 +199,7 @@ impl Collector {
 
     /// Says what the runtime is called, before a hook finds out.
     pub(crate) fn belongs_to_runtime_named(&self, name: &str) {
-        self.recorder.is_named(name);
+        self.recorder.set_runtime_name(name);
     }
 
     /// Says that tasks may live before the first start, which is delayed.

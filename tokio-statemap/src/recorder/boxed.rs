@@ -1,7 +1,7 @@
-//! Arrays that are never on the stack.
+//! Heap arrays that are built in place.
 
-/// An array of `value`s, made where it stays. (`Box::new([value; N])` makes it on the stack first, of
-/// which the thread that a hook runs on may have little.)
+/// A boxed array filled with `value`. It is allocated directly on the heap: `Box::new([value; N])`
+/// may build the array on the stack first, and a thread that runs a hook can have a small stack.
 pub(crate) fn boxed_array<T: Copy, const N: usize>(value: T) -> Box<[T; N]> {
     match vec![value; N].into_boxed_slice().try_into() {
         Ok(array) => array,

@@ -1,9 +1,9 @@
-//! Time: raw ticks on the hot path, nanoseconds and UTC at the end.
+//! Clock: raw ticks on the hot path, converted to nanoseconds and UTC afterwards.
 //!
-//! A tick is one of the processor's time stamp counter (TSC) where the kernel itself keeps its time
-//! by the TSC, and a nanosecond of [`std::time::Instant`] elsewhere. What the processor says of its
-//! TSC is not asked: it says "invariant" even where the kernel has measured that it can't be
-//! trusted.
+//! A tick is one tick of the processor's time stamp counter (TSC) if the kernel's clock source is
+//! the TSC, and one nanosecond of [`std::time::Instant`] otherwise. The processor's own "invariant
+//! TSC" flag is not consulted: it is also set on machines where the kernel has found the TSC to be
+//! unstable.
 
 use std::hash::Hasher;
 use std::sync::OnceLock;
@@ -11,14 +11,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::sys::tsc;
 
-/// A source of ticks, and the moment they are counted from.
+/// A source of ticks, and the anchor they are counted from.
 #[derive(Debug)]
 pub(crate) struct Clock {
     tsc: bool,
     start: Anchor,
 }
 
-/// One moment in all three times.
+/// One moment in ticks, as an `Instant`, and in UTC.
 #[derive(Clone, Copy, Debug)]
 struct Anchor {
     ticks: u64,
@@ -26,19 +26,19 @@ struct Anchor {
     utc: Duration,
 }
 
-/// Turns ticks into nanoseconds since the clock's start.
+/// Converts ticks to nanoseconds since the clock's start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     start_ticks: u64,
-    /// Nanoseconds a tick, in units of 2⁻³².
+    /// Nanoseconds per tick, in units of 2⁻³².
     ns_per_tick: u128,
 }
 
 const FRACTION_BITS: u32 = 32;
 
-/// How far apart two anchors must be. Reading one is good to some 50 ns, so that a time between the
-/// two is that good, too; but the rate of a stretch that is hardly longer would be anything.
-const LONG_ENOUGH: Duration = Duration::from_micros(100);
+/// The minimum distance between two anchors. An anchor is accurate to about 50 ns, so a rate taken
+/// over a shorter interval would be dominated by that error.
+const MIN_ANCHOR_DISTANCE: Duration = Duration::from_micros(100);
 
 impl Clock {
     pub(crate) fn new() -> Self {
@@ -60,12 +60,12 @@ impl Clock {
         clock
     }
 
-    /// Whether a tick is one of the TSC's: [`tsc::ticks`] is the time then.
+    /// Whether a tick is one of the TSC, so that [`tsc::ticks`] reads this clock.
     pub(crate) fn is_tsc(&self) -> bool {
         self.tsc
     }
 
-    /// The time now, in ticks.
+    /// The current time, in ticks.
     #[inline]
     pub(crate) fn ticks(&self) -> u64 {
         if self.tsc {
@@ -81,12 +81,12 @@ impl Clock {
         self.start.utc
     }
 
-    /// The scale between the clock's start and now: the rate is taken over that whole stretch, so
-    /// that a drift of the TSC against the system's time cancels at both ends.
+    /// The scale, with the rate taken over the whole time from the clock's start until now, so that
+    /// a drift of the TSC against the system clock cancels at both ends.
     pub(crate) fn scale(&self) -> Scale {
         let one = 1 << FRACTION_BITS;
         let ns_per_tick = if self.tsc {
-            while self.start.instant.elapsed() < LONG_ENOUGH {
+            while self.start.instant.elapsed() < MIN_ANCHOR_DISTANCE {
                 std::hint::spin_loop();
             }
             let now = self.anchor();
@@ -98,8 +98,8 @@ impl Clock {
         Scale { start_ticks: self.start.ticks, ns_per_tick }
     }
 
-    /// The tightest of a few readings of both clocks: one that was interrupted between them lies
-    /// about their relation.
+    /// Reads both clocks a few times and keeps the reading with the shortest distance between them:
+    /// a reading that was interrupted in between relates the two clocks wrongly.
     fn anchor(&self) -> Anchor {
         let mut best: Option<(u64, Anchor)> = None;
         for _ in 0..8 {
@@ -118,14 +118,14 @@ impl Clock {
 }
 
 impl Scale {
-    /// Nanoseconds from the clock's start to `ticks`; 0 for an earlier moment.
+    /// Nanoseconds from the clock's start to `ticks`; 0 for an earlier time.
     pub(crate) fn ns(&self, ticks: u64) -> u64 {
         let since = u128::from(ticks.saturating_sub(self.start_ticks));
         ((since * self.ns_per_tick) >> FRACTION_BITS) as u64
     }
 }
 
-/// Whether the kernel keeps its own time by the TSC.
+/// Whether the kernel's clock source is the TSC.
 fn tsc_is_trusted() -> bool {
     static TRUSTED: OnceLock<bool> = OnceLock::new();
     *TRUSTED.get_or_init(|| {
@@ -135,7 +135,7 @@ fn tsc_is_trusted() -> bool {
     })
 }
 
-/// A hasher that keeps the one integer that it is given.
+/// A hasher whose result is the last integer written to it.
 #[derive(Debug, Default)]
 pub(crate) struct KeepU64(pub(crate) u64);
 
@@ -146,7 +146,7 @@ impl Hasher for KeepU64 {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        // Only where a type hashes itself as bytes; `check_casts` finds out.
+        // Only for a type that hashes itself as bytes; `check_casts` detects that.
         for chunk in bytes.chunks(8) {
             let mut buffer = [0; 8];
             buffer[..chunk.len()].copy_from_slice(chunk);
@@ -173,7 +173,7 @@ mod tests {
             let scale = clock.scale();
             let ns = scale.ns(to) - scale.ns(from);
             let off = ns.abs_diff(took.as_nanos() as u64);
-            // 1 % of 30 ms: room for being preempted between the two readings.
+            // 1 % of 30 ms leaves room for a preemption between the two readings.
             assert!(off < 300_000, "tsc {tsc}: {ns} ns against {took:?}");
         }
     }

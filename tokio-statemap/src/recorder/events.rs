@@ -1,4 +1,4 @@
-//! What hooks say to an recorder, and what it makes of that.
+//! What each hook records.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -7,51 +7,52 @@ use std::time::Duration;
 
 use crate::recorder::Recorder;
 use crate::recorder::locations;
-use crate::recorder::mode::{self, Common, Mode, WindowId};
+use crate::recorder::mode::{self, GlobalMode, Mode, WindowId};
 use crate::recorder::record::{Kind, ROOT, Record, pack_ready, pack_spawn};
-use crate::recorder::thread_recorder::{self, NotAtHand, ThreadRecorder};
+use crate::recorder::thread_recorder::{self, ThreadRecorder, Unavailable};
 use crate::recorder::worker;
 use crate::sys::tsc;
 use crate::util::sync::lock;
 
 impl Recorder {
-    /// What a hook does: `fast_path` if that is most likely a record and no more, `other` where more is
-    /// to be done.
+    /// The body of a hook: `fast_path` if most likely a single record is to be written, `slow_path`
+    /// if more is to be done.
     ///
-    /// All that is called here are to be functions of their own and the last thing that the hook
-    /// does: so that none saves registers for another, and a hook with nothing to do saves none. What
-    /// decides that is part of the hook: as a function of its own it takes 15 instructions more.
+    /// Every function called here is `#[inline(never)]` and is called last: so the hook saves no
+    /// registers for the call, and none at all if it has nothing to do. The branch itself is
+    /// inlined into the hook: as a function of its own it takes 15 more instructions per poll
+    /// (`cargo bench -p tokio-statemap --bench hooks -- check`).
     #[inline(always)]
-    pub(crate) fn hook(self: &Arc<Self>, fast_path: impl Fn(WindowId), other: impl FnOnce()) {
-        match mode::common() {
-            Common::FastPath(window) => fast_path(window),
-            Common::Off => {}
-            Common::Full => self.refuse_only(),
-            Common::CheckEach => match self.mode.get_both() {
+    pub(crate) fn hook(self: &Arc<Self>, fast_path: impl Fn(WindowId), slow_path: impl FnOnce()) {
+        match mode::global() {
+            GlobalMode::FastPath(window) => fast_path(window),
+            GlobalMode::Off => {}
+            GlobalMode::Full => self.refuse_global(),
+            GlobalMode::CheckEach => match self.mode.get_both() {
                 (window, Mode::FastPath) => fast_path(window),
                 (_, Mode::Off) => {}
                 (_, Mode::Full) => self.refuse(),
-                (_, Mode::On) => other(),
+                (_, Mode::On) => slow_path(),
             },
         }
     }
 
-    /// The same for a spawn, which is taken note of even while nothing is recorded.
+    /// The same for a spawn, which also has to be noticed while nothing is recorded.
     #[inline(always)]
-    pub(crate) fn spawn_hook(&self, fast_path: impl Fn(WindowId), other: impl FnOnce()) {
-        match mode::common() {
-            Common::FastPath(window) => fast_path(window),
+    pub(crate) fn spawn_hook(&self, fast_path: impl Fn(WindowId), slow_path: impl FnOnce()) {
+        match mode::global() {
+            GlobalMode::FastPath(window) => fast_path(window),
             _ => match self.mode.get_both() {
                 (window, Mode::FastPath) => fast_path(window),
-                _ => other(),
+                _ => slow_path(),
             },
         }
     }
 
-    // What hooks do where they are plain, in the window that `hook` names: the same as the functions
-    // further down, if that needs no more than a record. If it says no, nothing was done.
+    // The fast path of each hook, in the window that `hook` passes: the same as the slow path
+    // below, if a single record is enough. Returns `false`, without any effect, if it is not.
 
-    /// See [`task_spawned`](Self::task_spawned).
+    /// Fast path of [`task_spawned`](Self::task_spawned).
     #[inline]
     pub(crate) fn add_spawn(
         window: WindowId,
@@ -68,7 +69,7 @@ impl Recorder {
         )
     }
 
-    /// See [`poll_started`](Self::poll_started). Of a task that was spawned in the window.
+    /// Fast path of [`poll_started`](Self::poll_started), for a task spawned in this window.
     #[inline]
     pub(crate) fn add_poll_start(
         window: WindowId,
@@ -78,8 +79,8 @@ impl Recorder {
         thread_recorder::push_poll_start(window, id, |id| poll_start(id, ready_for()))
     }
 
-    /// The same of a task that lives since before the window. It is asked for anew, so that most hooks
-    /// needn't keep it until they know that they don't come here.
+    /// The same for a task that was spawned before the window. Takes the id and the latency as
+    /// closures again, so that the global case doesn't have to keep their values.
     #[inline]
     pub(crate) fn add_late_poll_start(
         &self,
@@ -91,14 +92,16 @@ impl Recorder {
         })
     }
 
-    /// See [`poll_ended`](Self::poll_ended). Only the end of a poll whose start was not seen says which
-    /// worker that was on, and then it isn't noted yet.
+    /// Fast path of [`poll_ended`](Self::poll_ended). The worker is only unknown at the end of a
+    /// poll if its start was not recorded, and that case is left to the slow path.
     #[inline]
     pub(crate) fn add_poll_end(window: WindowId, id: impl FnOnce() -> u64) -> bool {
-        thread_recorder::push_of_worker(window, || Record::event(tsc::ticks(), Kind::PollEnd, id()))
+        thread_recorder::push_if_worker_known(window, || {
+            Record::event(tsc::ticks(), Kind::PollEnd, id())
+        })
     }
 
-    /// See [`task_terminated`](Self::task_terminated).
+    /// Fast path of [`task_terminated`](Self::task_terminated).
     #[inline]
     pub(crate) fn add_end(window: WindowId, id: impl FnOnce() -> u64) -> bool {
         thread_recorder::push_end(window, || {
@@ -107,14 +110,16 @@ impl Recorder {
         })
     }
 
-    /// See [`record_worker`](Self::record_worker).
+    /// Fast path of [`record_worker_event`](Self::record_worker_event).
     #[inline]
-    fn add_of_worker(window: WindowId, kind: Kind) -> bool {
+    fn add_worker_event(window: WindowId, kind: Kind) -> bool {
         cfg!(tokio_unstable)
-            && thread_recorder::push_of_worker(window, || Record::event(tsc::ticks(), kind, 0))
+            && thread_recorder::push_if_worker_known(window, || {
+                Record::event(tsc::ticks(), kind, 0)
+            })
     }
 
-    /// When it is, if anything is to be recorded.
+    /// The current time in ticks, or `None` if nothing is to be recorded.
     fn ticks(self: &Arc<Self>) -> Option<u64> {
         match self.mode.get() {
             Mode::Off => None,
@@ -134,7 +139,7 @@ impl Recorder {
         location: Option<&'static Location<'static>>,
     ) {
         if self.mode.get() == Mode::Off {
-            self.miss();
+            self.mark_ran_while_off();
         }
         self.record(|thread, ticks| {
             self.note_location(thread, ticks, location);
@@ -184,7 +189,7 @@ impl Recorder {
         });
     }
 
-    /// The same of a root future, whose thread is that worker.
+    /// The same for a root future that is polled by `worker`.
     #[inline(never)]
     pub(crate) fn root_poll_started(self: &Arc<Self>, id: u64, worker: Option<usize>) {
         self.record(|thread, ticks| {
@@ -194,7 +199,7 @@ impl Recorder {
         });
     }
 
-    /// The same of a root future, whose thread is that worker.
+    /// The same for a root future that is polled by `worker`.
     #[inline(never)]
     pub(crate) fn root_poll_ended(self: &Arc<Self>, id: u64, worker: Option<usize>) {
         self.record(|thread, ticks| {
@@ -207,7 +212,7 @@ impl Recorder {
     #[inline(never)]
     pub(crate) fn task_terminated(self: &Arc<Self>, id: u64) {
         self.record(|thread, ticks| {
-            // As `thread_recorder::push_end` has it.
+            // The same rule as in `thread_recorder::push_end`.
             thread.worker_is_stale |= thread.polled != id;
             thread.push(self, ticks, Kind::Terminate, id);
         });
@@ -215,7 +220,7 @@ impl Recorder {
 
     pub(crate) fn thread_started(self: &Arc<Self>) {
         if !self.is_recording() {
-            self.miss();
+            self.mark_ran_while_off();
         }
         if self.config.trace_target.tracks_workers() {
             self.record(|thread, ticks| thread.push(self, ticks, Kind::ThreadStart, 0));
@@ -225,8 +230,8 @@ impl Recorder {
     pub(crate) fn thread_stopped(self: &Arc<Self>) {
         if self.config.trace_target.tracks_workers() {
             self.record(|thread, ticks| {
-                if thread.worker_is_of_before {
-                    // In this window it never was any.
+                if thread.worker_is_from_earlier {
+                    // The thread was no worker in this window.
                     self.note_role(thread, ticks, None);
                 }
                 thread.push(self, ticks, Kind::ThreadStop, 0);
@@ -237,79 +242,79 @@ impl Recorder {
 
     #[inline]
     pub(crate) fn parked(self: &Arc<Self>) {
-        self.hook(|window| self.add_park(window), || self.record_worker(Kind::Park));
+        self.hook(|window| self.add_park(window), || self.record_worker_event(Kind::Park));
     }
 
     #[inline]
     pub(crate) fn unparked(self: &Arc<Self>) {
-        self.hook(|window| self.add_unpark(window), || self.record_worker(Kind::Unpark));
+        self.hook(|window| self.add_unpark(window), || self.record_worker_event(Kind::Unpark));
     }
 
     #[inline(never)]
     fn add_park(self: &Arc<Self>, window: WindowId) {
-        if !Self::add_of_worker(window, Kind::Park) {
-            self.record_worker(Kind::Park);
+        if !Self::add_worker_event(window, Kind::Park) {
+            self.record_worker_event(Kind::Park);
         }
     }
 
     #[inline(never)]
     fn add_unpark(self: &Arc<Self>, window: WindowId) {
-        if !Self::add_of_worker(window, Kind::Unpark) {
-            self.record_worker(Kind::Unpark);
+        if !Self::add_worker_event(window, Kind::Unpark) {
+            self.record_worker_event(Kind::Unpark);
         }
     }
 
     #[inline(never)]
-    fn record_worker(self: &Arc<Self>, kind: Kind) {
+    fn record_worker_event(self: &Arc<Self>, kind: Kind) {
         self.record(|thread, ticks| {
             self.note_worker(thread, ticks);
             thread.push(self, ticks, kind, 0);
         });
     }
 
-    /// Where not only a record is to be written: finds out whether to record, when it is and where
-    /// to.
+    /// Slow path: checks the mode, reads the clock and finds the thread recorder, then calls
+    /// `write`.
     #[inline]
     fn record(self: &Arc<Self>, write: impl FnOnce(&mut ThreadRecorder, u64) + Copy) {
         if let Some(ticks) = self.ticks() {
             if let Err(why) = thread_recorder::with(self, |thread| write(thread, ticks)) {
-                // Later, as others may have been there first.
-                self.record_elsewhere(why, |thread| write(thread, self.clock.ticks()));
+                // A new time, as slow_path threads may have written to the fallback since.
+                self.record_without_thread(why, |thread| write(thread, self.clock.ticks()));
             }
         }
     }
 
-    /// Counts an event that is not kept, of the only recorder there is.
+    /// Counts a refused event, if there is a single recorder.
     #[inline(never)]
-    fn refuse_only(self: &Arc<Self>) {
+    fn refuse_global(self: &Arc<Self>) {
         if !thread_recorder::refuse_if(mode::is_only_and_full) {
             self.refuse();
         }
     }
 
-    /// Counts an event that is not kept.
+    /// Counts a refused event.
     #[inline(never)]
     fn refuse(self: &Arc<Self>) {
         if thread_recorder::refuse_if(|window| window == self.mode.window()) {
             return;
         }
         if let Err(why) = thread_recorder::with(self, |thread| thread.buffer.refuse()) {
-            self.record_elsewhere(why, |thread| thread.buffer.refuse());
+            self.record_without_thread(why, |thread| thread.buffer.refuse());
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn record_elsewhere(&self, why: NotAtHand, write: impl FnOnce(&mut ThreadRecorder)) {
+    fn record_without_thread(&self, why: Unavailable, write: impl FnOnce(&mut ThreadRecorder)) {
         match why {
-            NotAtHand::TerminatedIds => {
-                let mut thread = lock(&self.orphans);
+            Unavailable::Destroyed => {
+                let mut thread = lock(&self.fallback);
                 let thread = thread.get_or_insert_with(|| self.new_thread_recorder());
-                // It may be another thread's each time.
+                // The fallback is shared by threads, so the worker is unknown each time.
                 thread.worker_is_stale = true;
                 write(thread);
             }
-            NotAtHand::Busy => {
+            Unavailable::Reentrant => {
                 self.reentrant_events.fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -329,33 +334,33 @@ impl Recorder {
         }
     }
 
-    /// Notes which worker the thread is, where that may have changed. It has the worker's core, if it is
-    /// one: it is about to poll a task with it, or to park.
+    /// Records which worker the thread is, if that may have changed. Only called where the thread
+    /// holds the worker's core: before it polls a task, and before it parks.
     #[inline]
     fn note_worker(self: &Arc<Self>, thread: &mut ThreadRecorder, ticks: u64) {
         if thread.worker_is_stale {
-            self.ask_worker(thread, ticks);
+            self.lookup_worker(thread, ticks);
         }
     }
 
     #[inline(never)]
-    fn ask_worker(self: &Arc<Self>, thread: &mut ThreadRecorder, ticks: u64) {
+    fn lookup_worker(self: &Arc<Self>, thread: &mut ThreadRecorder, ticks: u64) {
         self.note_role(thread, ticks, tokio::runtime::worker_index());
-        if self.is_known.get().is_none() {
+        if self.runtime_is_known.get().is_none() {
             if let Ok(handle) = tokio::runtime::Handle::try_current() {
-                self.belongs_to(&handle);
+                self.set_runtime(&handle);
             }
         }
     }
 
-    /// Notes that the thread is this worker, or none.
+    /// Records that the thread is the worker `worker`, or that it is none.
     fn note_role(&self, thread: &mut ThreadRecorder, ticks: u64, worker: Option<usize>) {
         let worker = worker.and_then(|index| u32::try_from(index).ok());
-        // Only a hook of tasks tells that `block_in_place` took a thread's worker away. On a thread that
-        // is no worker it may be one next time.
-        let is_told = cfg!(tokio_unstable) && self.config.trace_target.tracks_tasks();
-        thread.worker_is_stale = worker.is_none() || !is_told;
-        thread.worker_is_of_before = false;
+        // Only task hooks show that `block_in_place` moved the worker to another thread, and a
+        // thread that is no worker may become one.
+        let is_tracked = cfg!(tokio_unstable) && self.config.trace_target.tracks_tasks();
+        thread.worker_is_stale = worker.is_none() || !is_tracked;
+        thread.worker_is_from_earlier = false;
         if worker != thread.worker {
             thread.worker = worker;
             let payload = worker.map_or(0, |index| u64::from(index) + 1);
@@ -363,22 +368,22 @@ impl Recorder {
         }
     }
 
-    /// Learns which runtime this is the recorder of.
-    pub(crate) fn belongs_to(self: &Arc<Self>, handle: &tokio::runtime::Handle) {
-        if self.is_known.set(()).is_ok() {
+    /// Sets the runtime that this recorder belongs to.
+    pub(crate) fn set_runtime(self: &Arc<Self>, handle: &tokio::runtime::Handle) {
+        if self.runtime_is_known.set(()).is_ok() {
             if let Some(name) = handle.name() {
-                self.is_named(name);
+                self.set_runtime_name(name);
             }
             crate::recorder::runtimes::register(handle.id(), self);
         }
     }
 
-    /// Learns what its runtime is called.
-    pub(crate) fn is_named(&self, name: &str) {
+    /// Sets the runtime's name.
+    pub(crate) fn set_runtime_name(&self, name: &str) {
         self.runtime_name.get_or_init(|| name.to_owned());
     }
 
-    /// Notes where a task was spawned whose spawn was not recorded.
+    /// Records the spawn location of a task whose spawn was not recorded.
     #[inline]
     fn record_origin(
         &self,
@@ -387,8 +392,8 @@ impl Recorder {
         id: u64,
         location: impl FnOnce() -> Option<&'static Location<'static>>,
     ) {
-        // Also where there is no location to note: so that nobody asks again.
-        if id & ROOT == 0 && thread.records_origin_of(id) {
+        // Claimed even if there is no location to record, so that it is tried once only.
+        if id & ROOT == 0 && thread.claim_origin(id) {
             if let Some(location) = location() {
                 self.note_location(thread, ticks, Some(location));
                 thread.push(self, ticks, Kind::Who, id);
@@ -397,7 +402,7 @@ impl Recorder {
     }
 }
 
-/// The start of a task's poll; `None` if that doesn't fit into a record.
+/// The record for the start of a task's poll; `None` if it doesn't fit into one record.
 #[inline]
 fn poll_start(id: u64, ready_for: Option<Duration>) -> Option<Record> {
     let (kind, payload) = match ready_for {

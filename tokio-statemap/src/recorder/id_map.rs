@@ -1,15 +1,15 @@
-//! Maps by the numbers of tasks.
+//! Hash maps keyed by task id.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use crate::recorder::clock::KeepU64;
 
-/// A map by ids that are dense enough to be their own hash: `hashbrown` looks at the upper bits
-/// too, so they are spread there.
+/// A map keyed by ids. Ids are dense, so a multiplication suffices as the hash: `hashbrown` also
+/// uses the upper bits.
 pub(crate) type IdMap<V> = HashMap<u64, V, BuildHasherDefault<SpreadId>>;
 
-/// Spreads an integer by one multiplication.
+/// Spreads an integer over all bits by one multiplication.
 #[derive(Debug, Default)]
 pub(crate) struct SpreadId(KeepU64);
 

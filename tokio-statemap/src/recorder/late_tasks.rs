@@ -1,27 +1,27 @@
-//! Tasks that live since before a window of recording began.
+//! Tasks that were spawned before the current window of recording.
 //!
-//! Their spawns were not recorded, and so nobody knows where that was until a hook says so. It does
-//! once a window, however often they are polled.
+//! Their spawns were not recorded, so the first hook that polls such a task in a window records its
+//! origin (the spawn location). This happens once per task and window, however often it is polled.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is known of them in one window.
+/// The late tasks of one window.
 #[derive(Debug)]
 pub(crate) struct LateTasks {
-    /// Tasks with smaller numbers may be such.
+    /// Only tasks with smaller ids can be late.
     below: AtomicU64,
     origin_recorded: TaskSet,
 }
 
 impl LateTasks {
-    /// Of a window in which any task may be such, as long as nobody says more.
+    /// For a window in which every task may be late until [`set_below`](Self::set_below) is called.
     pub(crate) fn new() -> Self {
         Self { below: AtomicU64::new(u64::MAX), origin_recorded: TaskSet::new() }
     }
 
-    /// Only tasks with smaller numbers may be such.
-    pub(crate) fn are_below(&self, id: u64) {
+    /// Only tasks with ids below `id` can be late.
+    pub(crate) fn set_below(&self, id: u64) {
         self.below.store(id, Ordering::Relaxed);
     }
 
@@ -29,36 +29,36 @@ impl LateTasks {
         self.below.load(Ordering::Relaxed)
     }
 
-    /// Whether the task `id` is such and was origin_recorded.
+    /// Whether `id` is a late task whose origin was recorded.
     #[inline]
     pub(crate) fn is_origin_recorded(&self, id: u64) -> bool {
         self.origin_recorded.contains(id)
     }
 
-    /// Whether the task `id` is to be origin_recorded: it may be such, and wasn't up to now.
-    pub(crate) fn records_origin_of(&self, id: u64) -> bool {
+    /// Whether the caller has to record the origin of `id`: it may be late, and nobody recorded it
+    /// yet.
+    pub(crate) fn claim_origin(&self, id: u64) -> bool {
         id < self.below() && self.origin_recorded.insert(id)
     }
 }
 
-/// Tasks by their numbers: a hash table that threads look into, and add to, without waiting for one
-/// another.
+/// A set of task ids: a hash table that threads read and insert into without a lock.
 ///
-/// It grows by tables that are added, so that nothing is ever moved; and it is made of many small ones,
-/// so that no hook asks for much memory at once.
+/// It grows by adding tables, so that no entry ever moves, and consists of many small parts, so
+/// that no hook allocates much memory at once.
 #[derive(Debug)]
 struct TaskSet {
-    /// None until there is a task: most windows need none.
+    /// Allocated on the first insert: most windows need none.
     parts: OnceLock<Box<[Part]>>,
 }
 
 const PARTS: usize = 256;
 
-/// A part's tables, each four times as large as the one before. All together they have room for
-/// several million tasks; who doesn't find any stays unknown.
+/// The tables of a part, each four times as large as the one before. Together the parts have room
+/// for several million tasks; the origin of a task that finds no room stays unknown.
 type Part = [OnceLock<Box<[Bucket]>>; 8];
 
-/// Slots for numbers, 0 while free; they are side by side in a line of a cache.
+/// Slots for ids, 0 while free, in one cache line.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Bucket([AtomicU64; 8]);
@@ -72,12 +72,12 @@ impl TaskSet {
     fn contains(&self, id: u64) -> bool {
         let Some(parts) = self.parts.get() else { return false };
         let hash = hash(id);
-        // As they are filled one after the other.
+        // Tables are filled one after the other.
         let tables = parts[hash as usize % PARTS].iter().map_while(OnceLock::get);
         tables.map(|table| bucket(table, hash)).any(|bucket| bucket.contains(id))
     }
 
-    /// Adds a task; whether it wasn't there, and there was room for it.
+    /// Adds `id`. Returns whether it was not in the set yet and there was room for it.
     fn insert(&self, id: u64) -> bool {
         let hash = hash(id);
         let parts = self.parts.get_or_init(|| (0..PARTS).map(|_| Part::default()).collect());
@@ -103,7 +103,7 @@ impl Bucket {
     }
 }
 
-/// The upper bits of a product depend on all bits of the number.
+/// The upper bits of the product depend on all bits of the id.
 #[inline]
 fn hash(id: u64) -> u64 {
     id.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32)
@@ -114,13 +114,13 @@ fn bucket(table: &[Bucket], hash: u64) -> &Bucket {
     &table[(hash >> 8) as usize % table.len()]
 }
 
-/// A number that no task has yet: all tasks with smaller ones were spawned before this was asked for,
-/// all others are spawned after. `None` on a thread that is past telling.
+/// An id that no task has yet: all tasks with smaller ids were spawned before this call, all others
+/// are spawned after it. `None` on a thread whose thread-local values are destroyed.
 ///
-/// There is no other way to have Tokio give one out than to spawn a task: here one that no runtime ever
-/// knows of, and that is never polled. No hook sees it.
+/// Spawning a task is the only way to have Tokio assign an id. This one is spawned on a `LocalSet`
+/// outside any runtime and is never polled; no hook runs for it.
 #[cfg(tokio_unstable)]
-pub(crate) fn next_task_number() -> Option<u64> {
+pub(crate) fn next_task_id() -> Option<u64> {
     use tokio::runtime::Handle;
     use tokio::task::LocalSet;
 
@@ -129,9 +129,9 @@ pub(crate) fn next_task_number() -> Option<u64> {
         .then(|| crate::recorder::task_id::number(LocalSet::new().spawn_local(async {}).id()))
 }
 
-/// There are no tasks that could be seen.
+/// Without task hooks no task is recorded.
 #[cfg(not(tokio_unstable))]
-pub(crate) fn next_task_number() -> Option<u64> {
+pub(crate) fn next_task_id() -> Option<u64> {
     Some(0)
 }
 
@@ -140,12 +140,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_introduced_once_whoever_does() {
+    fn each_origin_is_recorded_once_by_any_thread() {
         const TASKS: u64 = 50_000;
         let late = LateTasks::new();
-        late.are_below(7 * TASKS);
-        // Numbers with something in common, as of tasks that are spawned in a loop.
-        let record_origin = || (1..TASKS).filter(|n| late.records_origin_of(7 * n)).count();
+        late.set_below(7 * TASKS);
+        // Ids with a common factor, like those of tasks spawned in a loop.
+        let record_origin = || (1..TASKS).filter(|n| late.claim_origin(7 * n)).count();
         let origin_recorded: usize = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(record_origin)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
@@ -154,15 +154,15 @@ mod tests {
         for id in 1..7 * TASKS {
             assert_eq!(late.is_origin_recorded(id), id % 7 == 0);
         }
-        assert!(!late.records_origin_of(7 * TASKS) && !late.records_origin_of(u64::MAX));
+        assert!(!late.claim_origin(7 * TASKS) && !late.claim_origin(u64::MAX));
     }
 
     #[test]
-    fn any_task_may_be_late_until_it_is_said_who_may() {
+    fn any_task_may_be_late_until_a_bound_is_set() {
         let late = LateTasks::new();
-        assert!(late.records_origin_of(u64::MAX - 1));
-        late.are_below(0);
-        assert!(!late.records_origin_of(1));
+        assert!(late.claim_origin(u64::MAX - 1));
+        late.set_below(0);
+        assert!(!late.claim_origin(1));
     }
 
     #[cfg(tokio_unstable)]
@@ -170,11 +170,11 @@ mod tests {
     fn a_task_that_is_spawned_later_has_a_larger_number() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let spawn = || crate::recorder::task_id::number(runtime.spawn(async {}).id());
-        let (before, number, after) = (spawn(), next_task_number().unwrap(), spawn());
+        let (before, number, after) = (spawn(), next_task_id().unwrap(), spawn());
         assert!(before < number && number < after, "{before}, {number}, {after}");
-        // Wherever it is asked for.
-        runtime.block_on(async { assert!(next_task_number().unwrap() > after) });
+        // In any context.
+        runtime.block_on(async { assert!(next_task_id().unwrap() > after) });
         let local = tokio::task::LocalSet::new();
-        runtime.block_on(local.run_until(async { assert!(next_task_number().unwrap() > after) }));
+        runtime.block_on(local.run_until(async { assert!(next_task_id().unwrap() > after) }));
     }
 }

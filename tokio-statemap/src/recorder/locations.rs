@@ -1,4 +1,4 @@
-//! Spawn locations by number, so that a record can bear one.
+//! Spawn locations by index, so that a record can hold one.
 
 use std::collections::HashMap;
 use std::panic::Location;
@@ -11,7 +11,7 @@ use crate::util::sync::lock;
 
 type StaticLocation = &'static Location<'static>;
 
-/// All locations of a collector.
+/// All spawn locations of a recorder.
 #[derive(Debug, Default)]
 pub(crate) struct Locations(Mutex<Table>);
 
@@ -22,7 +22,7 @@ struct Table {
 }
 
 impl Locations {
-    /// The number of `location`.
+    /// The index of `location`.
     pub(crate) fn id(&self, location: StaticLocation) -> LocationId {
         let mut table = lock(&self.0);
         let next = table.locations.len() as LocationId;
@@ -33,34 +33,35 @@ impl Locations {
         id
     }
 
-    /// All of them, by their numbers.
+    /// All locations, by index.
     pub(crate) fn to_vec(&self) -> Vec<StaticLocation> {
         lock(&self.0).locations.clone()
     }
 }
 
-/// The numbers that one thread knows, so that it locks the table once a location.
+/// One thread's cache of location indices, so that it locks the table once per location.
 #[derive(Debug)]
 pub(crate) struct KnownLocations {
-    /// By a few bits of the address; most programs spawn from fewer places than this has.
-    nearest: Box<[(usize, LocationId); Self::PLACES]>,
+    /// Direct-mapped by a few bits of the address; most programs have fewer spawn locations than
+    /// this.
+    cache: Box<[(usize, LocationId); Self::SLOTS]>,
     all: IdMap<LocationId>,
 }
 
 impl KnownLocations {
-    const PLACES: usize = 32;
+    const SLOTS: usize = 32;
 
     pub(crate) fn new() -> Self {
         let mut all = IdMap::default();
         all.reserve(64);
-        Self { nearest: boxed_array((0, 0)), all }
+        Self { cache: boxed_array((0, 0)), all }
     }
 
     #[inline]
     pub(crate) fn id(&mut self, location: StaticLocation, table: &Locations) -> LocationId {
         let address = address(location);
-        // A `Location` is 24 bytes, and they lie side by side.
-        let place = &mut self.nearest[address / 8 % Self::PLACES];
+        // A `Location` is 24 bytes, and they are laid out one after the other.
+        let place = &mut self.cache[address / 8 % Self::SLOTS];
         if place.0 != address {
             let id = *self.all.entry(address as u64).or_insert_with(|| table.id(location));
             *place = (address, id);
@@ -69,7 +70,7 @@ impl KnownLocations {
     }
 }
 
-/// What tells a location from others.
+/// The identity of a location.
 #[inline]
 pub(crate) fn address(location: StaticLocation) -> usize {
     std::ptr::from_ref(location).addr()
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_location_has_one_number_on_every_thread() {
+    fn each_location_has_one_index_on_every_thread() {
         let table = Locations::default();
         let places = [Location::caller(), Location::caller()];
         let (mut one, mut other) = (KnownLocations::new(), KnownLocations::new());

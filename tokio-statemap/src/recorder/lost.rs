@@ -1,24 +1,26 @@
-//! The account of the events that are not there.
+//! The events that were emitted but are not kept.
 
 use std::fmt;
 
 /// How many events were emitted but are not kept, by cause.
 ///
-/// Every event that a hook saw while recording was on is either kept or counted here.
+/// Every event that a hook sees while recording is on is either kept or counted here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lost {
-    /// Refused, as `max_events` were there already (`keep = "first"`).
+    /// Events refused because `max_events` were kept already (`keep = "first"`).
     pub refused_events: u64,
-    /// Dropped for newer ones, as more than `max_events` came (`keep = "last"`). This is what a
-    /// flight recorder does by design; what they said about tasks that still live is kept.
+    /// Events dropped in favour of newer ones, because more than `max_events` were recorded (`keep
+    /// = "last"`). A flight recorder does this by design; what the dropped events say about tasks
+    /// that are still alive is kept.
     pub dropped_events: u64,
-    /// Emitted from within a hook of ours on the same thread, say by an allocator that spawns.
+    /// Events emitted from within one of this crate's hooks on the same thread, for example by an
+    /// allocator that spawns.
     pub reentrant_events: u64,
 }
 
 impl Lost {
-    /// How it is said that events were dropped for newer ones.
+    /// The cause shown for dropped events.
     pub(crate) const OLDEST_DROPPED: &'static str = "max_events, oldest dropped";
 
     /// The sum over all causes.
@@ -30,7 +32,7 @@ impl Lost {
 }
 
 impl fmt::Display for Lost {
-    /// `0 events lost`, or say `12 events lost: max_events`.
+    /// Writes `0 events lost`, or for example `12 events lost: max_events`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.total();
         let plural = if total == 1 { "" } else { "s" };

@@ -1,10 +1,10 @@
-//! The hot path: what a hook does, from the look whether anything is recorded to the record in the
-//! thread's buffer; and how what is kept stays within its bounds.
+//! The recorder: the path from a runtime hook to a record in memory, and retention at `max_events`.
 //!
-//! [`hooks`] is what they do. [`mode`] says whether there is anything to do, [`record`] is what they
-//! write, [`buffer`] where, and [`thread`] how they find it; [`store`] is where full buffers go,
-//! [`bounds`] drops what is too much, and [`live_tasks`] remembers it. [`windows`] says from when to when
-//! all of this goes on, and [`late`] who was there before.
+//! [`tokio_hooks`] adapts Tokio's hooks and [`events`] has what each of them records. [`mode`]
+//! decides whether there is anything to do; [`record`] is the 16-byte record; [`thread_recorder`]
+//! is what a thread writes it with. [`store`] takes full chunks, [`retention`] evicts the oldest,
+//! and [`live_tasks`] keeps what evicted records say about tasks that are still alive. [`windows`]
+//! starts and stops recording; [`late_tasks`] are the tasks spawned before it started.
 
 mod boxed;
 pub(crate) mod clock;
@@ -49,44 +49,44 @@ pub(crate) use crate::recorder::tokio_hooks::TokioHooks;
 pub(crate) use crate::recorder::windows::{Window, Windows};
 use crate::util::sync::lock;
 
-/// All that the hooks of one runtime share.
+/// The state shared by all hooks of one runtime.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     id: RecorderId,
     mode: RecorderMode,
-    /// Of the last window.
+    /// The late tasks of the current window.
     late: Mutex<Arc<LateTasks>>,
-    /// Whether a hook came while nothing was recorded.
-    missed: AtomicBool,
+    /// Whether a hook ran while nothing was recorded.
+    ran_while_off: AtomicBool,
     pub(crate) clock: Clock,
     pub(crate) config: CollectorConfig,
     pub(crate) locations: Locations,
     pub(crate) roots: Roots,
     pub(crate) store: Mutex<Store>,
-    /// Also held while records are dropped, so that a snapshot finds each of them either still in
-    /// the store or already here.
+    /// Also locked during eviction, so that a snapshot finds each record either still in the store
+    /// or already applied here.
     pub(crate) live_tasks: Mutex<LiveTasks>,
-    /// What is being dropped, by whoever has this; kept for its memory, as hooks do the dropping.
-    dropping: Mutex<Vec<Segment>>,
+    /// The segments being evicted. Locked by whoever evicts; kept for its memory, as hooks evict.
+    eviction: Mutex<Vec<Segment>>,
     pub(crate) windows: Mutex<Windows>,
-    /// Of the runtime, if it has one, as soon as that is known.
+    /// The runtime's name, if it has one, once known.
     pub(crate) runtime_name: OnceLock<String>,
-    /// Set once a hook ran inside the runtime.
-    is_known: OnceLock<()>,
+    /// Set by the first hook that runs inside the runtime.
+    runtime_is_known: OnceLock<()>,
     buffers: Mutex<Vec<&'static Buffer>>,
-    /// Boxed, as they are handed on and a thread is a kilobyte.
+    /// Thread recorders of threads that ended. Boxed, as they move between threads and are large.
     #[expect(clippy::vec_box)]
     idle_thread_recorders: Mutex<Vec<Box<ThreadRecorder>>>,
-    /// For threads that are ending and have no thread-local values any more.
-    orphans: Mutex<Option<Box<ThreadRecorder>>>,
+    /// Used by threads whose thread-local values are destroyed.
+    fallback: Mutex<Option<Box<ThreadRecorder>>>,
     streams: AtomicU32,
     dropped_events: AtomicU64,
-    /// What a drain found to be more than `max_events`, with `keep = "first"`.
+    /// Events beyond `max_events` that a drain found, with `keep = "first"`.
     refused_at_drain: AtomicU64,
     reentrant_events: AtomicU64,
 }
 
-/// Never 0, and never used again.
+/// Never 0, and never reused.
 type RecorderId = u64;
 
 impl Recorder {
@@ -96,19 +96,19 @@ impl Recorder {
             id: IDS.fetch_add(1, Ordering::Relaxed),
             mode: RecorderMode::new(),
             late: Mutex::new(Arc::new(LateTasks::new())),
-            missed: AtomicBool::new(false),
+            ran_while_off: AtomicBool::new(false),
             clock: Clock::new(),
             locations: Locations::default(),
             roots: Roots::default(),
             store: Mutex::new(Store::new(retention::chunk_records(&config), config.max_events)),
             live_tasks: Mutex::default(),
-            dropping: Mutex::default(),
+            eviction: Mutex::default(),
             windows: Mutex::default(),
             runtime_name: OnceLock::new(),
-            is_known: OnceLock::new(),
+            runtime_is_known: OnceLock::new(),
             buffers: Mutex::default(),
             idle_thread_recorders: Mutex::default(),
-            orphans: Mutex::default(),
+            fallback: Mutex::default(),
             streams: AtomicU32::new(0),
             dropped_events: AtomicU64::new(0),
             refused_at_drain: AtomicU64::new(0),
@@ -117,7 +117,7 @@ impl Recorder {
         })
     }
 
-    /// UTC at the first start, since the Unix epoch.
+    /// UTC at the start of the first window, since the Unix epoch.
     pub(crate) fn utc_at_zero(&self) -> Duration {
         let first = lock(&self.windows).all.first().map(|window| window.from);
         let since_clock = first.map_or(0, |ticks| self.clock.scale().ns(ticks));
@@ -134,13 +134,13 @@ impl Recorder {
         ThreadRecorder::new(buffer, writer)
     }
 
-    /// Takes back the thread of a thread that ends.
+    /// Takes back the recorder of a thread that ends.
     pub(crate) fn retire(&self, mut thread: Box<ThreadRecorder>) {
         if thread.buffer.is_used() {
-            // The live_tasks needn't remember the thread.
+            // `LiveTasks` can forget the thread.
             thread.push(self, self.clock.ticks(), Kind::End, 0);
         }
-        thread.hand_on(self.new_stream(), self);
+        thread.reassign(self.new_stream(), self);
         lock(&self.idle_thread_recorders).push(thread);
     }
 

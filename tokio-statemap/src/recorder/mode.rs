@@ -1,25 +1,26 @@
-//! What hooks have to do: those of one recorder, and those of whatever recorder.
+//! The recording mode: of each recorder, and of all recorders together.
 //!
-//! Most programs have one recorder. So that a hook of theirs needn't go from its closure to its recorder
-//! to learn that there is nothing to do, or which thread is meant, all recorders have one static in
-//! common, which says it at once. Where there are several, it may say that each is to be asked.
+//! Most programs have one recorder. So that a hook doesn't have to follow the pointer from its
+//! closure to its recorder to find out that there is nothing to do, or which window is current, one
+//! static holds the mode of the only recorder. With several recorders it can say that each has to
+//! be checked.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use crate::util::sync::lock;
 
-/// What the hooks of one recorder have to do.
+/// What the hooks of one recorder do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Mode {
     /// Nothing is recorded.
     Off,
-    /// Everything is.
+    /// All events are recorded.
     On,
-    /// `max_events` are there, and `keep = "first"`: events are only counted.
+    /// `max_events` are kept, and `keep = "first"`: events are only counted.
     Full,
-    /// Everything is recorded, by the TSC: most hooks need to do no more than to add a record to their
+    /// All events are recorded, and the clock is the TSC: most hooks only add a record to their
     /// thread's buffer.
     FastPath,
 }
@@ -28,75 +29,75 @@ impl Mode {
     const ALL: [Self; 4] = [Self::Off, Self::On, Self::Full, Self::FastPath];
 }
 
-/// What the hooks of whatever recorder have to do.
+/// What the hooks of all recorders do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Common {
-    /// What [`Mode::Off`] says, of every recorder.
+pub(crate) enum GlobalMode {
+    /// Every recorder is in [`Mode::Off`].
     Off,
-    /// What [`Mode::Full`] says, of the only recorder there is.
+    /// There is one recorder, in [`Mode::Full`].
     Full,
-    /// What [`Mode::FastPath`] says, of the only recorder there is.
+    /// There is one recorder, in [`Mode::FastPath`].
     FastPath(WindowId),
-    /// Each recorder is to be asked.
+    /// The mode of each recorder has to be checked.
     CheckEach,
 }
 
-/// A window of recording of one recorder: never 0, and never used again. An recorder has one from the
-/// start, though nothing is recorded yet.
+/// Identifies a window of recording of one recorder: never 0, and never reused. A recorder has one
+/// from the start, even before recording is started.
 ///
-/// This is what hooks know an recorder by: what a thread was before a window began, say which worker,
-/// it needn't be any more, and so it has to ask for all that anew.
+/// A hook identifies a recorder by it: what a thread knew in an earlier window, such as which
+/// worker it is, may have changed since, so it has to be looked up again.
 pub(crate) type WindowId = u64;
 
-/// [`Common`]: 0 if off, the number of the window if plain, its complement if full.
-static COMMON: OwnLine<AtomicI64> = OwnLine(AtomicI64::new(0));
+/// [`GlobalMode`]: 0 for off, the window id for the fast path, its complement for full.
+static GLOBAL: OwnLine<AtomicI64> = OwnLine(AtomicI64::new(0));
 const CHECK_EACH: i64 = i64::MIN;
 
-/// In a line of a cache that nothing else is in: what every hook of every thread reads must not be
-/// taken from it by whoever writes what happens to be linked beside it. Lines are of 64 bytes, or
-/// of 128, or fetched by twos.
+/// A value alone in its cache line. Every hook of every thread reads it, so a write to a neighbour
+/// that the linker placed next to it must not invalidate the line. Lines are 64 or 128 bytes, or
+/// fetched in pairs.
 #[repr(align(128))]
 struct OwnLine<T>(T);
 
-/// All recorders there are, each by its last window.
+/// All recorders, each by its current window.
 static RECORDERS: Mutex<Vec<(WindowId, Mode)>> = Mutex::new(Vec::new());
 
-/// What the hooks of whatever recorder have to do now.
+/// What the hooks of all recorders do now.
 #[inline]
-pub(crate) fn common() -> Common {
-    decode(COMMON.0.load(Ordering::Relaxed))
+pub(crate) fn global() -> GlobalMode {
+    decode(GLOBAL.0.load(Ordering::Relaxed))
 }
 
 #[inline]
-fn decode(common: i64) -> Common {
-    match common {
-        window @ 1.. => Common::FastPath(window as u64),
-        0 => Common::Off,
-        CHECK_EACH => Common::CheckEach,
-        _ => Common::Full,
+fn decode(global: i64) -> GlobalMode {
+    match global {
+        window @ 1.. => GlobalMode::FastPath(window as u64),
+        0 => GlobalMode::Off,
+        CHECK_EACH => GlobalMode::CheckEach,
+        _ => GlobalMode::Full,
     }
 }
 
-/// Whether there is only one recorder, and it is full since this window. No window is 0, and so none is
-/// full since then.
+/// Whether there is one recorder, and it is full since `window`. No window is 0, so 0 is never
+/// full.
 #[inline]
 pub(crate) fn is_only_and_full(window: WindowId) -> bool {
-    COMMON.0.load(Ordering::Relaxed) == full(window)
+    GLOBAL.0.load(Ordering::Relaxed) == full(window)
 }
 
 fn full(window: WindowId) -> i64 {
     !(window as i64)
 }
 
-/// The mode of one recorder, and its last window.
+/// The mode of one recorder, and its current window.
 #[derive(Debug)]
 pub(crate) struct RecorderMode(AtomicU64);
 
-/// So much of it is the mode, the rest the window.
+/// The mode takes this many bits, the window id the rest.
 const MODE_BITS: u32 = 2;
 
 impl RecorderMode {
-    /// That of a new recorder: off.
+    /// For a new recorder: off.
     pub(crate) fn new() -> Self {
         let window = new_window();
         let mut recorders = lock(&RECORDERS);
@@ -122,7 +123,7 @@ impl RecorderMode {
         (both >> MODE_BITS, Mode::ALL[mode % Mode::ALL.len()])
     }
 
-    /// Changes it, if `change` says to what.
+    /// Sets the mode that `change` returns for the current one, if any.
     pub(crate) fn change(&self, change: impl FnOnce(Mode) -> Option<Mode>) {
         let recorders = lock(&RECORDERS);
         let (window, mode) = self.get_both();
@@ -131,7 +132,7 @@ impl RecorderMode {
         }
     }
 
-    /// Begins another window, in this mode.
+    /// Begins a new window in `mode`.
     pub(crate) fn begin_window(&self, mode: Mode) {
         self.set(lock(&RECORDERS), (new_window(), mode));
     }
@@ -162,10 +163,10 @@ impl Drop for RecorderMode {
 }
 
 fn publish(recorders: &[(WindowId, Mode)]) {
-    COMMON.0.store(in_common(recorders), Ordering::Release);
+    GLOBAL.0.store(encode(recorders), Ordering::Release);
 }
 
-fn in_common(recorders: &[(WindowId, Mode)]) -> i64 {
+fn encode(recorders: &[(WindowId, Mode)]) -> i64 {
     match *recorders {
         [(window, Mode::FastPath)] => window as i64,
         [(window, Mode::Full)] => full(window),
@@ -179,31 +180,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_engine_among_others_is_asked_itself() {
+    fn one_recorder_among_several_is_checked_itself() {
         let (one, other) = (RecorderMode::new(), RecorderMode::new());
         assert_ne!(one.window(), other.window());
         one.change(|_| Some(Mode::FastPath));
         assert_eq!((one.get(), other.get()), (Mode::FastPath, Mode::Off));
-        assert_eq!(common(), Common::CheckEach);
+        assert_eq!(global(), GlobalMode::CheckEach);
         one.change(|mode| (mode == Mode::On).then_some(Mode::Full));
         assert_eq!(one.get(), Mode::FastPath);
     }
 
     #[test]
-    fn what_all_have_in_common_is_said_of_one() {
-        let said = |recorders: &[(WindowId, Mode)]| decode(in_common(recorders));
-        assert_eq!(said(&[]), Common::Off);
-        assert_eq!(said(&[(3, Mode::FastPath)]), Common::FastPath(3));
-        assert_eq!(said(&[(3, Mode::Full)]), Common::Full);
-        assert_eq!(in_common(&[(3, Mode::Full)]), full(3));
-        assert_ne!(in_common(&[]), full(0));
-        assert_eq!(said(&[(3, Mode::On)]), Common::CheckEach);
-        assert_eq!(said(&[(3, Mode::Off), (4, Mode::Off)]), Common::Off);
-        assert_eq!(said(&[(3, Mode::Off), (4, Mode::FastPath)]), Common::CheckEach);
+    fn the_global_mode_is_that_of_the_only_recorder() {
+        let mode_of = |recorders: &[(WindowId, Mode)]| decode(encode(recorders));
+        assert_eq!(mode_of(&[]), GlobalMode::Off);
+        assert_eq!(mode_of(&[(3, Mode::FastPath)]), GlobalMode::FastPath(3));
+        assert_eq!(mode_of(&[(3, Mode::Full)]), GlobalMode::Full);
+        assert_eq!(encode(&[(3, Mode::Full)]), full(3));
+        assert_ne!(encode(&[]), full(0));
+        assert_eq!(mode_of(&[(3, Mode::On)]), GlobalMode::CheckEach);
+        assert_eq!(mode_of(&[(3, Mode::Off), (4, Mode::Off)]), GlobalMode::Off);
+        assert_eq!(mode_of(&[(3, Mode::Off), (4, Mode::FastPath)]), GlobalMode::CheckEach);
     }
 
     #[test]
-    fn no_window_is_taken_for_another() {
+    fn window_ids_are_unique() {
         let mode = RecorderMode::new();
         let mut windows = vec![mode.window()];
         for next in Mode::ALL {

@@ -1,4 +1,4 @@
-//! The future that `block_on` drives, seen.
+//! The future passed to `block_on`, recorded.
 
 use std::future::Future;
 use std::panic::Location;
@@ -8,10 +8,10 @@ use std::task::{Context, Poll};
 
 use crate::recorder::Recorder;
 use crate::recorder::record::ROOT;
-use crate::recorder::worker::RootPlace;
+use crate::recorder::worker::RootWorker;
 
 pin_project_lite::pin_project! {
-    /// A future around the root future, which tells of its polls as Tokio's hooks do of a task's.
+    /// A wrapper around the root future that records its polls, as Tokio's hooks do for tasks.
     #[derive(Debug)]
     pub struct Root<F> {
         #[pin]
@@ -21,7 +21,7 @@ pin_project_lite::pin_project! {
 }
 
 impl<F> Root<F> {
-    /// Around `future`, which stands at `location`; with no recorder nothing is told.
+    /// Wraps `future`, located at `location`. Without a recorder nothing is recorded.
     pub(crate) fn new(
         future: F,
         location: &'static Location<'static>,
@@ -30,9 +30,9 @@ impl<F> Root<F> {
         let tracked = recorder.filter(|recorder| recorder.config.trace_target.tracks_tasks());
         let seen = tracked.map(|recorder| {
             let seen = RootRecorder {
-                number: recorder.roots.enter(location),
+                number: recorder.roots.acquire(location),
                 recorder: Arc::clone(recorder),
-                place: RootPlace::new(),
+                worker: RootWorker::new(),
             };
             let located = recorder.config.include_spawn_location.then_some(location);
             recorder.task_spawned(seen.id(), located);
@@ -50,15 +50,15 @@ impl<F: Future> Future for Root<F> {
         let Some(seen) = this.seen else {
             return this.future.poll(cx);
         };
-        if !seen.place.is_known() {
-            // Here the thread is inside the runtime for certain.
+        if !seen.worker.is_known() {
+            // During a poll the thread is always inside the runtime.
             if let Ok(handle) = tokio::runtime::Handle::try_current() {
-                seen.recorder.belongs_to(&handle);
-                seen.place.learn(&handle);
+                seen.recorder.set_runtime(&handle);
+                seen.worker.set_runtime(&handle);
             }
         }
-        seen.recorder.root_poll_started(seen.id(), seen.place.worker());
-        // Told on unwinding too.
+        seen.recorder.root_poll_started(seen.id(), seen.worker.get());
+        // A guard, so that the end is recorded on unwinding too.
         let ends = PollEndGuard(seen);
         let polled = this.future.poll(cx);
         drop(ends);
@@ -69,12 +69,12 @@ impl<F: Future> Future for Root<F> {
     }
 }
 
-/// What makes a root future visible; dropping it is the future's end.
+/// Records one root future; dropping it records the termination.
 #[derive(Debug)]
 struct RootRecorder {
     recorder: Arc<Recorder>,
     number: u32,
-    place: RootPlace,
+    worker: RootWorker,
 }
 
 impl RootRecorder {
@@ -86,7 +86,7 @@ impl RootRecorder {
 impl Drop for RootRecorder {
     fn drop(&mut self) {
         self.recorder.task_terminated(self.id());
-        self.recorder.roots.leave(self.number);
+        self.recorder.roots.release(self.number);
     }
 }
 
@@ -94,6 +94,6 @@ struct PollEndGuard<'a>(&'a RootRecorder);
 
 impl Drop for PollEndGuard<'_> {
     fn drop(&mut self) {
-        self.0.recorder.root_poll_ended(self.0.id(), self.0.place.worker());
+        self.0.recorder.root_poll_ended(self.0.id(), self.0.worker.get());
     }
 }

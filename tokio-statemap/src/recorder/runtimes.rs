@@ -1,4 +1,4 @@
-//! Which recorder belongs to the runtime that a thread is in.
+//! The recorder of the current runtime.
 
 use std::sync::{Arc, Mutex, Weak};
 
@@ -9,15 +9,15 @@ use crate::util::sync::lock;
 
 static RUNTIMES: Mutex<Vec<(Id, Weak<Recorder>)>> = Mutex::new(Vec::new());
 
-/// Registers `recorder` as the one of the runtime `id`.
+/// Registers `recorder` as that of the runtime `id`.
 pub(crate) fn register(id: Id, recorder: &Arc<Recorder>) {
     let mut runtimes = lock(&RUNTIMES);
-    // Tokio gives an id again once its runtime is gone.
+    // Tokio may reuse the id of a runtime that was dropped.
     runtimes.retain(|(other, recorder)| *other != id && recorder.strong_count() > 0);
     runtimes.push((id, Arc::downgrade(recorder)));
 }
 
-/// The recorder of the runtime that this thread is in, if there is one.
+/// The recorder of the runtime that the current thread is in, if it is recorded.
 pub(crate) fn current() -> Option<Arc<Recorder>> {
     let id = Handle::try_current().ok()?.id();
     let runtimes = lock(&RUNTIMES);

@@ -7,8 +7,8 @@ use crate::recorder::clock::KeepU64;
 
 /// The number that `id` displays.
 ///
-/// `tokio::task::Id` has no accessor for it, but it is `Hash`, and what it feeds to a hasher is
-/// that number; [`check_casts`] checks that this is so.
+/// `tokio::task::Id` has no accessor for it, but implements `Hash`, and feeds that number to the
+/// hasher; [`check_casts`] verifies this.
 #[cfg_attr(not(tokio_unstable), allow(dead_code))]
 #[inline]
 pub(crate) fn number(id: tokio::task::Id) -> u64 {
@@ -19,11 +19,11 @@ pub(crate) fn number(id: tokio::task::Id) -> u64 {
 
 /// Checks that a `tokio::task::Id` can be read as the `u64` that it displays.
 ///
-/// [`register_hooks`](crate::register_hooks) does so by itself.
+/// [`register_hooks`](crate::register_hooks) calls this itself.
 ///
 /// # Errors
 ///
-/// [`InvalidCasts`] if a future version of Tokio made its ids something else.
+/// Returns [`InvalidCasts`] if the version of Tokio in use represents ids differently.
 ///
 /// # Examples
 ///
@@ -38,12 +38,12 @@ pub fn check_casts() -> Result<(), InvalidCasts> {
 }
 
 fn ids_are_what_they_display() -> bool {
-    // Only a task has an id, and only a runtime makes one. A future that is never polled will do.
+    // Only tasks have ids, and only a runtime spawns tasks. A future that is never polled suffices.
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().build() else {
-        return true; // no runtime can be built: nobody will have a task
+        return true; // no runtime can be built, so there are no tasks
     };
     let ids = [runtime.spawn(async {}).id(), runtime.spawn(async {}).id()];
-    // Within another runtime it must not be dropped the common way, which may wait.
+    // Dropping a runtime can block, which is not allowed inside another runtime.
     runtime.shutdown_background();
     ids.iter().all(|&id| number(id).to_string() == id.to_string())
 }
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn so_they_are_within_a_runtime() {
+    async fn ids_are_the_numbers_they_display_within_a_runtime() {
         assert!(super::ids_are_what_they_display());
     }
 }

@@ -1,4 +1,4 @@
-//! Windows of recording, as the hooks of a runtime see them.
+//! Windows of recording, as seen by the hooks of a runtime.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn runtime(mut builder: Builder, config: CollectorConfig) -> (Arc<Recorder>, Run
     (recorder, builder.build().expect("a runtime"))
 }
 
-/// So many tasks that yield until `done`.
+/// Spawns `tasks` tasks that yield until `done`.
 fn yield_until(done: &Arc<AtomicBool>, tasks: usize) -> Vec<tokio::task::JoinHandle<()>> {
     let yields = |_| {
         let done = Arc::clone(done);
@@ -42,9 +42,9 @@ fn notes(recorder: &Recorder) -> usize {
     records.filter(|record| !record.is_event()).count()
 }
 
-/// However often they are polled, and however many they are.
+/// Also with many tasks that are polled often.
 #[test]
-fn a_task_from_before_the_window_is_introduced_once() {
+fn the_origin_of_a_late_task_is_recorded_once() {
     const TASKS: usize = 200;
     let config = CollectorConfig { schedule_latency: false, ..CollectorConfig::default() };
     let (recorder, runtime) = runtime(Builder::new_current_thread(), config);
@@ -64,7 +64,7 @@ fn a_task_from_before_the_window_is_introduced_once() {
             assert!(polls > 100_000 * window, "{polls}");
             assert_eq!(timeline.tasks.len(), TASKS);
             assert!(timeline.tasks.iter().all(|task| task.location.is_some()));
-            // Where it was spawned, and who it is; and which worker the thread is.
+            // A location and an origin for each task, and the worker of the thread.
             let notes = notes(&recorder);
             assert!(notes <= window * (2 * TASKS + 4), "{notes} notes in {window} windows");
         }
@@ -76,7 +76,7 @@ fn a_task_from_before_the_window_is_introduced_once() {
 }
 
 #[test]
-fn a_task_that_is_spawned_in_a_late_window_needs_no_introduction() {
+fn a_task_spawned_in_a_window_needs_no_origin_record() {
     let (recorder, runtime) = runtime(Builder::new_current_thread(), CollectorConfig::default());
     runtime.block_on(async {
         tokio::spawn(yield_now()).await.expect("it ends");
@@ -89,10 +89,10 @@ fn a_task_that_is_spawned_in_a_late_window_needs_no_introduction() {
     assert!(notes < 10, "{notes} notes on 1000 tasks whose spawn was recorded");
 }
 
-/// A task whose spawn was seen an instant before the window began has a location all the same, though
-/// another with a smaller number was spawned an instant after.
+/// A task whose spawn hook ran just before the window began has a location too, even if a task with
+/// a smaller id was spawned just after.
 #[test]
-fn a_window_that_opens_amid_spawns_misses_nobody() {
+fn a_window_that_opens_amid_spawns_misses_no_task() {
     for round in 0..40 {
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(4);
@@ -148,7 +148,7 @@ fn keep_first(max_events: usize) -> CollectorConfig {
 }
 
 #[test]
-fn what_was_drained_of_threads_that_ended_is_forgotten() {
+fn drained_threads_that_ended_are_forgotten() {
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(1).thread_keep_alive(Duration::ZERO);
     let (recorder, runtime) = runtime(builder, keep_first(1_000_000));
@@ -164,7 +164,7 @@ fn what_was_drained_of_threads_that_ended_is_forgotten() {
     assert!(streams <= 1, "{streams} of threads that ended");
 }
 
-/// A thread that did nothing but have its events refused leaves nothing behind.
+/// A thread whose events are all refused takes no memory once it ended.
 #[test]
 fn threads_that_end_while_it_is_full_take_no_memory() {
     let mut builder = Builder::new_multi_thread();
@@ -190,16 +190,16 @@ fn threads_that_end_while_it_is_full_take_no_memory() {
     assert_eq!(records().0, before);
 }
 
-/// Adds so many events to `recorder`, of which none is a thread's any more.
+/// Emits `events` events to `recorder`.
 fn emit(recorder: &Arc<Recorder>, events: u64) {
     for id in 1..=events {
         recorder.task_spawned(id, None);
     }
 }
 
-/// The store has a chunk before whoever handed it over counts it.
+/// The store receives a chunk before the thread that handed it over checks `max_events`.
 #[test]
-fn what_was_drained_before_it_was_counted_is_not_counted() {
+fn chunks_drained_before_the_check_do_not_count() {
     let recorder = Recorder::new(keep_first(100));
     recorder.start();
     for _ in 0..5 {
@@ -217,7 +217,7 @@ fn what_was_drained_before_it_was_counted_is_not_counted() {
 }
 
 #[test]
-fn a_start_beside_a_drain_never_leaves_it_full() {
+fn a_start_during_a_drain_never_leaves_it_full() {
     const ROUNDS: usize = 5_000;
     let recorder = Recorder::new(keep_first(4));
     let (begun, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -230,7 +230,7 @@ fn a_start_beside_a_drain_never_leaves_it_full() {
         scope.spawn(|| {
             for round in 1..=ROUNDS {
                 wait_for(&begun, round);
-                // So that it comes at any moment of the drain.
+                // At a different moment of the drain each round.
                 (0..round * 7 % 3000).for_each(|_| std::hint::spin_loop());
                 recorder.start();
                 ended.store(round, Ordering::SeqCst);
@@ -247,14 +247,14 @@ fn a_start_beside_a_drain_never_leaves_it_full() {
             wait_for(&ended, round);
             let mode = recorder.mode.get();
             if mode == Mode::Full {
-                begun.store(ROUNDS, Ordering::SeqCst); // so that the other thread ends
+                begun.store(ROUNDS, Ordering::SeqCst); // lets the other thread end
                 panic!("round {round}: it is full of nothing");
             }
         }
     });
 }
 
-/// The window ends when it is full, and a drain opens another.
+/// A window ends when the store is full, and a drain begins the next.
 #[test]
 fn full_is_a_gap() {
     let recorder = Recorder::new(keep_first(10));
@@ -270,7 +270,7 @@ fn full_is_a_gap() {
     assert_eq!(Snapshot::take(&recorder, true).events().len(), 10);
     let open = lock(&recorder.windows).all.clone();
     assert_eq!((open.len(), open[0], open[1].to), (2, closed[0], None));
-    // A start has no effect while it records, full or not; a stop ends it.
+    // Starting has no effect while recording is on, full or not; stopping ends it.
     recorder.start();
     emit(&recorder, 12);
     recorder.flush();
@@ -283,7 +283,8 @@ fn full_is_a_gap() {
     assert!(lock(&recorder.windows).all.iter().all(|window| window.to.is_some()));
 }
 
-/// Threads that end while nothing is recorded leave a note of that. It is no part of what was recorded.
+/// A thread that ends while recording is stopped writes a note, which must not extend the
+/// recording.
 #[test]
 fn a_thread_that_ends_while_it_is_stopped_moves_no_edge() {
     for keep in [Keep::First, Keep::Last] {
@@ -312,7 +313,7 @@ fn a_thread_that_ends_while_it_is_stopped_moves_no_edge() {
             poll.await.expect("it ends");
             threads_end();
             let snapshot = Snapshot::take(&recorder, false);
-            // The clock's scale is known better each time.
+            // The clock's scale gets more accurate with time.
             let moved_ns = snapshot.end_ns.abs_diff(stopped_ns);
             assert!(moved_ns < 1_000_000, "{keep:?}: {moved_ns}");
             recorder.start();

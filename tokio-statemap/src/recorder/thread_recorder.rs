@@ -1,4 +1,4 @@
-//! What one thread keeps for one collector, and how a hook finds it.
+//! The per-thread state of a recorder, and how a hook finds it.
 
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
@@ -12,35 +12,36 @@ use crate::recorder::record::{Kind, Record};
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::segment::{StreamId, Writer};
 use crate::recorder::{Recorder, RecorderId};
-use crate::sys::chunk::PenHolder;
+use crate::sys::chunk::WriterCell;
 
-/// No task has this number.
+/// The id of no task.
 const NO_TASK: u64 = u64::MAX;
 
-/// What one thread keeps for one collector: its buffer, and what it needn't ask again.
+/// What one thread keeps for one recorder: its buffer, and cached state.
 #[derive(Debug)]
 pub(crate) struct ThreadRecorder {
     pub(crate) buffer: &'static Buffer,
-    /// Writes the buffer's chunk. None while `HOT` has it.
+    /// Writes to the buffer's chunk. `None` while lent to `HOT`.
     writer: Option<Writer>,
-    /// How many records of that chunk are no events.
+    /// How many records of that chunk are notes.
     notes: usize,
-    /// The address of the records that are dropped next, so that they are at hand by then.
-    dropped_next: usize,
+    /// The address of the records that are evicted next, to prefetch them.
+    prefetch_address: usize,
     pub(crate) locations: KnownLocations,
-    /// The window that what is below was noted in.
+    /// The window in which the fields below were set.
     window: WindowId,
-    /// The worker that was noted last, be it in a window before.
+    /// The worker that was recorded last, possibly in an earlier window.
     pub(crate) worker: Option<u32>,
-    /// Whether the thread may be another worker by now, or none any more.
+    /// Whether the thread may have become another worker, or stopped being one.
     pub(crate) worker_is_stale: bool,
-    /// Whether the worker was noted in a window before.
-    pub(crate) worker_is_of_before: bool,
-    /// The task whose poll started last.
+    /// Whether `worker` was recorded in an earlier window.
+    pub(crate) worker_is_from_earlier: bool,
+    /// The task polled last.
     pub(crate) polled: u64,
-    /// The location of the last spawn: its address, and its number.
+    /// The location of the last spawn: its address, and its index.
     pub(crate) location: (usize, LocationId),
-    /// Tasks from before the window. None while `HOT` has it, and before the first window.
+    /// The tasks spawned before the window. `None` while lent to `HOT`, and before the first
+    /// window.
     late: Option<Arc<LateTasks>>,
 }
 
@@ -50,46 +51,46 @@ impl ThreadRecorder {
             buffer,
             writer: Some(writer),
             notes: 0,
-            dropped_next: 0,
+            prefetch_address: 0,
             locations: KnownLocations::new(),
             window: 0,
             worker: None,
             worker_is_stale: true,
-            worker_is_of_before: false,
+            worker_is_from_earlier: false,
             polled: NO_TASK,
             location: (0, 0),
             late: None,
         })
     }
 
-    /// Enters the window that `recorder` is in, if it hasn't. Whatever the thread did since the one before,
-    /// nobody saw it: it may have lost its worker, and got another.
+    /// Enters the recorder's current window, if it is a new one. Nothing was recorded in between,
+    /// so the thread may have become another worker.
     fn enter_window(&mut self, recorder: &Recorder) {
         let window = recorder.mode.window();
         if self.window != window {
             self.late = Some(recorder.late());
             self.worker_is_stale = true;
-            self.worker_is_of_before = self.worker.is_some();
+            self.worker_is_from_earlier = self.worker.is_some();
             self.polled = NO_TASK;
             self.window = window;
         }
     }
 
-    /// Whether the task `id` is to be origin_recorded, from now on not any more.
-    pub(crate) fn records_origin_of(&self, id: u64) -> bool {
-        self.late.as_ref().is_some_and(|late| late.records_origin_of(id))
+    /// Whether the caller has to record the origin of task `id`.
+    pub(crate) fn claim_origin(&self, id: u64) -> bool {
+        self.late.as_ref().is_some_and(|late| late.claim_origin(id))
     }
 
-    /// Makes it the thread of another thread.
-    pub(crate) fn hand_on(&mut self, stream: StreamId, recorder: &Recorder) {
-        self.buffer.hand_on(stream, &recorder.store);
+    /// Reassigns this recorder to another thread.
+    pub(crate) fn reassign(&mut self, stream: StreamId, recorder: &Recorder) {
+        self.buffer.reassign(stream, &recorder.store);
         recorder.after_drain();
         self.window = 0;
         self.worker = None;
         self.late = None;
     }
 
-    /// Adds a record; a full chunk is handed over first.
+    /// Adds a record. Hands a full chunk over first.
     #[inline]
     pub(crate) fn push(&mut self, recorder: &Recorder, ticks: u64, kind: Kind, payload: u64) {
         let record = Record::new(ticks, kind, payload);
@@ -106,37 +107,38 @@ impl ThreadRecorder {
         let Some(full) = self.writer.take() else { return self.buffer.refuse() };
         self.buffer.hand_over(full, self.notes, &recorder.store);
         self.notes = 0;
-        // First, as its memory is at hand then, to go on with.
+        // First, so that the chunk of an evicted block can be filled next while it is in the cache.
         recorder.after_drain();
-        let writer = self.buffer.go_on(&recorder.store);
+        let writer = self.buffer.next_writer(&recorder.store);
         if !writer.push(record) && record.is_event() {
-            self.buffer.refuse(); // it can't be: the chunk is empty
+            self.buffer.refuse(); // unreachable: the chunk is empty
         }
-        // If none are dropped, what is at hand anyway.
-        self.dropped_next = recorder.dropped_next().unwrap_or(writer.chunk().address());
+        // Without an eviction, an address that is in the cache anyway.
+        self.prefetch_address = recorder.next_evicted_address().unwrap_or(writer.chunk().address());
         self.writer = Some(writer);
     }
 }
 
-/// Why a hook found no thread.
+/// Why a hook can't use its thread recorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NotAtHand {
-    /// The thread is ending and its thread-local values are terminated.
-    TerminatedIds,
-    /// A hook runs on this thread already, below this one.
-    Busy,
+pub(crate) enum Unavailable {
+    /// The thread is ending and its thread-local values are destroyed.
+    Destroyed,
+    /// A hook is already running on this thread, below this one.
+    Reentrant,
 }
 
-/// In place of a thread's, while there is none.
-static NO_BUFFER: Buffer = Buffer::nobodys();
+/// A placeholder while a thread has no buffer.
+static NO_BUFFER: Buffer = Buffer::unassigned();
 
 thread_local! {
-    /// What most hooks need of `THREAD_RECORDERS`, in cells that need no destructor and no look whether it ran.
+    /// What most hooks need of `THREAD_RECORDERS`, in cells that need no destructor and no check
+    /// for it.
     static HOT: Hot = const { Hot {
         window: Cell::new(0),
         worker_in: Cell::new(0),
         polled: Cell::new(NO_TASK),
-        writer: PenHolder::new(),
+        writer: WriterCell::new(),
         late_below: Cell::new(0),
         location: Cell::new((0, 0)),
         buffer: Cell::new(&NO_BUFFER),
@@ -145,40 +147,41 @@ thread_local! {
     static THREAD_RECORDERS: RefCell<ThreadRecorders> = const { RefCell::new(ThreadRecorders { last: None, others: Vec::new() }) };
 }
 
-/// Of the thread that was used last: enough to add a record to it where nothing else is to be done.
+/// The state of the recorder that this thread used last: enough to add a record on the fast path.
 ///
-/// What a poll needs comes first, so that it is in one line of a cache.
+/// The fields that a poll needs come first, so that they share a cache line.
 #[repr(C, align(64))]
 struct Hot {
-    /// The window that the thread is in. 0 if there is no thread, or while more is done with it.
+    /// The window that the thread is in. 0 if there is none, and while the slow path runs.
     window: Cell<WindowId>,
-    /// The same, but also 0 while it isn't noted which worker the thread is.
+    /// The same, but 0 while it is unknown which worker the thread is.
     worker_in: Cell<WindowId>,
-    /// The task whose poll started last.
+    /// The task polled last.
     polled: Cell<u64>,
-    /// The thread's, while `window` isn't 0.
-    writer: PenHolder<Record>,
-    /// Tasks with smaller numbers may live since before the window. Most times 0.
+    /// The thread's writer, while `window` isn't 0.
+    writer: WriterCell<Record>,
+    /// Tasks with smaller ids may have been spawned before the window. 0 if none were.
     late_below: Cell<u64>,
-    /// The location of the last spawn: its address, and its number.
+    /// The location of the last spawn: its address, and its index.
     location: Cell<(usize, LocationId)>,
     buffer: Cell<&'static Buffer>,
-    /// The thread's, while `window` isn't 0.
+    /// The thread's late tasks, while `window` isn't 0.
     late: ManuallyDrop<Cell<Option<Arc<LateTasks>>>>,
 }
 
-// Each of these does something with this thread's thread of an recorder, if that is the thread used last,
-// is in the window that is meant, and has room. If not, nothing was done. What is to be recorded is
-// asked for last: to the compiler a thread-local is a call, and what is known before it has to be saved.
+// Each of these acts on this thread's recorder if that is the one used last, its window is `window`
+// and its chunk has room. Otherwise it returns `false`, without any effect. The closures that
+// compute the record are called last: to the compiler a thread-local access is a call, and values
+// computed before it have to be saved across it.
 
-/// Adds a record of a thread whose worker is noted.
+/// Adds a record, if it is known which worker the thread is.
 #[inline]
-pub(crate) fn push_of_worker(window: WindowId, record: impl FnOnce() -> Record) -> bool {
+pub(crate) fn push_if_worker_known(window: WindowId, record: impl FnOnce() -> Record) -> bool {
     HOT.with(|hot| hot.worker_in.get() == window && hot.push(record()))
 }
 
-/// The same with the start of a poll, whose record is told the task's number. Not if that task may live
-/// since before the window.
+/// Adds the start of a poll, unless the task may have been spawned before the window. `record` is
+/// passed the task's id.
 #[inline]
 pub(crate) fn push_poll_start(
     window: WindowId,
@@ -188,7 +191,7 @@ pub(crate) fn push_poll_start(
     push_poll_start_if(window, |hot| Some(id()).filter(|&id| id >= hot.late_below.get()), record)
 }
 
-/// The same if that task lives since before the window, and was origin_recorded in it.
+/// The same for a task that was spawned before the window and whose origin was recorded in it.
 #[inline]
 pub(crate) fn push_late_poll_start(
     window: WindowId,
@@ -217,10 +220,11 @@ fn push_poll_start_if(
     })
 }
 
-/// Adds the end of a task, whose record comes with its number.
+/// Adds the termination of a task; `record` also returns its id.
 ///
-/// One that isn't polled may be the run loop of a worker, which terminates after `block_in_place`
-/// took its worker away: the thread is none from then on.
+/// If the task is not the one being polled, it may be a worker's run loop, which terminates after
+/// `block_in_place` moved the worker to another thread: whether this thread is a worker is unknown
+/// then.
 #[inline]
 pub(crate) fn push_end(window: WindowId, record: impl FnOnce() -> (Record, u64)) -> bool {
     HOT.with(|hot| {
@@ -236,8 +240,8 @@ pub(crate) fn push_end(window: WindowId, record: impl FnOnce() -> (Record, u64))
     })
 }
 
-/// Adds the spawn of a task, if its location is that of the last one; `record` is told the
-/// location's number.
+/// Adds the spawn of a task, if its location is the same as that of the last spawn; `record` is
+/// passed the location's index.
 #[inline]
 pub(crate) fn push_spawn(
     window: WindowId,
@@ -253,7 +257,7 @@ pub(crate) fn push_spawn(
     })
 }
 
-/// Only counts an event that is not kept, if the thread is in the window that is meant.
+/// Counts a refused event, if `is_meant` accepts the thread's window.
 #[inline]
 pub(crate) fn refuse_if(is_meant: impl FnOnce(WindowId) -> bool) -> bool {
     HOT.with(|hot| {
@@ -271,7 +275,7 @@ impl Hot {
         self.writer.push(record)
     }
 
-    /// Whether the task `id`, which lives since before the window, was origin_recorded in it.
+    /// Whether the origin of task `id`, spawned before the window, was recorded in it.
     #[inline]
     fn is_origin_recorded(&self, id: u64) -> bool {
         let late = self.late.take();
@@ -280,10 +284,10 @@ impl Hot {
         is_origin_recorded
     }
 
-    /// Gives back what it has of `thread`, if that is the one it is of; it is of none from then on.
+    /// Returns what was lent by `thread`, if it was the one; afterwards nothing is lent.
     #[inline]
     fn give_back(&self, thread: &mut ThreadRecorder) {
-        // No other thread ever was in that window.
+        // A window id belongs to one thread recorder of this thread.
         if self.window.get() == thread.window && thread.window != 0 {
             self.window.set(0);
             thread.worker_is_stale |= self.worker_in.replace(0) != thread.window;
@@ -293,7 +297,7 @@ impl Hot {
         }
     }
 
-    /// Lets `f` do what it will with `thread`; nobody else gets at it meanwhile.
+    /// Calls `f` with `thread`, then lends it to the fast path.
     #[inline]
     fn lend<R>(
         &self,
@@ -305,7 +309,7 @@ impl Hot {
         thread.enter_window(recorder);
         let result = f(thread);
         self.writer.replace(thread.writer.take());
-        self.writer.fetch(thread.dropped_next);
+        self.writer.fetch(thread.prefetch_address);
         self.worker_in.set(if thread.worker_is_stale { 0 } else { thread.window });
         self.polled.set(thread.polled);
         self.location.set(thread.location);
@@ -317,20 +321,20 @@ impl Hot {
     }
 }
 
-/// The thread_recorders of one thread: one for each collector whose hooks ran here.
+/// The recorders of one thread: one for each `Recorder` whose hooks ran here.
 struct ThreadRecorders {
-    last: Option<Entry>,
-    others: Vec<Entry>,
+    last: Option<RecorderEntry>,
+    others: Vec<RecorderEntry>,
 }
 
-struct Entry {
-    engine_id: RecorderId,
+struct RecorderEntry {
+    recorder_id: RecorderId,
     recorder: Weak<Recorder>,
     thread: Option<Box<ThreadRecorder>>,
 }
 
-impl Entry {
-    /// Has the thread to itself again.
+impl RecorderEntry {
+    /// Ends the lending to the fast path.
     fn take_back(&mut self) {
         if let Some(thread) = &mut self.thread {
             HOT.with(|hot| hot.give_back(thread));
@@ -338,7 +342,7 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for RecorderEntry {
     fn drop(&mut self) {
         self.take_back();
         if let (Some(recorder), Some(thread)) = (self.recorder.upgrade(), self.thread.take()) {
@@ -347,61 +351,62 @@ impl Drop for Entry {
     }
 }
 
-/// Calls `f` with this thread's thread of `recorder`.
+/// Calls `f` with this thread's recorder for `recorder`.
 ///
-/// From then on [`push_of_worker`] and the like find it.
+/// From then on the fast path ([`push_if_worker_known`] and the like) uses it.
 #[inline]
 pub(crate) fn with<R>(
     recorder: &Arc<Recorder>,
     f: impl FnOnce(&mut ThreadRecorder) -> R,
-) -> Result<R, NotAtHand> {
+) -> Result<R, Unavailable> {
     THREAD_RECORDERS
         .try_with(|thread_recorders| {
             let mut thread_recorders =
-                thread_recorders.try_borrow_mut().map_err(|_| NotAtHand::Busy)?;
-            // `f` is called in one place, so that it is compiled into it.
-            if thread_recorders.last.as_ref().is_none_or(|entry| entry.engine_id != recorder.id) {
+                thread_recorders.try_borrow_mut().map_err(|_| Unavailable::Reentrant)?;
+            // `f` is called in one place only, so that it is inlined.
+            if thread_recorders.last.as_ref().is_none_or(|entry| entry.recorder_id != recorder.id) {
                 thread_recorders.find(recorder);
             }
             match &mut thread_recorders.last {
-                Some(Entry { thread: Some(thread), .. }) => {
+                Some(RecorderEntry { thread: Some(thread), .. }) => {
                     Ok(HOT.with(|hot| hot.lend(recorder, thread, f)))
                 }
-                _ => Err(NotAtHand::TerminatedIds),
+                _ => Err(Unavailable::Destroyed),
             }
         })
-        .map_err(|_| NotAtHand::TerminatedIds)?
+        .map_err(|_| Unavailable::Destroyed)?
 }
 
-/// Gives this thread's thread of `recorder` back: the thread is about to end.
+/// Gives back this thread's recorder for `recorder`, as the thread is about to end.
 ///
-/// Its end would do so too, but Tokio's threads wait there for one another, each with its buffer.
+/// The thread-local's destructor would do so too, but Tokio's threads wait for each other before it
+/// runs, each with its buffer.
 pub(crate) fn give_back(recorder: &Recorder) {
     let taken = THREAD_RECORDERS.try_with(|thread_recorders| {
         let mut thread_recorders = thread_recorders.try_borrow_mut().ok()?;
-        if thread_recorders.last.as_ref().is_some_and(|entry| entry.engine_id == recorder.id) {
+        if thread_recorders.last.as_ref().is_some_and(|entry| entry.recorder_id == recorder.id) {
             return thread_recorders.last.take();
         }
         let place =
-            thread_recorders.others.iter().position(|entry| entry.engine_id == recorder.id)?;
+            thread_recorders.others.iter().position(|entry| entry.recorder_id == recorder.id)?;
         Some(thread_recorders.others.swap_remove(place))
     });
-    // Only now, as it may call hooks.
+    // After the borrow ended, as dropping it may call hooks.
     drop(taken);
 }
 
 impl ThreadRecorders {
-    /// Makes the thread of `recorder` the last one used, or makes it.
+    /// Makes the recorder for `recorder` the last used one, and creates it if necessary.
     #[cold]
     #[inline(never)]
     fn find(&mut self, recorder: &Arc<Recorder>) {
-        // Collectors come and go on a thread that runs tests: what they left is taken out.
+        // A test thread sees many collectors; the entries of dropped ones are removed.
         self.others.retain(|entry| entry.recorder.strong_count() > 0);
-        let place = self.others.iter().position(|entry| entry.engine_id == recorder.id);
+        let place = self.others.iter().position(|entry| entry.recorder_id == recorder.id);
         let entry = match place {
             Some(place) => self.others.swap_remove(place),
-            None => Entry {
-                engine_id: recorder.id,
+            None => RecorderEntry {
+                recorder_id: recorder.id,
                 recorder: Arc::downgrade(recorder),
                 thread: Some(recorder.new_thread_recorder()),
             },

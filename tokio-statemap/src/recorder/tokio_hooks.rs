@@ -1,4 +1,4 @@
-//! What the hooks record.
+//! The adapter from Tokio's hooks to the recorder.
 
 #[cfg(all(test, tokio_unstable, target_os = "linux"))]
 mod stack_tests;
@@ -18,22 +18,22 @@ use crate::recorder::mode::WindowId;
 #[cfg(tokio_unstable)]
 use crate::recorder::task_id::number;
 
-/// What the hooks say to an recorder.
+/// The recorder's side of each runtime hook.
 #[derive(Clone)]
 pub(crate) struct TokioHooks {
     recorder: Arc<Recorder>,
 }
 
-/// A method for each hook. They are no trait's on purpose: what a trait's inline methods call, other
-/// crates might call, too, and rustc has such functions and statics looked up in a table when they are
-/// used (the GOT). Its line of the cache and the prediction of such a jump are terminated by the next poll of
-/// a task that does anything. What only this crate can call is jumped to where it is.
+/// A method for each hook. They are inherent methods on purpose: what an inline method of a trait
+/// calls may be called by other crates too, so rustc looks such functions and statics up in a table
+/// (the GOT). That cache line, and the prediction of the indirect jump, are evicted by the next
+/// poll of a task that does any work. What only this crate can call is called directly.
 impl TokioHooks {
     pub(crate) fn of(recorder: &Arc<Recorder>) -> Self {
         Self { recorder: Arc::clone(recorder) }
     }
 
-    /// Whether the hooks of tasks, and those of workers' parks, are wanted at all.
+    /// Whether task hooks, and park hooks, are needed at all.
     pub(crate) fn wants(&self) -> (bool, bool) {
         let target = self.recorder.config.trace_target;
         (target.tracks_tasks(), target.tracks_workers())
@@ -82,8 +82,8 @@ impl TokioHooks {
     }
 }
 
-/// What the hooks of tasks do, each in a function of its own (see [`Recorder::hook`]): most times add
-/// a record, and all there is to do where that isn't enough.
+/// The fast and the slow path of the task hooks, each in a function of its own (see
+/// [`Recorder::hook`]).
 #[cfg(tokio_unstable)]
 impl TokioHooks {
     #[inline(never)]

@@ -1,7 +1,8 @@
 //! The windows of recording: when one begins, and when it ends.
 //!
-//! One ends when recording is stopped, and with `keep = "first"` when `max_events` are there: from then
-//! on nothing is known of anyone. Another begins when recording is started, or what was there is drained.
+//! A window ends when recording is stopped, and with `keep = "first"` when `max_events` are kept:
+//! nothing is known about what happens afterwards. The next begins when recording is started, or
+//! after a drain.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -11,27 +12,27 @@ use crate::recorder::late_tasks::{self, LateTasks};
 use crate::recorder::mode::Mode;
 use crate::util::sync::{lock, try_lock};
 
-/// A stretch of time in which was recorded, in ticks.
+/// A period of time in which events were recorded, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) from: u64,
-    /// `None` while it lasts.
+    /// `None` while it is open.
     pub(crate) to: Option<u64>,
 }
 
-/// All of them, and what decides whether another begins. Whoever has them to itself is the only one who
-/// changes the mode.
+/// All windows, and what decides whether another begins. The mode is only changed while this is
+/// locked.
 #[derive(Debug, Default)]
 pub(crate) struct Windows {
     pub(crate) all: Vec<Window>,
-    /// Whether recording was started, and not stopped.
+    /// Whether recording is started.
     is_wanted: bool,
-    /// Whether `max_events` are there, with `keep = "first"`, and weren't drained.
+    /// Whether `max_events` are kept, with `keep = "first"`, and were not drained.
     is_full: bool,
 }
 
 impl Windows {
-    /// Whether events are refused, if any come.
+    /// Whether events are refused.
     pub(crate) fn are_full(&self) -> bool {
         self.is_full
     }
@@ -44,7 +45,7 @@ impl Windows {
 }
 
 impl Recorder {
-    /// Begins to record. Without effect while it does.
+    /// Starts recording. Has no effect if it is started.
     pub(crate) fn start(&self) {
         let mut windows = lock(&self.windows);
         if std::mem::replace(&mut windows.is_wanted, true) {
@@ -56,7 +57,7 @@ impl Recorder {
         }
     }
 
-    /// Ceases to record. Without effect unless it does.
+    /// Stops recording. Has no effect if it is stopped.
     pub(crate) fn stop(&self) {
         let mut windows = lock(&self.windows);
         if std::mem::replace(&mut windows.is_wanted, false) {
@@ -65,16 +66,16 @@ impl Recorder {
         }
     }
 
-    /// Ends the window if `max_events` are there. A hook doesn't wait for whoever has the windows: it
-    /// looks again when the next chunk is full.
+    /// Ends the window if `max_events` are kept. A hook doesn't wait for the lock on the windows:
+    /// it checks again when the next chunk is full.
     pub(crate) fn end_if_full(&self) {
         let max_events = self.config.max_events as u64;
-        // Not for each chunk both.
+        // Checked first, as it needs only the store's lock.
         if lock(&self.store).events() < max_events {
             return;
         }
         let Some(mut windows) = try_lock(&self.windows) else { return };
-        // It may just have been drained.
+        // A drain may have emptied the store since.
         if windows.is_full || lock(&self.store).events() < max_events {
             return;
         }
@@ -85,8 +86,8 @@ impl Recorder {
         }
     }
 
-    /// Goes on if it was full, and what was there is drained.
-    pub(crate) fn go_on_if_drained(&self) {
+    /// Begins a new window after a drain, if the store was full.
+    pub(crate) fn resume_if_drained(&self) {
         let mut windows = lock(&self.windows);
         let was_full = windows.is_full;
         windows.is_full = was_full && lock(&self.store).events() >= self.config.max_events as u64;
@@ -96,41 +97,41 @@ impl Recorder {
     }
 
     fn begin_window(&self, windows: &mut Windows) {
-        // Until it is known who may live since before: anyone.
+        // Every task may be late, until an upper bound is known.
         let late = Arc::new(LateTasks::new());
-        // Not dropped with the lock held: hooks wait for it.
+        // Dropped after the lock is released: hooks wait for it.
         let _before = std::mem::replace(&mut *lock(&self.late), Arc::clone(&late));
         let is_first = windows.all.is_empty();
         windows.all.push(Window { from: self.clock.ticks(), to: None });
         self.mode.begin_window(if self.clock.is_tsc() { Mode::FastPath } else { Mode::On });
-        // A spawn either is recorded from here on, or is seen to have been missed.
+        // Each spawn is either recorded from here on, or sets `ran_while_off`.
         fence(Ordering::SeqCst);
-        if is_first && !self.missed.load(Ordering::Relaxed) {
-            late.are_below(0);
-        } else if let Some(id) = late_tasks::next_task_number() {
-            late.are_below(id);
+        if is_first && !self.ran_while_off.load(Ordering::Relaxed) {
+            late.set_below(0);
+        } else if let Some(id) = late_tasks::next_task_id() {
+            late.set_below(id);
         }
     }
 
-    /// What is known of tasks from before the last window.
+    /// The late tasks of the current window.
     pub(crate) fn late(&self) -> Arc<LateTasks> {
         Arc::clone(&lock(&self.late))
     }
 
-    /// Says that tasks may live before the first start.
+    /// Declares that tasks may be spawned before the first start.
     pub(crate) fn expect_late_start(&self) {
-        self.missed.store(true, Ordering::Relaxed);
+        self.ran_while_off.store(true, Ordering::Relaxed);
     }
 
-    /// The same, of a hook that finds that nothing is recorded.
-    pub(crate) fn miss(&self) {
-        if !self.missed.load(Ordering::Relaxed) {
-            self.missed.store(true, Ordering::Relaxed);
+    /// Called by a hook that runs while nothing is recorded.
+    pub(crate) fn mark_ran_while_off(&self) {
+        if !self.ran_while_off.load(Ordering::Relaxed) {
+            self.ran_while_off.store(true, Ordering::Relaxed);
             fence(Ordering::SeqCst);
         }
     }
 
-    /// Whether recording was started, and not stopped. While it is full nothing is recorded all the same.
+    /// Whether recording is started. While the store is full nothing is recorded all the same.
     pub(crate) fn is_recording(&self) -> bool {
         self.mode.get() != Mode::Off
     }

@@ -1,18 +1,17 @@
 //! Which worker a thread is.
 //!
-//! `tokio::runtime::worker_index` says of which worker's loop a thread is in. In a hook before a poll, and
-//! in those around a park, that is the one it is. At other times it may have lost it to another thread,
-//! by `block_in_place`, or the loop may be another runtime's.
+//! `tokio::runtime::worker_index` is the index of the worker whose run loop the thread is in.
+//! Before a poll, and around a park, the thread is that worker. At other times `block_in_place` may
+//! have moved the worker to another thread, or the run loop may belong to another runtime.
 
 use tokio::runtime::{Handle, RuntimeFlavor, worker_index};
 
-/// Which worker the thread is at the end of a poll, in which it may have lost it.
+/// The worker that the thread is after a poll, during which it may have lost it.
 pub(crate) fn after_poll() -> Option<usize> {
     worker_index().filter(|&index| is_this_thread(index))
 }
 
-/// Whether this thread is the worker `index` of the runtime that it is in: whether it took the worker's
-/// core last.
+/// Whether this thread is the worker `index` of the current runtime: the last to take its core.
 fn is_this_thread(index: usize) -> bool {
     #[cfg(tokio_unstable)]
     {
@@ -23,7 +22,8 @@ fn is_this_thread(index: usize) -> bool {
             index < metrics.num_workers() && metrics.worker_thread_id(index) == Some(thread)
         })
     }
-    // Nobody tells. The ends of polls aren't told either, and in most programs it is.
+    // Without task hooks there is no way to tell, and ends of polls are not recorded. In most
+    // programs it is.
     #[cfg(not(tokio_unstable))]
     {
         let _ = index;
@@ -31,25 +31,25 @@ fn is_this_thread(index: usize) -> bool {
     }
 }
 
-/// Where a root future is polled.
+/// Which worker polls a root future.
 #[derive(Debug)]
-pub(crate) struct RootPlace {
-    /// Whether `block_on` was called within the poll of a task. Then the thread is in the loop of a worker
-    /// that was taken away from it, be it another runtime's, and `worker_index` says that one's, if there is
-    /// none here.
+pub(crate) struct RootWorker {
+    /// Whether `block_on` was called within a task's poll. The thread is then in the run loop of a
+    /// worker that was moved to another thread, possibly of another runtime, and `worker_index`
+    /// returns its index if this runtime has no worker here.
     is_within_poll: bool,
-    /// Whether the runtime has workers that are threads of their own.
+    /// Whether the runtime's workers are threads of their own.
     has_threads: Option<bool>,
 }
 
-impl RootPlace {
-    /// That of a future that `block_on` is about to drive.
+impl RootWorker {
+    /// For a future that `block_on` is about to poll.
     pub(crate) fn new() -> Self {
         Self { is_within_poll: tokio::task::try_id().is_some(), has_threads: None }
     }
 
-    /// Learns which runtime the future is in, the first time it is polled.
-    pub(crate) fn learn(&mut self, handle: &Handle) {
+    /// Looks up the runtime that the future is in, on its first poll.
+    pub(crate) fn set_runtime(&mut self, handle: &Handle) {
         let has_threads = handle.runtime_flavor() != RuntimeFlavor::CurrentThread;
         self.has_threads = Some(has_threads);
     }
@@ -58,13 +58,13 @@ impl RootPlace {
         self.has_threads.is_some()
     }
 
-    /// The worker that the thread is now, of the runtime that the future is in. Of several threads in
-    /// `block_on` of a `current_thread` runtime only one is.
-    pub(crate) fn worker(&self) -> Option<usize> {
+    /// The worker that the thread currently is, in the future's runtime. If several threads are in
+    /// `block_on` of a `current_thread` runtime, only one of them is the worker.
+    pub(crate) fn get(&self) -> Option<usize> {
         if self.has_threads != Some(false) {
             return None;
         }
-        // Of such a runtime there is one.
+        // A `current_thread` runtime has a single worker.
         let index = worker_index().filter(|&index| index == 0);
         index.filter(|&index| !self.is_within_poll || is_this_thread(index))
     }

@@ -152,13 +152,13 @@ impl<T> fmt::Debug for ChunkWriter<T> {
 ///
 /// Along with what is written, as much is fetched from other memory, which is to be read when the
 /// chunk is full: so that it needn't be waited for then.
-pub(crate) struct PenHolder<T> {
+pub(crate) struct WriterCell<T> {
     writer: ManuallyDrop<Cell<Option<ChunkWriter<T>>>>,
     /// An address.
     fetched: Cell<usize>,
 }
 
-impl<T: Copy> PenHolder<T> {
+impl<T: Copy> WriterCell<T> {
     pub(crate) const fn new() -> Self {
         Self { writer: ManuallyDrop::new(Cell::new(None)), fetched: Cell::new(0) }
     }
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_pen_is_written_with_where_it_lies() {
-        let holder = PenHolder::<u64>::new();
+        let holder = WriterCell::<u64>::new();
         assert!(!holder.push(1), "there is no writer");
         let writer = writer(1);
         let chunk = Arc::clone(writer.chunk());

@@ -1,19 +1,19 @@
-//! Who was polled of late.
+//! The tasks that were polled recently.
 
 use crate::recorder::boxed::boxed_array;
 use crate::recorder::record::{Kind, Record};
 
-/// The ends of the polls that came last, by the lower bits of the task's number: a small cache.
+/// The most recent ends of polls, by the lower bits of the task id: a direct-mapped cache.
 #[derive(Clone, Debug)]
-pub(super) struct RecentlyPolled(Box<[Record; Self::PLACES]>);
+pub(super) struct RecentlyPolled(Box<[Record; Self::SLOTS]>);
 
 impl RecentlyPolled {
-    pub(super) const PLACES: usize = 1024;
+    pub(super) const SLOTS: usize = 1024;
 
-    /// What comes after the whole polls that `records` begin with, of tasks that are here.
+    /// Skips the whole polls at the start of `records` whose tasks are in the cache.
     pub(super) fn skip_known<'a>(&self, mut records: &'a [Record]) -> &'a [Record] {
         while let [start, end, rest @ ..] = records {
-            let known = self.0[end.payload() as usize % Self::PLACES];
+            let known = self.0[end.payload() as usize % Self::SLOTS];
             if !(known.says_the_same_as(*end) && start.starts_poll_to(*end)) {
                 break;
             }
@@ -22,26 +22,26 @@ impl RecentlyPolled {
         records
     }
 
-    /// Whether `id` wasn't here; it is now.
-    pub(super) fn is_news(&mut self, id: u64) -> bool {
-        let place = &mut self.0[id as usize % Self::PLACES];
+    /// Adds `id`. Returns whether it was not in the cache.
+    pub(super) fn insert(&mut self, id: u64) -> bool {
+        let place = &mut self.0[id as usize % Self::SLOTS];
         let end = Record::new(0, Kind::PollEnd, id);
         !std::mem::replace(place, end).says_the_same_as(end)
     }
 
-    /// Nobody is here any more.
+    /// Removes all tasks.
     pub(super) fn clear(&mut self) {
-        self.0.fill(nobody());
+        self.0.fill(empty());
     }
 }
 
-/// No end of a poll.
-fn nobody() -> Record {
+/// A record that is no end of a poll.
+fn empty() -> Record {
     Record::new(0, Kind::Stream, u64::MAX)
 }
 
 impl Default for RecentlyPolled {
     fn default() -> Self {
-        Self(boxed_array(nobody()))
+        Self(boxed_array(empty()))
     }
 }

@@ -1,21 +1,22 @@
-//! A hash table of few bytes an entry, which needs hardly any stack.
+//! A hash table with few bytes per entry, which needs hardly any stack.
 
-/// What is known of a task, in 16 bytes.
+/// The state of a task, in 16 bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Packed {
-    /// [`NONE`] if there is none.
+pub(super) struct PackedTask {
+    /// [`NONE`] if it has none.
     pub(super) parent: u64,
-    /// [`NO_LOCATION`] if it isn't known.
+    /// [`NO_LOCATION`] if it is unknown.
     pub(super) location: u32,
-    /// The window that it was last seen in, and whether it was polled (the lowest bit).
+    /// The index of the window in which it was last seen, and whether it was polled (the lowest
+    /// bit).
     window_polled: u32,
 }
 
-/// No task has this number.
+/// The id of no task.
 pub(super) const NONE: u64 = u64::MAX;
 pub(super) const NO_LOCATION: u32 = u32::MAX;
 
-impl Packed {
+impl PackedTask {
     pub(super) const NEW: Self = Self { parent: NONE, location: NO_LOCATION, window_polled: 0 };
 
     pub(super) fn is_polled(&self) -> bool {
@@ -35,23 +36,23 @@ impl Packed {
     }
 }
 
-/// A task and what is known of it: 24 bytes, as there may be millions.
+/// A task and its state: 24 bytes, as there may be millions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// [`NONE`] if there is no task here.
+    /// [`NONE`] if the slot is free.
     pub(super) id: u64,
-    pub(super) task: Packed,
+    pub(super) task: PackedTask,
 }
 
 impl Entry {
-    pub(super) const EMPTY: Self = Self { id: NONE, task: Packed::NEW };
+    pub(super) const EMPTY: Self = Self { id: NONE, task: PackedTask::NEW };
 }
 
-/// Tasks by their numbers: each is where its hash says, or in the next places that were taken.
+/// Tasks by id, in an open-addressed hash table with linear probing.
 ///
-/// Hooks look things up here and add them, on threads that may have little stack: unlike the standard
-/// library's, this has no frames to speak of, and takes 30 bytes an entry when it is as full as it may
-/// be.
+/// Hooks look up and insert tasks here, on threads that may have little stack: unlike the standard
+/// library's map, this needs almost none (the test `a_hook_needs_little_stack` holds hooks to 2
+/// KiB). It takes 30 bytes per entry at its maximum load.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     entries: Box<[Entry]>,
@@ -59,8 +60,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The least number of entries that there is memory for, if for any.
-    const LEAST: usize = 8;
+    /// The minimum number of slots, once there are any.
+    const MIN: usize = 8;
 
     pub(super) fn len(&self) -> usize {
         self.len
@@ -71,7 +72,7 @@ impl Table {
         self.entries.len()
     }
 
-    /// Where `id` is, or else the free place where it would be. There is one.
+    /// The slot of `id`, or the free slot where it would be. There always is one.
     #[inline]
     fn place(&self, id: u64) -> usize {
         let mut place = home(id, self.entries.len());
@@ -88,7 +89,7 @@ impl Table {
     }
 
     #[inline]
-    pub(super) fn get(&self, id: u64) -> Option<&Packed> {
+    pub(super) fn get(&self, id: u64) -> Option<&PackedTask> {
         if self.len == 0 {
             return None;
         }
@@ -97,7 +98,7 @@ impl Table {
     }
 
     #[inline]
-    pub(super) fn get_mut(&mut self, id: u64) -> Option<&mut Packed> {
+    pub(super) fn get_mut(&mut self, id: u64) -> Option<&mut PackedTask> {
         if self.len == 0 {
             return None;
         }
@@ -106,9 +107,9 @@ impl Table {
         if entry.id == id { Some(&mut entry.task) } else { None }
     }
 
-    /// Adds a task that isn't here.
+    /// Adds a task that is not in the table.
     pub(super) fn insert(&mut self, entry: Entry) {
-        // Four of five places: then few are next to one another.
+        // At most four fifths full, so that runs of occupied slots are short.
         if (self.len + 1) * 5 > self.entries.len() * 4 {
             self.resize(larger(self.entries.len()));
         }
@@ -117,7 +118,7 @@ impl Table {
         self.len += 1;
     }
 
-    /// Takes out a task; whether it was here.
+    /// Removes a task. Returns whether it was in the table.
     pub(super) fn remove(&mut self, id: u64) -> bool {
         if self.len == 0 {
             return false;
@@ -127,7 +128,7 @@ impl Table {
             return false;
         }
         self.len -= 1;
-        // Who isn't found any more, as there is a free place before, is moved there.
+        // An entry that can't be found any more, as there is a free slot before it, is moved there.
         let places = self.entries.len();
         let mut place = free;
         loop {
@@ -146,8 +147,8 @@ impl Table {
             }
         }
         self.entries[free] = Entry::EMPTY;
-        if self.len * 4 < places && places > Self::LEAST {
-            self.resize((places / 2).max(Self::LEAST));
+        if self.len * 4 < places && places > Self::MIN {
+            self.resize((places / 2).max(Self::MIN));
         }
         true
     }
@@ -156,8 +157,8 @@ impl Table {
         self.entries.iter().filter(|entry| entry.id != NONE)
     }
 
-    /// Takes out whom `is_kept` says no to.
-    pub(super) fn retain(&mut self, is_kept: &impl Fn(&Packed) -> bool) {
+    /// Removes the tasks that `is_kept` rejects.
+    pub(super) fn retain(&mut self, is_kept: &impl Fn(&PackedTask) -> bool) {
         let mut place = 0;
         let before = std::mem::take(&mut self.len);
         while place < self.entries.len() {
@@ -170,8 +171,8 @@ impl Table {
             place += 1;
         }
         if self.len < before {
-            // Those that are left may not be found where they are.
-            self.resize((self.len * 2).max(Self::LEAST));
+            // Those that are left may not be found in their slots.
+            self.resize((self.len * 2).max(Self::MIN));
         }
     }
 
@@ -192,25 +193,25 @@ impl Table {
     }
 }
 
-/// Where `id` is looked for first, of so many places: fewer than 2³².
+/// The home slot of `id`, of `places` slots: fewer than 2³².
 #[inline]
 fn home(id: u64, places: usize) -> usize {
-    // The upper bits of a product with the golden ratio are far apart for numbers that follow one
-    // another.
+    // Fibonacci hashing: the upper bits of the product with the golden ratio are far apart for
+    // consecutive ids.
     let hash = id.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     ((hash * places as u64) >> 32) as usize
 }
 
-/// How far it is on from one place to another.
+/// The distance from one slot to another, wrapping around.
 #[inline]
 fn distance(from: usize, to: usize, places: usize) -> usize {
     if to >= from { to - from } else { to + places - from }
 }
 
-/// The next larger number of places: a power of two, or one and a half times that.
+/// The next larger number of slots: a power of two, or one and a half times that.
 fn larger(places: usize) -> usize {
-    match places.max(Table::LEAST / 2) {
-        places if places.is_power_of_two() => (places + places / 2).max(Table::LEAST),
+    match places.max(Table::MIN / 2) {
+        places if places.is_power_of_two() => (places + places / 2).max(Table::MIN),
         places => places.next_power_of_two(),
     }
 }
@@ -221,22 +222,22 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn entry(id: u64) -> Entry {
-        Entry { id, task: Packed { location: id as u32, ..Packed::NEW } }
+        Entry { id, task: PackedTask { location: id as u32, ..PackedTask::NEW } }
     }
 
     #[test]
-    fn it_has_what_a_map_has() {
+    fn it_equals_a_map() {
         let mut seed = 1_u64;
         let mut random = |below: u64| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888);
             (seed >> 33) % below
         };
-        // Numbers that are near, and those that have something in common.
+        // Ids that are close together, and ids with a common factor.
         for (range, step) in [(20, 1), (300, 1), (5000, 1), (5000, 1 << 32), (700, 64)] {
             let (mut table, mut map) = (Table::default(), BTreeMap::new());
             for round in 0..20_000_u64 {
                 let id = random(range) * step;
-                // Now more come, then more go.
+                // Phases with more inserts, and phases with more removals.
                 if random(10) < if round % 8000 < 4000 { 7 } else { 3 } {
                     if map.insert(id, ()).is_none() {
                         table.insert(entry(id));
@@ -261,18 +262,18 @@ mod tests {
     }
 
     #[test]
-    fn its_memory_goes_with_its_entries() {
+    fn its_memory_shrinks_with_its_entries() {
         let mut table = Table::default();
         (0..100_000).for_each(|id| table.insert(entry(id)));
         assert!(table.entries.len() <= 200_000);
         (0..100_000).for_each(|id| assert!(table.remove(id)));
-        assert_eq!(table.entries.len(), Table::LEAST);
+        assert_eq!(table.entries.len(), Table::MIN);
     }
 
     #[test]
     fn an_entry_is_small() {
-        assert_eq!((size_of::<Packed>(), size_of::<Entry>()), (16, 24));
-        let mut task = Packed::NEW;
+        assert_eq!((size_of::<PackedTask>(), size_of::<Entry>()), (16, 24));
+        let mut task = PackedTask::NEW;
         task.set_window(77);
         task.set_polled();
         assert!(task.is_polled() && task.window() == 77);

@@ -1,55 +1,55 @@
-//! The tasks that live.
+//! The live tasks.
 
 use crate::recorder::boxed::boxed_array;
 use crate::recorder::live_tasks::LocationId;
-use crate::recorder::live_tasks::table::{Entry, NO_LOCATION, NONE, Packed, Table};
+use crate::recorder::live_tasks::table::{Entry, NO_LOCATION, NONE, PackedTask, Table};
 use crate::recorder::record::ROOT;
 
-/// A task that lived when the last of its dropped records was written.
+/// A task that was alive at the last of its evicted records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LiveTask {
     pub(crate) location: Option<LocationId>,
     pub(crate) parent: Option<u64>,
     pub(crate) polled: bool,
-    /// The window that it was last seen in; it may have ended in a gap since.
+    /// The index of the window in which it was last seen; it may have terminated in a gap since.
     pub(super) window: usize,
-    /// Of a root future, whose number is used again: when it began.
+    /// For a root future, whose number is reused: when it started.
     pub(super) spawned_ticks: u64,
 }
 
-/// Whether a task of the live_tasks lives.
+/// Whether a task is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lives {
-    Surely,
-    /// Recording was stopped since it was seen.
-    Perhaps,
+pub(crate) enum Liveness {
+    Alive,
+    /// Recording was stopped since it was last seen.
+    Unknown,
 }
 
-/// The tasks that live, by their number.
+/// The live tasks, by id.
 ///
-/// Most live so briefly that their end is dropped with their spawn, or soon after. So a new one is
-/// where the lower bits of its number say, and is moved to the others when another one needs its
-/// place.
+/// Most tasks are so short-lived that their termination is evicted together with their spawn, or
+/// soon after. So a new task goes to a direct-mapped cache, and is moved to the tables when another
+/// task needs its slot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TaskMap {
-    /// None until there was one: most programs that keep the first events never drop any.
-    cache: Option<Box<Places>>,
-    others: Others,
-    /// The root futures: seldom more than one.
-    roots: Vec<Root>,
+    /// Allocated on first use: max_len programs with `keep = "first"` never evict.
+    cache: Option<Box<Cache>>,
+    long_lived: LongLived,
+    /// The root futures: rarely more than one.
+    roots: Vec<RootTask>,
 }
 
-type Places = [Entry; TaskMap::CACHE_SLOTS];
+type Cache = [Entry; TaskMap::CACHE_SLOTS];
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Root {
+pub(super) struct RootTask {
     id: u64,
     pub(super) spawned_ticks: u64,
-    pub(super) task: Packed,
+    pub(super) task: PackedTask,
 }
 
 impl TaskMap {
-    /// As many as are spawned in a chunk or two.
+    /// About as many as are spawned in a chunk or two.
     const CACHE_SLOTS: usize = 512;
 
     fn place(id: u64) -> usize {
@@ -63,51 +63,51 @@ impl TaskMap {
         }
         match self.cache.as_ref().map(|cache| &cache[Self::place(id)]) {
             Some(cache) if cache.id == id => Some(cache.task.unpack()),
-            _ => self.others.get(id).map(Packed::unpack),
+            _ => self.long_lived.get(id).map(PackedTask::unpack),
         }
     }
 
-    /// The task `id`, which is no root future. If it isn't here it is from now on, unless it
-    /// `is_gone`.
+    /// The task `id`, which is no root future. It is added if it is unknown, unless
+    /// `is_terminated`.
     #[inline]
     pub(super) fn get_or_add(
         &mut self,
         id: u64,
-        is_gone: impl FnOnce() -> bool,
-    ) -> Option<&mut Packed> {
+        is_terminated: impl FnOnce() -> bool,
+    ) -> Option<&mut PackedTask> {
         let cache = match &mut self.cache {
             Some(cache) => cache,
             none => none.insert(boxed_array(Entry::EMPTY)),
         };
         let place = &mut cache[Self::place(id)];
         if place.id != id {
-            if self.others.has(id) {
-                return self.others.get_mut(id);
+            if self.long_lived.has(id) {
+                return self.long_lived.get_mut(id);
             }
-            if is_gone() {
+            if is_terminated() {
                 return None;
             }
             if place.id != NONE {
-                self.others.insert(*place);
+                self.long_lived.insert(*place);
             }
-            *place = Entry { id, task: Packed::NEW };
+            *place = Entry { id, task: PackedTask::NEW };
         }
         Some(&mut place.task)
     }
 
-    /// The root future `id`. If it isn't here it is from now on.
-    pub(super) fn root(&mut self, id: u64) -> &mut Root {
+    /// The root future `id`. It is added if it is unknown.
+    pub(super) fn root(&mut self, id: u64) -> &mut RootTask {
         let place = match self.roots.iter().position(|root| root.id == id) {
             Some(place) => place,
             None => {
-                self.roots.push(Root { id, spawned_ticks: 0, task: Packed::NEW });
+                self.roots.push(RootTask { id, spawned_ticks: 0, task: PackedTask::NEW });
                 self.roots.len() - 1
             }
         };
         &mut self.roots[place]
     }
 
-    /// Takes out the task `id`; whether it was here.
+    /// Removes the task `id`. Returns whether it was known.
     #[inline]
     pub(super) fn remove(&mut self, id: u64) -> bool {
         if let Some(cache) = &mut self.cache {
@@ -117,42 +117,42 @@ impl TaskMap {
                 return true;
             }
         }
-        self.others.remove(id)
+        self.long_lived.remove(id)
     }
 
-    /// Takes out the root future `id` if it began no later than `ticks`.
+    /// Removes the root future `id` if it started no later than `ticks`.
     pub(super) fn remove_root(&mut self, id: u64, ticks: u64) {
         self.roots.retain(|root| root.id != id || root.spawned_ticks > ticks);
     }
 
-    /// How many there are at most.
-    pub(super) fn most(&self) -> usize {
+    /// An upper bound of the number of tasks.
+    pub(super) fn max_len(&self) -> usize {
         let cache = if self.cache.is_some() { Self::CACHE_SLOTS } else { 0 };
-        cache + self.others.len() + self.roots.len()
+        cache + self.long_lived.len() + self.roots.len()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, LiveTask)> {
         let cache = self.cache.iter().flat_map(|cache| cache.iter().filter(|e| e.id != NONE));
-        let spawned = cache.chain(self.others.iter()).map(|e| (e.id, e.task.unpack()));
+        let spawned = cache.chain(self.long_lived.iter()).map(|e| (e.id, e.task.unpack()));
         let roots = self.roots.iter().map(|root| {
             (root.id, LiveTask { spawned_ticks: root.spawned_ticks, ..root.task.unpack() })
         });
         roots.chain(spawned)
     }
 
-    /// Takes out all that were not seen in `window`.
+    /// Removes all tasks that were not seen in `window`.
     pub(super) fn retain_seen_in(&mut self, window: usize) {
         for place in self.cache.iter_mut().flat_map(|cache| cache.iter_mut()) {
             if place.task.window() != window {
                 place.id = NONE;
             }
         }
-        self.others.retain(&|task| task.window() == window);
+        self.long_lived.retain(&|task| task.window() == window);
         self.roots.retain(|root| root.task.window() == window);
     }
 }
 
-impl Packed {
+impl PackedTask {
     fn unpack(&self) -> LiveTask {
         LiveTask {
             location: Some(self.location).filter(|&location| location != NO_LOCATION),
@@ -169,24 +169,24 @@ impl Packed {
     }
 }
 
-/// The tasks that live longer, in tables of some thousand numbers each: so that none takes long to
-/// grow, as a hook waits for that, and the memory of those that ended is given back.
+/// The longer-lived tasks, in a table per some thousand ids: so that no table takes long to grow,
+/// as a hook waits for that, and memory of terminated tasks is freed.
 #[derive(Clone, Debug, Default)]
-struct Others {
-    /// By rising number; none is empty.
+struct LongLived {
+    /// Sorted by id; none is empty.
     tables: Vec<(u64, Table)>,
 }
 
-impl Others {
-    /// So that a table of tasks which all live is as full as it may be, with 2¹⁴ places.
+impl LongLived {
+    /// If all tasks of a table are alive, it is at its maximum load with 2¹⁴ slots.
     const NUMBERS: u64 = 13_000;
 
-    /// Where the table of `id` is, or else where it would be.
+    /// The index of the table of `id`, or else the index where it would be.
     #[inline]
     fn find(&self, id: u64) -> Result<usize, usize> {
         let number = id / Self::NUMBERS;
         let (mut from, mut to) = (0, self.tables.len());
-        // Most times it is of late.
+        // Usually it is the last.
         if let Some(last) = to.checked_sub(1) {
             match self.tables[last].0 {
                 here if here == number => return Ok(last),
@@ -206,7 +206,7 @@ impl Others {
     }
 
     #[inline]
-    fn get(&self, id: u64) -> Option<&Packed> {
+    fn get(&self, id: u64) -> Option<&PackedTask> {
         match self.find(id) {
             Ok(place) => self.tables[place].1.get(id),
             Err(_) => None,
@@ -219,7 +219,7 @@ impl Others {
     }
 
     #[inline]
-    fn get_mut(&mut self, id: u64) -> Option<&mut Packed> {
+    fn get_mut(&mut self, id: u64) -> Option<&mut PackedTask> {
         match self.find(id) {
             Ok(place) => self.tables[place].1.get_mut(id),
             Err(_) => None,
@@ -255,7 +255,7 @@ impl Others {
         self.tables.iter().flat_map(|(_, table)| table.iter())
     }
 
-    fn retain(&mut self, is_kept: &impl Fn(&Packed) -> bool) {
+    fn retain(&mut self, is_kept: &impl Fn(&PackedTask) -> bool) {
         self.tables.retain_mut(|(_, table)| {
             table.retain(is_kept);
             table.len() > 0
@@ -285,8 +285,8 @@ mod tests {
     }
 
     #[test]
-    fn who_needs_the_same_place_is_here_as_well() {
-        // The second time each is found where it is.
+    fn tasks_that_share_a_slot_are_all_kept() {
+        // The second access finds each of them.
         let tasks = of(&[7, SAME_PLACE, FAR, 7, SAME_PLACE, FAR]);
         assert_eq!(ids(&tasks), [7, SAME_PLACE, FAR]);
         for id in [7, SAME_PLACE, FAR] {
@@ -295,18 +295,18 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_was_here_once() {
+    fn a_task_is_removed_once() {
         let mut tasks = of(&[7, SAME_PLACE, FAR, 8]);
         for id in [SAME_PLACE, 7, FAR] {
             assert!(tasks.remove(id));
             assert!(!tasks.remove(id));
         }
         assert_eq!(ids(&tasks), [8]);
-        assert!(tasks.others.tables.is_empty());
+        assert!(tasks.long_lived.tables.is_empty());
     }
 
     #[test]
-    fn who_is_gone_is_not_added() {
+    fn a_terminated_task_is_not_added() {
         let mut tasks = of(&[7, SAME_PLACE]);
         assert!(tasks.get_or_add(9, || true).is_none());
         assert!(tasks.get_or_add(7, || true).is_some());
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_not_seen_in_a_window_leaves_every_place() {
+    fn tasks_not_seen_in_a_window_are_removed_everywhere() {
         let mut tasks = of(&[7, 8, SAME_PLACE, FAR]);
         tasks.get_or_add(8, || false).unwrap().set_window(1);
         tasks.root(ROOT).task.set_window(1);
@@ -325,10 +325,10 @@ mod tests {
     }
 
     #[test]
-    fn many_take_few_bytes_each() {
+    fn many_tasks_take_few_bytes_each() {
         let all: Vec<u64> = (1000..201_000).collect();
         let tasks = of(&all);
-        let places: usize = tasks.others.tables.iter().map(|(_, table)| table.places()).sum();
+        let places: usize = tasks.long_lived.tables.iter().map(|(_, table)| table.places()).sum();
         let bytes = places * size_of::<Entry>();
         assert!(bytes <= 32 * all.len(), "{bytes}");
         assert_eq!(ids(&tasks), all);

@@ -1,4 +1,4 @@
-//! What was moved on from the threads' buffers, by time.
+//! The blocks of the store, ordered by time.
 
 use std::collections::VecDeque;
 
@@ -6,17 +6,17 @@ use crate::recorder::record::Record;
 use crate::recorder::store::segment::{Segment, SharedChunk};
 use crate::recorder::store::shared_chunk::split_streams;
 
-/// Blocks in the order of their last records.
+/// Blocks, sorted by the time of their last record.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
     by_end: VecDeque<Block>,
-    /// When each begins, in that order, with its events: so that it needn't be asked of all blocks
-    /// which of them are newer than some moment.
+    /// The time at which each block begins and its number of events, sorted: answers how many
+    /// events are newer than a given time without visiting all blocks.
     begins: VecDeque<(u64, u64)>,
     events: u64,
 }
 
-/// TokioHooks that were moved on from a thread's buffer.
+/// Records that were moved out of a thread's buffer.
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) content: Content,
@@ -27,25 +27,25 @@ pub(crate) struct Block {
 
 #[derive(Debug)]
 pub(crate) enum Content {
-    /// Of one stream.
+    /// Records of one stream.
     Single(Segment),
-    /// Of several streams, each run led by a `Stream` note.
+    /// Records of several streams, each run after a `Stream` note.
     Shared(SharedChunk),
 }
 
 impl Blocks {
-    /// With memory for so many.
+    /// Preallocates room for `blocks` blocks.
     pub(crate) fn with_capacity(blocks: usize) -> Self {
         let (by_end, begins) = (VecDeque::with_capacity(blocks), VecDeque::with_capacity(blocks));
         Self { by_end, begins, events: 0 }
     }
 
-    /// Adds what holds so many events; nothing, if it is empty.
+    /// Adds a block with `events` events; nothing if it has no records.
     pub(crate) fn add(&mut self, content: Content, events: u64) {
         let records = content.records();
         let mut ticks = records.iter().map(|record| record.ticks);
         let ends = match &content {
-            // A thread's records are in order.
+            // The records of a thread are sorted by time.
             Content::Single(_) => (ticks.clone().next(), ticks.next_back()),
             Content::Shared(_) => (ticks.clone().min(), ticks.max()),
         };
@@ -57,7 +57,7 @@ impl Blocks {
         self.events += events;
     }
 
-    /// In the order of their ends.
+    /// All blocks, sorted by the time of their last record.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Block> {
         self.by_end.iter()
     }
@@ -66,19 +66,19 @@ impl Blocks {
         self.by_end.get(n)
     }
 
-    /// How many events there are in blocks that begin after `ticks`.
+    /// The number of events in blocks that begin after `ticks`.
     pub(crate) fn events_after(&self, ticks: u64) -> u64 {
         let begun = self.begins.iter().take_while(|&&(first_ticks, _)| first_ticks <= ticks);
         self.events - begun.map(|&(_, events)| events).sum::<u64>()
     }
 
-    /// Takes the first block out that ends no later than `ticks`.
+    /// Removes the first block, if it ends no later than `ticks`.
     pub(crate) fn take_ended(&mut self, ticks: u64) -> Option<Block> {
         let ended = self.by_end.front().is_some_and(|block| block.last_ticks <= ticks);
         if ended { self.remove(0) } else { None }
     }
 
-    /// Takes a block out that begins no later than `ticks`.
+    /// Removes a block that begins no later than `ticks`.
     pub(crate) fn take_begun(&mut self, ticks: u64) -> Option<Block> {
         let &(first_ticks, _) = self.begins.front().filter(|&&(first, _)| first <= ticks)?;
         let place = self.by_end.iter().position(|block| block.first_ticks == first_ticks)?;
@@ -87,8 +87,8 @@ impl Blocks {
 
     fn remove(&mut self, place: usize) -> Option<Block> {
         let block = self.by_end.remove(place)?;
-        // It is one of the first: those that end early begin early. Those that begin at the same time
-        // are told apart by their events, as far as it matters.
+        // It is near the front: blocks that end early begin early. Blocks that begin at the same
+        // time are told apart by their number of events, which is all that matters here.
         let begin = (block.first_ticks, block.events);
         let place = self.begins.iter().position(|&other| other == begin)?;
         self.begins.remove(place);
@@ -97,8 +97,8 @@ impl Blocks {
     }
 }
 
-/// Where in `items` what `is_before` holds for ends: most times at the end of all, and to look for it
-/// elsewhere takes memory that nobody used for long.
+/// The partition point of `items` by `is_before`. Usually it is the end, and a binary search would
+/// touch memory that is no longer in the cache.
 fn place_after<T>(items: &VecDeque<T>, is_before: impl Fn(&T) -> bool) -> usize {
     match items.back() {
         Some(last) if !is_before(last) => items.partition_point(is_before),
@@ -111,7 +111,7 @@ impl Block {
         self.content.records()
     }
 
-    /// All that it holds.
+    /// Appends its runs to `into`.
     pub(crate) fn segments(&self, into: &mut Vec<Segment>) {
         match &self.content {
             Content::Single(segment) => into.push(segment.clone()),
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::recorder::record::Kind;
 
-    /// Blocks from and to these ticks.
+    /// Blocks that begin and end at these ticks.
     fn of(blocks: &[(u64, u64)]) -> Blocks {
         let mut all = Blocks::default();
         for &(from, to) in blocks {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_come_late_are_in_order_all_the_same() {
+    fn late_blocks_are_sorted_in() {
         let mut blocks = of(&[(10, 20), (30, 60), (5, 40), (1, 70), (35, 50)]);
         let ends: Vec<u64> = blocks.iter().map(|block| block.last_ticks).collect();
         assert_eq!(ends, [20, 40, 50, 60, 70]);

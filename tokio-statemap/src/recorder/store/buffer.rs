@@ -1,7 +1,8 @@
-//! A thread's buffer: the chunk that it fills, and how that gets into the store.
+//! A thread's buffer: the chunk that the thread fills, and how it gets into the store.
 //!
-//! When the chunk is full its own thread hands it over as it is, and goes on with another: nothing
-//! is lost, and nothing is copied. Anyone else may read what is there at any time, for a snapshot.
+//! The thread writes records into the chunk in place. When the chunk is full the thread hands it
+//! over to the store as it is, and continues with an empty one: nothing is lost, and nothing is
+//! copied. Other threads can read what was written at any time, for a snapshot.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,47 +12,47 @@ use crate::recorder::store::Store;
 use crate::recorder::store::segment::{Segment, Sequence, SharedChunk, StreamId, Writer};
 use crate::util::sync::lock;
 
-/// A thread's buffer: the thread fills its chunk, and whoever holds the lock of `reader` reads it.
+/// A thread's buffer: the thread fills its chunk; whoever holds the lock of `reader` reads it.
 #[derive(Debug)]
 pub(crate) struct Buffer {
-    /// Events that were refused. Only the buffer's thread writes it, so that no read-modify-write
-    /// is needed.
+    /// The number of refused events. Only the buffer's thread writes it, so no read-modify-write is
+    /// needed.
     refused: AtomicU64,
     reader: Mutex<ReaderState>,
 }
 
-/// What those who read it know.
+/// The state of the reading side.
 #[derive(Debug)]
 struct ReaderState {
     stream: StreamId,
-    /// Of the run that `chunk` holds from `read` on.
+    /// The sequence number of the run that starts at `read`.
     sequence: Sequence,
-    /// The chunk that the thread fills; none if no thread does.
+    /// The chunk that the thread fills; `None` if the buffer has no thread.
     chunk: Option<SharedChunk>,
-    /// How many of its records were moved on.
+    /// How many records of the chunk were read: they are in the store, or evicted.
     read: usize,
 }
 
-/// Buffers that no collector has. One is never freed, so that a hook can have it without counting
-/// who else does; what is handed back is used again.
+/// Buffers that no recorder uses. A buffer is never freed, so that a hook can refer to it without a
+/// reference count; instead it is reused.
 static IDLE: Mutex<Vec<&'static Buffer>> = Mutex::new(Vec::new());
 
 impl Buffer {
-    /// One that no thread fills.
-    pub(crate) const fn nobodys() -> Self {
+    /// A buffer without a thread.
+    pub(crate) const fn unassigned() -> Self {
         let reader = ReaderState { stream: 0, sequence: 0, chunk: None, read: 0 };
         Self { refused: AtomicU64::new(0), reader: Mutex::new(reader) }
     }
 
-    /// One for the thread whose stream is `stream`, that fills `chunk`.
+    /// A buffer for the thread whose stream is `stream`, which fills `chunk`.
     pub(crate) fn take(stream: StreamId, chunk: SharedChunk) -> &'static Self {
         let idle = lock(&IDLE).pop();
-        let buffer = idle.unwrap_or_else(|| Box::leak(Box::new(Self::nobodys())));
+        let buffer = idle.unwrap_or_else(|| Box::leak(Box::new(Self::unassigned())));
         *lock(&buffer.reader) = ReaderState { stream, sequence: 0, chunk: Some(chunk), read: 0 };
         buffer
     }
 
-    /// Takes buffers back that no thread writes to any more.
+    /// Takes back buffers that no thread writes to any more.
     pub(crate) fn give_back(buffers: Vec<&'static Self>) {
         for buffer in &buffers {
             lock(&buffer.reader).chunk = None;
@@ -60,33 +61,34 @@ impl Buffer {
         lock(&IDLE).extend(buffers);
     }
 
-    /// Hands the chunk that `full` wrote over to the store. Returns how many events were moved on. Of
-    /// all that `full` wrote, `notes` were no events. Only the buffer's thread may do so.
+    /// Hands the chunk that `full` wrote over to the store. Returns the number of events moved.
+    /// `notes` is the number of notes among all records of the chunk. Must only be called by the
+    /// buffer's thread.
     pub(crate) fn hand_over(&self, full: Writer, notes: usize, store: &Mutex<Store>) -> u64 {
         let mut reader = lock(&self.reader);
-        drop(full); // so that nobody but the store has the chunk
+        drop(full); // so that only the store has the chunk
         reader.seal(notes, &mut lock(store))
     }
 
-    /// Gives the thread an empty chunk to go on with. Only the buffer's thread may do so, when it
-    /// has none.
-    pub(crate) fn go_on(&self, store: &Mutex<Store>) -> Writer {
+    /// Gives the thread an empty chunk. Must only be called by the buffer's thread, after
+    /// [`hand_over`](Self::hand_over).
+    pub(crate) fn next_writer(&self, store: &Mutex<Store>) -> Writer {
         let empty = lock(store).take_writer();
         lock(&self.reader).chunk = Some(Arc::clone(empty.chunk()));
         empty.claim();
         empty
     }
 
-    /// Counts an event that is not kept.
+    /// Counts a refused event.
     #[inline]
     pub(crate) fn refuse(&self) {
         let refused = self.refused.load(Ordering::Relaxed);
         self.refused.store(refused + 1, Ordering::Relaxed);
     }
 
-    /// Gives the buffer to the thread whose stream is `next`: what it holds goes to the store.
-    /// Returns how many events were moved on.
-    pub(crate) fn hand_on(&self, next: StreamId, store: &Mutex<Store>) -> u64 {
+    /// Reassigns the buffer to the thread whose stream is `next`, after its records are moved to
+    /// the store. Returns the number of events moved.
+    pub(crate) fn reassign(&self, next: StreamId, store: &Mutex<Store>) -> u64 {
         let mut reader = lock(&self.reader);
         let moved = reader.flush(store);
         reader.stream = next;
@@ -94,19 +96,19 @@ impl Buffer {
         moved
     }
 
-    /// Whether its thread ever wrote anything.
+    /// Whether its thread ever wrote a record.
     pub(crate) fn is_used(&self) -> bool {
         let reader = lock(&self.reader);
         reader.sequence > 0 || !reader.unread().is_empty()
     }
 
-    /// Moves all that is there on to the store, though the chunk isn't full. Returns how many events
-    /// that were.
+    /// Moves all records to the store, though the chunk isn't full. Returns the number of events
+    /// moved.
     pub(crate) fn flush(&self, store: &Mutex<Store>) -> u64 {
         lock(&self.reader).flush(store)
     }
 
-    /// Moves what is no later than `until_ticks` out to `into`. Returns how many events went there.
+    /// Moves the records up to `until_ticks` to `into`. Returns the number of events moved.
     pub(crate) fn take_until(&self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
         let mut reader = lock(&self.reader);
         let unread = reader.unread();
@@ -126,7 +128,7 @@ impl ReaderState {
         self.chunk.as_ref().map_or(&[], |chunk| &chunk.items()[self.read..])
     }
 
-    /// The next `n` of what is unread, which is read now.
+    /// Reads the next `n` unread records.
     fn take(&mut self, n: usize) -> Option<Segment> {
         let chunk = self.chunk.as_ref().filter(|_| n > 0)?;
         let range = self.read..self.read + n;
@@ -136,12 +138,12 @@ impl ReaderState {
         Some(segment)
     }
 
-    /// Moves a full chunk on.
+    /// Moves a full chunk to the store.
     fn seal(&mut self, notes: usize, store: &mut Store) -> u64 {
         let unread = self.unread();
         let n = unread.len();
         if n < self.read {
-            // Most of it is elsewhere: the chunk is of more use to whoever fills it next.
+            // Most of it was read already: the rest is copied, so that the chunk can be reused.
             let events = self.copy_unread(store);
             if let Some(chunk) = self.chunk.take() {
                 store.recycle(chunk);
@@ -149,7 +151,7 @@ impl ReaderState {
             self.read = 0;
             return events;
         }
-        // Most times nobody has read any of it, and counting is saved.
+        // Usually none of it was read, and the events needn't be counted.
         let events = if self.read == 0 { (n - notes) as u64 } else { events_in(unread) };
         if let Some(segment) = self.take(n) {
             store.keep(segment, events);
@@ -186,7 +188,7 @@ mod tests {
         all
     }
 
-    /// A buffer with its writer; what is added is the time and whether it's an event.
+    /// A buffer with its writer. The payload of each record added is its time.
     struct Filled {
         store: Mutex<Store>,
         buffer: &'static Buffer,
@@ -212,7 +214,7 @@ mod tests {
             } else {
                 self.moved += self.buffer.hand_over(writer, self.notes, &self.store);
                 self.notes = 0;
-                let next = self.buffer.go_on(&self.store);
+                let next = self.buffer.next_writer(&self.store);
                 assert!(next.push(record));
                 next
             };
@@ -228,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn full_chunks_are_moved_on_in_order_and_nothing_is_lost() {
+    fn full_chunks_are_moved_in_order_without_loss() {
         let mut filled = Filled::new(5);
         for i in 0..103 {
             filled.add(i, if i % 4 == 1 { Kind::Role } else { Kind::Spawn });
@@ -244,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_before_the_chunk_is_full_is_not_moved_on_again() {
+    fn records_read_before_the_chunk_is_full_are_not_moved_again() {
         let mut filled = Filled::new(8);
         let mut taken = Vec::new();
         for i in 0..100 {
@@ -264,9 +266,9 @@ mod tests {
         assert_eq!(filled.moved, 67);
     }
 
-    /// Threads that come and go each flush a few records.
+    /// Short-lived threads each flush a few records.
     #[test]
-    fn what_was_flushed_takes_no_memory_twice() {
+    fn flushed_records_take_memory_once() {
         let mut filled = Filled::new(64);
         for i in 0..800 {
             filled.add(i, Kind::Spawn);
@@ -277,7 +279,7 @@ mod tests {
         assert_eq!(filled.moved, 800);
         let all = all(&filled.store).into_iter();
         let chunks: HashSet<_> = all.map(|segment| Arc::as_ptr(&segment.into_chunk())).collect();
-        // Five runs of ten, each with its note, fit into one.
+        // A chunk holds five runs of ten records, each with its note.
         assert!(chunks.len() <= 20, "{}", chunks.len());
     }
 
@@ -295,10 +297,10 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_that_is_handed_on_belongs_to_the_next_stream() {
+    fn a_reassigned_buffer_belongs_to_the_next_stream() {
         let mut filled = Filled::new(8);
         filled.add(1, Kind::Park);
-        filled.buffer.hand_on(4, &filled.store);
+        filled.buffer.reassign(4, &filled.store);
         filled.add(2, Kind::Park);
         filled.buffer.flush(&filled.store);
         let streams: Vec<_> =

@@ -1,6 +1,6 @@
-//! Where full buffers go: bounded blocks of records, in memory that is used again.
+//! The store: full chunks as blocks of records, bounded by `max_events`, in memory that is reused.
 //!
-//! What is here is never changed, so that a snapshot shares it rather than copies it.
+//! Records in the store are immutable, so a snapshot shares them instead of copying.
 
 mod blocks;
 pub(crate) mod buffer;
@@ -16,54 +16,55 @@ use crate::recorder::store::segment::{
 };
 use crate::recorder::store::shared_chunk::{split_streams, write_run};
 
-/// At most how many records there is memory for ahead: 16 MB of address space. Pages that nothing
-/// is written to take no memory.
-const RECORDS_AHEAD: usize = 1 << 20;
+/// The most records that memory is preallocated for: 16 MB of address space. Pages that were never
+/// written to take no physical memory.
+const MAX_PREALLOCATED_RECORDS: usize = 1 << 20;
 
-/// How many records, in chunks, there is memory allocated for at once: 256 KB, so that memory is
-/// asked for seldom and an allocator leaves it untouched, and so little that a thread which still
-/// holds one chunk when the others are done with keeps little alive.
-const RECORDS_AT_ONCE: usize = 1 << 14;
+/// The number of records per allocation of chunks: 256 KB. Large, so that allocations are rare and
+/// the allocator maps fresh memory; small, so that a single chunk that is still in use keeps little
+/// memory alive.
+const ALLOCATION_RECORDS: usize = 1 << 14;
 
-/// No more chunks than that at once.
-const CHUNKS_AT_ONCE: usize = 16;
+/// The most chunks per allocation.
+const MAX_ALLOCATION_CHUNKS: usize = 16;
 
-/// For how many records memory ahead is allocated at once: for more, as there is a bound to it, and a
-/// program waits for it to start.
-const RECORDS_AT_START: usize = 1 << 16;
+/// The number of records per allocation when memory is preallocated: larger, as it happens before
+/// the program starts, and its total is bounded.
+const PREALLOCATION_RECORDS: usize = 1 << 16;
 
-/// No more chunks than that ahead: what is known of each takes memory.
-const CHUNKS_AHEAD: usize = 1024;
+/// The most chunks that are preallocated: each has some bookkeeping.
+const MAX_PREALLOCATED_CHUNKS: usize = 1024;
 
 #[derive(Debug)]
 pub(crate) struct Store {
     chunk_records: usize,
     blocks: Blocks,
-    /// Runs that are too short for a block of their own, each led by a `Stream` note: ten thousand
+    /// Runs that are too short for a block of their own, each after a `Stream` note: ten thousand
     /// short-lived threads share a few blocks.
-    tails: Option<Writer>,
+    partial: Option<Writer>,
     free: Vec<Writer>,
-    /// Empty but while blocks are divided; kept for its memory, as hooks do so.
+    /// Only used while blocks are split; kept for its memory, as hooks evict.
     begun: Vec<Block>,
     events: u64,
-    /// From how many events on it is worth a look again whether any are too many.
+    /// The number of events from which on it is worth looking for blocks to evict.
     search_at: u64,
 }
 
 impl Store {
-    /// A store of chunks of `chunk_records`, with memory ahead for `max_events`.
+    /// A store with chunks of `chunk_records` records, with memory preallocated for `max_events`.
     pub(crate) fn new(chunk_records: usize, max_events: usize) -> Self {
         let wanted = (max_events / chunk_records).saturating_add(8);
-        let ahead = wanted.min(RECORDS_AHEAD / chunk_records + 1).min(CHUNKS_AHEAD);
-        let mut free = Vec::with_capacity(ahead + CHUNKS_AT_ONCE);
+        let ahead =
+            wanted.min(MAX_PREALLOCATED_RECORDS / chunk_records + 1).min(MAX_PREALLOCATED_CHUNKS);
+        let mut free = Vec::with_capacity(ahead + MAX_ALLOCATION_CHUNKS);
         while free.len() < ahead {
-            let chunks = (RECORDS_AT_START / chunk_records).clamp(1, ahead - free.len());
+            let chunks = (PREALLOCATION_RECORDS / chunk_records).clamp(1, ahead - free.len());
             free.extend(Writer::of_new_chunks(chunks, chunk_records));
         }
         Self {
             chunk_records,
             blocks: Blocks::with_capacity(ahead),
-            tails: None,
+            partial: None,
             free,
             begun: Vec::new(),
             events: 0,
@@ -71,46 +72,47 @@ impl Store {
         }
     }
 
-    /// To write a chunk, in memory that is used again if there is any.
+    /// Takes an empty chunk to write to, from reused memory if possible.
     pub(crate) fn take_writer(&mut self) -> Writer {
         loop {
             if let Some(writer) = self.free.pop() {
                 return writer;
             }
-            let chunks = (RECORDS_AT_ONCE / self.chunk_records).clamp(1, CHUNKS_AT_ONCE);
+            let chunks = (ALLOCATION_RECORDS / self.chunk_records).clamp(1, MAX_ALLOCATION_CHUNKS);
             self.free.extend(Writer::of_new_chunks(chunks, self.chunk_records));
         }
     }
 
-    /// Uses the memory of a chunk again, unless someone else still has it.
+    /// Reuses the memory of a chunk, unless something else still refers to it.
     pub(crate) fn recycle(&mut self, chunk: SharedChunk) {
         if self.free.len() < self.free.capacity() {
             self.free.extend(Writer::again(chunk));
         }
     }
 
-    /// Keeps what a thread's buffer held.
+    /// Adds the records of a thread's full chunk.
     pub(crate) fn keep(&mut self, segment: Segment, events: u64) {
         self.events += events;
         self.blocks.add(Content::Single(segment), events);
     }
 
-    /// Keeps what doesn't fill a chunk, in runs from `sequence` on, which is the next one's then.
+    /// Adds records that fill no chunk, as runs numbered from `sequence` on, which is advanced.
     pub(crate) fn keep_tail(
         &mut self,
         stream: StreamId,
         sequence: &mut Sequence,
         records: &[Record],
     ) {
-        // A run must not be parted from the note that leads it.
+        // A run must stay with its note.
         for run in records.chunks(self.chunk_records - 1) {
-            if let Some(full) = self.tails.take_if(|tails| !tails.has_room_for(1 + run.len())) {
+            if let Some(full) = self.partial.take_if(|partial| !partial.has_room_for(1 + run.len()))
+            {
                 self.keep_shared(&full);
             }
-            let tails = self.tails.take().unwrap_or_else(|| self.take_writer());
+            let partial = self.partial.take().unwrap_or_else(|| self.take_writer());
             self.events += events_in(run);
-            write_run(&tails, stream, *sequence, run);
-            self.tails = Some(tails);
+            write_run(&partial, stream, *sequence, run);
+            self.partial = Some(partial);
             *sequence = sequence.wrapping_add(1);
         }
     }
@@ -121,9 +123,10 @@ impl Store {
         self.blocks.add(Content::Shared(chunk), events);
     }
 
-    /// Whether there are `much` more events than at which some could be dropped.
-    pub(crate) fn is_far_above(&self, max_events: u64, much: u64) -> bool {
-        self.events > self.search_at.max(max_events).saturating_add(much)
+    /// Whether there are more than `margin` events beyond the number from which on some could be
+    /// evicted.
+    pub(crate) fn exceeds_by(&self, max_events: u64, margin: u64) -> bool {
+        self.events > self.search_at.max(max_events).saturating_add(margin)
     }
 
     /// The address of the oldest records.
@@ -131,13 +134,13 @@ impl Store {
         self.blocks.get(0).map(|block| block.records().as_ptr().addr())
     }
 
-    /// How many events are kept here.
+    /// The number of events in the store.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }
 
-    /// Up to which time blocks can be dropped so that, of what is newer, the blocks alone still
-    /// hold `max_events`. `None` if no block can be dropped.
+    /// The time until which blocks can be evicted, so that the blocks that are wholly newer still
+    /// hold `max_events`. `None` if no block can be evicted.
     pub(crate) fn surplus(&mut self, max_events: u64) -> Option<u64> {
         let oldest = self.blocks.get(0)?;
         if self.events.saturating_sub(oldest.events) < max_events {
@@ -146,13 +149,14 @@ impl Store {
         if self.events < self.search_at {
             return None;
         }
-        // All that can go goes at once: a snapshot keeps hooks from dropping for a while.
+        // As margin as possible at once: while a snapshot is taken hooks can't evict.
         let mut rest = self.events;
         let may_go = self.blocks.iter().take_while(|block| {
             rest -= block.events;
             rest >= max_events
         });
-        // No more than by their sum: seldom more than a few, so that the search is short.
+        // An upper bound by the sum of events. It is rarely more than a few, so the search is
+        // short.
         let mut n = may_go.count();
         let newer = |block: &Block| self.blocks.events_after(block.last_ticks);
         let last = loop {
@@ -161,18 +165,19 @@ impl Store {
                 last => break last.map(|last| last.last_ticks),
             }
         };
-        // Each event kept from now on adds at most one to what is newer.
+        // Each event from now on adds at most one to what is newer.
         let missing = self.blocks.get(n).map_or(0, |next| max_events.saturating_sub(newer(next)));
         let dropped: u64 = self.blocks.iter().take(n).map(|block| block.events).sum();
         self.search_at = self.events - dropped + missing;
         last
     }
 
-    /// Takes out what is no later than `until_ticks`, also of blocks that reach beyond. Returns how
-    /// many events that were.
+    /// Removes all records up to `until_ticks`, splitting blocks that reach beyond. Returns the
+    /// number of events removed.
     ///
-    /// All of it must go at once: the live_tasks would take a task for living whose end it learns long
-    /// before its spawn, and a stream's records must be taken in their order.
+    /// All of them must be removed together: otherwise `live_tasks` would take a task for alive
+    /// whose termination is applied long before its spawn. The records of a stream must be removed
+    /// in order.
     pub(crate) fn take_until(&mut self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
         let mut taken = 0;
         while let Some(block) = self.blocks.take_ended(until_ticks) {
@@ -180,7 +185,7 @@ impl Store {
             block.segments(into);
         }
         let parts_from = into.len();
-        // Each once: what is left of one goes back.
+        // Each block once: the remainder of a block goes back.
         let mut begun = std::mem::take(&mut self.begun);
         while let Some(block) = self.blocks.take_begun(until_ticks) {
             begun.push(block);
@@ -200,23 +205,23 @@ impl Store {
         }
         self.begun = begun;
         let is_old = |record: &Record| record.ticks <= until_ticks;
-        let tails = self.tails.as_ref().map(|tails| Arc::clone(tails.chunk()));
-        // Its runs are in no order.
-        if let Some(tails) = tails.filter(|tails| tails.items().iter().any(is_old)) {
-            self.tails = Some(self.split_shared(&tails, until_ticks, into));
+        let partial = self.partial.as_ref().map(|partial| Arc::clone(partial.chunk()));
+        // Its runs are not sorted by time.
+        if let Some(partial) = partial.filter(|partial| partial.items().iter().any(is_old)) {
+            self.partial = Some(self.split_shared(&partial, until_ticks, into));
         }
         taken += events_of(&into[parts_from..]);
         self.events -= taken;
         taken
     }
 
-    /// The same where it is not dropped but given away: of what comes next nothing is known.
+    /// The same for a drain, after which the number of events starts anew.
     pub(crate) fn drain_until(&mut self, until_ticks: u64, into: &mut Vec<Segment>) {
         self.take_until(until_ticks, into);
         self.search_at = 0;
     }
 
-    /// Takes the runs of a shared chunk that are no later than `until_ticks`; returns the rest.
+    /// Takes the records up to `until_ticks` out of a shared chunk; returns a chunk with the rest.
     fn split_shared(
         &mut self,
         chunk: &SharedChunk,
@@ -233,13 +238,13 @@ impl Store {
         rest
     }
 
-    /// All that is here, by stream, those of one stream in their order.
+    /// All segments, sorted by stream, those of one stream in order.
     pub(crate) fn segments(&self, into: &mut Vec<Segment>) {
         for block in self.blocks.iter() {
             block.segments(into);
         }
-        if let Some(tails) = &self.tails {
-            split_streams(tails.chunk(), into);
+        if let Some(partial) = &self.partial {
+            split_streams(partial.chunk(), into);
         }
         into.sort_unstable_by_key(Segment::order);
     }
@@ -270,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn tails_of_many_threads_share_blocks_and_come_back_apart() {
+    fn short_runs_of_many_threads_share_blocks() {
         let mut store = Store::new(8, 100);
         for stream in 0..10 {
             let from = u64::from(stream) * 10;
@@ -285,10 +290,10 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_only_dropped_if_enough_newer_events_stay() {
+    fn a_block_is_evicted_only_if_enough_newer_events_stay() {
         let mut store = Store::new(4, 8);
-        // A slow thread's block reaches over all of the fast one's: it says nothing about what is
-        // complete after the first fast block.
+        // A slow thread's block spans all blocks of the fast one: it doesn't count towards what is
+        // newer than the first fast block.
         keep(&mut store, 1, 0, &run(0..4));
         keep(&mut store, 2, 0, &[run(1..2), run(90..91)].concat());
         keep(&mut store, 1, 1, &run(4..8));
@@ -301,9 +306,9 @@ mod tests {
     }
 
     #[test]
-    fn what_was_drained_delays_no_drop() {
+    fn a_drain_delays_no_eviction() {
         let mut store = Store::new(4, 8);
-        // Nothing is newer than the slow thread's block.
+        // No block is newer than the slow thread's.
         keep(&mut store, 1, 0, &[run(0..1), run(80..81)].concat());
         (0..20).for_each(|i| keep(&mut store, 2, i, &run(u64::from(i) * 4..u64::from(i) * 4 + 4)));
         assert_eq!(store.surplus(8), Some(71));
@@ -314,45 +319,48 @@ mod tests {
     }
 
     #[test]
-    fn far_above_is_only_what_could_be_dropped() {
+    fn the_limit_counts_only_evictable_events() {
         let run = |store: &mut Store, i: u64| keep(store, 1, i as Sequence, &run(i * 4..i * 4 + 4));
         let mut store = Store::new(4, 8);
-        // Blocks that all last as long: nothing is newer than any of them.
+        // Blocks that all last until the same time: none is newer than another.
         for i in 0..10 {
             let ends = [Record::new(0, Kind::Park, 0), Record::new(100, Kind::Park, 0)];
             keep(&mut store, 2 + i, 0, &ends);
         }
-        assert!(store.is_far_above(8, 4), "nobody has looked yet");
+        assert!(store.exceeds_by(8, 4), "nobody has looked yet");
         assert_eq!(store.surplus(8), None);
-        assert!(!store.is_far_above(8, 4));
+        assert!(!store.exceeds_by(8, 4));
         (26..28).for_each(|i| run(&mut store, i));
-        assert!(!store.is_far_above(8, 4));
+        assert!(!store.exceeds_by(8, 4));
         (28..30).for_each(|i| run(&mut store, i));
-        assert!(store.is_far_above(8, 4));
+        assert!(store.exceeds_by(8, 4));
         assert_eq!(store.surplus(8), Some(111));
-        // It is as much as stays that counts from then on.
+        // From then on the remaining events count.
         store.take_until(111, &mut Vec::new());
         assert_eq!(store.events(), 8);
         (30..32).for_each(|i| run(&mut store, i));
-        assert!(store.is_far_above(8, 3) && !store.is_far_above(8, 4));
+        assert!(store.exceeds_by(8, 3) && !store.exceeds_by(8, 4));
         assert_eq!(store.surplus(8), Some(119));
     }
 
     #[test]
-    fn there_is_memory_ahead_for_no_more_than_is_worth_it() {
+    fn preallocation_is_bounded() {
         let records = |chunk_records, max_events| {
             let free = Store::new(chunk_records, max_events).free;
-            assert!(free.len() <= CHUNKS_AHEAD + CHUNKS_AT_ONCE);
+            assert!(free.len() <= MAX_PREALLOCATED_CHUNKS + MAX_ALLOCATION_CHUNKS);
             free.len() * chunk_records
         };
         for chunk_records in [1, 64, 1953] {
-            assert!(records(chunk_records, usize::MAX) <= RECORDS_AHEAD + 2 * RECORDS_AT_ONCE);
+            assert!(
+                records(chunk_records, usize::MAX)
+                    <= MAX_PREALLOCATED_RECORDS + 2 * ALLOCATION_RECORDS
+            );
         }
         assert!(records(1953, 1_000_000) >= 1_000_000);
     }
 
     #[test]
-    fn what_streams_share_is_dropped_by_time_not_by_block() {
+    fn shared_chunks_are_evicted_by_time() {
         let mut store = Store::new(100, 8);
         store.keep_tail(1, &mut 0, &run(1..5));
         store.keep_tail(2, &mut 0, &run(3..20));
@@ -365,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_used_again_unless_a_snapshot_shares_it() {
+    fn memory_is_reused_unless_a_snapshot_shares_it() {
         let mut store = Store::new(4, 8);
         let free = store.free.len();
         let recycle = |store: &mut Store, segments: Vec<Segment>| {
@@ -385,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_out_of_order_are_taken_in_the_end() {
+    fn runs_out_of_order_are_taken_eventually() {
         let mut store = Store::new(8, 8);
         let ticks = [10, 20, 30, 5, 40].map(|ticks| run(ticks..ticks + 1)[0]);
         store.keep_tail(1, &mut 0, &ticks);

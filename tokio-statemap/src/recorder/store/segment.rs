@@ -1,4 +1,4 @@
-//! Runs of records of one thread, in memory that can be shared.
+//! Runs of records of one thread, in shared memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,17 +6,16 @@ use std::sync::Arc;
 use crate::recorder::record::{Record, events_in};
 use crate::sys::chunk::{Chunk, ChunkWriter};
 
-/// The number of a stream: the records of one thread, in their order.
+/// Identifies a stream: the records of one thread, in order.
 pub(crate) type StreamId = u32;
 
-/// The place of a run of records among those of its stream that begin at the same time. It wraps
-/// around.
+/// The order of runs of a stream that begin at the same time. It wraps around.
 pub(crate) type Sequence = u32;
 
-/// Records in memory that can be shared, and used again once nobody shares it.
+/// Records in memory that can be shared, and reused when it is no longer shared.
 pub(crate) type SharedChunk = Arc<Chunk<Record>>;
 
-/// What writes such memory.
+/// Writes to a chunk.
 pub(crate) type Writer = ChunkWriter<Record>;
 
 /// A run of records of one stream.
@@ -38,7 +37,7 @@ impl Segment {
         Self { stream, sequence, chunk, range }
     }
 
-    /// One that is all of a chunk of its own.
+    /// A segment that fills a chunk of its own.
     #[cfg(test)]
     pub(crate) fn of(stream: StreamId, sequence: Sequence, records: &[Record]) -> Self {
         let writer = Writer::of_new_chunks(1, records.len()).next().expect("one was asked for");
@@ -46,18 +45,18 @@ impl Segment {
         Self::new(stream, sequence, Arc::clone(writer.chunk()), 0..records.len())
     }
 
-    /// What to sort by, so that those of one stream are in their order.
+    /// The sort key: sorts the segments of a stream in order.
     pub(crate) fn order(&self) -> (StreamId, u64, Sequence) {
         (self.stream, self.records().first().map_or(0, |record| record.ticks), self.sequence)
     }
 
-    /// Sorts by that, with hardly any stack: the standard library's puts dozens of segments there.
-    /// They are few, most times, and in order.
+    /// Sorts by [`order`](Self::order) with hardly any stack: the standard library's sort puts
+    /// dozens of segments there. Usually there are few, already sorted.
     pub(crate) fn sort(segments: &mut [Self]) {
         if segments.is_sorted_by_key(Self::order) {
             return;
         }
-        // As a heap, whose first is the last in order.
+        // Heapsort: the root is the last in order.
         for parent in (0..segments.len() / 2).rev() {
             Self::sift_down(segments, parent);
         }
@@ -67,7 +66,7 @@ impl Segment {
         }
     }
 
-    /// Moves a segment down the heap until none below it is later in order.
+    /// Moves a segment down the heap until no child is later in order.
     fn sift_down(heap: &mut [Self], mut parent: usize) {
         loop {
             let mut child = 2 * parent + 1;
@@ -86,7 +85,7 @@ impl Segment {
         &self.chunk.items()[self.range.clone()]
     }
 
-    /// Takes the first `n` records off, as a segment of their own.
+    /// Splits the first `n` records off.
     pub(crate) fn split_front(&mut self, n: usize) -> Self {
         let middle = self.range.start + n;
         let front = Self {
@@ -99,7 +98,7 @@ impl Segment {
         front
     }
 
-    /// Takes the records up to `until_ticks` off.
+    /// Splits the records up to `until_ticks` off.
     pub(crate) fn split_until(&mut self, until_ticks: u64) -> Self {
         let records = self.records();
         self.split_front(records.partition_point(|record| record.ticks <= until_ticks))
@@ -109,13 +108,13 @@ impl Segment {
         self.chunk
     }
 
-    /// Drops all but the first `n` records.
+    /// Keeps only the first `n` records.
     pub(crate) fn truncate(&mut self, n: usize) {
         self.range.end = self.range.start + n;
     }
 }
 
-/// How many events `segments` hold.
+/// The number of events in `segments`.
 pub(crate) fn events_of(segments: &[Segment]) -> u64 {
     segments.iter().map(|segment| events_in(segment.records())).sum()
 }
@@ -126,7 +125,7 @@ mod tests {
     use crate::recorder::record::Kind;
 
     #[test]
-    fn they_are_sorted_by_stream_and_time() {
+    fn segments_are_sorted_by_stream_and_time() {
         for n in 0..40_u64 {
             let numbers = (0..n).map(|i| i * 7919 % 97);
             let segment = |i: u64| {

@@ -1,11 +1,11 @@
-//! Chunks that several streams share: each run is led by a note that says whose it is.
+//! Chunks shared by several streams: each run follows a note with its stream.
 
 use std::sync::Arc;
 
 use crate::recorder::record::{Kind, Record};
 use crate::recorder::store::segment::{Segment, Sequence, SharedChunk, StreamId, Writer};
 
-/// The runs of such a chunk.
+/// Appends the runs of a shared chunk to `into`.
 pub(crate) fn split_streams(chunk: &SharedChunk, into: &mut Vec<Segment>) {
     let mut run: Option<Segment> = None;
     for (i, record) in chunk.items().iter().enumerate() {
@@ -20,7 +20,7 @@ pub(crate) fn split_streams(chunk: &SharedChunk, into: &mut Vec<Segment>) {
     into.extend(run);
 }
 
-/// Adds a run to such a chunk, which has room for it and for its note.
+/// Adds a run to a shared chunk, which must have room for it and its note.
 pub(crate) fn write_run(writer: &Writer, stream: StreamId, sequence: Sequence, records: &[Record]) {
     let Some(first) = records.first() else { return };
     let note = stream_note(first.ticks, stream, sequence);

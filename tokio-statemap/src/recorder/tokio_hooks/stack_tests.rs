@@ -1,5 +1,6 @@
-//! A hook needs at most 2 KiB of stack, whatever it has to do: a runtime may have threads with hardly
-//! more than Tokio itself needs. (`cargo test --release -p tokio-statemap --lib stack_tests`.)
+//! A hook needs at most 2 KiB of stack on every path, as a runtime may have threads with hardly
+//! more stack than Tokio itself needs. (`cargo test --release -p tokio-statemap --lib
+//! stack_tests`.)
 
 use std::collections::BTreeMap;
 use std::future::ready;
@@ -16,13 +17,13 @@ use crate::sys::paint::stack_used_by;
 use crate::trace::snapshot::Snapshot;
 use crate::util::sync::lock;
 
-/// In bytes. Where nothing is optimized no two variables share a place, and no call is inlined.
+/// In bytes. Without optimization no two variables share a stack slot, and no call is inlined.
 const BOUND: usize = if cfg!(debug_assertions) { 8192 } else { 2048 };
 
-/// The most that each hook needed, in bytes.
+/// The maximum that each hook needed, in bytes.
 type Needs = Arc<Mutex<BTreeMap<&'static str, usize>>>;
 
-/// Calls `hook` and keeps what it needed.
+/// Calls `hook` and records how much stack it used.
 fn measure(needs: &Needs, name: &'static str, mut hook: impl FnMut()) {
     let used = stack_used_by(&mut hook);
     let mut needs = lock(needs);
@@ -30,7 +31,7 @@ fn measure(needs: &Needs, name: &'static str, mut hook: impl FnMut()) {
     *most = used.max(*most);
 }
 
-/// Sets all hooks of `builder` as [`crate::hooks::install`] does, but measured.
+/// Installs all hooks as [`crate::hooks::install`] does, but measured.
 fn install(builder: &mut Builder, recorder: &Arc<Recorder>, needs: &Needs) {
     macro_rules! set {
         ($builder_method:ident, $name:ident, ($($meta:ident)?)) => {
@@ -50,7 +51,7 @@ fn install(builder: &mut Builder, recorder: &Arc<Recorder>, needs: &Needs) {
     set!(on_task_terminate, task_terminate, (meta));
 }
 
-/// A runtime whose hooks are measured, and what records it.
+/// A runtime whose hooks are measured, and its recorder.
 struct Measured {
     recorder: Arc<Recorder>,
     runtime: Runtime,
@@ -80,7 +81,7 @@ impl Measured {
         });
     }
 
-    /// Ends it; checks what the hooks needed.
+    /// Drops the runtime and checks what the hooks needed.
     fn end(self, scenario: &str) {
         drop(self.runtime);
         let needs = std::mem::take(&mut *lock(&self.needs));
@@ -101,13 +102,13 @@ fn last(max_events: usize) -> CollectorConfig {
     CollectorConfig { max_events, buffer_capacity: 64, ..CollectorConfig::default() }
 }
 
-/// Long enough for threads to park, and for those of the blocking pool to end.
+/// Long enough for workers to park, and for blocking threads to end.
 async fn sleep(ms: u64) {
     let sleep = move || std::thread::sleep(Duration::from_millis(ms));
     tokio::task::spawn_blocking(sleep).await.expect("it ends");
 }
 
-/// Polls, parks, tasks that come and go, threads that do.
+/// Polls, parks, short-lived tasks, short-lived threads.
 async fn all_kinds() {
     for _ in 0..4 {
         tokio::task::spawn_blocking(|| ()).await.expect("it ends");
@@ -129,7 +130,7 @@ async fn all_kinds() {
     }
 }
 
-/// Tasks that live on, with some that come and go between, from many places.
+/// Tasks that stay alive, interleaved with short-lived ones.
 async fn many_live(tasks: usize) {
     for _ in 0..tasks {
         tokio::spawn(std::future::pending::<()>());
@@ -137,12 +138,12 @@ async fn many_live(tasks: usize) {
     }
 }
 
-/// Spawns from more places than anything small has room for.
+/// Spawns from more locations than any cache has room for.
 async fn many_places() {
     macro_rules! eight {
         ($($what:tt)*) => { $($what)*; $($what)*; $($what)*; $($what)*; $($what)*; $($what)*; $($what)*; $($what)* };
     }
-    // Of one type, so that there is but one task to compile.
+    // All of one type, so that a single task type is compiled.
     eight!(eight!(eight!(tokio::spawn(ready(())))));
     for _ in 0..100 {
         yield_now().await;

@@ -78,8 +78,8 @@ impl Snapshot {
         let lost = recorder.lost(stored_events);
         let live_tasks = roster_now.clone();
         if drain {
-            roster_now.absorb(&segments, &windows);
-            recorder.was_drained(stored_events);
+            roster_now.update(&segments, &windows);
+            recorder.note_drained(stored_events);
         }
         drop(roster_now);
 
@@ -130,11 +130,11 @@ impl Snapshot {
                 *to = self.end_ns;
             }
         }
-        if self.live_tasks.has_absorbed() {
+        if self.live_tasks.has_evicted() {
             let records = self.segments.iter().filter_map(first_event);
             let first = records.map(|record| record.ticks).min();
             self.begin_ns = first.map_or(self.end_ns, |ticks| self.times.ns(ticks));
-            self.live_tasks.look_from(first.unwrap_or(u64::MAX), windows);
+            self.live_tasks.advance_to(first.unwrap_or(u64::MAX), windows);
         }
     }
 
@@ -142,7 +142,7 @@ impl Snapshot {
         let oldest = oldest(&self.segments, surplus, stored_events);
         let segments = self.segments.iter_mut().zip(oldest);
         let dropped: Vec<_> = segments.map(|(segment, n)| segment.split_front(n)).collect();
-        self.live_tasks.absorb(&dropped, windows);
+        self.live_tasks.update(&dropped, windows);
     }
 
     fn cut_newest(&mut self, kept: u64, stored_events: u64) {

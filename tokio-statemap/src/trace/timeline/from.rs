@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::config::CollectorConfig;
-use crate::recorder::live_tasks::Lives;
+use crate::recorder::live_tasks::Liveness;
 use crate::recorder::lost::Lost;
 use crate::recorder::record::ROOT;
 use crate::recorder::store::segment::{Segment, events_of};
@@ -106,9 +106,9 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
     let new = || Builder::new(snapshot.windows.clone(), snapshot.begin_ns);
     let mut first = new();
     // As they may be many, they take as little as they can.
-    let mut known = Vec::with_capacity(snapshot.live_tasks.most_tasks());
+    let mut known = Vec::with_capacity(snapshot.live_tasks.max_tasks());
     for (id, task, lives) in snapshot.live_tasks.tasks() {
-        let lives = lives == Lives::Surely;
+        let lives = lives == Liveness::Alive;
         if id & ROOT == 0 {
             known.push(Known::new(id, &task, lives));
             continue;
