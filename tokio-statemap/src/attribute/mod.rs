@@ -145,7 +145,7 @@ impl Active {
                 Err(TryLockError::WouldBlock) => {
                     // Who writes may be kept in the handler.
                     #[cfg(unix)]
-                    signal::let_go();
+                    signal::release_kept();
                     std::thread::sleep(STEP);
                 }
             }

@@ -80,7 +80,7 @@ impl Recorder {
     }
 
     /// The same for a task that was spawned before the window. Takes the id and the latency as
-    /// closures again, so that the global case doesn't have to keep their values.
+    /// closures again, so that the common case doesn't have to keep their values.
     #[inline]
     pub(crate) fn add_late_poll_start(
         &self,
@@ -278,7 +278,7 @@ impl Recorder {
     fn record(self: &Arc<Self>, write: impl FnOnce(&mut ThreadRecorder, u64) + Copy) {
         if let Some(ticks) = self.ticks() {
             if let Err(why) = thread_recorder::with(self, |thread| write(thread, ticks)) {
-                // A new time, as slow_path threads may have written to the fallback since.
+                // A new time, as other threads may have written to the fallback since.
                 self.record_without_thread(why, |thread| write(thread, self.clock.ticks()));
             }
         }

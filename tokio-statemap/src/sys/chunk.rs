@@ -1,4 +1,4 @@
-//! Memory that one thread appends to while others read what is there.
+//! Memory that one thread appends to while other threads read what was written.
 
 use std::cell::Cell;
 use std::fmt;
@@ -10,18 +10,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::sys::prefault;
 
-/// Items that are there to stay, and room for more, which only the chunk's [`ChunkWriter`] can fill.
+/// Immutable items, and room for more, which only the chunk's [`ChunkWriter`] can append.
 ///
-/// Aligned so that no two are in one line of a cache: two threads that each write one would take it
-/// from each other with each item.
+/// Aligned to a cache line, so that two threads that each write a chunk don't invalidate each
+/// other's line with each item.
 #[repr(align(64))]
 pub(crate) struct Chunk<T> {
-    /// Where the items begin.
+    /// The address of the first item.
     items: NonNull<T>,
     capacity: usize,
-    /// How many items there are. Only the writer stores it, after the item.
+    /// The number of items. Only the writer stores it, after the item.
     written: AtomicUsize,
-    /// What holds the memory, which it never looks at.
+    /// Keeps the allocation alive; never accessed.
     _memory: Arc<Vec<T>>,
 }
 
@@ -32,18 +32,18 @@ unsafe impl<T: Send + Sync> Send for Chunk<T> {}
 unsafe impl<T: Send + Sync> Sync for Chunk<T> {}
 
 impl<T: Copy> Chunk<T> {
-    /// What is written up to now.
+    /// The items written so far.
     pub(crate) fn items(&self) -> &[T] {
         let written = self.written.load(Ordering::Acquire);
         // SAFETY: so many items were written before `written` was stored, and nothing writes to
-        // them while there is a reference to the chunk, see `ChunkWriter::again`. Test:
+        // them while there is a reference to the chunk, see `ChunkWriter::reuse`. Test:
         // `sys::chunk::tests::others_read_while_one_writes`.
         unsafe { std::slice::from_raw_parts(self.items.as_ptr(), written) }
     }
 }
 
 impl<T> Chunk<T> {
-    /// Where the items begin.
+    /// The address of the first item.
     pub(crate) fn address(&self) -> usize {
         self.items.addr().get()
     }
@@ -56,19 +56,19 @@ impl<T> fmt::Debug for Chunk<T> {
     }
 }
 
-/// What writes a chunk. Each has one at most, so that only one thread does.
+/// The writer of a chunk. A chunk has at most one, so that only one thread writes to it.
 pub(crate) struct ChunkWriter<T> {
     chunk: Arc<Chunk<T>>,
-    /// How much of the chunk was written before, by whichever thread.
+    /// How many items of the chunk were ever written, by any thread.
     used: usize,
-    /// It may go to another thread, but not be shared.
+    /// `Send`, but not `Sync`.
     not_shared: PhantomData<Cell<()>>,
 }
 
 impl<T: Copy> ChunkWriter<T> {
-    /// Those of so many chunks, which have their memory in common: it is allocated, and freed, at
-    /// once. Memory that was never written to is only addresses.
-    pub(crate) fn of_new_chunks(chunks: usize, capacity: usize) -> impl Iterator<Item = Self> {
+    /// Allocates `chunks` chunks in one allocation, which is freed when none of them is left.
+    /// Memory that was never written to is address space only.
+    pub(crate) fn allocate(chunks: usize, capacity: usize) -> impl Iterator<Item = Self> {
         let mut memory = Vec::with_capacity(chunks.saturating_mul(capacity));
         let start = NonNull::new(memory.as_mut_ptr()).unwrap_or(NonNull::dangling());
         let memory = Arc::new(memory);
@@ -86,34 +86,35 @@ impl<T: Copy> ChunkWriter<T> {
         })
     }
 
-    /// To write a chunk anew, from its start. `None` if anyone else has it, be it its writer.
-    pub(crate) fn again(mut chunk: Arc<Chunk<T>>) -> Option<Self> {
+    /// A writer that starts over at the beginning of `chunk`. `None` if anything else refers to the
+    /// chunk, such as its writer.
+    pub(crate) fn reuse(mut chunk: Arc<Chunk<T>>) -> Option<Self> {
         let used = std::mem::take(Arc::get_mut(&mut chunk)?.written.get_mut());
         Some(Self { chunk, used, not_shared: PhantomData })
     }
 
-    /// Sees to the memory that is still to be written, at once: item by item, or page by page, each
-    /// would be waited for. What was written before is taken from the processors that have it in their
-    /// caches; for the rest the system is asked.
-    pub(crate) fn claim(&self) {
+    /// Prefaults the memory that is still to be written, at once, instead of item by item and page
+    /// by page: memory that was written before is taken from the caches of other processors; for
+    /// the rest the system is asked.
+    pub(crate) fn prefault(&self) {
         let chunk = &*self.chunk;
         let written = chunk.written.load(Ordering::Relaxed);
         let used = self.used.max(written);
         // SAFETY: it is within the chunk's memory, as so much of that was written, and nobody else
         // writes or reads it, as `push` has it. Test:
-        // `sys::chunk::tests::what_is_claimed_is_what_is_not_written`.
+        // `sys::chunk::tests::prefault_touches_only_unwritten_memory`.
         unsafe { chunk.items.add(written).write_bytes(0, used - written) };
         let new = (chunk.capacity - used) * size_of::<T>();
         prefault::for_writing(chunk.address() + used * size_of::<T>(), new);
     }
 
-    /// Adds an item, or says that the chunk is full.
+    /// Appends an item. Returns `false` if the chunk is full.
     #[inline]
     pub(crate) fn push(&self, item: T) -> bool {
         self.push_and_fetch(item, self.chunk.address())
     }
 
-    /// The same; and has the memory at the address `other` fetched, as far on as this chunk is
+    /// The same; also prefetches memory at the address `other`, as far into it as this chunk is
     /// written.
     #[inline]
     fn push_and_fetch(&self, item: T, other: usize) -> bool {
@@ -131,7 +132,7 @@ impl<T: Copy> ChunkWriter<T> {
         true
     }
 
-    /// Whether `items` more would fit.
+    /// Whether there is room for `items` more items.
     pub(crate) fn has_room_for(&self, items: usize) -> bool {
         self.chunk.capacity - self.chunk.written.load(Ordering::Relaxed) >= items
     }
@@ -147,14 +148,14 @@ impl<T> fmt::Debug for ChunkWriter<T> {
     }
 }
 
-/// A place for a writer, for use in a thread-local: it is written with where it lies, and there is
-/// nothing to be done at the thread's end. What is still in it then is never freed.
+/// A cell for a writer, for use in a thread-local: items are written through it in place, and it
+/// needs no destructor. A writer that is still in it when the thread ends is never freed.
 ///
-/// Along with what is written, as much is fetched from other memory, which is to be read when the
-/// chunk is full: so that it needn't be waited for then.
+/// With each item written, the same amount of other memory is prefetched, to be read when the chunk
+/// is full.
 pub(crate) struct WriterCell<T> {
     writer: ManuallyDrop<Cell<Option<ChunkWriter<T>>>>,
-    /// An address.
+    /// The address to prefetch from.
     fetched: Cell<usize>,
 }
 
@@ -163,22 +164,22 @@ impl<T: Copy> WriterCell<T> {
         Self { writer: ManuallyDrop::new(Cell::new(None)), fetched: Cell::new(0) }
     }
 
-    /// Adds an item, or says that there is no writer, or that the chunk is full.
+    /// Appends an item. Returns `false` if there is no writer, or the chunk is full.
     #[inline]
     pub(crate) fn push(&self, item: T) -> bool {
         // SAFETY: no other thread has a reference to a cell; on this one nothing runs before it is
         // given back that could put another writer there. Test:
-        // `sys::chunk::tests::a_pen_is_written_with_where_it_lies`.
+        // `sys::chunk::tests::a_writer_cell_is_written_in_place`.
         let writer = unsafe { &*self.writer.as_ptr() };
         writer.as_ref().is_some_and(|writer| writer.push_and_fetch(item, self.fetched.get()))
     }
 
-    /// Puts a writer there, or none; returns what was there.
+    /// Sets the writer; returns the previous one.
     pub(crate) fn replace(&self, writer: Option<ChunkWriter<T>>) -> Option<ChunkWriter<T>> {
         self.writer.replace(writer)
     }
 
-    /// Fetches from that address from now on, whether there is memory or not.
+    /// Sets the address to prefetch from; it need not be valid.
     pub(crate) fn fetch(&self, address: usize) {
         self.fetched.set(address);
     }
@@ -189,7 +190,7 @@ mod tests {
     use super::*;
 
     fn writer(capacity: usize) -> ChunkWriter<u64> {
-        ChunkWriter::of_new_chunks(1, capacity).next().unwrap()
+        ChunkWriter::allocate(1, capacity).next().unwrap()
     }
 
     #[test]
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn chunks_of_one_memory_do_not_overlap() {
-        let writers: Vec<_> = ChunkWriter::of_new_chunks(3, 2).collect();
+        let writers: Vec<_> = ChunkWriter::allocate(3, 2).collect();
         for (i, writer) in (0_u64..).zip(&writers) {
             assert!(writer.push(i) && writer.push(10 * i) && !writer.push(100));
         }
@@ -224,40 +225,40 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_is_written_anew_only_when_nobody_else_has_it() {
+    fn a_chunk_is_reused_only_when_nothing_refers_to_it() {
         let first = writer(2);
         first.push(1);
         let reader = Arc::clone(first.chunk());
-        assert!(ChunkWriter::again(Arc::clone(&reader)).is_none(), "it has a writer");
+        assert!(ChunkWriter::reuse(Arc::clone(&reader)).is_none(), "it has a writer");
         drop(first);
-        let again = ChunkWriter::again(reader).unwrap();
-        assert!(again.chunk().items().is_empty());
-        assert!(again.has_room_for(2) && !again.has_room_for(3));
+        let reused = ChunkWriter::reuse(reader).unwrap();
+        assert!(reused.chunk().items().is_empty());
+        assert!(reused.has_room_for(2) && !reused.has_room_for(3));
     }
 
     #[test]
-    fn what_is_claimed_is_what_is_not_written() {
-        let writers: Vec<_> = ChunkWriter::of_new_chunks(2, 3).collect();
+    fn prefault_touches_only_unwritten_memory() {
+        let writers: Vec<_> = ChunkWriter::allocate(2, 3).collect();
         let [first, second] = <[ChunkWriter<u64>; 2]>::try_from(writers).unwrap();
         assert!((1..=3).all(|item| first.push(item)) && second.push(4));
         let chunk = Arc::clone(first.chunk());
         drop(first);
-        let again = ChunkWriter::again(chunk).unwrap();
-        again.claim();
-        again.push(5);
-        again.claim();
-        again.push(6);
-        assert_eq!((again.chunk().items(), second.chunk().items()), (&[5, 6][..], &[4][..]));
+        let reused = ChunkWriter::reuse(chunk).unwrap();
+        reused.prefault();
+        reused.push(5);
+        reused.prefault();
+        reused.push(6);
+        assert_eq!((reused.chunk().items(), second.chunk().items()), (&[5, 6][..], &[4][..]));
     }
 
     #[test]
-    fn a_pen_is_written_with_where_it_lies() {
+    fn a_writer_cell_is_written_in_place() {
         let holder = WriterCell::<u64>::new();
         assert!(!holder.push(1), "there is no writer");
         let writer = writer(1);
         let chunk = Arc::clone(writer.chunk());
         assert!(holder.replace(Some(writer)).is_none());
-        holder.fetch(usize::MAX); // whatever is there
+        holder.fetch(usize::MAX); // any address
         assert!(holder.push(7) && !holder.push(8));
         assert_eq!(chunk.items(), [7]);
         drop(holder.replace(None));
@@ -265,8 +266,8 @@ mod tests {
     }
 
     #[test]
-    fn memory_for_nothing_is_no_memory() {
+    fn empty_allocations_work() {
         assert!(!writer(0).push(1));
-        assert_eq!(ChunkWriter::<u64>::of_new_chunks(0, 8).count(), 0);
+        assert_eq!(ChunkWriter::<u64>::allocate(0, 8).count(), 0);
     }
 }

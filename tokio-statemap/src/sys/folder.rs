@@ -1,4 +1,4 @@
-//! A folder that is open: what is done in it is done there, whatever becomes of its path meanwhile.
+//! An open folder: operations in it are not affected by later changes to its path.
 
 use std::ffi::{CString, OsStr, OsString, c_int};
 use std::fs::File;
@@ -13,7 +13,7 @@ use libc::{fstatat, openat, stat};
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use libc::{fstatat64 as fstatat, openat64 as openat, stat64 as stat};
 
-/// How a folder is opened that is only passed through: that needs no right to list it.
+/// The flags to open a folder for lookups only, which needs no permission to list it.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 const PASS: c_int = libc::O_PATH;
 #[cfg(any(target_vendor = "apple", target_os = "netbsd", target_os = "illumos"))]
@@ -28,22 +28,22 @@ const PASS: c_int = libc::O_SEARCH;
 )))]
 const PASS: c_int = libc::O_RDONLY;
 
-/// A folder that is open.
+/// An open folder.
 #[derive(Debug)]
 pub(crate) struct Folder(OwnedFd);
 
-/// What there is under a name: not what it leads to, if it is a link.
+/// The metadata of a directory entry; of the link itself, if it is one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
-    /// What kind it is, and who may do what.
+pub(crate) struct FileStatus {
+    /// File type and permissions.
     pub(crate) mode: u32,
-    /// Who owns it.
+    /// The owner.
     pub(crate) user: u32,
-    /// Its group.
+    /// The group.
     pub(crate) group: u32,
 }
 
-impl Entry {
+impl FileStatus {
     pub(crate) fn is_file(&self) -> bool {
         self.is(libc::S_IFREG)
     }
@@ -64,7 +64,7 @@ impl Entry {
     }
 }
 
-/// Whether the link must not be followed that a lookup ends with.
+/// Whether a lookup follows a link as the last component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Links {
     Follow,
@@ -72,7 +72,7 @@ pub(crate) enum Links {
 }
 
 impl Folder {
-    /// The root, or the working folder.
+    /// The root directory, or the working directory.
     pub(crate) fn start(is_root: bool) -> io::Result<Self> {
         let name = if is_root { c"/" } else { c"." };
         // SAFETY: the name ends with a zero and lives through the call; the descriptor is new and
@@ -83,12 +83,12 @@ impl Folder {
         fd.map(Self)
     }
 
-    /// The folder `name` in this one.
+    /// Opens the folder `name` in this one.
     pub(crate) fn folder(&self, name: &OsStr, links: Links) -> io::Result<Self> {
         self.open(name, PASS | libc::O_DIRECTORY, 0, links).map(Self)
     }
 
-    /// Makes the folder `name`.
+    /// Creates the folder `name`.
     pub(crate) fn make(&self, name: &OsStr, mode: libc::mode_t) -> io::Result<()> {
         let name = terminated(name)?;
         // SAFETY: the name ends with a zero and lives through the call.
@@ -96,7 +96,7 @@ impl Folder {
         done(unsafe { libc::mkdirat(self.0.as_raw_fd(), name.as_ptr(), mode) })
     }
 
-    /// Opens the file `name`, or makes it, as `flags` say.
+    /// Opens or creates the file `name`, as `flags` say.
     pub(crate) fn file(
         &self,
         name: &OsStr,
@@ -122,8 +122,8 @@ impl Folder {
         }
     }
 
-    /// What there is under `name`, if anything.
-    pub(crate) fn entry(&self, name: &OsStr) -> io::Result<Option<Entry>> {
+    /// The metadata of `name`, if it exists.
+    pub(crate) fn entry(&self, name: &OsStr) -> io::Result<Option<FileStatus>> {
         let name = terminated(name)?;
         match self.stat(&name, libc::AT_SYMLINK_NOFOLLOW) {
             Ok(entry) => Ok(Some(entry)),
@@ -132,12 +132,12 @@ impl Folder {
         }
     }
 
-    /// What this folder itself is.
-    pub(crate) fn itself(&self) -> io::Result<Entry> {
+    /// The metadata of this folder.
+    pub(crate) fn itself(&self) -> io::Result<FileStatus> {
         self.stat(c".", 0)
     }
 
-    fn stat(&self, name: &std::ffi::CStr, flags: c_int) -> io::Result<Entry> {
+    fn stat(&self, name: &std::ffi::CStr, flags: c_int) -> io::Result<FileStatus> {
         let mut found = MaybeUninit::<stat>::uninit();
         // SAFETY: the name ends with a zero and lives through the call, and so does what is written
         // to; it is read only if the call has filled it. Test: `atomic_file::tests`.
@@ -145,11 +145,15 @@ impl Folder {
         unsafe {
             done(fstatat(self.0.as_raw_fd(), name.as_ptr(), found.as_mut_ptr(), flags))?;
             let found = found.assume_init();
-            Ok(Entry { mode: u32::from(found.st_mode), user: found.st_uid, group: found.st_gid })
+            Ok(FileStatus {
+                mode: u32::from(found.st_mode),
+                user: found.st_uid,
+                group: found.st_gid,
+            })
         }
     }
 
-    /// Where the link `name` leads.
+    /// The target of the link `name`.
     pub(crate) fn link(&self, name: &OsStr) -> io::Result<OsString> {
         let name = terminated(name)?;
         let mut text = vec![0_u8; libc::PATH_MAX as usize];
@@ -168,9 +172,10 @@ impl Folder {
         Ok(OsString::from_vec(text))
     }
 
-    /// Whether its links are descriptors and the like, which lead to more than their text says.
+    /// Whether this is a folder of procfs, whose links (of descriptors and the like) refer to more
+    /// than their text.
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    pub(crate) fn is_of_processes(&self) -> bool {
+    pub(crate) fn is_procfs(&self) -> bool {
         let mut found = MaybeUninit::<libc::statfs>::uninit();
         // SAFETY: what is written to lives through the call, and is read only if the call has filled
         // it. Test: `hostile::a_link_to_stdout`.
@@ -182,11 +187,11 @@ impl Folder {
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    pub(crate) fn is_of_processes(&self) -> bool {
+    pub(crate) fn is_procfs(&self) -> bool {
         false
     }
 
-    /// Gives the name `to` to what is called `from`, and takes it from what has it.
+    /// Renames `from` to `to`, replacing what is there.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         let (from, to) = (terminated(from)?, terminated(to)?);
         let fd = self.0.as_raw_fd();
@@ -195,11 +200,11 @@ impl Folder {
         done(unsafe { libc::renameat(fd, from.as_ptr(), fd, to.as_ptr()) })
     }
 
-    /// Gives a name to a file that has none, unless the name is taken.
+    /// Links an unnamed file as `name`; fails if the name exists.
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    pub(crate) fn give_name(&self, file: &File, name: &OsStr) -> io::Result<()> {
+    pub(crate) fn link_as(&self, file: &File, name: &OsStr) -> io::Result<()> {
         let name = terminated(name)?;
-        let file = terminated(descriptor(file).as_os_str())?;
+        let file = terminated(descriptor_path(file).as_os_str())?;
         // SAFETY: the names end with a zero and live through the call.
         // Test: `atomic_file::tests`.
         done(unsafe {
@@ -213,7 +218,7 @@ impl Folder {
         })
     }
 
-    /// Takes a file's name away, which removes it.
+    /// Unlinks a file.
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         let name = terminated(name)?;
         // SAFETY: the name ends with a zero and lives through the call.
@@ -222,22 +227,22 @@ impl Folder {
     }
 }
 
-/// A path that leads to a file that is open, if there is `/proc`.
+/// A path to an open file, if `/proc` is mounted.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) fn descriptor(file: &File) -> std::path::PathBuf {
+pub(crate) fn descriptor_path(file: &File) -> std::path::PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
-/// How a file is locked, until it is closed everywhere.
+/// How a file is locked, until its last descriptor is closed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lock {
-    /// Against everybody.
+    /// Excludes all other locks.
     Exclusive,
-    /// Against [`Lock::Exclusive`].
+    /// Excludes [`Lock::Exclusive`].
     Shared,
 }
 
-/// Locks a file, or fails at once.
+/// Locks a file, or fails at once if it can't.
 #[cfg(not(target_os = "solaris"))]
 pub(crate) fn lock(file: &File, lock: Lock) -> io::Result<()> {
     let lock = match lock {

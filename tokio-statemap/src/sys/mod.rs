@@ -1,8 +1,7 @@
-//! What Rust has no safe way to say: the process's signals and rights, folders that are open, writes
-//! that don't block, the processor's time stamp counter, and memory that is appended to while it is
-//! read, or asked for before it is needed.
+//! All `unsafe` code of this crate: signals, privileges, open folders, non-blocking writes, the
+//! time stamp counter, memory that is read while it is appended to, and prefaulting.
 //!
-//! All `unsafe` of this crate is in here, and each block names the test that holds it.
+//! Each block names the test that covers it.
 
 #![allow(unsafe_code)]
 

@@ -1,14 +1,14 @@
-//! How much stack a call needs: what is below it is painted, and then it is seen how far the paint is
-//! gone.
+//! Measures the stack usage of a call: paints the stack below the caller and checks how much of the
+//! paint is left.
 
 use std::hint::black_box;
 
-/// No call needs more, or it is taken for this.
+/// The most that can be measured.
 const REACH: usize = 64 << 10;
 const PAINT: u8 = 0xA5;
 static PAINTED: [u8; REACH] = [PAINT; REACH];
 
-/// How many bytes of stack `call` needs, and at least some hundred, which it takes to look.
+/// The number of bytes of stack that `call` uses, including a few hundred bytes of overhead.
 #[inline(never)]
 pub(crate) fn stack_used_by(call: &mut dyn FnMut()) -> usize {
     let end = paint();
@@ -16,14 +16,14 @@ pub(crate) fn stack_used_by(call: &mut dyn FnMut()) -> usize {
     REACH - painted_bytes(end)
 }
 
-/// Paints what is below the caller's frame; returns where that ends.
+/// Paints the stack below the caller's frame; returns the lowest painted address.
 #[inline(never)]
 fn paint() -> usize {
     let mut below = [PAINT; REACH];
     black_box(&mut below).as_ptr().expose_provenance()
 }
 
-/// How many bytes from the end on are still as they were painted.
+/// How many bytes from `end` on are still painted.
 #[inline(never)]
 fn painted_bytes(end: usize) -> usize {
     // SAFETY: the stack of this thread, which reaches further than that, as `paint` has written to it;
@@ -31,7 +31,7 @@ fn painted_bytes(end: usize) -> usize {
     let stack = |from: usize, to: usize| unsafe {
         std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<u8>(end + from), to - from)
     };
-    // All is painted up to `from`, and not up to `to`.
+    // Everything up to `from` is painted, and not everything up to `to`.
     let (mut from, mut to) = (0, REACH);
     while to - from > 1 {
         let middle = from.midpoint(to);
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_call_needs_is_seen() {
+    fn the_stack_of_a_call_is_measured() {
         let nothing = stack_used_by(&mut || ());
         assert!(nothing < 1500, "{nothing}");
         for (call, bytes) in [(needs::<4000> as fn(), 4000), (needs::<40_000>, 40_000)] {

@@ -1,7 +1,8 @@
-//! How long we wait for those who don't read what we write.
+//! How long writes wait for a reader that doesn't read.
 //!
-//! It is one patience for all streams and for the whole life of the process, so that the program's end is
-//! held up by no more than that, however many streams there are and however slowly they are read.
+//! There is a single budget for all streams and for the whole life of the process, so that it
+//! delays the program's end by no more than that, however many streams there are and however slowly
+//! they are read.
 
 use std::io;
 use std::sync::OnceLock;
@@ -9,19 +10,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long in all.
-const ALL_MS: u64 = 10_000;
+/// The total budget.
+const TOTAL_MS: u64 = 10_000;
 
-static OF_PROCESS: Patience = Patience::new();
+static PROCESS: Patience = Patience::new();
 
-/// Calls `wait` with the time that it may take; `None` if no time is left, without a call.
+/// Calls `wait` with the time that it may take; returns `None` without calling it if no time is
+/// left.
 pub(crate) fn wait<T>(wait: impl FnOnce(Duration) -> T) -> Option<T> {
-    let left = OF_PROCESS.begin(now_ms())?;
+    let left = PROCESS.begin(now_ms())?;
     let _waiting = Waiting;
     Some(wait(left))
 }
 
-/// What `act` comes to as soon as it wouldn't block. In between, `wait` waits until it may be so far.
+/// Calls `act` until it returns something other than `WouldBlock`, and `wait_for_it` in between.
 pub(crate) fn until_ready<T>(
     mut act: impl FnMut() -> io::Result<T>,
     wait_for_it: impl Fn(Duration),
@@ -37,7 +39,7 @@ pub(crate) fn until_ready<T>(
         let waited = wait(|left| {
             wait_for_it(left);
             if !is_first {
-                // It may be said to be ready and yet not be: for less than what is to be written.
+                // A descriptor may be reported as ready although it has too little room.
                 thread::sleep(STEP);
             }
         });
@@ -48,9 +50,9 @@ pub(crate) fn until_ready<T>(
     }
 }
 
-/// Whether anyone waits at the moment who may. It is async-signal-safe.
+/// Whether anything is waiting at the moment, with time left. Async-signal-safe.
 pub(crate) fn is_waiting() -> bool {
-    OF_PROCESS.state().waiters > 0 && OF_PROCESS.state().left_ms(now_ms()) > 0
+    PROCESS.state().waiters > 0 && PROCESS.state().left_ms(now_ms()) > 0
 }
 
 fn now_ms() -> u64 {
@@ -58,33 +60,33 @@ fn now_ms() -> u64 {
     START.get_or_init(Instant::now).elapsed().as_millis() as u64
 }
 
-/// Ends a wait, also if it panics.
+/// Ends a wait when dropped.
 struct Waiting;
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        OF_PROCESS.end(now_ms());
+        PROCESS.end(now_ms());
     }
 }
 
-/// It is one number and no lock: a child of a fork may find a lock held for ever.
+/// An atomic instead of a lock: a child of a fork may find a lock held forever.
 #[derive(Debug)]
 struct Patience(AtomicU64);
 
-/// Waits that overlap count once.
+/// Overlapping waits count once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct State {
+struct WaitState {
     waiters: u64,
-    /// Since when there has been one, if there is.
+    /// When the current wait began, if there is one.
     since_ms: u64,
-    /// What was waited before that.
+    /// The time spent in earlier waits.
     spent_ms: u64,
 }
 
-impl State {
+impl WaitState {
     const SPENT_BITS: u32 = 16;
     const SINCE_BITS: u32 = 40; // 34 years
-    const MOST_WAITERS: u64 = 255;
+    const MAX_WAITERS: u64 = 255;
 
     fn of(bits: u64) -> Self {
         Self {
@@ -100,11 +102,11 @@ impl State {
 
     fn spent_until(self, now_ms: u64) -> u64 {
         let going_on = if self.waiters > 0 { now_ms.saturating_sub(self.since_ms) } else { 0 };
-        (self.spent_ms + going_on).min(ALL_MS)
+        (self.spent_ms + going_on).min(TOTAL_MS)
     }
 
     fn left_ms(self, now_ms: u64) -> u64 {
-        ALL_MS - self.spent_until(now_ms)
+        TOTAL_MS - self.spent_until(now_ms)
     }
 }
 
@@ -113,17 +115,17 @@ impl Patience {
         Self(AtomicU64::new(0))
     }
 
-    fn state(&self) -> State {
-        State::of(self.0.load(Ordering::Acquire))
+    fn state(&self) -> WaitState {
+        WaitState::of(self.0.load(Ordering::Acquire))
     }
 
-    /// One more waits: how long it may. `None` if no time is left.
+    /// Begins a wait. Returns how long it may take, or `None` if no time is left.
     fn begin(&self, now_ms: u64) -> Option<Duration> {
         let mut left_ms = 0;
         let begun = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
-            let mut state = State::of(bits);
+            let mut state = WaitState::of(bits);
             left_ms = state.left_ms(now_ms);
-            if left_ms == 0 || state.waiters == State::MOST_WAITERS {
+            if left_ms == 0 || state.waiters == WaitState::MAX_WAITERS {
                 return None;
             }
             if state.waiters == 0 {
@@ -135,10 +137,10 @@ impl Patience {
         begun.ok().map(|_| Duration::from_millis(left_ms))
     }
 
-    /// One of those who wait ceases to.
+    /// Ends a wait.
     fn end(&self, now_ms: u64) {
         let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
-            let mut state = State::of(bits);
+            let mut state = WaitState::of(bits);
             if state.waiters == 1 {
                 state.spent_ms = state.spent_until(now_ms);
             }
@@ -152,7 +154,7 @@ impl Patience {
 mod tests {
     use super::*;
 
-    const ALL: Duration = Duration::from_millis(ALL_MS);
+    const TOTAL: Duration = Duration::from_millis(TOTAL_MS);
 
     fn left_ms(patience: &Patience, now_ms: u64) -> u64 {
         patience.state().left_ms(now_ms)
@@ -161,7 +163,7 @@ mod tests {
     #[test]
     fn one_wait_takes_from_the_next() {
         let patience = Patience::new();
-        assert_eq!(patience.begin(5), Some(ALL));
+        assert_eq!(patience.begin(5), Some(TOTAL));
         assert_eq!(left_ms(&patience, 1_005), 9_000);
         patience.end(2_005);
         assert_eq!(left_ms(&patience, 1_000_000), 8_000, "only waiting counts");
@@ -190,25 +192,29 @@ mod tests {
     #[test]
     fn a_state_is_its_bits() {
         for state in [
-            State::default(),
-            State { waiters: State::MOST_WAITERS, since_ms: (1 << 40) - 1, spent_ms: ALL_MS },
-            State { waiters: 1, since_ms: 0, spent_ms: 7 },
+            WaitState::default(),
+            WaitState {
+                waiters: WaitState::MAX_WAITERS,
+                since_ms: (1 << 40) - 1,
+                spent_ms: TOTAL_MS,
+            },
+            WaitState { waiters: 1, since_ms: 0, spent_ms: 7 },
         ] {
-            assert_eq!(State::of(state.bits()), state);
+            assert_eq!(WaitState::of(state.bits()), state);
         }
     }
 
     #[test]
     fn too_many_waiters_are_refused() {
         let patience = Patience::new();
-        for _ in 0..State::MOST_WAITERS {
+        for _ in 0..WaitState::MAX_WAITERS {
             assert!(patience.begin(0).is_some());
         }
         assert_eq!(patience.begin(0), None);
-        for _ in 0..=State::MOST_WAITERS {
+        for _ in 0..=WaitState::MAX_WAITERS {
             patience.end(1);
         }
-        assert_eq!(left_ms(&patience, 2), ALL_MS - 1);
+        assert_eq!(left_ms(&patience, 2), TOTAL_MS - 1);
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Memory that is asked for before it is needed.
+//! Prefetches and prefaults memory.
 
 #[cfg(all(target_os = "linux", not(miri)))]
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Has the memory at that address brought near, if there is any, and goes on.
+/// Prefetches the memory at `address`, if there is any.
 #[inline]
 pub(crate) fn for_reading(address: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -11,21 +11,22 @@ pub(crate) fn for_reading(address: usize) {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         // SAFETY: every processor of this architecture has the instruction, which is a hint: it
         // reads nothing that the program would see, and no address is wrong. Test:
-        // `sys::prefault::tests::any_address_will_do`.
+        // `sys::prefault::tests::any_address_can_be_prefetched`.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(std::ptr::without_provenance(address)) };
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = address;
 }
 
-/// Has the system put memory behind so many bytes of addresses at once, if it can: behind the first ones
-/// where there are many. What they hold stays as it is.
+/// Maps pages of memory for the given addresses at once, if the system can: at most `MAX_BYTES`.
+/// The contents are unchanged.
 ///
-/// To be interrupted for each page when it is first written to takes longer, above all with several
-/// threads, which wait for one another then.
+/// A page fault on the first write to each page takes longer, in particular with several threads,
+/// which wait for each other in the kernel. `benches/RESULTS.md` has the cost of a poll in fresh
+/// memory, and in memory that was used before (`cargo run --release` in `benches/peers`).
 pub(super) fn for_writing(address: usize, bytes: usize) {
     #[cfg(all(target_os = "linux", not(miri)))]
-    if bytes >= WORTHWHILE && !CAN_NOT.load(Ordering::Relaxed) {
+    if bytes >= MIN_BYTES && !UNSUPPORTED.load(Ordering::Relaxed) {
         // SAFETY: it only asks for a number. Test: as below.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         let before = usize::try_from(page).ok().and_then(|page| address.checked_rem(page));
@@ -35,35 +36,35 @@ pub(super) fn for_writing(address: usize, bytes: usize) {
         // `sys::prefault::tests::memory_for_writing_stays_as_it_is`.
         let failed = unsafe {
             let start = std::ptr::without_provenance_mut(address - before);
-            libc::madvise(start, bytes.min(MOST) + before, libc::MADV_POPULATE_WRITE)
+            libc::madvise(start, bytes.min(MAX_BYTES) + before, libc::MADV_POPULATE_WRITE)
         };
         if failed != 0 {
-            CAN_NOT.store(true, Ordering::Relaxed);
+            UNSUPPORTED.store(true, Ordering::Relaxed);
         }
     }
     #[cfg(not(all(target_os = "linux", not(miri))))]
     let _ = (address, bytes);
 }
 
-/// For less to ask the system isn't worth while: some pages.
+/// Below this, some pages, a system call isn't worth it.
 #[cfg(all(target_os = "linux", not(miri)))]
-const WORTHWHILE: usize = 16 << 10;
+const MIN_BYTES: usize = 16 << 10;
 
-/// More would hold up who asks: some 0.1 ms.
+/// The limit per call, which takes about 0.1 ms for this many bytes.
 #[cfg(all(target_os = "linux", not(miri)))]
-const MOST: usize = 128 << 10;
+const MAX_BYTES: usize = 128 << 10;
 
-/// Whether the system knows nothing of it (Linux before 5.14), or has no memory: it needn't be asked
+/// Whether the system doesn't support it (Linux before 5.14), or is out of memory: it isn't tried
 /// again.
 #[cfg(all(target_os = "linux", not(miri)))]
-static CAN_NOT: AtomicBool = AtomicBool::new(false);
+static UNSUPPORTED: AtomicBool = AtomicBool::new(false);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn any_address_will_do() {
+    fn any_address_can_be_prefetched() {
         let here = 7_u64;
         for address in [(&raw const here).addr(), 0, usize::MAX] {
             for_reading(address);
@@ -83,8 +84,8 @@ mod tests {
 
     #[test]
     #[cfg(all(target_os = "linux", not(miri)))]
-    fn memory_for_writing_is_there_at_once() {
-        const BYTES: usize = 2 * MOST;
+    fn memory_for_writing_is_mapped_at_once() {
+        const BYTES: usize = 2 * MAX_BYTES;
         // SAFETY: new memory, of this test alone, which nobody has a reference to.
         let resident = unsafe {
             let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).unwrap();
@@ -99,13 +100,13 @@ mod tests {
             libc::munmap(memory, BYTES);
             page * pages.iter().filter(|&&page| page & 1 == 1).count()
         };
-        // Linux has it from 5.14 on.
+        // Supported since Linux 5.14.
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
         let mut numbers =
             release.split(['.', '-']).map(|number| number.parse::<u32>().unwrap_or(0));
         let has_it = (numbers.next(), numbers.next()) >= (Some(5), Some(14));
-        // The page of the first byte, and that behind the last one.
-        let all = MOST..=MOST + 65_536;
+        // With the page of the first byte, and the one after the last.
+        let all = MAX_BYTES..=MAX_BYTES + 65_536;
         assert!(if has_it { all.contains(&resident) } else { resident == 0 }, "{resident} bytes");
     }
 }

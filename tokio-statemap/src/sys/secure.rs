@@ -1,7 +1,8 @@
-//! Whether the process has rights that its caller lacks.
+//! Whether the process has privileges that its caller lacks.
 
-/// Whether it has: it is set-uid or set-gid, has file capabilities, or a security module says so.
-/// Whoever starts such a program chooses its environment, working folder, umask and descriptors.
+/// Whether the process is set-uid or set-gid, has file capabilities, or is marked so by a security
+/// module. Whoever starts such a program chooses its environment, working directory, umask and
+/// descriptors.
 pub(crate) fn is_secure() -> bool {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     // SAFETY: it has no precondition. Test: `hostile::set_uid`.
@@ -30,13 +31,13 @@ pub(crate) fn is_secure() -> bool {
     }
 }
 
-/// The user whose rights files are made and opened with.
+/// The user id that files are created and opened with.
 pub(crate) fn effective_user() -> u32 {
     // SAFETY: it has no precondition. Test: `hostile::links`.
     unsafe { libc::geteuid() }
 }
 
-/// Whether the descriptor `fd` of this process is open for writing.
+/// Whether the descriptor `fd` is open for writing.
 pub(crate) fn is_writable(fd: std::ffi::c_int) -> bool {
     // SAFETY: it reads flags, or fails if there is no such descriptor. Test: `hostile::set_uid`.
     let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };

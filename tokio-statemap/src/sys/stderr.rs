@@ -1,8 +1,8 @@
-//! stderr, written to without ever being blocked.
+//! Writes to stderr without blocking.
 //!
-//! Whether a write blocks is a matter of the open file, which the program shares with its parent and its
-//! children: it must stay as it is. So it is opened once more where that can be, and asked before each
-//! write where it can't.
+//! Whether a write blocks is a property of the open file description, which the program shares with
+//! its parent and its children, so it must not be changed. Instead the file is opened again where
+//! possible; where it isn't, it is polled before each write.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -15,22 +15,23 @@ use crate::sys::secure::is_writable;
 
 const FD: RawFd = libc::STDERR_FILENO;
 
-/// What a pipe takes that is ready, PIPE_BUF: on Linux, and what POSIX promises.
-const AT_ONCE_BYTES: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
+/// How much a pipe that is ready accepts: PIPE_BUF on Linux, and the minimum that POSIX guarantees
+/// elsewhere.
+const READY_BYTES: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
 /// Writes all of `bytes`, in one write unless that is refused, or gives up.
 ///
-/// It takes no lock: who has that of `std::io::stderr` may be blocked for ever.
+/// Takes no lock: a thread that holds the lock of `std::io::stderr` may be blocked forever.
 pub(crate) fn write_all(bytes: &[u8]) -> io::Result<()> {
     Stderr::open()?.write_all(bytes)
 }
 
-/// Waits until `fd` takes something or fails, but no longer than that. It may return early.
+/// Waits until `fd` accepts data or fails, but no longer than `at_most`. May return early.
 pub(crate) fn wait_until_ready(fd: RawFd, at_most: Duration) {
     poll(fd, i32::try_from(at_most.as_millis()).unwrap_or(i32::MAX));
 }
 
-/// Whether a write to `fd` comes to something within so many milliseconds.
+/// Whether a write to `fd` makes progress within `ms` milliseconds.
 fn poll(fd: RawFd, ms: i32) -> bool {
     let mut polled = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
     // SAFETY: it is one entry, which lives through the call; `fd` may be none. Test: `exit_paths::unread`.
@@ -38,15 +39,15 @@ fn poll(fd: RawFd, ms: i32) -> bool {
 }
 
 enum Stderr {
-    /// Opened once more: a pipe or a terminal.
+    /// Opened again: a pipe or a terminal.
     Own(File),
-    /// The program's own.
-    Shared(Kind),
+    /// The program's own descriptor.
+    Shared(FileKind),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Nobody needs to read it.
+enum FileKind {
+    /// A write never waits for a reader.
     File,
     Socket,
     Terminal,
@@ -62,11 +63,11 @@ impl Stderr {
     fn write_at_once(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let length = match self {
             Self::Own(file) => return file.write(bytes),
-            Self::Shared(Kind::Socket) => return send(bytes),
-            Self::Shared(Kind::File) => bytes.len(),
-            // More may block although it is ready.
+            Self::Shared(FileKind::Socket) => return send(bytes),
+            Self::Shared(FileKind::File) => bytes.len(),
+            // A larger write may block although the descriptor is ready.
             Self::Shared(_) => match poll(FD, 0) {
-                true => bytes.len().min(AT_ONCE_BYTES),
+                true => bytes.len().min(READY_BYTES),
                 false => return Err(io::ErrorKind::WouldBlock.into()),
             },
         };
@@ -89,7 +90,7 @@ impl Write for Stderr {
     }
 }
 
-fn kind() -> io::Result<Kind> {
+fn kind() -> io::Result<FileKind> {
     // SAFETY: all zeroes are a valid `stat`, and the calls have no other precondition.
     // Test: `exit_paths::unread`.
     unsafe {
@@ -98,35 +99,36 @@ fn kind() -> io::Result<Kind> {
             return Err(io::Error::last_os_error());
         }
         Ok(match stat.st_mode & libc::S_IFMT {
-            libc::S_IFREG => Kind::File,
-            libc::S_IFSOCK => Kind::Socket,
-            libc::S_IFCHR if libc::isatty(FD) == 1 => Kind::Terminal,
-            _ => Kind::Other,
+            libc::S_IFREG => FileKind::File,
+            libc::S_IFSOCK => FileKind::Socket,
+            libc::S_IFCHR if libc::isatty(FD) == 1 => FileKind::Terminal,
+            _ => FileKind::Other,
         })
     }
 }
 
-/// Linux opens the same pipe or terminal there, as a file of its own. It may not be allowed to, and other
-/// systems, if they have such a path, give back what is shared.
+/// Opens the same pipe or terminal again, as an open file description of its own. This needs Linux,
+/// and may not be permitted; other systems return the shared one for such a path, if they have it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn open_again(kind: Kind) -> Option<File> {
+fn open_again(kind: FileKind) -> Option<File> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
     const PATH: &str = "/proc/self/fd/2";
     let found = std::fs::metadata(PATH).ok()?;
     let is_meant = match kind {
-        // Not the other end of terminals: to open that makes a new one.
-        Kind::Terminal => found.rdev() != libc::makedev(5, 2),
-        Kind::Other => found.file_type().is_fifo(),
-        Kind::File | Kind::Socket => false,
+        // Not `/dev/ptmx`: opening that creates a new terminal.
+        FileKind::Terminal => found.rdev() != libc::makedev(5, 2),
+        FileKind::Other => found.file_type().is_fifo(),
+        FileKind::File | FileKind::Socket => false,
     };
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     let open = || File::options().write(true).custom_flags(flags).open(PATH).ok();
-    // What can't be written as it is must not be written because this process may: its caller may not.
+    // A descriptor that isn't writable must not be reopened with this process's privileges, which
+    // its caller may lack.
     (is_meant && is_writable(FD)).then(open).flatten()
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn open_again(_: Kind) -> Option<File> {
+fn open_again(_: FileKind) -> Option<File> {
     None
 }
 

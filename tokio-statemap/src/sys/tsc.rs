@@ -1,6 +1,6 @@
 //! The processor's time stamp counter.
 
-/// The counter's value. It is a clock only where the kernel itself keeps time by it; see
+/// The counter's value. It is a clock only where the kernel's clock source is the TSC; see
 /// [`crate::recorder::clock`].
 #[cfg(target_arch = "x86_64")]
 #[inline]
@@ -10,7 +10,7 @@ pub(crate) fn ticks() -> u64 {
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
-/// There is none: no clock is made of it.
+/// Not available; never used as a clock.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub(crate) fn ticks() -> u64 {

@@ -1,15 +1,15 @@
-//! One thing that happened, as users see it.
+//! The public events.
 
 use std::fmt;
 use std::panic::Location;
 
-/// One thing that a hook saw.
+/// An event recorded by a hook.
 ///
-/// `time_ns` is in nanoseconds since the first [`Collector::start`](crate::Collector::start);
-/// `thread` counts the runtime's threads as they are first seen; `worker` is
-/// `tokio::runtime::worker_index()` there, and `None` on a thread that is no worker.
+/// `time_ns` is in nanoseconds since the first [`Collector::start`](crate::Collector::start).
+/// `thread` numbers the runtime's threads in the order in which they are first seen. `worker` is
+/// `tokio::runtime::worker_index()`, and `None` on a thread that is no worker.
 ///
-/// The root future of `block_on` has no id in Tokio: it is task 0, [`Event::ROOT`].
+/// The root future passed to `block_on` has no id in Tokio: its task id is 0, [`Event::ROOT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -21,10 +21,10 @@ pub enum Event {
         time_ns: u64,
         /// The thread that spawned it.
         thread: u32,
-        /// Where in the source; `None` with `spawn_location = false`.
+        /// The spawn location; `None` with `spawn_location = false`.
         location: Option<SpawnLocation>,
     },
-    /// A poll of a task began.
+    /// A poll of a task started.
     TaskPollStart {
         /// The task.
         task_id: u64,
@@ -34,7 +34,7 @@ pub enum Event {
         thread: u32,
         /// The worker that polls it.
         worker: Option<u32>,
-        /// When the task had become ready; `None` without `schedule_latency`.
+        /// When the task became ready; `None` without `schedule_latency`.
         ready_ns: Option<u64>,
     },
     /// A poll of a task ended.
@@ -45,10 +45,10 @@ pub enum Event {
         time_ns: u64,
         /// The thread that polled it.
         thread: u32,
-        /// The worker that the poll began on.
+        /// The worker that the poll started on.
         worker: Option<u32>,
     },
-    /// A task terminated: it returned, panicked or was aborted.
+    /// A task terminated: it completed, panicked or was aborted.
     TaskTerminate {
         /// The task.
         task_id: u64,
@@ -95,10 +95,10 @@ pub enum Event {
     },
 }
 
-/// Where a task was spawned.
+/// The source location where a task was spawned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SpawnLocation {
-    /// The file, as the compiler names it.
+    /// The file, as in [`Location::file`].
     pub file: &'static str,
     /// The line, from 1.
     pub line: u32,
@@ -119,13 +119,13 @@ impl fmt::Display for SpawnLocation {
 }
 
 impl Event {
-    /// The `task_id` of the root future, `main`: Tokio gives it none, and gives nobody 0.
+    /// The `task_id` of the root future, `main`. Tokio assigns it no id, and never assigns 0.
     ///
-    /// Where several threads are in `block_on` of one runtime at the same time, the further roots
+    /// If several threads are in `block_on` of one runtime at the same time, the other root futures
     /// count down from `u64::MAX`.
     pub const ROOT: u64 = 0;
 
-    /// When it happened, in ns since the first start of the collector.
+    /// When the event was recorded, in nanoseconds since the collector was first started.
     pub fn time_ns(&self) -> u64 {
         match *self {
             Self::TaskSpawn { time_ns, .. }
@@ -139,7 +139,7 @@ impl Event {
         }
     }
 
-    /// The thread it was seen on.
+    /// The thread that the event was recorded on.
     pub fn thread(&self) -> u32 {
         match *self {
             Self::TaskSpawn { thread, .. }

@@ -1,5 +1,4 @@
-//! What happened: events and states, what the recorder holds at one moment, and the timeline that is
-//! built from it.
+//! What happened: events and states, the snapshot of a recorder, and the timeline built from it.
 
 pub(crate) mod event;
 pub(crate) mod snapshot;

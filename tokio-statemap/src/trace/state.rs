@@ -1,21 +1,21 @@
-//! The states an entity can be in: their names, values and colours.
+//! The states of tasks and workers: their names, values and colours.
 //!
 //! The colours are IBM's palette for colour-blind readers, in the order that Bryan Cantrill's
 //! statemaps of Tokio use.
 
-/// What a task was doing.
+/// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum TaskState {
-    /// From its spawn to its first poll.
+    /// From its spawn until its first poll.
     Spawned = 0,
     /// From the start to the end of a poll.
     Running = 1,
     /// From the end of a poll until it is woken (with `schedule_latency`) or polled (without).
     Waiting = 2,
-    /// From its termination on: it returned, panicked or was aborted.
+    /// From its termination on: it completed, panicked or was aborted.
     Completed = 3,
-    /// Woken, until its next poll. Only known with `schedule_latency`.
+    /// From being woken until its next poll. Only recorded with `schedule_latency`.
     Ready = 4,
 }
 
@@ -24,7 +24,7 @@ impl TaskState {
     pub const ALL: [Self; 5] =
         [Self::Spawned, Self::Running, Self::Waiting, Self::Completed, Self::Ready];
 
-    /// The name, as it stands in statemap data.
+    /// The state's name in statemap data.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Spawned => "spawned",
@@ -35,7 +35,7 @@ impl TaskState {
         }
     }
 
-    /// The value, as it stands in statemap data.
+    /// The state's value in statemap data.
     pub const fn value(self) -> u8 {
         self as u8
     }
@@ -52,7 +52,7 @@ impl TaskState {
     }
 }
 
-/// What a worker was doing.
+/// The state of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum WorkerState {
@@ -60,7 +60,7 @@ pub enum WorkerState {
     Running = 0,
     /// Parked: idle, or waiting for I/O and timers (Tokio polls its driver while parked).
     Parked = 1,
-    /// Its thread stopped.
+    /// Its thread has stopped.
     Stopped = 2,
 }
 
@@ -68,7 +68,7 @@ impl WorkerState {
     /// All states, in the order of their values.
     pub const ALL: [Self; 3] = [Self::Running, Self::Parked, Self::Stopped];
 
-    /// The name, as it stands in statemap data.
+    /// The state's name in statemap data.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -77,7 +77,7 @@ impl WorkerState {
         }
     }
 
-    /// The value, as it stands in statemap data.
+    /// The state's value in statemap data.
     pub const fn value(self) -> u8 {
         self as u8
     }

@@ -32,7 +32,7 @@ pub(crate) enum Liveness {
 /// task needs its slot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TaskMap {
-    /// Allocated on first use: max_len programs with `keep = "first"` never evict.
+    /// Allocated on first use: most programs with `keep = "first"` never evict.
     cache: Option<Box<Cache>>,
     long_lived: LongLived,
     /// The root futures: rarely more than one.

@@ -75,7 +75,7 @@ impl Buffer {
     pub(crate) fn next_writer(&self, store: &Mutex<Store>) -> Writer {
         let empty = lock(store).take_writer();
         lock(&self.reader).chunk = Some(Arc::clone(empty.chunk()));
-        empty.claim();
+        empty.prefault();
         empty
     }
 

@@ -59,7 +59,7 @@ impl Store {
         let mut free = Vec::with_capacity(ahead + MAX_ALLOCATION_CHUNKS);
         while free.len() < ahead {
             let chunks = (PREALLOCATION_RECORDS / chunk_records).clamp(1, ahead - free.len());
-            free.extend(Writer::of_new_chunks(chunks, chunk_records));
+            free.extend(Writer::allocate(chunks, chunk_records));
         }
         Self {
             chunk_records,
@@ -79,14 +79,14 @@ impl Store {
                 return writer;
             }
             let chunks = (ALLOCATION_RECORDS / self.chunk_records).clamp(1, MAX_ALLOCATION_CHUNKS);
-            self.free.extend(Writer::of_new_chunks(chunks, self.chunk_records));
+            self.free.extend(Writer::allocate(chunks, self.chunk_records));
         }
     }
 
     /// Reuses the memory of a chunk, unless something else still refers to it.
     pub(crate) fn recycle(&mut self, chunk: SharedChunk) {
         if self.free.len() < self.free.capacity() {
-            self.free.extend(Writer::again(chunk));
+            self.free.extend(Writer::reuse(chunk));
         }
     }
 
@@ -149,7 +149,7 @@ impl Store {
         if self.events < self.search_at {
             return None;
         }
-        // As margin as possible at once: while a snapshot is taken hooks can't evict.
+        // As much as possible at once: while a snapshot is taken hooks can't evict.
         let mut rest = self.events;
         let may_go = self.blocks.iter().take_while(|block| {
             rest -= block.events;

@@ -40,7 +40,7 @@ impl Segment {
     /// A segment that fills a chunk of its own.
     #[cfg(test)]
     pub(crate) fn of(stream: StreamId, sequence: Sequence, records: &[Record]) -> Self {
-        let writer = Writer::of_new_chunks(1, records.len()).next().expect("one was asked for");
+        let writer = Writer::allocate(1, records.len()).next().expect("one was asked for");
         assert!(records.iter().all(|&record| writer.push(record)));
         Self::new(stream, sequence, Arc::clone(writer.chunk()), 0..records.len())
     }

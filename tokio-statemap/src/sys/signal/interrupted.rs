@@ -1,19 +1,20 @@
-//! What a signal has interrupted, as far as the program can see it.
+//! What a signal interrupted, as far as the program can observe it.
 
 use std::ffi::c_void;
 
-/// Whether a program whose thread goes on from here would see that there was a signal: a system call fails
-/// with EINTR (`pause`, `poll`, `nanosleep` and others do so in spite of SA_RESTART), or has itself sent the
-/// signal.
+/// Whether the program would observe the signal if this thread continued from here: a system call
+/// fails with EINTR (`pause`, `poll`, `nanosleep` and others do so in spite of SA_RESTART), or has
+/// itself sent the signal.
 ///
-/// In a call that fails with EINTR a thread is in no function of an allocator or of ours that others wait
-/// for. Anywhere else it may be, and has to go on. (Where a call comes to 0 and another thread of this process
-/// has sent the signal it may be, too, as in `munmap`: it is not kept for ever.)
+/// A thread in a call that fails with EINTR is in no function of an allocator, or of this crate,
+/// that other threads wait for. Anywhere else it may be, and has to continue. (It also may be if
+/// the call returns 0 and another thread of this process sent the signal, as in `munmap`: so a
+/// thread is not kept forever.)
 ///
 /// # Safety
 ///
-/// They are what the system has called a handler with that was set with SA_SIGINFO.
-pub(super) unsafe fn is_to_be_seen(info: *const libc::siginfo_t, context: *const c_void) -> bool {
+/// The arguments are those that the system called an SA_SIGINFO handler with.
+pub(super) unsafe fn is_observable(info: *const libc::siginfo_t, context: *const c_void) -> bool {
     // SAFETY: as this function's own. Test: `exit_paths::interrupted`.
     unsafe {
         match system::result_of_call(context) {
@@ -24,8 +25,8 @@ pub(super) unsafe fn is_to_be_seen(info: *const libc::siginfo_t, context: *const
     }
 }
 
-/// Linux sets the result that a call comes to before it calls the handler, and the thread stands behind the
-/// instruction of the call. (Where it is to make the call anew, it stands before it.)
+/// Linux sets the result of an interrupted call before it calls the handler, and the thread's
+/// instruction pointer is after the call. (If the call is restarted, it is before it.)
 #[cfg(all(
     target_os = "linux",
     any(target_env = "gnu", target_env = "musl"),
@@ -46,13 +47,14 @@ mod system {
     #[cfg(target_arch = "aarch64")]
     const CALL: Instruction = 0xd400_0001_u32.to_le_bytes(); // svc #0
 
-    /// What the call returns that was interrupted, or had just ended. `None` if it was none.
+    /// The result of the system call that was interrupted, or had just ended. `None` if there was
+    /// none.
     ///
     /// # Safety
     ///
-    /// It is what the system has called a handler with.
+    /// The argument is the one that the system called a handler with.
     pub(super) unsafe fn result_of_call(context: *const c_void) -> Option<isize> {
-        const LEAST_PAGE: usize = 4096;
+        const MIN_PAGE: usize = 4096;
         // SAFETY: as this function's own. What is before an instruction in its page can be read as it can.
         // Test: `exit_paths::interrupted`.
         unsafe {
@@ -65,7 +67,7 @@ mod system {
             #[cfg(target_arch = "aarch64")]
             let (next, result) = (context.uc_mcontext.pc, context.uc_mcontext.regs[0]);
             let next = next as usize;
-            if next % LEAST_PAGE < size_of::<Instruction>() {
+            if next % MIN_PAGE < size_of::<Instruction>() {
                 return None;
             }
             let last = with_exposed_provenance::<Instruction>(next - size_of::<Instruction>());
@@ -73,20 +75,20 @@ mod system {
         }
     }
 
-    /// Whether it was `raise`, `pthread_kill` or `kill`, called in this process.
+    /// Whether the signal was sent by `raise`, `pthread_kill` or `kill` in this process.
     ///
     /// # Safety
     ///
-    /// It is what the system has called a handler with that was set with SA_SIGINFO.
+    /// The argument is the one that the system called an SA_SIGINFO handler with.
     pub(super) unsafe fn is_sent_by_this_process(info: *const libc::siginfo_t) -> bool {
-        // SI_USER and SI_TKILL, which not every `libc` has that Tokio may be locked to.
+        // SI_USER and SI_TKILL, which some versions of `libc` that Tokio accepts don't define.
         const SENT: [libc::c_int; 2] = [0, -6];
         // SAFETY: as this function's own; such a signal has a sender. Test: `exit_paths::interrupted`.
         unsafe { SENT.contains(&(*info).si_code) && (*info).si_pid() == libc::getpid() }
     }
 }
 
-/// Nobody knows.
+/// Unknown.
 #[cfg(not(all(
     target_os = "linux",
     any(target_env = "gnu", target_env = "musl"),

@@ -1,14 +1,14 @@
 //! Signals and the end of the process.
 //!
-//! A signal handler may do next to nothing, so ours notes the signal and wakes a thread, which does
-//! the rest. It does so without a file descriptor: a program may close those that it doesn't know.
-//! Meanwhile the program runs on, as it may hold locks that the thread needs. But a thread that would see
-//! the signal, as the call that it is in would fail, stays in the handler, where the process dies.
+//! A signal handler is restricted to async-signal-safe functions, so it records the signal and
+//! wakes a thread, which does the rest. Waking needs no file descriptor: a program may close those
+//! that it doesn't know. Meanwhile the program continues, as it may hold locks that the thread
+//! needs. But a thread that would observe the signal, as the system call that it is in would fail,
+//! stays in the handler, where the process dies.
 //!
-//! The handler only ever replaces the default action; an application that sets a handler of its own
-//! replaces ours, and one that chains to the handler before it (as signal-hook and so Tokio do)
-//! calls ours too: ours then sees that it is no longer the one that is set, and leaves the signal to
-//! the application.
+//! The handler only ever replaces the default action. An application that sets a handler of its own
+//! replaces it; one that chains to the previous handler (as signal-hook and so Tokio do) calls it
+//! too: it then finds that it is no longer installed, and leaves the signal to the application.
 
 mod interrupted;
 mod wake;
@@ -23,8 +23,9 @@ use crate::sys::patience;
 
 type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// Those whose default action ends the process and that people and supervisors send; and the last
-/// thing that happens in an abort, be it by a panic that can't unwind or by `process::abort`.
+/// The signals whose default action ends the process and that users and supervisors send; and
+/// SIGABRT, the last thing that happens in an abort, by a panic that can't unwind or by
+/// `process::abort`.
 const SIGNALS: [(c_int, Handler); 4] = [
     (libc::SIGINT, on_signal),
     (libc::SIGTERM, on_signal),
@@ -32,29 +33,29 @@ const SIGNALS: [(c_int, Handler); 4] = [
     (libc::SIGABRT, on_abort),
 ];
 
-/// What is to be done before the process ends.
+/// Called before the process ends.
 static LAST: OnceLock<fn()> = OnceLock::new();
-/// The signals that pending, as bits.
+/// The pending signals, as bits.
 static PENDING: AtomicU32 = AtomicU32::new(0);
-/// How many signals pending, and how many of them the thread has dealt with.
+/// How many signals were sent, and how many of them the thread has handled.
 static SENT: AtomicU32 = AtomicU32::new(0);
 static HANDLED: AtomicU32 = AtomicU32::new(0);
-/// The process that the thread is in: a child of a fork has the handler but not the thread.
+/// The process that the thread belongs to: a child of a fork has the handlers but not the thread.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
-/// The thread, as `pthread_self` calls it.
+/// The thread, as returned by `pthread_self`.
 static THREAD: AtomicUsize = AtomicUsize::new(0);
-/// Whether the thread is about to end the process by a signal.
+/// Whether the thread is about to end the process with a signal.
 static IS_DYING: AtomicBool = AtomicBool::new(false);
-/// Whether the thread has dealt with an abort.
-static ABORT_SEEN: AtomicBool = AtomicBool::new(false);
-/// How often those were let go that are kept in the handler.
-static LET_GO: AtomicU32 = AtomicU32::new(0);
+/// Whether the thread has handled an abort.
+static ABORT_HANDLED: AtomicBool = AtomicBool::new(false);
+/// How often the threads kept in the handler were released.
+static RELEASED: AtomicU32 = AtomicU32::new(0);
 
-/// Sets the handlers, starts the thread, and has `exit` call us: `last` is what is to be done before
-/// the process ends. Once a process, a child of a fork
-/// included that records something itself.
+/// Installs the handlers, starts the thread, and registers an exit function. `last` is called
+/// before the process ends. Takes effect once per process, and once in a child of a fork that
+/// records.
 ///
-/// Calls `warn` with what can't be had.
+/// Calls `warn` with what couldn't be set up.
 pub(crate) fn install(last: fn(), warn: fn(Arguments<'_>)) {
     static EXIT: std::sync::Once = std::sync::Once::new();
     let process = std::process::id();
@@ -75,7 +76,7 @@ pub(crate) fn install(last: fn(), warn: fn(Arguments<'_>)) {
 }
 
 extern "C" fn at_exit() {
-    // A child of a fork may find locks that are held for ever, and a death that is its parent's.
+    // A child of a fork may find locks held forever, and a death that is its parent's.
     if PROCESS.load(Ordering::Acquire) != std::process::id() {
         return;
     }
@@ -83,8 +84,8 @@ extern "C" fn at_exit() {
     wait_if_dying();
 }
 
-/// Where the process is about to die of a signal it must not end otherwise meanwhile: that would
-/// change its exit status.
+/// Blocks while the process is about to die of a signal: ending it in another way would change its
+/// exit status.
 pub(crate) fn wait_if_dying() {
     const PATIENCE: Duration = Duration::from_secs(60);
     const STEP: Duration = Duration::from_millis(1);
@@ -101,7 +102,7 @@ pub(crate) fn wait_if_dying() {
 }
 
 fn listen() -> std::io::Result<()> {
-    // A child of a fork has its parent's handlers.
+    // A child of a fork inherits its parent's handlers.
     let is_free = |(signal, handler): &&(c_int, Handler)| {
         let action = action(*signal).sa_sigaction;
         [libc::SIG_DFL, *handler as libc::sighandler_t].contains(&action)
@@ -120,7 +121,7 @@ fn listen() -> std::io::Result<()> {
             let sent = SENT.load(Ordering::Acquire);
             let pending = PENDING.swap(0, Ordering::AcqRel);
             for (signal, handler) in SIGNALS {
-                // If not, the application has set a handler of its own meanwhile.
+                // Unless the application has set a handler of its own meanwhile.
                 if pending & bit(signal) != 0 && is_set(signal, handler) {
                     on_delivery(signal);
                 }
@@ -138,28 +139,28 @@ fn bit(signal: c_int) -> u32 {
     1 << (signal & 31)
 }
 
-/// The handler. Only what POSIX calls async-signal-safe happens here.
+/// The handler. Calls async-signal-safe functions only.
 extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     if !is_set(signal, on_signal) {
-        return; // the application's handler called
+        return; // called by the application's handler
     }
-    // SAFETY: `getpid`, `signal`, `raise`, `sigaction` and what `tell` and `keep` do are
-    // async-signal-safe; `errno` is the thread's own, and put back for the code that was interrupted.
-    // `info` and `context` are only looked at if it is the system that called, with both.
-    // Tests: `exit_paths::sigint`, `exit_paths::fork`, `exit_paths::interrupted`.
+    // SAFETY: `getpid`, `signal`, `raise`, `sigaction` and what `notify` and `keep` do are
+    // async-signal-safe; `errno` is the thread's own, and put back for the code that was
+    // interrupted. `info` and `context` are only looked at if it is the system that called, with
+    // both. Tests: `exit_paths::sigint`, `exit_paths::fork`, `exit_paths::interrupted`.
     unsafe {
         let errno = errno_location();
         let errno_before = *errno;
         if libc::getpid() as u32 == PROCESS.load(Ordering::Relaxed) {
-            let let_go = LET_GO.load(Ordering::Acquire);
-            let sent = tell(signal);
-            // An application that puts our handler back by `signal` leaves that out.
+            let release_kept = RELEASED.load(Ordering::Acquire);
+            let sent = notify(signal);
+            // An application that restores this handler with `signal` drops SA_SIGINFO.
             let is_informed = action(signal).sa_flags & libc::SA_SIGINFO != 0;
-            if is_informed && interrupted::is_to_be_seen(info, context) {
-                keep(signal, sent, let_go);
+            if is_informed && interrupted::is_observable(info, context) {
+                keep(signal, sent, release_kept);
             }
         } else {
-            // In a child of a fork: die of it, as without us. It is delivered on return.
+            // In a child of a fork: die of it, as without this crate. It is delivered on return.
             libc::signal(signal, libc::SIG_DFL);
             libc::raise(signal);
         }
@@ -167,28 +168,28 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     }
 }
 
-/// Keeps this thread in the handler until the process dies, or doesn't. It is async-signal-safe.
-fn keep(signal: c_int, sent: u32, let_go: u32) {
+/// Keeps this thread in the handler until the process dies, or doesn't. Async-signal-safe.
+fn keep(signal: c_int, sent: u32, release_kept: u32) {
     let mut is_blocked = true;
     wait_until(|| {
-        // From now on another one ends the process at once, and this may be the only thread that can
-        // take it.
+        // From now on another signal ends the process at once, and this may be the only thread that
+        // can take it.
         if is_blocked && action(signal).sa_sigaction == libc::SIG_DFL {
             unblock(signal);
             is_blocked = false;
         }
         let is_handled = HANDLED.load(Ordering::Acquire).wrapping_sub(sent) as i32 >= 0;
-        is_handled || LET_GO.load(Ordering::Acquire) != let_go
+        is_handled || RELEASED.load(Ordering::Acquire) != release_kept
     });
 }
 
-/// Has those go on that are kept in the handler: one of them may have what is waited for.
-pub(crate) fn let_go() {
-    LET_GO.fetch_add(1, Ordering::AcqRel);
+/// Releases the threads that are kept in the handler: one of them may hold what is waited for.
+pub(crate) fn release_kept() {
+    RELEASED.fetch_add(1, Ordering::AcqRel);
 }
 
-/// Waits in a handler for the thread, but not for ever, as the program may be in any state by now: 10 s
-/// besides those for which the thread itself waits for readers. It is async-signal-safe if `is_over` is.
+/// Waits in a handler for the thread: 10 s at most, besides the time for which the thread itself
+/// waits for readers, as the program may be in any state. Async-signal-safe if `is_over` is.
 fn wait_until(mut is_over: impl FnMut() -> bool) {
     static STEP: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 2_000_000 };
     const STEPS: u32 = 5_000;
@@ -201,27 +202,27 @@ fn wait_until(mut is_over: impl FnMut() -> bool) {
     }
 }
 
-/// The handler of an abort, which ends the process as soon as it returns: it waits for the thread.
+/// The handler of an abort. The process ends as soon as it returns, so it waits for the thread.
 extern "C" fn on_abort(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
     if !is_set(signal, on_abort) {
-        return; // the application's handler called, and may want to go on
+        return; // called by the application's handler, which may want to continue
     }
-    // SAFETY: `getpid`, `pthread_self`, `signal`, `raise` and what `tell` and `wait_until` do are
+    // SAFETY: `getpid`, `pthread_self`, `signal`, `raise` and what `notify` and `wait_until` do are
     // async-signal-safe. The signal is delivered on return: it may also have been sent by `kill`.
     // Test: `exit_paths::abort`.
     unsafe {
         let is_ours = libc::getpid() as u32 == PROCESS.load(Ordering::Relaxed);
         let is_thread = libc::pthread_self() as usize == THREAD.load(Ordering::Relaxed);
         if is_ours && !is_thread {
-            tell(signal);
-            wait_until(|| ABORT_SEEN.load(Ordering::Acquire));
+            notify(signal);
+            wait_until(|| ABORT_HANDLED.load(Ordering::Acquire));
         }
         libc::signal(signal, libc::SIG_DFL);
         libc::raise(signal);
     }
 }
 
-/// Whether `handler` is the one that is set. It is async-signal-safe.
+/// Whether `handler` is the installed one. Async-signal-safe.
 fn is_set(signal: c_int, handler: Handler) -> bool {
     action(signal).sa_sigaction == handler as libc::sighandler_t
 }
@@ -232,34 +233,34 @@ fn write_all() {
     }
 }
 
-/// Tells the thread of `signal`: the how manieth it is. It is async-signal-safe.
-fn tell(signal: c_int) -> u32 {
+/// Notifies the thread of `signal`; returns how many were sent. Async-signal-safe.
+fn notify(signal: c_int) -> u32 {
     PENDING.fetch_or(bit(signal), Ordering::AcqRel);
     let sent = SENT.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
     wake::wake();
     sent
 }
 
-/// On the thread: the files, then the death that the program would have died.
+/// On the thread: writes the files, then ends the process as the signal would have.
 fn on_delivery(signal: c_int) {
     if signal == libc::SIGABRT {
         write_all();
-        // The handler waits for this, and ends the process.
-        return ABORT_SEEN.store(true, Ordering::Release);
+        // The handler waits for this, then ends the process.
+        return ABORT_HANDLED.store(true, Ordering::Release);
     }
     IS_DYING.store(true, Ordering::Release);
-    // Another one while the files are written ends the process at once.
+    // A second signal while the files are written ends the process at once.
     set_action(signal, libc::SIG_DFL);
     write_all();
     unblock(signal);
     // SAFETY: it has no precondition. Test: `exit_paths::sigint`.
     unsafe { libc::raise(signal) };
-    // Still here: process 1 of a container ignores what it has no handler for, or the application
+    // Still here: process 1 of a container ignores signals without a handler, or the application
     // has set one meanwhile.
     IS_DYING.store(false, Ordering::Release);
 }
 
-/// Lets this thread take `signal`. It is async-signal-safe.
+/// Unblocks `signal` on this thread. Async-signal-safe.
 fn unblock(signal: c_int) {
     // SAFETY: the set is initialised by `sigemptyset` before it is used; all of it is async-signal-safe.
     // Tests: `exit_paths::sigint`, `exit_paths::interrupted`.
@@ -271,8 +272,8 @@ fn unblock(signal: c_int) {
     }
 }
 
-/// Keeps all signals from this thread: they are for the application's threads, or for nobody if
-/// it has blocked them there.
+/// Blocks all signals on this thread: they are for the application's threads, and stay pending if
+/// the application has blocked them.
 fn block_signals() {
     // SAFETY: the set is initialised by `sigfillset` before it is used.
     // Test: `exit_paths::own_handler`.
@@ -284,7 +285,7 @@ fn block_signals() {
     }
 }
 
-/// What is done on `signal` now. It is async-signal-safe.
+/// The current action for `signal`. Async-signal-safe.
 fn action(signal: c_int) -> libc::sigaction {
     // SAFETY: all zeroes are a valid `sigaction`, and with a null pointer for the new action the
     // call only reads the present one into it. Test: `exit_paths::own_handler`.
@@ -295,7 +296,7 @@ fn action(signal: c_int) -> libc::sigaction {
     }
 }
 
-/// Sets what is done on `signal`. System calls that it interrupts go on.
+/// Sets the action for `signal`. Interrupted system calls are restarted.
 fn set_action(signal: c_int, handler: libc::sighandler_t) {
     // SAFETY: all zeroes are a valid `sigaction` (an empty mask); `handler` is SIG_DFL or a
     // function that only does what is async-signal-safe. Test: `exit_paths::sigint`.
@@ -307,9 +308,9 @@ fn set_action(signal: c_int, handler: libc::sighandler_t) {
     }
 }
 
-/// Calls `f` with the signals blocked that a write can be answered with: SIGXFSZ where a file gets
-/// larger than a limit (`ulimit -f`), SIGPIPE where nobody reads and the program has set the default
-/// action. What would end the process is then an error of `write`.
+/// Calls `f` with the signals blocked that a write can raise: SIGXFSZ where a file exceeds a limit
+/// (`ulimit -f`), SIGPIPE where a pipe has no reader and the program has set the default action.
+/// Instead of ending the process, `write` then returns an error.
 pub(crate) fn without_fatal_signals(f: impl FnOnce()) {
     // SAFETY: the sets are initialised by `sigemptyset`, `pthread_sigmask` or `sigpending` before
     // they are read. `sigwait` is only called for a signal that is blocked and pending, so that it
@@ -340,18 +341,18 @@ pub(crate) fn without_fatal_signals(f: impl FnOnce()) {
     }
 }
 
-/// The name of this host.
+/// The host name.
 pub(crate) fn host_name() -> Option<String> {
     let mut buffer = [0_u8; 256];
     // SAFETY: the pointer and the length are those of `buffer`. Test: `signal::tests::host_name`.
     let failed =
         unsafe { libc::gethostname(buffer.as_mut_ptr().cast::<c_char>(), buffer.len()) != 0 };
-    // A name that is cut off may lack its end.
+    // A truncated name may lack its terminator.
     let length = buffer.iter().position(|&byte| byte == 0).unwrap_or(buffer.len());
     (!failed).then(|| String::from_utf8_lossy(&buffer[..length]).into_owned())
 }
 
-/// Where this thread's `errno` is.
+/// The address of this thread's `errno`.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Waking a thread from a signal handler.
+//! Wakes a thread from a signal handler.
 
 pub(super) use sys::{prepare, wait, wake};
 
@@ -10,7 +10,8 @@ mod sys {
 
     static SEMAPHORE: AtomicPtr<libc::sem_t> = AtomicPtr::new(std::ptr::null_mut());
 
-    /// Makes the semaphore: a new one in a child of a fork, whose parent's may be in any state.
+    /// Creates the semaphore: a new one in a child of a fork, where the parent's may be in any
+    /// state.
     pub(in crate::sys::signal) fn prepare() -> io::Result<()> {
         // SAFETY: all zeroes are memory that `sem_init` may initialise, at an address that it keeps
         // for ever as the box is leaked. Test: `exit_paths::sigint`.
@@ -24,14 +25,14 @@ mod sys {
         Ok(())
     }
 
-    /// Waits until woken, on the thread. It may return early.
+    /// Waits until woken, on the thread. May return early.
     pub(in crate::sys::signal) fn wait() {
-        // SAFETY: `prepare` pending before the thread; a semaphore is never taken away.
-        // Test: `exit_paths::sigint`.
+        // SAFETY: `prepare` came before the thread; a semaphore is never taken away. Test:
+        // `exit_paths::sigint`.
         unsafe { libc::sem_wait(SEMAPHORE.load(Ordering::Acquire)) };
     }
 
-    /// Wakes the thread, from a handler.
+    /// Wakes the thread, from a signal handler.
     pub(in crate::sys::signal) fn wake() {
         let semaphore = SEMAPHORE.load(Ordering::Acquire);
         if !semaphore.is_null() {
@@ -41,7 +42,7 @@ mod sys {
     }
 }
 
-/// Apple's systems have no unnamed semaphores: there the thread looks now and then.
+/// Apple's systems have no unnamed semaphores: the thread polls instead.
 #[cfg(target_vendor = "apple")]
 mod sys {
     use std::time::Duration;

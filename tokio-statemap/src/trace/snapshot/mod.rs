@@ -1,4 +1,4 @@
-//! What is kept at one moment, cut to what is wanted of it; and read, thread by thread.
+//! A snapshot: the kept records at one moment, limited to `max_events`, and how they are read.
 
 mod oldest;
 
@@ -16,20 +16,20 @@ use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::snapshot::oldest::oldest;
 use crate::util::sync::lock;
 
-/// All that is known of a runtime at one moment.
+/// The state of a recorder at one moment.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) config: CollectorConfig,
     pub(crate) runtime: Option<String>,
     pub(crate) utc_at_zero: Duration,
     pub(crate) lost: Lost,
-    /// What was known before the first record.
+    /// The live tasks and threads before the first record.
     pub(crate) live_tasks: LiveTasks,
-    /// By stream, and in a stream by time.
+    /// Sorted by stream, and within a stream by time.
     pub(crate) segments: Vec<Segment>,
-    /// The windows of recording, from and to in ns, the last one up to the snapshot.
+    /// The windows of recording: start and end in ns, the last one up to the snapshot.
     pub(crate) windows: Vec<(u64, u64)>,
-    /// The time that the kept records are complete from, in ns.
+    /// The time from which on the kept records are complete, in ns.
     pub(crate) begin_ns: u64,
     pub(crate) end_ns: u64,
     pub(crate) root_locations: Vec<Option<&'static Location<'static>>>,
@@ -37,7 +37,7 @@ pub(crate) struct Snapshot {
     times: Times,
 }
 
-/// Turns ticks into ns since the first start.
+/// Converts ticks to nanoseconds since the first start.
 #[derive(Clone, Copy, Debug)]
 struct Times {
     scale: Scale,
@@ -51,18 +51,18 @@ impl Times {
 }
 
 impl Snapshot {
-    /// Takes one. With `drain`, what it holds is not kept any longer.
+    /// Takes a snapshot. With `drain`, its records are removed from the recorder.
     pub(crate) fn take(recorder: &Recorder, drain: bool) -> Self {
         let mut segments = Vec::new();
-        // While this is held nothing is dropped.
-        let mut roster_now = lock(&recorder.live_tasks);
+        // While this is locked nothing is evicted.
+        let mut live_tasks_now = lock(&recorder.live_tasks);
         let now = recorder.clock.ticks();
         recorder.flush();
         let (windows, is_full) = {
             let windows = lock(&recorder.windows);
             (windows.all.clone(), windows.are_full())
         };
-        // The buffers were read one after the other: what came meanwhile is there of some only.
+        // The buffers are flushed one after the other, so that records after `now` are incomplete.
         if drain {
             lock(&recorder.store).drain_until(now, &mut segments);
         } else {
@@ -76,17 +76,17 @@ impl Snapshot {
         segments.sort_unstable_by_key(Segment::order);
         let stored_events = events_of(&segments);
         let lost = recorder.lost(stored_events);
-        let live_tasks = roster_now.clone();
+        let live_tasks = live_tasks_now.clone();
         if drain {
-            roster_now.update(&segments, &windows);
+            live_tasks_now.update(&segments, &windows);
             recorder.note_drained(stored_events);
         }
-        drop(roster_now);
+        drop(live_tasks_now);
 
         let scale = recorder.clock.scale();
         let first = windows.first().map_or(now, |window| window.from);
         let times = Times { scale, zero_ns: scale.ns(first) };
-        // Records of the last instant may be a little younger than `now`.
+        // Records of the last instant may be slightly later than `now`.
         let last = segments.iter().filter_map(last_event).map(|r| r.ticks).max();
         let end_of = |window: &Window| window.to.unwrap_or(now.max(last.unwrap_or(now)));
         let end = windows.last().map_or(now, end_of).max(last.unwrap_or(0));
@@ -110,7 +110,7 @@ impl Snapshot {
         snapshot
     }
 
-    /// Cuts off what is more than `max_events`: the oldest or the newest, over all threads.
+    /// Removes the events beyond `max_events`: the oldest or the newest, over all threads.
     fn cut(&mut self, stored_events: u64, is_full: bool, windows: &[Window]) {
         let surplus = stored_events.saturating_sub(self.config.max_events as u64);
         match self.config.keep {
@@ -121,7 +121,7 @@ impl Snapshot {
             _ => {}
         }
         if is_full || self.config.keep == Keep::First && surplus > 0 {
-            // Nothing is known from the last event that was kept on.
+            // Nothing is known after the last kept event.
             let records = self.segments.iter().filter_map(last_event);
             let last = records.map(|record| record.ticks).max();
             self.end_ns = last.map_or(self.begin_ns, |ticks| self.times.ns(ticks));
@@ -152,19 +152,19 @@ impl Snapshot {
         }
     }
 
-    /// The location that a note bears.
+    /// The spawn location with this index.
     pub(crate) fn location(&self, id: u32) -> Option<SpawnLocation> {
         self.locations.get(id as usize).map(|&location| location.into())
     }
 
-    /// What it holds in at most `n` parts of about as many records, each of whole streams.
+    /// Splits the segments into at most `n` parts of about as many records, each of whole streams.
     pub(crate) fn parts(&self, n: usize) -> Vec<&[Segment]> {
         let len = |segments: &[Segment]| segments.iter().map(|s| s.records().len()).sum::<usize>();
         let all = len(&self.segments).max(1);
         let mut parts = Vec::new();
         let (mut from, mut to, mut before, mut part) = (0, 0, 0, 0);
         for stream in self.segments.chunk_by(|a, b| a.stream == b.stream) {
-            // That of its middle, which is at the very end if none of its records was wanted.
+            // The part of its middle, which is beyond the last one if none of its records are kept.
             let records = len(stream);
             let its_part = ((before + records / 2) * n / all).min(n.saturating_sub(1));
             if its_part != part {
@@ -179,8 +179,8 @@ impl Snapshot {
         parts
     }
 
-    /// Tells `listener` all records of `segments`, which are whole streams, of one stream after the
-    /// other.
+    /// Calls `listener` with all records of `segments`, which are whole streams, one stream after
+    /// the other.
     pub(crate) fn read(&self, segments: &[Segment], mut listener: impl FnMut(u32, Reading)) {
         for segments in segments.chunk_by(|a, b| a.stream == b.stream) {
             let stream = segments[0].stream;
@@ -199,7 +199,7 @@ impl Snapshot {
         }
     }
 
-    /// The events, over all threads by time.
+    /// The events of all threads, sorted by time.
     pub(crate) fn events(&self) -> Vec<Event> {
         let mut events = Vec::new();
         let mut started: Option<(u32, usize)> = None;
@@ -210,7 +210,7 @@ impl Snapshot {
                 }
                 events.push(event);
             }
-            // A worker's thread doesn't know yet that it is one when it starts.
+            // When a worker's thread starts, it isn't known yet that it is one.
             Reading::Worker(becomes @ Some(_)) => {
                 if let Some((_, place)) = started.take_if(|(started, _)| *started == stream) {
                     if let Event::WorkerStart { worker, .. } = &mut events[place] {
@@ -218,15 +218,15 @@ impl Snapshot {
                     }
                 }
             }
-            Reading::Worker(..) | Reading::Who(..) => {}
+            Reading::Worker(..) | Reading::Origin(..) => {}
         });
-        // Stable, so that those of one thread stay in their order where the clock is coarse.
+        // Stable, so that the events of one thread stay in order if the clock is coarse.
         events.sort_by_key(Event::time_ns);
         events
     }
 }
 
-// Edges are where events are. A thread's end is noted while nothing is recorded, too.
+// Only events move the edges: a thread's end is recorded even while recording is stopped.
 
 fn first_event(segment: &Segment) -> Option<&Record> {
     segment.records().iter().find(|record| record.is_event())
@@ -236,12 +236,12 @@ fn last_event(segment: &Segment) -> Option<&Record> {
     segment.records().iter().rfind(|record| record.is_event())
 }
 
-/// What a record, with the notes before it, says.
+/// A record, resolved with the notes before it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reading {
     Event(Event),
-    /// The task was spawned there, before recording started.
-    Who(u64, Option<SpawnLocation>),
+    /// The spawn location of a task that was spawned before recording started.
+    Origin(u64, Option<SpawnLocation>),
     /// The thread became another worker.
     Worker(Option<u32>),
 }
@@ -289,7 +289,7 @@ impl StreamReader<'_> {
             Kind::ThreadStop => Event::WorkerStop { time_ns, thread, worker },
             Kind::Park => Event::WorkerPark { time_ns, thread, worker },
             Kind::Unpark => Event::WorkerUnpark { time_ns, thread, worker },
-            Kind::Who => return Some(Reading::Who(task_id, location())),
+            Kind::Who => return Some(Reading::Origin(task_id, location())),
             Kind::Role => {
                 self.worker = role(payload);
                 return Some(Reading::Worker(self.worker));
@@ -308,7 +308,7 @@ impl StreamReader<'_> {
     }
 }
 
-/// The public id of the task that a record names.
+/// The public id of the task in a record's payload.
 pub(crate) fn task_id(payload: u64) -> u64 {
     if payload & ROOT == 0 {
         return payload;

@@ -1,12 +1,12 @@
-//! Where the oldest events end, over all threads.
+//! Finds the oldest events over all threads.
 
 use crate::recorder::record::{Record, events_in};
 use crate::recorder::store::segment::Segment;
 
-/// How many records of each of `segments` the oldest `events` over all threads are; of those at the
-/// very same time, the first ones. The segments are by stream, and hold `stored_events`.
+/// How many records of each of `segments` belong to the oldest `events` over all threads; of those
+/// at the same time, the first ones. The segments are sorted by stream, and hold `stored_events`.
 ///
-/// Looked for from the nearer end: most times that is a few thousand events away, of millions.
+/// Searches from the nearer end: usually that is a few thousand events away, of millions.
 pub(super) fn oldest(segments: &[Segment], events: u64, stored_events: u64) -> Vec<usize> {
     let newer = stored_events.saturating_sub(events);
     let edge = if events <= newer {
@@ -20,7 +20,7 @@ pub(super) fn oldest(segments: &[Segment], events: u64, stored_events: u64) -> V
     segments.iter().map(|segment| edge.place_in(segment.records())).collect()
 }
 
-/// What is before belongs to the oldest, and so many events at this time.
+/// The events before `ticks` are among the oldest, and `events` of those at `ticks`.
 struct Edge {
     ticks: u64,
     events: u64,
@@ -39,7 +39,7 @@ impl Edge {
     }
 }
 
-/// The time of the `nth` event, in ticks, if there are so many.
+/// The time of the `nth` event, in ticks, if there are that many.
 fn nth_from_start(segments: &[Segment], nth: u64) -> Option<u64> {
     let mut ticks =
         first_of_each(segments, nth, |stream| stream.iter().flat_map(|segment| segment.records()));
@@ -47,7 +47,7 @@ fn nth_from_start(segments: &[Segment], nth: u64) -> Option<u64> {
     (place < ticks.len()).then(|| *ticks.select_nth_unstable(place).1)
 }
 
-/// The same from the last one on.
+/// The same, counted from the last event.
 fn nth_from_end(segments: &[Segment], nth: u64) -> Option<u64> {
     let mut ticks = first_of_each(segments, nth, |stream| {
         stream.iter().rev().flat_map(|segment| segment.records().iter().rev())
@@ -56,8 +56,8 @@ fn nth_from_end(segments: &[Segment], nth: u64) -> Option<u64> {
     (place < ticks.len()).then(|| *ticks.select_nth_unstable(place).1)
 }
 
-/// When the first `most` events of each thread were, in the order in which `records` has them: the
-/// first `most` of all are among them.
+/// The times of the first `most` events of each thread, in the order of `records`: the first `most`
+/// of all threads are among them.
 fn first_of_each<'a, R: Iterator<Item = &'a Record>>(
     segments: &'a [Segment],
     most: u64,
@@ -69,19 +69,19 @@ fn first_of_each<'a, R: Iterator<Item = &'a Record>>(
     events.map(|record| record.ticks).collect()
 }
 
-/// How many events are earlier than `ticks`.
+/// The number of events before `ticks`.
 fn before(segments: &[Segment], ticks: u64) -> u64 {
     let records = segments.iter().map(|segment| segment.records());
     records.map(|records| events_in(&records[..until(records, ticks)])).sum()
 }
 
-/// How many events are at `ticks` or later.
+/// The number of events at or after `ticks`.
 fn since(segments: &[Segment], ticks: u64) -> u64 {
     let records = segments.iter().map(|segment| segment.records());
     records.map(|records| events_in(&records[until(records, ticks)..])).sum()
 }
 
-/// How many records are earlier than `ticks`.
+/// The number of records before `ticks`.
 fn until(records: &[Record], ticks: u64) -> usize {
     records.partition_point(|record| record.ticks < ticks)
 }
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::recorder::record::Kind;
 
-    /// Streams of times; each third record is a note, and a segment holds up to three.
+    /// Streams of times; every third record is a note, and a segment holds up to three records.
     fn of(streams: &[Vec<u64>]) -> Vec<Segment> {
         let mut segments = Vec::new();
         for (stream, ticks) in (0..).zip(streams) {
@@ -106,7 +106,7 @@ mod tests {
         segments
     }
 
-    /// The same by a look at each record.
+    /// The reference implementation, record by record.
     fn one_by_one(segments: &[Segment], events: u64) -> Vec<usize> {
         let records = segments.iter().flat_map(|segment| segment.records());
         let mut ticks: Vec<u64> = records.filter(|r| r.is_event()).map(|r| r.ticks).collect();
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_what_a_look_at_each_record_says() {
+    fn it_equals_the_reference_implementation() {
         let mut seed = 1_u64;
         let mut random = |below: u64| {
             seed = seed

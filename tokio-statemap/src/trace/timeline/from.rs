@@ -1,4 +1,4 @@
-//! Timelines from what a collector has, and from events that were drained from one.
+//! Builds timelines from a snapshot, and from drained events.
 
 use std::thread;
 use std::time::Duration;
@@ -22,7 +22,7 @@ impl Timeline {
         timeline
     }
 
-    /// All but how many events it is made of.
+    /// The timeline but for the number of events, read by `threads` threads.
     fn read_by(threads: usize, snapshot: &Snapshot) -> Self {
         let (builder, known) = build(snapshot, &snapshot.parts(threads));
         let locate = |known: &Known| known.location().and_then(|id| snapshot.location(id));
@@ -48,10 +48,10 @@ impl Timeline {
         timeline
     }
 
-    /// A timeline of events that were drained from a collector: of each thread in their order.
+    /// A timeline of drained events, those of each thread in order.
     ///
-    /// It reaches from the first to the last of them. It doesn't know what wasn't drained: the
-    /// runtime's name, what was lost, and who lived before.
+    /// It reaches from the first to the last of them. What was not drained is unknown: the
+    /// runtime's name, the lost events, and the tasks spawned before.
     pub(crate) fn from_events(
         events: &[Event],
         config: &CollectorConfig,
@@ -83,7 +83,7 @@ impl Timeline {
             workers: if config.trace_target.tracks_workers() {
                 built.workers
             } else {
-                // Polls say which workers there are, but not what they did in between.
+                // Polls tell which workers exist, but not their states in between.
                 Vec::new()
             },
             blocking_threads: built.blocking_threads,
@@ -100,12 +100,13 @@ impl Timeline {
     }
 }
 
-/// All that is known, but of tasks from before the left edge, which come with it, by their ids; read part
-/// by part: each on a thread of its own, as no event of another thread is needed to read what one saw.
+/// Reads the parts in parallel, each on a thread of its own, as no event of another thread is
+/// needed to read a stream. Returns a builder with everything but the tasks from before the left
+/// edge, and those, sorted by id.
 fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
     let new = || Builder::new(snapshot.windows.clone(), snapshot.begin_ns);
     let mut first = new();
-    // As they may be many, they take as little as they can.
+    // There may be many, so they take as little memory as possible.
     let mut known = Vec::with_capacity(snapshot.live_tasks.max_tasks());
     for (id, task, lives) in snapshot.live_tasks.tasks() {
         let lives = lives == Liveness::Alive;
@@ -125,7 +126,7 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
     builders.resize_with(parts.len().max(1), new);
     for (thread, known) in snapshot.live_tasks.streams() {
         let polls = known.polls.iter().map(|&id| (task_id(id), snapshot.live_tasks.lives(id)));
-        // Which reads what the thread did then, if it did anything.
+        // The part that holds the thread's records, if it has any.
         let is_before = |part: &&[Segment]| part.last().is_some_and(|s| s.stream < thread);
         let part = parts.partition_point(is_before).min(builders.len() - 1);
         let worker = known.worker.filter(|_| !snapshot.live_tasks.has_lost_worker(known));
@@ -134,7 +135,7 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
     let read = |mut builder: Builder, part: &[Segment]| {
         snapshot.read(part, |_, reading| match &reading {
             Reading::Event(event) => builder.event(event),
-            &Reading::Who(id, location) => builder.record_origin(id, location, None),
+            &Reading::Origin(id, location) => builder.record_origin(id, location, None),
             Reading::Worker(..) => {}
         });
         builder
@@ -145,8 +146,8 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
     (builders.reduce(Builder::and).unwrap_or_else(new), known)
 }
 
-/// By how many threads so many events are read. Few take some ms, and the program may have other use
-/// for its processors.
+/// The number of threads to read `events` events. A few take some ms, and the program may need its
+/// processors.
 fn threads_for(events: u64) -> usize {
     const MOST: usize = 4;
     match events < MANY_EVENTS {
@@ -155,7 +156,7 @@ fn threads_for(events: u64) -> usize {
     }
 }
 
-/// The stretches between windows, as far as they lie after `begin_ns`.
+/// The periods between windows, as far as they are after `begin_ns`.
 fn gaps(windows: &[(u64, u64)], begin_ns: u64) -> Vec<(u64, u64)> {
     let pairs = windows.iter().zip(windows.iter().skip(1));
     pairs
@@ -178,8 +179,9 @@ mod tests {
     use crate::recorder::TokioHooks;
     use crate::recorder::root_future::Root;
 
-    /// Tasks that are spawned, polled and end on whatever worker, one of which is handed over and has a
-    /// root of its own then; over two windows of recording, with a root each.
+    /// Tasks that are spawned, polled and terminate on any worker, one of which is moved by
+    /// `block_in_place` and then has a root future of its own; over two windows of recording, with
+    /// a root future each.
     fn recorded(keep: Keep, max_events: usize) -> Snapshot {
         let config = CollectorConfig { keep, max_events, ..CollectorConfig::default() };
         let recorder = Recorder::new(config);
@@ -221,12 +223,12 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_same_by_however_many_threads() {
+    fn it_is_the_same_with_any_number_of_threads() {
         for (keep, max_events) in
             [(Keep::First, 100_000), (Keep::Last, 500), (Keep::First, 700), (Keep::First, 0)]
         {
             let mut snapshot = recorded(keep, max_events);
-            // One of whose records none are wanted, as where threads came late.
+            // The records of the last stream are cut off, as if its thread started late.
             let last = snapshot.segments.last().map(|segment| segment.stream);
             snapshot
                 .segments
@@ -248,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_is_its_last_one_whichever_thread_saw_it() {
+    fn a_root_is_its_last_one_on_any_thread() {
         let task_id = Event::ROOT;
         let spawn = |time_ns, thread| Event::TaskSpawn { task_id, time_ns, thread, location: None };
         let poll = |task_id| {

@@ -1,7 +1,7 @@
-//! The timeline: what every task and worker was doing, and when.
+//! The timeline: the states of every task and worker over time.
 //!
-//! It is the one truth of this crate: each output (the statemap data, the report) is a view of a
-//! [`Timeline`] and looks at nothing else.
+//! It is the single source of every output (the statemap data, the report, the pictures), which
+//! read a [`Timeline`] and nothing else.
 
 mod build;
 mod from;
@@ -24,14 +24,14 @@ pub use tasks::Tasks;
 pub(crate) use tasks::{Known, Quiet};
 pub use worker::{BlockingThread, Handover, Worker};
 
-/// What every task and worker of one runtime was doing over the time that was recorded.
+/// The states of every task and worker of one runtime over the time that was recorded.
 ///
-/// Times are nanoseconds since the first [`Collector::start`](crate::Collector::start); the
+/// Times are in nanoseconds since the first [`Collector::start`](crate::Collector::start). The
 /// timeline reaches from [`begin_ns`](Self::begin_ns) to [`end_ns`](Self::end_ns).
 ///
 /// # Examples
 ///
-/// How long each task was running in all:
+/// The total time that each task was running:
 ///
 /// ```
 /// use tokio_statemap::{TaskState, Timeline};
@@ -48,46 +48,46 @@ pub use worker::{BlockingThread, Handover, Worker};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Timeline {
-    /// The name that the runtime was given with `Builder::name`.
+    /// The runtime's name, as set with `Builder::name`.
     pub runtime: Option<String>,
     /// UTC at time zero, since the Unix epoch.
     pub utc_at_zero: Duration,
-    /// The left edge in ns: 0, unless older events were dropped (`keep = "last"`).
+    /// The left edge, in ns: 0, unless older events were dropped (`keep = "last"`).
     pub begin_ns: u64,
-    /// The right edge in ns: when the recording stopped, or when the snapshot was taken.
+    /// The right edge, in ns: when recording was stopped, or when the snapshot was taken.
     pub end_ns: u64,
-    /// The stretches within the edges in which recording was stopped: from, to, in ns.
+    /// The periods within the edges during which recording was stopped: start and end, in ns.
     pub gaps: Vec<(u64, u64)>,
-    /// The tasks: the root futures (`main` first), then Tokio's by rising id.
+    /// The tasks: the root futures (`main` first), then spawned tasks by id.
     pub tasks: Tasks,
-    /// The workers, by rising index.
+    /// The workers, by index.
     pub workers: Vec<Worker>,
     /// The threads of the blocking pool, in the order in which they were first seen.
     pub blocking_threads: Vec<BlockingThread>,
-    /// Each `block_in_place` that gave its worker to another thread, by thread and time.
+    /// Each `block_in_place` that moved its worker to another thread, by thread and time.
     pub handovers: Vec<Handover>,
-    /// How many events the timeline is made of.
+    /// The number of events in the timeline.
     pub events: u64,
-    /// The events that it lacks, by cause.
+    /// The events that are missing, by cause.
     pub lost: Lost,
-    /// What was to be recorded.
+    /// What was recorded.
     pub trace_target: TraceTarget,
-    /// Whether Tokio could tell about tasks at all, that is, was built with `tokio_unstable`. If
-    /// not, the only task is `main`.
+    /// Whether Tokio has task hooks, that is, was built with `tokio_unstable`. Without them the
+    /// only task is `main`.
     pub task_hooks: bool,
     /// Whether the times at which tasks became ready were recorded.
     pub schedule_latency: bool,
-    /// From when on a poll is called long.
+    /// The length from which on a poll is called long.
     pub long_poll: Duration,
 }
 
 impl Timeline {
-    /// How long the timeline is, gaps and all, in ns.
+    /// The length of the timeline, including gaps, in ns.
     pub fn length_ns(&self) -> u64 {
         self.end_ns - self.begin_ns
     }
 
-    /// How long was recorded within the edges: the length less the gaps, in ns.
+    /// The recorded time: the length without the gaps, in ns.
     pub fn recorded_ns(&self) -> u64 {
         let gaps: u64 = self.gaps.iter().map(|(from, to)| to - from).sum();
         self.length_ns().saturating_sub(gaps)
@@ -95,15 +95,15 @@ impl Timeline {
 
     /// How long `poll` held its worker, in ns.
     ///
-    /// This is the length of the poll, except where the task called `block_in_place`, which lets
-    /// the worker go on on another thread. A poll that still runs counts up to the right edge.
+    /// This is the length of the poll, unless the task called `block_in_place`, which moves the
+    /// worker to another thread. A poll that is still running counts up to the right edge.
     pub fn held_ns(&self, poll: &Poll) -> u64 {
         let end = poll.end_ns().unwrap_or(self.end_ns);
         let end = self.handover_of(poll).map_or(end, |at| at.min(end));
         end.saturating_sub(poll.start_ns())
     }
 
-    /// When the worker that `poll` began on was handed to another thread while it ran, in ns.
+    /// When the worker that `poll` started on was moved to another thread during the poll, in ns.
     pub fn handover_of(&self, poll: &Poll) -> Option<u64> {
         let end = poll.end_ns().unwrap_or(self.end_ns);
         let key = (poll.thread(), poll.start_ns());
@@ -112,7 +112,7 @@ impl Timeline {
         (handover.thread == poll.thread() && handover.time_ns <= end).then_some(handover.time_ns)
     }
 
-    /// The name of a task's row: `main`, `task-7`, or with a named runtime `api/task-7`.
+    /// The name of a task: `main`, `task-7`, or `api/task-7` if the runtime has a name.
     pub fn task_name(&self, key: TaskKey) -> String {
         match &self.runtime {
             Some(runtime) => format!("{runtime}/{key}"),
@@ -120,7 +120,7 @@ impl Timeline {
         }
     }
 
-    /// The name of a worker's row: `worker-0`, or with a named runtime `api/worker-0`.
+    /// The name of a worker: `worker-0`, or `api/worker-0` if the runtime has a name.
     pub fn worker_name(&self, index: u32) -> String {
         match &self.runtime {
             Some(runtime) => format!("{runtime}/worker-{index}"),

@@ -1,15 +1,17 @@
-//! One poll of a task.
+//! A poll of a task.
 
-/// One poll of a task: 32 bytes, as there may be millions.
+/// A poll of a task.
+///
+/// It takes 32 bytes, as there may be millions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Poll {
     start_ns: u64,
-    /// `OPEN` while the poll still runs.
+    /// `OPEN` while the poll is running.
     end_ns: u64,
-    /// `UNKNOWN` where Tokio did not say.
+    /// `UNKNOWN` if Tokio didn't report it.
     ready_ns: u64,
     thread: u32,
-    /// `NO_WORKER` on a thread that is none.
+    /// `NO_WORKER` on a thread that is no worker.
     worker: u16,
     cut: u16,
 }
@@ -21,7 +23,7 @@ const CUT_LEFT: u16 = 1;
 const CUT_RIGHT: u16 = 2;
 
 impl Poll {
-    /// A poll that still runs.
+    /// A poll that is still running.
     pub(crate) fn open(start_ns: u64, thread: u32, worker: Option<u32>) -> Self {
         Self {
             start_ns,
@@ -33,14 +35,14 @@ impl Poll {
         }
     }
 
-    /// The same, became ready at `ready_ns`.
+    /// The same poll with the time at which the task became ready.
     #[must_use]
     pub(crate) fn ready(mut self, ready_ns: Option<u64>) -> Self {
         self.ready_ns = ready_ns.unwrap_or(UNKNOWN);
         self
     }
 
-    /// The same, ended at `end_ns`.
+    /// The same poll, ended at `end_ns`.
     #[must_use]
     pub(crate) fn ended(mut self, end_ns: u64) -> Self {
         self.end_ns = end_ns;
@@ -48,14 +50,14 @@ impl Poll {
         self
     }
 
-    /// The same, begun before what was recorded.
+    /// The same poll, started before the recorded time.
     #[must_use]
     pub(crate) fn cut_left(mut self) -> Self {
         self.cut |= CUT_LEFT;
         self
     }
 
-    /// The same, still running when the recording stopped at `end_ns`.
+    /// The same poll, still running when recording was stopped at `end_ns`.
     #[must_use]
     pub(crate) fn cut_right(mut self, end_ns: u64) -> Self {
         self.cut |= CUT_RIGHT;
@@ -63,7 +65,7 @@ impl Poll {
         self
     }
 
-    /// The same, moved to start no earlier than `ns` (and so neither to end earlier).
+    /// The same poll, moved to start no earlier than `ns`, and so to end no earlier either.
     #[must_use]
     pub(crate) fn not_before(mut self, ns: u64) -> Self {
         self.start_ns = self.start_ns.max(ns);
@@ -74,51 +76,53 @@ impl Poll {
         self
     }
 
-    /// When it started, in ns. For a poll that began before what was recorded: the left edge.
+    /// When the poll started, in ns. If it started before the recorded time, this is the left edge.
     pub fn start_ns(&self) -> u64 {
         self.start_ns
     }
 
-    /// When it ended, in ns; `None` if it still ran when the snapshot was taken. For a poll during
-    /// which the recording was stopped: when it was stopped. For one whose task was polled or dropped
-    /// elsewhere before Tokio told its end: when the task was ready for that poll, or else when it was
-    /// polled or dropped there.
+    /// When the poll ended, in ns; `None` if it was running when the snapshot was taken.
+    ///
+    /// If recording was stopped during the poll, this is when it was stopped. If the task was
+    /// polled or dropped on another thread before the hook for the end of this poll ran, it is when
+    /// the task became ready for that poll, or else when it was polled or dropped there.
     pub fn end_ns(&self) -> Option<u64> {
         (self.end_ns != OPEN).then_some(self.end_ns)
     }
 
-    /// When its task had become ready for it, in ns, never after the start.
+    /// When the task became ready for this poll, in ns. Never after the start.
     pub fn ready_ns(&self) -> Option<u64> {
         (self.ready_ns != UNKNOWN).then_some(self.ready_ns)
     }
 
-    /// How long its task had been ready when it started, in ns.
+    /// How long the task was ready before this poll started, in ns.
     pub fn ready_for_ns(&self) -> Option<u64> {
         self.ready_ns().map(|ready| self.start_ns - ready)
     }
 
-    /// How long it ran, in ns, up to `now_ns` if it still runs.
+    /// The length of the poll in ns, up to `now_ns` if it is still running.
     pub fn length_ns(&self, now_ns: u64) -> u64 {
         self.end_ns().unwrap_or(now_ns).saturating_sub(self.start_ns)
     }
 
-    /// The thread that it ran on: a number that counts the runtime's threads as they are seen.
+    /// The thread that ran the poll. Threads are numbered in the order in which they are first
+    /// seen.
     pub fn thread(&self) -> u32 {
         self.thread
     }
 
-    /// The worker that it started on; `None` on a thread that is no worker (such as the one in
-    /// `block_on` of a multi-thread runtime).
+    /// The worker that the poll started on; `None` on a thread that is no worker, such as one in
+    /// `block_on` of a multi-thread runtime.
     pub fn worker(&self) -> Option<u32> {
         (self.worker != NO_WORKER).then_some(u32::from(self.worker))
     }
 
-    /// Whether it began before what was recorded, so that its start isn't known.
+    /// Whether the poll started before the recorded time, so that its start is unknown.
     pub fn is_cut_left(&self) -> bool {
         self.cut & CUT_LEFT != 0
     }
 
-    /// Whether the recording was stopped while it ran, so that its end isn't known.
+    /// Whether recording was stopped during the poll, so that its end is unknown.
     pub fn is_cut_right(&self) -> bool {
         self.cut & CUT_RIGHT != 0
     }

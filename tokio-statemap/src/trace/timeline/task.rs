@@ -1,4 +1,4 @@
-//! The life of one task.
+//! The recorded life of a task.
 
 use std::fmt;
 
@@ -6,20 +6,20 @@ use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Poll, Span};
 
-/// Which task: one of Tokio's, or a future that `block_on` drives.
+/// Identifies a task: a spawned one, or a root future passed to `block_on`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TaskKey {
-    /// A root future, by its number: 0 is `main`, 1 is `main-2`, …. There is more than one only
-    /// where several threads are in `block_on` of one runtime at the same time.
+    /// A root future, by its number: 0 is `main`, 1 is `main-2`, and so on. There is more than one
+    /// only if several threads are in `block_on` of one runtime at the same time.
     Root(u32),
-    /// A task that was spawned, by the number that `tokio::task::Id` displays.
+    /// A spawned task, by the number that `tokio::task::Id` displays.
     Spawned(u64),
 }
 
 impl TaskKey {
-    /// The key of the task that bears `task_id` in an [`Event`].
+    /// The key of the task with this `task_id` in an [`Event`].
     pub fn from_id(task_id: u64) -> Self {
-        // Root futures but `main` count down from the top, and no program comes near them.
+        // Root futures other than `main` count down from the maximum, which no task id reaches.
         match u64::MAX - task_id {
             _ if task_id == Event::ROOT => Self::Root(0),
             further if further < u64::from(u32::MAX) => Self::Root(further as u32 + 1),
@@ -38,33 +38,32 @@ impl fmt::Display for TaskKey {
     }
 }
 
-/// The life of one task, as far as it was recorded.
+/// The recorded life of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Task {
-    /// Which task.
+    /// Identifies the task.
     pub key: TaskKey,
-    /// Where it was spawned; for `main` where the function stands. `None` if its spawn was not
+    /// The spawn location; for `main` the location of the function. `None` if the spawn was not
     /// recorded, or with `spawn_location = false`.
     pub location: Option<SpawnLocation>,
-    /// The task that spawned it; `None` if that was no task, or isn't known.
+    /// The task that spawned it; `None` if it was not spawned by a task, or that is unknown.
     pub parent: Option<TaskKey>,
     /// When it was spawned, in ns; `None` if that was before the left edge.
     pub spawned_ns: Option<u64>,
-    /// Where its row starts, in ns: at its spawn, at the left edge, or at the first that was seen
-    /// of it.
+    /// Where its row starts, in ns: at its spawn, at the left edge, or at its first event.
     pub first_ns: u64,
     /// The state that its row starts in.
     pub first_state: TaskState,
-    /// When it terminated, in ns; `None` if it still lived.
+    /// When it terminated, in ns; `None` if it was alive at the right edge.
     pub terminated_ns: Option<u64>,
-    /// Its polls in their order; one begins no earlier than the one before ended.
+    /// Its polls in order; each starts no earlier than the previous one ended.
     pub polls: Vec<Poll>,
 }
 
 impl Task {
     /// The spans of its row, from [`first_ns`](Self::first_ns) to the right edge `end_ns`, without
-    /// gaps between them. A span may have no length, where two events bear the same time.
+    /// gaps between them. A span is empty if two events have the same time.
     pub fn spans(&self, end_ns: u64) -> impl Iterator<Item = Span<TaskState>> + '_ {
         let mut transitions = self.transitions().peekable();
         std::iter::from_fn(move || {
@@ -74,31 +73,31 @@ impl Task {
         })
     }
 
-    /// The same as starts: when (in ns, never going back), and the state from then on.
+    /// The state transitions: the time in ns, which never goes back, and the state from then on.
     pub fn transitions(&self) -> impl Iterator<Item = (u64, TaskState)> + '_ {
         let ended = self.terminated_ns.map(|terminated| {
-            // Tokio says that a task terminated from within its last poll, just before its end.
+            // Tokio calls the terminate hook within the last poll, just before its end.
             let last =
                 self.polls.last().map_or(self.first_ns, |p| p.end_ns().unwrap_or(p.start_ns()));
             (terminated.max(last), TaskState::Completed)
         });
         let first = (self.first_ns, self.first_state);
         let polls = self.polls.iter().enumerate().flat_map(move |(i, poll)| {
-            // From its spawn on a task is ready: `spawned` says so already.
+            // A task is ready from its spawn on; the state `spawned` implies it.
             let ready = poll
                 .ready_ns()
                 .filter(|_| i > 0 || self.first_state != TaskState::Spawned)
                 .map(|at| (at.max(self.first_ns), TaskState::Ready));
             let running = Some((poll.start_ns(), TaskState::Running));
-            // Where a task terminated in its last poll, the end of that is `completed`. One that
-            // is dropped with its runtime terminates while it waits.
+            // If a task terminated in its last poll, the end of that poll is `completed`. A task
+            // dropped with its runtime terminates while it waits.
             let completes = i + 1 == self.polls.len()
                 && self.terminated_ns.is_some_and(|at| poll.end_ns().is_none_or(|end| at <= end));
             let waiting = poll.end_ns().filter(|_| !completes).map(|at| (at, TaskState::Waiting));
             [ready, running, waiting]
                 .into_iter()
                 .flatten()
-                // The first poll may be what the row starts with.
+                // The row may start with the first poll.
                 .filter(move |&transition| i > 0 || transition != first)
         });
         std::iter::once((self.first_ns, self.first_state)).chain(polls).chain(ended)

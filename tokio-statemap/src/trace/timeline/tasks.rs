@@ -1,4 +1,4 @@
-//! The tasks of a timeline, of which there may be a million that only live.
+//! The tasks of a timeline, of which a million may be idle.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,13 +11,13 @@ use crate::trace::snapshot::task_id;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Task, TaskKey};
 
-/// The tasks of a [`Timeline`](crate::Timeline): the root futures (`main` first), then Tokio's by
-/// rising id.
+/// The tasks of a [`Timeline`](crate::Timeline): the root futures (`main` first), then spawned
+/// tasks by id.
 ///
-/// It is a vector of [`Task`]s (128 bytes each) to whoever looks at it as one. As long as nobody does,
-/// a task that lived all the time and of which nothing was recorded takes 24 bytes here: a server may
-/// have a million such. [`one_by_one`](Self::one_by_one) goes through them all and leaves it at that, as
-/// do the report, the data and the pictures.
+/// It dereferences to a vector of [`Task`]s (128 bytes each). Until it is used as a vector, a task
+/// that was alive all the time and has no recorded events takes 24 bytes: a server may have a
+/// million of those. [`one_by_one`](Self::one_by_one) iterates over all tasks without creating the
+/// vector, as the report, the data and the pictures do.
 ///
 /// # Examples
 ///
@@ -31,33 +31,33 @@ use crate::trace::timeline::{Task, TaskKey};
 /// ```
 #[derive(Clone, Default)]
 pub struct Tasks {
-    /// Those of which something was recorded, and all root futures, by their keys.
+    /// The tasks with recorded events, and all root futures, sorted by key.
     seen: Vec<Task>,
     quiet: Quiet,
-    /// How many of all are before each of `seen`.
+    /// The index of each of `seen` among all tasks.
     ranks: Vec<u32>,
-    /// All of them, once someone looked at the vector; not where all were seen.
+    /// All tasks, once used as a vector; unused if all are in `seen`.
     all: OnceLock<Vec<Task>>,
 }
 
-/// Tasks that lived all the time, and of which nothing was recorded.
+/// Tasks that were alive all the time, without recorded events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Quiet {
-    /// By their ids.
+    /// Sorted by id.
     pub(crate) tasks: Vec<Known>,
     pub(crate) locations: Vec<&'static Location<'static>>,
     pub(crate) begin_ns: u64,
 }
 
-/// What is known of a task from before the left edge.
+/// A task from before the left edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     pub(crate) id: u64,
-    /// As a record has it.
+    /// As in a record.
     parent: u64,
     location: u32,
     pub(crate) polled: bool,
-    /// Whether it surely lives.
+    /// Whether it is known to be alive.
     pub(crate) lives: bool,
 }
 
@@ -100,14 +100,14 @@ impl Quiet {
         }
     }
 
-    /// How many have lesser keys.
+    /// How many have smaller keys.
     fn before(&self, key: TaskKey) -> usize {
         self.tasks.partition_point(|known| TaskKey::Spawned(known.id) < key)
     }
 }
 
 impl Tasks {
-    /// Those of which something was recorded, by their keys, and those of which nothing was.
+    /// The tasks with recorded events, sorted by key, and those without.
     pub(crate) fn new(seen: Vec<Task>, quiet: Quiet) -> Self {
         let mut ranks = Vec::new();
         if !quiet.tasks.is_empty() {
@@ -117,17 +117,17 @@ impl Tasks {
         Self { seen, quiet, ranks, all: OnceLock::new() }
     }
 
-    /// How many there are.
+    /// The number of tasks.
     pub fn len(&self) -> usize {
         self.seen.len() + self.quiet.tasks.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no tasks.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All of them in their order, without the memory that the vector takes.
+    /// Iterates over all tasks in order, without the memory that the vector takes.
     pub fn one_by_one(&self) -> impl Iterator<Item = Cow<'_, Task>> {
         let (mut seen, mut quiet) = (0, 0);
         std::iter::from_fn(move || {
@@ -147,7 +147,7 @@ impl Tasks {
         })
     }
 
-    /// The task at that place of all.
+    /// The task at this index.
     pub(crate) fn at(&self, index: usize) -> Cow<'_, Task> {
         if self.quiet.tasks.is_empty() {
             return Cow::Borrowed(&self.seen[index]);
@@ -159,7 +159,7 @@ impl Tasks {
         }
     }
 
-    /// The place of a task among all.
+    /// The index of a task.
     pub(crate) fn position(&self, key: TaskKey) -> Option<usize> {
         match self.seen.binary_search_by_key(&key, |task| task.key) {
             Ok(seen) => Some(seen + self.quiet.before(key)),
@@ -171,7 +171,7 @@ impl Tasks {
         }
     }
 
-    /// Those of which something was recorded, and all root futures.
+    /// The tasks with recorded events, and all root futures.
     pub(crate) fn seen(&self) -> &[Task] {
         &self.seen
     }
@@ -180,7 +180,7 @@ impl Tasks {
         &mut self.seen
     }
 
-    /// Those of which nothing was recorded but that they lived.
+    /// The tasks without recorded events.
     pub(crate) fn quiet(&self) -> impl Iterator<Item = Task> {
         (0..self.quiet.tasks.len()).map(|index| self.quiet.task(index))
     }
@@ -274,7 +274,7 @@ mod tests {
         Task { key, terminated_ns: Some(9), ..quiet.task(0) }
     }
 
-    /// Of the root and these ids.
+    /// The root future and tasks with these ids.
     fn tasks(seen_ids: &[u64], quiet_ids: &[u64]) -> Tasks {
         let keys = seen_ids.iter().map(|&id| TaskKey::Spawned(id));
         let all = [TaskKey::Root(0)].into_iter().chain(keys).map(seen).collect();
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn all_are_there_in_order_whichever_way_one_looks() {
+    fn every_access_yields_all_tasks_in_order() {
         for (seen, quiet) in [
             (&[][..], &[][..]),
             (&[3, 4, 9], &[]),
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_task_says_what_was_known() {
+    fn a_quiet_task_has_its_known_state() {
         let tasks = tasks(&[], &[6, 7]);
         let [even, odd] = [tasks.at(1), tasks.at(2)];
         assert_eq!((even.first_state, odd.first_state), (TaskState::Waiting, TaskState::Spawned));

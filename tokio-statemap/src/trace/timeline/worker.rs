@@ -1,20 +1,21 @@
-//! The life of one worker, and of the threads that are none.
+//! The recorded life of workers, and of blocking threads.
 
 use crate::trace::state::WorkerState;
 use crate::trace::timeline::Span;
 
-/// The life of one worker, as far as it was recorded.
+/// The recorded life of a worker.
 ///
-/// A worker is a place in the runtime (`tokio::runtime::worker_index`), not a thread: with
-/// `block_in_place` it moves to another thread.
+/// A worker is identified by its index in the runtime (`tokio::runtime::worker_index`), not by its
+/// thread: `block_in_place` moves it to another thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Worker {
     /// Its index in the runtime.
     pub index: u32,
-    /// When (in ns, never going back) and the state from then on. Never empty.
+    /// The state transitions: the time in ns, which never goes back, and the state from then on.
+    /// Never empty.
     pub transitions: Vec<(u64, WorkerState)>,
-    /// How often it was seen to park.
+    /// How often it parked.
     pub parks: u64,
 }
 
@@ -31,7 +32,7 @@ impl Worker {
         })
     }
 
-    /// How long it was in `state`, in ns.
+    /// The total time in `state`, in ns.
     pub fn total_ns(&self, state: WorkerState, end_ns: u64) -> u64 {
         self.spans(end_ns).filter(|span| span.state == state).map(|span| span.length_ns()).sum()
     }
@@ -45,11 +46,11 @@ pub struct BlockingThread {
     pub thread: u32,
     /// When it started, in ns.
     pub started_ns: u64,
-    /// When it stopped, in ns; `None` if that was not seen.
+    /// When it stopped, in ns; `None` if that was not recorded.
     pub stopped_ns: Option<u64>,
 }
 
-/// A task called `block_in_place`, and its worker went on on another thread.
+/// A `block_in_place` call that moved a worker to another thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Handover {

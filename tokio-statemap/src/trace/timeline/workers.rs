@@ -1,11 +1,11 @@
-//! Which thread was which worker when, and what that worker did.
+//! Which thread was which worker, when, and the states of the workers.
 
 use std::collections::BTreeMap;
 
 use crate::trace::state::WorkerState;
 use crate::trace::timeline::{Handover, Task, Worker};
 
-/// A thread did something as a worker.
+/// A thread acted as a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Claim {
     pub(crate) worker: u32,
@@ -21,7 +21,7 @@ pub(crate) struct WorkersBuilder {
 }
 
 impl WorkersBuilder {
-    /// Adds what one thread did, in its order.
+    /// Adds the claims of one thread, in order.
     pub(crate) fn add(&mut self, claims: Vec<Claim>, parks: BTreeMap<u32, u64>) {
         for claim in claims {
             self.claims.entry(claim.worker).or_default().push(claim);
@@ -31,12 +31,12 @@ impl WorkersBuilder {
         }
     }
 
-    /// The workers, and where `block_in_place` moved them to another thread.
+    /// The workers, and when `block_in_place` moved them to another thread.
     pub(crate) fn finish(self, tasks: &[Task]) -> (Vec<Worker>, Vec<Handover>) {
         let mut moved = BTreeMap::new();
         let mut workers = Vec::new();
         for (index, mut claims) in self.claims {
-            // Stable: what one thread did stays in its order.
+            // Stable: the claims of one thread stay in order.
             claims.sort_by_key(|claim| claim.time_ns);
             let mut transitions: Vec<(u64, WorkerState)> = Vec::new();
             let mut owner = None;
@@ -44,12 +44,13 @@ impl WorkersBuilder {
                 let before = owner.replace(claim.thread);
                 if let Some(before) = before.filter(|&before| before != claim.thread) {
                     if claim.state == WorkerState::Stopped {
-                        // Its thread went on without it: that one's end is not the worker's.
+                        // The worker moved to another thread: the end of this thread is not its
+                        // end.
                         owner = Some(before);
                         continue;
                     }
                 }
-                // What goes on had not stopped.
+                // A worker that acts again had not stopped.
                 if transitions.last().is_some_and(|&(_, state)| state == WorkerState::Stopped) {
                     transitions.pop();
                 }
@@ -70,10 +71,10 @@ impl WorkersBuilder {
     }
 }
 
-/// When polls lost their worker to another thread: once that thread is seen to be the worker, in a
-/// poll or a park, the poll isn't on it any more.
+/// When polls lost their worker to another thread: once another thread acts as the worker, in a
+/// poll or a park, the poll is no longer on it.
 fn handovers(moved: &BTreeMap<u32, Vec<Claim>>, tasks: &[Task]) -> Vec<Handover> {
-    // Of each worker that was on several threads: when, which thread, and the end of its poll.
+    // For each worker that was on several threads: time, thread, and the end of the poll.
     let mut seen: BTreeMap<u32, Vec<(u64, u32, u64)>> = BTreeMap::new();
     for (&worker, claims) in moved {
         let live = claims.iter().filter(|claim| claim.state != WorkerState::Stopped);
@@ -90,7 +91,7 @@ fn handovers(moved: &BTreeMap<u32, Vec<Claim>>, tasks: &[Task]) -> Vec<Handover>
     let mut handovers = Vec::new();
     for (worker, mut seen) in seen {
         seen.sort_unstable();
-        // The polls that hold the worker, as far as is known: one, but for the moment of a move.
+        // The polls that hold the worker: one, except at the moment of a move.
         let mut holding: Vec<(u32, u64)> = Vec::new();
         for (time_ns, thread, end_ns) in seen {
             holding.retain(|&(holder, until_ns)| {

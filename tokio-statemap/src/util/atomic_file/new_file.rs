@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 
 use super::leftovers;
 use super::place::Place;
-use crate::sys::folder::{Entry, Links, Lock, lock};
+use crate::sys::folder::{FileStatus, Links, Lock, lock};
 use crate::sys::secure::is_secure;
 
 /// How often another name is tried. The first is free, unless somebody removes it as a leftover in the
@@ -57,8 +57,8 @@ impl NewFile {
     }
 
     /// Whoever may read and write the old one may do so with the new one, and nobody else.
-    fn keep_access(&self, old: Option<Entry>) -> io::Result<()> {
-        let Some(old) = old.filter(Entry::is_file) else { return Ok(()) };
+    fn keep_access(&self, old: Option<FileStatus>) -> io::Result<()> {
+        let Some(old) = old.filter(FileStatus::is_file) else { return Ok(()) };
         let new = self.file.metadata()?;
         if new.uid() != old.user {
             // Only the superuser may. Others become the owner, as with any new file.
@@ -79,15 +79,15 @@ impl NewFile {
 
     /// Gives a name to a file without one: `true` if it is in its place now.
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    fn name(&mut self, old: Option<Entry>) -> io::Result<bool> {
+    fn name(&mut self, old: Option<FileStatus>) -> io::Result<bool> {
         let folder = &self.place.folder;
-        if old.is_none() && folder.give_name(&self.file, &self.place.name).is_ok() {
+        if old.is_none() && folder.link_as(&self.file, &self.place.name).is_ok() {
             return Ok(true);
         }
         // A file can get its first name only where there is none. With this one it can be renamed.
         for _ in 0..TRIES {
             let name = leftovers::name_beside(&self.place.name);
-            match folder.give_name(&self.file, &name) {
+            match folder.link_as(&self.file, &name) {
                 Ok(()) => {
                     self.hidden = Some(name);
                     return Ok(false);
@@ -108,7 +108,7 @@ impl NewFile {
 
     /// A file without a name is only where it can be given one.
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    fn name(&mut self, _: Option<Entry>) -> io::Result<bool> {
+    fn name(&mut self, _: Option<FileStatus>) -> io::Result<bool> {
         Ok(false)
     }
 
@@ -145,10 +145,10 @@ impl Drop for NewFile {
 /// A file without a name, where the system can make one and give it a name later.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn unnamed(place: &Place, mode: u32) -> Option<File> {
-    use crate::sys::folder::descriptor;
+    use crate::sys::folder::descriptor_path;
     let flags = libc::O_TMPFILE | libc::O_RDWR;
     let file = place.folder.file(OsStr::new("."), flags, mode, Links::Refuse).ok()?;
-    let (found, through) = (file.metadata().ok()?, std::fs::metadata(descriptor(&file)).ok()?);
+    let (found, through) = (file.metadata().ok()?, std::fs::metadata(descriptor_path(&file)).ok()?);
     // While it gets its name it must not be taken for a leftover.
     let _ = lock(&file, Lock::Exclusive);
     ((found.dev(), found.ino()) == (through.dev(), through.ino())).then_some(file)

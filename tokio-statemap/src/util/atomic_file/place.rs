@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::{Missing, Readers, leftovers, no_file_name};
-use crate::sys::folder::{Entry, Folder, Links};
+use crate::sys::folder::{FileStatus, Folder, Links};
 use crate::sys::secure::{effective_user, is_secure, is_writable};
 
 /// A name in a folder that is open. All links that lead there are followed.
@@ -20,7 +20,7 @@ pub(super) struct Place {
     pub(super) folder_path: PathBuf,
     pub(super) name: OsString,
     /// What was there.
-    pub(super) entry: Option<Entry>,
+    pub(super) entry: Option<FileStatus>,
     /// Whether it stands for a descriptor.
     is_descriptor: bool,
 }
@@ -65,7 +65,7 @@ impl Place {
         let Walk { folder, path: folder_path, .. } = walk;
         let entry = folder.entry(&name)?;
         let is_descriptor = entry.is_some()
-            && (folder.is_of_processes()
+            && (folder.is_procfs()
                 || folder_path == Path::new("/dev/fd")
                 || folder_path == Path::new("/dev") && (name == "stdout" || name == "stderr"));
         if let Some(entry) = entry {
@@ -86,7 +86,7 @@ impl Place {
     }
 
     /// What is there now, if it may be replaced.
-    pub(super) fn look_again(&self) -> io::Result<Option<Entry>> {
+    pub(super) fn look_again(&self) -> io::Result<Option<FileStatus>> {
         let entry = self.folder.entry(&self.name)?;
         if let Some(entry) = entry {
             refuse_planted(&self.folder, &self.folder_path, &self.name, entry)?;
@@ -121,7 +121,7 @@ impl Place {
             if found.is_file() {
                 return Ok(None);
             }
-            let entry = Entry { mode: found.mode(), user: found.uid(), group: found.gid() };
+            let entry = FileStatus { mode: found.mode(), user: found.uid(), group: found.gid() };
             refuse_planted(&self.folder, &self.folder_path, &self.name, entry)?;
         }
         Ok(Some(file))
@@ -190,10 +190,10 @@ impl Walk {
             }
             Err(error) => error,
         };
-        let Some(entry) = self.folder.entry(name)?.filter(Entry::is_link) else {
+        let Some(entry) = self.folder.entry(name)?.filter(FileStatus::is_link) else {
             return Err(error);
         };
-        if self.folder.is_of_processes() {
+        if self.folder.is_procfs() {
             // Such as `/proc/self/cwd`, whose text may be of another root.
             self.folder = self.folder.folder(name, Links::Follow)?;
             self.path.push(name);
@@ -205,14 +205,14 @@ impl Walk {
     /// At the last step: the name, unless it is a link, which then is to be gone.
     fn last(&mut self, name: OsString) -> io::Result<Option<OsString>> {
         match self.folder.entry(&name)? {
-            Some(entry) if entry.is_link() && !self.folder.is_of_processes() => {
+            Some(entry) if entry.is_link() && !self.folder.is_procfs() => {
                 self.follow_link(&name, entry).map(|()| None)
             }
             _ => Ok(Some(name)),
         }
     }
 
-    fn follow_link(&mut self, name: &OsStr, entry: Entry) -> io::Result<()> {
+    fn follow_link(&mut self, name: &OsStr, entry: FileStatus) -> io::Result<()> {
         const MOST_LINKS: usize = 40;
         refuse_planted(&self.folder, &self.path, name, entry)?;
         self.links += 1;
@@ -232,7 +232,7 @@ impl Walk {
 
 /// An error if `entry` is in a folder where everybody may make something, as in `/tmp`, and was made
 /// by neither this user nor the folder's owner: to follow or to write it could do what they want.
-fn refuse_planted(folder: &Folder, path: &Path, name: &OsStr, entry: Entry) -> io::Result<()> {
+fn refuse_planted(folder: &Folder, path: &Path, name: &OsStr, entry: FileStatus) -> io::Result<()> {
     let folder = folder.itself()?;
     #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
     let everybodys = u32::from(libc::S_ISVTX | libc::S_IWOTH);
