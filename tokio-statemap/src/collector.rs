@@ -1,4 +1,4 @@
-//! The collector: what hooks record, when, and what becomes of it.
+//! The collector, which records one runtime.
 
 use std::fmt;
 use std::future::Future;
@@ -20,10 +20,10 @@ use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::Timeline;
 use crate::util::sync::lock;
 
-/// TokioHooks what the tasks and workers of one runtime do.
+/// Records the tasks and workers of one runtime.
 ///
-/// It is inactive until [`start`](Self::start), and can be read at any time, also while the runtime
-/// runs, and after it has ended.
+/// A collector is inactive until [`start`](Self::start). It can be read at any time, including
+/// while the runtime is running and after it was dropped.
 ///
 /// # Examples
 ///
@@ -54,13 +54,20 @@ pub struct Collector {
     recorder: Arc<Recorder>,
 }
 
-/// Sets the hooks of `builder` so that the runtime it builds is recorded.
+/// Installs hooks in `builder`, so that the runtime built from it is recorded.
 ///
-/// Tokio keeps one closure a hook: a later `builder.on_thread_park(…)` or the like *replaces* the
-/// one set here, and one set before is replaced. Pass hooks of your own to
+/// Nothing is recorded until [`Collector::start`].
+///
+/// Tokio keeps one closure per hook: a later `builder.on_thread_park(…)` or the like *replaces* the
+/// one installed here, and an earlier one is replaced. Pass hooks of your own to
 /// [`register_hooks_with`].
 ///
-/// Build one runtime from `builder`: two would share the collector, and their workers the rows.
+/// Build one runtime only from `builder`: two would share the collector, and their workers the same
+/// rows.
+///
+/// With [`Keep::First`](crate::Keep::First), recording ends at `max_events`: further events are
+/// only counted, also after another [`Collector::start`], until [`Collector::drain_events`] makes
+/// room.
 ///
 /// # Examples
 ///
@@ -80,12 +87,12 @@ pub struct Collector {
 ///
 /// # Errors
 ///
-/// - [`Error::UnstableFeaturesRequired`] if tasks are to be recorded and this was built without
+/// In case of an error `builder` is unchanged.
+///
+/// - [`Error::UnstableFeaturesRequired`] if tasks are to be recorded and Tokio was built without
 ///   `--cfg tokio_unstable`.
 /// - [`Error::InvalidCasts`] if Tokio's task ids can't be read; see [`check_casts`](crate::check_casts).
-/// - [`Error::InvalidConfig`] if a field of `config` has a value that can't be used.
-///
-/// `builder` is left as it was then.
+/// - [`Error::InvalidConfig`] if a field of `config` has an invalid value.
 pub fn register_hooks(
     builder: &mut Builder,
     config: CollectorConfig,
@@ -93,7 +100,7 @@ pub fn register_hooks(
     register_hooks_with(builder, config, Hooks::new())
 }
 
-/// The same as [`register_hooks`]; `hooks` are called too, after those that record.
+/// Like [`register_hooks`], but also calls `hooks`, after the hooks that record.
 ///
 /// # Examples
 ///
@@ -113,7 +120,7 @@ pub fn register_hooks(
 ///
 /// # Errors
 ///
-/// As [`register_hooks`].
+/// The same as for [`register_hooks`].
 pub fn register_hooks_with(
     builder: &mut Builder,
     config: CollectorConfig,
@@ -131,7 +138,7 @@ impl Collector {
         Arc::new(Self { recorder })
     }
 
-    /// Whether a collector can be made so.
+    /// Whether a collector with this configuration can be created.
     pub(crate) fn check(config: &CollectorConfig) -> Result<(), Error> {
         config.check()?;
         if config.trace_target.tracks_tasks() {
@@ -140,7 +147,7 @@ impl Collector {
         Ok(())
     }
 
-    /// Sets all the hooks there are.
+    /// Installs all hooks.
     pub(crate) fn install(
         builder: &mut Builder,
         config: CollectorConfig,
@@ -155,66 +162,72 @@ impl Collector {
         Self::of(recorder)
     }
 
-    /// Begins to record; without effect while it does. Call it before the runtime is built, or the
-    /// starts of its workers are missed.
+    /// Starts recording. Has no effect if recording is already started.
     ///
-    /// After a [`stop`](Self::stop) it goes on: the time between is a gap in the timeline.
+    /// Call it before the runtime is built, or the starts of its workers are missed. After a
+    /// [`stop`](Self::stop) recording is resumed: the time in between is a gap in the timeline.
+    ///
+    /// With [`Keep::First`](crate::Keep::First) and `max_events` kept, events are only counted
+    /// ([`Lost`]) until [`drain_events`](Self::drain_events) makes room.
     pub fn start(&self) {
         self.recorder.start();
     }
 
-    /// Ceases to record; without effect unless it does. A hook costs next to nothing from then on.
+    /// Stops recording. Has no effect if recording is not started. From then on a hook costs next
+    /// to nothing.
     pub fn stop(&self) {
         self.recorder.stop();
     }
 
-    /// Whether it was started, and not stopped. With [`Keep::First`](crate::Keep::First) and `max_events`
-    /// there, events are only counted all the same ([`Lost`]).
+    /// Returns `true` if recording was started and not stopped.
+    ///
+    /// With [`Keep::First`](crate::Keep::First) and `max_events` kept, events are only counted
+    /// ([`Lost`]), but this still returns `true`.
     pub fn is_recording(&self) -> bool {
         self.recorder.is_recording()
     }
 
-    /// What it was made to record.
+    /// Returns the configuration of this collector.
     pub fn config(&self) -> &CollectorConfig {
         &self.recorder.config
     }
 
-    /// `runtime.block_on(future)`, so that `future` shows, as the task `main`.
+    /// Runs `future` with [`Runtime::block_on`] and records it as the task `main`.
     ///
-    /// Tokio has no hooks for the future that `block_on` drives.
+    /// Tokio has no hooks for the future passed to `block_on`.
     ///
     /// # Panics
     ///
-    /// As [`Runtime::block_on`] does: within another runtime, or if `future` panics.
+    /// Panics where [`Runtime::block_on`] does: inside another runtime, or if `future` panics.
     #[track_caller]
     pub fn block_on<F: Future>(&self, runtime: &Runtime, future: F) -> F::Output {
         self.recorder.set_runtime(runtime.handle());
         runtime.block_on(self.root(future, Location::caller()))
     }
 
-    /// `future`, made visible as a root future that stands at `location`.
+    /// Wraps `future` as a root future at `location`.
     pub(crate) fn root<F>(&self, future: F, location: &'static Location<'static>) -> Root<F> {
         Root::new(future, location, Some(&self.recorder))
     }
 
-    /// Says what the runtime is called, before a hook finds out.
-    pub(crate) fn belongs_to_runtime_named(&self, name: &str) {
+    /// Sets the runtime's name before a hook learns it.
+    pub(crate) fn set_runtime_name(&self, name: &str) {
         self.recorder.set_runtime_name(name);
     }
 
-    /// Says that tasks may live before the first start, which is delayed.
+    /// Declares that tasks may be spawned before the first start, which is delayed.
     pub(crate) fn expect_late_start(&self) {
         self.recorder.expect_late_start();
     }
 
-    /// Takes out all events that are kept, over all threads by time. The next call gives what came
-    /// since.
+    /// Removes all kept events and returns them, sorted by time over all threads. The next call
+    /// returns the events recorded since.
     ///
-    /// With [`Keep::First`](crate::Keep::First) and `max_events` there, nothing was recorded any more: it
-    /// goes on from here, as after a [`stop`](Self::stop) and a [`start`](Self::start). The time between
-    /// is a gap, of which nothing is known: not who ended, and what was running isn't any more.
+    /// With [`Keep::First`](crate::Keep::First) and `max_events` kept, this resumes recording, as a
+    /// [`stop`](Self::stop) and a [`start`](Self::start) would. The time in between is a gap: what
+    /// terminated during it is unknown, and what was running is no longer assumed to be.
     ///
-    /// To look without taking, use [`snapshot`](Self::snapshot).
+    /// To read the events without removing them, use [`snapshot`](Self::snapshot).
     ///
     /// # Examples
     ///
@@ -240,24 +253,26 @@ impl Collector {
         Snapshot::take(&self.recorder, true).events()
     }
 
-    /// Statemap data of events that were drained: of each thread in their order, as
-    /// [`drain_events`](Self::drain_events) gives them; of several drains one after the other.
+    /// Converts drained events to statemap data.
     ///
-    /// It reaches from the first to the last of them, and knows of no gaps: where recording was
-    /// stopped in between, the states before go on.
+    /// The events of each thread must be in order, as [`drain_events`](Self::drain_events) returns
+    /// them; those of several drains one after the other. The data covers the time from the first
+    /// to the last event. It has no gaps: if recording was stopped in between, the states before
+    /// continue.
     pub fn events_to_data(&self, events: &[Event]) -> StatemapData {
         let utc_at_zero = self.recorder.utc_at_zero();
         Timeline::from_events(events, &self.recorder.config, utc_at_zero).into_data()
     }
 
-    /// What every task and worker was doing up to now. The runtime runs on meanwhile.
+    /// Returns the states of every task and worker up to now. The runtime continues to run
+    /// meanwhile.
     ///
-    /// From some 200 000 events on, they are read by up to four threads at the same time, as far as there
-    /// are processors.
+    /// From some 200 000 events on, up to four threads read them in parallel, if there are that
+    /// many processors.
     ///
     /// # Examples
     ///
-    /// A report on a service that runs on:
+    /// A report on a running service:
     ///
     /// ```no_run
     /// # async fn something_odd() {}
@@ -275,11 +290,12 @@ impl Collector {
         Timeline::from_snapshot(&Snapshot::take(&self.recorder, false))
     }
 
-    /// The events that were emitted but aren't kept, by cause.
+    /// Returns how many events were emitted but are not kept, by cause.
     pub fn lost(&self) -> Lost {
         self.recorder.flush();
-        // While this is held nothing is dropped; and nobody waits for the outlets with the store.
-        let _roster = lock(&self.recorder.live_tasks);
+        // Nothing is evicted while this is locked; and no one waits for a buffer while holding the
+        // store.
+        let _live_tasks = lock(&self.recorder.live_tasks);
         let stored_events = lock(&self.recorder.store).events();
         self.recorder.lost(stored_events)
     }

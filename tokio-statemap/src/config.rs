@@ -1,10 +1,10 @@
-//! What to record, and how much of it.
+//! The configuration of a collector.
 
 use std::time::Duration;
 
 use crate::error::Error;
 
-/// What a [`Collector`](crate::Collector) records.
+/// The configuration of a [`Collector`](crate::Collector).
 ///
 /// # Examples
 ///
@@ -23,30 +23,31 @@ use crate::error::Error;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollectorConfig {
     /// How many records each thread's buffer holds at most before it is handed to the store.
-    /// Default: 4096, of which it holds 1953 (31 KiB) as long as `max_events` has its default, too. At
-    /// most 16 777 216 (2^24).
+    /// Default: 4096, which is limited to 1953 (31 KiB) while `max_events` has its default.
     ///
-    /// It holds no more than a 512th of `max_events` or 1024, whichever is more, and no more than a 16th
-    /// of it; but never fewer than 64.
+    /// A buffer holds at most a 512th of `max_events` or 1024 records, whichever is more, and at
+    /// most a 16th of `max_events`; but always at least 64. The value must be at most 16 777 216
+    /// (2^24).
     pub buffer_capacity: usize,
-    /// How many events are kept in all. Default: 1 000 000, which is 16 MB.
+    /// How many events are kept in all. Default: 1 000 000, which take 16 MB.
     ///
-    /// With [`Keep::Last`] each task that lives takes 30 to 45 bytes besides, from when its spawn is
-    /// dropped to its end: 45 MB at most for a million.
+    /// With [`Keep::Last`] each live task takes 30 to 45 bytes more from when its spawn is dropped
+    /// until it terminates: 45 MB at most for a million.
     pub max_events: usize,
     /// Which events are kept once there are more than `max_events`. Default: the last.
     pub keep: Keep,
     /// Whether tasks, workers or both are recorded. Default: both.
     pub trace_target: TraceTarget,
-    /// Whether it is recorded where each task was spawned. Default: yes.
+    /// Whether spawn locations are recorded. Default: yes.
     pub include_spawn_location: bool,
-    /// Whether it is recorded when tasks became ready. Default: yes.
+    /// Whether the time at which a task becomes ready is recorded. Default: yes.
     ///
-    /// It makes Tokio read its own clock at each wake and each poll: 60 to 150 ns a poll. Without
-    /// it a task that was woken and waits for a worker can't be told from one that waits for its
-    /// wake-up. It needs this crate's feature `schedule-latency`, and does nothing without.
+    /// This makes Tokio read its own clock at each wake and each poll, which costs 60 to 150 ns per
+    /// poll. Without it, a task that was woken and waits for a worker can't be told from one that
+    /// waits to be woken. It needs this crate's feature `schedule-latency`, and has no effect
+    /// without it.
     pub schedule_latency: bool,
-    /// From when on a poll is called long, in the report. Default: 1 ms.
+    /// The length from which on a poll is called long. Default: 1 ms.
     pub long_poll: Duration,
 }
 
@@ -65,12 +66,12 @@ impl Default for CollectorConfig {
 }
 
 impl CollectorConfig {
-    /// Whether this build of Tokio and of this crate knows when a task became ready.
+    /// Whether this build of Tokio and of this crate can tell when a task became ready.
     pub(crate) const CAN_KNOW_READY: bool = cfg!(all(tokio_unstable, feature = "schedule-latency"));
 
     const LARGEST_BUFFER: usize = 1 << 24;
 
-    /// Checks the values that have bounds.
+    /// Checks the values that have limits.
     pub(crate) fn check(&self) -> Result<(), Error> {
         for (field, value) in
             [("buffer_capacity", self.buffer_capacity), ("max_events", self.max_events)]
@@ -95,11 +96,12 @@ impl CollectorConfig {
 /// Which events are kept once there are more than `max_events`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// The first ones: at `max_events` recording stops, and what comes then is counted. Once they are
-    /// drained ([`Collector::drain_events`](crate::Collector::drain_events)) it goes on.
+    /// The first ones: at `max_events` recording ends, and further events are only counted. It
+    /// resumes when they are drained with
+    /// [`Collector::drain_events`](crate::Collector::drain_events).
     First,
-    /// The last ones: the oldest are dropped (a flight recorder). Of each task that still lives it is
-    /// remembered where it was spawned, and by whom.
+    /// The last ones: the oldest events are dropped, as in a flight recorder. The spawn location
+    /// and the parent of each task that is still alive are kept.
     #[default]
     Last,
 }
@@ -114,17 +116,17 @@ pub enum TraceTarget {
     /// Both.
     #[default]
     Both,
-    /// Neither: the hooks are there and record nothing.
+    /// Neither: no hook records anything.
     None,
 }
 
 impl TraceTarget {
-    /// Whether tasks are recorded.
+    /// Returns `true` if tasks are recorded.
     pub fn tracks_tasks(self) -> bool {
         matches!(self, Self::Tasks | Self::Both)
     }
 
-    /// Whether workers are recorded.
+    /// Returns `true` if workers are recorded.
     pub fn tracks_workers(self) -> bool {
         matches!(self, Self::Workers | Self::Both)
     }

@@ -1,12 +1,12 @@
-//! The collector of the runtime that a thread is in.
+//! The collector of the current runtime.
 
 use std::sync::Arc;
 
 use crate::collector::Collector;
 use crate::recorder::runtimes;
 
-/// The collector of the runtime that this thread is in; `None` outside of a runtime, and in one
-/// that nobody records.
+/// Returns the collector of the runtime that this thread is in, or `None` outside of a runtime and
+/// in one that is not recorded.
 ///
 /// # Examples
 ///

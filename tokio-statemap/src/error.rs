@@ -1,4 +1,4 @@
-//! What can go wrong, told so that one knows what to do.
+//! The errors of this crate.
 
 #[cfg(test)]
 mod tests;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::util::clean::clean;
 
-/// What can go wrong in this crate.
+/// The errors of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -22,24 +22,24 @@ pub enum Error {
     /// A task id can't be read as a number.
     #[error(transparent)]
     InvalidCasts(#[from] InvalidCasts),
-    /// A field of the configuration has a value that can't be used.
+    /// A field of the configuration has an invalid value.
     #[error("CollectorConfig::{field}: {reason}")]
     InvalidConfig {
         /// The field.
         field: &'static str,
-        /// What is wrong with its value, and what would be right.
+        /// What is wrong with the value, and which values are valid.
         reason: &'static str,
     },
-    /// Something couldn't be written or read: a full disk, say.
+    /// An I/O error, such as a full disk.
     #[error("{}{source}", of(path.as_deref()))]
     Io {
-        /// The file; `None` where a writer or reader has no path that is known here.
+        /// The file; `None` if the path of the reader or writer is unknown.
         path: Option<PathBuf>,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A value couldn't be taken out of JSON or put into it. No function of this crate returns it: it
-    /// is there so that a program that reads JSON can use `?`.
+    /// A JSON error. No function of this crate returns it: it allows a program that reads JSON to
+    /// use `?`.
     #[cfg(feature = "read")]
     #[error("JSON: {0}")]
     Json(#[from] serde_json::Error),
@@ -55,14 +55,14 @@ impl From<io::Error> for Error {
     }
 }
 
-/// What a message about a file begins with.
+/// The prefix of a message about a file.
 fn of(path: Option<&Path>) -> String {
     path.map_or_else(String::new, |path| format!("{}: ", clean(&path.display().to_string())))
 }
 
 /// `tokio::task::Id` doesn't yield the number that it displays, so that tasks can't be told apart.
 ///
-/// This can't happen with the versions of Tokio that were tested; see
+/// This does not happen with the versions of Tokio that were tested; see
 /// [`check_casts`](crate::check_casts).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -81,8 +81,8 @@ pub struct ReadError {
     pub line: u64,
     /// The offset in bytes from the start of the data, from 0.
     pub byte: u64,
-    /// What is wrong there, and what would be right. What it quotes of the data is short, and without
-    /// controls and whatever else is not seen as itself: those are escaped.
+    /// What is wrong, and what would be valid. Quoted data is shortened, and controls and other
+    /// invisible characters in it are escaped.
     pub problem: String,
     pub(crate) source: Option<io::Error>,
 }

@@ -1,6 +1,6 @@
-//! The user's own runtime hooks.
+//! The program's own runtime hooks.
 //!
-//! Tokio keeps one closure a hook, so that whoever comes last wins. [`Hooks`] stacks them.
+//! Tokio keeps one closure per hook, so that the last one set wins. [`Hooks`] stacks them.
 
 use std::fmt;
 
@@ -14,11 +14,11 @@ type ThreadHook = Box<dyn Fn() + Send + Sync>;
 #[cfg(tokio_unstable)]
 type TaskHook = Box<dyn Fn(&TaskMeta<'_>) + Send + Sync>;
 
-/// Hooks of the user's own, called after those that record.
+/// Runtime hooks of the program's own, called after the hooks that record.
 ///
-/// Several of each stack, and are called in the order in which they were added. One that panics is
-/// caught and reported once on stderr; the worker goes on. (Under Tokio alone a panic there kills
-/// the worker.)
+/// Several hooks of a kind are called in the order in which they were added. A hook that panics is
+/// caught and reported once on stderr, and the worker continues. (With Tokio alone a panic in a
+/// hook kills the worker.)
 ///
 /// # Examples
 ///
@@ -63,36 +63,36 @@ macro_rules! adders {
 }
 
 impl Hooks {
-    /// No hooks.
+    /// Creates an empty set of hooks.
     pub fn new() -> Self {
         Self::default()
     }
 
     adders! {
-        /// Adds one for `Builder::on_thread_start`.
+        /// Adds a hook for `Builder::on_thread_start`.
         on_thread_start => thread_start();
-        /// Adds one for `Builder::on_thread_stop`.
+        /// Adds a hook for `Builder::on_thread_stop`.
         on_thread_stop => thread_stop();
-        /// Adds one for `Builder::on_thread_park`.
+        /// Adds a hook for `Builder::on_thread_park`.
         on_thread_park => thread_park();
-        /// Adds one for `Builder::on_thread_unpark`.
+        /// Adds a hook for `Builder::on_thread_unpark`.
         on_thread_unpark => thread_unpark();
-        /// Adds one for `Builder::on_task_spawn`. Needs `--cfg tokio_unstable`.
+        /// Adds a hook for `Builder::on_task_spawn`. Requires `--cfg tokio_unstable`.
         #[cfg(tokio_unstable)]
         on_task_spawn => task_spawn(&TaskMeta<'_>);
-        /// Adds one for `Builder::on_before_task_poll`. Needs `--cfg tokio_unstable`.
+        /// Adds a hook for `Builder::on_before_task_poll`. Requires `--cfg tokio_unstable`.
         #[cfg(tokio_unstable)]
         on_before_task_poll => before_task_poll(&TaskMeta<'_>);
-        /// Adds one for `Builder::on_after_task_poll`. Needs `--cfg tokio_unstable`.
+        /// Adds a hook for `Builder::on_after_task_poll`. Requires `--cfg tokio_unstable`.
         #[cfg(tokio_unstable)]
         on_after_task_poll => after_task_poll(&TaskMeta<'_>);
-        /// Adds one for `Builder::on_task_terminate`. Needs `--cfg tokio_unstable`.
+        /// Adds a hook for `Builder::on_task_terminate`. Requires `--cfg tokio_unstable`.
         #[cfg(tokio_unstable)]
         on_task_terminate => task_terminate(&TaskMeta<'_>);
     }
 
-    /// Sets them as the hooks of `builder`, without recording anything. With
-    /// `register_hooks_with` they are called beside those that record.
+    /// Installs the hooks in `builder`, without recording anything. To record as well, pass them to
+    /// `register_hooks_with`.
     pub fn install(self, builder: &mut Builder) {
         install(builder, self, None);
     }
@@ -116,7 +116,8 @@ impl fmt::Debug for Hooks {
     }
 }
 
-/// Sets the hooks of `builder`: those that record, then the user's. One that neither wants isn't set.
+/// Installs the hooks in `builder`: those that record, then the user's. A hook that neither needs
+/// isn't set.
 pub(crate) fn install(builder: &mut Builder, hooks: Hooks, records: Option<TokioHooks>) {
     let (tasks, workers) = records.as_ref().map_or((false, false), TokioHooks::wants);
     let any = tasks || workers;
@@ -164,17 +165,17 @@ pub(crate) fn install(builder: &mut Builder, hooks: Hooks, records: Option<Tokio
     let _ = tasks;
 }
 
-/// Calls a hook of the user's. In a hook a panic would kill the worker in a release build, abort
+/// Calls a hook of the user's. A panic in a hook would kill the worker in a release build, abort
 /// the process in a debug build, and unwind into the caller of `spawn`.
 fn guarded(name: &str, hook: impl FnOnce()) {
     use std::sync::atomic::{AtomicBool, Ordering};
     static REPORTED: AtomicBool = AtomicBool::new(false);
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(hook));
     if let Err(payload) = result {
-        // What was thrown may panic when it is dropped.
+        // Dropping the payload may panic.
         std::mem::forget(payload);
         if !REPORTED.swap(true, Ordering::Relaxed) {
-            crate::util::message::say(format_args!(
+            crate::util::message::warn(format_args!(
                 "a hook of the program's own panicked in {name}; it is called again the next time \
                  (further panics of hooks are not reported)"
             ));

@@ -1,8 +1,8 @@
-//! See what every Tokio task and worker was doing, and who held the runtime up.
+//! Shows what every Tokio task and worker was doing, and which spawn location held the runtime up.
 //!
-//! Change `#[tokio::main]` to [`#[tokio_statemap::main]`](macro@main). When the program ends, however
-//! it ends, it leaves a page that shows what its tasks and workers did, and a report that names the
-//! spawn location that held the runtime up.
+//! Change `#[tokio::main]` to [`#[tokio_statemap::main]`](macro@main). When the program ends, on
+//! whatever path, it writes a page with the states of its tasks and workers, and a report that names
+//! the spawn location that *held the runtime up*: the one whose polls blocked its workers the most.
 //!
 //! # Quick start
 //!
@@ -74,8 +74,7 @@ pub use self::{
 #[doc = include_str!("cost.md")]
 pub mod _cost {}
 
-/// What the attributes expand to, and what the command needs besides. Not for anyone else: it changes
-/// without notice.
+/// Used by the code that the attributes expand to, and by the command. Not public API.
 #[doc(hidden)]
 #[cfg(feature = "record")]
 pub mod __private {

@@ -1,13 +1,13 @@
-//! In the place of `records` in a build that records nothing.
+//! Replaces the module `recorder` in a build that records nothing.
 
 #[cfg(tokio_unstable)]
 use tokio::runtime::TaskMeta;
 
-/// What the hooks record: there is none.
+/// The recorder's side of each runtime hook; uninhabited.
 #[derive(Clone)]
 pub(crate) enum TokioHooks {}
 
-macro_rules! nobody {
+macro_rules! uninhabited {
     ($( $(#[$attribute:meta])* $name:ident($($argument:ty)?) $(-> $result:ty)?; )*) => {
         $(
             $(#[$attribute])*
@@ -19,7 +19,7 @@ macro_rules! nobody {
 }
 
 impl TokioHooks {
-    nobody! {
+    uninhabited! {
         wants() -> (bool, bool);
         thread_start();
         thread_stop();

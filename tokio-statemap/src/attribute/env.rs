@@ -1,13 +1,13 @@
-//! The environment, for a program that is already built.
+//! The environment variables, for a program that is already built.
 //!
-//! Whoever starts a set-uid program chooses its environment, so there none of it counts.
+//! They are ignored in a set-uid program: whoever starts it chooses its environment.
 
 use std::env;
 use std::path::PathBuf;
 
-use crate::util::message::say;
+use crate::util::message::warn;
 
-/// Whether the program is to be recorded: unless `TOKIO_STATEMAP` is `0`, or a word for it.
+/// Whether the program is to be recorded: not if `TOKIO_STATEMAP` is `0`, `off`, `false` or `no`.
 pub(super) fn is_on() -> bool {
     const NAME: &str = "TOKIO_STATEMAP";
     if is_secure() {
@@ -19,7 +19,7 @@ pub(super) fn is_on() -> bool {
         Some("0" | "off" | "false" | "no") => false,
         Some("" | "1" | "on" | "true" | "yes") => true,
         _ => {
-            say(format_args!(
+            warn(format_args!(
                 "{NAME}={value:?} is ignored: it can be 0, off, false or no, or 1, on, true or yes"
             ));
             true
@@ -27,7 +27,7 @@ pub(super) fn is_on() -> bool {
     }
 }
 
-/// The folder that relative paths are in: `TOKIO_STATEMAP_DIR`.
+/// The folder for relative paths: `TOKIO_STATEMAP_DIR`.
 pub(super) fn folder() -> Option<PathBuf> {
     if is_secure() {
         return None;
@@ -35,7 +35,7 @@ pub(super) fn folder() -> Option<PathBuf> {
     env::var_os("TOKIO_STATEMAP_DIR").filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// Whether the program has rights that its caller lacks.
+/// Whether the program has privileges that its caller lacks.
 #[cfg(unix)]
 pub(super) fn is_secure() -> bool {
     crate::sys::secure::is_secure()

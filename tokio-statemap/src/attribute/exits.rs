@@ -1,16 +1,16 @@
-//! The ways out that don't come by the end of the attribute's function: `std::process::exit`, an
-//! aborting panic, and deadly signals.
+//! The exit paths other than the end of the attribute's function: `std::process::exit`, an aborting
+//! panic, and fatal signals.
 
 use std::sync::{Arc, Mutex, Once, Weak};
 
 use super::Active;
 #[cfg(unix)]
-use crate::util::message::say;
+use crate::util::message::warn;
 use crate::util::sync::lock;
 
 static RUNS: Mutex<Vec<Weak<Active>>> = Mutex::new(Vec::new());
 
-/// Sees to it that `run` is written whichever way the process ends.
+/// Registers `run` to be written on every exit path.
 pub(super) fn watch(run: &Arc<Active>) {
     static ONCE: Once = Once::new();
     lock(&RUNS).push(Arc::downgrade(run));
@@ -20,25 +20,25 @@ pub(super) fn watch(run: &Arc<Active>) {
         }
     });
     #[cfg(unix)]
-    crate::sys::signal::install(write_all, say);
+    crate::sys::signal::install(write_all, warn);
 }
 
-/// Takes out a run that is over.
+/// Unregisters a run that has ended.
 pub(super) fn forget(run: &Arc<Active>) {
     lock(&RUNS).retain(|other| !std::ptr::eq(other.as_ptr(), Arc::as_ptr(run)));
 }
 
-/// Writes all runs that aren't over: the process is about to end.
+/// Writes all registered runs: the process is about to end.
 pub(super) fn write_all() {
     let runs: Vec<_> = lock(&RUNS).iter().filter_map(Weak::upgrade).collect();
     for run in runs {
         run.finish_soon();
-        // Its last owner must not be this thread: what it owns may be of any type.
+        // This thread must not drop the last reference: the run owns values of any type.
         std::mem::forget(run);
     }
 }
 
-/// With `panic = "abort"` nothing is unwound: the panic hook is the last that is called.
+/// With `panic = "abort"` nothing is unwound; the panic hook runs last.
 fn write_on_panic() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -1,4 +1,4 @@
-//! What the attribute calls: the window, the ways out, the files.
+//! What the attribute expands to: the recording window, the exit paths, the output files.
 
 mod env;
 mod exits;
@@ -22,38 +22,38 @@ use crate::hooks::Hooks;
 use crate::recorder::root_future::Root;
 #[cfg(unix)]
 use crate::sys::signal;
-use crate::util::message::say;
+use crate::util::message::warn;
 use crate::util::sync::lock;
 pub use settings::{Report, Settings};
 
 use output::Outputs;
 use progress::Progress;
-use window::Window;
+use window::RecordingThread;
 
-/// A run of a function that bears the attribute. Dropping it, after the runtime, is the run's end.
+/// A run of a function under the attribute. It ends when it is dropped, after the runtime.
 #[derive(Debug)]
 pub struct Run {
     /// `None` if nothing is recorded: `TOKIO_STATEMAP=0`.
     active: Option<Arc<Active>>,
 }
 
-/// A run that is recorded, as all ways out see it.
+/// A run that is recorded, shared by all exit paths.
 #[derive(Debug)]
 pub(crate) struct Active {
     collector: Arc<Collector>,
-    window: Option<Window>,
+    window: Option<RecordingThread>,
     outputs: Outputs,
-    /// A child of a fork inherits all this, but the files are its parent's.
+    /// A child of a fork inherits all of this, but the files are the parent's.
     pid: u32,
-    /// Whether the files are written. Locked while they are, so that whoever comes meanwhile
-    /// waits for them.
+    /// Whether the files are written. Locked while they are being written, so that other exit paths
+    /// wait for it.
     written: Mutex<bool>,
 }
 
 impl Run {
-    /// Sets the hooks of `builder`, starts recording, and sees to the ways out.
+    /// Installs the hooks in `builder`, starts recording, and registers the exit paths.
     ///
-    /// Whatever is wrong costs a warning and a part of the recording, never the program.
+    /// An error costs a warning and a part of the recording, never the program.
     pub fn start(builder: &mut Builder, mut settings: Settings) -> Self {
         let user = settings.hooks.take().unwrap_or_default();
         if !env::is_on() {
@@ -63,7 +63,7 @@ impl Run {
         Self { active: Active::start(builder, &settings, user) }
     }
 
-    /// `future` as the root future, which stands where this is called.
+    /// Wraps `future` as the root future. Its location is that of the caller.
     #[track_caller]
     pub fn root<F>(&self, future: F) -> Root<F> {
         let location = Location::caller();
@@ -89,26 +89,26 @@ impl Active {
     fn start(builder: &mut Builder, settings: &Settings, user: Hooks) -> Option<Arc<Self>> {
         let config = settings.config();
         if config.trace_target.tracks_tasks() && !cfg!(tokio_unstable) {
-            // Once a process, as there may be two hundred tests in it.
-            static SAID: Once = Once::new();
-            SAID.call_once(|| {
-                say(format_args!(
+            // Once per process, as a test binary may have hundreds of runs.
+            static WARNED: Once = Once::new();
+            WARNED.call_once(|| {
+                warn(format_args!(
                     "workers only: to record tasks add `[build] rustflags = [\"--cfg\", \
                      \"tokio_unstable\"]` to .cargo/config.toml"
                 ));
             });
         }
         if let Err(error) = Collector::check(&config) {
-            say(format_args!("nothing is recorded: {error}"));
+            warn(format_args!("nothing is recorded: {error}"));
             user.install(builder);
             return None;
         }
         let collector = Collector::install(builder, config, user);
         if let Some(name) = settings.runtime {
-            collector.belongs_to_runtime_named(name);
+            collector.set_runtime_name(name);
         }
         let outputs = Outputs::prepare(settings);
-        let window = Window::open(&collector, settings.start_after, settings.duration);
+        let window = RecordingThread::open(&collector, settings.start_after, settings.duration);
         let active = Arc::new(Self {
             collector,
             window,
@@ -128,8 +128,8 @@ impl Active {
         self.write(&mut lock(&self.written));
     }
 
-    /// The same for a way out that may have interrupted the writing on its own thread, and so must
-    /// not wait for ever.
+    /// The same for an exit path that may have interrupted the writing on the same thread, and so
+    /// must not wait forever.
     fn finish_soon(&self) {
         const PATIENCE: Duration = Duration::from_secs(60);
         const STEP: Duration = Duration::from_millis(5);
@@ -143,7 +143,7 @@ impl Active {
                     return self.write(&mut written.into_inner());
                 }
                 Err(TryLockError::WouldBlock) => {
-                    // Who writes may be kept in the handler.
+                    // The writing thread may be kept in the signal handler.
                     #[cfg(unix)]
                     signal::release_kept();
                     std::thread::sleep(STEP);
@@ -159,7 +159,7 @@ impl Active {
         if let Some(window) = &self.window {
             window.close();
         }
-        // A bug of ours must not become the program's.
+        // A panic of this crate must not become the program's.
         let result = catch_unwind(AssertUnwindSafe(|| {
             self.collector.stop();
             let progress = Progress::new();
@@ -170,7 +170,7 @@ impl Active {
             self.outputs.write(&timeline, &progress);
         }));
         if result.is_err() {
-            say(format_args!("the files could not be written: this is a bug of tokio-statemap"));
+            warn(format_args!("the files could not be written: this is a bug of tokio-statemap"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The outputs of a run: which there are, and what each is written with.
+//! The outputs of a run, and what writes each of them.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -18,25 +18,25 @@ use crate::trace::timeline::Timeline;
 use crate::util::message::{print, print_in_test};
 use crate::util::parallel::{MANY_EVENTS, run_parallel};
 
-/// Where everything goes.
+/// The targets of all outputs.
 #[derive(Debug)]
 pub(super) struct Outputs {
     tasks: Option<Target>,
     workers: Option<Target>,
     html: Option<Target>,
     svg: Option<Target>,
-    /// `None` is stderr.
+    /// `None` for stderr.
     report: Option<Target>,
     labels: Labels,
-    /// What tests print their harness captures.
+    /// Whether the report is printed so that a test harness captures it.
     is_test: bool,
     is_delayed: bool,
 }
 
-/// What a file is written with.
+/// Writes the content of a file.
 type Content<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + Sync + 'a;
 
-/// The paths of the files, as the user gives them.
+/// The paths of the files, as given by the user.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Paths {
     tasks: Option<PathBuf>,
@@ -47,7 +47,8 @@ struct Paths {
 }
 
 impl Paths {
-    /// Those that are set, or else the default ones: the page, where this can write it.
+    /// The paths that are set, or else the defaults: the page if this build has it, otherwise the
+    /// data.
     fn of(settings: &Settings, has_html: bool) -> Self {
         let given = Self {
             tasks: settings.tasks.clone(),
@@ -79,7 +80,7 @@ impl Paths {
 }
 
 impl Outputs {
-    /// Finds out where everything goes, makes the folders, and warns of what can't be written.
+    /// Resolves the targets, creates their folders, and warns about those that can't be written.
     pub(super) fn prepare(settings: &Settings) -> Self {
         let names = Names::of_this_process(settings.test.is_some());
         let paths = Paths::of(settings, cfg!(feature = "html"));
@@ -92,7 +93,7 @@ impl Outputs {
             workers: target("workers", paths.workers, trace.tracks_workers()),
             html: target("html", paths.html, is_any_traced),
             svg: target("svg", paths.svg, is_any_traced),
-            // It says so itself.
+            // An empty report says so itself.
             report: target("report", paths.report, true),
             labels: Labels { title: names.bin.clone(), host: names.host.clone() },
             is_test: settings.test.is_some(),
@@ -100,7 +101,7 @@ impl Outputs {
         }
     }
 
-    /// Writes everything. What fails costs a line, and nothing else.
+    /// Writes all outputs. An error costs a line on stderr, and nothing else.
     pub(super) fn write(&self, timeline: &Timeline, progress: &Progress) {
         let report = timeline.report();
         let has_picture = self.html.is_some() || self.svg.is_some();
@@ -136,8 +137,8 @@ impl Outputs {
         }
     }
 
-    /// Writes the files that show the timeline: side by side if there is much to write, for to make it
-    /// takes longer than to write it.
+    /// Writes the files that show the timeline; in parallel if there are many events, as rendering
+    /// takes longer than writing.
     fn files(
         &self,
         timeline: &Timeline,
@@ -182,7 +183,7 @@ fn write_page(picture: &Picture<'_>, w: &mut dyn Write) -> io::Result<()> {
     crate::render::html::write(picture, w)
 }
 
-/// Without the feature neither a key nor the default asks for a page.
+/// Unreachable: without the feature neither a key nor the default asks for a page.
 #[cfg(not(feature = "html"))]
 fn write_page(_: &Picture<'_>, _: &mut dyn Write) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "this is a build without the feature `html`"))

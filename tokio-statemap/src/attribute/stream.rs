@@ -1,4 +1,4 @@
-//! What is no file that could be replaced: a pipe, a device, stdout.
+//! Outputs that can't be replaced: a pipe, a device, stdout.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,12 +8,12 @@ use crate::sys::patience;
 #[cfg(unix)]
 use crate::sys::stderr::wait_until_ready;
 
-/// Writes to a stream, and gives up rather than wait for ever.
+/// Writes to a stream, and gives up rather than wait forever.
 #[derive(Debug)]
 pub(super) struct Stream(File);
 
 impl Stream {
-    /// To `file`, which is opened so that a write doesn't wait.
+    /// `file` must be opened as non-blocking.
     pub(super) fn new(file: File) -> Self {
         Self(file)
     }

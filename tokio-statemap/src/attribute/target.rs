@@ -1,4 +1,4 @@
-//! One file of a run: all there, or untouched.
+//! A single output file: written completely, or unchanged.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -9,14 +9,14 @@ use super::stream::Stream;
 use crate::error::Error;
 use crate::util::atomic_file::{self, Destination, Missing, Output, Readers};
 
-/// One file that is to be written.
+/// An output file.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
-    /// The key of the attribute that names it.
+    /// The attribute's key for it.
     pub(super) key: &'static str,
-    /// As the user knows it.
+    /// The path, as shown to the user.
     pub(super) shown: PathBuf,
-    /// The same whatever the working folder becomes.
+    /// The absolute path, independent of later changes to the working directory.
     pub(super) path: PathBuf,
 }
 
@@ -30,18 +30,18 @@ impl Target {
         Self { key, shown, path }
     }
 
-    /// The same for a later run: `statemap.2.html` beside `statemap.html`.
+    /// The target of a later run: `statemap.2.html` beside `statemap.html`.
     pub(super) fn numbered(&self, number: u32) -> Self {
         let Self { key, .. } = *self;
         Self { key, shown: numbered(&self.shown, number), path: numbered(&self.path, number) }
     }
 
-    /// Where it goes. Makes the folders.
+    /// Resolves the path. Creates missing folders.
     pub(super) fn find(&self) -> Result<Destination, Error> {
         Destination::find(&self.path, Missing::Make).map_err(|source| self.error(source))
     }
 
-    /// Writes `content`, which buffers by itself, so that the file is all there or untouched.
+    /// Writes `content`, which does its own buffering. The file is complete, or unchanged.
     pub(super) fn write(
         &self,
         content: &dyn Fn(&mut dyn Write) -> io::Result<()>,

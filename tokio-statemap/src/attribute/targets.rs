@@ -1,4 +1,4 @@
-//! The files of a run, each with a place of its own.
+//! The output files of a run, each at a path of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use super::path::Names;
 use super::target::Target;
 use crate::error::Error;
 use crate::util::atomic_file::Destination;
-use crate::util::message::say;
+use crate::util::message::warn;
 use crate::util::sync::lock;
 
-/// Which file each key has, in one run.
+/// The files used by the keys of one run.
 #[derive(Debug)]
 pub(super) struct Targets<'a> {
     names: &'a Names,
@@ -24,8 +24,8 @@ impl<'a> Targets<'a> {
         Self { names, used: Vec::new() }
     }
 
-    /// The file of `key`, if there is to be one. Makes the folders, and warns of what can't be
-    /// written or, unless `is_traced`, has nothing to show.
+    /// Resolves the file of `key`, if a path is given. Creates missing folders, and warns if the
+    /// file can't be written or, unless `is_traced`, will be empty.
     pub(super) fn prepare(
         &mut self,
         key: &'static str,
@@ -34,7 +34,7 @@ impl<'a> Targets<'a> {
     ) -> Option<Target> {
         let path = self.names.fill_in(&path?);
         if path.is_relative() && env::is_secure() {
-            say(format_args!(
+            warn(format_args!(
                 "`{key}` is not written: {} is in a folder that the caller chooses, and this \
                  program has rights that its caller may lack (set-uid or the like): give an absolute \
                  path",
@@ -46,7 +46,7 @@ impl<'a> Targets<'a> {
         let found = target.find();
         if let Some(file) = file(&target, &found) {
             if let Some((first, _)) = self.used.iter().find(|(_, used)| *used == file) {
-                say(format_args!(
+                warn(format_args!(
                     "`{key}` is not written: {} is the file of `{first}`",
                     target.shown.display()
                 ));
@@ -55,20 +55,20 @@ impl<'a> Targets<'a> {
             self.used.push((key, file));
         }
         if !is_traced {
-            say(format_args!(
+            warn(format_args!(
                 "the file of `{key}` will be empty: `trace` leaves out what it shows"
             ));
         }
-        let (target, found) = untaken(target, found);
+        let (target, found) = unused_target(target, found);
         let checked = found.and_then(|found| found.check().map_err(|source| target.error(source)));
         if let Err(error) = checked {
-            say(format_args!("`{key}` can't be written: {error}"));
+            warn(format_args!("`{key}` can't be written: {error}"));
         }
         Some(target)
     }
 }
 
-/// The file that `target` is, whatever links lead there; `None` for a stream, which several may use.
+/// The file that `target` resolves to; `None` for a stream, which several outputs may share.
 fn file(target: &Target, found: &Result<Destination, Error>) -> Option<PathBuf> {
     match found {
         Ok(found) if found.is_stream() => None,
@@ -77,27 +77,27 @@ fn file(target: &Target, found: &Result<Destination, Error>) -> Option<PathBuf> 
     }
 }
 
-/// The files that runs of this process have, and how often each path was asked for.
-static TAKEN: Mutex<(BTreeSet<PathBuf>, BTreeMap<PathBuf, u32>)> =
+/// The files of all runs in this process, and how often each path was requested.
+static USED: Mutex<(BTreeSet<PathBuf>, BTreeMap<PathBuf, u32>)> =
     Mutex::new((BTreeSet::new(), BTreeMap::new()));
 
-/// `target` if no run of this process has its file, or else one with a number: the function may be
+/// `target`, or a numbered one if another run in this process uses its file: the function may be
 /// called twice, and two functions may have the same path.
-fn untaken(
+fn unused_target(
     mut target: Target,
     mut found: Result<Destination, Error>,
 ) -> (Target, Result<Destination, Error>) {
     let asked = target.clone();
     while let Some(file) = file(&target, &found) {
-        let mut taken = lock(&TAKEN);
-        let (files, counts) = &mut *taken;
+        let mut used = lock(&USED);
+        let (files, counts) = &mut *used;
         if files.insert(file) {
             break;
         }
         let count = counts.entry(asked.path.clone()).or_insert(1);
         *count += 1;
         target = asked.numbered(*count);
-        drop(taken);
+        drop(used);
         found = target.find();
     }
     (target, found)

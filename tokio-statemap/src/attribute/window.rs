@@ -1,20 +1,20 @@
-//! The window of a run: `start_after` and `duration`.
+//! The recording window of a run: `start_after` and `duration`.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::collector::Collector;
-use crate::util::message::say;
+use crate::util::message::warn;
 use crate::util::sync::lock;
 
-/// A thread that starts and stops the collector in time. Without either key there is none.
+/// A thread that starts and stops the collector on schedule. Only needed with one of the two keys.
 #[derive(Debug)]
-pub(super) struct Window {
+pub(super) struct RecordingThread {
     closed: Arc<(Mutex<bool>, Condvar)>,
 }
 
-impl Window {
-    /// Starts `collector` now, or `start_after` from now, for `duration` or for good.
+impl RecordingThread {
+    /// Starts `collector` now or after `start_after`, and stops it after `duration`, if given.
     pub(super) fn open(
         collector: &Arc<Collector>,
         start_after: Option<Duration>,
@@ -41,13 +41,13 @@ impl Window {
             }
         });
         if let Err(error) = thread {
-            say(format_args!("the whole run is recorded: no thread for the window: {error}"));
+            warn(format_args!("the whole run is recorded: no thread for the window: {error}"));
             collector.start();
         }
         Some(window)
     }
 
-    /// Ends the thread: the run is over.
+    /// Ends the thread, as the run is over.
     pub(super) fn close(&self) {
         let (closed, changed) = &*self.closed;
         *lock(closed) = true;
@@ -55,7 +55,7 @@ impl Window {
     }
 }
 
-/// Waits for so long; `true` if the run was over before.
+/// Waits for `time`; returns `true` if the run ended before.
 fn sleep(closed: &(Mutex<bool>, Condvar), time: Duration) -> bool {
     let (closed, changed) = closed;
     let waited = changed.wait_timeout_while(lock(closed), time, |closed| !*closed);

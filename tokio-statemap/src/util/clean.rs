@@ -1,9 +1,9 @@
-//! Text that shows all that is in it.
+//! Escapes invisible characters in text.
 
 use std::borrow::Cow;
 
-/// The text with escapes for what could move a terminal's cursor, colour it, turn its direction, or
-/// hide: what stands there is what is seen.
+/// Escapes characters that could move a terminal's cursor, change its colours, reverse the
+/// direction of the text, or be invisible, so that the text reads as it is.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
@@ -19,8 +19,8 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
-/// Controls, the marks and overrides of direction, line separators, and what Unicode calls default
-/// ignorable: it is drawn as nothing at all.
+/// Whether `c` is a control, a direction mark or override, a line separator, or what Unicode calls
+/// default ignorable, which is drawn as nothing.
 pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,

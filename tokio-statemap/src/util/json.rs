@@ -1,8 +1,8 @@
-//! JSON, written.
+//! Writes JSON.
 //!
-//! It is a module of this crate and none that anybody could take because of what a JSON crate brings
-//! into the program's tree: a type that stands for any value, and that is comparable to those of std,
-//! makes `assert_eq!(bytes, [])` ambiguous in the program.
+//! A JSON crate would add implementations of std's traits to every program that depends on this
+//! crate: a type for any value, comparable to those of std, makes `assert_eq!(bytes, [])` ambiguous
+//! there.
 
 #[cfg(test)]
 mod tests;
@@ -11,15 +11,15 @@ use std::fmt::{Display, Write};
 
 /// A value that can be written as JSON.
 pub(crate) trait Json {
-    /// Appends it.
+    /// Appends the value.
     fn write(&self, to: &mut String);
 }
 
-/// JSON that is written already.
+/// JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Raw(String);
 
-/// An object of these fields, in this order.
+/// An object with these fields, in this order.
 pub(crate) fn object<const N: usize>(fields: [(&str, &dyn Json); N]) -> Raw {
     let mut to = String::from("{");
     for (index, (key, value)) in fields.into_iter().enumerate() {
@@ -41,7 +41,7 @@ pub(crate) fn array<T: Json>(values: impl IntoIterator<Item = T>) -> Raw {
     Raw(to)
 }
 
-/// A string as JSON, quotes and all.
+/// A JSON string, including the quotes.
 pub(crate) fn string(text: &str) -> String {
     let mut to = String::with_capacity(text.len() + 2);
     text.write(&mut to);
@@ -65,7 +65,7 @@ impl Json for str {
     fn write(&self, to: &mut String) {
         to.push('"');
         let mut plain = 0;
-        // What is escaped is ASCII: no byte of another character is taken for it.
+        // Only ASCII is escaped, and no byte of a multi-byte character is ASCII.
         for (at, byte) in self.bytes().enumerate() {
             let escape = match byte {
                 b'"' => "\\\"",
@@ -123,7 +123,7 @@ impl<T: Json, const N: usize> Json for [T; N] {
     }
 }
 
-/// Tuples are arrays of values of several kinds.
+/// A tuple is an array of values of different types.
 macro_rules! tuples {
     ($(($($field:ident),+);)+) => {
         $(impl<$($field: Json),+> Json for ($($field,)+) {
@@ -141,7 +141,7 @@ tuples! {
     (A, B, C, D);
 }
 
-macro_rules! displayed {
+macro_rules! impl_by_display {
     ($($of:ty),+) => {
         $(impl Json for $of {
             fn write(&self, to: &mut String) {
@@ -150,7 +150,7 @@ macro_rules! displayed {
         })+
     };
 }
-displayed!(bool, u32, u64, usize);
+impl_by_display!(bool, u32, u64, usize);
 
 fn write_array<T: Json>(values: impl IntoIterator<Item = T>, to: &mut String) {
     to.push('[');

@@ -1,7 +1,8 @@
-//! Messages of our own to the user, on stderr.
+//! Prints this crate's own messages on stderr.
 //!
-//! Nobody may read them, and who has the lock of `std::io::stderr` may be blocked for ever. So the lock is
-//! waited for on a thread of its own, and what isn't read is given up, see [`crate::sys::patience`].
+//! stderr may not be read by anyone, and the holder of the lock of `std::io::stderr` may be blocked
+//! forever. So the lock is taken on a separate thread, and what isn't read in time is discarded,
+//! see [`crate::sys::patience`].
 
 use std::fmt::Arguments;
 use std::io;
@@ -13,18 +14,18 @@ use std::time::Duration;
 
 use crate::sys::patience;
 
-/// How long the program's own printing is waited for: it comes to an end at once, or not at all.
+/// How long to wait for the program's own printing: it ends at once, or never.
 const LOCK: Duration = Duration::from_secs(1);
-/// What a thread may take that nobody keeps waiting.
+/// The time that a printing thread gets when nothing waits for it.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Says one line.
-pub(crate) fn say(line: Arguments<'_>) {
+/// Prints one line that begins with the crate's name.
+pub(crate) fn warn(line: Arguments<'_>) {
     print(format_args!("tokio-statemap: {line}\n"));
 }
 
-/// Prints `text` in one write, so that other threads' lines don't come between, nor it between theirs.
-/// Unlike `eprint!` it doesn't panic where stderr is closed or full.
+/// Prints `text` in one write, so that lines of other threads are not interleaved with it. Unlike
+/// `eprint!` it doesn't panic if stderr is closed or full.
 pub(crate) fn print(text: Arguments<'_>) {
     let text: Arc<str> = text.to_string().into();
     let is_begun = Arc::new(AtomicBool::new(false));
@@ -42,7 +43,7 @@ pub(crate) fn print(text: Arguments<'_>) {
     });
     match printing {
         Some(printing) if printing.is_over_within(LOCK) => {}
-        // Who has the lock keeps it.
+        // The lock is held for longer.
         Some(_) if CAN_DO_WITHOUT_LOCK && print_once() => {}
         Some(printing) => printing.wait(),
         None => {
@@ -51,12 +52,12 @@ pub(crate) fn print(text: Arguments<'_>) {
     }
 }
 
-/// The same for what the harness of a test is to capture.
+/// The same for output that a test harness is to capture.
 #[cfg(feature = "record")]
 pub(crate) fn print_in_test(text: String) {
     let text: Arc<str> = text.into();
     let other = Arc::clone(&text);
-    // The thread inherits from this one that it is captured.
+    // The thread inherits the capture from this one.
     match Printing::start(move || eprint!("{other}")) {
         Some(printing) => printing.wait(),
         None => eprint!("{text}"),
@@ -73,21 +74,21 @@ fn write(bytes: &[u8]) {
     });
 }
 
-/// It may block: then the thread is left to itself.
+/// May block: then the thread is abandoned.
 #[cfg(not(all(unix, feature = "record")))]
 fn write(bytes: &[u8]) {
     use std::io::Write;
     let _ = io::stderr().write_all(bytes);
 }
 
-/// A thread that prints. If it doesn't come to an end, it is left to itself.
+/// A thread that prints. It is abandoned if it doesn't end.
 struct Printing(Receiver<()>);
 
 impl Printing {
     fn start(print: impl FnOnce() + Send + 'static) -> Option<Self> {
         let (is_over, over) = channel();
         let print = move || {
-            // Dropped at the end of it, whichever way that comes.
+            // Dropped at the end of the closure, also on unwinding.
             let _is_over = is_over;
             print();
         };
@@ -95,7 +96,7 @@ impl Printing {
         thread.is_ok().then_some(Self(over))
     }
 
-    /// Whether it is over, within that time and as long as there is patience.
+    /// Whether it ends within `time`, and within the budget of [`patience`].
     fn is_over_within(&self, time: Duration) -> bool {
         let received = patience::wait(|left| self.0.recv_timeout(left.min(time)));
         received == Some(Err(RecvTimeoutError::Disconnected))

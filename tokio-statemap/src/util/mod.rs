@@ -1,4 +1,4 @@
-//! What any part of the crate may need, and no kept crate does.
+//! Utilities that any module may use, and that no dependency provides.
 
 #[cfg(feature = "record")]
 pub(crate) mod atomic_file;

@@ -1,18 +1,18 @@
-//! Several things at once, on threads of their own.
+//! Runs jobs on several threads.
 
 use std::sync::Mutex;
 use std::thread;
 
 use crate::util::sync::lock;
 
-/// From how many events on it is worth while to handle them on several threads: fewer take some ms.
+/// From this number of events on it pays to use several threads: fewer take some ms.
 pub(crate) const MANY_EVENTS: u64 = 200_000;
 
-/// Runs the jobs, each on a thread, and gives their results in the order of the jobs. Where there
-/// can be no thread, the caller's does it.
+/// Runs each job on a thread of its own and returns the results in the order of the jobs. If a
+/// thread can't be started, the job runs on the caller's.
 pub(crate) fn run_parallel<T: Send>(jobs: Vec<impl FnOnce() -> T + Send>) -> Vec<T> {
     let results: Vec<Mutex<Option<T>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
-    // The job lies here until someone has it: a thread that can't be started doesn't give it back.
+    // Each job is taken from here: a thread that can't be started doesn't give it back.
     let jobs: Vec<_> = jobs.into_iter().map(|job| Mutex::new(Some(job))).collect();
     let run = |index: usize| {
         let job = lock(&jobs[index]).take();
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_come_in_the_order_of_the_jobs() {
+    fn results_are_in_the_order_of_the_jobs() {
         for n in 0..5 {
             let jobs = (0..n).map(|i| move || i * 10).collect();
             assert_eq!(run_parallel(jobs), (0..n).map(|i| i * 10).collect::<Vec<_>>());

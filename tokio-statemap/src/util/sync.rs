@@ -2,13 +2,12 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// Locks `mutex`. No code of ours panics while it holds a lock, so there is nothing to distrust in
-/// a lock that someone else's panic has poisoned.
+/// Locks `mutex`, ignoring poisoning: no code of this crate panics while it holds a lock.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same, if nobody else has it.
+/// Locks `mutex` if nothing else holds the lock.
 pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match mutex.try_lock() {
         Ok(guard) => Some(guard),

@@ -1,4 +1,4 @@
-//! What a process that was killed has left.
+//! Temporary files left by a process that was killed.
 
 use std::collections::hash_map::RandomState;
 use std::ffi::{OsStr, OsString};
@@ -13,9 +13,9 @@ use crate::sys::secure::effective_user;
 const SUFFIX: &str = ".statemap-tmp";
 const RANDOM_DIGITS: usize = 16;
 
-/// A hidden name for a file that is to be called `name`. Nobody can foresee it.
+/// An unpredictable hidden name for a file that will be called `name`.
 pub(super) fn name_beside(name: &OsStr) -> OsString {
-    // Its keys come from the system's random numbers.
+    // The hasher's keys are random numbers from the system.
     let random = RandomState::new().build_hasher().finish();
     let mut hidden = prefix(name);
     hidden.push(format!("{random:0RANDOM_DIGITS$x}{SUFFIX}"));
@@ -23,11 +23,11 @@ pub(super) fn name_beside(name: &OsStr) -> OsString {
 }
 
 fn prefix(name: &OsStr) -> OsString {
-    // There are file systems with names of 143 bytes.
-    const LONGEST: usize = 100;
+    // Some file systems limit names to 143 bytes.
+    const MAX_PREFIX: usize = 100;
     let name = name.as_bytes();
     let mut prefix = OsString::from(".");
-    prefix.push(OsStr::from_bytes(&name[..name.len().min(LONGEST)]));
+    prefix.push(OsStr::from_bytes(&name[..name.len().min(MAX_PREFIX)]));
     prefix.push(".");
     prefix
 }
@@ -40,10 +40,10 @@ fn is_beside(hidden: &OsStr, name: &OsStr) -> bool {
     })
 }
 
-/// Removes what earlier writers of `place` have left, as far as it belongs to this user, or to the
-/// owner of what is there now, and no other process is writing it.
+/// Removes the temporary files of earlier writers of `place` that belong to this user, or to the
+/// owner of the existing file, and that no other process is writing.
 pub(super) fn remove(place: &Place) {
-    // A relative path begins in the working folder.
+    // A relative path starts in the working directory.
     let folder = std::path::Path::new(".").join(&place.folder_path);
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));

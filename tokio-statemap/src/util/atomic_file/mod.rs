@@ -1,8 +1,8 @@
-//! Writing a file so that it is all there or as it was, wherever it is.
+//! Writes files atomically: a file is complete, or unchanged.
 //!
-//! The file that is written has no name until it is complete, where the system can do that; else a
-//! hidden one beside its place, which nobody can foresee. Links are followed as Linux does it with
-//! `fs.protected_symlinks`: not if anybody may have planted them.
+//! Where the system supports it the file has no name until it is complete; elsewhere it has an
+//! unpredictable hidden name in the same folder. Links are followed under the rule of Linux's
+//! `fs.protected_symlinks`: not if another user may have planted them.
 
 #[cfg(unix)]
 mod leftovers;
@@ -24,28 +24,29 @@ use self::{new_file::NewFile, place::Place};
 #[cfg(not(unix))]
 use self::{portable::NewFile, portable::Place};
 
-/// Where an output goes, as of now.
+/// Where an output goes, resolved.
 #[derive(Debug)]
 pub(crate) struct Destination(Place);
 
 /// What an output is written to.
 #[derive(Debug)]
 pub(crate) enum Output {
-    /// A file that isn't there before it is published.
+    /// A file that does not exist until it is published.
     File(NewFile),
-    /// What is there already and can't be replaced: a pipe, a device, a descriptor. A file that
-    /// stdout is redirected to counts: replacing it would lose what the program printed there.
+    /// An existing stream that can't be replaced: a pipe, a device, a descriptor. A file that
+    /// stdout is redirected to counts as one: replacing it would lose what the program printed
+    /// there.
     Stream(File),
 }
 
-/// What is done about folders that are missing.
+/// What to do about missing folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
     Make,
     Refuse,
 }
 
-/// Whether one waits until somebody opens a pipe to read from it.
+/// Whether to wait until a pipe is opened for reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Readers {
     Await,
@@ -53,36 +54,36 @@ pub(crate) enum Readers {
 }
 
 impl Destination {
-    /// Where `path` leads.
+    /// Resolves `path`.
     ///
     /// # Errors
     ///
-    /// If that can't be told, if it names no file or a folder, or if somebody may have planted
-    /// what is there.
+    /// If `path` can't be resolved, names no file or a folder, or if another user may have planted
+    /// what it leads to.
     pub(crate) fn find(path: &Path, missing: Missing) -> io::Result<Self> {
         Place::find(path, missing).map(Self)
     }
 
-    /// The path without links, by which one sees that two paths lead to one file.
+    /// The path without links, which identifies the file.
     pub(crate) fn real_path(&self) -> PathBuf {
         self.0.real_path()
     }
 
-    /// Whether it isn't replaced but written to.
+    /// Whether it is written to instead of replaced.
     pub(crate) fn is_stream(&self) -> bool {
         self.0.is_stream()
     }
 
-    /// Whether it can be written, as far as one can tell without writing it.
+    /// Checks that it can be written, as far as possible without writing.
     pub(crate) fn check(self) -> io::Result<()> {
-        // Of a stream, only writing tells.
+        // For a stream, only a write can tell.
         if self.is_stream() { Ok(()) } else { NewFile::create(self.0).map(drop) }
     }
 }
 
-/// Opens what `path` leads to.
+/// Opens the destination of `path`.
 pub(crate) fn open(path: &Path, readers: Readers) -> io::Result<Output> {
-    // What is there may become another thing in the moment between looking and opening.
+    // The file type may change between the lookup and the open.
     const TRIES: usize = 8;
     for _ in 0..TRIES {
         let place = Place::find(path, Missing::Refuse)?;
@@ -97,12 +98,13 @@ pub(crate) fn open(path: &Path, readers: Readers) -> io::Result<Output> {
     Err(io::Error::other("it changes all the time"))
 }
 
-/// Writes `content`, which buffers by itself, to `path`. After an error nothing is left, and what was
-/// there before still is.
+/// Writes `content`, which does its own buffering, to `path`. After an error nothing is left
+/// behind, and an existing file is unchanged.
 ///
 /// # Errors
 ///
-/// What `content` or the system says, and where somebody may have planted what is there.
+/// Returns the errors of `content` and of the system, and an error if another user may have planted
+/// what `path` leads to.
 pub fn write(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,

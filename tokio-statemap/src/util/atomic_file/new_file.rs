@@ -1,4 +1,4 @@
-//! A file that isn't there before it is complete.
+//! A file that does not exist until it is complete.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
@@ -12,22 +12,22 @@ use super::place::Place;
 use crate::sys::folder::{FileStatus, Links, Lock, lock};
 use crate::sys::secure::is_secure;
 
-/// How often another name is tried. The first is free, unless somebody removes it as a leftover in the
-/// moment before it is locked.
+/// How many names are tried. The first one is free, unless another process removes it as a leftover
+/// just before it is locked.
 const TRIES: usize = 16;
 
-/// A file that is written. Dropping it, unless it was published, leaves nothing.
+/// A file being written. Dropping it without publishing leaves nothing behind.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     place: Place,
     pub(super) file: File,
-    /// The hidden name that it has meanwhile, if any. A process that is killed leaves nothing else.
+    /// The hidden name that it has until then, if any. It is all that a killed process leaves.
     pub(super) hidden: Option<OsString>,
 }
 
 impl NewFile {
-    /// One that is to be at `place`. Until it is published, nobody may read it who may not read what
-    /// is there now.
+    /// Creates a file for `place`. Until it is published, it can only be read by those who can read
+    /// the existing file.
     pub(super) fn create(place: Place) -> io::Result<Self> {
         let mode = if place.entry.is_some() || is_secure() { 0o600 } else { 0o666 };
         match unnamed(&place, mode) {
@@ -36,15 +36,15 @@ impl NewFile {
         }
     }
 
-    /// One with a hidden name.
+    /// Creates a file with a hidden name.
     pub(super) fn named(place: Place, mode: u32) -> io::Result<Self> {
         let (file, name) = create_hidden(&place, mode)?;
         Ok(Self { place, file, hidden: Some(name) })
     }
 
-    /// Puts it into its place. What was there is gone, but for its permissions.
+    /// Moves it to its place. An existing file is replaced; its permissions are kept.
     pub(crate) fn publish(mut self) -> io::Result<()> {
-        let old = self.place.look_again()?;
+        let old = self.place.current_entry()?;
         self.keep_access(old)?;
         if self.hidden.is_none() && self.name(old)? {
             return Ok(());
@@ -56,19 +56,19 @@ impl NewFile {
         Ok(())
     }
 
-    /// Whoever may read and write the old one may do so with the new one, and nobody else.
+    /// Gives the new file the access rights of the old one, and no more.
     fn keep_access(&self, old: Option<FileStatus>) -> io::Result<()> {
         let Some(old) = old.filter(FileStatus::is_file) else { return Ok(()) };
         let new = self.file.metadata()?;
         if new.uid() != old.user {
-            // Only the superuser may. Others become the owner, as with any new file.
+            // Requires privileges. Otherwise this user becomes the owner, as of any new file.
             let _ = fchown(&self.file, Some(old.user), None);
         }
         let keeps_group =
             new.gid() == old.group || fchown(&self.file, None, Some(old.group)).is_ok();
         let mut mode = old.mode & 0o777;
         if !keeps_group {
-            // Another group, who were among all others before.
+            // The new group gets the rights of all others, as it had before.
             mode &= !0o070 | (mode & 0o007) << 3;
         }
         if new.mode() & 0o777 != mode {
@@ -77,14 +77,14 @@ impl NewFile {
         Ok(())
     }
 
-    /// Gives a name to a file without one: `true` if it is in its place now.
+    /// Links an unnamed file. Returns whether it is in its place now.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn name(&mut self, old: Option<FileStatus>) -> io::Result<bool> {
         let folder = &self.place.folder;
         if old.is_none() && folder.link_as(&self.file, &self.place.name).is_ok() {
             return Ok(true);
         }
-        // A file can get its first name only where there is none. With this one it can be renamed.
+        // An unnamed file can only be linked to a free name. With that it can be renamed.
         for _ in 0..TRIES {
             let name = leftovers::name_beside(&self.place.name);
             match folder.link_as(&self.file, &name) {
@@ -106,18 +106,18 @@ impl NewFile {
         Ok(false)
     }
 
-    /// A file without a name is only where it can be given one.
+    /// Only on Linux and Android a file can be unnamed.
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     fn name(&mut self, _: Option<FileStatus>) -> io::Result<bool> {
         Ok(false)
     }
 
-    /// Becomes a copy with a hidden name, which nobody else may read.
+    /// Replaces the file by a copy with a hidden name, readable by this user only.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub(super) fn copy(&mut self) -> io::Result<()> {
         let (copy, name) = create_hidden(&self.place, 0o600)?;
         let mut original = std::mem::replace(&mut self.file, copy);
-        // Whatever happens now, it is removed when this is dropped.
+        // From here on it is removed on drop.
         self.hidden = Some(name);
         original.seek(SeekFrom::Start(0))?;
         io::copy(&mut original, &mut self.file).map(drop)
@@ -142,14 +142,14 @@ impl Drop for NewFile {
     }
 }
 
-/// A file without a name, where the system can make one and give it a name later.
+/// Creates an unnamed file, if the system can create and later link one.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn unnamed(place: &Place, mode: u32) -> Option<File> {
     use crate::sys::folder::descriptor_path;
     let flags = libc::O_TMPFILE | libc::O_RDWR;
     let file = place.folder.file(OsStr::new("."), flags, mode, Links::Refuse).ok()?;
     let (found, through) = (file.metadata().ok()?, std::fs::metadata(descriptor_path(&file)).ok()?);
-    // While it gets its name it must not be taken for a leftover.
+    // Otherwise it could be taken for a leftover while it is linked.
     let _ = lock(&file, Lock::Exclusive);
     ((found.dev(), found.ino()) == (through.dev(), through.ino())).then_some(file)
 }
@@ -159,7 +159,7 @@ fn unnamed(_: &Place, _: u32) -> Option<File> {
     None
 }
 
-/// A file with a hidden name, and that.
+/// Creates a file with a hidden name; returns both.
 fn create_hidden(place: &Place, mode: u32) -> io::Result<(File, OsString)> {
     let flags = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR;
     for _ in 0..TRIES {
@@ -169,10 +169,10 @@ fn create_hidden(place: &Place, mode: u32) -> io::Result<(File, OsString)> {
             opened => opened?,
         };
         match lock(&file, Lock::Exclusive) {
-            // Somebody takes it for a leftover.
+            // Another process takes it for a leftover.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            // Where there are no locks, nothing is taken for a leftover. Whether it still has its name
-            // only the folder tells: there are file systems that don't count names.
+            // Without locks nothing is taken for a leftover. Whether it still has its name can only
+            // be looked up in the folder: some file systems don't count links.
             _ if place.folder.entry(&name)?.is_some() => return Ok((file, name)),
             _ => {}
         }

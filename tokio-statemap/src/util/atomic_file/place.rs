@@ -1,4 +1,4 @@
-//! Where a path leads.
+//! Resolves a path, step by step.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -12,21 +12,21 @@ use super::{Missing, Readers, leftovers, no_file_name};
 use crate::sys::folder::{FileStatus, Folder, Links};
 use crate::sys::secure::{effective_user, is_secure, is_writable};
 
-/// A name in a folder that is open. All links that lead there are followed.
+/// A name in an open folder. All links that lead there are followed.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) folder: Folder,
-    /// Where that was as it was opened.
+    /// The folder's path when it was opened.
     pub(super) folder_path: PathBuf,
     pub(super) name: OsString,
-    /// What was there.
+    /// The existing directory entry.
     pub(super) entry: Option<FileStatus>,
-    /// Whether it stands for a descriptor.
+    /// Whether it refers to a descriptor.
     is_descriptor: bool,
 }
 
-/// A path that is followed step by step. The kernel would do it in one, but wouldn't say whose links
-/// it follows.
+/// A path lookup in progress. The kernel would do it in one system call, but without telling who
+/// owns the links that it follows.
 struct Walk {
     folder: Folder,
     path: PathBuf,
@@ -47,7 +47,7 @@ impl Place {
         let mut walk = Walk::start(path)?;
         loop {
             match walk.rest.pop_front() {
-                // A link may lead to a folder so.
+                // The target of a link can be a folder.
                 None => return Err(io::ErrorKind::IsADirectory.into()),
                 Some(Step::Root) => walk.root()?,
                 Some(Step::Up) => walk.up()?,
@@ -85,8 +85,8 @@ impl Place {
         self.is_descriptor || self.entry.is_some_and(|entry| !entry.is_file())
     }
 
-    /// What is there now, if it may be replaced.
-    pub(super) fn look_again(&self) -> io::Result<Option<FileStatus>> {
+    /// The current directory entry, if it may be replaced.
+    pub(super) fn current_entry(&self) -> io::Result<Option<FileStatus>> {
         let entry = self.folder.entry(&self.name)?;
         if let Some(entry) = entry {
             refuse_planted(&self.folder, &self.folder_path, &self.name, entry)?;
@@ -94,20 +94,20 @@ impl Place {
         Ok(entry)
     }
 
-    /// Opens the stream that was found; `None` if it is none any more.
+    /// Opens the stream; `None` if it is no longer one.
     pub(super) fn open_stream(&self, readers: Readers) -> io::Result<Option<File>> {
         let number = self.name.to_str().and_then(|name| name.parse().ok());
         if self.is_descriptor && is_secure() && !number.is_some_and(is_writable) {
-            // To open it anew could give a right to the caller that only this process has.
+            // Reopening it could give the caller access that only this process has.
             let problem = "it isn't open for writing";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
         }
         let wait = if readers == Readers::Expect { libc::O_NONBLOCK } else { 0 };
         let links = if self.is_descriptor { Links::Follow } else { Links::Refuse };
-        // A terminal must not become the program's by this.
+        // A terminal must not become the controlling terminal.
         let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_NOCTTY | wait;
         let file = match self.folder.file(&self.name, flags, 0, links) {
-            // Where one waits for readers it is something else: a socket, which can't be opened.
+            // With `Readers::Await` this means that it is a socket, which can't be opened.
             Err(error)
                 if error.raw_os_error() == Some(libc::ENXIO) && readers == Readers::Expect =>
             {
@@ -140,7 +140,7 @@ impl Walk {
         Ok(walk)
     }
 
-    /// What is still to be gone begins with `path`.
+    /// Prepends `path` to the remaining steps.
     fn follow(&mut self, path: &Path) {
         for component in path.components().rev() {
             self.rest.push_front(match component {
@@ -160,7 +160,7 @@ impl Walk {
 
     fn up(&mut self) -> io::Result<()> {
         self.folder = self.folder.folder(OsStr::new(".."), Links::Refuse)?;
-        // No link is in it, but it may begin in a working folder that has no path here.
+        // `path` contains no links, but may be relative to a working directory.
         if matches!(self.path.components().next_back(), None | Some(Component::ParentDir)) {
             self.path.push("..");
         } else {
@@ -169,13 +169,13 @@ impl Walk {
         Ok(())
     }
 
-    /// Into the folder `name`, which may be a link to one.
+    /// Enters the folder `name`, or the one that the link `name` leads to.
     fn down(&mut self, name: &OsStr, missing: Missing) -> io::Result<()> {
         let opened = match self.folder.folder(name, Links::Refuse) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && missing == Missing::Make => {
                 let mode = if is_secure() { 0o700 } else { 0o777 };
                 match self.folder.make(name, mode) {
-                    // Runs side by side make the same ones.
+                    // Processes that run in parallel create the same folders.
                     Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
                     _ => self.folder.folder(name, Links::Refuse),
                 }
@@ -194,7 +194,7 @@ impl Walk {
             return Err(error);
         };
         if self.folder.is_procfs() {
-            // Such as `/proc/self/cwd`, whose text may be of another root.
+            // Such as `/proc/self/cwd`, whose text may be relative to another root.
             self.folder = self.folder.folder(name, Links::Follow)?;
             self.path.push(name);
             return Ok(());
@@ -202,7 +202,7 @@ impl Walk {
         self.follow_link(name, entry)
     }
 
-    /// At the last step: the name, unless it is a link, which then is to be gone.
+    /// The last step: returns the name, unless it is a link, which is followed.
     fn last(&mut self, name: OsString) -> io::Result<Option<OsString>> {
         match self.folder.entry(&name)? {
             Some(entry) if entry.is_link() && !self.folder.is_procfs() => {
@@ -213,13 +213,13 @@ impl Walk {
     }
 
     fn follow_link(&mut self, name: &OsStr, entry: FileStatus) -> io::Result<()> {
-        const MOST_LINKS: usize = 40;
+        const MAX_LINKS: usize = 40;
         refuse_planted(&self.folder, &self.path, name, entry)?;
         self.links += 1;
-        if self.links > MOST_LINKS {
+        if self.links > MAX_LINKS {
             return Err(io::Error::from_raw_os_error(libc::ELOOP));
         }
-        // Who isn't its owner nor the folder's can't put another in its place meanwhile.
+        // Only the owners of the link and of the folder can replace the link in between.
         let text = self.folder.link(name)?;
         let ends_in_folder = text.as_bytes().ends_with(b"/");
         if ends_in_folder && self.rest.is_empty() {
@@ -230,14 +230,15 @@ impl Walk {
     }
 }
 
-/// An error if `entry` is in a folder where everybody may make something, as in `/tmp`, and was made
-/// by neither this user nor the folder's owner: to follow or to write it could do what they want.
+/// Returns an error if `entry` is in a sticky folder that everybody may write to, such as `/tmp`,
+/// and is owned by neither this user nor the folder's owner: following or writing it could do what
+/// its owner wants.
 fn refuse_planted(folder: &Folder, path: &Path, name: &OsStr, entry: FileStatus) -> io::Result<()> {
     let folder = folder.itself()?;
     #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
-    let everybodys = u32::from(libc::S_ISVTX | libc::S_IWOTH);
-    let is_everybodys = folder.mode & everybodys == everybodys;
-    if !is_everybodys || entry.user == effective_user() || entry.user == folder.user {
+    let sticky_and_writable = u32::from(libc::S_ISVTX | libc::S_IWOTH);
+    let is_shared = folder.mode & sticky_and_writable == sticky_and_writable;
+    if !is_shared || entry.user == effective_user() || entry.user == folder.user {
         return Ok(());
     }
     let what = match () {

@@ -1,4 +1,4 @@
-//! The same by paths alone, where there are no descriptors of folders.
+//! The same by paths alone, for systems without directory descriptors.
 
 use std::collections::hash_map::RandomState;
 use std::fs::{self, File, OpenOptions};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Missing, Readers, no_file_name};
 
-/// The path behind symbolic links, of which the last may lead to a file that isn't there yet.
+/// The path with symbolic links resolved, of which the last may lead to a missing file.
 #[derive(Debug)]
 pub(super) struct Place {
     path: PathBuf,
@@ -17,13 +17,13 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn find(path: &Path, missing: Missing) -> io::Result<Self> {
-        const MOST_LINKS: usize = 40;
+        const MAX_LINKS: usize = 40;
         path.file_name().ok_or_else(no_file_name)?;
         if let (Missing::Make, Some(folder)) = (missing, path.parent()) {
             fs::create_dir_all(folder)?;
         }
         let mut path = path.to_owned();
-        for _ in 0..MOST_LINKS {
+        for _ in 0..MAX_LINKS {
             let Ok(next) = fs::read_link(&path) else { break };
             path = path.parent().map_or_else(|| next.clone(), |folder| folder.join(&next));
         }
@@ -50,15 +50,16 @@ impl Place {
         OpenOptions::new().append(true).open(&self.path).map(Some)
     }
 
-    /// Nothing: one can't tell here whether somebody still writes it.
+    /// Does nothing: there is no way to tell whether another process is writing it.
     pub(super) fn remove_leftovers(&self) {}
 }
 
-/// A file that is written, beside its place. Dropping it, unless it was published, leaves nothing.
+/// A file being written, in the folder of its place. Dropping it without publishing leaves nothing
+/// behind.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     place: Place,
-    /// `None` when it is closed, and what it is called.
+    /// `None` once it is closed.
     file: Option<File>,
     hidden: PathBuf,
 }
@@ -67,7 +68,7 @@ impl NewFile {
     pub(super) fn create(place: Place) -> io::Result<Self> {
         const TRIES: usize = 16;
         for _ in 0..TRIES {
-            // Its keys come from the system's random numbers.
+            // The hasher's keys are random numbers from the system.
             let random = RandomState::new().build_hasher().finish();
             let hidden = place.path.with_file_name(format!(".{random:016x}.statemap-tmp"));
             match OpenOptions::new().write(true).create_new(true).open(&hidden) {
@@ -79,7 +80,7 @@ impl NewFile {
     }
 
     pub(crate) fn publish(mut self) -> io::Result<()> {
-        // What is open can't be renamed everywhere.
+        // Some systems can't rename an open file.
         drop(self.file.take());
         if let Ok(old) = fs::metadata(&self.place.path) {
             let _ = fs::set_permissions(&self.hidden, old.permissions());
@@ -104,7 +105,7 @@ impl Write for NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         drop(self.file.take());
-        // Once it is renamed there is none.
+        // Fails if it was renamed.
         let _ = fs::remove_file(&self.hidden);
     }
 }

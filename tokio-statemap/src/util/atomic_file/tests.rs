@@ -49,7 +49,7 @@ impl Drop for Scratch {
 
 type Make = fn(Place) -> NewFile;
 
-/// Each way that a file can be made, whatever this system can do.
+/// Each way in which a file can be created.
 fn each_way() -> [(&'static str, Make); 3] {
     [
         ("as the system can", |place| NewFile::create(place).unwrap()),
@@ -65,7 +65,7 @@ fn each_way() -> [(&'static str, Make); 3] {
 }
 
 #[test]
-fn a_file_is_all_there_or_as_it_was() {
+fn a_file_is_complete_or_unchanged() {
     for (way, make) in each_way() {
         let scratch = Scratch::new();
         fs::write(scratch.path("old"), "the old one").unwrap();
@@ -95,7 +95,7 @@ fn a_file_is_all_there_or_as_it_was() {
 }
 
 #[test]
-fn nobody_else_may_read_what_is_half_written() {
+fn a_half_written_file_is_private() {
     let scratch = Scratch::new();
     fs::write(scratch.path("old"), "the old one").unwrap();
     for (way, make) in each_way() {
@@ -110,9 +110,9 @@ fn nobody_else_may_read_what_is_half_written() {
     }
 }
 
-/// Where a file has a hidden name meanwhile, one process must not remove another's.
+/// If a file has a hidden name, another process must not remove it.
 #[test]
-fn writers_side_by_side_leave_each_other_alone() {
+fn parallel_writers_leave_each_other_alone() {
     let scratch = Scratch::new();
     for (way, make) in each_way() {
         let mut first = make(scratch.place("file"));
@@ -127,9 +127,9 @@ fn writers_side_by_side_leave_each_other_alone() {
     }
 }
 
-/// As a process that was killed leaves them: with a name, and nobody's.
+/// A leftover of a killed process, with a name and no lock.
 #[test]
-fn what_nobody_writes_any_more_is_removed() {
+fn leftovers_are_removed() {
     let scratch = Scratch::new();
     let mut killed = NewFile::named(scratch.place("file"), 0o600).unwrap();
     let name = killed.hidden.take().unwrap();
@@ -145,7 +145,7 @@ fn what_nobody_writes_any_more_is_removed() {
     assert_eq!(scratch.names(), [""; 0]);
 }
 
-/// What is taken for a leftover before its lock is there is lost: then there is another one.
+/// A file taken for a leftover before it is locked is lost; another one is created then.
 #[test]
 fn a_lock_is_seen() {
     let scratch = Scratch::new();
@@ -197,17 +197,17 @@ fn a_relative_path_and_one_that_goes_up_and_down() {
     assert_eq!(scratch.names(), ["a"]);
 }
 
-/// That nobody reads is said where one doesn't wait for readers, and nowhere else: the command takes it
-/// for a reader who has seen enough.
+/// The error for a pipe without a reader is returned with `Readers::Expect` only: the command takes
+/// it for a reader that has closed its end.
 #[test]
-fn a_socket_is_no_pipe_that_nobody_reads() {
+fn a_socket_is_no_pipe_without_a_reader() {
     let scratch = Scratch::new();
     let _listener = std::os::unix::net::UnixListener::bind(scratch.path("socket")).unwrap();
     let error = write(&scratch.path("socket"), |w| w.write_all(b"text")).unwrap_err();
     assert_ne!(error.kind(), io::ErrorKind::BrokenPipe);
 }
 
-/// Of systems without descriptors of folders.
+/// The implementation for systems without directory descriptors.
 #[test]
 fn by_paths_alone() {
     use super::portable::{NewFile, Place};

@@ -1,4 +1,4 @@
-//! What is written is JSON, to the byte what `serde_json` makes of the same value.
+//! The output equals that of `serde_json` for the same value, byte for byte.
 
 use serde_json::json;
 
@@ -41,10 +41,10 @@ fn values_are_written_as_serde_json_does() {
     assert_eq!(object(fields).into_string(), value.to_string());
 }
 
-/// Of what the page and the SVG say besides what they draw.
+/// The data embedded in the page and the SVG.
 #[cfg(feature = "html")]
 #[test]
-fn the_page_and_the_svg_have_it_as_serde_json_writes_it() {
+fn the_page_and_the_svg_embed_it_as_serde_json_writes_it() {
     let mut timeline = crate::analysis::picture::tests::timeline(30, 3);
     timeline.runtime = Some("<\u{1b}\"\\\u{2028}é".to_owned());
     let labels = crate::statemap::Labels { title: "a\tb".to_owned(), host: None };
@@ -65,7 +65,7 @@ fn the_page_and_the_svg_have_it_as_serde_json_writes_it() {
     }
 }
 
-/// The JSON without what keeps it from ending the element that it stands in.
+/// The JSON without the escapes that keep it from ending its element.
 #[cfg(feature = "html")]
 fn unescaped(text: &str) -> String {
     let escapes = [
