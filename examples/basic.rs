@@ -1,12 +1,13 @@
-//! The smallest program with something to find: fifty tasks that sleep well, and one that blocks.
+//! A small program with something to find: fifty tasks that sleep asynchronously, and one that
+//! blocks.
 //!
 //! ```text
 //! cargo run --release --example basic
 //! ```
 //!
 //! Only the attribute is different from a plain Tokio program. The report on stderr names the line
-//! of `tokio::spawn(copy_backup())` below. `basic.statemap.html`, which any program leaves that is
-//! told of no other file, opens on it: it is a page for a web browser.
+//! of `tokio::spawn(copy_backup())` below, and `basic.statemap.html`, the default output, opens on
+//! it: it is a page for a web browser.
 
 use std::time::Duration;
 
@@ -14,11 +15,11 @@ use tokio::time::sleep;
 
 #[tokio_statemap::main(worker_threads = 2)]
 async fn main() {
-    // These do it right: whenever they wait, they await, and their worker polls other tasks.
+    // These await while they wait, so that their worker can poll other tasks.
     for n in 0..50 {
         tokio::spawn(heartbeat(Duration::from_millis(5 + n % 7)));
     }
-    // This one doesn't.
+    // This one blocks.
     let backup = tokio::spawn(copy_backup());
     backup.await.expect("copy_backup doesn't panic");
 }
@@ -32,8 +33,8 @@ async fn heartbeat(period: Duration) {
 async fn copy_backup() {
     for _ in 0..10 {
         sleep(Duration::from_millis(50)).await;
-        // This stands for any call that blocks: a large file read with `std::fs`, a driver that isn't
-        // async, a lock that is held for long. The worker can't do anything else meanwhile.
+        // Stands for any call that blocks: reading a large file with `std::fs`, a driver that isn't
+        // async, a lock that is held for long. The worker can't poll other tasks meanwhile.
         // `tokio::task::spawn_blocking` is the remedy.
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -1,11 +1,12 @@
-//! Two runtimes built by hand, each recorded by a collector of its own, with hooks of our own.
+//! Two runtimes built without the attribute, each recorded by a collector of its own, with hooks of
+//! the program's.
 //!
 //! ```text
 //! cargo run --release --example builder
 //! ```
 //!
-//! `api` answers customers on two workers, `jobs` makes thumbnails on a thread of its own. Each leaves its
-//! files and prints its report: nothing of the one is in the other's.
+//! `api` answers customers on two workers, `jobs` makes thumbnails on a thread of its own. Each
+//! runtime writes its own files and prints its own report; their events are never mixed.
 
 use std::error::Error;
 use std::fs::File;
@@ -28,12 +29,12 @@ fn main() -> Result<(), AnyError> {
     worker.join().expect("run_jobs doesn't panic")
 }
 
-/// The first runtime: recorded, and its hooks also count for us.
+/// The first runtime: recorded, with hooks of the program's that count.
 fn run_api(orders: mpsc::Sender<u32>) -> Result<(), AnyError> {
     let parks = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&parks);
-    // Tokio has room for one closure a hook, and the collector takes it. What the program itself
-    // wants to do there is handed over with `Hooks`; it is called after the collector's.
+    // Tokio keeps one closure per hook, and the collector uses it. The program's own hooks are
+    // passed as `Hooks`, and are called after the collector's.
     let hooks = Hooks::new().on_thread_park(move || {
         counter.fetch_add(1, Ordering::Relaxed);
     });
@@ -44,7 +45,7 @@ fn run_api(orders: mpsc::Sender<u32>) -> Result<(), AnyError> {
     // Before `build`, or the workers' starts are missed.
     collector.start();
     let runtime = builder.build()?;
-    // `collector.block_on` rather than `runtime.block_on`, so that the future shows, too.
+    // `collector.block_on` instead of `runtime.block_on`, so that the future is recorded too.
     collector.block_on(&runtime, async {
         let mut customers = Vec::new();
         for customer in 0..20 {
@@ -61,19 +62,19 @@ fn run_api(orders: mpsc::Sender<u32>) -> Result<(), AnyError> {
             customer.await.expect("no customer panics");
         }
     });
-    // The workers' ends are part of the picture if the runtime ends before the recording does.
+    // Drop the runtime before recording ends, so that the ends of the workers are recorded.
     drop(runtime);
     collector.stop();
     println!("api: our own hook counted {} parks", parks.load(Ordering::Relaxed));
     write_out(&collector, "api")
 }
 
-/// The second one, at the same time. All it lacks is hooks of our own.
+/// The second runtime, at the same time, without hooks of its own.
 fn run_jobs(mut orders: mpsc::Receiver<u32>) -> Result<(), AnyError> {
     let mut builder = Builder::new_current_thread();
     builder.name("jobs").enable_all();
     let config = CollectorConfig {
-        // A job may well compute for 2 ms: there is nobody here who'd have to wait for it.
+        // A job may compute for 2 ms: no other task waits for this thread.
         long_poll: Duration::from_millis(10),
         ..CollectorConfig::default()
     };
@@ -93,18 +94,18 @@ fn run_jobs(mut orders: mpsc::Receiver<u32>) -> Result<(), AnyError> {
     write_out(&collector, "jobs")
 }
 
-/// Computes for a while; here it only pretends to.
+/// Stands for a computation.
 fn make_thumbnail(_picture: u32) -> u32 {
     thread::sleep(Duration::from_millis(2));
     1
 }
 
-/// Writes what was recorded, and prints the report.
+/// Writes the files and prints the report.
 fn write_out(collector: &Collector, name: &str) -> Result<(), AnyError> {
     let timeline = collector.snapshot();
     println!("\n{}\n", timeline.report());
     timeline.write_html(File::create(format!("builder.{name}.statemap.html"))?)?;
-    // For other tools: the same as data.
+    // The same as data, for other tools.
     let data = timeline.into_data();
     data.write_tasks(File::create(format!("builder.{name}.tasks.json"))?)?;
     data.write_workers(File::create(format!("builder.{name}.workers.json"))?)?;

@@ -1,14 +1,14 @@
-//! A collector of measurements on one thread: it takes lines like `checkout:12.5` over UDP and
-//! prints the median and the 99th percentile ten times a second.
+//! A metrics server on one thread: it receives lines like `checkout:12.5` over UDP and prints the
+//! median and the 99th percentile ten times a second.
 //!
 //! ```text
 //! cargo run --release --example current_thread
 //! ```
 //!
-//! It has a bug that is easily made. Each time, it sorts all that was ever measured again, so that it
-//! takes longer and longer, and datagrams wait meanwhile. On one thread everything waits for
-//! everything: the report names the line where `print_summaries` was spawned. In the two pictures,
-//! a page and an SVG, its polls are seen to grow.
+//! It has a common bug. Each time it sorts all samples since the start, so that this takes longer
+//! and longer while datagrams wait. On a single thread every task waits for every other: the report
+//! names the line where `print_summaries` was spawned. The two pictures, a page and an SVG, show
+//! its polls growing.
 
 use std::cell::RefCell;
 use std::io;
@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-/// How many measurements a datagram bears.
+/// How many measurements a datagram holds.
 const BATCH: usize = 100;
 
 type Samples = Arc<Mutex<Vec<f64>>>;
@@ -37,15 +37,15 @@ async fn main() -> io::Result<()> {
     tokio::spawn(print_summaries(samples.clone()));
     tokio::spawn(send_measurements(address));
 
-    // `main` itself receives. It isn't `Send`, and needn't be: it stays on this thread.
+    // `main` itself receives. It isn't `Send`, and doesn't have to be: it stays on this thread.
     let refused = Rc::new(RefCell::new(0));
     let receive = receive_measurements(&socket, &samples, &refused);
-    // For ever, if this were not an example.
+    // A real server would run forever.
     match timeout(Duration::from_secs(2), receive).await {
         Ok(failed) => failed?,
         Err(_time_is_over) => {}
     }
-    let taken = samples.lock().expect("nobody panics with it").len();
+    let taken = samples.lock().expect("not poisoned").len();
     println!("{taken} measurements taken, {} refused", refused.borrow());
     Ok(())
 }
@@ -59,7 +59,7 @@ async fn receive_measurements(
     loop {
         let length = socket.recv(&mut buffer).await?;
         let text = String::from_utf8_lossy(&buffer[..length]);
-        let mut samples = samples.lock().expect("nobody panics with it");
+        let mut samples = samples.lock().expect("not poisoned");
         for line in text.lines() {
             match line.split_once(':').and_then(|(_name, value)| value.parse().ok()) {
                 Some(value) => samples.push(value),
@@ -74,8 +74,8 @@ async fn print_summaries(samples: Samples) {
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        // The bug: all samples since the start, every time. (It should take them and start anew.)
-        let mut samples = samples.lock().expect("nobody panics with it").clone();
+        // The bug: all samples since the start, every time. (It should take them and start over.)
+        let mut samples = samples.lock().expect("not poisoned").clone();
         if samples.is_empty() {
             continue;
         }
@@ -90,7 +90,7 @@ async fn print_summaries(samples: Samples) {
     }
 }
 
-/// The program that is measured; here it is a task of the same one.
+/// The program that sends measurements; here it is a task of the same one.
 async fn send_measurements(to: std::net::SocketAddr) -> io::Result<()> {
     let socket = UdpSocket::bind("127.0.0.1:0").await?;
     let mut ticks = interval(Duration::from_millis(1));

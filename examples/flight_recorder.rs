@@ -1,20 +1,21 @@
-//! A service that always records and keeps the newest events only: when it is slow, ask it why.
+//! A service that is always recorded and keeps only the newest events: when it is slow, take a
+//! snapshot.
 //!
 //! ```text
 //! cargo run --release --example flight_recorder
 //! kill -USR1 <its pid>
 //! ```
 //!
-//! On SIGUSR1 it writes what every task and worker did up to now, and goes on. Here it sends
-//! itself that signal once, and ends after four seconds or on Ctrl-C.
+//! On SIGUSR1 it writes the states of every task and worker up to now, and continues. Here it sends
+//! that signal to itself once, and ends after four seconds or on Ctrl-C.
 
 #[cfg(unix)]
 #[tokio_statemap::main(
-    // How long this reaches back depends on how much happens: the service below makes about
-    // 7 000 events a second, so here it is some one and a half seconds.
+    // How far this reaches back depends on the load: the service below has about 7 000 events a
+    // second, so here it is some one and a half seconds.
     max_events = 10_000,
     keep = "last",
-    // When the program ends it writes this, as always.
+    // Written when the program ends, as always.
     html = "flight_recorder.statemap.html"
 )]
 async fn main() -> std::io::Result<()> {
@@ -36,7 +37,7 @@ async fn main() -> std::io::Result<()> {
     loop {
         tokio::select! {
             Some(()) = asked.recv() => service::write_snapshot().await,
-            // A program that handles Ctrl-C itself keeps doing so.
+            // A program that handles Ctrl-C itself continues to do so.
             result = ctrl_c() => return result,
             () = &mut end => return Ok(()),
         }
@@ -54,26 +55,26 @@ mod service {
     /// A page for a web browser.
     const SNAPSHOT: &str = "flight_recorder.snapshot.statemap.html";
 
-    /// Serves one client, for as long as the program runs.
+    /// Serves one client for as long as the program runs.
     pub(super) async fn serve(client: u64) {
         let mut requests = interval(Duration::from_millis(5));
         for request in 0_u64.. {
             requests.tick().await;
-            // Rare, as such things are: each client is hit once in four seconds.
+            // Rarely: each client is affected once in four seconds.
             if (request + 50 * client) % 800 == 400 {
-                // Stands for a log file that has to be rotated just now, synchronously.
+                // Stands for a log file that is rotated synchronously.
                 std::thread::sleep(Duration::from_millis(40));
             }
         }
     }
 
-    /// Writes what is known now. The recording goes on meanwhile.
+    /// Writes a snapshot. Recording continues meanwhile.
     pub(super) async fn write_snapshot() {
         let Some(collector) = tokio_statemap::current() else {
-            // Switched off with TOKIO_STATEMAP=0.
+            // Disabled with TOKIO_STATEMAP=0.
             return;
         };
-        // Sorting and writing are work for a blocking thread, not for a worker.
+        // Sorting and writing belong on a blocking thread, not on a worker.
         let written = tokio::task::spawn_blocking(move || write(collector.snapshot()));
         match written.await {
             Ok(Ok(())) => println!("snapshot written: {SNAPSHOT}"),
@@ -88,7 +89,7 @@ mod service {
         Ok(())
     }
 
-    /// What you would do from another terminal.
+    /// Stands for `kill -USR1` from another terminal.
     pub(super) async fn ask_for_a_snapshot_once() {
         sleep(Duration::from_secs(3)).await;
         let pid = std::process::id().to_string();

@@ -10,10 +10,10 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// What the clients saw.
+/// What the clients measured.
 pub(crate) struct Summary {
     clients: usize,
-    /// How long each request took, the shortest first.
+    /// The latency of each request, sorted.
     latencies: Vec<Duration>,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// Lets `clients` customers visit the shop for `duration`, on this thread.
+/// Runs `clients` customers of the shop for `duration`, on this thread.
 pub(crate) fn run(shop: SocketAddr, clients: usize, duration: Duration) -> io::Result<Summary> {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_all().build()?;
@@ -54,7 +54,8 @@ pub(crate) fn run(shop: SocketAddr, clients: usize, duration: Duration) -> io::R
     })
 }
 
-/// One customer: places an order, looks at it again and again, and now and then wants the invoice.
+/// One customer: places an order, requests it again and again, and now and then requests the
+/// invoice.
 async fn visit(shop: SocketAddr, number: u64, until: Instant) -> io::Result<Vec<Duration>> {
     let stream = TcpStream::connect(shop).await?;
     stream.set_nodelay(true)?;
@@ -83,7 +84,7 @@ async fn visit(shop: SocketAddr, number: u64, until: Instant) -> io::Result<Vec<
     Ok(latencies)
 }
 
-/// Sends one request and reads the whole answer; gives its status.
+/// Sends one request and reads the whole response; returns its status.
 async fn request(
     stream: &mut BufStream<TcpStream>,
     method: &str,

@@ -4,10 +4,10 @@
 //! cargo run --release --example http
 //! ```
 //!
-//! For two seconds 32 clients (`load.rs`) keep it busy. Then it leaves `statemap.html`, `tasks.json`
-//! and `workers.json` (the same as data), and on stderr the report. The page and the report open on
-//! the `tokio::spawn` in [`invoice`] below: rendering an invoice calls something that blocks. The
-//! clients feel it in the 99th percentile, and can't tell why.
+//! For two seconds 32 clients (`load.rs`) keep it busy. Then it writes `statemap.html`,
+//! `tasks.json` and `workers.json` (the same as data), and the report to stderr. The page and the
+//! report name the `tokio::spawn` in [`invoice`] below: rendering an invoice makes a call that
+//! blocks. The clients see it in the 99th percentile, which doesn't show the reason.
 
 mod load;
 
@@ -24,7 +24,7 @@ use axum::routing::{get, post};
 use tokio::net::TcpListener;
 use tokio::sync::RwLock;
 
-/// What customers ordered, by number.
+/// The orders, by number.
 type Orders = Arc<RwLock<HashMap<u64, Vec<String>>>>;
 
 #[tokio_statemap::main(tasks = "tasks.json", workers = "workers.json", html = "statemap.html")]
@@ -41,8 +41,7 @@ async fn main() -> io::Result<()> {
     println!("listening on http://{address}");
     let server = tokio::spawn(async move { axum::serve(listener, app).await });
 
-    // The clients have a thread and a runtime of their own, so that what the report says is about
-    // the server.
+    // The clients have a thread and a runtime of their own, so that only the server is recorded.
     let clients =
         tokio::task::spawn_blocking(move || load::run(address, 32, Duration::from_secs(2)));
     println!("{}", clients.await??);
@@ -77,7 +76,7 @@ async fn invoice(
 ) -> Result<String, StatusCode> {
     let lines = orders.read().await.get(&number).cloned();
     let lines = lines.ok_or(StatusCode::NOT_FOUND)?;
-    // In a task of its own, so that the invoice is filed even if the customer hangs up.
+    // In a task of its own, so that the invoice is stored even if the customer disconnects.
     let rendered = tokio::spawn(render_invoice(number, lines)).await;
     rendered.map_err(|_panicked| StatusCode::INTERNAL_SERVER_ERROR)
 }
@@ -93,7 +92,7 @@ async fn render_invoice(number: u64, lines: Vec<String>) -> String {
 }
 
 /// Stands for a library that isn't async: it talks to a smart card, say, and waits for the answer.
-/// An async function must not call it: its worker can do nothing else for 25 ms. The remedy is
+/// An async function must not call it: its worker can't poll other tasks for 25 ms. The remedy is
 /// `tokio::task::spawn_blocking(move || sign(&text)).await`.
 fn sign(_text: &str) {
     std::thread::sleep(Duration::from_millis(25));

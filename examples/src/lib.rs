@@ -1,1 +1,1 @@
-//! Programs that show tokio-statemap.
+//! Example programs for tokio-statemap.

@@ -1,15 +1,15 @@
-//! Programs that cargo doesn't build for the tests.
+//! Builds programs that cargo doesn't build for the tests.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Builds with `cargo ARGUMENTS`, and gives the path of the program `name`.
+/// Builds with `cargo ARGUMENTS` and returns the path of the program `name`.
 ///
-/// It is in a target folder of its own in `target`, as the one of the tests may be locked.
+/// It has a target folder of its own, as the one of the tests may be locked.
 ///
 /// # Panics
 ///
-/// If it can't be built.
+/// If the build fails.
 pub fn build(target: &Path, arguments: &[&str], name: &str) -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);

@@ -1,14 +1,14 @@
-//! What is in the statemap data that this workspace writes.
+//! Reads the statemap data that this workspace writes.
 //!
-//! It passes the library's strict check, and is then read line by line without any code of the
-//! library: what the tests see of it is not what its reader makes of it.
+//! The data passes the library's strict check, and is then read line by line without any code of
+//! the library, so that tests don't depend on its reader.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tokio_statemap::statemap::check::check_ours;
 
-/// What is in data that passed.
+/// The content of valid data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The title.
@@ -52,8 +52,8 @@ impl Summary {
         transitions.iter().map(|t| self.states[t.state].as_str()).collect()
     }
 
-    /// How often `entity` came into the state of this name. The closing record repeats a state, so
-    /// that it never counts.
+    /// How often `entity` entered the state of this name. The closing record repeats a state, so it
+    /// doesn't count.
     pub fn entries(&self, entity: &str, state: &str) -> usize {
         let states = self.states_of(entity);
         let changes = states.iter().enumerate();
@@ -61,7 +61,7 @@ impl Summary {
     }
 }
 
-/// Checks a whole file: it passes the library's own strict check, and is what it was read as here.
+/// Checks a whole file: it passes the library's strict check, and reads the same here.
 ///
 /// # Errors
 ///

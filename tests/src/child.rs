@@ -1,4 +1,4 @@
-//! Child programs: started, listened to, signalled, and never waited for in vain.
+//! Child programs: start them, read their output, signal them, with a timeout for everything.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,11 +10,10 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long a child may take for anything. Nothing is measured against it: it only keeps a test
-/// from hanging.
+/// The timeout for a child. It is not a measurement: it only keeps a test from hanging.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A program that runs. Dropping it kills it.
+/// A running program. Dropping it kills it.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -23,10 +22,10 @@ pub struct Running {
     readers: Vec<JoinHandle<()>>,
 }
 
-/// How a program ended, and what it printed.
+/// The exit status and the output of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Its exit status or the signal that it died of.
+    /// Its exit status, or the signal that ended it.
     pub status: ExitStatus,
     /// What it printed on stdout.
     pub stdout: String,
@@ -41,7 +40,7 @@ struct Output {
 }
 
 impl Running {
-    /// Starts `command`, with pipes for its outputs unless they were set.
+    /// Starts `command`, with pipes for its outputs unless they are set.
     ///
     /// # Panics
     ///
@@ -59,11 +58,11 @@ impl Running {
         Self { child, stdout, stderr, readers: readers.into_iter().flatten().collect() }
     }
 
-    /// Waits until it has printed `line` on stdout.
+    /// Waits until it prints `line` on stdout.
     ///
     /// # Panics
     ///
-    /// If it ends without.
+    /// If it ends before.
     pub fn wait_for(&mut self, line: &str) -> &mut Self {
         let line = format!("{line}\n");
         let read = self.stdout.read.lock().unwrap();
@@ -102,7 +101,7 @@ impl Running {
         self.child.id()
     }
 
-    /// Waits for its end.
+    /// Waits until it ends.
     ///
     /// # Panics
     ///
@@ -111,7 +110,7 @@ impl Running {
         self.end_within(PATIENCE)
     }
 
-    /// The same for one that may take no longer than that.
+    /// The same with another timeout.
     ///
     /// # Panics
     ///
@@ -157,7 +156,7 @@ impl Ended {
         lines.filter(|line| line.starts_with("tokio-statemap:") && !is_about_flag(line)).collect()
     }
 
-    /// stderr without what differs from run to run: the ids of threads.
+    /// stderr without what differs between runs: the ids of threads.
     ///
     /// Without `--cfg tokio_unstable` the line that says so is left out, too.
     pub fn comparable_stderr(&self) -> String {
@@ -200,16 +199,16 @@ fn read(mut pipe: impl Read + Send + 'static, output: &Arc<Output>) -> JoinHandl
     })
 }
 
-/// A command for `program`, its outputs piped, in an environment that says nothing to it but where
-/// its files go: `OUT=folder`, which is also its working folder.
+/// A command for `program` with piped outputs, and an environment with nothing but `OUT=folder`,
+/// which is also its working directory.
 pub fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
     for name in ["TOKIO_STATEMAP", "TOKIO_STATEMAP_DIR", "RUST_BACKTRACE"] {
         command.env_remove(name);
     }
     command.current_dir(folder).env("OUT", folder).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A shell that runs the tests in the background has them ignore these signals, and children
-    // inherit that.
+    // A shell that runs the tests in the background ignores these signals, and children inherit
+    // that.
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: `signal` is async-signal-safe, as what runs after a fork must be.
         unsafe {
@@ -224,8 +223,9 @@ pub fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
 
 /// Copies a program, to be run as `to`.
 ///
-/// Another process does it: what this one has open to write to can't be run, and a child that another
-/// test starts at that moment may still have it open when this one has closed it.
+/// Another process copies it: a file that this process has open for writing can't be executed, and
+/// a child that another test starts at that moment may still have it open after this process closed
+/// it.
 ///
 /// # Panics
 ///
@@ -235,7 +235,7 @@ pub fn copy_program(program: impl AsRef<OsStr>, to: &Path) {
     assert!(status.success(), "{}", to.display());
 }
 
-/// An empty folder `name` in `parent`.
+/// Creates an empty folder `name` in `parent`.
 ///
 /// # Panics
 ///
@@ -249,7 +249,7 @@ pub fn folder(parent: impl AsRef<Path>, name: &str) -> PathBuf {
     folder
 }
 
-/// The names of all that is in `folder`, sorted.
+/// The names of all entries of `folder`, sorted.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! What the integration tests share.
+//! Shared code of the integration tests.
 
 pub mod browser;
 pub mod build;

@@ -1,6 +1,6 @@
-//! Statemap data of every kind, and what may become of it on the way: cut, mixed up, made up.
+//! Generates statemap data of every kind, and mutates it: truncated, mixed up, made up.
 //!
-//! Each file follows from its number: the same number, the same file.
+//! A file is determined by its number.
 
 mod edits;
 mod seeds;
@@ -12,9 +12,9 @@ pub use seeds::Seeds;
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence of this number.
+    /// The sequence with this seed.
     pub fn new(seed: u64) -> Self {
-        // Numbers that follow each other have sequences that have nothing in common (splitmix64).
+        // Consecutive seeds have unrelated sequences (splitmix64).
         let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -34,28 +34,28 @@ impl Random {
         ((self.any() >> 33) as usize) % n.max(1)
     }
 
-    /// True once in so many times.
+    /// True once in `one_in` times.
     pub fn is(&mut self, one_in: usize) -> bool {
         self.below(one_in) == 0
     }
 
-    /// One of these.
+    /// One of the given values.
     pub fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
         of[self.below(of.len())]
     }
 }
 
 impl Seeds {
-    /// A file that nothing happened to.
+    /// An unmutated file.
     pub fn whole(&self, number: u64) -> Vec<u8> {
         self.any(&mut Random::new(number))
     }
 
-    /// The file of a number, and the sequence that goes on with what is done to it.
+    /// The file with this number, and the sequence that continues with the operations on it.
     pub fn file(&self, number: u64) -> (Vec<u8>, Random) {
         let mut random = Random::new(number);
         let mut file = self.any(&mut random);
-        // Some stay as they are: what passes the check is to be drawn, too.
+        // Some are not mutated: files that pass the check must be drawn, too.
         let edits = match random.below(8) {
             0 => 0,
             1..6 => 1,

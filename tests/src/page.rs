@@ -1,23 +1,23 @@
-//! Whether a page or an SVG is all there.
+//! Checks that a page or an SVG is complete.
 //!
-//! Like [`check`](crate::check) it shares no code with the library. What the columns of a page hold
-//! is for the page's own tests.
+//! Like [`check`](crate::check) this shares no code with the library. The columns of a page are
+//! checked by the page's own tests.
 
 use serde_json::Value;
 
-/// What is in a page that passed.
+/// The content of a valid page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
-    /// What its script is told before the columns.
+    /// The JSON before the columns.
     pub meta: Value,
-    /// What it is told behind them.
+    /// The JSON after the columns.
     pub tail: Value,
-    /// How many chunks of columns there are.
+    /// The number of chunks of columns.
     pub chunks: usize,
 }
 
 impl Page {
-    /// How many rows the sections of `kind` have.
+    /// The number of rows in the sections of `kind`.
     pub fn rows(&self, kind: &str) -> u64 {
         let sections = self.meta["sections"].as_array().into_iter().flatten();
         let tails = self.tail["sections"].as_array().into_iter().flatten();
@@ -25,7 +25,7 @@ impl Page {
         of_kind.filter_map(|(_, tail)| tail["rows"].as_u64()).sum()
     }
 
-    /// The notes on what it lacks.
+    /// The notes on what is missing.
     pub fn notes(&self) -> Vec<&str> {
         let notes = self.meta["notes"].as_array().into_iter().flatten();
         notes.filter_map(Value::as_str).collect()
@@ -36,7 +36,7 @@ impl Page {
 ///
 /// # Errors
 ///
-/// What is missing or too much.
+/// What is missing, or not expected.
 pub fn check(bytes: &[u8]) -> Result<Page, String> {
     let text = std::str::from_utf8(bytes).map_err(|e| format!("not UTF-8: {e}"))?;
     if !text.starts_with("<!doctype html>\n") {
@@ -73,7 +73,7 @@ pub fn check(bytes: &[u8]) -> Result<Page, String> {
     Ok(Page { meta, tail, chunks })
 }
 
-/// The JSON of the element `id`, and what follows.
+/// The JSON in the element `id`, and the text after it.
 fn island<'a>(text: &'a str, id: &str) -> Result<(Value, &'a str), String> {
     let begin = format!("<script type=\"application/json\" id=\"{id}\">");
     let (_, from) = text.split_once(&begin).ok_or_else(|| format!("there is no {id}"))?;
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_seen() {
+    fn missing_parts_are_detected() {
         let chunk = "<script type=\"text/plain\" class=\"statemap-chunk\">AQ==</script>";
         let tail =
             |chunks, rows| format!("{{\"chunks\":{chunks},\"sections\":[{{\"rows\":{rows}}}]}}");

@@ -1,4 +1,4 @@
-//! Programs that never ran, of which everything is known.
+//! Synthetic programs with known properties.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub const BLOCKS_NS: u64 = 51_200_000;
 /// How many tasks are ready meanwhile.
 pub const READY_MEANWHILE: u64 = 37;
 
-/// The timeline of events, as a collector would make it.
+/// The timeline of `events`, as a collector would build it.
 pub fn timeline(events: &[Event]) -> Timeline {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let collector: Arc<Collector> =
@@ -55,8 +55,8 @@ impl Script {
     }
 }
 
-/// 40 tasks that answer, one that blocks worker-1 for [`BLOCKS_NS`], and [`READY_MEANWHILE`] tasks
-/// that wait for it.
+/// 40 tasks that answer requests, one that blocks worker-1 for [`BLOCKS_NS`], and
+/// [`READY_MEANWHILE`] tasks that are ready meanwhile.
 pub fn blocked() -> Timeline {
     let mut script = Script::default();
     script.workers(0);
@@ -104,7 +104,7 @@ pub fn blocked() -> Timeline {
     timeline(&script.events)
 }
 
-/// The longest poll, of 12 ms, is of the one location; most in sum, 50 ms, is of the other.
+/// The longest poll, of 12 ms, is of one location; the largest sum, 50 ms, is of another.
 pub fn two_culprits() -> Timeline {
     let mut script = Script::default();
     script.workers(0);
@@ -118,8 +118,8 @@ pub fn two_culprits() -> Timeline {
     timeline(&script.events)
 }
 
-/// Polls of one length on two workers at the same times, of two locations with the same sums; the
-/// second task of all polls first. Many changes are at one time.
+/// Polls of the same length on two workers at the same times, of two locations with the same sums;
+/// the second task of all polls first. Many transitions have the same time.
 pub fn ties() -> Timeline {
     let mut script = Script::default();
     script.workers(0);
@@ -138,8 +138,8 @@ pub fn ties() -> Timeline {
     timeline(&script.events)
 }
 
-/// Polls that are just not long on a worker, and a long one of `main`, which has a thread of its own;
-/// a task that ends in a poll of which no end is told, and one that waits to the end.
+/// Polls that are just not long on a worker, and a long one of `main`, which has a thread of its
+/// own; a task that terminates in a poll without a recorded end, and one that waits until the end.
 pub fn nearly() -> Timeline {
     let mut script = Script::default();
     script.workers(0);
@@ -160,7 +160,7 @@ pub fn nearly() -> Timeline {
     timeline(&script.events)
 }
 
-/// A program with nothing to be said against it: no poll over 20 us.
+/// A healthy program: no poll over 20 us.
 pub fn healthy() -> Timeline {
     let mut script = Script::default();
     script.workers(0);
@@ -176,7 +176,7 @@ pub fn healthy() -> Timeline {
     timeline(&script.events)
 }
 
-/// A program that does whatever: `tasks` tasks of five locations on two workers, of which most end.
+/// A random program: `tasks` tasks of five locations on two workers, most of which terminate.
 pub fn random(tasks: u64, seed: u64) -> Timeline {
     let mut seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     // xorshift64*.

@@ -1,5 +1,5 @@
-//! The bodies of the child programs in `bin/`: each is one text under `#[tokio_statemap::main]` and
-//! under `#[tokio::main]`, so that whatever differs is this crate's doing.
+//! The bodies of the child programs in `bin/`. Each is compiled under `#[tokio_statemap::main]` and
+//! under `#[tokio::main]`, so that any difference is caused by this crate.
 
 pub mod by_hand;
 pub mod exits;
@@ -15,7 +15,7 @@ pub mod stuck;
 use std::future::pending;
 use std::path::PathBuf;
 
-/// Where the file `name` of this run goes.
+/// The path of the file `name` of this run.
 ///
 /// # Panics
 ///
@@ -25,7 +25,7 @@ pub fn out(name: &str) -> PathBuf {
     PathBuf::from(folder).join(name)
 }
 
-/// The way that this run is to go: the last argument.
+/// The variant of this run: the last argument.
 ///
 /// # Panics
 ///
@@ -64,7 +64,7 @@ pub async fn run(way: &str) {
     println!("the last line");
 }
 
-/// So many that the files are written side by side.
+/// Enough events for the files to be written in parallel.
 async fn many_events() {
     for _ in 0..150_000 {
         tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! A benchmark whose tools aren't there says so in one line, which tells how to get them, and fails.
+//! A benchmark without its tools fails with one line that tells how to install them.
 #![cfg(unix)]
 
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use tests::build::build;
 
 const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// A benchmark as `cargo test` builds it: that takes less time than `cargo bench`.
+/// A benchmark as built by `cargo test`, which takes less time than `cargo bench`.
 fn bench(name: &str) -> PathBuf {
     let arguments = ["test", "-p", "tokio-statemap", "--bench", name, "--no-run"];
     build(Path::new(TARGET), &arguments, name)
@@ -25,7 +25,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A program that finds others nowhere but in `path`.
+/// A command that finds other programs in `path` only.
 fn command(program: impl AsRef<OsStr>, path: &Path) -> Command {
     let mut command = Command::new(program);
     for name in ["CHROMIUM", "NODE_PATH", "HOME", "RUST_BACKTRACE"] {
@@ -35,7 +35,7 @@ fn command(program: impl AsRef<OsStr>, path: &Path) -> Command {
     command
 }
 
-/// What it said on stdout; on stderr there must be just `line`, and its exit status must be 1.
+/// Returns stdout. stderr must be just `line`, and the exit status 1.
 #[track_caller]
 fn refused(output: Output, line: &str) -> String {
     let stdout = String::from_utf8(output.stdout).unwrap();
@@ -59,7 +59,7 @@ fn the_page_without_node_is_measured_but_for_the_browser() {
 }
 
 #[test]
-fn the_page_refuses_what_is_no_number_of_tasks() {
+fn the_page_refuses_an_invalid_number_of_tasks() {
     for argument in ["9", "all", "--tasks"] {
         let output = command(bench("page"), &folder("wrong")).arg(argument).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -80,7 +80,7 @@ fn instructions_with_a_valgrind_that_fails() {
     let path = folder("bad-valgrind");
     let (text, program) = (path.join("text"), path.join("valgrind"));
     fs::write(&text, "#!/bin/sh\necho 'valgrind: no' >&2\necho more >&2\nexit 1\n").unwrap();
-    // Another process writes it: a program that this one had open to write to may not be run.
+    // Another process writes it: a file that this one has open for writing may not be executed.
     let install = Command::new("install").arg("-m755").arg(&text).arg(&program).status().unwrap();
     assert!(install.success());
     let output = command(bench("hooks"), &path).arg("check").output();
@@ -88,7 +88,7 @@ fn instructions_with_a_valgrind_that_fails() {
     assert_eq!(refused(output.unwrap(), line), "");
 }
 
-/// What drives the browser says what it lacks, too: Node is there then.
+/// The browser's driver also tells what it lacks; Node is installed in this case.
 #[test]
 fn the_browser_without_what_it_needs() {
     let Some(browser) = browser(Path::new(TARGET)) else { return };

@@ -1,4 +1,4 @@
-//! Nothing is lost in silence: what is emitted is kept or counted, in every output.
+//! No event is lost silently: an emitted event is kept or counted, in every output.
 #![cfg(tokio_unstable)]
 
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio_statemap::{
     Collector, CollectorConfig, Event, Hooks, Keep, TaskState, Timeline, register_hooks_with,
 };
 
-/// Records `program` on two workers; what it emitted is counted by hooks of its own.
+/// Records `program` on two workers, and counts what it emits with hooks of its own.
 fn record<F: Future>(config: CollectorConfig, program: F) -> (Arc<Collector>, u64) {
     use std::sync::atomic::{AtomicU64, Ordering};
     let emitted = Arc::new(AtomicU64::new(0));
@@ -35,7 +35,7 @@ fn record<F: Future>(config: CollectorConfig, program: F) -> (Arc<Collector>, u6
         register_hooks_with(builder.worker_threads(2).enable_all(), config, hooks).unwrap();
     collector.start();
     let runtime = builder.build().unwrap();
-    // Not by `Collector::block_on`: the root future has no hook that could be counted.
+    // Not with `Collector::block_on`: the root future has no hook that could be counted.
     runtime.block_on(program);
     drop(runtime);
     collector.stop();
@@ -55,7 +55,7 @@ async fn yields(tasks: usize, polls: usize) {
     }
 }
 
-/// The report, the data and `lost()` say the same.
+/// The report, the data and `lost()` agree.
 fn check_outputs(timeline: &Timeline, collector: &Collector) {
     assert_eq!(timeline.lost, collector.lost());
     let report = timeline.report().to_string();
@@ -74,7 +74,7 @@ fn check_outputs(timeline: &Timeline, collector: &Collector) {
 }
 
 #[test]
-fn a_small_ring_loses_nothing() {
+fn a_small_buffer_loses_nothing() {
     let config = CollectorConfig {
         buffer_capacity: 64,
         max_events: 10_000_000,
@@ -108,7 +108,7 @@ fn a_thousand_are_kept_and_the_rest_is_counted() {
                 Keep::Last => assert_eq!(lost.dropped_events, lost.total()),
             }
             check_outputs(&timeline, &collector);
-            // A snapshot takes nothing away; a drain gives the same.
+            // A snapshot removes nothing; a drain returns the same.
             assert_eq!(collector.snapshot().events, 1000);
             let events = collector.drain_events();
             assert_eq!(events.len(), 1000);
@@ -133,10 +133,10 @@ fn first_keeps_the_oldest_and_last_the_newest() {
     assert!(last.tasks.iter().any(|task| task.terminated_ns.is_some()));
 }
 
-/// Who was spawned long before the first record that is kept still has a name, a parent and the
-/// right state at the left edge.
+/// A task spawned long before the first kept record still has a name, a parent and the right state
+/// at the left edge.
 #[test]
-fn the_flight_recorder_remembers_who_is_who() {
+fn the_flight_recorder_keeps_live_tasks() {
     let config = CollectorConfig { max_events: 1000, ..CollectorConfig::default() };
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(2).enable_all();
@@ -149,7 +149,7 @@ fn the_flight_recorder_remembers_who_is_who() {
             let sleeps = tokio::spawn(std::future::pending::<()>());
             let (to, from) = std::sync::mpsc::channel::<()>();
             let (began, begun) = tokio::sync::oneshot::channel();
-            // Its one poll lasts from long before the left edge to the end.
+            // A poll that lasts from long before the left edge until the end.
             let stuck = tokio::spawn(async move {
                 began.send(()).unwrap();
                 tokio::task::block_in_place(|| from.recv().unwrap_err());
@@ -181,16 +181,16 @@ fn the_flight_recorder_remembers_who_is_who() {
         assert_eq!(task.spawned_ns, None);
     }
     assert_eq!(find(parent), None, "it ended before the left edge");
-    // `main` is there, and was waiting for the tasks.
+    // `main` was recorded, and was waiting for the tasks.
     let main = &timeline.tasks[0];
     assert_eq!(main.key, TaskKey::Root(0));
     assert_eq!(main.location.unwrap().file, file!());
     assert_eq!(main.first_ns, timeline.begin_ns);
-    // Those that live are few; the thousands that ended are not remembered.
+    // Few tasks are alive; the thousands that terminated are not kept.
     assert!(timeline.tasks.len() < 100, "{}", timeline.tasks.len());
 }
 
-/// Threads that come and go leave little each; the bounds hold for the sum.
+/// Short-lived threads leave few records each; the bounds hold for the sum.
 #[test]
 fn many_short_threads_stay_within_the_bounds() {
     for keep in [Keep::First, Keep::Last] {
@@ -203,7 +203,7 @@ fn many_short_threads_stay_within_the_bounds() {
         collector.block_on(&runtime, async {
             for _ in 0..1000 {
                 tokio::task::spawn_blocking(|| ()).await.unwrap();
-                // Looking at it must not change what is kept.
+                // A snapshot must not change what is kept.
                 if keep == Keep::First {
                     collector.lost();
                 }
@@ -218,7 +218,7 @@ fn many_short_threads_stay_within_the_bounds() {
     }
 }
 
-/// Asking what is lost while hooks drop what is old: neither waits for the other for ever.
+/// Calling `lost` while hooks evict: neither waits for the other forever.
 #[test]
 fn lost_can_be_asked_at_any_time() {
     let config = CollectorConfig { max_events: 1000, ..CollectorConfig::default() };
@@ -237,9 +237,9 @@ fn lost_can_be_asked_at_any_time() {
     runtime.block_on(work).unwrap();
 }
 
-/// A root future's number is used again; the one that runs now is the one that is remembered.
+/// The number of a root future is reused; the one that is running is kept.
 #[test]
-fn a_second_root_is_remembered() {
+fn a_second_root_is_kept() {
     let config = CollectorConfig { max_events: 1000, ..CollectorConfig::default() };
     let mut builder = Builder::new_multi_thread();
     let collector = register_hooks_with(builder.worker_threads(1), config, Hooks::new()).unwrap();
@@ -257,9 +257,9 @@ fn a_second_root_is_remembered() {
     assert_eq!((main.first_ns, main.terminated_ns), (timeline.begin_ns, None));
 }
 
-/// What ended in a gap does not live on in the roster.
+/// A task that terminated in a gap is not among the live tasks.
 #[test]
-fn what_ended_in_a_gap_is_gone() {
+fn a_task_that_terminated_in_a_gap_is_removed() {
     let config =
         CollectorConfig { max_events: 1000, buffer_capacity: 64, ..CollectorConfig::default() };
     let mut builder = Builder::new_current_thread();
@@ -283,7 +283,7 @@ fn what_ended_in_a_gap_is_gone() {
     assert!(live.len() <= 3, "{live:?}");
 }
 
-/// What isn't to be recorded isn't, though the program has hooks of its own there.
+/// Hooks of the program's own don't cause events that are not to be recorded.
 #[test]
 fn own_hooks_do_not_change_what_is_recorded() {
     use tokio_statemap::TraceTarget;

@@ -1,5 +1,5 @@
-//! The command `tokio-statemap`: what it draws is what is in the data, whoever's they are; and what
-//! is wrong with a file it says in one line, and leaves nothing half done.
+//! The command `tokio-statemap`: it draws what the data holds, whoever wrote it, and reports what
+//! is wrong with a file in one line, leaving nothing half written.
 
 mod command {
     mod bad_input;

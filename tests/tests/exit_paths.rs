@@ -1,5 +1,5 @@
-//! However a program ends, complete files are left, and its exit status, its death by a signal and
-//! what it prints are those of the same program under `#[tokio::main]`.
+//! On every exit path complete files are written, and the exit status, the signal and the output
+//! are those of the same program under `#[tokio::main]`.
 #![cfg(unix)]
 
 #[path = "exit_paths/abort.rs"]

@@ -1,5 +1,5 @@
-//! Whatever a program does, and whatever its clock is worth: the data of its events passes the
-//! strict checker, our reader reads the same from it, and the same events give the same bytes.
+//! For any program and any accuracy of its clocks: the data of its events passes the strict
+//! checker, the reader reads the same from it, and the same events yield the same bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const THREADS: u32 = WORKERS + 1;
 /// The value of the state of a task that is polled.
 const RUNNING: usize = 1;
 
-/// By more than this no two clocks differ, in ns.
+/// The most that two clocks differ, in ns.
 const CLOCKS_DIFFER_NS: u64 = 1_050;
 
 #[derive(Clone, Copy, Debug)]
@@ -37,11 +37,11 @@ enum Act {
         ready_for_ns: Option<u64>,
     },
     PollRoot,
-    /// The worker that the thread is goes on on another thread, as with `block_in_place`.
+    /// The worker moves to another thread, as with `block_in_place`.
     Handover,
     EndPoll,
-    /// The task that the thread polls yields: it may be polled or dropped elsewhere before this
-    /// poll's end is told.
+    /// The polled task yields: it may be polled or dropped on another thread before the end of this
+    /// poll is recorded.
     Yield,
     Terminate,
     Abort {
@@ -51,7 +51,7 @@ enum Act {
     Phantom,
 }
 
-/// What a thread does after how many ns.
+/// An action of a thread, and the ns before it.
 type Step = (u32, u64, Act);
 
 fn act() -> impl Strategy<Value = Act> {
@@ -83,16 +83,16 @@ struct Thread {
     worker: Option<u32>,
     polls: Option<u64>,
     has_yielded: bool,
-    /// Whether the task that yielded was polled or dropped elsewhere since.
+    /// Whether the task that yielded was polled or dropped on another thread since.
     is_passed: bool,
     is_parked: bool,
     poll_start_ns: u64,
-    /// The worker that its poll began on.
+    /// The worker that its poll started on.
     poll_worker: Option<u32>,
 }
 
 impl Thread {
-    /// The poll ends that it is in, if it is in one.
+    /// Ends the current poll, if there is one.
     fn end_poll(&mut self) -> Option<u64> {
         (self.has_yielded, self.is_passed) = (false, false);
         self.polls.take()
@@ -105,17 +105,17 @@ struct Task {
     is_polled: bool,
 }
 
-/// What is to be seen of a task.
+/// The expected states of a task.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Life {
     states: Vec<&'static str>,
     polls: usize,
     running_ns: u64,
-    /// The polls that were over when the next one was seen, at one time with it.
+    /// The polls that had ended when the next one was seen, at the same time.
     passed: u64,
 }
 
-/// A runtime that does what it is told, as far as a runtime would.
+/// A simulated runtime that follows a script, as far as a runtime would.
 struct Program {
     resolution_ns: u64,
     skew_ns: Vec<u64>,
@@ -125,7 +125,7 @@ struct Program {
     live: Vec<Task>,
     is_root_polled: bool,
     events: Vec<Event>,
-    /// The lives of the tasks, phantoms left out.
+    /// The lives of the tasks, except those that are no tasks.
     lives: BTreeMap<u64, Life>,
 }
 
@@ -148,7 +148,7 @@ impl Program {
             program.now_ns += pause_ns;
             program.step(thread, act);
         }
-        // As they are drained: by time, each thread's in their order.
+        // As drained: sorted by time, each thread's in order.
         program.events.sort_by_key(Event::time_ns);
         program
     }
@@ -272,13 +272,13 @@ impl Program {
 
     fn comes_into(&mut self, task_id: u64, state: &'static str) {
         let states = &mut self.lives.entry(task_id).or_default().states;
-        // A task that is spawned is ready.
+        // A task is ready when it is spawned.
         if state != "ready" || states.last() != Some(&"spawned") {
             states.push(state);
         }
     }
 
-    /// The poll that the task yielded in is over at `end_ns`, if its end is still to be told.
+    /// Ends the poll in which the task yielded at `end_ns`, if its end is not recorded yet.
     fn pass(&mut self, task_id: u64, end_ns: u64) -> bool {
         let is_in = |other: &&mut Thread| other.polls == Some(task_id) && !other.is_passed;
         let Some(thread) = self.threads.iter_mut().find(is_in) else { return false };
@@ -313,7 +313,7 @@ fn collector(schedule_latency: bool) -> Arc<Collector> {
     register_hooks(&mut builder, config).unwrap()
 }
 
-/// Checks both files of some events, and that the reader agrees with the checker about them.
+/// Checks both files of some events, and that the reader agrees with the checker.
 fn check_data(data: &StatemapData) -> (Summary, Summary) {
     let checked = |bytes: Vec<u8>| {
         let summary = check(&bytes).unwrap_or_else(|problem| panic!("{problem}"));
@@ -395,13 +395,13 @@ proptest! {
             for (&id, life) in &program.lives {
                 let name = name(id);
                 prop_assert_eq!(tasks.entries(&name, "running"), life.polls, "{}", name);
-                // Two polls that are closer than two threads' clocks may change places, and the
-                // first of a task has no `ready`.
+                // Two polls that are closer than the difference of two clocks may swap, and the
+                // first poll of a task has no `ready`.
                 let has_ready = schedule_latency && skew_ns.iter().all(|&ns| ns == skew_ns[0]);
                 let is_known = |state: &&str| has_ready || *state != "ready";
                 let seen = changes(tasks.states_of(&name).into_iter().filter(is_known));
                 let done = changes(life.states.iter().copied().filter(is_known));
-                // At one time a task is aborted and a poll ends, or it ends in the poll.
+                // A task is aborted and a poll ends at the same time, or it terminates in the poll.
                 let is_close = |states: Vec<_>| states.join(" ").replace("waiting completed", "completed");
                 prop_assert_eq!(is_close(seen), is_close(done), "{}", name);
             }
@@ -410,7 +410,7 @@ proptest! {
 
     #[test]
     fn with_a_perfect_clock_each_task_runs_as_long_as_it_did(steps in steps()) {
-        // 1 000 ns between any two events: nothing has to be pushed apart.
+        // 1 000 ns between any two events: nothing has to be shifted.
         let apart: Vec<Step> = steps.iter().map(|&(thread, ns, act)| (thread, ns + 1_000, act)).collect();
         let program = Program::run(&apart, 1, &[0; THREADS as usize]);
         let (tasks, _) = check_data(&collector(true).events_to_data(&program.events));
@@ -420,11 +420,11 @@ proptest! {
             let ends = row.iter().skip(1).map(|next| next.time_ns).chain([tasks.end_ns]);
             let spans = row.iter().zip(ends).filter(|(start, _)| start.state == RUNNING);
             let running_ns: u64 = spans.map(|(start, end_ns)| end_ns - start.time_ns).sum();
-            // What still runs runs until the end of the data.
+            // A poll that is still running continues until the end of the data.
             let is_open = |thread: &&Thread| thread.polls == Some(id) && !thread.is_passed;
             let open = program.threads.iter().filter(is_open);
             let open_ns: u64 = open.map(|thread| tasks.end_ns - (thread.poll_start_ns - begin_ns)).sum();
-            // What comes at one time is pushed apart: waiting, ready, running.
+            // Transitions at the same time are shifted: waiting, ready, running.
             let pushed_ns = (life.running_ns + open_ns).abs_diff(running_ns);
             prop_assert!(pushed_ns <= 2 * life.passed, "{}: {pushed_ns} ns", name(id));
             let states = life.states.iter().copied();
@@ -433,7 +433,7 @@ proptest! {
     }
 }
 
-/// The states without repeats.
+/// The states without repetitions.
 fn changes<'a>(states: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let mut changes: Vec<_> = states.into_iter().collect();
     changes.dedup();

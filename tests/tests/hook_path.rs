@@ -1,7 +1,7 @@
-//! A hook allocates nothing after its thread's first: what Tokio allocates without us it allocates
-//! with us, and nothing more.
+//! A hook allocates nothing after the first one of its thread: Tokio allocates the same with and
+//! without this crate.
 //!
-//! There is one test in this file, as the allocations of the whole process are counted.
+//! This file has a single test, as the allocations of the whole process are counted.
 #![cfg(tokio_unstable)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -16,11 +16,11 @@ use tokio_statemap::{CollectorConfig, Hooks, register_hooks_with};
 
 /// Whether [`ALLOCATIONS`] are counted.
 static IS_COUNTING: AtomicBool = AtomicBool::new(false);
-/// Of all threads.
+/// The allocations of all threads.
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Of this thread, always counted.
+    /// The allocations of this thread, always counted.
     static OF_THREAD: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -59,22 +59,22 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Tokio keeps who yielded in a vector, which has room for 4 from the start.
+/// Tokio keeps the tasks that yielded in a vector with room for 4 from the start.
 const YIELDING_TASKS: usize = 4;
 const YIELDS: u64 = 60_000;
 const SLEEPS: u64 = 100;
 const SPAWNS: u64 = 5_000;
 const BLOCKING_CALLS: usize = 20;
 
-/// How many allocations there were.
+/// The number of allocations.
 #[derive(Debug, PartialEq)]
 struct Allocations {
     /// In 240 000 yields and 100 sleeps.
     polls_and_parks: u64,
     /// In 5000 spawns.
     spawns: u64,
-    /// On a thread of the blocking pool, from the end of its closure to its own stop hook: the
-    /// fewest of 20 threads, as Tokio makes one there now and then.
+    /// On a blocking thread, from the end of its closure to its own stop hook: the minimum of 20
+    /// threads, as Tokio itself allocates there now and then.
     end_of_thread: u64,
 }
 
@@ -110,7 +110,7 @@ fn run(multi_thread: bool, recorded: bool) -> Allocations {
     let allocations = runtime.block_on(program);
     drop(runtime);
     if let Some(collector) = collector {
-        // The rings were emptied many times, and no event was left out.
+        // The chunks were handed over many times, and no event was lost.
         assert_eq!(collector.lost().total(), 0);
         let timeline = collector.snapshot();
         assert!(timeline.events > 2 * YIELDING_TASKS as u64 * YIELDS, "{}", timeline.events);
@@ -120,7 +120,7 @@ fn run(multi_thread: bool, recorded: bool) -> Allocations {
     allocations
 }
 
-/// Tasks that yield and one that sleeps, first to warm up on all `workers`, then counted.
+/// Tasks that yield and one that sleeps: first to warm up on all `workers`, then counted.
 async fn polls_and_parks(workers: usize) -> u64 {
     let stage = Arc::new(Stage::default());
     let mut tasks = Vec::new();
@@ -149,7 +149,7 @@ async fn polls_and_parks(workers: usize) -> u64 {
                 }
             }
             stage.ended_tasks.fetch_add(1, Ordering::SeqCst);
-            // It ends after the counting.
+            // Ends after the counting.
             while stage.is_on.load(Ordering::SeqCst) {
                 sleep(1).await;
             }
@@ -171,7 +171,7 @@ async fn polls_and_parks(workers: usize) -> u64 {
     counted
 }
 
-/// How far the tasks of [`polls_and_parks`] are.
+/// The progress of the tasks of [`polls_and_parks`].
 #[derive(Debug, Default)]
 struct Stage {
     /// On each worker, while they warm up.
@@ -197,7 +197,7 @@ fn stop_counting(before: u64) -> u64 {
     ALLOCATIONS.load(Ordering::SeqCst) - before
 }
 
-/// One task after the other.
+/// Spawns one task after the other.
 async fn spawns() -> u64 {
     let storm = async || {
         for _ in 0..SPAWNS {
@@ -211,18 +211,18 @@ async fn spawns() -> u64 {
 }
 
 thread_local! {
-    /// What [`OF_THREAD`] was at the end of the thread's closure.
+    /// The value of [`OF_THREAD`] at the end of the thread's closure.
     static AT_END_OF_CLOSURE: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Counts on threads of the blocking pool.
+/// Counts on blocking threads.
 #[derive(Debug, Default)]
 struct Ends {
     allocations: Mutex<Vec<u64>>,
 }
 
 impl Ends {
-    /// The hooks of the program's own; they are called after those that record.
+    /// The program's own hooks, which are called after those that record.
     fn hooks(self: Arc<Self>) -> Hooks {
         Hooks::new().on_thread_stop(move || {
             if let Some(before) = AT_END_OF_CLOSURE.get() {

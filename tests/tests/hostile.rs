@@ -1,4 +1,4 @@
-//! Whatever a program and its surroundings do to us: it is unharmed, and there is one clear line.
+//! A hostile program or environment: the program is unharmed, and one clear line is printed.
 #![cfg(unix)]
 
 #[path = "hostile/environment.rs"]

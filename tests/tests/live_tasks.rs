@@ -1,7 +1,7 @@
-//! What many tasks that live cost: in the flight recorder, and in a snapshot of it.
+//! The cost of many live tasks, in the flight recorder and in a snapshot.
 //!
-//! A file of its own, as the memory of a process is that of all its tests. With `--release` there are a
-//! million tasks, and with `--nocapture` it says what it took.
+//! A file of its own, as the memory of a process is that of all its tests. With `--release` there
+//! are a million tasks, and with `--nocapture` it prints the figures.
 #![cfg(all(tokio_unstable, target_os = "linux"))]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -16,9 +16,9 @@ use tokio_statemap::statemap::{Labels, write_tasks};
 use tokio_statemap::timeline::TaskKey;
 use tokio_statemap::{Collector, CollectorConfig, TaskState, register_hooks};
 
-/// Bytes that are allocated, and the most that were at once.
+/// Allocated bytes, and their maximum.
 static NOW: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
 
@@ -28,7 +28,7 @@ static COUNTING: Counting = Counting;
 impl Counting {
     fn add(bytes: usize) {
         let now = NOW.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        MOST.fetch_max(now, Ordering::Relaxed);
+        PEAK.fetch_max(now, Ordering::Relaxed);
     }
 }
 
@@ -49,13 +49,13 @@ unsafe impl GlobalAlloc for Counting {
 
 const TASKS: usize = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
 
-/// Calls `f`; says what it took, and how many bytes more there were at most meanwhile.
+/// Calls `f`; prints what it took, and returns by how much the allocated bytes grew at most.
 fn measured<R>(what: &str, f: impl FnOnce() -> R) -> (R, usize) {
     let before = NOW.load(Ordering::Relaxed);
-    MOST.store(before, Ordering::Relaxed);
+    PEAK.store(before, Ordering::Relaxed);
     let (cpu, began) = (cpu_seconds(), Instant::now());
     let result = f();
-    let more = MOST.load(Ordering::Relaxed) - before;
+    let more = PEAK.load(Ordering::Relaxed) - before;
     println!(
         "{what}: {:.3} s, of CPU {:.3} s; {} MB more at most, {} bytes a task",
         began.elapsed().as_secs_f64(),
@@ -66,7 +66,7 @@ fn measured<R>(what: &str, f: impl FnOnce() -> R) -> (R, usize) {
     (result, more)
 }
 
-/// That the whole process took so far.
+/// The CPU time of the whole process.
 fn cpu_seconds() -> f64 {
     // SAFETY: it is written before it is read.
     let usage = unsafe {
@@ -78,7 +78,7 @@ fn cpu_seconds() -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-/// Has more happen than is kept, so that the roster alone knows who lives.
+/// Emits more events than are kept, so that only `LiveTasks` knows the tasks.
 async fn pass_time(events: usize) {
     for _ in 0..events {
         yield_now().await;
@@ -93,7 +93,7 @@ fn a_million_live_tasks_are_few_bytes_each() {
     let collector: Arc<Collector> = register_hooks(&mut builder, config).unwrap();
     collector.start();
     let runtime = builder.build().unwrap();
-    // The same without the collector says what is Tokio's.
+    // The same without the collector, which is what Tokio takes.
     let plain = Builder::new_current_thread().build().unwrap();
     let spawn = || async {
         for _ in 0..TASKS {
@@ -112,7 +112,7 @@ fn a_million_live_tasks_are_few_bytes_each() {
     runtime.block_on(async { tokio::spawn(pass_time(4 * max_events)).await.unwrap() });
     let a_task = of_both.saturating_sub(of_tokio) / TASKS;
     println!("{TASKS} tasks: {} bytes of Tokio's each, {a_task} of ours", of_tokio / TASKS);
-    // The records that are kept, and their memory, are a few bytes a task besides.
+    // The kept records, and their memory, are a few bytes per task more.
     assert!(a_task <= 60, "{a_task}");
 
     let (timeline, more) = measured("snapshot", || collector.snapshot());
@@ -140,7 +140,7 @@ fn a_million_live_tasks_are_few_bytes_each() {
     assert!(waiting >= TASKS - max_events, "{waiting}");
     assert_eq!(more, 0);
 
-    // Whoever wants the vector gets it, and all are the same in it.
+    // The vector can be had, and has the same tasks.
     let (keys, _) = measured("the vector", || {
         timeline.tasks.iter().map(|task| task.key).collect::<Vec<TaskKey>>()
     });

@@ -1,4 +1,4 @@
-//! The flight recorder's memory is bounded, however long it runs and whatever the sizes are.
+//! The memory of the flight recorder is bounded, however long it runs and for all sizes.
 //!
 //! A file of its own, as the memory of a process is that of all its tests.
 #![cfg(all(tokio_unstable, target_os = "linux"))]
@@ -28,7 +28,7 @@ fn polls(collector: &Arc<Collector>, runtime: &Runtime) {
         for task in (0..10).map(yields).collect::<Vec<_>>() {
             task.await.unwrap();
         }
-        // Tasks that come and go are forgotten, too.
+        // Short-lived tasks are removed, too.
         for _ in 0..20_000 {
             tokio::spawn(async {}).await.unwrap();
         }
@@ -48,16 +48,16 @@ fn it_does_not_grow() {
         let before_kib = resident_kib();
         for _ in 0..5 {
             polls(&collector, &runtime);
-            // Neither looking at it nor asking what is lost may change that.
+            // A snapshot and `lost` must not change that.
             collector.snapshot();
             collector.lost();
-            // Nor what ends while nothing is recorded.
+            // Nor what terminates while nothing is recorded.
             collector.stop();
             runtime.block_on(yield_now());
             collector.start();
         }
         let grown_kib = resident_kib().saturating_sub(before_kib);
-        // Over 2 million events of 16 bytes went by, 40 MB.
+        // Over 2 million events of 16 bytes, 40 MB.
         assert!(grown_kib < 8_000, "{grown_kib} KiB with {max_events}, {buffer_capacity}");
     }
 }

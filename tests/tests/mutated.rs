@@ -1,7 +1,7 @@
-//! No file, whatever is in it, makes anything that reads it panic, or take long, or take much.
+//! No file makes anything that reads it panic, or take much time or memory.
 //!
-//! Some hundreds of mutated files here, for a minute in CI, and as many as one likes by hand:
-//! `cargo run --release --package tests --bin mutate -- --count 100000` (with
+//! Some hundred mutated files here, a minute of them in CI, and any number by hand: `cargo run
+//! --release --package tests --bin mutate -- --count 100000` (with
 //! `CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true` and `CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true`).
 #![cfg(tokio_unstable)]
 
@@ -15,22 +15,22 @@ fn mutate(arguments: &str) -> Output {
 }
 
 #[test]
-fn mutated_files_are_told_or_drawn() {
+fn mutated_files_are_refused_or_drawn() {
     let ended = mutate("--from 0 --count 300");
-    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
-    print!("{said}");
+    let output = String::from_utf8_lossy(&ended.stdout).into_owned();
+    print!("{output}");
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
-    // It is not that all of them are refused, or none.
+    // Neither all of them nor none are refused.
     let count = |name: &str| -> u64 {
-        let (_, rest) = said.split_once(name).unwrap_or_else(|| panic!("{said}"));
+        let (_, rest) = output.split_once(name).unwrap_or_else(|| panic!("{output}"));
         rest.split([',', ' ']).next().and_then(|number| number.parse().ok()).expect("a number")
     };
     assert_eq!(count("files: "), 300);
-    assert!((50..250).contains(&count("read: ")), "{said}");
-    assert!(count("checked: ") > 20 && count("ours: ") > 5 && count("pairs: ") > 20, "{said}");
+    assert!((50..250).contains(&count("read: ")), "{output}");
+    assert!(count("checked: ") > 20 && count("ours: ") > 5 && count("pairs: ") > 20, "{output}");
 }
 
-/// What failed can be tried again.
+/// A failure can be reproduced.
 #[test]
 fn the_same_number_is_the_same_file() {
     let (one, other) = (Seeds::new(), Seeds::new());

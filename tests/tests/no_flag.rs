@@ -1,16 +1,16 @@
-//! Without `--cfg tokio_unstable` Tokio has no task hooks: the workers and `main` are recorded all
-//! the same, every output says "workers only", and the program is told what to do about it.
+//! Without `--cfg tokio_unstable` Tokio has no task hooks: the workers and `main` are still
+//! recorded, every output says "workers only", and one line tells what to do about it.
 //!
-//! With the flag, which is how this workspace is built, the one test here builds and runs the rest
-//! without it.
+//! With the flag, which is how this workspace is built, the single test here builds and runs the
+//! others without it.
 
 #[cfg(tokio_unstable)]
 #[test]
 fn the_tests_for_this_mode_pass_without_the_flag() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = std::process::Command::new(cargo);
-    // Set to nothing it goes before the flags in `.cargo/config.toml`; and a target folder of its
-    // own, as this one may be locked, and would be built anew each time.
+    // An empty RUSTFLAGS overrides the flags in `.cargo/config.toml`. A target folder of its own,
+    // as this one may be locked, and would be rebuilt each time.
     command.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", "");
     command.args(["test", "--offline", "-p", "tests", "-p", "tokio-statemap"]);
     command.args(["--lib", "--test", "no_flag", "--target-dir"]);
@@ -19,7 +19,7 @@ fn the_tests_for_this_mode_pass_without_the_flag() {
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}\n{stdout}\n{stderr}");
-    // An empty run passes, too.
+    // A run without any test passes, too.
     assert!(stdout.contains("test without::workers_and_parks ... ok"), "{stdout}\n{stderr}");
 }
 
@@ -68,7 +68,7 @@ mod without {
         }
     }
 
-    /// A bit of everything that makes workers park.
+    /// Makes workers park in several ways.
     async fn program(multi_thread: bool) {
         let mut set = JoinSet::new();
         for i in 0..100_u64 {
@@ -90,7 +90,7 @@ mod without {
         while set.join_next().await.is_some() {}
     }
 
-    /// Records `program`; with the parks of each worker as hooks of its own counted them.
+    /// Records `program`; also returns the parks of each worker as counted by hooks of its own.
     fn record(mut builder: Builder, multi_thread: bool) -> (Timeline, BTreeMap<u32, u64>) {
         let parks: Arc<Mutex<BTreeMap<u32, u64>>> = Arc::default();
         let counted = Arc::clone(&parks);
@@ -143,7 +143,7 @@ mod without {
         }
     }
 
-    /// Report and data say that there are only workers.
+    /// The report and the data say that there are only workers.
     fn marked(timeline: &Timeline) {
         let report = timeline.report();
         assert!(matches!(report.verdict, Verdict::TasksUnknown { task_hooks: false, .. }));
@@ -158,7 +158,7 @@ mod without {
         assert!(tasks.entities.is_empty());
     }
 
-    /// The attribute writes what there is, and says in one line what is missing and why.
+    /// The attribute writes what was recorded, and prints one line on what is missing and why.
     #[cfg(unix)]
     #[test]
     fn the_attribute() {

@@ -1,5 +1,5 @@
-//! The page is written as a stream: beyond the timeline it takes a few MB and some bytes a task,
-//! however many polls there are.
+//! The page is written as a stream: in addition to the timeline it takes a few MB and some bytes
+//! per task, however many polls there are.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io;
@@ -10,7 +10,7 @@ use tokio_statemap::picture::Picture;
 use tokio_statemap::statemap::Labels;
 use tokio_statemap::{Timeline, html, svg};
 
-/// Counts what is allocated, and the most that ever was.
+/// Counts allocated bytes, and their maximum.
 struct Counting;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// The most that `write` takes on top of what is there.
+/// The maximum that `write` takes in addition to what is allocated.
 fn peak(timeline: &Timeline, write: fn(&Picture<'_>, &mut io::Sink) -> io::Result<()>) -> usize {
     let labels = Labels { title: "program".to_owned(), host: None };
     let before = NOW.load(Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Several runtimes: one after the other on one thread, nested, and side by side. Events never
-//! cross.
+//! Several runtimes: one after the other on one thread, nested, and in parallel. Their events are
+//! never mixed.
 #![cfg(tokio_unstable)]
 
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ fn runtime(mut builder: Builder) -> (Arc<Collector>, Runtime) {
     (collector, builder.build().unwrap())
 }
 
-/// Spawns so many tasks of three polls each, and gives their ids.
+/// Spawns `tasks` tasks of three polls each, and returns their ids.
 async fn spawn(tasks: usize) -> BTreeSet<u64> {
     let mut ids = BTreeSet::new();
     for _ in 0..tasks {
@@ -34,7 +34,7 @@ async fn spawn(tasks: usize) -> BTreeSet<u64> {
     ids
 }
 
-/// The timeline has `main` and these tasks, and all that each of them did.
+/// The timeline has `main` and these tasks with all their polls.
 fn check(timeline: &Timeline, expected: &BTreeSet<u64>) {
     let ids: BTreeSet<u64> = timeline
         .tasks
@@ -49,7 +49,7 @@ fn check(timeline: &Timeline, expected: &BTreeSet<u64>) {
     for task in &timeline.tasks[1..] {
         assert_eq!(task.polls.len(), 3);
         assert_eq!(task.parent, Some(TaskKey::Root(0)));
-        // That it terminated is told only after whoever awaits it was woken.
+        // The terminate hook runs only after the awaiting task was woken.
         assert!(task.spawned_ns.is_some());
     }
 }
@@ -89,7 +89,7 @@ fn nested_through_spawn_blocking() {
 }
 
 #[test]
-fn side_by_side() {
+fn in_parallel() {
     let threads = (0..4).map(|i| {
         std::thread::spawn(move || {
             let mut builder = match i % 2 {
@@ -108,7 +108,7 @@ fn side_by_side() {
     }
 }
 
-/// A task that one runtime's task spawns onto another belongs to that other, and has no parent
+/// A task that a task of one runtime spawns onto another belongs to that other, and has no parent
 /// there.
 #[test]
 fn a_spawn_from_within_another_runtime() {
@@ -123,12 +123,12 @@ fn a_spawn_from_within_another_runtime() {
     assert_eq!((one.tasks.len(), other.tasks.len()), (2, 1));
     assert_eq!(other.tasks[0].parent, None);
     assert!(other.tasks[0].polls.iter().all(|poll| poll.worker().is_some()));
-    // The thread that spawned is no worker of it, and takes none's number.
+    // The spawning thread is no worker of it, and takes no worker's number.
     assert!(other.workers.iter().all(|worker| worker.transitions.len() > 1));
 }
 
 #[test]
-fn current_is_the_collector_of_the_runtime_that_one_is_in() {
+fn current_is_the_collector_of_the_current_runtime() {
     assert!(tokio_statemap::current().is_none());
     let (one, runtime_1) = runtime(Builder::new_current_thread());
     let (other, runtime_2) = runtime(Builder::new_multi_thread());
@@ -162,21 +162,21 @@ fn a_named_runtime_names_its_rows() {
     assert!(workers.entities.contains_key("api/worker-0"));
 }
 
-/// The hooks stack, in order, beside those that record.
+/// The hooks stack, in order, together with those that record.
 #[test]
 fn hooks_compose() {
     use std::sync::Mutex;
     let calls: Arc<Mutex<Vec<&str>>> = Arc::default();
-    let say = |what| {
+    let log = |what| {
         let calls = Arc::clone(&calls);
         move |_: &tokio::runtime::TaskMeta<'_>| calls.lock().unwrap().push(what)
     };
     let hooks = Hooks::new()
-        .on_task_spawn(say("spawn 1"))
-        .on_task_spawn(say("spawn 2"))
-        .on_before_task_poll(say("before"))
-        .on_after_task_poll(say("after"))
-        .on_task_terminate(say("terminate"));
+        .on_task_spawn(log("spawn 1"))
+        .on_task_spawn(log("spawn 2"))
+        .on_before_task_poll(log("before"))
+        .on_after_task_poll(log("after"))
+        .on_task_terminate(log("terminate"));
     let mut builder = Builder::new_current_thread();
     let collector = register_hooks_with(&mut builder, CollectorConfig::default(), hooks).unwrap();
     collector.start();
@@ -186,9 +186,9 @@ fn hooks_compose() {
     assert_eq!(collector.snapshot().tasks.len(), 2);
 }
 
-/// Two hundred tests that bear the attribute, in parallel, as a suite has them.
+/// Two hundred tests under the attribute, in parallel, as in a test suite.
 mod two_hundred_tests {
-    /// What each of them does: so many tasks as its own number says, all of them its own.
+    /// Each spawns a number of tasks of its own, and records only these.
     async fn body(tasks: usize) {
         let ids = super::spawn(tasks).await;
         super::check(&tokio_statemap::current().unwrap().snapshot(), &ids);
@@ -225,14 +225,15 @@ mod two_hundred_tests {
     ten_each!(t0 t1 t2 t3 t4 t5 t6 t7 t8 t9);
 }
 
-/// Blocks a worker of `runtime` in place, so that another thread is the worker, and calls `f`.
+/// Calls `block_in_place` on a worker of `runtime`, so that another thread becomes the worker, and
+/// then `f`.
 fn in_place_of_a_worker<R: Send + 'static>(
     runtime: &Runtime,
     f: impl FnOnce() -> R + Send + 'static,
 ) -> R {
     let blocks = runtime.spawn(async move {
         tokio::task::block_in_place(|| {
-            // Until someone else is the worker.
+            // Until another thread is the worker.
             std::thread::sleep(Duration::from_millis(5));
             f()
         })
@@ -240,8 +241,8 @@ fn in_place_of_a_worker<R: Send + 'static>(
     runtime.block_on(blocks).unwrap()
 }
 
-/// A root future is on no worker of a runtime that it isn't of, nor on one of its own that another
-/// thread is by now.
+/// A root future is on no worker of another runtime, nor on one of its own that has moved to
+/// another thread.
 #[test]
 fn a_root_in_place_of_a_worker_is_on_none_of_them() {
     for inner_flavor in ["multi_thread", "current_thread", "the same"] {
@@ -292,7 +293,7 @@ fn a_root_without_the_core_is_on_no_worker() {
             move || {
                 // This thread had the worker.
                 collector.block_on(&runtime, yield_now());
-                let (go, gone) = std::sync::mpsc::channel::<()>();
+                let (go, closed) = std::sync::mpsc::channel::<()>();
                 let (end, ended) = tokio::sync::oneshot::channel::<()>();
                 let has_core = {
                     let (collector, runtime) = (Arc::clone(&collector), Arc::clone(&runtime));
@@ -303,7 +304,7 @@ fn a_root_without_the_core_is_on_no_worker() {
                         });
                     })
                 };
-                gone.recv().unwrap_err();
+                closed.recv().unwrap_err();
                 collector.block_on(&runtime, async {
                     yield_now().await;
                     std::thread::sleep(Duration::from_millis(20));
@@ -318,7 +319,7 @@ fn a_root_without_the_core_is_on_no_worker() {
         }
         let timeline = collector.snapshot();
         let [first, second] = &timeline.tasks[..] else { panic!("{:?}", timeline.tasks) };
-        // The number of the first root is that of the thread that has the worker, as it begins first.
+        // The first root is on the thread that has the worker, as it starts first.
         let had = first.polls.iter().filter(|poll| poll.worker() == Some(0)).count();
         assert_eq!(had, first.polls.len());
         assert!(second.polls.len() > 1);

@@ -1,9 +1,10 @@
-//! A runtime whose threads have no more stack than Tokio itself needs runs with us, too.
+//! A runtime whose threads have no more stack than Tokio itself needs also works when it is
+//! recorded.
 #![cfg(all(tokio_unstable, target_os = "linux"))]
 
 use tests::child::{Ended, Running, command, folder};
 
-/// The least by which stacks differ.
+/// The smallest difference between stack sizes.
 const PAGE: usize = 4096;
 
 fn run(mode: &str, stack_bytes: usize) -> Ended {
@@ -14,14 +15,14 @@ fn run(mode: &str, stack_bytes: usize) -> Ended {
 
 #[test]
 fn threads_with_little_stack_are_recorded() {
-    // The C library has no smaller ones.
+    // The C library's minimum.
     let mut least = 16 << 10;
     while !run("plain", least).status.success() {
         least += PAGE;
         assert!(least < 1 << 20, "it is not for the stack that it fails");
     }
     println!("without us it takes {least} bytes");
-    // Where nothing is optimized, our frames are larger than theirs.
+    // Without optimization this crate's frames are larger than that.
     let more = if cfg!(debug_assertions) { PAGE } else { 0 };
     for stack_bytes in [least + more, least + 2 * PAGE, 64 << 10] {
         let ended = run("observed", stack_bytes);

@@ -1,4 +1,4 @@
-//! What the timeline says is what the program counted itself, and what Tokio's own metrics say.
+//! The timeline agrees with what the program itself counts, and with Tokio's own metrics.
 #![cfg(tokio_unstable)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +46,7 @@ fn counted<F: Future>(all: &Polls, future: F) -> Counted<F> {
 /// The tasks that were aborted while they waited.
 type Aborted = Arc<Mutex<BTreeSet<u64>>>;
 
-/// A bit of everything that a program does with tasks.
+/// Uses tasks in many ways.
 async fn everything(all: Polls, aborted: Aborted, multi_thread: bool) {
     let mut set = JoinSet::new();
     for i in 0..1000_u64 {
@@ -94,7 +94,7 @@ async fn everything(all: Polls, aborted: Aborted, multi_thread: bool) {
     while let Some(joined) = set.join_next().await {
         joined.unwrap();
     }
-    // Some live until the runtime ends.
+    // Some are alive until the runtime ends.
     for _ in 0..5 {
         tokio::spawn(counted(&all, std::future::pending::<()>()));
     }
@@ -148,12 +148,12 @@ fn run(mut builder: Builder, multi_thread: bool) -> Seen {
 
 fn multi_thread(workers: usize) -> Seen {
     let mut builder = Builder::new_multi_thread();
-    // Tokio counts a poll from the LIFO slot with the poll before it.
+    // Tokio counts a poll from the LIFO slot together with the poll before it.
     builder.worker_threads(workers).disable_lifo_slot();
     run(builder, true)
 }
 
-/// Tokio's tasks in the timeline.
+/// The spawned tasks in the timeline.
 fn tasks(timeline: &Timeline) -> BTreeMap<u64, &Task> {
     let spawned = timeline.tasks.iter().filter_map(|task| match task.key {
         TaskKey::Spawned(id) => Some((id, task)),
@@ -169,8 +169,8 @@ fn check(seen: &Seen) {
     // The tasks, and the polls of each.
     assert_eq!(tasks.len() as u64, seen.metrics.spawned_tasks_count());
     for (id, task) in &tasks {
-        // A task that waits and is aborted is run once more by Tokio, hooks and all, to be dropped
-        // where its future would be polled.
+        // Tokio runs a waiting task that is aborted once more, with hooks, to drop its future
+        // instead of polling it.
         let cancelling = u64::from(seen.aborted.contains(id));
         let polls = seen.polls.get(id).copied().unwrap_or(0) + cancelling;
         assert_eq!(task.polls.len() as u64, polls, "{task:?}");
@@ -193,7 +193,7 @@ fn check(seen: &Seen) {
     }
     assert_eq!(timeline.workers.len(), seen.metrics.num_workers());
 
-    // `main`, and who spawned whom.
+    // `main`, and the parents.
     let main = &timeline.tasks[0];
     assert_eq!(main.key, TaskKey::Root(0));
     assert!(main.terminated_ns.is_some());
@@ -230,8 +230,7 @@ fn check_lives(timeline: &Timeline) {
     }
 }
 
-/// No worker is in two polls at once: where one was handed over in a poll, it isn't that poll's
-/// any more.
+/// No worker is in two polls at once: a worker that moves during a poll is no longer on that poll.
 fn check_workers(timeline: &Timeline) {
     let mut polls: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     for task in timeline.tasks.iter().filter(|task| matches!(task.key, TaskKey::Spawned(_))) {
@@ -268,20 +267,20 @@ fn current_thread() {
     check(&seen);
     // Here each park that a hook sees is one that Tokio counts.
     assert_eq!(seen.timeline.workers[0].parks, seen.metrics.worker_park_count(0));
-    // And the pool's threads are no workers.
+    // Blocking threads are no workers.
     assert!(!seen.timeline.blocking_threads.is_empty());
     assert_eq!(seen.timeline.workers.len(), 1);
     let main = &seen.timeline.tasks[0];
     assert!(main.polls.iter().all(|poll| poll.worker() == Some(0)));
 }
 
-/// A task that is woken while the only worker is blocked for 7 ms was ready for those 7 ms: as long
-/// as the block took by its own measure.
+/// A task that is woken while the only worker is blocked for 7 ms was ready for that time, as
+/// measured by the blocking task.
 #[test]
 fn ready_behind_a_planted_block() {
     const BLOCK: Duration = Duration::from_millis(7);
-    // The system may take the processor away at any time. Within the block that counts on both
-    // sides; beside it, it doesn't happen each time.
+    // The system may preempt the thread at any time. Within the block that counts on both sides;
+    // outside of it, it doesn't happen each time.
     let close = (0..50)
         .map(|_| ready_behind(BLOCK))
         .inspect(|(ready, _)| assert!(*ready >= BLOCK, "{ready:?}"))
@@ -289,8 +288,8 @@ fn ready_behind_a_planted_block() {
     assert!(close);
 }
 
-/// For how long a task was ready that was woken just before its worker was blocked, and for how long
-/// it was blocked.
+/// How long a task that was woken just before its worker was blocked was ready, and how long the
+/// worker was blocked.
 fn ready_behind(block: Duration) -> (Duration, Duration) {
     let mut builder = Builder::new_current_thread();
     let config = CollectorConfig::default();

@@ -1,9 +1,9 @@
-//! The verdict is right: each program here has one thing wrong with it, or nothing, among 200
-//! healthy tasks, and the report names that thing by its line.
+//! The verdict is right: each program here has one problem, or none, among 200 healthy tasks, and
+//! the report names it by its line.
 //!
-//! On a machine that is busy otherwise any poll may be interrupted for some ms, which is then a
-//! long poll of whoever it hit. So where a program has no long poll, or just one, `long_poll` is set
-//! to what no interruption reaches; where a culprit has many, the default has to do.
+//! On a busy machine any poll may be preempted for some ms, which makes it a long poll. So where a
+//! program has no long poll, or just one, `long_poll` is set to what no preemption reaches; where
+//! it has many, the default is used.
 #![cfg(tokio_unstable)]
 
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use tokio::task::{JoinSet, block_in_place, yield_now};
 use tokio_statemap::report::{LocationRow, Place, Report, Verdict};
 use tokio_statemap::{CollectorConfig, register_hooks};
 
-/// Longer than the machine keeps any of its threads waiting, and shorter than [`LONG`].
+/// Longer than any preemption, and shorter than [`LONG`].
 const NO_NOISE: Duration = Duration::from_millis(100);
 /// A poll that is longer than [`NO_NOISE`] on any machine.
 const LONG: Duration = Duration::from_millis(150);
-/// Where no poll is to be called long, whatever happens.
+/// Where no poll is to be called long.
 const NEVER: Duration = Duration::from_secs(3600);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +31,7 @@ enum Flavor {
 
 const BOTH: [Flavor; 2] = [Flavor::CurrentThread, Flavor::TwoWorkers];
 
-/// Records `program` among 200 healthy tasks, and prints the report for when a test fails.
+/// Records `program` among 200 healthy tasks, and prints the report, to be shown if a test fails.
 fn report_of<F>(flavor: Flavor, long_poll: Duration, program: F) -> Report
 where
     F: Future<Output = ()>,
@@ -58,7 +58,7 @@ where
     report
 }
 
-/// Spawns 200 tasks that do nobody any harm, for as long as the runtime lives.
+/// Spawns 200 tasks that are short and wait, for as long as the runtime lives.
 fn healthy() {
     for i in 0..50 {
         let (to, mut from) = mpsc::channel(4);
@@ -82,7 +82,7 @@ fn healthy() {
     }
 }
 
-/// Computes for so long, without a sleep.
+/// Computes for `time`, without sleeping.
 fn compute(time: Duration) {
     let begin = Instant::now();
     while begin.elapsed() < time {
@@ -101,7 +101,7 @@ fn assert_long_polls(report: &Report, line: u32, long_polls: u64) {
     assert!(report.verdict.to_string().contains(" held the runtime up: "));
 }
 
-/// The report opens with this file's `line`.
+/// The report begins with this file's `line`.
 fn assert_names(report: &Report, place: &Place, line: u32) {
     let location = place.location.expect("locations are recorded");
     assert_eq!((location.file, location.line), (file!(), line));
@@ -173,9 +173,9 @@ fn one_long_poll_in_a_second() {
     }
 }
 
-/// Who is woken by a task that then blocks is ready meanwhile.
+/// A task woken by a task that then blocks is ready meanwhile.
 #[test]
-fn those_who_had_to_wait_are_counted() {
+fn waiting_tasks_are_counted() {
     let line = line!() + 9;
     let report = report_of(Flavor::CurrentThread, NO_NOISE, async {
         let barrier = Arc::new(Barrier::new(31));
@@ -198,7 +198,7 @@ fn those_who_had_to_wait_are_counted() {
     assert!(report.verdict.to_string().contains("other tasks were ready meanwhile."));
 }
 
-/// No poll is long, but there is too much to do.
+/// No poll is long, but the workers are saturated.
 #[test]
 fn many_short_polls_that_saturate_the_workers() {
     let line = line!() + 4;
@@ -242,7 +242,8 @@ fn tasks_that_only_yield() {
     }
 }
 
-/// The verdict is that the workers were busy with the tasks spawned in `line`: how many these are.
+/// The verdict is that the workers were busy with the tasks spawned in `line`: returns how many
+/// there are.
 fn assert_busy(report: &Report, line: u32) -> u64 {
     let Verdict::Busy { row, busy_share, held_share, .. } = report.verdict else {
         panic!("{:?}", report.verdict);
@@ -253,7 +254,7 @@ fn assert_busy(report: &Report, line: u32) -> u64 {
 }
 
 #[test]
-fn a_healthy_program_accuses_nobody() {
+fn a_healthy_program_has_no_verdict() {
     for flavor in BOTH {
         assert_healthy(&report_of(flavor, NO_NOISE, async {
             tokio::time::sleep(Duration::from_millis(300)).await;
@@ -261,10 +262,10 @@ fn a_healthy_program_accuses_nobody() {
     }
 }
 
-/// The same with the defaults. Other programs may cost a run of it an interruption of over 1 ms,
-/// but not every run: who is accused without a reason is accused each time.
+/// The same with the defaults. Other programs may preempt a poll for over 1 ms in some runs, but
+/// not in every run: a wrong verdict would appear in each.
 #[test]
-fn a_healthy_program_accuses_nobody_by_default_either() {
+fn a_healthy_program_has_no_verdict_by_default_either() {
     let runs = || {
         report_of(Flavor::TwoWorkers, CollectorConfig::default().long_poll, async {
             tokio::time::sleep(Duration::from_millis(30)).await;
@@ -276,11 +277,11 @@ fn a_healthy_program_accuses_nobody_by_default_either() {
     assert_healthy(&healthy.expect("one of 100 runs is not interrupted"));
 }
 
-/// `block_in_place` gives the worker away first.
+/// `block_in_place` moves the worker to another thread first.
 #[test]
-fn a_task_in_block_in_place_is_not_accused() {
-    // A worker is known to have been given away from its first hook on the other thread on, which
-    // may take its time to start: hence not 30 ms, but more than that.
+fn a_task_in_block_in_place_is_not_named() {
+    // The worker is only known to have moved from its first hook on the other thread on, which may
+    // take some time to start: hence more than 30 ms.
     let report = report_of(Flavor::TwoWorkers, NO_NOISE, async {
         for _ in 0..3 {
             let blocks = tokio::spawn(async {
@@ -294,7 +295,7 @@ fn a_task_in_block_in_place_is_not_accused() {
 }
 
 #[test]
-fn main_is_accused_only_where_it_holds_a_worker() {
+fn main_is_named_only_where_it_holds_a_worker() {
     let run = |flavor| {
         report_of(flavor, NO_NOISE, async {
             for _ in 0..2 {
@@ -318,7 +319,8 @@ fn main_is_accused_only_where_it_holds_a_worker() {
     assert!(text.starts_with(&format!("{location} (main) held the runtime up: ")), "{text}");
 }
 
-/// The worse is who held the runtime longer in all, not who has the longest poll or the most.
+/// The first is the one that held workers longest in sum, not the one with the longest poll or the
+/// most polls.
 #[test]
 fn of_two_culprits_the_worse_is_named_first() {
     for flavor in BOTH {
@@ -347,7 +349,7 @@ fn of_two_culprits_the_worse_is_named_first() {
     }
 }
 
-/// Blocks `n` times for so long.
+/// Blocks `n` times for `length`.
 async fn culprit(n: usize, length: Duration) {
     for _ in 0..n {
         tokio::time::sleep(Duration::from_millis(10)).await;

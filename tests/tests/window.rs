@@ -1,5 +1,5 @@
-//! Recording is started late, stopped, and started again: what is recorded is right, what isn't is
-//! not made up.
+//! Recording is started late, stopped, and started again: what is recorded is right, and nothing is
+//! made up about the rest.
 #![cfg(tokio_unstable)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,9 +36,9 @@ fn states(timeline: &Timeline, task: &Task) -> Vec<TaskState> {
     task.spans(timeline.end_ns).map(|span| span.state).collect()
 }
 
-/// A task that was spawned before the start is there from its first poll on, with its location.
+/// A task that was spawned before the start is recorded from its first poll on, with its location.
 #[test]
-fn a_late_start_still_knows_where_tasks_were_spawned() {
+fn a_late_start_records_spawn_locations() {
     let (collector, runtime) = runtime(Builder::new_current_thread());
     let (line, key) = collector.block_on(&runtime, async {
         let notify = Arc::new(Notify::new());
@@ -69,7 +69,7 @@ fn a_late_start_still_knows_where_tasks_were_spawned() {
     assert!(main.polls[0].is_cut_left(), "it was being polled when the recording started");
 }
 
-/// Between a stop and the next start there is a gap; nothing reaches over it.
+/// Between a stop and the next start there is a gap; no state reaches across it.
 #[test]
 fn stopped_and_started_again() {
     let (collector, runtime) = runtime(Builder::new_multi_thread());
@@ -86,7 +86,7 @@ fn stopped_and_started_again() {
         let task = polls();
         before = id(&task);
         task.await.unwrap();
-        // It runs when the recording stops, and still when it starts again.
+        // It is running when recording stops, and still when it starts again.
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let (began, begun) = tokio::sync::oneshot::channel();
         let long = tokio::spawn(async move {
@@ -176,7 +176,7 @@ async fn the_window_of_the_attribute() {
     assert_eq!(find(&timeline, late), None);
 }
 
-/// What was drained is not there any more, but who lives is remembered.
+/// Drained events are removed, but live tasks are kept.
 #[test]
 fn drained_now_and_then() {
     let (collector, runtime) = runtime(Builder::new_multi_thread());
@@ -211,10 +211,10 @@ fn drained_now_and_then() {
     check(&data.workers_to_bytes().unwrap()).unwrap();
 }
 
-/// A poll that ended while nothing was recorded is over, also where all that was recorded of it is
-/// only remembered; and who was parked still is.
+/// A poll that ended while nothing was recorded has ended, also where its records were evicted; and
+/// a parked worker is still parked.
 #[test]
-fn what_ended_in_a_gap_is_not_made_up() {
+fn polls_that_ended_in_a_gap_are_not_made_up() {
     let (collector, runtime) = runtime(Builder::new_multi_thread());
     collector.start();
     let (key, timeline) = collector.block_on(&runtime, async {
@@ -241,8 +241,8 @@ fn what_ended_in_a_gap_is_not_made_up() {
     assert!(report.longest_polls.is_empty(), "{report}");
 }
 
-/// Hooks that tell which tasks have ended, and have had their last hook.
-fn tell_whose_last_poll_is_over() -> (Hooks, Arc<Mutex<BTreeSet<TaskKey>>>) {
+/// Hooks that record which tasks have terminated, and had their last hook called.
+fn record_last_polls() -> (Hooks, Arc<Mutex<BTreeSet<TaskKey>>>) {
     let key = |id: tokio::task::Id| TaskKey::Spawned(id.to_string().parse().unwrap());
     let ended = Arc::new(Mutex::new(BTreeSet::new()));
     let over = Arc::new(Mutex::new(BTreeSet::new()));
@@ -259,14 +259,15 @@ fn tell_whose_last_poll_is_over() -> (Hooks, Arc<Mutex<BTreeSet<TaskKey>>>) {
     (hooks, over)
 }
 
-/// Full, it records nothing until it is drained: who ended meanwhile is not said to live on, who was
-/// spawned has a location, and nobody is accused of a poll whose end was not seen.
+/// While it is full nothing is recorded until a drain: a task that terminated meanwhile is not
+/// reported as alive, a spawned one has a location, and no verdict is based on a poll whose end was
+/// not recorded.
 #[test]
-fn what_went_on_while_it_was_full_is_not_made_up() {
+fn events_while_it_was_full_are_not_made_up() {
     let config =
         CollectorConfig { keep: Keep::First, max_events: 1000, ..CollectorConfig::default() };
     let mut builder = Builder::new_multi_thread();
-    let (hooks, over) = tell_whose_last_poll_is_over();
+    let (hooks, over) = record_last_polls();
     let builder_of_two = builder.worker_threads(2).enable_all();
     let collector = register_hooks_with(builder_of_two, config, hooks).unwrap();
     collector.start();
@@ -293,7 +294,7 @@ fn what_went_on_while_it_was_full_is_not_made_up() {
             (line!(), tokio::spawn(wait))
         };
         let early: Vec<_> = (0..100).map(|_| waits().1).collect();
-        // Its poll begins before it is full, and ends while it is.
+        // Its poll starts before the store is full, and ends after.
         let (end_poll, poll_ended) = std::sync::mpsc::channel::<()>();
         let (began, begun) = tokio::sync::oneshot::channel();
         let long = tokio::spawn(async move {
@@ -314,7 +315,7 @@ fn what_went_on_while_it_was_full_is_not_made_up() {
             task.abort();
             task.await.unwrap_err();
         }
-        // Who waits for a task is told of its end before the hooks are.
+        // A task that awaits another is woken before the hooks of its termination run.
         while !ended_keys.iter().all(|key| over.lock().unwrap().contains(key)) {
             yields(1).await;
         }
@@ -349,12 +350,12 @@ fn what_went_on_while_it_was_full_is_not_made_up() {
     runtime.shutdown_timeout(Duration::from_secs(10));
 }
 
-/// Which worker each poll of some tasks was on, as Tokio has it.
+/// The worker of each poll of some tasks, as reported by Tokio.
 type Truth = Arc<Mutex<BTreeMap<TaskKey, Vec<Option<u32>>>>>;
 
-/// Tasks of several polls each, which say which worker they are on.
-async fn tell_workers(truth: &Truth) {
-    let tell = |_| {
+/// Tasks of several polls each, which report the worker they are on.
+async fn report_workers(truth: &Truth) {
+    let report = |_| {
         let truth = Arc::clone(truth);
         tokio::spawn(async move {
             let key = TaskKey::Spawned(tokio::task::id().to_string().parse().unwrap());
@@ -366,12 +367,12 @@ async fn tell_workers(truth: &Truth) {
             // A poll without an entry, the last.
         })
     };
-    for task in (0..50).map(tell).collect::<Vec<_>>() {
+    for task in (0..50).map(report).collect::<Vec<_>>() {
         task.await.unwrap();
     }
 }
 
-/// How many polls are on another worker than they were.
+/// The polls that are recorded on another worker than they were on.
 fn on_wrong_workers(timeline: &Timeline, truth: &Truth) -> Vec<(TaskKey, Vec<Option<u32>>)> {
     let mut wrong = Vec::new();
     for (key, workers) in truth.lock().unwrap().iter() {
@@ -384,8 +385,8 @@ fn on_wrong_workers(timeline: &Timeline, truth: &Truth) -> Vec<(TaskKey, Vec<Opt
     wrong
 }
 
-/// While nothing is recorded, `block_in_place` gives workers to other threads, and the threads that had
-/// them to other workers.
+/// While nothing is recorded, `block_in_place` moves workers to other threads, and the threads that
+/// had them become other workers.
 fn workers_move_while(is_full: bool) {
     for round in 0..25 {
         let config = CollectorConfig {
@@ -399,10 +400,10 @@ fn workers_move_while(is_full: bool) {
         let runtime = builder.build().unwrap();
         let truth = Truth::default();
         runtime.block_on(async {
-            tell_workers(&Truth::default()).await;
+            report_workers(&Truth::default()).await;
             if is_full {
                 while collector.lost().refused_events == 0 {
-                    tell_workers(&Truth::default()).await;
+                    report_workers(&Truth::default()).await;
                 }
                 move_workers().await;
                 collector.drain_events();
@@ -411,7 +412,7 @@ fn workers_move_while(is_full: bool) {
                 move_workers().await;
                 collector.start();
             }
-            tell_workers(&truth).await;
+            report_workers(&truth).await;
         });
         drop(runtime);
         let wrong = on_wrong_workers(&collector.snapshot(), &truth);
@@ -434,18 +435,18 @@ async fn move_workers() {
 }
 
 #[test]
-fn workers_that_moved_while_it_was_stopped_are_who_they_are() {
+fn workers_that_moved_while_stopped_are_right() {
     workers_move_while(false);
 }
 
 #[test]
-fn workers_that_moved_while_it_was_full_are_who_they_are() {
+fn workers_that_moved_while_full_are_right() {
     workers_move_while(true);
 }
 
-/// Where tasks aren't recorded, no hook tells that a thread lost its worker.
+/// If tasks aren't recorded, no hook shows that a thread lost its worker.
 #[test]
-fn workers_that_move_are_who_they_are_without_tasks_too() {
+fn workers_that_move_are_right_without_tasks() {
     for round in 0..12 {
         let config =
             CollectorConfig { trace_target: TraceTarget::Workers, ..CollectorConfig::default() };
@@ -462,7 +463,7 @@ fn workers_that_move_are_who_they_are_without_tasks_too() {
         let runtime = builder.build().unwrap();
         runtime.block_on(async {
             for _ in 0..5 {
-                tell_workers(&Truth::default()).await;
+                report_workers(&Truth::default()).await;
                 move_workers().await;
             }
         });
@@ -477,13 +478,13 @@ fn workers_that_move_are_who_they_are_without_tasks_too() {
     }
 }
 
-/// Its poll began in a gap, in which it lost its worker: what is left of the poll is on none.
+/// Its poll started in a gap, in which it lost its worker: the rest of the poll is on none.
 #[test]
 fn a_poll_that_lost_its_worker_in_a_gap_is_on_none() {
     let (collector, runtime) = runtime(Builder::new_multi_thread());
     collector.start();
     let (key, kept) = runtime.block_on(async {
-        tell_workers(&Truth::default()).await;
+        report_workers(&Truth::default()).await;
         collector.stop();
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let (began, begun) = tokio::sync::oneshot::channel();
@@ -501,7 +502,7 @@ fn a_poll_that_lost_its_worker_in_a_gap_is_on_none() {
         });
         begun.await.unwrap();
         let kept_worker = begun_kept.await.unwrap();
-        // Until someone else is that worker.
+        // Until another thread is that worker.
         tokio::time::sleep(Duration::from_millis(20)).await;
         collector.start();
         drop((end, end_kept));

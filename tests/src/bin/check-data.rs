@@ -1,4 +1,4 @@
-//! Checks files of statemap data, pages (`.html`) and pictures (`.svg`) as strictly as the tests do:
+//! Checks statemap data, pages (`.html`) and pictures (`.svg`) as strictly as the tests do:
 //! `check-data FILE…`.
 
 use std::path::PathBuf;

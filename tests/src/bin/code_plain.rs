@@ -1,4 +1,4 @@
-//! `main` returns an `ExitCode`, as it is without us.
+//! `main` returns an `ExitCode`, under Tokio's attribute.
 
 use tests::programs::{run, way};
 

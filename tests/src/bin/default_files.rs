@@ -1,4 +1,4 @@
-//! A program that gives no key at all.
+//! A program without any key.
 
 #[tokio_statemap::main]
 async fn main() {

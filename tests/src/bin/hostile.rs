@@ -1,4 +1,4 @@
-//! A program in hostile surroundings, or hostile itself.
+//! A program in a hostile environment, or with hostile code.
 
 use tests::programs::{hostile, way};
 

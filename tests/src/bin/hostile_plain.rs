@@ -1,4 +1,4 @@
-//! The same program as it is without us.
+//! The same program under Tokio's attribute.
 
 use tests::programs::{hostile, way};
 

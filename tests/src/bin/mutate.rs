@@ -1,10 +1,10 @@
-//! Puts mutated statemap data through all that reads it: `check`, `check_ours`, `read`, the report, a
-//! window, the page and the SVG.
+//! Runs mutated statemap data through everything that reads it: `check`, `check_ours`, `read`, the
+//! report, a window, the page and the SVG.
 //!
 //! `mutate [--from NUMBER] [--count FILES] [--seconds SECONDS] [FILE…]`
 //!
-//! None may panic, take over 5 s of processor time or over 1 GB. What does is left in a file that is
-//! named; as an argument it is tried again, and so it is by its number. With `--seconds` it goes on until then.
+//! None may panic, or take over 5 s of CPU time or over 1 GB. A file that fails is kept and its
+//! path printed; it can be tried again by path or by number. `--seconds` sets how long to run.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io;
@@ -22,12 +22,12 @@ use tokio_statemap::statemap::cut;
 use tokio_statemap::statemap::read::{Statemap, read};
 use tokio_statemap::{html, svg};
 
-/// What one file may take, of processor time.
-const MOST_TIME: Duration = Duration::from_secs(5);
-/// What one file may take, in bytes.
-const MOST_MEMORY: usize = 1_000_000_000;
+/// The limit of CPU time per file.
+const MAX_TIME: Duration = Duration::from_secs(5);
+/// The limit of memory per file, in bytes.
+const MAX_MEMORY: usize = 1_000_000_000;
 
-/// Counts what is allocated.
+/// Counts allocated bytes.
 struct Counting;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
@@ -52,7 +52,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// How far each file came.
+/// How many files reached each stage.
 #[derive(Debug, Default)]
 struct Counts {
     files: u64,
@@ -99,7 +99,7 @@ fn main() -> ExitCode {
                 break;
             }
             let (file, mut random) = seeds.file(number);
-            // A number says what becomes of both.
+            // The number determines both.
             let other = random.is(2).then(|| seeds.whole(!number));
             watched.run(number, &file, || {
                 put_through(&file, other.as_deref(), &mut random, &mut counts);
@@ -114,7 +114,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// All that may become of a file, alone or beside another one.
+/// All operations on a file, alone or together with another one.
 fn put_through(file: &[u8], other: Option<&[u8]>, random: &mut Random, counts: &mut Counts) {
     counts.files += 1;
     counts.checked += u64::from(check(file).is_ok());
@@ -122,8 +122,8 @@ fn put_through(file: &[u8], other: Option<&[u8]>, random: &mut Random, counts: &
     let statemap = match read(file) {
         Ok(statemap) => statemap,
         Err(error) => {
-            let told = error.to_string();
-            assert!(told.len() < 4_000 && !told.contains('\n'), "{told}");
+            let problem = error.to_string();
+            assert!(problem.len() < 4_000 && !problem.contains('\n'), "{problem}");
             return;
         }
     };
@@ -150,7 +150,7 @@ fn draw(files: &[Statemap], random: &mut Random) {
     let picture = Picture::of_data(files);
     html::write(&picture, io::sink()).expect("nothing fails to take it");
     let mut options = svg::Options::default();
-    // What is drawn large takes the most time by far.
+    // Large pictures take by far the most time.
     options.max_bytes = [0, 41, 1_000, 60_000, 60_000, 60_000, 60_000, 4_000_000][random.below(8)];
     let mut drawn = Vec::new();
     match svg::write_with(&picture, &options, &mut drawn) {
@@ -159,11 +159,11 @@ fn draw(files: &[Statemap], random: &mut Random) {
     }
 }
 
-/// What is tried, and what it took.
+/// Watches the limits of an operation.
 struct Watched {
-    /// The process's time at which the file began, in ns, + 1; 0: there is none.
+    /// The CPU time at which the operation began, in ns, + 1; 0 if there is none.
     began_ns: Arc<AtomicU64>,
-    /// Where the file is while it is tried: it is still there if the process is ended by it.
+    /// Holds the current file, and still does if the process is killed by it.
     path: PathBuf,
     longest_ns: AtomicU64,
     largest: AtomicUsize,
@@ -174,14 +174,14 @@ impl Watched {
         let path = std::env::temp_dir().join(format!("mutated-{}.json", std::process::id()));
         let began_ns = Arc::new(AtomicU64::new(0));
         let (began, at) = (Arc::clone(&began_ns), path.clone());
-        // What never ends is ended here.
+        // Ends an operation that doesn't end itself.
         std::thread::spawn(move || {
             loop {
                 std::thread::sleep(Duration::from_millis(200));
                 let began_ns = began.load(Ordering::Relaxed);
                 let took_ns = time_ns().saturating_sub(began_ns.saturating_sub(1));
-                let is_too_long = began_ns > 0 && took_ns > MOST_TIME.as_nanos() as u64;
-                if is_too_long || PEAK.load(Ordering::Relaxed) > MOST_MEMORY {
+                let is_too_long = began_ns > 0 && took_ns > MAX_TIME.as_nanos() as u64;
+                if is_too_long || PEAK.load(Ordering::Relaxed) > MAX_MEMORY {
                     eprintln!("FAILED: {}: it takes too long, or too much", at.display());
                     exit(1);
                 }
@@ -202,7 +202,7 @@ impl Watched {
         self.longest_ns.fetch_max(took_ns, Ordering::Relaxed);
         self.largest.fetch_max(memory, Ordering::Relaxed);
         match done {
-            Ok(done) if took_ns <= MOST_TIME.as_nanos() as u64 && memory <= MOST_MEMORY => {
+            Ok(done) if took_ns <= MAX_TIME.as_nanos() as u64 && memory <= MAX_MEMORY => {
                 let _ = std::fs::remove_file(&self.path);
                 done
             }
@@ -225,7 +225,7 @@ impl std::fmt::Display for Watched {
     }
 }
 
-/// The processor time of this process, in ns: what others take isn't the file's.
+/// The CPU time of this process, in ns, so that other processes don't count.
 fn time_ns() -> u64 {
     static STARTED: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     let started = STARTED.get_or_init(Instant::now);

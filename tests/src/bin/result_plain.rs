@@ -1,4 +1,4 @@
-//! `main` returns a `Result`, as it is without us.
+//! `main` returns a `Result`, under Tokio's attribute.
 
 use tests::programs::{run, way};
 

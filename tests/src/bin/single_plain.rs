@@ -1,4 +1,4 @@
-//! `main` returns nothing, one thread, as it is without us.
+//! `main` returns nothing, one thread, under Tokio's attribute.
 
 use tests::programs::{run, way};
 

@@ -1,4 +1,4 @@
-//! Functions with the attribute, called more than once.
+//! Functions under the attribute that are called more than once.
 
 use std::thread;
 
@@ -21,7 +21,7 @@ async fn with_the_same_path() {}
 async fn with_a_link_to_it() {}
 
 #[tokio_statemap::main(flavor = "current_thread", svg = "side.svg")]
-async fn side_by_side() {}
+async fn in_parallel() {}
 
 #[tokio_statemap::main(flavor = "current_thread", workers = "/dev/stdout", report = "/dev/null")]
 async fn with_a_stream() {}
@@ -33,8 +33,8 @@ fn main() {
     with_the_same_path();
     with_a_link_to_it();
     thread::scope(|scope| {
-        scope.spawn(side_by_side);
-        scope.spawn(side_by_side);
+        scope.spawn(in_parallel);
+        scope.spawn(in_parallel);
     });
     with_a_stream();
     with_a_stream();

@@ -1,4 +1,4 @@
-//! `main` returns nothing, two workers, as it is without us.
+//! `main` returns nothing, two workers, under Tokio's attribute.
 
 use tests::programs::{run, way};
 

@@ -1,8 +1,8 @@
-//! What may happen to a file.
+//! The mutations of a file.
 
 use super::{Random, Seeds};
 
-/// Numbers at which something may overflow, or that are none.
+/// Numbers that may overflow something, or are invalid.
 const NUMBERS: [&str; 22] = [
     "0",
     "1",
@@ -28,7 +28,7 @@ const NUMBERS: [&str; 22] = [
     "null",
 ];
 
-/// Text that ends, hides, turns or escapes what stands around it.
+/// Text that ends, hides, reverses or escapes what surrounds it.
 const TEXTS: [&str; 18] = [
     "",
     "é",
@@ -50,7 +50,7 @@ const TEXTS: [&str; 18] = [
     "main",
 ];
 
-/// What keys and names there are.
+/// Keys and names of the format.
 const NAMES: [&str; 18] = [
     "time",
     "entity",
@@ -72,7 +72,7 @@ const NAMES: [&str; 18] = [
     "Worker",
 ];
 
-/// Does one thing to `file`.
+/// Applies one mutation to `file`.
 pub(super) fn edit(random: &mut Random, file: &mut Vec<u8>, seeds: &Seeds) {
     match random.below(21) {
         0 => flip(random, file),
@@ -95,7 +95,7 @@ pub(super) fn edit(random: &mut Random, file: &mut Vec<u8>, seeds: &Seeds) {
         9 => lines(random, file),
         10 => nest(random, file),
         11 | 15 => many(random, file),
-        // What is still in order afterwards is read to its end.
+        // The rest of the file is then still read to its end.
         12 | 16..=19 => far(random, file),
         13 => file.extend(seeds.any(random)),
         _ => record(random, file),
@@ -111,7 +111,7 @@ fn flip(random: &mut Random, file: &mut [u8]) {
     }
 }
 
-/// Replaces a short stretch by these bytes.
+/// Replaces a short range by these bytes.
 fn splice(random: &mut Random, file: &mut Vec<u8>, with: &[u8]) {
     let from = random.below(file.len() + 1);
     let longest = if random.is(4) { 200 } else { 3 };
@@ -119,7 +119,7 @@ fn splice(random: &mut Random, file: &mut Vec<u8>, with: &[u8]) {
     file.splice(from..to, with.iter().copied());
 }
 
-/// The stretches of digits.
+/// The ranges of digits.
 fn numbers(file: &[u8]) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     for (at, _) in file.iter().enumerate().filter(|(_, byte)| byte.is_ascii_digit()) {
@@ -136,13 +136,13 @@ fn number(random: &mut Random, file: &mut Vec<u8>) {
     if found.is_empty() {
         return;
     }
-    // Those of the metadata are few, and matter most.
+    // Those of the metadata are few, but matter most.
     let among = if random.is(3) { found.len().min(12) } else { found.len() };
     let (from, to) = found[random.below(among)];
     file.splice(from..to, random.pick(&NUMBERS).bytes());
 }
 
-/// The same number for all that are equal: a state, a time, a task.
+/// Replaces all occurrences of a number: a state, a time, a task.
 fn all_numbers(random: &mut Random, file: &mut Vec<u8>) {
     let found = numbers(file);
     if found.is_empty() {
@@ -154,12 +154,12 @@ fn all_numbers(random: &mut Random, file: &mut Vec<u8>) {
     *file = replaced(file, &same.collect::<Vec<_>>(), new);
 }
 
-/// The file with other text in the place of some stretches.
+/// The file with the ranges replaced by `with`.
 fn replaced(file: &[u8], stretches: &[(usize, usize)], with: &str) -> Vec<u8> {
     let mut replaced = Vec::with_capacity(file.len() + stretches.len() * with.len());
     let mut behind = 0;
     for &(from, to) in stretches {
-        // What is part of the one before is gone already.
+        // Overlaps the one before.
         if from >= behind {
             replaced.extend(&file[behind..from]);
             replaced.extend(with.bytes());
@@ -170,7 +170,7 @@ fn replaced(file: &[u8], stretches: &[(usize, usize)], with: &str) -> Vec<u8> {
     replaced
 }
 
-/// Another key or name for one or all that are equal.
+/// Replaces one or all occurrences of a key or name.
 fn name(random: &mut Random, file: &mut Vec<u8>) {
     let (old, new) = (random.pick(&NAMES), random.pick(&NAMES));
     let found: Vec<usize> =
@@ -186,7 +186,7 @@ fn name(random: &mut Random, file: &mut Vec<u8>) {
     *file = replaced(file, &stretches, new);
 }
 
-/// Text behind a quote.
+/// Inserts text after a quote.
 fn text(random: &mut Random, file: &mut Vec<u8>) {
     let quotes: Vec<usize> = (0..file.len()).filter(|&at| file[at] == b'"').collect();
     if quotes.is_empty() {
@@ -197,7 +197,7 @@ fn text(random: &mut Random, file: &mut Vec<u8>) {
     file.splice(at..at, random.pick(&TEXTS).repeat(times).into_bytes());
 }
 
-/// Lines are lost, come twice, or in another order.
+/// Removes, repeats or swaps lines.
 fn lines(random: &mut Random, file: &mut Vec<u8>) {
     let mut lines: Vec<Vec<u8>> = file.split_inclusive(|&b| b == b'\n').map(Vec::from).collect();
     if lines.is_empty() {
@@ -215,7 +215,7 @@ fn lines(random: &mut Random, file: &mut Vec<u8>) {
     *file = lines.concat();
 }
 
-/// Something deep within something.
+/// Inserts deeply nested JSON.
 fn nest(random: &mut Random, file: &mut Vec<u8>) {
     let depth = [10, 127, 128, 5_000, 200_000][random.below(5)];
     let (open, close) =
@@ -228,7 +228,7 @@ fn nest(random: &mut Random, file: &mut Vec<u8>) {
     file.splice(at..at, text.into_bytes());
 }
 
-/// A file's own kind of record, very often: entities, tags, descriptions, events.
+/// Adds many records of a kind that the file has: entities, tags, descriptions, events.
 fn many(random: &mut Random, file: &mut Vec<u8>) {
     let count = [10, 300, 3_000][random.below(3)];
     let step = random.any() >> random.below(64);
@@ -252,7 +252,7 @@ fn many(random: &mut Random, file: &mut Vec<u8>) {
     }
 }
 
-/// All times from some point on are much later.
+/// Moves all times after some point far into the future.
 fn far(random: &mut Random, file: &mut Vec<u8>) {
     let begin = b"\"time\":\"";
     let offset = match random.is(2) {
@@ -270,7 +270,7 @@ fn far(random: &mut Random, file: &mut Vec<u8>) {
         let text = String::from_utf8_lossy(&rest[at..at + digits]).into_owned();
         let time = text.parse::<u64>().ok().filter(|_| file.len() - rest.len() >= from);
         let later = time.and_then(|time| time.checked_mul(factor)?.checked_add(offset));
-        // At the very end some room is left for the next.
+        // At the very end, with some room for the next.
         let later = later.map_or(text, |later| later.to_string());
         out.extend(later.into_bytes());
         rest = &rest[at + digits..];
@@ -279,7 +279,7 @@ fn far(random: &mut Random, file: &mut Vec<u8>) {
     *file = out;
 }
 
-/// A record that isn't of the file.
+/// Inserts a record of another file.
 fn record(random: &mut Random, file: &mut Vec<u8>) {
     let mut fields = Vec::new();
     for _ in 0..=random.below(5) {

@@ -1,4 +1,4 @@
-//! Files that are as they should be, or nearly.
+//! Files that are valid, or nearly so.
 
 use std::fmt::Write;
 
@@ -7,8 +7,8 @@ use tokio_statemap::statemap::{Labels, write_tasks, write_workers};
 use super::Random;
 use crate::planted;
 
-/// As the format is described: metadata over many lines, white space, tags that are defined before
-/// and after they are used, twice, with more said of them, or not at all.
+/// As in the format's description: metadata over many lines, white space, tags that are defined
+/// before and after their use, twice, with further members, or not at all.
 const CPUS: &str = r##"{
     "start": [ 1544138397, 322335842 ], "title": "CPU activity", "host": "db-1", "entityKind": "CPU",
     "states": {
@@ -31,7 +31,7 @@ const CPUS: &str = r##"{
 { "time": "173279", "entity": "2", "state": 2 }
 "##;
 
-/// Files to begin with.
+/// The files to mutate.
 #[derive(Debug)]
 pub struct Seeds(Vec<Vec<u8>>);
 
@@ -42,7 +42,7 @@ impl Default for Seeds {
 }
 
 impl Seeds {
-    /// Some of this crate's own data, of small runs, and some of others'.
+    /// This crate's own data of small runs, and data of other programs.
     pub fn new() -> Self {
         let mut seeds = vec![
             CPUS.into(),
@@ -65,7 +65,7 @@ impl Seeds {
         Self(seeds)
     }
 
-    /// One of them, or one that is made up.
+    /// One of them, or a generated one.
     pub(super) fn any(&self, random: &mut Random) -> Vec<u8> {
         match random.is(4) {
             true => made_up(random).into_bytes(),
@@ -74,15 +74,14 @@ impl Seeds {
     }
 }
 
-/// The data of each run alike: the start is when this process asked for it.
+/// Sets a fixed start time, so that the data of each run is the same.
 fn begin_at_a_known_time(data: Vec<u8>) -> Vec<u8> {
     let text = String::from_utf8(data).expect("what is written is UTF-8");
     let (_, rest) = text.split_once(']').expect("the start is a list");
     format!("{{\"start\":[1544138397,322335842]{rest}").into_bytes()
 }
 
-/// A file that keeps the rules, with as many states, tags and entities as chance has it, and times of
-/// any size.
+/// A valid file with a random number of states, tags and entities, and times of any size.
 fn made_up(random: &mut Random) -> String {
     let states = [1, 2, 5, 300][random.below(4)];
     let names: Vec<_> =
@@ -97,7 +96,7 @@ fn made_up(random: &mut Random) -> String {
     );
     let entities = [1, 4, 60][random.below(3)];
     let mut times = vec![None::<u64>; entities];
-    // From a few ns to half of all that there are.
+    // From a few ns to half of the range.
     let pause = random.below(63);
     for _ in 0..random.below(300) {
         let entity = random.below(entities);

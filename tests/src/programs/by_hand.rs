@@ -1,4 +1,4 @@
-//! Runtimes that are built by hand.
+//! Runtimes that are built without the attribute.
 
 use std::fs;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio_statemap::{Collector, CollectorConfig, TraceTarget, register_hooks};
 
-/// What is recorded: all that can be.
+/// Records everything.
 fn config() -> CollectorConfig {
     let trace_target = match cfg!(tokio_unstable) {
         true => TraceTarget::Both,
@@ -17,7 +17,7 @@ fn config() -> CollectorConfig {
     CollectorConfig { trace_target, ..Default::default() }
 }
 
-/// Hooks in `builder`, and recording, if it is to be observed.
+/// Installs hooks in `builder` and starts recording, if `is_observed`.
 fn observe(builder: &mut Builder, is_observed: bool) -> Option<Arc<Collector>> {
     is_observed.then(|| {
         let collector = register_hooks(builder, config()).unwrap();
@@ -46,7 +46,7 @@ fn write(collector: Option<Arc<Collector>>) {
     }
 }
 
-/// Shuts a runtime down that has stuck tasks, by `shutdown`.
+/// Shuts down a runtime that has stuck tasks, by `shutdown`.
 pub fn shut_down(is_observed: bool, shutdown: impl FnOnce(Runtime)) {
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(2).enable_all();
@@ -67,7 +67,7 @@ pub fn shut_down(is_observed: bool, shutdown: impl FnOnce(Runtime)) {
         started.recv().await.unwrap();
     });
     shutdown(runtime);
-    // The stuck ones run on.
+    // The stuck tasks continue.
     write(collector);
     println!("the last line");
 }
@@ -76,8 +76,8 @@ thread_local! {
     static KEPT: std::cell::RefCell<Option<Runtime>> = const { std::cell::RefCell::new(None) };
 }
 
-/// Drops a runtime in the destructor of a thread-local value, which is made before the first hook
-/// runs on that thread or after it.
+/// Drops a runtime in the destructor of a thread-local value that is initialised before or after
+/// the first hook runs on that thread.
 pub fn drop_in_thread_local(is_observed: bool, is_first: bool, is_multi: bool) {
     let mut builder = match is_multi {
         true => Builder::new_multi_thread(),

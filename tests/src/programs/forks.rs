@@ -1,6 +1,6 @@
 //! Forks. The parent waits for the child, so that what they print has an order.
 
-/// Forks; the child goes the way `child`.
+/// Forks; the child runs the variant `child`.
 pub async fn run(child: &str) {
     // SAFETY: the child of a process with several threads is in for a surprise where it takes a
     // lock that another thread held; here the others are idle.

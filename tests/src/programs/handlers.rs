@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// The last signal that [`set`]'s handler was called for.
+/// The last signal that the handler of [`set`] was called for.
 static LAST: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn handler(signal: i32) {
@@ -26,11 +26,11 @@ pub fn send(signal: i32) {
     unsafe { libc::kill(libc::getpid(), signal) };
 }
 
-/// Waits for a signal in the way `which`.
+/// Waits for a signal in the variant `which`.
 pub async fn run(which: &str) {
     match which {
         "tokio" => {
-            // As `tokio::signal::ctrl_c`, but known to listen before it is said.
+            // As `tokio::signal::ctrl_c`, but known to be registered before the line is printed.
             let mut interrupts = signal(SignalKind::interrupt()).unwrap();
             println!("ready");
             interrupts.recv().await;
@@ -44,7 +44,7 @@ pub async fn run(which: &str) {
                 println!("{count}");
             }
         }
-        // Tokio's handler stays when nobody listens any more: the program survives.
+        // Tokio's handler stays installed after the last listener is dropped: the program survives.
         "tokio_dropped" => {
             let mut interrupts = signal(SignalKind::interrupt()).unwrap();
             send(libc::SIGINT);
@@ -53,17 +53,17 @@ pub async fn run(which: &str) {
             send(libc::SIGINT);
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        // An abort that the program survives: its handler chains to the one before.
+        // An abort that the program survives: its handler calls the previous one.
         "abort" => {
             let mut aborts = signal(SignalKind::from_raw(libc::SIGABRT)).unwrap();
             send(libc::SIGABRT);
             aborts.recv().await;
             println!("survived");
         }
-        // Nobody handles it, and the program ends by itself before it can be dealt with. Who has sent it
-        // would see none of that.
+        // Without a handler, and the program ends by itself before the signal is handled, which its
+        // sender doesn't observe.
         "none" => thread::spawn(|| send(libc::SIGINT)).join().unwrap(),
-        // The handler is taken out and put back by a program that keeps nothing but its address.
+        // A program that saves nothing but the handler's address removes and restores it.
         "restored" => {
             // SAFETY: what is set is what was set before.
             unsafe {
@@ -77,15 +77,15 @@ pub async fn run(which: &str) {
             set();
             wait().await;
         }
-        // The handler is there before `main`.
+        // The handler is set before `main`.
         "before" => wait().await,
-        // SIGINT and SIGHUP are ignored, as after `nohup`.
+        // SIGINT and SIGHUP are ignored, as under `nohup`.
         "ignored" => {
             send(libc::SIGINT);
             send(libc::SIGHUP);
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        // A handler for one signal, none for another.
+        // A handler for one signal, but none for another.
         "other" => {
             set();
             wait().await;
@@ -104,7 +104,7 @@ async fn wait() {
     println!("handled");
 }
 
-/// Blocks SIGTERM in this thread and those that it starts, and waits for it on one.
+/// Blocks SIGTERM in this thread and those that it starts, and waits for it with `sigwait` on one.
 pub fn sigwait() -> thread::JoinHandle<i32> {
     // SAFETY: the set is initialised before it is used, and lives through the calls.
     unsafe {

@@ -1,4 +1,4 @@
-//! What a program may do to us, and its surroundings to both.
+//! Hostile programs, and programs in a hostile environment.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::PathBuf;
@@ -8,12 +8,12 @@ use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio_statemap::Hooks;
 
-/// The path that the variable `name` holds, else `default` in the working folder.
+/// The path in the variable `name`, or else `default` in the working directory.
 pub fn path(name: &str, default: &str) -> PathBuf {
     std::env::var_os(name).unwrap_or(default.into()).into()
 }
 
-/// Counts the bytes that are allocated.
+/// Counts allocated bytes.
 #[derive(Debug)]
 pub struct Counting;
 
@@ -38,8 +38,8 @@ static THREADS: AtomicUsize = AtomicUsize::new(0);
 static STOPPED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Dropped as its thread ends. The stop hook would be too early: there Tokio's thread waits for
-    /// the one that ended before it, and on a busy machine thousands do.
+    /// Dropped when its thread ends. The stop hook would be too early: after it Tokio's thread
+    /// waits for the one that ended before it, and on a busy machine thousands do.
     static ENDS: Ends = const { Ends };
 }
 
@@ -73,7 +73,7 @@ pub fn hooks() -> Hooks {
     }
 }
 
-/// Each hook panics whenever it is called.
+/// Hooks that panic whenever they are called.
 fn panicking(hooks: Hooks) -> Hooks {
     let hooks = hooks
         .on_thread_start(|| panic!("on_thread_start"))
@@ -126,13 +126,13 @@ pub async fn run(way: &str) {
             let until = |count| async move {
                 while THREADS.load(Ordering::Relaxed) < count {
                     tokio::task::spawn_blocking(|| {}).await.unwrap();
-                    // On a busy machine, threads may take longer to end than to start: it is
-                    // their number over time that must cost nothing, not that at a time.
+                    // On a busy machine threads may take longer to end than to start: their number
+                    // over time must cost nothing, not that at one time.
                     while THREADS.load(Ordering::Relaxed) - STOPPED.load(Ordering::Relaxed) > 8 {
                         std::thread::yield_now();
                     }
                 }
-                // The last ones end.
+                // Wait for the last ones to end.
                 tokio::time::sleep(50 * MS).await;
                 ALLOCATED_BYTES.load(Ordering::Relaxed)
             };

@@ -1,14 +1,14 @@
-//! Calls that a signal interrupts, and that fail then in spite of SA_RESTART.
+//! System calls that a signal interrupts, and that then fail in spite of SA_RESTART.
 
 use std::os::unix::thread::JoinHandleExt;
 use std::ptr::null_mut;
 use std::thread;
 use std::time::Duration;
 
-/// Those that need nobody else to send the signal.
+/// Those that send the signal themselves.
 const OF_ITSELF: [&str; 2] = ["raise", "kill"];
 
-/// Calls `call`, and says so if it comes to an end.
+/// Calls `call`, and prints a line if it returns.
 pub async fn run(call: &str) {
     match call.strip_prefix("thread_") {
         None if OF_ITSELF.contains(&call) => interrupted(call),
@@ -20,7 +20,7 @@ pub async fn run(call: &str) {
             });
             interrupted(call);
         }
-        // On a thread that isn't the first that the system would choose, and that alone is sent it.
+        // On a thread that the system wouldn't choose first, and that is sent the signal directly.
         Some(call) => {
             let call = call.to_owned();
             let (sends_id, id) = std::sync::mpsc::channel();
@@ -39,7 +39,7 @@ pub async fn run(call: &str) {
 fn interrupted(call: &str) {
     let result = call_it(call);
     println!("{call} is over: {result}");
-    // Again, as the program would go on until it ends.
+    // Again, as the program continues until it ends.
     call_it(call);
     println!("once more");
 }
@@ -91,13 +91,13 @@ fn thread_id() -> i32 {
     unsafe { libc::gettid() }
 }
 
-/// Until the thread waits for something.
+/// Waits until the thread is blocked in a call.
 fn wait_until_asleep(id: i32) {
     let is_asleep = || {
         let stat = std::fs::read_to_string(format!("/proc/self/task/{id}/stat")).unwrap();
         stat.rsplit_once(") ").unwrap().1.starts_with('S')
     };
-    // It may have been something else at first.
+    // It may have been in another call at first.
     for _ in 0..10 {
         while !is_asleep() {
             thread::sleep(Duration::from_millis(1));

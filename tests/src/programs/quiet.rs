@@ -1,4 +1,4 @@
-//! Programs that print nothing: what their stdout and stderr are is up to the test.
+//! Programs that print nothing: their stdout and stderr are set by the test.
 
 use std::future::pending;
 use std::io::{Write, stderr};
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-/// The path that the variable `name` holds, else the file `default` of this run.
+/// The path in the variable `name`, or else the file `default` of this run.
 pub fn path(name: &str, default: &str) -> PathBuf {
     std::env::var_os(name).map_or_else(|| super::out(default), PathBuf::from)
 }
@@ -26,7 +26,7 @@ pub async fn run(way: &str) {
             is_ready();
             pending().await
         }
-        // In the allocator, in hooks and in calls that can be interrupted, on all threads.
+        // In the allocator, in hooks and in interruptible calls, on all threads.
         "busy" | "busy_kills" => {
             for _ in 0..2 {
                 thread::spawn(allocate);
@@ -47,7 +47,7 @@ pub async fn run(way: &str) {
                 thread::sleep(Duration::from_micros(10));
             }
         }
-        // A thread of the program's is in the middle of printing.
+        // A thread of the program's is printing.
         "prints" => {
             thread::spawn(|| {
                 let mut stderr = stderr().lock();
@@ -58,7 +58,7 @@ pub async fn run(way: &str) {
             });
             pending().await
         }
-        // It has stderr for itself.
+        // It holds the lock of stderr.
         "locks" => {
             let _stderr = stderr().lock();
             is_ready();
@@ -68,7 +68,7 @@ pub async fn run(way: &str) {
     }
 }
 
-/// Sends this very thread a signal from another.
+/// Sends this thread a signal from another one.
 fn kill_this_thread_soon() {
     // SAFETY: the thread that is sent the signal is there for as long as the process.
     let thread = unsafe { libc::pthread_self() } as usize;
@@ -90,7 +90,7 @@ fn allocate_once(most_bytes: usize) {
     std::hint::black_box(sizes.map(Vec::<u8>::with_capacity));
 }
 
-/// The test sees a file.
+/// Creates a file that the test waits for.
 fn is_ready() {
     std::fs::write(super::out("ready"), "").unwrap();
 }

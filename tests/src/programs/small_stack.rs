@@ -8,12 +8,12 @@ use tokio::runtime::Builder;
 use tokio::task::yield_now;
 use tokio_statemap::{CollectorConfig, register_hooks};
 
-/// Runs a program on threads with so much stack, recorded with chunks that are full and events that are
-/// dropped all the time, or not recorded.
+/// Runs a program on threads with this stack size, recorded with full chunks and evictions all the
+/// time, or not recorded.
 ///
 /// # Panics
 ///
-/// If there can be no such runtime.
+/// If such a runtime can't be built.
 pub fn run(is_observed: bool, stack_bytes: usize) {
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(2).enable_all().thread_stack_size(stack_bytes);
@@ -24,8 +24,8 @@ pub fn run(is_observed: bool, stack_bytes: usize) {
         register_hooks(&mut builder, config).unwrap()
     });
     for window in 0..3 {
-        // The first runtime is late, the others are recorded from their start to some time before
-        // their end.
+        // The first runtime is started late; the others are recorded from their start until some
+        // time before their end.
         if let Some(collector) = collector.as_ref().filter(|_| window > 0) {
             collector.start();
         }
@@ -54,7 +54,7 @@ async fn work() {
     }
 }
 
-/// Tasks that come and go, and tasks that stay.
+/// Short-lived tasks, and tasks that stay.
 async fn spawns(n: usize) {
     for _ in 0..n {
         tokio::spawn(pending::<()>());

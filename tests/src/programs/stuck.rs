@@ -1,4 +1,4 @@
-//! What never ends by itself.
+//! Programs that never end by themselves.
 
 use std::future::pending;
 use std::thread;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Gets stuck.
+/// Blocks forever.
 pub async fn run(how: &str) {
     match how {
         "main" => {
@@ -35,7 +35,7 @@ pub async fn run(how: &str) {
             println!("ready");
             pending().await
         }
-        // The runtime waits for it as it shuts down.
+        // The runtime waits for it on shutdown.
         "blocking" => {
             let (starts, started) = tokio::sync::oneshot::channel();
             tokio::task::spawn_blocking(move || {
@@ -60,7 +60,7 @@ fn spin() -> ! {
     }
 }
 
-/// Dropped as the runtime shuts down.
+/// Dropped when the runtime shuts down.
 #[derive(Debug)]
 struct SaysReady;
 

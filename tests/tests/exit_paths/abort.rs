@@ -1,6 +1,6 @@
-//! `panic = "abort"`: nothing is unwound, the panic hook is the last to be called.
+//! `panic = "abort"`: nothing is unwound, the panic hook runs last.
 //!
-//! Cargo builds what belongs to tests for unwinding, so the programs are built once more.
+//! Cargo builds the binaries of a test package with unwinding, so the programs are built again.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use crate::pair::{Observed, Pair};
 
-/// Where the aborting programs are.
+/// The folder of the aborting programs.
 fn programs() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {

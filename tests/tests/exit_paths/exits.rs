@@ -16,7 +16,7 @@ fn main_returns() {
 }
 
 #[test]
-fn much_is_written_side_by_side() {
+fn many_events_are_written_in_parallel() {
     let observed = pair!("unit", "many_events").compare();
     assert_eq!(observed.ended.status.code(), Some(0));
     if cfg!(tokio_unstable) {

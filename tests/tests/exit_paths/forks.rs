@@ -1,4 +1,4 @@
-//! Forks: the child ends as it would without us, and leaves its parent's files alone.
+//! Forks: the child ends as it would without this crate, and leaves its parent's files alone.
 
 use crate::pair::pair;
 
@@ -17,9 +17,9 @@ fn fork() {
     ] {
         let observed = pair.compare();
         assert_eq!(observed.ended.status.code(), Some(0));
-        let says = format!("the child's status: {status}\nthe last line\n");
-        assert!(observed.ended.stdout.ends_with(&says), "{}", observed.ended.stdout);
-        // It was recorded by the parent, after the child ended.
+        let expected = format!("the child's status: {status}\nthe last line\n");
+        assert!(observed.ended.stdout.ends_with(&expected), "{}", observed.ended.stdout);
+        // Recorded by the parent, after the child ended.
         if cfg!(tokio_unstable) {
             assert_eq!(observed.tasks.entries("main", "completed"), 1);
         }

@@ -1,4 +1,5 @@
-//! Calls that a deadly signal interrupts: the program doesn't see them fail, it dies in them.
+//! Calls that a fatal signal interrupts: the program doesn't observe their failure, it dies in
+//! them.
 
 use std::os::unix::process::ExitStatusExt;
 
@@ -18,7 +19,7 @@ const CALLS: [&str; 10] = [
     "semop",
 ];
 
-/// The same program under both flavors, on the way `interrupted_{way}`.
+/// The same program under both flavors, in the variant `interrupted_{way}`.
 fn pairs(way: &str) -> [Pair; 2] {
     let way = &*format!("interrupted_{way}");
     let of = |observed, plain, name| Pair::of(observed, plain, &format!("{name}-{way}"), way);
@@ -58,7 +59,7 @@ fn the_program_dies_of_its_own_hand() {
     });
 }
 
-/// Wherever the signal finds it: it may have what the writing needs.
+/// Wherever the signal interrupts it: the thread may hold what the writing needs.
 #[test]
 fn a_busy_program_is_not_stuck() {
     let chunks: [(&str, &[i32]); 4] = [

@@ -1,4 +1,4 @@
-//! A program recorded, and the same program without us.
+//! A recorded program, and the same program under Tokio's attribute.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,18 +13,18 @@ pub(crate) struct Pair {
     observed: Command,
     plain: Command,
     folder: PathBuf,
-    /// The later runs in the process, by what is in their files' names.
+    /// The later runs in the process, by a part of their files' names.
     later: Option<&'static str>,
 }
 
-/// What came of the one that was recorded.
+/// The result of the recorded one.
 pub(crate) struct Observed {
     pub(crate) ended: Ended,
     pub(crate) tasks: Summary,
     pub(crate) workers: Summary,
 }
 
-/// The pair of binaries `$name` and `$name_plain`, on the way `$way`.
+/// The binaries `$name` and `$name_plain`, in the variant `$way`.
 macro_rules! pair {
     ($name:literal, $way:literal) => {
         crate::pair::Pair::of(
@@ -36,7 +36,7 @@ macro_rules! pair {
     };
 }
 
-/// The binary `either` in its two modes, on the way `$way`.
+/// The binary `either` in its two modes, in the variant `$way`.
 macro_rules! either {
     ($way:literal) => {
         crate::pair::Pair::in_modes(env!("CARGO_BIN_EXE_either"), $way)
@@ -72,19 +72,19 @@ impl Pair {
         self
     }
 
-    /// There is a later run in the process, whose files bear `name`: `tasks.2.json`.
+    /// Adds a later run in the process, whose files have `name` in theirs: `tasks.2.json`.
     pub(crate) fn with_later_run(mut self, name: &'static str) -> Self {
         self.later = Some(name);
         self
     }
 
-    /// Runs both to their end.
+    /// Runs both until they end.
     #[track_caller]
     pub(crate) fn compare(self) -> Observed {
         self.compare_when(|_| {})
     }
 
-    /// Sends both `signal` when they have printed `line`.
+    /// Sends both `signal` after they print `line`.
     #[track_caller]
     pub(crate) fn compare_signalled(self, line: &str, signal: i32) -> Observed {
         self.compare_when(|running| {
@@ -92,7 +92,7 @@ impl Pair {
         })
     }
 
-    /// Runs both, does `act` to them, and compares their ends. Then checks the files.
+    /// Runs both, calls `act` with each, and compares how they end. Then checks the files.
     #[track_caller]
     pub(crate) fn compare_when(mut self, act: impl Fn(&mut Running)) -> Observed {
         let run = |command: &mut Command| {
@@ -143,7 +143,7 @@ impl Observed {
         let page = pictures(folder);
         assert_eq!(page.rows("tasks"), self.tasks.entities.len() as u64);
         assert_eq!(page.rows("workers"), self.workers.entities.len() as u64);
-        // Nothing half written is left beside them.
+        // No temporary file is left.
         let names = names_in(folder);
         let expected =
             ["report.txt", "statemap.html", "statemap.svg", "tasks.json", "workers.json"];
@@ -153,7 +153,7 @@ impl Observed {
     }
 }
 
-/// The page in `folder`, complete, beside an SVG that is complete, too.
+/// The page in `folder`, complete, and an SVG that is complete, too.
 #[track_caller]
 pub(crate) fn pictures(folder: &Path) -> page::Page {
     let read = |name| fs::read(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -161,7 +161,7 @@ pub(crate) fn pictures(folder: &Path) -> page::Page {
     page::check(&read("statemap.html")).unwrap_or_else(|error| panic!("the page: {error}"))
 }
 
-/// A file that is complete and keeps all rules.
+/// A file that is complete and valid.
 #[track_caller]
 pub(crate) fn file(folder: &Path, name: &str) -> Summary {
     let path = folder.join(name);

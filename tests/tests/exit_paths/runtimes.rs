@@ -1,4 +1,4 @@
-//! Runtimes that are built by hand, and several runs in one process.
+//! Runtimes that are built without the attribute, and several runs in one process.
 
 use crate::pair::either;
 
@@ -34,7 +34,7 @@ fn the_runtime_is_dropped_in_a_thread_local_destructor() {
         let observed = pair.compare();
         assert_eq!(observed.ended.status.code(), Some(0));
         if cfg!(tokio_unstable) {
-            // `main`, and two tasks whose ends were seen.
+            // `main`, and two tasks whose ends were recorded.
             let tasks = &observed.tasks;
             assert_eq!(tasks.entities.len(), 3);
             for task in tasks.entities.keys() {

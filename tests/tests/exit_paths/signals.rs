@@ -1,4 +1,4 @@
-//! Signals: those that nobody handles, and those that are the program's.
+//! Signals without a handler, and signals that the program handles.
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 
@@ -27,7 +27,7 @@ fn sighup() {
 }
 
 #[test]
-fn what_is_stuck_can_be_ended_and_seen() {
+fn a_stuck_program_is_recorded_and_ended() {
     dies_of(pair!("unit", "stuck_main"), libc::SIGINT);
     dies_of(pair!("unit", "stuck_task"), libc::SIGTERM);
     dies_of(pair!("unit", "stuck_sleep"), libc::SIGTERM);
@@ -116,7 +116,7 @@ fn a_signal_after_the_run() {
     assert_eq!(observed.ended.status.signal(), Some(libc::SIGTERM));
 }
 
-/// `main` returns while the files are written for a signal: the program dies of the signal.
+/// `main` returns while the files are written for a signal: the signal ends the program.
 #[test]
 fn the_end_comes_second() {
     for count in 0..20 {

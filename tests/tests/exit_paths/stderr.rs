@@ -1,4 +1,4 @@
-//! Where the report goes to stderr, it comes after all that the program prints there.
+//! A report on stderr is printed after all that the program prints there.
 
 use std::os::unix::process::ExitStatusExt;
 
@@ -6,7 +6,8 @@ use tests::child::{Running, command, folder};
 
 use crate::pair::{file, pictures};
 
-/// The program `reports` on the way `way`: its status, and stderr up to the report's last line.
+/// Runs the program `reports` in the variant `way`; returns its status, and stderr up to the
+/// report's last line.
 fn report_of(way: &str, act: impl Fn(&mut Running)) -> (std::process::ExitStatus, String) {
     let name = format!("reports-{way}");
     let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/exit_paths"), &name);
@@ -27,7 +28,7 @@ fn report_of(way: &str, act: impl Fn(&mut Running)) -> (std::process::ExitStatus
 }
 
 #[test]
-fn it_is_there_on_each_way_out() {
+fn the_report_is_printed_on_every_exit_path() {
     let (status, _) = report_of("returns", |_| {});
     assert_eq!(status.code(), Some(0));
     let (status, text) = report_of("panic_main", |_| {});

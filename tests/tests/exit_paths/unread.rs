@@ -1,5 +1,5 @@
-//! Streams that nobody reads, or that are read too slowly: the program ends all the same, as it would
-//! without us, and whatever is no such stream is written.
+//! Streams that are not read, or too slowly: the program ends as it would without this crate, and
+//! all other outputs are written.
 
 use std::any::Any;
 use std::ffi::CString;
@@ -17,19 +17,19 @@ use std::time::Duration;
 
 use tests::child::{Ended, Running, command, folder};
 
-/// How long a program may take to end that waits for 10 s in all. Nothing is measured against it: it
-/// only tells waiting once from waiting anew for each write.
+/// The timeout for a program that waits for 10 s in all. It is not a measurement: it only tells
+/// waiting once from waiting again for each write.
 const PATIENCE: Duration = Duration::from_secs(45);
 const MS: Duration = Duration::from_millis(1);
 
 pub(crate) const FILES: [&str; 4] = ["tasks.json", "workers.json", "statemap.html", "statemap.svg"];
 
-/// One program that is to be run.
+/// A program to run.
 pub(crate) struct Case {
     folder: PathBuf,
     command: Command,
     signals: &'static [i32],
-    /// The file that is there when the second signal is to be sent.
+    /// The file that exists when the second signal is to be sent.
     last_file: &'static str,
 }
 
@@ -42,13 +42,13 @@ impl Case {
         Self { folder, command, signals, last_file: FILES[3] }
     }
 
-    /// Runs it to its end, and sends it the signals as soon as it is ready.
+    /// Runs it until it ends, and sends the signals as soon as it is ready.
     #[track_caller]
     pub(crate) fn ends(&mut self) -> Ended {
         let mut running = Running::start(&mut self.command);
         for (count, signal) in self.signals.iter().enumerate() {
             let sign = if count == 0 { "ready" } else { self.last_file };
-            // In vain if the program has ended: then its status says why.
+            // Fails if the program has ended; its status then tells why.
             for _ in 0..20_000 {
                 if self.folder.join(sign).exists() {
                     break;
@@ -60,7 +60,7 @@ impl Case {
         running.end_within(PATIENCE)
     }
 
-    /// That these files are complete, and no others there.
+    /// Asserts that exactly these files exist, and are complete.
     #[track_caller]
     pub(crate) fn leaves(&self, files: &[&str]) {
         for name in FILES {
@@ -81,7 +81,7 @@ impl Case {
     }
 }
 
-/// The ways out, and how each ends.
+/// The exit paths, and how each ends.
 fn ways() -> [(&'static str, &'static [i32], ExitStatus); 8] {
     let code = |code: i32| ExitStatus::from_raw(code << 8);
     let signal = ExitStatus::from_raw;
@@ -97,7 +97,7 @@ fn ways() -> [(&'static str, &'static [i32], ExitStatus); 8] {
     ]
 }
 
-/// Runs `case` for each, all at the same time: each waits, and does nothing else.
+/// Runs `case` for each item, in parallel: each mostly waits.
 #[track_caller]
 pub(crate) fn at_once<T: Send>(items: impl IntoIterator<Item = T>, case: impl Fn(T) + Sync) {
     let case = &case;
@@ -108,7 +108,7 @@ pub(crate) fn at_once<T: Send>(items: impl IntoIterator<Item = T>, case: impl Fn
     });
 }
 
-/// Writes until no more fits. What can't be shared with the program is set back.
+/// Writes until the stream is full. Flags that the program would share are restored.
 fn fill(mut stream: impl Write) {
     let lines = [b'.'; 4096];
     for size in [lines.len(), 1] {
@@ -129,7 +129,7 @@ fn set_nonblocking(file: &File, is_nonblocking: bool) {
     assert_eq!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags) }, 0);
 }
 
-/// Who would read a pipe that is full, and the other end.
+/// A full pipe: its reader, and the other end.
 fn full_pipe() -> (File, Stdio) {
     let mut ends = [0; 2];
     // SAFETY: there is room for both ends, which are nobody else's.
@@ -143,7 +143,7 @@ fn full_pipe() -> (File, Stdio) {
     (reader, Stdio::from(writer))
 }
 
-/// The same of a pair of sockets, as a supervisor gives them to its services.
+/// The same with a pair of sockets, as a supervisor gives them to its services.
 fn full_socket() -> (UnixStream, Stdio) {
     let (reader, writer) = UnixStream::pair().unwrap();
     writer.set_nonblocking(true).unwrap();
@@ -173,7 +173,7 @@ fn stopped_terminal() -> (File, Stdio) {
     (master, Stdio::from(terminal))
 }
 
-/// Something with a reader that doesn't read, and that reader, which is there for as long as this is.
+/// A stream whose reader doesn't read, and that reader, which lives as long as this.
 type Unread = (Box<dyn Any>, Stdio);
 type Named<T> = (&'static str, T);
 
@@ -214,7 +214,7 @@ fn both_are_full_pipes() {
     });
 }
 
-/// What is said before `main` waits, too, and what is said after it then doesn't.
+/// A message before `main` waits, too; one after it doesn't wait again.
 #[test]
 fn a_warning_at_the_start() {
     let mut case = Case::new("warning", "returns", &[]);
@@ -224,7 +224,7 @@ fn a_warning_at_the_start() {
     case.leaves(&["tasks.json", "workers.json", "statemap.html"]);
 }
 
-/// Who has stderr locked keeps the report back only as long as anyone who doesn't read.
+/// A thread that holds the lock of stderr delays the report only as long as a missing reader does.
 #[test]
 fn stderr_is_locked() {
     let mut case = Case::new("locked", "locks", &[libc::SIGTERM]);
@@ -234,14 +234,14 @@ fn stderr_is_locked() {
     case.leaves(&FILES);
 }
 
-/// A test that is recorded, be it as one of these or by the next.
+/// A recorded test, run as one of these and by the next.
 #[tokio_statemap::test(
     tasks = std::env::var_os("OUT").map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
         .join("tasks.json")
 )]
 async fn a_recorded_test() {}
 
-/// Its report is printed where the harness captures it, which may be stderr in the end.
+/// Its report is printed so that the harness captures it, and may end up on stderr.
 #[test]
 fn stderr_of_a_test_is_not_read() {
     at_once([("captured", &[][..]), ("not_captured", &["--nocapture"])], |(name, arguments)| {
@@ -256,7 +256,7 @@ fn stderr_of_a_test_is_not_read() {
     });
 }
 
-/// What a test that fails has left is its report, too.
+/// The output of a failed test includes its report.
 #[test]
 fn the_harness_of_a_test_captures_its_report() {
     let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/exit_paths"), "harness");
@@ -268,7 +268,7 @@ fn the_harness_of_a_test_captures_its_report() {
     assert!(!ended.stderr.contains("recorded: "), "{}", ended.stderr);
 }
 
-/// A reader that comes late is waited for, and gets all of it.
+/// A late reader is waited for, and gets all of it.
 #[test]
 fn a_late_reader_gets_the_report() {
     let mut case = Case::new("late", "waits", &[libc::SIGTERM]);
@@ -276,7 +276,7 @@ fn a_late_reader_gets_the_report() {
     case.command.stderr(stderr);
     let files = case.folder.join("statemap.svg");
     let reads = thread::spawn(move || {
-        // The report is the last.
+        // The report is written last.
         while !files.exists() {
             thread::sleep(MS);
         }
@@ -294,7 +294,7 @@ fn a_late_reader_gets_the_report() {
     assert!(report.contains("recorded: ") && report.ends_with("statemap.svg\n"), "{report}");
 }
 
-/// A pipe with a name, which is full, and who would read it.
+/// A full named pipe, and its reader.
 fn full_fifo(path: &Path) -> File {
     let name = CString::new(path.as_os_str().as_bytes()).unwrap();
     // SAFETY: the path ends with a zero and lives through the call.
@@ -305,9 +305,9 @@ fn full_fifo(path: &Path) -> File {
     reader
 }
 
-/// All pipes have one patience in common, and the rest is written.
+/// All pipes share one budget, and the rest is written.
 #[test]
-fn outputs_that_nobody_reads() {
+fn outputs_without_a_reader() {
     at_once(ways(), |(way, signals, status)| {
         let mut case = Case::new("fifos", way, signals);
         let _readers = ["workers.json", "statemap.html", "statemap.svg"]
@@ -329,12 +329,12 @@ fn outputs_that_nobody_reads() {
     });
 }
 
-/// What is read now and then is none to wait anew for each time.
+/// A stream that is read now and then is not waited for anew each time.
 #[test]
 fn an_output_that_is_read_too_slowly() {
     let mut case = Case::new("slow", "waits", &[libc::SIGTERM]);
     let mut reader = full_fifo(&case.folder.join("statemap.html"));
-    // For as long as the tests last. As soon as a page is free, it is written to.
+    // For as long as the tests run. As soon as a page is free, it is written to.
     thread::spawn(move || {
         let mut page = [0; 4096];
         loop {

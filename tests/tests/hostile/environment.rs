@@ -1,4 +1,4 @@
-//! The environment's variables, and a process that is short of everything.
+//! Environment variables, and a process without resources.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -81,7 +81,7 @@ fn no_key_at_all() {
     assert!(ended.stderr.ends_with("Written: default_files.statemap.html\n"), "{}", ended.stderr);
 }
 
-/// What the program is called becomes the page's title, and a part of its file's name.
+/// The name of the program becomes the page's title, and a part of the file's name.
 #[test]
 fn a_name_that_is_no_name() {
     let name = "<b onload=a()>&amp; \"'`]]><!-- \u{202e}{pid}\u{2028}";
@@ -126,7 +126,7 @@ fn stderr_is_closed() {
     }
 }
 
-/// No thread can be started, so that nobody waits for signals; the rest is as ever.
+/// No thread can be started, so signals are not handled; the rest works.
 #[test]
 fn no_more_threads() {
     let run = Run::new("threads_none", "returns");
@@ -150,7 +150,7 @@ fn no_more_threads() {
     assert_eq!(about_signals.count(), 1, "{}", ended.stderr);
 }
 
-/// What is over a limit of the size of files is one line, not the end of the program.
+/// A file over the size limit costs one line, not the program.
 #[test]
 fn file_size_limit() {
     let run = Run::new("file_size", "returns");

@@ -1,4 +1,4 @@
-//! The files that are there only while an output is written.
+//! The files that exist only while an output is written.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -11,9 +11,9 @@ use tests::child::{Running, command, names_in};
 use crate::links::NOBODY;
 use crate::run::{Run, is_root, messages};
 
-/// Somebody who knows the process's id has made two hundred files before.
+/// Another process that knows the process id has created two hundred files before.
 #[test]
-fn names_that_were_foreseen() {
+fn foreseen_names() {
     let run = Run::new("foreseen", "returns");
     let script = "i=0; while [ $i -lt 200 ]; do : > .statemap-$$-$i.tmp; i=$((i + 1)); done; \
                   exec \"$0\" returns";
@@ -28,8 +28,8 @@ fn names_that_were_foreseen() {
     assert_eq!(names_in(&run.folder).len(), 205);
 }
 
-/// Who can't wait sends the signal again, or SIGKILL: the files are as they were, and nothing else is
-/// there.
+/// A user who can't wait sends the signal again, or SIGKILL: the files are unchanged, and no other
+/// file is left.
 #[test]
 fn a_second_signal_leaves_nothing() {
     for signal in [libc::SIGINT, libc::SIGKILL] {
@@ -49,7 +49,7 @@ fn a_second_signal_leaves_nothing() {
     }
 }
 
-/// Whether a process has a file open in `folder`, or has made a hidden one.
+/// Whether a process has a file open in `folder`, or has created a hidden one.
 fn is_writing(process: u32, folder: &Path) -> bool {
     let Ok(open) = fs::read_dir(format!("/proc/{process}/fd")) else { return false };
     let folder = folder.canonicalize().unwrap();
@@ -60,22 +60,23 @@ fn is_writing(process: u32, folder: &Path) -> bool {
     })
 }
 
-/// What could not be avoided is cleared away by the next run that writes the same output.
+/// Leftovers of a killed process are removed by the next run that writes the same output.
 #[test]
-fn what_a_killed_run_left_is_removed() {
+fn leftovers_of_a_killed_run_are_removed() {
     let run = Run::new("leftovers", "returns");
     let hidden = |name: &str, digits: char| {
         format!(".{name}.{}.statemap-tmp", String::from(digits).repeat(16))
     };
     let here = |name: &str| run.folder.join(name);
     // Those of these outputs.
-    let gone = [hidden("tasks.json", '0'), hidden("statemap.html", 'f')];
-    // Another output's, one that is being written, other users', and what isn't ours at all.
+    let removed = [hidden("tasks.json", '0'), hidden("statemap.html", 'f')];
+    // Those of another output, one that is being written, other users', and files that are no
+    // leftovers.
     let (written, folder) = (hidden("tasks.json", '1'), hidden("tasks.json", '2'));
     let (link, two_names) = (hidden("tasks.json", '3'), hidden("tasks.json", '4'));
     let theirs = hidden("tasks.json", '5');
     let others = [hidden("other.json", '0'), hidden("tasks.json", 'x'), ".tasks.json.tmp".into()];
-    for name in gone.iter().chain(&others).chain([&written, &two_names, &theirs]) {
+    for name in removed.iter().chain(&others).chain([&written, &two_names, &theirs]) {
         fs::write(here(name), "a leftover").unwrap();
     }
     fs::create_dir(here(&folder)).unwrap();
@@ -93,7 +94,7 @@ fn what_a_killed_run_left_is_removed() {
     let before = names_in(&run.folder);
     let ended = Running::start(&mut run.command(env!("CARGO_BIN_EXE_hostile"))).end();
     messages(&ended, &[]);
-    let mut expected: Vec<_> = before.into_iter().filter(|name| !gone.contains(name)).collect();
+    let mut expected: Vec<_> = before.into_iter().filter(|name| !removed.contains(name)).collect();
     let outputs = ["tasks.json", "workers.json", "statemap.html", "statemap.svg", "report.txt"];
     expected.extend(outputs.map(String::from));
     expected.sort();
@@ -101,9 +102,9 @@ fn what_a_killed_run_left_is_removed() {
     drop(file);
 }
 
-/// Whoever may read the old file may read the new one, and nobody else.
+/// The new file has the access rights of the old one, and no more.
 #[test]
-fn owner_group_and_permissions_stay() {
+fn owner_group_and_permissions_are_kept() {
     let run = Run::new("owner", "returns");
     let files = [("tasks.json", 0o600), ("statemap.html", 0o640), ("statemap.svg", 0o444)];
     for (name, mode) in files {
@@ -126,7 +127,7 @@ fn owner_group_and_permissions_stay() {
     }
 }
 
-/// A group that can't be kept doesn't give its rights to another.
+/// If the group can't be kept, its rights are not given to another.
 #[test]
 fn a_group_that_cannot_be_kept() {
     if !is_root() {
@@ -149,7 +150,7 @@ fn a_group_that_cannot_be_kept() {
     assert_eq!((found.uid(), found.gid(), found.mode() & 0o777), (NOBODY, NOBODY, 0o600));
 }
 
-/// A new file has the permissions that any new file has.
+/// A new file has the permissions of any new file.
 #[test]
 fn a_new_file_keeps_to_the_umask() {
     for (umask, mode) in [("022", 0o644), ("077", 0o600), ("002", 0o664)] {

@@ -1,4 +1,4 @@
-//! Links, and what else may be planted where everybody may write.
+//! Links, and other things that may be planted in a folder that everybody may write to.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -15,8 +15,8 @@ use crate::run::{Run, checked, is_root, messages, page, svg};
 pub(crate) const NOBODY: u32 = 65_534;
 
 /// A folder like `/tmp`.
-fn everybodys(run: &Run) -> PathBuf {
-    let folder = run.folder.join("everybodys");
+fn sticky_folder(run: &Run) -> PathBuf {
+    let folder = run.folder.join("sticky_folder");
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, PermissionsExt::from_mode(0o1777)).unwrap();
     folder
@@ -26,14 +26,14 @@ fn give_to_nobody(path: &Path) {
     lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
 }
 
-/// Whatever the kernel is set to: `fs.protected_symlinks` may be off.
+/// Whatever the value of `fs.protected_symlinks`, which may be off.
 #[test]
-fn what_somebody_else_planted_is_left_alone() {
+fn planted_files_are_left_alone() {
     if !is_root() {
         return println!("not run: only the superuser can make other users' files");
     }
     let run = Run::new("planted", "returns");
-    let tmp = everybodys(&run);
+    let tmp = sticky_folder(&run);
     let (victim, elsewhere) = (run.folder.join("victim"), run.folder.join("elsewhere"));
     fs::write(&victim, "mine").unwrap();
     fs::create_dir(&elsewhere).unwrap();
@@ -45,7 +45,7 @@ fn what_somebody_else_planted_is_left_alone() {
     for name in ["tasks.json", "workers.json", "folder", "missing", "report"] {
         give_to_nobody(&tmp.join(name));
     }
-    // Somebody reads it, without ever waiting.
+    // A reader that never waits.
     let mut pipe = File::options();
     let pipe = pipe.read(true).write(true).custom_flags(libc::O_NONBLOCK).open(tmp.join("report"));
 
@@ -66,17 +66,17 @@ fn what_somebody_else_planted_is_left_alone() {
     assert_eq!(fs::read(&victim).unwrap(), b"mine");
     assert_eq!(fs::read(tmp.join("workers.json")).unwrap(), b"theirs");
     assert_eq!(names_in(&elsewhere), [""; 0]);
-    assert_eq!(names_in(&run.folder), ["elsewhere", "everybodys", "victim"]);
+    assert_eq!(names_in(&run.folder), ["elsewhere", "sticky_folder", "victim"]);
     assert_eq!(names_in(&tmp), ["folder", "missing", "report", "tasks.json", "workers.json"]);
     let read = pipe.unwrap().read(&mut [0; 16]);
     assert_eq!(read.unwrap_err().kind(), ErrorKind::WouldBlock, "nothing was written there");
 }
 
-/// One's own, the folder's owner's, and anybody's in a folder that isn't like `/tmp`.
+/// The user's own links, those of the folder's owner, and any in a folder that isn't like `/tmp`.
 #[test]
 fn other_links_are_followed() {
     let run = Run::new("followed", "returns");
-    let tmp = everybodys(&run);
+    let tmp = sticky_folder(&run);
     symlink("../own.json", tmp.join("tasks.json")).unwrap();
     symlink("../new", tmp.join("folder")).unwrap();
     fs::create_dir(run.folder.join("new")).unwrap();
@@ -86,7 +86,7 @@ fn other_links_are_followed() {
     if is_root() {
         give_to_nobody(&theirs.join("page.html"));
         give_to_nobody(&theirs);
-        // As `/tmp` of a user's own: its owner could do anything there anyway.
+        // Like a `/tmp` owned by a user: its owner could do anything there anyway.
         fs::set_permissions(&theirs, PermissionsExt::from_mode(0o1777)).unwrap();
         symlink("normal.json", run.folder.join("workers.json")).unwrap();
         give_to_nobody(&run.folder.join("workers.json"));
@@ -120,7 +120,7 @@ fn links_in_a_circle() {
     run.file("workers.json");
 }
 
-/// However it is called, it is stdout: what is there already stays.
+/// By any name it is stdout: its content stays.
 #[test]
 fn a_link_to_stdout() {
     for leads_to in
@@ -150,7 +150,7 @@ fn a_link_to_stdout() {
     }
 }
 
-/// Two names of one file, one of them a link: the second is told, as with the name itself.
+/// Two names of one file, one of them a link: the second is reported, as with the name itself.
 #[test]
 fn two_keys_with_one_file_by_a_link() {
     let run = Run::new("same_by_link", "returns");

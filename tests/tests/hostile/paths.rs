@@ -1,4 +1,4 @@
-//! Paths that can't be written, or that are not what they seem.
+//! Paths that can't be written, or that don't lead where they seem to.
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -152,7 +152,7 @@ fn stdout_as_a_pipe_and_as_a_file() {
     let text = ended.stdout.strip_prefix("returns\nthe last line\n").unwrap();
     tests::page::check(text.as_bytes()).unwrap();
 
-    // What the program itself printed must survive.
+    // The program's own output must be kept.
     let path = run.folder.join("out.txt");
     let file = File::create(&path).unwrap();
     let mut command = run.command(env!("CARGO_BIN_EXE_hostile"));
@@ -171,7 +171,7 @@ pub(crate) fn make_fifo(path: &Path) {
 }
 
 #[test]
-fn a_pipe_that_nobody_reads() {
+fn a_pipe_without_a_reader() {
     let run = Run::new("fifo", "returns");
     make_fifo(&run.folder.join("tasks.json"));
     make_fifo(&run.folder.join("statemap.html"));
@@ -181,7 +181,7 @@ fn a_pipe_that_nobody_reads() {
 }
 
 #[test]
-fn a_pipe_that_somebody_reads() {
+fn a_pipe_with_a_reader() {
     for (name, check) in [
         ("tasks.json", (|bytes| check(bytes).map(drop)) as fn(&[u8]) -> Result<(), String>),
         ("statemap.html", |bytes| tests::page::check(bytes).map(drop)),
@@ -191,11 +191,11 @@ fn a_pipe_that_somebody_reads() {
     }
 }
 
-/// What `run` writes into the pipe `name` for one who reads it.
+/// Reads what `run` writes into the pipe `name`.
 fn read_through_pipe(run: &Run, name: &str) -> Vec<u8> {
     let path = run.folder.join(name);
     make_fifo(&path);
-    // It is open for reading before the program starts, whoever comes first here.
+    // It is open for reading before the program starts, in either order here.
     let reader = thread::spawn({
         let path = path.clone();
         move || {
@@ -218,7 +218,7 @@ fn a_link_stays_one() {
     let (link, real) = (run.folder.join("tasks.json"), run.folder.join("real.json"));
     fs::write(&real, "the old one").unwrap();
     symlink("real.json", &link).unwrap();
-    // To a file that isn't there yet.
+    // To a file that doesn't exist yet.
     symlink("new.json", run.folder.join("workers.json")).unwrap();
     symlink("new.html", run.folder.join("statemap.html")).unwrap();
     symlink("new.svg", run.folder.join("statemap.svg")).unwrap();

@@ -1,4 +1,4 @@
-//! Programs that ask much, or that do what they shouldn't.
+//! Programs with a high load, or with hooks that misbehave.
 
 use crate::run::{Run, messages};
 
@@ -60,7 +60,7 @@ fn ten_thousand_short_lived_threads() {
     messages(&ended, &[]);
     let grown = ended.stdout.lines().find_map(|line| line.strip_prefix("grown by "));
     let grown_bytes: i64 = grown.expect("it says how much").parse().unwrap();
-    // Nine thousand threads came and went between. Their events are kept, at 16 bytes each and
-    // some to a thread, and nothing else: a ring alone is 65 536 bytes.
+    // Nine thousand threads started and ended in between. Their events are kept, at 16 bytes each
+    // and a few per thread, and nothing else: a buffer alone is 31 KiB.
     assert!(grown_bytes < 9_000 * 512, "{grown_bytes} bytes");
 }

@@ -9,14 +9,14 @@ use tests::check::{Summary, check};
 use tests::child::{Ended, Running, command, copy_program, folder};
 use tests::page::{self, Page};
 
-/// A run that is to be made.
+/// A run to make.
 pub(crate) struct Run {
     pub(crate) folder: PathBuf,
     way: &'static str,
 }
 
 impl Run {
-    /// In a folder of its own, on the way `way`.
+    /// In a folder of its own, in the variant `way`.
     pub(crate) fn new(name: &str, way: &'static str) -> Self {
         let parent = concat!(env!("CARGO_TARGET_TMPDIR"), "/hostile");
         Self { folder: folder(parent, name), way }
@@ -28,9 +28,9 @@ impl Run {
         command
     }
 
-    /// The same in a copy of `program`, in a folder where nobody may run it and write: as nobody,
-    /// if this is the superuser, whom no limit and no permission holds. The folder is the caller's
-    /// to remove.
+    /// The same with a copy of `program`, in a folder where anybody may run it and write: as nobody
+    /// if this is the superuser, to whom no limit and no permission applies. The caller removes the
+    /// folder.
     pub(crate) fn command_as_nobody(&self, program: &str) -> (Command, PathBuf) {
         let name = Path::new(program).file_name().unwrap();
         let of_process = format!("statemap-{}-{}", name.to_string_lossy(), std::process::id());
@@ -45,8 +45,8 @@ impl Run {
         (command, folder)
     }
 
-    /// Runs it recorded, after `change`, and says how it ended: as it does without us, but for the
-    /// lines that are ours.
+    /// Runs it recorded, after `change`, and returns how it ended: as without this crate, apart
+    /// from this crate's lines.
     #[track_caller]
     pub(crate) fn ends(&self, change: impl Fn(&mut Command)) -> Ended {
         let run = |program: &str| {
@@ -60,7 +60,7 @@ impl Run {
         ended
     }
 
-    /// The same, and that its output and its stderr, our lines apart, are the same, too.
+    /// The same; its stdout and its stderr, apart from this crate's lines, must be the same, too.
     #[track_caller]
     pub(crate) fn is_unharmed(&self, change: impl Fn(&mut Command)) -> Ended {
         let ended = self.ends(change);
@@ -70,7 +70,7 @@ impl Run {
         ended
     }
 
-    /// Page and SVG at their own paths, complete.
+    /// The page and the SVG, complete, each at its own path.
     #[track_caller]
     pub(crate) fn pictures(&self) -> Page {
         svg(&self.folder.join("statemap.svg"));
@@ -84,7 +84,7 @@ impl Run {
     }
 }
 
-/// Whether no permission holds this process.
+/// Whether permissions don't apply to this process.
 pub(crate) fn is_root() -> bool {
     // SAFETY: it has no precondition.
     unsafe { libc::geteuid() == 0 }
@@ -111,7 +111,7 @@ pub(crate) fn checked(path: &Path) -> Summary {
     check(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// That there is a line for each of `lines`, which holds these words.
+/// Asserts that there is a message for each of `lines` that contains these words.
 #[track_caller]
 pub(crate) fn messages(ended: &Ended, lines: &[&[&str]]) {
     let messages = ended.messages();

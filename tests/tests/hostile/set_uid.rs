@@ -1,5 +1,5 @@
-//! A set-uid program: its caller chooses the environment, the working folder and the descriptors, and
-//! must gain nothing by that.
+//! A set-uid program: its caller chooses the environment, the working directory and the
+//! descriptors, and must gain nothing by that.
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -15,8 +15,8 @@ use tests::child::{Running, names_in};
 use crate::links::NOBODY;
 use crate::run::{Run, checked, is_root, messages};
 
-/// A copy of `program` that is root's and set-uid, started by nobody in a folder of theirs; and the
-/// folder that both are in, which is the caller's to remove. `None` where that can't be.
+/// A copy of `program` that is owned by root and set-uid, started by nobody in a folder of theirs;
+/// and the folder that both are in, which the caller removes. `None` if that is impossible.
 fn set_uid(run: &Run, program: &str) -> Option<(Command, PathBuf)> {
     if !is_root() {
         println!(
@@ -58,7 +58,7 @@ fn is_without_set_uid(path: &Path) -> bool {
 }
 
 #[test]
-fn no_variable_is_obeyed_and_nothing_is_left_where_the_caller_is() {
+fn variables_are_ignored_and_nothing_is_written_relative_to_the_caller() {
     let run = Run::new("set_uid_default", "returns");
     for name in ["TOKIO_STATEMAP_DIR", "TOKIO_STATEMAP"] {
         let Some((mut command, folder)) = set_uid(&run, env!("CARGO_BIN_EXE_default_files")) else {
@@ -76,7 +76,7 @@ fn no_variable_is_obeyed_and_nothing_is_left_where_the_caller_is() {
 }
 
 #[test]
-fn what_its_author_names_is_written_and_the_caller_gains_no_right() {
+fn absolute_paths_are_written_and_the_caller_gains_no_right() {
     let run = Run::new("set_uid_paths", "returns");
     let Some((mut command, folder)) = set_uid(&run, env!("CARGO_BIN_EXE_hostile")) else {
         return;
@@ -98,7 +98,7 @@ fn what_its_author_names_is_written_and_the_caller_gains_no_right() {
     let log = fs::read(log).unwrap();
     fs::remove_dir_all(&folder).unwrap();
     assert_eq!(left, [""; 0]);
-    // Whatever the caller's umask is.
+    // Independent of the caller's umask.
     assert_eq!(modes, [Some((0, 0o700)), Some((0, 0o600))]);
     assert_eq!(log, b"the log");
     messages(

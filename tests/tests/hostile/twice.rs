@@ -1,4 +1,4 @@
-//! A function that runs more than once in a process: no run takes another's files.
+//! A function that runs more than once in a process: no run uses another's files.
 
 use std::os::unix::fs::symlink;
 
@@ -32,7 +32,7 @@ fn each_run_has_files_of_its_own() {
     );
     assert_eq!(names_in(&run.folder.join("data")), ["tasks.2.json", "tasks.3.json", "tasks.json"]);
     for (number, tasks) in [("", 1), (".2", 2), (".3", 3)] {
-        // Each is of the run that it is called after.
+        // Each is of the run after which it is numbered.
         let of_run = run.file(format!("data/tasks{number}.json"));
         if cfg!(tokio_unstable) {
             assert_eq!(of_run.entities.len(), tasks + 1, "{number}");
@@ -49,6 +49,6 @@ fn each_run_has_files_of_its_own() {
     let mut side = written[2..].to_vec();
     side.sort_unstable();
     assert_eq!(side, ["side.2.svg", "side.svg"]);
-    // What isn't a file isn't counted.
+    // A stream isn't counted.
     assert_eq!(ended.stdout.matches("\"entityKind\":\"Worker\"").count(), 2, "{}", ended.stdout);
 }

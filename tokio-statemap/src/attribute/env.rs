@@ -1,6 +1,6 @@
 //! The environment variables, for a program that is already built.
 //!
-//! They are ignored in a set-uid program: whoever starts it chooses its environment.
+//! They are ignored in a set-uid program: the caller chooses its environment.
 
 use std::env;
 use std::path::PathBuf;

@@ -35,7 +35,7 @@ impl LateTasks {
         self.origin_recorded.contains(id)
     }
 
-    /// Whether the caller has to record the origin of `id`: it may be late, and nobody recorded it
+    /// Whether the caller has to record the origin of `id`: it may be late, and it was not recorded
     /// yet.
     pub(crate) fn claim_origin(&self, id: u64) -> bool {
         id < self.below() && self.origin_recorded.insert(id)

@@ -66,7 +66,7 @@ pub(crate) struct Recorder {
     /// Also locked during eviction, so that a snapshot finds each record either still in the store
     /// or already applied here.
     pub(crate) live_tasks: Mutex<LiveTasks>,
-    /// The segments being evicted. Locked by whoever evicts; kept for its memory, as hooks evict.
+    /// The segments being evicted. Locked during an eviction; kept for its memory, as hooks evict.
     eviction: Mutex<Vec<Segment>>,
     pub(crate) windows: Mutex<Windows>,
     /// The runtime's name, if it has one, once known.

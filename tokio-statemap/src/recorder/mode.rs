@@ -2,8 +2,8 @@
 //!
 //! Most programs have one recorder. So that a hook doesn't have to follow the pointer from its
 //! closure to its recorder to find out that there is nothing to do, or which window is current, one
-//! static holds the mode of the only recorder. With several recorders it can say that each has to
-//! be checked.
+//! static holds the mode of the only recorder. With several recorders it tells a hook to check each
+//! of them.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};

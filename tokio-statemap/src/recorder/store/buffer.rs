@@ -12,7 +12,7 @@ use crate::recorder::store::Store;
 use crate::recorder::store::segment::{Segment, Sequence, SharedChunk, StreamId, Writer};
 use crate::util::sync::lock;
 
-/// A thread's buffer: the thread fills its chunk; whoever holds the lock of `reader` reads it.
+/// A thread's buffer: the thread fills its chunk; the holder of the lock of `reader` reads it.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     /// The number of refused events. Only the buffer's thread writes it, so no read-modify-write is

@@ -327,7 +327,7 @@ mod tests {
             let ends = [Record::new(0, Kind::Park, 0), Record::new(100, Kind::Park, 0)];
             keep(&mut store, 2 + i, 0, &ends);
         }
-        assert!(store.exceeds_by(8, 4), "nobody has looked yet");
+        assert!(store.exceeds_by(8, 4), "nothing was evicted yet");
         assert_eq!(store.surplus(8), None);
         assert!(!store.exceeds_by(8, 4));
         (26..28).for_each(|i| run(&mut store, i));
