@@ -391,7 +391,7 @@ impl Recorder {
         if id & ROOT == 0 && thread.records_origin_of(id) {
             if let Some(location) = location() {
                 self.note_location(thread, ticks, Some(location));
-                thread.push(self, ticks, Kind::Who, id);
+                thread.push(self, ticks, Kind::LateOrigin, id);
             }
         }
     }
