@@ -20,7 +20,7 @@ use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::Timeline;
 use crate::util::sync::lock;
 
-/// TokioHooks what the tasks and workers of one runtime do.
+/// Records what the tasks and workers of one runtime do.
 ///
 /// It is inactive until [`start`](Self::start), and can be read at any time, also while the runtime
 /// runs, and after it has ended.
@@ -61,6 +61,12 @@ pub struct Collector {
 /// [`register_hooks_with`].
 ///
 /// Build one runtime from `builder`: two would share the collector, and their workers the rows.
+///
+/// With [`Keep::First`](crate::Keep::First) the collector is full once it has `max_events`: from
+/// then on events are only counted ([`Lost::refused_events`]). A [`start`](Collector::start) doesn't
+/// change that, be it after a [`stop`](Collector::stop) or not: [`Collector::is_recording`] is true,
+/// and events are counted. [`Collector::drain_events`] makes room, and recording goes on by itself
+/// if the collector is started.
 ///
 /// # Examples
 ///
@@ -158,7 +164,8 @@ impl Collector {
     /// Begins to record; without effect while it does. Call it before the runtime is built, or the
     /// starts of its workers are missed.
     ///
-    /// After a [`stop`](Self::stop) it goes on: the time between is a gap in the timeline.
+    /// After a [`stop`](Self::stop) it goes on: the time between is a gap in the timeline. A collector
+    /// that is full ([`Keep::First`](crate::Keep::First)) stays full until it is drained.
     pub fn start(&self) {
         self.recorder.start();
     }
