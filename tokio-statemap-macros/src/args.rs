@@ -1,7 +1,10 @@
-//! The arguments of the attribute: which keys there are, and who reads which.
+//! The arguments of the attribute: the [`table`] of the keys, and how they are read.
 
+pub(crate) mod keys;
 pub(crate) mod own;
 pub(crate) mod runtime;
+#[macro_use]
+mod table;
 
 mod duration;
 mod literal;
@@ -9,10 +12,10 @@ mod literal;
 use proc_macro2::TokenStream;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
-use syn::{Expr, ExprLit, Lit, Meta, Token};
+use syn::{Meta, Token};
 
-use self::own::OwnKeys;
-use self::runtime::{RuntimeKeys, RuntimeKeysGiven};
+use self::runtime::{Flavor, RuntimeKeys};
+use self::table::{OwnKeys, TokioKeys};
 use crate::Features;
 
 /// The arguments as they are written.
@@ -33,6 +36,14 @@ impl Kind {
         match self {
             Kind::Main => "tokio_statemap::main",
             Kind::Test => "tokio_statemap::test",
+        }
+    }
+
+    /// The flavor without the key.
+    fn flavor(self) -> Flavor {
+        match self {
+            Kind::Main => Flavor::MultiThread,
+            Kind::Test => Flavor::CurrentThread,
         }
     }
 }
@@ -64,7 +75,7 @@ impl Args {
 
     /// Reads and checks each key.
     pub(crate) fn read(metas: Metas, kind: Kind, features: Features) -> syn::Result<Self> {
-        let mut given = RuntimeKeysGiven::default();
+        let mut tokio = TokioKeys::default();
         let mut runtime_tokens = Metas::new();
         let mut own = OwnKeys::default();
         for meta in metas {
@@ -77,28 +88,43 @@ impl Args {
                 .ok_or_else(|| syn::Error::new_spanned(pair, "Must have specified ident"))?
                 .to_string()
                 .to_lowercase();
-            match key.as_str() {
-                "core_threads" => {
-                    literal(&pair.value)?;
-                    let msg = "Attribute `core_threads` is renamed to `worker_threads`";
-                    return Err(syn::Error::new_spanned(pair, msg));
-                }
-                key if runtime::KEYS.contains(&key) => {
-                    given.set(key, literal(&pair.value)?)?;
-                    runtime_tokens.push(meta);
-                }
-                // Without `record` nothing is written, so there is nothing to miss.
-                "html" if features.record && !features.html => {
-                    let msg = "The key `html` needs the feature `html` of tokio-statemap.";
-                    return Err(syn::Error::new_spanned(&pair.path, msg));
-                }
-                key if own::KEYS.contains(&key) => own.set(key, &pair.value)?,
-                key => return Err(syn::Error::new_spanned(pair, unknown(key))),
+            if key == "core_threads" {
+                literal::of(&pair.value)?;
+                let msg = "Attribute `core_threads` is renamed to `worker_threads`";
+                return Err(syn::Error::new_spanned(pair, msg));
+            }
+            if let Some(set) = tokio.set(&key, &pair.value) {
+                set?;
+                runtime_tokens.push(meta);
+                continue;
+            }
+            // Without `record` nothing is written, so there is nothing to miss.
+            let missing = OwnKeys::feature(&key).filter(|feature| !features.have(feature));
+            if let Some(feature) = missing.filter(|_| features.record) {
+                let msg =
+                    format!("The key `{key}` needs the feature `{feature}` of tokio-statemap.");
+                return Err(syn::Error::new_spanned(&pair.path, msg));
+            }
+            match own.set(&key, &pair.value) {
+                Some(set) => set?,
+                None => return Err(syn::Error::new_spanned(pair, unknown(&key))),
             }
         }
 
-        Ok(Self { runtime: given.check(kind)?, runtime_tokens, own })
+        Ok(Self { runtime: RuntimeKeys::check(tokio, kind)?, runtime_tokens, own })
     }
+}
+
+impl OwnKeys {
+    /// Whether the user's own program is among the keys: then it applies without `record`, too.
+    pub(crate) fn changes_the_runtime(&self) -> bool {
+        self.configure.is_some() || self.hooks.is_some()
+    }
+}
+
+/// The names of all keys, in the table's order.
+fn names() -> impl Iterator<Item = &'static str> {
+    TokioKeys::NAMES.iter().chain(OwnKeys::NAMES).copied()
 }
 
 /// The error for an argument that isn't `key = value`.
@@ -118,7 +144,7 @@ fn not_a_pair(meta: &Meta, kind: Kind) -> syn::Error {
         "basic_scheduler" | "current_thread" | "single_threaded" => {
             format!("Set the runtime flavor with #[{attribute}(flavor = \"current_thread\")].")
         }
-        key if runtime::KEYS.contains(&key) || own::KEYS.contains(&key) => {
+        key if names().any(|name| name == key) => {
             format!("The `{key}` attribute requires an argument.")
         }
         key => unknown(key),
@@ -127,32 +153,8 @@ fn not_a_pair(meta: &Meta, kind: Kind) -> syn::Error {
 }
 
 fn unknown(key: &str) -> String {
-    let keys: Vec<String> =
-        runtime::KEYS.iter().chain(own::KEYS).map(|key| format!("`{key}`")).collect();
+    let keys: Vec<String> = names().map(|key| format!("`{key}`")).collect();
     format!("Unknown attribute {key} is specified; expected one of: {}.", keys.join(", "))
-}
-
-/// The literal that `value` is.
-fn literal(value: &Expr) -> syn::Result<&Lit> {
-    match value {
-        Expr::Lit(ExprLit { lit, .. }) => Ok(lit),
-        other => Err(syn::Error::new_spanned(other, "Must be a literal")),
-    }
-}
-
-/// Fills the slot of a key, which may be given once.
-fn set_once<T>(
-    slot: &mut Option<T>,
-    key: &str,
-    value: &impl quote::ToTokens,
-    read: impl FnOnce() -> syn::Result<T>,
-) -> syn::Result<()> {
-    if slot.is_some() {
-        let msg = format!("`{key}` set multiple times.");
-        return Err(syn::Error::new_spanned(value, msg));
-    }
-    *slot = Some(read()?);
-    Ok(())
 }
 
 #[cfg(test)]

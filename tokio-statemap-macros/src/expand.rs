@@ -9,6 +9,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{ReturnType, Type};
 
 use crate::Features;
+use crate::args::keys::Setting;
+use crate::args::own::UserHooks;
 use crate::args::runtime::Flavor;
 use crate::args::{Args, Kind};
 use crate::impl_trait;
@@ -165,7 +167,7 @@ impl<'a> Expansion<'a> {
         let Self { end, body, builder, .. } = self;
         let make_builder = self.make_builder();
         let hooks = self.args.own.hooks.as_ref().map(|path| {
-            let hooks = settings::hooks(path);
+            let hooks = UserHooks::tokens(path);
             quote! { ::tokio_statemap::Hooks::install(#hooks, &mut #builder); }
         });
         let configure = self.configure();

@@ -3,6 +3,7 @@
 //! [`macro@main`] and [`macro@test`] list the keys. What they expand to names hidden items of
 //! `tokio-statemap`, so that the two crates only work as the exact pair they were released as.
 
+#[macro_use]
 mod args;
 mod expand;
 mod impl_trait;
@@ -30,30 +31,7 @@ use self::args::Kind;
 ///
 /// All are optional, in any order, each at most once.
 ///
-/// | key | value | meaning | default |
-/// | --- | --- | --- | --- |
-/// | `flavor` | `"multi_thread"`, `"current_thread"`, `"local"` | as in `#[tokio::main]` | `"multi_thread"` |
-/// | `worker_threads` | integer | as in `#[tokio::main]` | one per core |
-/// | `start_paused` | bool | as in `#[tokio::main]` | `false` |
-/// | `unhandled_panic` | `"ignore"`, `"shutdown_runtime"` | as in `#[tokio::main]` | `"ignore"` |
-/// | `name` | string | as in `#[tokio::main]` | none |
-/// | `crate` | path in a string | as in `#[tokio::main]` | `"tokio"` |
-/// | `tasks` | path expression | statemap data of the tasks | not written |
-/// | `workers` | path expression | statemap data of the workers | not written |
-/// | `html` | path expression | one self-contained interactive page (feature `html`) | not written |
-/// | `svg` | path expression | one static picture, to embed | not written |
-/// | `report` | path expression, or `stderr` | the text report | `stderr` |
-/// | `trace` | `"tasks"`, `"workers"`, `"both"`, `"none"` | what to record | `"both"` |
-/// | `spawn_location` | bool | record where each task was spawned | `true` |
-/// | `buffer_capacity` | integer, events | each thread's buffer, at most a 512th of `max_events` | 4096, of which 1953 by default |
-/// | `max_events` | integer, events | how many events are kept in all | 1 000 000 |
-/// | `keep` | `"first"`, `"last"` | at `max_events`: stop, or drop the oldest | `"last"` |
-/// | `schedule_latency` | bool | record when a task became ready (60 to 150 ns a poll) | `true` |
-/// | `long_poll` | duration | from when on a poll is called long | `"1ms"` |
-/// | `start_after` | duration | when recording starts | at once |
-/// | `duration` | duration | how long it goes on | to the end |
-/// | `configure` | path of a `fn(&mut tokio::runtime::Builder)` | any further setting of the runtime | none |
-/// | `hooks` | path of a `fn() -> tokio_statemap::Hooks` | the program's own runtime hooks | none |
+#[doc = docs_table!()]
 ///
 /// A *path expression* is any expression that is `Into<PathBuf>`: a literal, `concat!(…)`,
 /// `std::env::temp_dir().join("tasks.json")`. It is evaluated before the runtime is built, in the
@@ -108,4 +86,12 @@ struct Features {
 impl Features {
     /// Those that this crate is built with.
     const ON: Self = Self { record: cfg!(feature = "record"), html: cfg!(feature = "html") };
+
+    /// Whether the library has the feature of this name.
+    fn have(self, feature: &str) -> bool {
+        match feature {
+            "html" => self.html,
+            _ => self.record,
+        }
+    }
 }

@@ -65,9 +65,10 @@ pub struct Collector {
 /// Build one runtime only from `builder`: two would share the collector, and their workers the same
 /// rows.
 ///
-/// With [`Keep::First`](crate::Keep::First), recording ends at `max_events`: further events are
-/// only counted, also after another [`Collector::start`], until [`Collector::drain_events`] makes
-/// room.
+/// With [`Keep::First`](crate::Keep::First) the collector is full once it has `max_events`: further
+/// events are only counted ([`Lost::refused_events`]). Another [`Collector::start`] doesn't change
+/// that: [`Collector::is_recording`] is true, and events are counted. [`Collector::drain_events`]
+/// makes room, and a started collector resumes recording by itself.
 ///
 /// # Examples
 ///

@@ -83,4 +83,5 @@ pub mod __private {
     pub use crate::hooks::Hooks;
     pub use crate::util::atomic_file::write as write_file;
     pub use crate::util::clean::clean;
+    pub use crate::util::counting::Counting;
 }

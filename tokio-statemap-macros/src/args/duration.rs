@@ -1,6 +1,9 @@
-//! Durations, such as `"250us"` and `"1.5s"`.
-
-use syn::{Expr, ExprLit, Lit};
+//! Durations as they are written: `"250us"`, `"1.5s"`.
+//!
+//! The attribute's keys and the command's options follow one rule. It stands in two files, as a
+//! procedural macro exports no functions and no file can be in two packages:
+//! `tokio-statemap-macros/src/args/duration.rs` and
+//! `tokio-statemap/src/bin/tokio-statemap/duration.rs`. A test of the macros holds them equal.
 
 /// Units with their length in ns.
 const UNITS: [(&str, u64); 6] = [
@@ -12,35 +15,18 @@ const UNITS: [(&str, u64); 6] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// The duration in ns that a string literal says.
-pub(super) fn nanos(value: &Expr, key: &str) -> syn::Result<u64> {
-    let parsed = match value {
-        Expr::Lit(ExprLit { lit: Lit::Str(str), .. }) => parse(&str.value()),
-        _ => None,
-    };
-    parsed.ok_or_else(|| {
-        let msg = format!(
-            "Failed to parse value of `{key}` as duration: expected a string of a number and a \
-             unit (`ns`, `us`, `ms`, `s`, `m`, `h`), such as \"250us\", \"1.5s\" or \"2m\"."
-        );
-        syn::Error::new_spanned(value, msg)
-    })
-}
-
-/// A duration in ns that is not zero.
-pub(super) fn positive_nanos(value: &Expr, key: &str) -> syn::Result<u64> {
-    match nanos(value, key)? {
-        0 => Err(syn::Error::new_spanned(value, format!("`{key}` may not be 0."))),
-        nanos => Ok(nanos),
-    }
-}
-
+/// The duration in ns: a decimal number and a unit, with nothing around or between them.
+///
 /// `None` for what is no duration, is no whole number of ns, or is over `u64::MAX` ns (584 years).
-fn parse(text: &str) -> Option<u64> {
+pub(crate) fn nanoseconds(text: &str) -> Option<u64> {
     let unit_at = text.find(|c: char| c.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(unit_at);
     let (_, unit_ns) = UNITS.iter().find(|(name, _)| *name == unit)?;
+    multiple(number, *unit_ns)
+}
 
+/// So many times `unit`, if that is a whole number.
+pub(crate) fn multiple(number: &str, unit: u64) -> Option<u64> {
     let (whole, fraction) = match number.split_once('.') {
         Some((whole, fraction)) if !fraction.is_empty() => (whole, fraction),
         Some(_) => return None,
@@ -52,23 +38,23 @@ fn parse(text: &str) -> Option<u64> {
         return None;
     }
 
-    let mut ns = whole.parse::<u64>().ok()?.checked_mul(*unit_ns)?;
-    let mut place_ns = *unit_ns;
+    let mut value = whole.parse::<u64>().ok()?.checked_mul(unit)?;
+    let mut place = unit;
     for digit in fraction.bytes().map(|byte| u64::from(byte - b'0')) {
-        // The part of this digit may not be a whole number of ns although that of its place is
-        // (a tenth of a minute is, a tenth of a ns is not).
-        if place_ns % 10 != 0 && digit != 0 {
+        // The part of this digit may be no whole number although that of its place is (a tenth of
+        // a minute is a whole number of ns, a tenth of a ns is not).
+        if place % 10 != 0 && digit != 0 {
             return None;
         }
-        place_ns /= 10;
-        ns = ns.checked_add(digit * place_ns)?;
+        place /= 10;
+        value = value.checked_add(digit * place)?;
     }
-    Some(ns)
+    Some(value)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::nanoseconds;
 
     #[test]
     fn a_number_and_a_unit() {
@@ -86,7 +72,7 @@ mod tests {
             ("0.000000001s", 1),
             ("0.5m", 30_000_000_000),
         ] {
-            assert_eq!(parse(text), Some(ns), "{text}");
+            assert_eq!(nanoseconds(text), Some(ns), "{text}");
         }
     }
 
@@ -115,7 +101,7 @@ mod tests {
             "6000000h",
             "99999999999999999999s",
         ] {
-            assert_eq!(parse(text), None, "{text}");
+            assert_eq!(nanoseconds(text), None, "{text}");
         }
     }
 }

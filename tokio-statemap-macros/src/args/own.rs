@@ -1,178 +1,262 @@
-//! The keys of this crate.
+//! The types of value that only keys of this crate have.
 
+use std::marker::PhantomData;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, ExprPath, Lit};
 
-use super::{duration, literal, set_once};
+use super::keys::{Setting, Value};
+use super::{duration, literal};
 
-/// In the order of the table in the attribute's docs.
-pub(super) const KEYS: &[&str] = &[
-    "tasks",
-    "workers",
-    "html",
-    "svg",
-    "report",
-    "trace",
-    "spawn_location",
-    "buffer_capacity",
-    "max_events",
-    "keep",
-    "schedule_latency",
-    "long_poll",
-    "start_after",
-    "duration",
-    "configure",
-    "hooks",
-];
+/// A value whose field of `Settings` is an `Option`.
+pub(crate) struct Optional<V>(PhantomData<V>);
 
-/// A buffer is taken from memory at once, so it is no larger than anyone could mean it to be.
-const MOST_BUFFER_CAPACITY: usize = 1 << 24;
+impl<V: Value> Value for Optional<V> {
+    type Read = V::Read;
 
-/// The keys that were given; what is `None` keeps its default.
-#[derive(Default)]
-pub(crate) struct OwnKeys {
-    pub(crate) tasks: Option<Expr>,
-    pub(crate) workers: Option<Expr>,
-    pub(crate) html: Option<Expr>,
-    pub(crate) svg: Option<Expr>,
-    pub(crate) report: Option<Report>,
-    /// The variant of `TraceTarget`.
-    pub(crate) trace: Option<&'static str>,
-    pub(crate) spawn_location: Option<bool>,
-    pub(crate) buffer_capacity: Option<usize>,
-    pub(crate) max_events: Option<usize>,
-    /// The variant of `Keep`.
-    pub(crate) keep: Option<&'static str>,
-    pub(crate) schedule_latency: Option<bool>,
-    pub(crate) long_poll_ns: Option<u64>,
-    pub(crate) start_after_ns: Option<u64>,
-    pub(crate) duration_ns: Option<u64>,
-    pub(crate) configure: Option<ExprPath>,
-    pub(crate) hooks: Option<ExprPath>,
+    fn read(value: &Expr, key: &str) -> syn::Result<V::Read> {
+        V::read(value, key)
+    }
 }
 
-/// Where the report goes.
-pub(crate) enum Report {
+impl<V: Setting> Setting for Optional<V> {
+    fn tokens(read: &V::Read) -> TokenStream {
+        let value = V::tokens(read);
+        quote! { ::core::option::Option::Some(#value) }
+    }
+}
+
+/// Any expression that is `Into<PathBuf>`.
+pub(crate) struct PathExpr;
+
+impl Value for PathExpr {
+    type Read = Expr;
+
+    fn read(value: &Expr, _: &str) -> syn::Result<Expr> {
+        Ok(value.clone())
+    }
+}
+
+impl Setting for PathExpr {
+    /// The error for a type that is no path points at the expression.
+    fn tokens(expr: &Expr) -> TokenStream {
+        let span = Span::mixed_site().located_at(expr.span());
+        let into = quote_spanned! {span=>
+            ::core::convert::Into::<::std::path::PathBuf>::into
+        };
+        quote! { #into(#expr) }
+    }
+}
+
+/// Where the report is written.
+pub(crate) enum ReportPath {
     Stderr,
     Path(Box<Expr>),
 }
 
-impl OwnKeys {
-    pub(super) fn set(&mut self, key: &str, value: &Expr) -> syn::Result<()> {
-        let value = ungrouped(value);
-        let lit = || super::literal(value);
-        match key {
-            "tasks" => set_once(&mut self.tasks, key, value, || Ok(value.clone())),
-            "workers" => set_once(&mut self.workers, key, value, || Ok(value.clone())),
-            "html" => set_once(&mut self.html, key, value, || Ok(value.clone())),
-            "svg" => set_once(&mut self.svg, key, value, || Ok(value.clone())),
-            "report" => set_once(&mut self.report, key, value, || report(value)),
-            "trace" => set_once(&mut self.trace, key, value, || trace(value)),
-            "spawn_location" => {
-                set_once(&mut self.spawn_location, key, value, || literal::bool(lit()?, key))
+impl Value for ReportPath {
+    type Read = Self;
+
+    fn read(value: &Expr, _: &str) -> syn::Result<Self> {
+        match value {
+            Expr::Path(path) if path.path.is_ident("stderr") => Ok(Self::Stderr),
+            Expr::Lit(ExprLit { lit: Lit::Str(path), .. }) if path.value() == "stderr" => {
+                Err(syn::Error::new_spanned(
+                    value,
+                    "Use `stderr` without quotes to print it, or another path such as \"./stderr\".",
+                ))
             }
-            "buffer_capacity" => {
-                set_once(&mut self.buffer_capacity, key, value, || buffer_capacity(lit()?))
-            }
-            "max_events" => {
-                set_once(&mut self.max_events, key, value, || literal::positive(lit()?, key))
-            }
-            "keep" => set_once(&mut self.keep, key, value, || keep(value)),
-            "schedule_latency" => {
-                set_once(&mut self.schedule_latency, key, value, || literal::bool(lit()?, key))
-            }
-            "long_poll" => set_once(&mut self.long_poll_ns, key, value, || {
-                duration::positive_nanos(value, key)
-            }),
-            "start_after" => {
-                set_once(&mut self.start_after_ns, key, value, || duration::nanos(value, key))
-            }
-            "duration" => {
-                set_once(&mut self.duration_ns, key, value, || duration::positive_nanos(value, key))
-            }
-            "configure" => set_once(&mut self.configure, key, value, || {
-                path(value, key, "fn(&mut tokio::runtime::Builder)")
-            }),
-            "hooks" => set_once(&mut self.hooks, key, value, || {
-                path(value, key, "fn() -> tokio_statemap::Hooks")
-            }),
-            _ => unreachable!("`{key}` is not in `KEYS`"),
+            _ => Ok(Self::Path(Box::new(value.clone()))),
         }
     }
-
-    /// Whether the user's own program is among the keys: then it applies without `record`, too.
-    pub(crate) fn changes_the_runtime(&self) -> bool {
-        self.configure.is_some() || self.hooks.is_some()
-    }
 }
 
-/// A `$x:expr` of a `macro_rules!` arrives in a group without delimiters.
-fn ungrouped(value: &Expr) -> &Expr {
-    match value {
-        Expr::Group(group) => ungrouped(&group.expr),
-        _ => value,
-    }
-}
-
-fn report(value: &Expr) -> syn::Result<Report> {
-    match value {
-        Expr::Path(path) if path.path.is_ident("stderr") => Ok(Report::Stderr),
-        Expr::Lit(ExprLit { lit: Lit::Str(path), .. }) if path.value() == "stderr" => {
-            Err(syn::Error::new_spanned(
-                value,
-                "Use `stderr` without quotes to print it, or another path such as \"./stderr\".",
-            ))
+impl Setting for ReportPath {
+    fn tokens(report: &Self) -> TokenStream {
+        match report {
+            Self::Stderr => variant("Report", "Stderr"),
+            Self::Path(expr) => {
+                let (report, path) = (variant("Report", "Path"), PathExpr::tokens(expr));
+                quote! { #report(#path) }
+            }
         }
-        _ => Ok(Report::Path(Box::new(value.clone()))),
     }
 }
 
-fn buffer_capacity(lit: &Lit) -> syn::Result<usize> {
-    let key = "buffer_capacity";
-    match literal::positive(lit, key)? {
-        capacity if capacity > MOST_BUFFER_CAPACITY => Err(literal::error(
-            lit,
-            format!("`{key}` may be at most {MOST_BUFFER_CAPACITY} (2^24) events."),
-        )),
-        capacity => Ok(capacity),
+/// A number of events that is taken from memory at once, so it is no larger than anyone could mean
+/// it to be.
+pub(crate) struct BufferCapacity;
+
+impl BufferCapacity {
+    const MOST: usize = 1 << 24;
+}
+
+impl Value for BufferCapacity {
+    type Read = usize;
+
+    fn read(value: &Expr, key: &str) -> syn::Result<usize> {
+        let capacity = literal::PositiveInteger::read(value, key)?;
+        if capacity > Self::MOST {
+            let msg = format!("`{key}` may be at most {} (2^24) events.", Self::MOST);
+            return Err(literal::error(literal::of(value)?, msg));
+        }
+        Ok(capacity)
+    }
+}
+
+impl Setting for BufferCapacity {
+    fn tokens(capacity: &usize) -> TokenStream {
+        quote! { #capacity }
+    }
+}
+
+/// A duration in ns.
+pub(crate) struct Nanos;
+
+impl Value for Nanos {
+    type Read = u64;
+
+    fn read(value: &Expr, key: &str) -> syn::Result<u64> {
+        let parsed = match value {
+            Expr::Lit(ExprLit { lit: Lit::Str(str), .. }) => duration::nanoseconds(&str.value()),
+            _ => None,
+        };
+        parsed.ok_or_else(|| {
+            let msg = format!(
+                "Failed to parse value of `{key}` as duration: expected a string of a number and a \
+                 unit (`ns`, `us`, `ms`, `s`, `m`, `h`), such as \"250us\", \"1.5s\" or \"2m\"."
+            );
+            syn::Error::new_spanned(value, msg)
+        })
+    }
+}
+
+impl Setting for Nanos {
+    fn tokens(ns: &u64) -> TokenStream {
+        quote! { ::core::time::Duration::from_nanos(#ns) }
+    }
+}
+
+/// A duration in ns that is not zero.
+pub(crate) struct PositiveNanos;
+
+impl Value for PositiveNanos {
+    type Read = u64;
+
+    fn read(value: &Expr, key: &str) -> syn::Result<u64> {
+        match Nanos::read(value, key)? {
+            0 => Err(syn::Error::new_spanned(value, format!("`{key}` may not be 0."))),
+            nanos => Ok(nanos),
+        }
+    }
+}
+
+impl Setting for PositiveNanos {
+    fn tokens(ns: &u64) -> TokenStream {
+        Nanos::tokens(ns)
+    }
+}
+
+/// A variant of `TraceTarget`.
+pub(crate) struct Trace;
+
+impl Value for Trace {
+    type Read = &'static str;
+
+    fn read(value: &Expr, key: &str) -> syn::Result<&'static str> {
+        let lit = choice(value, key, r#""tasks", "workers", "both" or "none""#)?;
+        match literal::string(lit, key)?.as_str() {
+            "tasks" => Ok("Tasks"),
+            "workers" => Ok("Workers"),
+            "both" => Ok("Both"),
+            "none" => Ok("None"),
+            other => Err(literal::error(
+                lit,
+                format!(
+                    "No such trace target `{other}`. The trace targets are `tasks`, `workers`, \
+                     `both` and `none`."
+                ),
+            )),
+        }
+    }
+}
+
+impl Setting for Trace {
+    fn tokens(name: &&'static str) -> TokenStream {
+        variant("TraceTarget", name)
+    }
+}
+
+/// A variant of `Keep`.
+pub(crate) struct Keep;
+
+impl Value for Keep {
+    type Read = &'static str;
+
+    fn read(value: &Expr, key: &str) -> syn::Result<&'static str> {
+        let lit = choice(value, key, r#""first" or "last""#)?;
+        match literal::string(lit, key)?.as_str() {
+            "first" => Ok("First"),
+            "last" => Ok("Last"),
+            other => Err(literal::error(
+                lit,
+                format!("Can't keep the `{other}` events. What can be kept is `first` and `last`."),
+            )),
+        }
+    }
+}
+
+impl Setting for Keep {
+    fn tokens(name: &&'static str) -> TokenStream {
+        variant("Keep", name)
+    }
+}
+
+/// The path of a function that is called with the runtime's builder.
+pub(crate) struct Configure;
+
+impl Value for Configure {
+    type Read = ExprPath;
+
+    fn read(value: &Expr, key: &str) -> syn::Result<ExprPath> {
+        path_of(value, key, "fn(&mut tokio::runtime::Builder)")
+    }
+}
+
+/// The path of a function that makes the program's own hooks.
+pub(crate) struct UserHooks;
+
+impl Value for UserHooks {
+    type Read = ExprPath;
+
+    fn read(value: &Expr, key: &str) -> syn::Result<ExprPath> {
+        path_of(value, key, "fn() -> tokio_statemap::Hooks")
+    }
+}
+
+impl Setting for UserHooks {
+    /// A call of the function.
+    fn tokens(path: &ExprPath) -> TokenStream {
+        let hooks = Ident::new("__hooks", Span::mixed_site());
+        // With its type given, a function of another type is an error at the user's path.
+        quote! {
+            {
+                let #hooks: fn() -> ::tokio_statemap::Hooks = #path;
+                #hooks()
+            }
+        }
     }
 }
 
 /// The literal that one of `values` is to be chosen with.
 fn choice<'a>(value: &'a Expr, key: &str, values: &str) -> syn::Result<&'a Lit> {
-    super::literal(value)
+    literal::of(value)
         .map_err(|_| syn::Error::new_spanned(value, format!("`{key}` takes {values}.")))
 }
 
-fn trace(value: &Expr) -> syn::Result<&'static str> {
-    let lit = choice(value, "trace", r#""tasks", "workers", "both" or "none""#)?;
-    match literal::string(lit, "trace")?.as_str() {
-        "tasks" => Ok("Tasks"),
-        "workers" => Ok("Workers"),
-        "both" => Ok("Both"),
-        "none" => Ok("None"),
-        other => Err(literal::error(
-            lit,
-            format!(
-                "No such trace target `{other}`. The trace targets are `tasks`, `workers`, `both` \
-                 and `none`."
-            ),
-        )),
-    }
-}
-
-fn keep(value: &Expr) -> syn::Result<&'static str> {
-    let lit = choice(value, "keep", r#""first" or "last""#)?;
-    match literal::string(lit, "keep")?.as_str() {
-        "first" => Ok("First"),
-        "last" => Ok("Last"),
-        other => Err(literal::error(
-            lit,
-            format!("Can't keep the `{other}` events. What can be kept is `first` and `last`."),
-        )),
-    }
-}
-
-fn path(value: &Expr, key: &str, ty: &str) -> syn::Result<ExprPath> {
+fn path_of(value: &Expr, key: &str, ty: &str) -> syn::Result<ExprPath> {
     match value {
         Expr::Path(path) => Ok(path.clone()),
         other => Err(syn::Error::new_spanned(
@@ -180,4 +264,10 @@ fn path(value: &Expr, key: &str, ty: &str) -> syn::Result<ExprPath> {
             format!("Failed to parse value of `{key}` as path: expected the path of a `{ty}`."),
         )),
     }
+}
+
+/// A variant of an enum of the library's.
+fn variant(ty: &str, variant: &str) -> TokenStream {
+    let [ty, variant] = [ty, variant].map(|name| Ident::new(name, Span::call_site()));
+    quote! { ::tokio_statemap::__private::#ty::#variant }
 }

@@ -1,13 +1,11 @@
 //! Tokio's own keys, with the checks and messages of `#[tokio::main]`.
 
 use proc_macro2::Span;
-use syn::{Lit, Path};
+use syn::{Expr, Path};
 
-use super::{Kind, literal, set_once};
-
-/// In the order in which `#[tokio::main]` lists them.
-pub(super) const KEYS: &[&str] =
-    &["flavor", "worker_threads", "start_paused", "crate", "unhandled_panic", "name"];
+use super::keys::Value;
+use super::table::TokioKeys;
+use super::{Kind, literal};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flavor {
@@ -66,75 +64,21 @@ impl UnhandledPanic {
     }
 }
 
-/// The keys as far as they have been read; each with its place where a later check may point at it.
-#[derive(Default)]
-pub(super) struct RuntimeKeysGiven {
-    flavor: Option<Flavor>,
-    worker_threads: Option<(usize, Span)>,
-    start_paused: Option<(bool, Span)>,
-    crate_path: Option<Path>,
-    unhandled_panic: Option<(UnhandledPanic, Span)>,
-    name: Option<String>,
+impl Value for Flavor {
+    type Read = Self;
+
+    fn read(value: &Expr, key: &str) -> syn::Result<Self> {
+        let lit = literal::of(value)?;
+        Self::parse(&literal::string(lit, key)?).map_err(|msg| literal::error(lit, msg))
+    }
 }
 
-impl RuntimeKeysGiven {
-    pub(super) fn set(&mut self, key: &str, lit: &Lit) -> syn::Result<()> {
-        let span = literal::span(lit);
-        match key {
-            "flavor" => set_once(&mut self.flavor, key, lit, || {
-                Flavor::parse(&literal::string(lit, key)?).map_err(|msg| literal::error(lit, msg))
-            }),
-            "worker_threads" => set_once(&mut self.worker_threads, key, lit, || {
-                Ok((literal::positive(lit, key)?, span))
-            }),
-            "start_paused" => {
-                set_once(&mut self.start_paused, key, lit, || Ok((literal::bool(lit, key)?, span)))
-            }
-            "crate" => set_once(&mut self.crate_path, key, lit, || literal::path(lit, key)),
-            "unhandled_panic" => set_once(&mut self.unhandled_panic, key, lit, || {
-                UnhandledPanic::parse(&literal::string(lit, key)?)
-                    .map(|unhandled_panic| (unhandled_panic, span))
-                    .map_err(|msg| literal::error(lit, msg))
-            }),
-            "name" => set_once(&mut self.name, key, lit, || literal::string(lit, key)),
-            _ => unreachable!("`{key}` is not in `KEYS`"),
-        }
-    }
+impl Value for UnhandledPanic {
+    type Read = Self;
 
-    /// Checks the keys against each other.
-    pub(super) fn check(self, kind: Kind) -> syn::Result<RuntimeKeys> {
-        let flavor = self.flavor.unwrap_or(match kind {
-            Kind::Main => Flavor::MultiThread,
-            Kind::Test => Flavor::CurrentThread,
-        });
-        let requires = |key: &str, flavor: &str, span: Span| {
-            let msg = format!(
-                "The `{key}` option requires the `{flavor}` runtime flavor. Use \
-                 `#[{}(flavor = \"{flavor}\")]`",
-                kind.path()
-            );
-            Err(syn::Error::new(span, msg))
-        };
-
-        if flavor == Flavor::MultiThread {
-            if let Some((_, span)) = self.start_paused {
-                return requires("start_paused", "current_thread", span);
-            }
-            if let Some((_, span)) = self.unhandled_panic {
-                return requires("unhandled_panic", "current_thread", span);
-            }
-        } else if let Some((_, span)) = self.worker_threads {
-            return requires("worker_threads", "multi_thread", span);
-        }
-
-        Ok(RuntimeKeys {
-            flavor,
-            worker_threads: self.worker_threads.map(|(value, _)| value),
-            start_paused: self.start_paused.map(|(value, _)| value),
-            crate_path: self.crate_path,
-            unhandled_panic: self.unhandled_panic.map(|(value, _)| value),
-            name: self.name,
-        })
+    fn read(value: &Expr, key: &str) -> syn::Result<Self> {
+        let lit = literal::of(value)?;
+        Self::parse(&literal::string(lit, key)?).map_err(|msg| literal::error(lit, msg))
     }
 }
 
@@ -149,6 +93,39 @@ pub(crate) struct RuntimeKeys {
 }
 
 impl RuntimeKeys {
+    /// Checks the keys that were given against each other.
+    pub(super) fn check(given: TokioKeys, kind: Kind) -> syn::Result<Self> {
+        let flavor = given.flavor.map_or_else(|| kind.flavor(), |(flavor, _)| flavor);
+        let requires = |key: &str, flavor: &str, span: Span| {
+            let msg = format!(
+                "The `{key}` option requires the `{flavor}` runtime flavor. Use \
+                 `#[{}(flavor = \"{flavor}\")]`",
+                kind.path()
+            );
+            Err(syn::Error::new(span, msg))
+        };
+
+        if flavor == Flavor::MultiThread {
+            if let Some((_, span)) = given.start_paused {
+                return requires("start_paused", "current_thread", span);
+            }
+            if let Some((_, span)) = given.unhandled_panic {
+                return requires("unhandled_panic", "current_thread", span);
+            }
+        } else if let Some((_, span)) = given.worker_threads {
+            return requires("worker_threads", "multi_thread", span);
+        }
+
+        Ok(Self {
+            flavor,
+            worker_threads: value(given.worker_threads),
+            start_paused: value(given.start_paused),
+            crate_path: value(given.crate_path),
+            unhandled_panic: value(given.unhandled_panic),
+            name: value(given.name),
+        })
+    }
+
     /// The flavor that needs the fewest of Tokio's features, so that no second error follows.
     pub(super) fn after_error() -> Self {
         Self {
@@ -160,4 +137,9 @@ impl RuntimeKeys {
             name: None,
         }
     }
+}
+
+/// Without its place.
+fn value<T>(given: Option<(T, Span)>) -> Option<T> {
+    given.map(|(value, _)| value)
 }

@@ -1,8 +1,9 @@
 use quote::quote;
 
-use super::own::Report;
+use super::own::ReportPath;
 use super::runtime::{Flavor, UnhandledPanic};
-use super::{Args, Kind, own, runtime};
+use super::table::TokioKeys;
+use super::{Args, Kind, names};
 use crate::Features;
 
 const ALL: Features = Features { record: true, html: true };
@@ -17,6 +18,10 @@ fn main(args: proc_macro2::TokenStream) -> Result<Args, String> {
 
 fn error(args: proc_macro2::TokenStream) -> String {
     main(args).err().expect("the arguments are wrong")
+}
+
+fn in_the_repository(path: &str) -> Option<String> {
+    std::fs::read_to_string(format!("{}/../{path}", env!("CARGO_MANIFEST_DIR"))).ok()
 }
 
 /// A valid value of each key.
@@ -59,13 +64,57 @@ fn nothing_is_given() {
 #[test]
 fn the_keys_are_those_of_the_table() {
     let valid: Vec<&str> = VALID.iter().map(|(key, _)| *key).collect();
-    let keys: Vec<&str> = runtime::KEYS.iter().chain(own::KEYS).copied().collect();
+    let keys: Vec<&str> = names().collect();
     assert_eq!(valid, keys);
     for key in keys {
-        let in_docs = format!("/// | `{key}`");
-        let in_docs_of_both = [format!("{in_docs} |"), format!("{in_docs},")];
-        let docs = include_str!("../lib.rs");
-        assert!(in_docs_of_both.iter().any(|row| docs.contains(row)), "{key}");
+        let in_docs = format!("| `{key}` |");
+        assert!(docs_table!().lines().any(|row| row.starts_with(&in_docs)), "{key}");
+    }
+}
+
+#[test]
+fn the_command_reads_durations_by_the_same_rule() {
+    let path = "tokio-statemap/src/bin/tokio-statemap/duration.rs";
+    // The package is published without it.
+    let Some(commands) = in_the_repository(path) else { return };
+    assert!(commands == include_str!("duration.rs"), "{path} differs from args/duration.rs");
+}
+
+/// The cells of a table's rows, by the first of them, which is a key or several.
+fn rows(table: &str) -> Vec<(String, Vec<String>)> {
+    let mut rows = Vec::new();
+    for line in table.lines().filter(|line| line.starts_with("| `")) {
+        let mut cells = line.trim_matches(['|', ' ']).split(" | ").map(str::to_owned);
+        let keys = cells.next().unwrap_or_default();
+        let cells: Vec<String> = cells.collect();
+        for key in keys.split(", ") {
+            rows.push((key.trim_matches('`').to_owned(), cells.clone()));
+        }
+    }
+    rows
+}
+
+/// The README's words may differ, but not what a key takes and what it is without.
+#[test]
+fn the_readme_has_the_same_table() {
+    // The package is published without it.
+    let Some(readme) = in_the_repository("README.md") else { return };
+    let (_, table) = readme.split_once("\n| key | value | meaning | default |\n").unwrap();
+    let (table, _) = table.split_once("\n\n").unwrap();
+    // Tokio's keys have a sentence of their own there.
+    let own: Vec<_> = rows(docs_table!()).into_iter().skip(TokioKeys::NAMES.len()).collect();
+    let in_readme = rows(table);
+    let keys = |rows: &[(String, Vec<String>)]| rows.iter().map(|row| row.0.clone()).collect();
+    let (own_keys, keys_in_readme): (Vec<_>, Vec<_>) = (keys(&own), keys(&in_readme));
+    assert_eq!(own_keys, keys_in_readme);
+    let (_, sentence) = readme.split_once("work as they do there:").unwrap();
+    let (sentence, _) = sentence.split_once(". ").unwrap();
+    assert!(TokioKeys::NAMES.iter().all(|key| sentence.contains(&format!("`{key}`"))));
+    for ((key, ours), (_, readmes)) in own.iter().zip(&in_readme) {
+        // The README's alternatives have no comma.
+        let takes = |cells: &[String]| cells[0].replace("`, `", "` `");
+        assert_eq!(takes(ours), takes(readmes), "{key}");
+        assert_eq!(ours.last(), readmes.last(), "{key}");
     }
 }
 
@@ -144,7 +193,7 @@ fn own_values() {
     })
     .unwrap()
     .own;
-    assert!(matches!(own.report, Some(Report::Stderr)));
+    assert!(matches!(own.report, Some(ReportPath::Stderr)));
     assert_eq!(own.trace, Some("None"));
     assert_eq!(own.spawn_location, Some(false));
     assert_eq!(own.buffer_capacity, Some(64));
@@ -157,7 +206,7 @@ fn own_values() {
 
     for args in [quote!(report = crate::stderr), quote!(report = "./stderr")] {
         let own = main(args).unwrap().own;
-        assert!(matches!(own.report, Some(Report::Path(_))));
+        assert!(matches!(own.report, Some(ReportPath::Path(_))));
     }
     let own = main(quote!(buffer_capacity = 16_777_216)).unwrap().own;
     assert_eq!(own.buffer_capacity, Some(1 << 24));

@@ -1,18 +1,19 @@
-//! A line on the terminal while the writing takes long.
+//! A line on the terminal while writing takes long.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use crate::util::counting::Counting;
 use crate::util::message::print;
 use crate::util::sync::lock;
 
-/// From when on it is said that something is done, and how often it is said anew.
-const LONG: Duration = Duration::from_secs(1);
-const STEP: Duration = Duration::from_millis(200);
+/// How long writing takes before the line is shown, and how often it is updated.
+const DELAY: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Says how much is written, where stderr is a terminal and it takes over a second. The line is
-/// taken away again when this is dropped.
+/// Shows how much is written, if stderr is a terminal and writing takes over a second. The line is
+/// erased when this is dropped.
 #[derive(Debug)]
 pub(super) struct Progress {
     began: Instant,
@@ -23,7 +24,7 @@ pub(super) struct Progress {
 #[derive(Debug, Default)]
 struct State {
     bytes: u64,
-    said: Option<Instant>,
+    shown: Option<Instant>,
 }
 
 impl Progress {
@@ -32,9 +33,9 @@ impl Progress {
         Self { began: Instant::now(), is_shown, state: Mutex::default() }
     }
 
-    /// `w`, of which it is said how much was written to it.
+    /// `w`, whose bytes are counted.
     pub(super) fn of<'a, W: Write + ?Sized>(&'a self, w: &'a mut W) -> impl Write + 'a {
-        Counting { progress: self, w }
+        Counting::new(w, |bytes| self.add(bytes))
     }
 
     fn add(&self, bytes: usize) {
@@ -43,12 +44,12 @@ impl Progress {
         }
         let mut state = lock(&self.state);
         state.bytes += bytes as u64;
-        let is_due = match state.said {
-            None => self.began.elapsed() >= LONG,
-            Some(said) => said.elapsed() >= STEP,
+        let is_due = match state.shown {
+            None => self.began.elapsed() >= DELAY,
+            Some(shown) => shown.elapsed() >= INTERVAL,
         };
         if is_due {
-            state.said = Some(Instant::now());
+            state.shown = Some(Instant::now());
             let mb = state.bytes / 1_000_000;
             print(format_args!("\rtokio-statemap: writing … {mb} MB"));
         }
@@ -57,25 +58,8 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if lock(&self.state).said.is_some() {
+        if lock(&self.state).shown.is_some() {
             print(format_args!("\r\x1b[K"));
         }
-    }
-}
-
-struct Counting<'a, W: Write + ?Sized> {
-    progress: &'a Progress,
-    w: &'a mut W,
-}
-
-impl<W: Write + ?Sized> Write for Counting<'_, W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.w.write(bytes)?;
-        self.progress.add(written);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.w.flush()
     }
 }

@@ -396,7 +396,7 @@ impl Recorder {
         if id & ROOT == 0 && thread.claim_origin(id) {
             if let Some(location) = location() {
                 self.note_location(thread, ticks, Some(location));
-                thread.push(self, ticks, Kind::Who, id);
+                thread.push(self, ticks, Kind::LateOrigin, id);
             }
         }
     }

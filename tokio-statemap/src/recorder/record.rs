@@ -1,96 +1,150 @@
 //! The 16 bytes that an event is kept as.
 
-/// One event, or a note about the next one: when, what, and about whom.
+/// One event, or a note about the next one: its time, its kind and a payload.
 ///
-/// The upper 4 bits of `word` are the [`Kind`], the rest is its payload.
+/// The upper bits of `word` are the code of its [`Kind`], the rest is its payload. How many bits
+/// each has depends on the kind: see [`Kind`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) ticks: u64,
     word: u64,
 }
 
-/// What a record says. The notes are not events: they are neither counted nor limited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Kind {
-    /// Of the task.
-    Spawn = 0,
-    /// Of the task.
-    PollStart = 1,
-    /// Of the task; with how long it had been ready ([`pack_ready`]).
-    PollStartReady = 2,
-    /// Of the task.
-    PollEnd = 3,
-    /// Of the task.
-    Terminate = 4,
-    ThreadStart = 5,
-    ThreadStop = 6,
-    Park = 7,
-    Unpark = 8,
-    /// Of the task; with the index of its location ([`pack_spawn`]).
-    SpawnAt = 9,
-    /// A note: the next `Spawn` or `Who` is from this location, by its index.
-    Location = 10,
-    /// A note: from here on the thread is the worker `payload - 1`, or none with 0.
-    Role = 11,
-    /// A note: the task of the next `PollStart` had been ready for so many ns.
-    Ready = 12,
-    /// A note: the task was spawned at the location just noted, before recording started.
-    Who = 13,
-    /// A note: the thread that this stream belongs to ended.
-    End = 14,
-    /// A note, in blocks that several streams share: the next records are of this stream.
-    Stream = 15,
-}
-
-const KINDS: [Kind; 16] = [
-    Kind::Spawn,
-    Kind::PollStart,
-    Kind::PollStartReady,
-    Kind::PollEnd,
-    Kind::Terminate,
-    Kind::ThreadStart,
-    Kind::ThreadStop,
-    Kind::Park,
-    Kind::Unpark,
-    Kind::SpawnAt,
-    Kind::Location,
-    Kind::Role,
-    Kind::Ready,
-    Kind::Who,
-    Kind::End,
-    Kind::Stream,
-];
-
-const PAYLOAD_BITS: u32 = 60;
+/// The bits of a kind's code, and of the payload beside it.
+const CODE_BITS: u32 = 8;
+const PAYLOAD_BITS: u32 = u64::BITS - CODE_BITS;
 const PAYLOAD: u64 = (1 << PAYLOAD_BITS) - 1;
+
+/// The same of a kind whose payload is a task id and another value. It takes up all codes that
+/// begin as its own does, so that its payload is longer.
+const PACKED_CODE_BITS: u32 = 4;
+const PACKED_PAYLOAD_BITS: u32 = u64::BITS - PACKED_CODE_BITS;
+const PACKED_PAYLOAD: u64 = (1 << PACKED_PAYLOAD_BITS) - 1;
+/// How many codes that are.
+const PACKED_CODES: u8 = 1 << (CODE_BITS - PACKED_CODE_BITS);
+
+/// The codes from here on are of kinds with a packed payload, up to the notes.
+const FIRST_PACKED: u8 = FIRST_NOTE - 2 * PACKED_CODES;
+/// The codes from here on are notes.
+const FIRST_NOTE: u8 = 1 << (CODE_BITS - 1);
 
 /// Set in the payload of a root future's records; the rest is its number.
 pub(crate) const ROOT: u64 = 1 << (PAYLOAD_BITS - 1);
 
+/// Declares [`Kind`] and the table of its codes: one row a kind.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident = $code:expr,)+) => {
+        /// What a record is of. The notes are not events: they are neither counted nor limited.
+        ///
+        /// A new event takes the next code below [`FIRST_PACKED`], which leaves room for 96; a new
+        /// note the next code from [`FIRST_NOTE`] on.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(crate) enum Kind {
+            $($(#[$doc])* $kind = $code,)+
+        }
+
+        impl Kind {
+            const ALL: &[Self] = &[$(Self::$kind),+];
+        }
+    };
+}
+
+kinds! {
+    /// Of the task.
+    Spawn = 0,
+    /// Of the task.
+    PollStart = 1,
+    /// Of the task.
+    PollEnd = 2,
+    /// Of the task.
+    Terminate = 3,
+    ThreadStart = 4,
+    ThreadStop = 5,
+    Park = 6,
+    Unpark = 7,
+
+    /// Of the task; with how long it had been ready ([`pack_ready`]).
+    PollStartReady = FIRST_PACKED,
+    /// Of the task; with the index of its location ([`pack_spawn`]).
+    SpawnAt = FIRST_PACKED + PACKED_CODES,
+
+    /// The next `Spawn` or `LateOrigin` is from this location, by its index.
+    Location = FIRST_NOTE,
+    /// From here on the thread is the worker `payload - 1`, or none with 0.
+    Role = FIRST_NOTE + 1,
+    /// The task of the next `PollStart` had been ready for so many ns.
+    Ready = FIRST_NOTE + 2,
+    /// The task was spawned at the location just noted, before recording started.
+    LateOrigin = FIRST_NOTE + 3,
+    /// The thread that this stream belongs to ended.
+    End = FIRST_NOTE + 4,
+    /// In chunks that several streams share: the next records are of this stream.
+    Stream = FIRST_NOTE + 5,
+}
+
+impl Kind {
+    const fn is_packed(self) -> bool {
+        self as u8 >= FIRST_PACKED && (self as u8) < FIRST_NOTE
+    }
+
+    const fn payload_mask(self) -> u64 {
+        if self.is_packed() { PACKED_PAYLOAD } else { PAYLOAD }
+    }
+
+    /// The code, at its place in a record's word.
+    const fn word(self) -> u64 {
+        (self as u64) << PAYLOAD_BITS
+    }
+}
+
+/// The kind of each code. What no kind has is filled in, and never read.
+static BY_CODE: [Kind; 1 << CODE_BITS] = {
+    let mut by_code = [Kind::End; 1 << CODE_BITS];
+    let mut i = 0;
+    while i < Kind::ALL.len() {
+        let kind = Kind::ALL[i];
+        let first = kind as usize;
+        let codes = if kind.is_packed() { PACKED_CODES as usize } else { 1 };
+        let mut code = first;
+        while code < first + codes {
+            by_code[code] = kind;
+            code += 1;
+        }
+        i += 1;
+    }
+    by_code
+};
+
 impl Record {
     #[inline]
     pub(crate) fn new(ticks: u64, kind: Kind, payload: u64) -> Self {
-        Self { ticks, word: (kind as u64) << PAYLOAD_BITS | payload & PAYLOAD }
+        Self { ticks, word: kind.word() | payload & kind.payload_mask() }
     }
 
-    /// The same of a payload that is known to fit: a task's number, of which there are not so many,
-    /// or what the functions here packed.
+    /// The same of a payload that is known to fit: a task id, as Tokio counts them up from 1, or
+    /// what the functions here packed.
     #[inline]
     pub(crate) fn event(ticks: u64, kind: Kind, payload: u64) -> Self {
-        debug_assert!(payload <= PAYLOAD);
-        Self { ticks, word: (kind as u64) << PAYLOAD_BITS | payload }
+        debug_assert!(payload <= kind.payload_mask());
+        Self { ticks, word: kind.word() | payload }
     }
 
     #[inline]
     pub(crate) fn kind(self) -> Kind {
-        // `new` is the only maker, so the index is in bounds.
-        KINDS[(self.word >> PAYLOAD_BITS) as usize % KINDS.len()]
+        BY_CODE[(self.word >> PAYLOAD_BITS) as usize]
     }
 
+    /// Of a kind whose payload isn't packed.
     #[inline]
     pub(crate) fn payload(self) -> u64 {
         self.word & PAYLOAD
+    }
+
+    /// Of a kind whose payload is packed.
+    #[inline]
+    pub(crate) fn packed_payload(self) -> u64 {
+        self.word & PACKED_PAYLOAD
     }
 
     /// The task, if this starts a poll of it that `next` ends.
@@ -112,25 +166,24 @@ impl Record {
     /// Whether this starts a poll that `end` ends, which is an end.
     #[inline]
     pub(crate) fn starts_poll_to(self, end: Self) -> bool {
-        const START: u64 = Kind::PollStart as u64;
-        const START_READY: u64 = (Kind::PollStartReady as u64) << READY_ID_BITS;
-        const END: u64 = Kind::PollEnd as u64;
+        const START_TO_END: u64 = Kind::PollEnd.word() - Kind::PollStart.word();
+        const START_READY: u64 = Kind::PollStartReady.word() >> READY_BITS;
         // The same task, so that only the kind differs.
-        self.word == end.word.wrapping_sub((END - START) << PAYLOAD_BITS)
+        self.word == end.word.wrapping_sub(START_TO_END)
             || self.word >> READY_BITS == START_READY | end.payload()
-                && end.payload() >> READY_ID_BITS == 0
+                && end.payload() >> PACKED_ID_BITS == 0
     }
 
-    /// Whether both say the same, be it at different times.
+    /// Whether only the times differ.
     #[inline]
-    pub(crate) fn says_the_same_as(self, other: Self) -> bool {
+    pub(crate) fn equals_but_for_time(self, other: Self) -> bool {
         self.word == other.word
     }
 
     /// Whether it counts as an event.
     #[inline]
     pub(crate) fn is_event(self) -> bool {
-        self.word >> PAYLOAD_BITS <= Kind::SpawnAt as u64
+        self.word < Kind::Location.word()
     }
 }
 
@@ -139,9 +192,12 @@ pub(crate) fn events_in(records: &[Record]) -> u64 {
     records.iter().filter(|record| record.is_event()).count() as u64
 }
 
-const READY_BITS: u32 = 24;
-const MANTISSA_BITS: u32 = 19;
-const READY_ID_BITS: u32 = PAYLOAD_BITS - READY_BITS;
+/// A packed payload: a task id, and below it either of the values that stand beside one.
+const PACKED_ID_BITS: u32 = 36;
+const LOCATION_BITS: u32 = PACKED_PAYLOAD_BITS - PACKED_ID_BITS;
+const READY_BITS: u32 = PACKED_PAYLOAD_BITS - PACKED_ID_BITS;
+const EXPONENT_BITS: u32 = 5;
+const MANTISSA_BITS: u32 = READY_BITS - EXPONENT_BITS;
 
 /// A task id and how long it had been ready, in one payload: the time as a floating-point number
 /// with 19 bits of mantissa, so good to 4 ppm (28 ns of 7 ms). `None` if either doesn't fit.
@@ -149,7 +205,7 @@ const READY_ID_BITS: u32 = PAYLOAD_BITS - READY_BITS;
 pub(crate) fn pack_ready(id: u64, ready_for_ns: u64) -> Option<u64> {
     let bits = u64::BITS - ready_for_ns.leading_zeros();
     let exponent = bits.saturating_sub(MANTISSA_BITS);
-    let fits = id >> READY_ID_BITS == 0 && exponent < 1 << (READY_BITS - MANTISSA_BITS);
+    let fits = id >> PACKED_ID_BITS == 0 && exponent >> EXPONENT_BITS == 0;
     fits.then(|| {
         let ready = u64::from(exponent) << MANTISSA_BITS | ready_for_ns >> exponent;
         id << READY_BITS | ready
@@ -164,12 +220,10 @@ pub(crate) fn unpack_ready(payload: u64) -> (u64, u64) {
     (payload >> READY_BITS, mantissa << (ready >> MANTISSA_BITS))
 }
 
-const LOCATION_BITS: u32 = 24;
-
 /// A task id and the index of its location, in one payload. `None` if either doesn't fit.
 #[inline]
 pub(crate) fn pack_spawn(id: u64, location: u32) -> Option<u64> {
-    let fits = id >> (PAYLOAD_BITS - LOCATION_BITS) == 0 && location >> LOCATION_BITS == 0;
+    let fits = id >> PACKED_ID_BITS == 0 && location >> LOCATION_BITS == 0;
     fits.then(|| id << LOCATION_BITS | u64::from(location))
 }
 
@@ -185,14 +239,43 @@ mod tests {
 
     #[test]
     fn every_kind_comes_back_with_its_payload() {
-        for kind in KINDS {
+        for &kind in Kind::ALL {
             for payload in [0, 1, ROOT, PAYLOAD] {
                 let record = Record::new(7, kind, payload);
                 assert_eq!((record.kind(), record.payload()), (kind, payload));
                 assert_eq!(record.is_event(), (kind as u8) < Kind::Location as u8);
             }
+            // No bit of a payload that is too long gets into the kind.
+            assert_eq!(Record::new(7, kind, u64::MAX).kind(), kind);
+            if kind.is_packed() {
+                for payload in [0, 1, 1 << (PACKED_PAYLOAD_BITS - 1), PACKED_PAYLOAD] {
+                    let record = Record::event(7, kind, payload);
+                    assert_eq!((record.kind(), record.packed_payload()), (kind, payload));
+                    assert!(record.is_event());
+                }
+            }
         }
         assert_eq!(size_of::<Record>(), 16);
+    }
+
+    #[test]
+    fn each_code_is_of_one_kind() {
+        let mut taken = [false; 1 << CODE_BITS];
+        for &kind in Kind::ALL {
+            let codes = if kind.is_packed() { PACKED_CODES } else { 1 };
+            // A packed kind's code is the first of those that begin with the same bits.
+            assert_eq!(kind as u8 % codes, 0, "{kind:?}");
+            for code in kind as u8..=kind as u8 + (codes - 1) {
+                assert!(!std::mem::replace(&mut taken[usize::from(code)], true), "{kind:?}");
+                assert_eq!(BY_CODE[usize::from(code)], kind);
+            }
+        }
+    }
+
+    #[test]
+    fn there_is_room_for_64_kinds_of_event() {
+        let packed = Kind::ALL.iter().filter(|kind| kind.is_packed()).count();
+        assert!(usize::from(FIRST_PACKED) + packed >= 64);
     }
 
     #[test]
@@ -209,7 +292,7 @@ mod tests {
     #[test]
     fn a_start_and_the_end_of_the_same_task_are_a_poll() {
         let record = |kind, payload| Record::new(1, kind, payload);
-        for id in [1, 77, (1 << READY_ID_BITS) - 1] {
+        for id in [1, 77, (1 << PACKED_ID_BITS) - 1] {
             let end = record(Kind::PollEnd, id);
             let ready = record(Kind::PollStartReady, pack_ready(id, 12_345).unwrap());
             for start in [record(Kind::PollStart, id), ready] {
@@ -219,8 +302,8 @@ mod tests {
                 assert_eq!(start.whole_poll(None), None);
             }
             // Ids that don't fit in beside a time.
-            let far = record(Kind::PollEnd, (1 << READY_ID_BITS) + 4096);
-            assert_eq!(record(Kind::PollEnd, 1 << READY_ID_BITS).whole_poll(Some(&far)), None);
+            let far = record(Kind::PollEnd, (1 << PACKED_ID_BITS) + 4096);
+            assert_eq!(record(Kind::PollEnd, 1 << PACKED_ID_BITS).whole_poll(Some(&far)), None);
             assert_eq!(record(Kind::Spawn, id).whole_poll(Some(&end)), None);
             assert_eq!(end.whole_poll(Some(&end)), None);
         }
@@ -254,7 +337,27 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_not_packed() {
-        assert_eq!(pack_ready(1 << READY_ID_BITS, 5), None);
+        assert_eq!(pack_ready(1 << PACKED_ID_BITS, 5), None);
         assert_eq!(pack_ready(1, u64::MAX), None);
+        // The last that fit.
+        let id = (1 << PACKED_ID_BITS) - 1;
+        let longest_ns = ((1 << MANTISSA_BITS) - 1) << ((1 << EXPONENT_BITS) - 1);
+        let packed = pack_ready(id, longest_ns).unwrap();
+        assert_eq!(packed, PACKED_PAYLOAD);
+        assert_eq!(unpack_ready(packed), (id, longest_ns));
+        assert_eq!(pack_ready(id, longest_ns << 1), None);
+        let packed = pack_spawn(id, (1 << LOCATION_BITS) - 1);
+        assert_eq!(packed, Some(PACKED_PAYLOAD));
+    }
+
+    #[test]
+    fn packed_payloads_come_back_out_of_a_record() {
+        for id in [1, 1 << (PACKED_ID_BITS - 1), (1 << PACKED_ID_BITS) - 1] {
+            let ready = Record::event(1, Kind::PollStartReady, pack_ready(id, 99).unwrap());
+            assert_eq!(unpack_ready(ready.packed_payload()), (id, 99));
+            let location = (1 << LOCATION_BITS) - 1;
+            let spawn = Record::event(1, Kind::SpawnAt, pack_spawn(id, location).unwrap());
+            assert_eq!(unpack_spawn(spawn.packed_payload()), (id, location));
+        }
     }
 }

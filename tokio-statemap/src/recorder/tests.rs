@@ -283,6 +283,24 @@ fn full_is_a_gap() {
     assert!(lock(&recorder.windows).all.iter().all(|window| window.to.is_some()));
 }
 
+/// As the docs of `register_hooks` have it.
+#[test]
+fn a_start_leaves_a_full_recorder_full_until_it_is_drained() {
+    let recorder = Recorder::new(keep_first(10));
+    recorder.start();
+    emit(&recorder, 12);
+    recorder.flush();
+    recorder.stop();
+    recorder.start();
+    assert!(recorder.is_recording());
+    emit(&recorder, 5);
+    let snapshot = Snapshot::take(&recorder, true);
+    assert_eq!(snapshot.lost.refused_events, 2 + 5);
+    assert_eq!(snapshot.events().len(), 10);
+    emit(&recorder, 5);
+    assert_eq!(Snapshot::take(&recorder, true).events().len(), 5, "it goes on by itself");
+}
+
 /// A thread that ends while recording is stopped writes a note, which must not extend the
 /// recording.
 #[test]

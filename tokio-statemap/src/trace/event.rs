@@ -3,6 +3,8 @@
 use std::fmt;
 use std::panic::Location;
 
+use crate::recorder::record::Kind;
+
 /// An event recorded by a hook.
 ///
 /// `time_ns` is in nanoseconds since the first [`Collector::start`](crate::Collector::start).
@@ -118,6 +120,22 @@ impl fmt::Display for SpawnLocation {
     }
 }
 
+/// A field that all variants have.
+macro_rules! field_of_all {
+    ($event:expr, $field:ident) => {
+        match $event {
+            Event::TaskSpawn { $field, .. }
+            | Event::TaskPollStart { $field, .. }
+            | Event::TaskPollEnd { $field, .. }
+            | Event::TaskTerminate { $field, .. }
+            | Event::WorkerStart { $field, .. }
+            | Event::WorkerStop { $field, .. }
+            | Event::WorkerPark { $field, .. }
+            | Event::WorkerUnpark { $field, .. } => $field,
+        }
+    };
+}
+
 impl Event {
     /// The `task_id` of the root future, `main`. Tokio assigns it no id, and never assigns 0.
     ///
@@ -127,29 +145,36 @@ impl Event {
 
     /// When the event was recorded, in nanoseconds since the collector was first started.
     pub fn time_ns(&self) -> u64 {
-        match *self {
-            Self::TaskSpawn { time_ns, .. }
-            | Self::TaskPollStart { time_ns, .. }
-            | Self::TaskPollEnd { time_ns, .. }
-            | Self::TaskTerminate { time_ns, .. }
-            | Self::WorkerStart { time_ns, .. }
-            | Self::WorkerStop { time_ns, .. }
-            | Self::WorkerPark { time_ns, .. }
-            | Self::WorkerUnpark { time_ns, .. } => time_ns,
-        }
+        field_of_all!(*self, time_ns)
     }
 
     /// The thread that the event was recorded on.
     pub fn thread(&self) -> u32 {
-        match *self {
-            Self::TaskSpawn { thread, .. }
-            | Self::TaskPollStart { thread, .. }
-            | Self::TaskPollEnd { thread, .. }
-            | Self::TaskTerminate { thread, .. }
-            | Self::WorkerStart { thread, .. }
-            | Self::WorkerStop { thread, .. }
-            | Self::WorkerPark { thread, .. }
-            | Self::WorkerUnpark { thread, .. } => thread,
-        }
+        field_of_all!(*self, thread)
     }
+
+    /// The event that a record of `kind` is by itself, if it is one: spawns and the starts of polls
+    /// say more than `seen` does, and notes are no events.
+    #[inline]
+    pub(crate) fn of_kind(kind: Kind, seen: Seen) -> Option<Self> {
+        let Seen { task_id, time_ns, thread, worker } = seen;
+        Some(match kind {
+            Kind::PollEnd => Self::TaskPollEnd { task_id, time_ns, thread, worker },
+            Kind::Terminate => Self::TaskTerminate { task_id, time_ns, thread },
+            Kind::ThreadStart => Self::WorkerStart { time_ns, thread, worker },
+            Kind::ThreadStop => Self::WorkerStop { time_ns, thread, worker },
+            Kind::Park => Self::WorkerPark { time_ns, thread, worker },
+            Kind::Unpark => Self::WorkerUnpark { time_ns, thread, worker },
+            _ => return None,
+        })
+    }
+}
+
+/// What every record says: of which task if of any, when, and on which thread and worker.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub(crate) task_id: u64,
+    pub(crate) time_ns: u64,
+    pub(crate) thread: u32,
+    pub(crate) worker: Option<u32>,
 }

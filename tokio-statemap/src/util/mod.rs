@@ -5,6 +5,8 @@ pub(crate) mod atomic_file;
 #[cfg(feature = "record")]
 pub(crate) mod clean;
 #[cfg(feature = "record")]
+pub(crate) mod counting;
+#[cfg(feature = "record")]
 pub(crate) mod json;
 pub(crate) mod message;
 #[cfg(feature = "record")]

@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod duration;
 mod failure;
 mod generate;
 mod input;

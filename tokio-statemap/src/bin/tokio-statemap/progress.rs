@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio_statemap::__private::Counting;
 
 /// Work that takes less needs no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -55,8 +56,8 @@ impl Progress {
     }
 
     /// Counts what is written to `w`.
-    pub(crate) fn counting<W: Write>(&mut self, w: W) -> Counting<'_, W> {
-        Counting { w, progress: self }
+    pub(crate) fn counting<W: Write>(&mut self, w: W) -> impl Write {
+        Counting::new(w, |bytes| self.advance(bytes as u64))
     }
 }
 
@@ -77,22 +78,4 @@ fn bar(what: &str, length: Option<u64>) -> ProgressBar {
     }
     bar.set_message(what.to_owned());
     bar
-}
-
-/// A writer whose bytes are counted.
-pub(crate) struct Counting<'a, W> {
-    w: W,
-    progress: &'a mut Progress,
-}
-
-impl<W: Write> Write for Counting<'_, W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.w.write(bytes)?;
-        self.progress.advance(count as u64);
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.w.flush()
-    }
 }

@@ -234,22 +234,20 @@ impl LiveTasks {
                 self.spawned(id, record.ticks, location, parent);
             }
             Kind::SpawnAt => {
-                let (id, location) = unpack_spawn(id);
+                let (id, location) = unpack_spawn(record.packed_payload());
                 let parent = stream.polls.last().copied();
                 self.spawned(id, record.ticks, Some(location), parent);
             }
-            Kind::Who => {
+            Kind::LateOrigin => {
                 let location = stream.location.take();
                 if let Some(task) = self.find(id) {
                     task.location = location.unwrap_or(NO_LOCATION);
                 }
             }
-            Kind::PollStart | Kind::PollStartReady => {
-                let is_packed = record.kind() == Kind::PollStartReady;
-                let id = if is_packed { unpack_ready(id).0 } else { id };
-                stream.polls.push(id);
-                stream.ready_for_ns = None;
-                self.polled(id, record.ticks);
+            Kind::PollStart => self.poll_started(stream, id, record.ticks),
+            Kind::PollStartReady => {
+                let (id, _) = unpack_ready(record.packed_payload());
+                self.poll_started(stream, id, record.ticks);
             }
             Kind::PollEnd => match stream.polls.iter().rposition(|&poll| poll == id) {
                 Some(place) => {
@@ -264,8 +262,15 @@ impl LiveTasks {
             Kind::Unpark => stream.parked = Some(false),
             Kind::Role => stream.worker = role(id),
             Kind::Ready => stream.ready_for_ns = Some(id),
-            Kind::ThreadStart | Kind::Terminate | Kind::End | Kind::Stream => {}
+            // The rest is of no task that lives, nor of what a thread is or does.
+            _ => {}
         }
+    }
+
+    fn poll_started(&mut self, stream: &mut Stream, id: u64, ticks: u64) {
+        stream.polls.push(id);
+        stream.ready_for_ns = None;
+        self.polled(id, ticks);
     }
 
     fn spawned(

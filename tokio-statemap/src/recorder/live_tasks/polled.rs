@@ -14,7 +14,7 @@ impl RecentlyPolled {
     pub(super) fn skip_known<'a>(&self, mut records: &'a [Record]) -> &'a [Record] {
         while let [start, end, rest @ ..] = records {
             let known = self.0[end.payload() as usize % Self::SLOTS];
-            if !(known.says_the_same_as(*end) && start.starts_poll_to(*end)) {
+            if !(known.equals_but_for_time(*end) && start.starts_poll_to(*end)) {
                 break;
             }
             records = rest;
@@ -26,7 +26,7 @@ impl RecentlyPolled {
     pub(super) fn insert(&mut self, id: u64) -> bool {
         let place = &mut self.0[id as usize % Self::SLOTS];
         let end = Record::new(0, Kind::PollEnd, id);
-        !std::mem::replace(place, end).says_the_same_as(end)
+        !std::mem::replace(place, end).equals_but_for_time(end)
     }
 
     /// Removes all tasks.

@@ -12,7 +12,7 @@ use crate::recorder::lost::Lost;
 use crate::recorder::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
 use crate::recorder::store::segment::{Segment, events_of};
 use crate::recorder::{Recorder, Window};
-use crate::trace::event::{Event, SpawnLocation};
+use crate::trace::event::{Event, Seen, SpawnLocation};
 use crate::trace::snapshot::oldest::oldest;
 use crate::util::sync::lock;
 
@@ -218,7 +218,7 @@ impl Snapshot {
                     }
                 }
             }
-            Reading::Worker(..) | Reading::Origin(..) => {}
+            Reading::Worker(..) | Reading::LateOrigin(..) => {}
         });
         // Stable, so that the events of one thread stay in order if the clock is coarse.
         events.sort_by_key(Event::time_ns);
@@ -241,7 +241,7 @@ fn last_event(segment: &Segment) -> Option<&Record> {
 pub(crate) enum Reading {
     Event(Event),
     /// The spawn location of a task that was spawned before recording started.
-    Origin(u64, Option<SpawnLocation>),
+    LateOrigin(u64, Option<SpawnLocation>),
     /// The thread became another worker.
     Worker(Option<u32>),
 }
@@ -257,12 +257,13 @@ impl StreamReader<'_> {
     fn read(&mut self, thread: u32, record: Record) -> Option<Reading> {
         let time_ns = self.snapshot.times.ns(record.ticks);
         let (payload, worker) = (record.payload(), self.worker);
-        let mut location = || self.location.take().and_then(|id| self.snapshot.location(id));
         let task_id = task_id(payload);
         let event = match record.kind() {
-            Kind::Spawn => Event::TaskSpawn { task_id, time_ns, thread, location: location() },
+            Kind::Spawn => {
+                Event::TaskSpawn { task_id, time_ns, thread, location: self.take_location() }
+            }
             Kind::SpawnAt => {
-                let (task_id, location) = unpack_spawn(payload);
+                let (task_id, location) = unpack_spawn(record.packed_payload());
                 let location = self.snapshot.location(location);
                 Event::TaskSpawn { task_id, time_ns, thread, location }
             }
@@ -274,7 +275,7 @@ impl StreamReader<'_> {
                 ready_ns: self.ready_for_ns.take().map(|ns| time_ns.saturating_sub(ns)),
             },
             Kind::PollStartReady => {
-                let (id, ready_for_ns) = unpack_ready(payload);
+                let (id, ready_for_ns) = unpack_ready(record.packed_payload());
                 Event::TaskPollStart {
                     task_id: id,
                     time_ns,
@@ -283,13 +284,9 @@ impl StreamReader<'_> {
                     ready_ns: Some(time_ns.saturating_sub(ready_for_ns)),
                 }
             }
-            Kind::PollEnd => Event::TaskPollEnd { task_id, time_ns, thread, worker },
-            Kind::Terminate => Event::TaskTerminate { task_id, time_ns, thread },
-            Kind::ThreadStart => Event::WorkerStart { time_ns, thread, worker },
-            Kind::ThreadStop => Event::WorkerStop { time_ns, thread, worker },
-            Kind::Park => Event::WorkerPark { time_ns, thread, worker },
-            Kind::Unpark => Event::WorkerUnpark { time_ns, thread, worker },
-            Kind::Who => return Some(Reading::Origin(task_id, location())),
+            Kind::LateOrigin => {
+                return Some(Reading::LateOrigin(task_id, self.take_location()));
+            }
             Kind::Role => {
                 self.worker = role(payload);
                 return Some(Reading::Worker(self.worker));
@@ -302,9 +299,14 @@ impl StreamReader<'_> {
                 self.ready_for_ns = Some(payload);
                 return None;
             }
-            Kind::End | Kind::Stream => return None,
+            kind => Event::of_kind(kind, Seen { task_id, time_ns, thread, worker })?,
         };
         Some(Reading::Event(event))
+    }
+
+    /// The location that was noted for this record.
+    fn take_location(&mut self) -> Option<SpawnLocation> {
+        self.location.take().and_then(|id| self.snapshot.location(id))
     }
 }
 

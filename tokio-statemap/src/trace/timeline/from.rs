@@ -135,7 +135,7 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
     let read = |mut builder: Builder, part: &[Segment]| {
         snapshot.read(part, |_, reading| match &reading {
             Reading::Event(event) => builder.event(event),
-            &Reading::Origin(id, location) => builder.record_origin(id, location, None),
+            &Reading::LateOrigin(id, location) => builder.record_origin(id, location, None),
             Reading::Worker(..) => {}
         });
         builder

@@ -1,0 +1,74 @@
+//! The table of the attribute's keys.
+//!
+//! All that is said of a key comes from its row: how it is read and checked, what is expanded, and
+//! the table in the docs. A new key is a row here and a field in the library's
+//! `attribute/settings.rs`; a new kind of value is a type in [`own`](super::own).
+//!
+//! ```text
+//! "key" field: type that reads it [=> field of `Settings`] [[needs "feature"]],
+//!     the docs' columns: value, meaning, default;
+//! ```
+
+use super::keys::keys;
+use super::literal::{Bool, CratePath, PositiveInteger, Text};
+use super::own::{
+    BufferCapacity, Configure, Keep, Nanos, Optional, PathExpr, PositiveNanos, ReportPath, Trace,
+    UserHooks,
+};
+use super::runtime::{Flavor, UnhandledPanic};
+
+keys! {
+    // In the order in which `#[tokio::main]` lists them.
+    tokio TokioKeys:
+
+    "flavor" flavor: Flavor,
+        r#"`"multi_thread"`, `"current_thread"`, `"local"`"#, "as in `#[tokio::main]`",
+        r#"`"multi_thread"`"#;
+    "worker_threads" worker_threads: PositiveInteger,
+        "integer", "as in `#[tokio::main]`", "one per core";
+    "start_paused" start_paused: Bool,
+        "bool", "as in `#[tokio::main]`", "`false`";
+    "crate" crate_path: CratePath,
+        "path in a string", "as in `#[tokio::main]`", r#"`"tokio"`"#;
+    "unhandled_panic" unhandled_panic: UnhandledPanic,
+        r#"`"ignore"`, `"shutdown_runtime"`"#, "as in `#[tokio::main]`", r#"`"ignore"`"#;
+    "name" name: Text,
+        "string", "as in `#[tokio::main]`", "none";
+
+    own OwnKeys:
+
+    "tasks" tasks: Optional<PathExpr> => tasks,
+        "path expression", "statemap data of the tasks", "not written";
+    "workers" workers: Optional<PathExpr> => workers,
+        "path expression", "statemap data of the workers", "not written";
+    "html" html: Optional<PathExpr> => html [needs "html"],
+        "path expression", "one self-contained interactive page (feature `html`)", "not written";
+    "svg" svg: Optional<PathExpr> => svg,
+        "path expression", "one static picture, to embed", "not written";
+    "report" report: ReportPath => report,
+        "path expression, or `stderr`", "the text report", "`stderr`";
+    "trace" trace: Trace => trace,
+        r#"`"tasks"`, `"workers"`, `"both"`, `"none"`"#, "what to record", r#"`"both"`"#;
+    "spawn_location" spawn_location: Bool => spawn_location,
+        "bool", "record where each task was spawned", "`true`";
+    "buffer_capacity" buffer_capacity: BufferCapacity => buffer_capacity,
+        "integer, events (at most 2^24)", "each thread's buffer, at most a 512th of `max_events`",
+        "4096, of which 1953 by default";
+    "max_events" max_events: PositiveInteger => max_events,
+        "integer, events", "how many events are kept in all", "1 000 000";
+    "keep" keep: Keep => keep,
+        r#"`"first"`, `"last"`"#, "at `max_events`: stop, or drop the oldest", r#"`"last"`"#;
+    "schedule_latency" schedule_latency: Bool => schedule_latency,
+        "bool", "record when a task became ready (60 to 150 ns a poll)", "`true`";
+    "long_poll" long_poll_ns: PositiveNanos => long_poll,
+        "duration", "from when on a poll is called long", r#"`"1ms"`"#;
+    "start_after" start_after_ns: Optional<Nanos> => start_after,
+        "duration", "when recording starts", "at once";
+    "duration" duration_ns: Optional<PositiveNanos> => duration,
+        "duration", "how long it goes on", "to the end";
+    "configure" configure: Configure,
+        "path of a `fn(&mut tokio::runtime::Builder)`", "any further setting of the runtime",
+        "none";
+    "hooks" hooks: Optional<UserHooks> => hooks,
+        "path of a `fn() -> tokio_statemap::Hooks`", "the program's own runtime hooks", "none";
+}
