@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { findIssues, isOfCulprit, sentence, worstPoll } from "../../../tokio-statemap/src/render/html/page/issues.js";
-import { isHeldKnown, locationTable, quantile } from "../../../tokio-statemap/src/render/html/page/locations.js";
-import { longPolls, nextLong, pollInfo, worstPolls } from "../../../tokio-statemap/src/render/html/page/polls.js";
-import { readyMeanwhile } from "../../../tokio-statemap/src/render/html/page/waits.js";
-import { buildWorkerPolls, pollAt, workerHeld } from "../../../tokio-statemap/src/render/html/page/worker_polls.js";
+import { findIssues, isOfCulprit, sentence, worstPoll } from "../../../tokio-statemap/src/render/html/page/model/issues.js";
+import { isHeldKnown, locationTable, quantile } from "../../../tokio-statemap/src/render/html/page/model/locations.js";
+import { longPolls, nextLong, pollInfo, worstPolls } from "../../../tokio-statemap/src/render/html/page/model/polls.js";
+import { readyMeanwhile } from "../../../tokio-statemap/src/render/html/page/model/waits.js";
+import { buildWorkerPolls, pollAt, workerHeld } from "../../../tokio-statemap/src/render/html/page/model/worker_polls.js";
 import { TASK_STATES, WORKER_STATES, modelOf, randomOf, randomPicture, spansOf } from "./random.js";
 
 const SIZES = [{}, { tasks: 2, polls: 300, perLane: 20 }, { tasks: 60, polls: 4 }, { tasks: 6, polls: 500, workers: 1 }];

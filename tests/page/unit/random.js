@@ -1,9 +1,9 @@
 // Random pictures for tests, from a seed: tasks that workers poll, without two polls on one worker at once.
 
 import { encode } from "./encode.js";
-import { load } from "../../../tokio-statemap/src/render/html/page/decode.js";
-import { buildCumulative } from "../../../tokio-statemap/src/render/html/page/lanes.js";
-import { buildWorkerPolls } from "../../../tokio-statemap/src/render/html/page/worker_polls.js";
+import { load } from "../../../tokio-statemap/src/render/html/page/data/decode.js";
+import { buildCumulative } from "../../../tokio-statemap/src/render/html/page/model/lanes.js";
+import { buildWorkerPolls } from "../../../tokio-statemap/src/render/html/page/model/worker_polls.js";
 
 export const TASK_STATES = ["spawned", "running", "waiting", "completed", "ready"].map((role) => ({ name: role, colour: "#123456", role }));
 export const WORKER_STATES = ["awake", "parked", "stopped"].map((role) => ({ name: role, colour: null, role }));
