@@ -8,13 +8,13 @@ import { isHeldKnown, locationTable, quantile } from "../../../tokio-statemap/sr
 import { longPolls, nextLong, pollInfo, worstPolls } from "../../../tokio-statemap/src/render/html/page/model/polls.js";
 import { readyMeanwhile } from "../../../tokio-statemap/src/render/html/page/model/waits.js";
 import { buildWorkerPolls, pollAt, workerHeld } from "../../../tokio-statemap/src/render/html/page/model/worker_polls.js";
-import { TASK_STATES, WORKER_STATES, modelOf, randomOf, randomPicture, spansOf } from "./random.js";
+import { TASK_STATES, WORKER_STATES, modelOf, pictureOf, randomOf, spansOf } from "./random.js";
 
 const SIZES = [{}, { tasks: 2, polls: 300, perLane: 20 }, { tasks: 60, polls: 4 }, { tasks: 6, polls: 500, workers: 1 }];
 
 async function* cases(n = 16) {
   for (let seed = 0; seed < n; seed++) {
-    const picture = randomPicture(seed, SIZES[seed % SIZES.length]);
+    const picture = pictureOf(seed, SIZES[seed % SIZES.length]);
     const model = await modelOf(picture, 300);
     const spans = spansOf(picture, 1);
     yield { picture, model, section: model.sections[1], spans, polls: spans.filter((span) => span.held !== null), random: randomOf(seed + 500) };
