@@ -5,12 +5,12 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { load } from "../../tokio-statemap/src/render/html/page/decode.js";
-import { findIssues, sentence, worstPoll } from "../../tokio-statemap/src/render/html/page/issues.js";
-import { buildCumulative, sectionTotals } from "../../tokio-statemap/src/render/html/page/lanes.js";
-import { locationTable } from "../../tokio-statemap/src/render/html/page/locations.js";
-import { readyMeanwhile } from "../../tokio-statemap/src/render/html/page/waits.js";
-import { buildWorkerPolls } from "../../tokio-statemap/src/render/html/page/worker_polls.js";
+import { load } from "../../tokio-statemap/src/render/html/page/data/decode.js";
+import { findIssues, sentence, worstPoll } from "../../tokio-statemap/src/render/html/page/model/issues.js";
+import { buildCumulative, sectionTotals } from "../../tokio-statemap/src/render/html/page/model/lanes.js";
+import { locationTable } from "../../tokio-statemap/src/render/html/page/model/locations.js";
+import { readyMeanwhile } from "../../tokio-statemap/src/render/html/page/model/waits.js";
+import { buildWorkerPolls } from "../../tokio-statemap/src/render/html/page/model/worker_polls.js";
 
 const folder = process.env.PAGES;
 const names = readdirSync(folder).filter((name) => name.endsWith(".html"));

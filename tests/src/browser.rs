@@ -1,40 +1,57 @@
-//! A real browser: Chromium, driven by `playwright-core` in Node. What of these is missing is
-//! installed, where that can be done.
+//! A real browser: the machine's own Chromium, Chrome or Edge, driven by `playwright-core` in Node.
+//!
+//! Nothing is installed. Tests for which a tool is missing are left out, and [`left_out`] prints
+//! what to do about it.
 
 use std::env;
-use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// The version of `playwright-core` that is installed.
-const PLAYWRIGHT: &str = "playwright-core@1.65.1";
-/// The first version of Node that this and the tests run with, and the one that is installed beside
-/// an older one, such as that of Debian 12.
-const OLDEST_NODE: u32 = 20;
-const OWN_NODE: &str = "node@22";
-const CHROMIUMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+use crate::left_out::left_out;
 
-/// Node, Chromium, and the folder that `playwright-core` is in.
+/// The first version of Node that this and the tests run with.
+const OLDEST_NODE: u32 = 20;
+/// What Chromium and its kin are called in `PATH`.
+const BROWSERS: [&str; 8] = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+    "microsoft-edge-stable",
+    "msedge",
+];
+/// Where they are on systems that don't put them into `PATH`.
+const INSTALLED: [&str; 5] = [
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+    r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+    r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
+];
+
+/// Node, a browser, and the folder that `playwright-core` is in.
 #[derive(Debug)]
 pub struct Browser {
     node: PathBuf,
-    chromium: PathBuf,
-    modules: PathBuf,
+    browser: PathBuf,
+    playwright: PathBuf,
 }
 
-/// The browser; `None` if it isn't there and can't be installed, which is said on stderr.
+/// The browser; `None` if there is none, or nothing to drive it with. `target` is cargo's folder for
+/// what tests leave.
 ///
 /// # Panics
 ///
-/// In that case, if `STATEMAP_BROWSER` is `required`: so that nobody takes a skip for a pass.
+/// As [`left_out`] does, and if `STATEMAP_BROWSER` names no file.
 pub fn browser(target: &Path) -> Option<&'static Browser> {
     static BROWSER: OnceLock<Result<Browser, String>> = OnceLock::new();
     match BROWSER.get_or_init(|| Browser::find(target)) {
         Ok(browser) => Some(browser),
         Err(why) => {
-            skip(why);
+            left_out("the page and the SVG in a browser", why);
             None
         }
     }
@@ -42,18 +59,17 @@ pub fn browser(target: &Path) -> Option<&'static Browser> {
 
 impl Browser {
     fn find(target: &Path) -> Result<Self, String> {
-        let node = find_node(target)?;
-        let chromium = CHROMIUMS.iter().find_map(|name| program(name));
-        let chromium = match env::var_os("CHROMIUM").map(PathBuf::from).or(chromium) {
-            Some(chromium) => chromium,
-            None => apt("chromium", "chromium")?,
-        };
+        let node = find_node()?;
+        let browser = find_browser()?;
         let folder = target.join("browser");
-        let modules = folder.join("node_modules");
-        if !modules.join("playwright-core/package.json").exists() {
-            npm(&folder, PLAYWRIGHT)?;
+        let playwright = folder.join("node_modules/playwright-core");
+        if !playwright.join("package.json").exists() {
+            let (package, folder) = (playwright_package(), folder.display());
+            return Err(format!(
+                "there is no playwright-core; `npm install --prefix {folder} {package}` installs it"
+            ));
         }
-        Ok(Self { node, chromium, modules })
+        Ok(Self { node, browser, playwright })
     }
 
     /// Where Node is.
@@ -68,14 +84,13 @@ impl Browser {
     /// What it printed, if a test failed or there was none.
     pub fn test(&self, file: &Path, pages: &Path) -> Result<String, String> {
         let mut node = tests_in(&self.node, file, pages);
-        node.env("CHROMIUM", &self.chromium);
-        node.env("PLAYWRIGHT", self.modules.join("playwright-core"));
+        node.env("STATEMAP_BROWSER", &self.browser).env("PLAYWRIGHT", &self.playwright);
         passed(&mut node)
     }
 }
 
-/// Runs a file of tests that need no browser in Node, and gives what it printed; `None` if Node isn't
-/// there, which is said on stderr.
+/// Runs a file of tests that need no browser in Node, and gives what it printed; `None` if there is
+/// no Node.
 ///
 /// # Errors
 ///
@@ -83,47 +98,56 @@ impl Browser {
 ///
 /// # Panics
 ///
-/// As [`browser()`] does.
-pub fn node(target: &Path, file: &Path, pages: &Path) -> Option<Result<String, String>> {
-    match find_node(target) {
+/// As [`left_out`] does.
+pub fn node(file: &Path, pages: &Path) -> Option<Result<String, String>> {
+    match find_node() {
         Ok(node) => Some(passed(&mut tests_in(&node, file, pages))),
         Err(why) => {
-            skip(&why);
+            left_out("the page's script", &why);
             None
         }
     }
 }
 
-/// A Node that is recent enough: the machine's, or one of the tests' own.
-fn find_node(target: &Path) -> Result<PathBuf, String> {
+/// A Node that is recent enough.
+fn find_node() -> Result<PathBuf, String> {
     static NODE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let find = || {
-        let there = match program("node") {
-            Some(node) => node,
-            None => apt("nodejs", "node")?,
-        };
-        if is_recent(&there) {
-            return Ok(there);
-        }
-        let folder = target.join("node");
-        let own = folder.join("node_modules/node/bin/node");
-        if !own.exists() {
-            npm(&folder, OWN_NODE)?;
-        }
-        match is_recent(&own) {
-            true => Ok(own),
-            false => Err(format!("{} is older than {OLDEST_NODE}, or isn't Node", own.display())),
-        }
+        let node = program("node").ok_or_else(|| "there is no `node` in PATH".to_owned());
+        let node = node.and_then(|node| match version(&node) {
+            Some(OLDEST_NODE..) => Ok(node),
+            _ => Err(format!("{} is older than Node {OLDEST_NODE}", node.display())),
+        });
+        node.map_err(|why| format!("{why}; install Node {OLDEST_NODE} or later"))
     };
     NODE.get_or_init(find).clone()
 }
 
-/// Whether this is a Node that the tests run with: it says `v20.1.0`.
-fn is_recent(node: &Path) -> bool {
-    let version = run(Command::new(node).arg("--version")).unwrap_or_default();
-    let major =
-        version.strip_prefix('v').and_then(|version| version.split('.').next()?.parse().ok());
-    major.is_some_and(|major: u32| major >= OLDEST_NODE)
+/// The major version of a Node: it prints `v20.1.0`.
+fn version(node: &Path) -> Option<u32> {
+    let printed = run(Command::new(node).arg("--version")).ok()?;
+    printed.strip_prefix('v')?.split('.').next()?.parse().ok()
+}
+
+/// What `STATEMAP_BROWSER` names; else what is found.
+fn find_browser() -> Result<PathBuf, String> {
+    if let Some(path) = env::var_os("STATEMAP_BROWSER").map(PathBuf::from) {
+        assert!(path.is_file(), "STATEMAP_BROWSER={}: there is no such file", path.display());
+        return Ok(path);
+    }
+    let installed = || INSTALLED.iter().map(PathBuf::from).find(|path| path.is_file());
+    BROWSERS.iter().find_map(|name| program(name)).or_else(installed).ok_or_else(|| {
+        "there is no Chromium, Chrome or Edge; install one, or set STATEMAP_BROWSER to its path"
+            .to_owned()
+    })
+}
+
+/// The package and its version, as npm takes them.
+fn playwright_package() -> String {
+    let manifest: serde_json::Value =
+        serde_json::from_str(include_str!("../page/package.json")).expect("it is JSON");
+    let version = manifest["devDependencies"]["playwright-core"].as_str().expect("its version");
+    format!("playwright-core@{version}")
 }
 
 fn tests_in(node: &Path, file: &Path, pages: &Path) -> Command {
@@ -142,45 +166,10 @@ fn passed(node: &mut Command) -> Result<String, String> {
     }
 }
 
-/// Says that the page was not tried, or fails where it must be.
-fn skip(why: &str) {
-    assert!(
-        env::var_os("STATEMAP_BROWSER").is_none_or(|value| value != "required"),
-        "no browser: {why}"
-    );
-    // Not `eprintln!`: the test harness keeps that to itself when a test passes.
-    let _ = writeln!(io::stderr(), "SKIPPED, the page was not tried in a browser: {why}");
-}
-
-/// Installs a package of npm's into a folder.
-fn npm(folder: &Path, package: &str) -> Result<(), String> {
-    if program("npm").is_none() {
-        apt("npm", "npm")?;
-    }
-    fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-    let mut npm = Command::new("npm");
-    npm.args(["install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund"]);
-    run(npm.arg("--prefix").arg(folder).arg(package).current_dir(folder)).map(drop)
-}
-
 /// Where a program is.
 fn program(name: &str) -> Option<PathBuf> {
-    env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(|p| p.is_file())
-}
-
-/// Installs a package of Debian.
-fn apt(package: &str, name: &str) -> Result<PathBuf, String> {
-    let missing = |why: &str| format!("{name} is missing, and apt-get can't install it: {why}");
-    if program("apt-get").is_none() {
-        return Err(missing("there is no apt-get"));
-    }
-    let mut update = Command::new("apt-get");
-    // An old list of packages may still do.
-    let _ = run(update.arg("update"));
-    let mut install = Command::new("apt-get");
-    install.args(["install", "-y", "--no-install-recommends", package]);
-    run(install.env("DEBIAN_FRONTEND", "noninteractive")).map_err(|error| missing(&error))?;
-    program(name).ok_or_else(|| missing("it is not there afterwards"))
+    let file = format!("{name}{}", env::consts::EXE_SUFFIX);
+    env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(&file)).find(|p| p.is_file())
 }
 
 /// Runs a command to its end, and gives what it printed.

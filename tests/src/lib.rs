@@ -5,6 +5,7 @@ pub mod build;
 pub mod check;
 #[cfg(unix)]
 pub mod child;
+pub mod left_out;
 pub mod mutate;
 pub mod page;
 pub mod planted;

@@ -28,7 +28,7 @@ fn folder(name: &str) -> PathBuf {
 /// A command that finds other programs in `path` only.
 fn command(program: impl AsRef<OsStr>, path: &Path) -> Command {
     let mut command = Command::new(program);
-    for name in ["CHROMIUM", "NODE_PATH", "HOME", "RUST_BACKTRACE"] {
+    for name in ["STATEMAP_BROWSER", "NODE_PATH", "HOME", "RUST_BACKTRACE"] {
         command.env_remove(name);
     }
     command.env("PATH", path);
@@ -91,19 +91,18 @@ fn instructions_with_a_valgrind_that_fails() {
 /// The browser's driver also tells what it lacks; Node is installed in this case.
 #[test]
 fn the_browser_without_what_it_needs() {
-    let Some(browser) = browser(Path::new(TARGET)) else { return };
+    let Some(with) = browser(Path::new(TARGET)) else { return };
     let path = folder("no-browser");
     let script: PathBuf =
         [env!("CARGO_MANIFEST_DIR"), "../tokio-statemap/benches/page/browser.mjs"].iter().collect();
-    let run = |modules: Option<&Path>, chromium: Option<&str>| {
-        let mut node = command(browser.node(), &path);
+    let run = |modules: Option<&Path>, browser: Option<&str>| {
+        let mut node = command(with.node(), &path);
         node.arg(&script).args(["page.html", "image.svg"]);
         modules.map(|modules| node.env("NODE_PATH", modules));
-        chromium.map(|chromium| node.env("CHROMIUM", chromium));
+        browser.map(|browser| node.env("STATEMAP_BROWSER", browser));
         node.output().unwrap()
     };
     let no = "no figures of a browser: ";
-    let install = "`cargo test -p tests --test page` installs it, or";
     assert_eq!(
         refused(run(None, None), &format!("{no}NODE_PATH isn't set")),
         "",
@@ -114,8 +113,8 @@ fn the_browser_without_what_it_needs() {
     refused(
         run(Some(&modules), None),
         &format!(
-            "{no}there is no playwright-core in {there}; {install} \
-             `npm install --prefix {there} playwright-core`"
+            "{no}there is no playwright-core in {there}; \
+             `npm install --prefix {there} playwright-core` installs it"
         ),
     );
     let playwright = modules.join("node_modules/playwright-core");
@@ -124,7 +123,10 @@ fn the_browser_without_what_it_needs() {
     fs::write(playwright.join("index.js"), launch).unwrap();
     refused(
         run(Some(&modules), None),
-        &format!("{no}there is no Chromium in PATH; install it, or set CHROMIUM to its path"),
+        &format!(
+            "{no}there is no Chromium, Chrome or Edge in PATH; install one, or set \
+             STATEMAP_BROWSER to its path"
+        ),
     );
     refused(run(Some(&modules), Some("/nowhere/chromium")), &format!("{no}it is gone"));
 }

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tests::browser::browser;
+use tests::browser::{browser, node};
 use tests::planted;
 use tokio_statemap::picture::Picture;
 use tokio_statemap::statemap::Labels;
@@ -53,7 +53,9 @@ fn modules() {
     assert!(!files.is_empty());
     files.sort_unstable();
     for file in files {
-        test("modules", &file);
+        if let Some(Err(printed)) = node(&file, &here) {
+            panic!("{printed}");
+        }
     }
 }
 

@@ -8,6 +8,8 @@ mod case;
 mod diagnostic;
 mod diff;
 mod impls;
+#[path = "../../tests/src/left_out.rs"]
+mod left_out;
 mod project;
 mod run;
 
@@ -15,5 +17,6 @@ pub use case::{Case, Kind, cases};
 pub use diagnostic::Diagnostic;
 pub use diff::diff;
 pub use impls::foreign_impls;
+pub use left_out::left_out;
 pub use project::{Built, Dependencies, Package, Project};
 pub use run::{Ended, run};

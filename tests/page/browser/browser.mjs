@@ -23,7 +23,7 @@ const isReady = (page) =>
 export const browserForTests = (wait = isReady) => {
   let browser;
   before(async () => {
-    browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
+    browser = await chromium.launch({ executablePath: process.env.STATEMAP_BROWSER, args: ["--no-sandbox"] });
   });
   after(() => browser.close());
 

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { decodeBase64, decodeBase64ByTable } from "../../../tokio-statemap/src/render/html/page/base64.js";
-import { load } from "../../../tokio-statemap/src/render/html/page/decode.js";
-import { canInflate } from "../../../tokio-statemap/src/render/html/page/inflate.js";
+import { decodeBase64, decodeBase64ByTable } from "../../../tokio-statemap/src/render/html/page/data/base64.js";
+import { load } from "../../../tokio-statemap/src/render/html/page/data/decode.js";
+import { canInflate } from "../../../tokio-statemap/src/render/html/page/data/inflate.js";
 import { encode, pack } from "./encode.js";
 import { TASK_STATES, modelOf, randomOf, randomPicture } from "./random.js";
 

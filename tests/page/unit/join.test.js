@@ -1,7 +1,9 @@
 // The modules can be joined to one script: as listed, each once, no name twice, nothing that needs a module.
+// Their folders import one way.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import vm from "node:vm";
@@ -9,24 +11,40 @@ import vm from "node:vm";
 const page = fileURLToPath(new URL("../../../tokio-statemap/src/render/html/page/", import.meta.url));
 // The list is in the code that joins them.
 const joining = readFileSync(fileURLToPath(new URL("../page.rs", `file://${page}`)), "utf8");
-const modules = [.../modules!\[([^\]]*)\];/.exec(joining)[1].matchAll(/"([\w.]+)"/g)].map(([, name]) => name);
+const modules = [.../modules!\[([^\]]*)\];/.exec(joining)[1].matchAll(/"([\w./]+)"/g)].map(([, name]) => name);
+/** The folders, the lowest first; `main.js` stands above them. */
+const FOLDERS = ["format", "data", "model", "draw", "ui"];
+const level = (name) => (name === "main.js" ? FOLDERS.length : FOLDERS.indexOf(dirname(name)));
 const lines = (name) => readFileSync(page + name, "utf8").split("\n");
 
 test("each module is listed once, behind those that it imports from", () => {
-  assert.deepEqual(modules.toSorted(), readdirSync(page).filter((name) => name.endsWith(".js")).sort());
+  assert.deepEqual(modules.toSorted(), readdirSync(page, { recursive: true }).filter((name) => name.endsWith(".js")).sort());
   const wrong = [];
   for (const [place, name] of modules.entries()) {
     for (const line of lines(name).filter((line) => /^import\b/.test(line))) {
-      const [, names, from] = /^import \{ ([\w, ]+) \} from "\.\/([\w.]+)";$/.exec(line) ?? [];
-      if (from === undefined) {
+      const [, names, path] = /^import \{ ([\w, ]+) \} from "(\.[\w./]+)";$/.exec(line) ?? [];
+      if (path === undefined) {
         wrong.push(`${name}: ${line}`);
         continue;
       }
+      const from = join(dirname(name), path);
       if (!modules.slice(0, place).includes(from)) wrong.push(`${name} imports from ${from}, which isn't before it`);
       for (const one of names.split(", ")) {
         const exported = new RegExp(`^export (const|class|(async )?function\\*?) ${one}\\b`);
         if (!lines(from).some((line) => exported.test(line))) wrong.push(`${from} exports no ${one}: ${name}`);
       }
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test("a folder imports from itself and those before it", () => {
+  const wrong = [];
+  for (const name of modules) {
+    assert.ok(level(name) >= 0, `${name} is in none of the folders`);
+    for (const line of lines(name)) {
+      const path = /^import .* from "(.*)";$/.exec(line)?.[1];
+      if (path !== undefined && level(join(dirname(name), path)) > level(name)) wrong.push(`${name}: ${line}`);
     }
   }
   assert.deepEqual(wrong, []);

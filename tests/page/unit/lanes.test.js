@@ -3,18 +3,18 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { groupBins, groupBinsWindow } from "../../../tokio-statemap/src/render/html/page/bins.js";
-import { laneColumns } from "../../../tokio-statemap/src/render/html/page/columns.js";
-import { coarseColumns } from "../../../tokio-statemap/src/render/html/page/coarse.js";
-import * as lanes from "../../../tokio-statemap/src/render/html/page/lanes.js";
-import { grouped, modelOf, randomOf, randomPicture, spansOf } from "./random.js";
+import { groupBins, groupBinsWindow } from "../../../tokio-statemap/src/render/html/page/draw/bins.js";
+import { laneColumns } from "../../../tokio-statemap/src/render/html/page/draw/columns.js";
+import { coarseColumns } from "../../../tokio-statemap/src/render/html/page/draw/coarse.js";
+import * as lanes from "../../../tokio-statemap/src/render/html/page/model/lanes.js";
+import { grouped, modelOf, pictureOf, randomOf, spansOf } from "./random.js";
 
 const SIZES = [{}, { tasks: 1, polls: 400, perLane: 40 }, { tasks: 60, polls: 3, step: 5 }, { tasks: 4, polls: 3000, perLane: 2, workers: 1 }];
 
 /** Random pictures with their models, and windows to ask for. */
 async function* cases() {
   for (let seed = 0; seed < 12; seed++) {
-    const picture = randomPicture(seed, SIZES[seed % SIZES.length]);
+    const picture = pictureOf(seed, SIZES[seed % SIZES.length]);
     const model = await modelOf(picture, 500);
     const random = randomOf(seed + 1000);
     const { length } = picture;

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { LaneMarks } from "../../../tokio-statemap/src/render/html/page/marks.js";
-import { longPolls } from "../../../tokio-statemap/src/render/html/page/polls.js";
+import { LaneMarks } from "../../../tokio-statemap/src/render/html/page/draw/marks.js";
+import { longPolls } from "../../../tokio-statemap/src/render/html/page/model/polls.js";
 import { modelOf, randomOf, TASK_STATES } from "./random.js";
 
 const RUNNING = TASK_STATES.findIndex(({ role }) => role === "running");

@@ -3,18 +3,18 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { findIssues, isOfCulprit, sentence, worstPoll } from "../../../tokio-statemap/src/render/html/page/issues.js";
-import { isHeldKnown, locationTable, quantile } from "../../../tokio-statemap/src/render/html/page/locations.js";
-import { longPolls, nextLong, pollInfo, worstPolls } from "../../../tokio-statemap/src/render/html/page/polls.js";
-import { readyMeanwhile } from "../../../tokio-statemap/src/render/html/page/waits.js";
-import { buildWorkerPolls, pollAt, workerHeld } from "../../../tokio-statemap/src/render/html/page/worker_polls.js";
-import { TASK_STATES, WORKER_STATES, modelOf, randomOf, randomPicture, spansOf } from "./random.js";
+import { findIssues, isOfCulprit, sentence, worstPoll } from "../../../tokio-statemap/src/render/html/page/model/issues.js";
+import { isHeldKnown, locationTable, quantile } from "../../../tokio-statemap/src/render/html/page/model/locations.js";
+import { longPolls, nextLong, pollInfo, worstPolls } from "../../../tokio-statemap/src/render/html/page/model/polls.js";
+import { readyMeanwhile } from "../../../tokio-statemap/src/render/html/page/model/waits.js";
+import { buildWorkerPolls, pollAt, workerHeld } from "../../../tokio-statemap/src/render/html/page/model/worker_polls.js";
+import { TASK_STATES, WORKER_STATES, modelOf, pictureOf, randomOf, spansOf } from "./random.js";
 
 const SIZES = [{}, { tasks: 2, polls: 300, perLane: 20 }, { tasks: 60, polls: 4 }, { tasks: 6, polls: 500, workers: 1 }];
 
 async function* cases(n = 16) {
   for (let seed = 0; seed < n; seed++) {
-    const picture = randomPicture(seed, SIZES[seed % SIZES.length]);
+    const picture = pictureOf(seed, SIZES[seed % SIZES.length]);
     const model = await modelOf(picture, 300);
     const spans = spansOf(picture, 1);
     yield { picture, model, section: model.sections[1], spans, polls: spans.filter((span) => span.held !== null), random: randomOf(seed + 500) };

@@ -1,9 +1,9 @@
 // Random pictures for tests, from a seed: tasks that workers poll, without two polls on one worker at once.
 
 import { encode } from "./encode.js";
-import { load } from "../../../tokio-statemap/src/render/html/page/decode.js";
-import { buildCumulative } from "../../../tokio-statemap/src/render/html/page/lanes.js";
-import { buildWorkerPolls } from "../../../tokio-statemap/src/render/html/page/worker_polls.js";
+import { load } from "../../../tokio-statemap/src/render/html/page/data/decode.js";
+import { buildCumulative } from "../../../tokio-statemap/src/render/html/page/model/lanes.js";
+import { buildWorkerPolls } from "../../../tokio-statemap/src/render/html/page/model/worker_polls.js";
 
 export const TASK_STATES = ["spawned", "running", "waiting", "completed", "ready"].map((role) => ({ name: role, colour: "#123456", role }));
 export const WORKER_STATES = ["awake", "parked", "stopped"].map((role) => ({ name: role, colour: null, role }));
@@ -109,9 +109,22 @@ export async function modelOf(picture, perChunk = 37) {
   return model;
 }
 
+const keptPictures = new Map(), keptSpans = new WeakMap();
+
+/** `randomPicture`, drawn once for all tests of a file: none of them changes it. */
+export function pictureOf(seed, size) {
+  const key = `${seed} ${JSON.stringify(size)}`;
+  if (!keptPictures.has(key)) keptPictures.set(key, randomPicture(seed, size));
+  return keptPictures.get(key);
+}
+
 /** The spans of a section as plain objects, in order: what the naive answers are computed from. */
 export function spansOf(picture, index) {
-  const section = picture.sections[index];
+  if (!keptSpans.has(picture)) keptSpans.set(picture, []);
+  return (keptSpans.get(picture)[index] ??= buildSpans(picture.sections[index], picture.length));
+}
+
+function buildSpans(section, length) {
   const spans = [];
   let lane = -1, row = -1, transition = -1;
   section.groups.forEach((group, groupIndex) => {
@@ -123,7 +136,7 @@ export function spansOf(picture, index) {
         if (t.r !== before) row++;
         before = t.r;
         transition++;
-        const end = k + 1 < flat.length ? flat[k + 1].time : picture.length;
+        const end = k + 1 < flat.length ? flat[k + 1].time : length;
         const isRun = section.states[t.state].role === "running";
         const held = isRun ? Math.min(t.handed ?? Infinity, end - t.time) : null;
         spans.push({ transition, row, lane, group: groupIndex, start: t.time, end, state: t.state, role: section.states[t.state].role,

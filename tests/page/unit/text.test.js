@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { decodeView, encodeView } from "../../../tokio-statemap/src/render/html/page/hash.js";
-import { colourOf } from "../../../tokio-statemap/src/render/html/page/palette.js";
-import { search } from "../../../tokio-statemap/src/render/html/page/search.js";
-import { cleanText, formatCount, formatMoment, formatNs, formatSetting, formatShare, niceTicks, parseDuration } from "../../../tokio-statemap/src/render/html/page/time.js";
+import { decodeView, encodeView } from "../../../tokio-statemap/src/render/html/page/ui/hash.js";
+import { colourOf } from "../../../tokio-statemap/src/render/html/page/draw/palette.js";
+import { search } from "../../../tokio-statemap/src/render/html/page/model/search.js";
+import { formatCount, formatMoment, formatNs, formatSetting, formatShare, niceTicks, parseDuration } from "../../../tokio-statemap/src/render/html/page/format/numbers.js";
+import { cleanText } from "../../../tokio-statemap/src/render/html/page/format/text.js";
 import { TASK_STATES, modelOf, randomOf, randomPicture } from "./random.js";
 
 test("durations have three digits", () => {

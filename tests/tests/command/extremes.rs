@@ -109,7 +109,7 @@ fn data_is_added_up_and_drawn_as_it_is() {
         }
     }
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("page/extremes.test.mjs");
-    if let Some(Err(printed)) = node(Path::new(env!("CARGO_TARGET_TMPDIR")), &here, &pages) {
+    if let Some(Err(printed)) = node(&here, &pages) {
         panic!("{printed}");
     }
 }

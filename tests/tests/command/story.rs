@@ -371,7 +371,7 @@ fn tell(name: &str, timeline: Timeline, folder: Option<&Path>, pages: &Path) {
 /// What the pages' own script says of them.
 fn scripts_agree(pages: &Path) {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("page/story.test.mjs");
-    if let Some(Err(printed)) = node(Path::new(env!("CARGO_TARGET_TMPDIR")), &here, pages) {
+    if let Some(Err(printed)) = node(&here, pages) {
         panic!("{printed}");
     }
 }

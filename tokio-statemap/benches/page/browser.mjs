@@ -9,7 +9,7 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { delimiter, join } from "node:path";
 
-const { CHROMIUM, NODE_PATH, PATH = "" } = process.env;
+const { STATEMAP_BROWSER, NODE_PATH, PATH = "" } = process.env;
 
 /** Says why there are no figures, in one line. */
 function refuse(why) {
@@ -26,16 +26,16 @@ try {
   playwright = createRequire(join(NODE_PATH, "package.json"))("playwright-core");
 } catch {
   refuse(
-    `there is no playwright-core in ${NODE_PATH}; \`cargo test -p tests --test page\` installs it, ` +
-      `or \`npm install --prefix ${NODE_PATH} playwright-core\``,
+    `there is no playwright-core in ${NODE_PATH}; ` +
+      `\`npm install --prefix ${NODE_PATH} playwright-core\` installs it`,
   );
 }
 const executablePath =
-  CHROMIUM ??
-  ["chromium", "chromium-browser", "google-chrome", "chrome"]
+  STATEMAP_BROWSER ??
+  ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge"]
     .flatMap((name) => PATH.split(delimiter).map((folder) => join(folder, name)))
     .find(existsSync);
-if (!executablePath) refuse("there is no Chromium in PATH; install it, or set CHROMIUM to its path");
+if (!executablePath) refuse("there is no Chromium, Chrome or Edge in PATH; install one, or set STATEMAP_BROWSER to its path");
 
 const [page, image] = process.argv.slice(2);
 if (!page) process.exit(0);

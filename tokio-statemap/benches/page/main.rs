@@ -4,9 +4,9 @@
 //! `cargo bench -p tokio-statemap --bench page`
 //!
 //! It draws four programs of 8 to 100 000 tasks, the last with ten million changes of state, and
-//! leaves their pages in `target/tmp/page`. The browser's figures need Node and Chromium; the tests
-//! of the page (`cargo test -p tests --test page`) install what they need of that, and
-//! this uses the same. Without it, the rest is measured, and it fails. Numbers of tasks behind `--`
+//! leaves their pages in `target/tmp/page`. The browser's figures need Node, a Chromium and
+//! `playwright-core`, as the tests of the page do. Where one is missing, a line names it and what to
+//! do; the rest is measured all the same, and the benchmark fails. Numbers of tasks behind `--`
 //! (`-- 8 1000`) select programs.
 
 mod service;

@@ -86,10 +86,7 @@ fn written(
 fn browser(files: &[&Path]) -> bool {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let script = here.join("benches/page/browser.mjs");
-    // The tests install one beside what is older than they need.
-    let own = tools().join("node_modules/node/bin/node");
-    let node = if own.exists() { own } else { PathBuf::from("node") };
-    match Command::new(node).arg(script).args(files).env("NODE_PATH", tools()).status() {
+    match Command::new("node").arg(script).args(files).env("NODE_PATH", tools()).status() {
         Ok(status) => status.success(),
         Err(error) => {
             let why = match error.kind() {
@@ -104,7 +101,7 @@ fn browser(files: &[&Path]) -> bool {
     }
 }
 
-/// Where the tests of the page put what they install.
+/// Where the tests of the page, too, look for `playwright-core`.
 fn tools() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser")
 }

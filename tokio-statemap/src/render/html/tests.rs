@@ -1,5 +1,7 @@
 //! What is in the page is what is in the picture, and nothing in it can become anything else.
 
+use std::path::Path;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use miniz_oxide::inflate::decompress_to_vec;
@@ -251,12 +253,9 @@ fn the_script_is_all_modules_and_can_stand_in_a_page() {
         assert!(!script.contains(forbidden), "{forbidden}");
     }
     let listed: Vec<&str> = page::MODULES.iter().map(|(name, _)| *name).collect();
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/render/html/page");
-    let mut files: Vec<String> = std::fs::read_dir(folder)
-        .expect("the folder")
-        .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
-        .filter(|name| name.ends_with(".js"))
-        .collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/render/html/page");
+    let mut files = Vec::new();
+    scripts_in(&folder, &folder, &mut files);
     files.sort_unstable();
     let mut sorted = listed.clone();
     sorted.sort_unstable();
@@ -264,9 +263,32 @@ fn the_script_is_all_modules_and_can_stand_in_a_page() {
     // What a module imports comes before it.
     for (n, (module, text)) in page::MODULES.iter().enumerate() {
         for line in text.lines().filter(|line| line.starts_with("import ")) {
-            let from = between(line, "from \"./", "\"");
             assert!(line.ends_with(';'), "{module}: an import is one line: {line}");
-            assert!(listed[..n].contains(&from), "{module} imports {from}, which comes later");
+            let from = resolved(module, between(line, "from \"", "\""));
+            assert!(listed[..n].contains(&&*from), "{module} imports {from}, which comes later");
         }
     }
+}
+
+/// The paths from `root` of all scripts in `folder`.
+fn scripts_in(root: &Path, folder: &Path, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).expect("the folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            scripts_in(root, &path, found);
+        } else if path.extension().is_some_and(|extension| extension == "js") {
+            let inside = path.strip_prefix(root).expect("a path in the folder");
+            found.push(inside.to_str().expect("UTF-8").replace('\\', "/"));
+        }
+    }
+}
+
+/// What `module` imports by a relative path.
+fn resolved(module: &str, path: &str) -> String {
+    let folder = module.rsplit_once('/').map_or("", |(folder, _)| folder);
+    if let Some(below) = path.strip_prefix("../") {
+        return below.to_owned();
+    }
+    let name = path.strip_prefix("./").expect("a relative path");
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }

@@ -1,0 +1,161 @@
+// One section of the picture in memory: typed arrays with an element per transition, row or lane.
+
+/**
+ * @typedef {{name: string, colour: string|null, role: string}} State
+ * @typedef {{index: number, label: string, firstLane: number, endLane: number, rows: number, firstRow: number}} Group
+ */
+
+/**
+ * A section: rows (tasks, workers, …) in lanes in groups. The transitions of a row, and the rows of a
+ * lane, stand one after the other and never go back in time.
+ */
+export class Section {
+  /**
+   * @param {number} index
+   * @param {object} meta the section's part of the page's meta data
+   * @param {{rows: number, transitions: number, prefixes: string[]}} tail
+   * @param {number} lengthNs
+   */
+  constructor(index, meta, tail, lengthNs) {
+    this.index = index;
+    /** @type {string} */
+    this.title = meta.title;
+    /** @type {"workers"|"blocking"|"tasks"|"other"} */
+    this.kind = meta.kind;
+    /** @type {State[]} */
+    this.states = meta.states;
+    /** @type {Group[]} */
+    this.groups = [];
+    this.nLanes = 0;
+    for (const { label, lanes, rows } of meta.groups) {
+      const firstLane = this.nLanes;
+      this.nLanes += lanes;
+      this.groups.push({ index: this.groups.length, label, firstLane, endLane: this.nLanes, rows, firstRow: 0 });
+    }
+    this.nRows = tail.rows;
+    this.nTransitions = tail.transitions;
+    this.lengthNs = lengthNs;
+    /** Which worker of the runtime each row is (kind "workers" only). @type {number[]|null} */
+    this.indices = meta.indices ?? null;
+    /** @type {{state: number, tag: string, fields: [string, string][]}[]} */
+    this.tags = meta.tags ?? [];
+    /** row, time, event, target. @type {[number, number, string, string|null][]} */
+    this.events = meta.events ?? [];
+
+    const { nLanes, nRows, nTransitions, states } = this;
+    /** The first row of each lane, and at the end the number of rows. */
+    this.laneFirstRow = new Uint32Array(nLanes + 1);
+    this.laneGroup = new Uint32Array(nLanes);
+    for (const group of this.groups) this.laneGroup.fill(group.index, group.firstLane, group.endLane);
+    /** The first transition of each row, and at the end the number of transitions. */
+    this.rowFirst = new Uint32Array(nRows + 1);
+    this.rowLane = new Uint32Array(nRows);
+    /** The row that spawned this one; −1 if none. */
+    this.parent = new Int32Array(nRows);
+    this.isRoot = new Uint8Array(nRows);
+    /** When each transition was, in ns. */
+    this.time = new Float64Array(nTransitions);
+    /** Into which state. */
+    this.state = states.length > 256 ? new Uint16Array(nTransitions) : new Uint8Array(nTransitions);
+    /** Of a running transition: on which worker, plus 1; 0 on a thread that is none. @type {Uint8Array|Uint16Array|null} */
+    this.worker = meta.hasWorkers ? new Uint8Array(nTransitions) : null;
+    /** With which tag, plus 1; 0 none. @type {Uint16Array|Uint32Array|null} */
+    this.tag = !meta.hasTags ? null
+      : this.tags.length > 65534 ? new Uint32Array(nTransitions) : new Uint16Array(nTransitions);
+    /** Polls that gave their worker away, by transition, and how long they had held it. */
+    this.handed = { at: new Uint32Array(0), ns: new Float64Array(0) };
+    /** A bit for each transition: whether it is the last of its lane. */
+    this.lastOfLane = new Uint8Array((nTransitions + 7) >> 3);
+
+    /** By state, 1 or 0: whether it is a poll, whether the task is ready (or spawned), whether it ends a row. */
+    this.isRunning = Uint8Array.from(states, (s) => (s.role === "running" ? 1 : 0));
+    this.isReady = Uint8Array.from(states, (s) => (s.role === "ready" || s.role === "spawned" ? 1 : 0));
+    this.isEnd = Uint8Array.from(states, (s) => (isEndRole(s.role) ? 1 : 0));
+
+    /** What `buildCumulative` builds: ns by state at every `1 << cumShift`th transition. @type {Float64Array|null} */
+    this.cum = null;
+    this.cumShift = 5;
+    /** @private Kept by `longPolls`. */ this.longBefore = null;
+    /** @private Used again and again by `laneColumns`. */ this.shares = new Float64Array(states.length);
+
+    /** @private */ this.prefixes = tail.prefixes;
+    /** @private 0: the name stands in `ownNames`. */ this.namePrefix = new Uint32Array(nRows);
+    /** @private */ this.nameNumber = new Float64Array(nRows);
+    /** @private @type {Map<number, string>} */ this.ownNames = new Map();
+    /** @private @type {Map<number, string>} */ this.descriptions = new Map();
+  }
+
+  /** @param {number} row @returns {string} as recorded: see `cleanText` before it is shown */
+  name(row) {
+    const prefix = this.namePrefix[row];
+    return prefix ? this.prefixes[prefix - 1] + this.nameNumber[row] : (this.ownNames.get(row) ?? "");
+  }
+
+  /** @param {number} row @returns {string|null} */
+  description(row) {
+    return this.descriptions.get(row) ?? null;
+  }
+
+  /** When the row begins. @param {number} row @returns {number} ns */
+  rowBegin(row) {
+    return this.rowFirst[row] < this.rowFirst[row + 1] ? this.time[this.rowFirst[row]] : this.lengthNs;
+  }
+
+  /** When the row ends: when it completed or stopped, else the right edge. @param {number} row @returns {number} ns */
+  rowEnd(row) {
+    const last = this.rowFirst[row + 1] - 1;
+    if (last < this.rowFirst[row]) return this.lengthNs;
+    return this.isEnd[this.state[last]] ? this.time[last] : this.endOf(last);
+  }
+
+  /**
+   * When the span that transition `i` begins ends: at the lane's next transition, else the right edge.
+   * @param {number} i
+   * @returns {number} ns
+   */
+  endOf(i) {
+    return this.lastOfLane[i >> 3] & (1 << (i & 7)) ? this.lengthNs : this.time[i + 1];
+  }
+
+  /** The row of a transition. @param {number} i @returns {number} */
+  rowOf(i) {
+    return lastNotAfter(this.rowFirst, 0, this.nRows, i);
+  }
+
+  /** The group of a row. @param {number} row @returns {number} */
+  groupOfRow(row) {
+    return this.laneGroup[this.rowLane[row]];
+  }
+
+  /** The first transition of a lane. @param {number} lane @returns {number} */
+  laneBegin(lane) {
+    return this.rowFirst[this.laneFirstRow[lane]];
+  }
+}
+
+/**
+ * The last index in `from..to` whose value is not after `value`; `from - 1` if all are.
+ * @param {ArrayLike<number>} sorted
+ * @param {number} from
+ * @param {number} to not included
+ * @param {number} value
+ * @returns {number}
+ */
+export function lastNotAfter(sorted, from, to, value) {
+  let low = from, high = to;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/**
+ * Whether a state of this role ends a row; it is drawn blank.
+ * @param {string} role
+ * @returns {boolean}
+ */
+export function isEndRole(role) {
+  return role === "completed" || role === "stopped";
+}

@@ -1,0 +1,63 @@
+import { formatMoment, formatNs } from "../format/numbers.js";
+import { visible } from "../format/text.js";
+import { groupLabel, rowWord, workerName } from "../model/names.js";
+import { heldNs, isPoll, pollInfo } from "../model/polls.js";
+
+// What something in the picture is, in words: for tooltips, the panel, callouts and screen readers.
+
+/** When something happened, finely enough for how far apart things are on the screen. */
+export const momentText = (view, t) => {
+  const pixel = Math.max(1, (view.t1 - view.t0) / view.width);
+  const decimals = Math.min(9, Math.max(3, Math.ceil(-Math.log10(pixel / 1e9))));
+  return formatMoment(t, decimals);
+};
+
+/** The length of a span in words: "51.2 ms", "at least 51.2 ms". */
+export const lengthText = (view, section, transition) => {
+  if (!isPoll(section, transition)) return formatNs(section.endOf(transition) - section.time[transition]);
+  const info = pollInfo(section, transition, view.model.meta.gaps);
+  const isCut = info.cutLeft || (info.cutRight && !info.handed);
+  // The span is drawn to its end, so both are said.
+  const handed = info.handed ? ` (${formatNs(info.length)} with block_in_place)` : "";
+  return `${isCut ? "at least " : ""}${formatNs(info.held)}${handed}`;
+};
+
+/** What a span is: `{name, state, length, place, worker, start}`, all text but `worker` and `start`. */
+export const describeSpan = (view, section, transition) => {
+  const row = section.rowOf(transition);
+  const state = section.states[section.state[transition]];
+  const poll = isPoll(section, transition);
+  const worker = poll && section.worker && section.worker[transition] > 0 ? section.worker[transition] - 1 : null;
+  return {
+    row,
+    name: visible(section.name(row)) || `unnamed ${rowWord(section)}`,
+    state: visible(state.name),
+    length: lengthText(view, section, transition),
+    isLong: poll && heldNs(section, transition) > view.threshold,
+    place: section.kind === "tasks" ? groupLabel(section.groups[section.groupOfRow(row)]) : null,
+    worker,
+    offWorkers: poll && section.worker !== null && worker === null,
+    start: section.time[transition],
+  };
+};
+
+/** One sentence about the selection, for the live region. */
+export const selectionSentence = (view) => {
+  const { selection, model } = view;
+  if (selection === null) return "Nothing selected.";
+  if (selection.kind === "range") {
+    return `Time range from ${formatMoment(selection.t0, 6)} to ${formatMoment(selection.t1, 6)}, ${formatNs(selection.t1 - selection.t0)}.`;
+  }
+  const section = model.sections[selection.section];
+  if (selection.kind === "group") return `Group ${groupLabel(section.groups[selection.group])}.`;
+  if (selection.kind === "row") return `${visible(section.name(selection.row))} of ${visible(section.title)}.`;
+  const span = describeSpan(view, section, selection.transition);
+  const on = span.worker === null ? "" : ` on ${workerName(model, span.worker)}`;
+  return `${span.name} ${span.state}${on} for ${span.length} at ${momentText(view, span.start)}${span.place ? `, spawned at ${span.place}` : ""}.`;
+};
+
+/** "0.213 s to 0.518 s, 305 ms". */
+export const spanText = (t0, t1) => {
+  const decimals = Math.min(9, Math.max(3, Math.ceil(-Math.log10(Math.max(1, t1 - t0) / 1e9)) + 2));
+  return `${formatMoment(t0, decimals)} to ${formatMoment(t1, decimals)}, ${formatNs(t1 - t0)}`;
+};

@@ -1,0 +1,83 @@
+import { heldNs, nextLong } from "../model/polls.js";
+
+// Long polls: each is at least one pixel, outlined, at any zoom.
+
+/** No screen is wider: a poll of hours in a view of ns ends beyond what 32 bits count. */
+const FARTHEST = 1 << 24;
+
+/** Boxes of one lane, from pixel to pixel, used again for the next lane. */
+export class LaneMarks {
+  constructor() {
+    this.n = 0;
+    this.boxes = new Int32Array(256);
+  }
+
+  /** The pixels of a span; returns the first pixel behind it. */
+  push(start, end, t0, pixel) {
+    const from = Math.floor((start - t0) / pixel);
+    const to = Math.max(from + 1, Math.ceil((end - t0) / pixel));
+    if (2 * this.n + 2 > this.boxes.length) {
+      const larger = new Int32Array(this.boxes.length * 2);
+      larger.set(this.boxes);
+      this.boxes = larger;
+    }
+    this.boxes[2 * this.n] = Math.max(from, -2);
+    this.boxes[2 * this.n + 1] = Math.min(to, FARTHEST);
+    this.n++;
+    return to;
+  }
+
+  /** The long polls of a task's lane. */
+  ofLane(section, long, lane, t0, t1, width) {
+    this.n = 0;
+    const pixel = (t1 - t0) / width;
+    const end = long.laneFirst[lane + 1];
+    let k = nextLong(section, long, lane, t0);
+    while (k < end) {
+      const i = long.poll[k];
+      if (section.time[i] >= t1) break;
+      const to = this.push(section.time[i], section.endOf(i), t0, pixel);
+      // What else ends within this pixel is marked by it already.
+      // Rounding may put the pixel's edge before the end of this very poll: never come back to it.
+      const next = k + 1;
+      k = next < end && section.endOf(long.poll[next]) > t0 + to * pixel ? next : Math.max(next, nextLong(section, long, lane, t0 + to * pixel));
+    }
+  }
+
+  /** The long polls on a worker's lane, `polls` being sorted by time. */
+  ofWorker(section, polls, t0, t1, width) {
+    this.n = 0;
+    const pixel = (t1 - t0) / width;
+    const ends = (k) => section.time[polls[k]] + heldNs(section, polls[k]);
+    const firstAfter = (from, t) => {
+      let least = from;
+      let most = polls.length;
+      while (least < most) {
+        const middle = (least + most) >> 1;
+        if (ends(middle) <= t) least = middle + 1;
+        else most = middle;
+      }
+      return least;
+    };
+    for (let k = firstAfter(0, t0); k < polls.length && section.time[polls[k]] < t1;) {
+      const to = this.push(section.time[polls[k]], ends(k), t0, pixel);
+      k = firstAfter(k + 1, t0 + to * pixel);
+    }
+  }
+
+  /** Draws the boxes into an image's pixels, over the lane from `top` to before `bottom`. */
+  draw(image, width, height, top, bottom, clipTop, fill, edge) {
+    const { boxes, n } = this;
+    const row = (y, from, to, pixel) => {
+      if (y < clipTop || y >= height) return;
+      image.fill(pixel, y * width + Math.max(0, from), y * width + Math.min(width, to));
+    };
+    for (let b = 0; b < n; b++) {
+      const [from, to] = [boxes[2 * b] - 1, boxes[2 * b + 1] + 1];
+      for (let y = top - 1; y <= bottom; y++) row(y, from, to, edge);
+    }
+    for (let b = 0; b < n; b++) {
+      for (let y = top; y < bottom; y++) row(y, boxes[2 * b], boxes[2 * b + 1], fill);
+    }
+  }
+}

@@ -1,0 +1,296 @@
+import { formatNs } from "../format/numbers.js";
+import { shorten } from "../format/text.js";
+import { lastNotAfter } from "../data/section.js";
+import { workerName } from "../model/names.js";
+import { heldNs, isPoll } from "../model/polls.js";
+import { workerRow, workerSection } from "../model/worker_polls.js";
+import { CANVAS_FONT, sizeCanvas } from "./axis.js";
+import { describeSpan, momentText } from "./describe.js";
+import { itemOfGroup } from "./layout.js";
+
+// What lies over the lanes: what is selected and hovered, what belongs to it, and the measured range.
+// It is drawn anew with every move of the pointer, so it must never cost more than a few hundred strokes.
+
+/** How many links from a task to its worker's lane are drawn at most. */
+const MOST_LINKS = 240;
+/** How many transitions are looked at for them. */
+const MOST_LOOKED_AT = 20000;
+
+const BOLD_FONT = CANVAS_FONT.replace("11px", "600 13px");
+
+/** Rows that the selection or the pointer is about: `{section, row}`. */
+const rowOfTarget = (view, target) => {
+  if (target === null) return null;
+  if (target.kind === "row") return { section: view.model.sections[target.section], row: target.row };
+  if (target.kind !== "span") return null;
+  const section = view.model.sections[target.section];
+  return { section, row: section.rowOf(target.transition) };
+};
+
+export const drawOverlay = (view, canvas) => {
+  const context = sizeCanvas(canvas, view.width, view.height, view.ratio);
+  context.clearRect(0, 0, view.width, view.height);
+  const chosen = rowOfTarget(view, view.selection);
+  const hovered = rowOfTarget(view, view.hover);
+  view.setChosenRows(chosen === null ? [] : [chosen, ...workersOf(view, chosen)]);
+  if (view.hover !== null) drawHover(view, context, hovered);
+  if (view.selection !== null) drawSelection(view, context, chosen);
+  if (view.range !== null) drawRange(view, context, view.range);
+};
+
+/** The worker that ran the selected poll. */
+const workersOf = (view, { section }) => {
+  const { selection } = view;
+  if (selection.kind !== "span" || !section.worker || section.worker[selection.transition] === 0) return [];
+  if (!isPoll(section, selection.transition)) return [];
+  const row = workerRow(view.model, section.worker[selection.transition] - 1);
+  return row < 0 ? [] : [{ section: workerSection(view.model), row }];
+};
+
+/** Calls `draw` with drawing kept off the rows that stay in place, unless it is among them. */
+const clipped = (view, context, fixed, draw) => {
+  context.save();
+  context.beginPath();
+  context.rect(0, fixed ? 0 : view.pinned, view.width, fixed ? view.height : view.height - view.pinned);
+  context.clip();
+  draw();
+  context.restore();
+};
+
+const laneOf = (view, { section, row }) => view.placeOf(section, section.rowLane[row]);
+
+/** A band over the whole lane but for the span that it is about, whose colour stays as it is. */
+const lightLane = (view, context, place, from, to) => {
+  if (place === null || !place.visible) return;
+  const box = spanBox(view, place, from, to);
+  const [left, right] = [Math.max(0, Math.min(box.left, view.width)), Math.max(0, Math.min(box.left + box.width, view.width))];
+  clipped(view, context, place.fixed, () => {
+    context.fillStyle = view.colours["row-light"].css;
+    context.fillRect(0, place.top - 1, left, place.h + 1);
+    context.fillRect(right, place.top - 1, view.width - right, place.h + 1);
+  });
+};
+
+/** The lane of the worker that ran a poll. */
+const workerPlace = (view, section, transition) => {
+  if (!isPoll(section, transition) || !section.worker || section.worker[transition] === 0) return null;
+  const row = workerRow(view.model, section.worker[transition] - 1);
+  return row < 0 ? null : laneOf(view, { section: workerSection(view.model), row });
+};
+
+/** Until when a poll held its worker: `block_in_place` gives it away before the poll's end. */
+const heldUntil = (section, transition) =>
+  (isPoll(section, transition) ? section.time[transition] + heldNs(section, transition) : section.endOf(transition));
+
+/** The part of a lane that a span takes on the screen, at least 3 px wide. */
+const spanBox = (view, place, from, to) => {
+  const x0 = view.x(from);
+  const x1 = view.x(to);
+  const width = Math.max(3, x1 - x0);
+  const left = width > x1 - x0 ? (x0 + x1) / 2 - width / 2 : x0;
+  return { left, width, top: place.top, h: Math.max(2, place.h - (place.h > 3 ? 1 : 0)) };
+};
+
+const outline = (view, context, place, from, to, colour, thickness) => {
+  if (place === null || !place.visible) return;
+  const box = spanBox(view, place, from, to);
+  if (box.left > view.width || box.left + box.width < 0) return;
+  clipped(view, context, place.fixed, () => {
+    const by = thickness / 2;
+    const [left, right] = [Math.max(box.left, -10), Math.min(box.left + box.width, view.width + 10)];
+    context.lineWidth = thickness;
+    context.strokeStyle = colour;
+    context.strokeRect(left - by, box.top - by, right - left + thickness, box.h + thickness);
+  });
+};
+
+const drawHover = (view, context, hovered) => {
+  const { hover } = view;
+  if (hover.x !== undefined) {
+    context.fillStyle = view.colours.ink.css;
+    context.globalAlpha = 0.18;
+    context.fillRect(Math.round(hover.x), 0, 1, view.height);
+    context.globalAlpha = 1;
+  }
+  if (hovered === null) return;
+  const { section } = hovered;
+  const isSpan = hover.kind === "span";
+  const from = isSpan ? section.time[hover.transition] : view.t1;
+  const to = isSpan ? section.endOf(hover.transition) : view.t1;
+  lightLane(view, context, laneOf(view, hovered), from, to);
+  if (!isSpan) return;
+  const onWorker = workerPlace(view, section, hover.transition);
+  const until = heldUntil(section, hover.transition);
+  lightLane(view, context, onWorker, from, until);
+  outline(view, context, laneOf(view, hovered), from, to, view.colours.focus.css, 1.5);
+  outline(view, context, onWorker, from, until, view.colours.focus.css, 1.5);
+};
+
+const drawSelection = (view, context, chosen) => {
+  if (view.selection.kind === "group") drawGroup(view, context, view.selection);
+  if (chosen === null) return;
+  const place = laneOf(view, chosen);
+  const { section, row } = chosen;
+  const { selection } = view;
+  drawParent(view, context, section, row, place);
+  if (section.worker) drawLinks(view, context, section, row, place);
+  if (selection.kind === "row") {
+    outline(view, context, place, section.rowBegin(row), section.rowEnd(row), view.colours.select.css, 2);
+    return;
+  }
+  const { transition } = selection;
+  const [from, to] = [section.time[transition], section.endOf(transition)];
+  const onWorker = workerPlace(view, section, transition);
+  // The row it is part of, thinly, so that the task is seen as well as the poll.
+  lightLane(view, context, place, from, to);
+  const until = heldUntil(section, transition);
+  lightLane(view, context, onWorker, from, until);
+  outline(view, context, onWorker, from, until, view.colours.select.css, 2);
+  outline(view, context, place, from, to, view.colours.select.css, 2);
+  const pointed = place !== null && place.visible ? place : onWorker !== null && onWorker.visible ? onWorker : null;
+  if (pointed !== null) drawCallout(view, context, section, transition, pointed, from, to);
+};
+
+/** A frame around a group. */
+const drawGroup = (view, context, { section, group }) => {
+  const item = itemOfGroup(view.layout, view.model.sections[section], group);
+  if (item === null) return;
+  const fixed = item.y < view.pinned;
+  clipped(view, context, fixed, () => {
+    context.lineWidth = 2;
+    context.strokeStyle = view.colours.select.css;
+    context.strokeRect(1, view.screenY(item.y) + 1, view.width - 2, item.h - 2);
+  });
+};
+
+/** An arrow from where the parent was when it spawned this row. */
+const drawParent = (view, context, section, row, place) => {
+  const parent = section.parent[row];
+  if (parent < 0 || place === null) return;
+  const x = Math.round(view.x(section.rowBegin(row))) + 0.5;
+  const from = laneOf(view, { section, row: parent });
+  if (from === null || x < 0 || x > view.width || (!from.visible && !place.visible)) return;
+  const down = from.top < place.top;
+  const y0 = down ? from.top + from.h : from.top;
+  const y1 = down ? place.top - 1 : place.top + place.h + 1;
+  if (Math.abs(y1 - y0) < 3) return;
+  clipped(view, context, false, () => {
+    context.strokeStyle = context.fillStyle = view.colours.focus.css;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.moveTo(x, y0);
+    context.lineTo(x, y1);
+    context.stroke();
+    const tip = down ? -6 : 6;
+    context.beginPath();
+    context.moveTo(x, y1);
+    context.lineTo(x - 4, y1 + tip);
+    context.lineTo(x + 4, y1 + tip);
+    context.fill();
+    context.beginPath();
+    context.arc(x, y0, 2.5, 0, 7);
+    context.fill();
+  });
+};
+
+/** Thin lines from a task's polls to the lanes of the workers that ran them. */
+const drawLinks = (view, context, section, row, place) => {
+  if (place === null) return;
+  const [first, end] = [section.rowFirst[row], section.rowFirst[row + 1]];
+  let i = Math.max(first, lastNotAfter(section.time, first, end, view.t0));
+  const until = Math.min(end, i + MOST_LOOKED_AT);
+  let drawn = 0;
+  let lastX = -Infinity;
+  context.save();
+  context.strokeStyle = view.colours.running.css;
+  context.globalAlpha = 0.55;
+  context.lineWidth = 1;
+  context.setLineDash([2, 2]);
+  context.beginPath();
+  for (; i < until && section.time[i] < view.t1 && drawn < MOST_LINKS; i++) {
+    if (!isPoll(section, i)) continue;
+    const [from, to] = [Math.max(section.time[i], view.t0), Math.min(heldUntil(section, i), view.t1)];
+    const x = Math.round(view.x((from + to) / 2)) + 0.5;
+    if (x - lastX < 3 || to <= from) continue;
+    const lane = workerPlace(view, section, i);
+    if (lane === null || (!lane.visible && !place.visible)) continue;
+    lastX = x;
+    drawn++;
+    // What is scrolled away is linked from the edge.
+    context.moveTo(x, Math.min(Math.max(lane.top + lane.h, 0), view.height));
+    context.lineTo(x, Math.min(Math.max(place.top, view.pinned), view.height));
+  }
+  context.stroke();
+  context.restore();
+};
+
+/** The label of the selected span, on the picture itself. */
+const drawCallout = (view, context, section, transition, place, from, to) => {
+  const box = spanBox(view, place, from, to);
+  if (box.left > view.width || box.left + box.width < 0) return;
+  const span = describeSpan(view, section, transition);
+  const strong = `${span.state === "running" ? "" : `${span.state} `}${span.length}${span.place ? ` · ${shorten(span.place, view.width < 500 ? 34 : 70)}` : ""}`;
+  const on = span.worker === null ? (span.offWorkers ? ", off the workers" : "") : ` on ${shorten(workerName(view.model, span.worker), 40)}`;
+  const quiet = `${shorten(span.name, 40)}${on}, at ${momentText(view, span.start)}`;
+  context.font = BOLD_FONT;
+  const strongWidth = context.measureText(strong).width;
+  context.font = CANVAS_FONT;
+  const width = Math.min(view.width - 8, Math.max(strongWidth, context.measureText(quiet).width) + 18);
+  const height = 40;
+  const middle = Math.min(Math.max((Math.max(box.left, 0) + Math.min(box.left + box.width, view.width)) / 2, 6), view.width - 6);
+  const below = place.top + place.h + 12 + height < view.height;
+  const top = Math.round(below ? place.top + place.h + 12 : Math.max(2, place.top - 12 - height));
+  const left = Math.round(Math.min(Math.max(middle - 24, 4), view.width - width - 4));
+  context.save();
+  context.shadowColor = "rgba(0, 0, 0, 0.3)";
+  context.shadowBlur = 10;
+  context.shadowOffsetY = 2;
+  context.fillStyle = view.colours.ink.css;
+  context.beginPath();
+  roundedBox(context, left, top, width, height, 5);
+  const [tip, foot] = below ? [place.top + place.h + 3, top + 1] : [place.top - 3, top + height - 1];
+  context.moveTo(middle, tip);
+  const base = Math.min(Math.max(middle, left + 12), left + width - 12);
+  context.lineTo(base + (below ? 7 : -7), foot);
+  context.lineTo(base - (below ? 7 : -7), foot);
+  context.closePath();
+  context.fill();
+  context.shadowColor = "transparent";
+  context.fillStyle = view.colours.paper.css;
+  context.textBaseline = "middle";
+  context.font = BOLD_FONT;
+  context.fillText(strong, left + 9, top + 13, width - 18);
+  context.font = CANVAS_FONT;
+  context.globalAlpha = 0.8;
+  context.fillText(quiet, left + 9, top + 29, width - 18);
+  context.restore();
+};
+
+const roundedBox = (context, x, y, width, height, radius) => {
+  context.moveTo(x + radius, y);
+  context.arcTo(x + width, y, x + width, y + height, radius);
+  context.arcTo(x + width, y + height, x, y + height, radius);
+  context.arcTo(x, y + height, x, y, radius);
+  context.arcTo(x, y, x + width, y, radius);
+  context.closePath();
+};
+
+const drawRange = (view, context, { t0, t1 }) => {
+  const [x0, x1] = [view.x(t0), view.x(t1)];
+  context.fillStyle = view.colours.focus.css;
+  context.globalAlpha = 0.1;
+  context.fillRect(x0, 0, x1 - x0, view.height);
+  context.globalAlpha = 1;
+  context.fillRect(Math.round(x0), 0, 1, view.height);
+  context.fillRect(Math.round(x1), 0, 1, view.height);
+  const label = formatNs(t1 - t0);
+  context.font = BOLD_FONT;
+  const width = context.measureText(label).width + 12;
+  const left = Math.min(Math.max((Math.max(x0, 0) + Math.min(x1, view.width)) / 2 - width / 2, 2), view.width - width - 2);
+  context.beginPath();
+  roundedBox(context, left, 4, width, 20, 4);
+  context.fill();
+  context.fillStyle = view.colours.paper.css;
+  context.textBaseline = "middle";
+  context.fillText(label, left + 6, 14.5);
+};

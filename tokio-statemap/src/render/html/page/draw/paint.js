@@ -1,0 +1,342 @@
+import { formatNs } from "../format/numbers.js";
+import { findTransition } from "../model/lanes.js";
+import { groupLabel } from "../model/names.js";
+import { heldNs, nextLong } from "../model/polls.js";
+import { CANVAS_FONT } from "./axis.js";
+import { coarseColumns } from "./coarse.js";
+import { laneColumns } from "./columns.js";
+import { fitText } from "./fit.js";
+import { LaneMarks } from "./marks.js";
+import { PixelRow } from "./pixels.js";
+import { drawStack } from "./stack.js";
+import { tearEdges } from "./torn.js";
+import { heldColumns, lastPollBefore } from "./worker_lane.js";
+
+// The lanes: a row of pixels for each lane is computed once and copied to its height, into an image
+// that goes to the canvas in one piece. Text, hatching and folded groups are drawn over it.
+
+/** The least height of a lane in which thin states are drawn thin, and of one with text in it, in px. */
+const THIN_FROM = 8;
+const TEXT_FROM = 14;
+/** The least width of a span with text, in px. */
+const TEXT_WIDTH = 44;
+/** How many spans of a lane are looked at for text. */
+const MOST_TEXT = 400;
+
+export class LanePainter {
+  constructor(view, stacks, canvas) {
+    this.view = view;
+    this.stacks = stacks;
+    this.canvas = canvas;
+    this.row = new PixelRow();
+    this.marks = new LaneMarks();
+    this.held = new Float64Array(0);
+    this.image = null;
+    this.pixels = null;
+    this.hatch = null;
+  }
+
+  /** Paints all that is on the screen. `ticks` are where the axis has its lines. */
+  paint(ticks) {
+    const { view, canvas } = this;
+    const [width, height] = [Math.max(1, Math.round(view.width * view.ratio)), Math.max(1, Math.round(view.height * view.ratio))];
+    if (canvas.width !== width || canvas.height !== height) {
+      canvas.width = width;
+      canvas.height = height;
+      this.image = null;
+    }
+    const context = canvas.getContext("2d");
+    if (this.image === null) {
+      this.image = context.createImageData(width, height);
+      this.pixels = new Uint32Array(this.image.data.buffer);
+    }
+    this.pixels.fill(view.colours.paper.pixel);
+    // What stays in place comes last: it covers what has scrolled below it.
+    view.eachItem((item, top, clipTop) => {
+      if (item.kind === "lanes") this.paintLanes(item, top, clipTop, width, height);
+    });
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.putImageData(this.image, 0, 0);
+    context.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
+    this.drawOver(context, ticks);
+  }
+
+  paintLanes(item, top, clipTop, width, height) {
+    const { view, row } = this;
+    const { section, each } = item;
+    const { ratio } = view;
+    const colours = view.colours.sections[section.index];
+    row.prepare(colours, view.colours.paper, width, (view.t1 - view.t0) / width);
+    const gap = Math.max(1, Math.round(ratio));
+    const columns = view.isMoving ? coarseColumns : laneColumns;
+    const first = item.firstLane + Math.max(0, Math.floor((clipTop - top) / each));
+    for (let lane = first; lane < item.endLane; lane++) {
+      const at = top + (lane - item.firstLane) * each;
+      if (at >= view.height) break;
+      const y0 = Math.round(at * ratio);
+      const y1 = Math.max(y0 + 1, Math.round((at + each) * ratio) - gap);
+      columns(section, lane, view.t0, view.t1, width, row);
+      if (section.kind === "workers") this.coverPolls(section, lane, width);
+      this.copyRows(y0, y1, Math.round(clipTop * ratio), width, height, each >= THIN_FROM);
+      this.markLong(section, lane, y0, y1, Math.round(clipTop * ratio), width, height);
+    }
+  }
+
+  copyRows(y0, y1, clipTop, width, height, thin) {
+    const { row, pixels } = this;
+    const inset = thin ? Math.round((y1 - y0) * 0.3) : 0;
+    const end = Math.min(y1, height);
+    for (let y = Math.max(y0, clipTop); y < end; y++) {
+      pixels.set(y < y0 + inset || y >= y1 - inset ? row.lean : row.full, y * width);
+    }
+  }
+
+  /** The polls that a worker ran, over its states. */
+  coverPolls(section, lane, width) {
+    const { view, row } = this;
+    const all = view.model.workerPolls;
+    if (!all) return;
+    if (this.held.length !== width) this.held = new Float64Array(width);
+    const pixel = (view.t1 - view.t0) / width;
+    for (let r = section.laneFirstRow[lane]; r < section.laneFirstRow[lane + 1]; r++) {
+      heldColumns(view.model.sections[all.tasks], all.rows[r], view.t0, view.t1, this.held);
+      for (let x = 0; x < width; x++) {
+        if (this.held[x] > 0) row.cover(x, view.colours.running, this.held[x] / pixel);
+      }
+    }
+  }
+
+  markLong(section, lane, y0, y1, clipTop, width, height) {
+    const { view, marks } = this;
+    const { t0, t1 } = view;
+    if (section.kind === "workers" && view.longOnWorkers) {
+      const tasks = view.model.sections[view.model.workerPolls.tasks];
+      for (let r = section.laneFirstRow[lane]; r < section.laneFirstRow[lane + 1]; r++) {
+        marks.ofWorker(tasks, view.longOnWorkers[r], t0, t1, width);
+        marks.draw(this.pixels, width, height, y0, y1, clipTop, view.colours.running.pixel, view.colours.mark.pixel);
+      }
+      return;
+    }
+    const long = view.long[section.index];
+    if (!long || long.laneFirst[lane] === long.laneFirst[lane + 1]) return;
+    marks.ofLane(section, long, lane, t0, t1, width);
+    marks.draw(this.pixels, width, height, y0, y1, clipTop, view.colours.running.pixel, view.colours.mark.pixel);
+  }
+
+  drawOver(context, ticks) {
+    const { view } = this;
+    view.eachItem((item, top, clipTop) => {
+      context.save();
+      context.beginPath();
+      context.rect(0, clipTop, view.width, view.height - clipTop);
+      context.clip();
+      if (item.kind === "section") {
+        context.fillStyle = view.colours.raised.css;
+        context.fillRect(0, top, view.width, item.h);
+        context.fillStyle = view.colours["line-strong"].css;
+        context.fillRect(0, top, view.width, 1);
+      } else if (item.kind === "stack") {
+        this.drawFolded(context, item, top);
+      } else if (item.kind === "group") {
+        context.fillStyle = view.colours.raised.css;
+        context.fillRect(0, top, view.width, item.h);
+        context.fillStyle = view.colours.line.css;
+        context.fillRect(0, top, view.width, 1);
+      } else {
+        if (item.solo) {
+          context.fillStyle = view.colours.line.css;
+          context.fillRect(0, top, view.width, 1);
+        }
+        if (item.each >= THIN_FROM) this.drawEdges(context, item, top, clipTop);
+        if (item.each >= TEXT_FROM) this.drawText(context, item, top, clipTop);
+      }
+      context.restore();
+    });
+    this.drawGrid(context, ticks);
+    this.drawGaps(context);
+    if (view.pinned > 0) {
+      context.fillStyle = view.colours["line-strong"].css;
+      context.fillRect(0, view.pinned - 1, view.width, 1);
+    }
+  }
+
+  drawFolded(context, item, top) {
+    const { view } = this;
+    const data = this.stacks.window(item.section, item.group, Math.max(1, Math.round(view.width / 2)));
+    context.fillStyle = view.colours.line.css;
+    context.fillRect(0, top, view.width, 1);
+    drawStack(context, data, item.section, view.colours.sections[item.section.index],
+      { t0: view.t0, t1: view.t1, left: 0, width: view.width, top: top + 4, height: item.h - 5 });
+    this.drawFoldedLong(context, item, top);
+  }
+
+  /** The long polls of a folded group: a tick each along its upper edge. */
+  drawFoldedLong(context, item, top) {
+    const { view } = this;
+    const { section, group } = item;
+    const long = view.long[section.index];
+    if (!long) return;
+    const [from, to] = [long.laneFirst[group.firstLane], long.laneFirst[group.endLane]];
+    if (from === to) return;
+    const width = Math.ceil(view.width);
+    const marked = new Uint8Array(width);
+    // None is left out, but none is looked at that ends in a pixel that its lane has marked.
+    let left = width;
+    for (let lane = group.firstLane; lane < group.endLane && left > 0; lane++) {
+      const last = long.laneFirst[lane + 1];
+      if (long.laneFirst[lane] === last) continue;
+      for (let k = nextLong(section, long, lane, view.t0); k < last;) {
+        const i = long.poll[k];
+        if (section.time[i] >= view.t1) break;
+        const x0 = Math.max(0, Math.floor(view.x(section.time[i])));
+        const x1 = Math.max(x0 + 1, Math.ceil(view.x(section.endOf(i))));
+        for (let x = x0; x < x1 && x < width; x++) {
+          left -= 1 - marked[x];
+          marked[x] = 1;
+        }
+        const behind = view.time(x1);
+        k++;
+        if (k < last && section.endOf(long.poll[k]) <= behind) k = Math.max(k, nextLong(section, long, lane, behind));
+      }
+    }
+    for (let x = 0; x < width; x++) {
+      if (marked[x] === 0) continue;
+      const from = x;
+      while (x < width && marked[x] === 1) x++;
+      context.fillStyle = view.colours.mark.css;
+      context.fillRect(from - 1, top + 1, x - from + 2, 8);
+      context.fillStyle = view.colours.running.css;
+      context.fillRect(from, top + 2, x - from, 6);
+    }
+  }
+
+  drawEdges(context, item, top, clipTop) {
+    const { view } = this;
+    const first = item.firstLane + Math.max(0, Math.floor((clipTop - top) / item.each));
+    for (let lane = first; lane < item.endLane; lane++) {
+      const at = top + (lane - item.firstLane) * item.each;
+      if (at >= view.height) break;
+      tearEdges(view, context, item.section, lane, at, at + item.each - 1);
+    }
+  }
+
+  /** Text in what is wide enough: how long it took, and on workers where it came from. */
+  drawText(context, item, top, clipTop) {
+    const { view } = this;
+    const { section, each } = item;
+    context.font = CANVAS_FONT;
+    context.textBaseline = "middle";
+    const first = item.firstLane + Math.max(0, Math.floor((clipTop - top) / each));
+    for (let lane = first; lane < item.endLane; lane++) {
+      const at = top + (lane - item.firstLane) * each;
+      if (at >= view.height) break;
+      const y = at + (each - 1) / 2 + 0.5;
+      if (section.kind === "workers") this.drawWorkerText(context, item, lane, y);
+      else this.drawLaneText(context, section, lane, y);
+    }
+  }
+
+  drawLaneText(context, section, lane, y) {
+    const { view } = this;
+    const colours = view.colours.sections[section.index];
+    const end = section.laneBegin(lane + 1);
+    let i = Math.max(findTransition(section, lane, view.t0), section.laneBegin(lane));
+    for (let n = 0; i < end && n < MOST_TEXT && section.time[i] < view.t1; i++, n++) {
+      const colour = colours[section.state[i]];
+      if (colour.blank || colour.thin) continue;
+      this.label(context, section.time[i], section.endOf(i), y, colour, (width) => wholeText(context, formatNs(section.endOf(i) - section.time[i]), width));
+    }
+  }
+
+  drawWorkerText(context, item, lane, y) {
+    const { section } = item;
+    const { view } = this;
+    const all = view.model.workerPolls;
+    if (!all) return;
+    const tasks = view.model.sections[all.tasks];
+    const rowPolls = all.rows[section.laneFirstRow[lane]];
+    if (rowPolls === undefined) return;
+    let k = Math.max(0, lastPollBefore(tasks, rowPolls, view.t0));
+    for (let n = 0; k < rowPolls.poll.length && n < MOST_TEXT; k++, n++) {
+      const i = rowPolls.poll[k];
+      const start = tasks.time[i];
+      if (start >= view.t1) break;
+      const held = heldNs(tasks, i);
+      // Polls follow each other closely: an edge keeps them apart.
+      if (view.x(start + held) - view.x(start) > 3) this.edge(context, view.x(start), item, y);
+      this.label(context, start, start + held, y, view.colours.running, (width) => {
+        const length = formatNs(held);
+        if (width < 110) return wholeText(context, length, width);
+        return fitText(`${groupLabel(tasks.groups[tasks.groupOfRow(tasks.rowOf(i))])} · ${length}`, width, CANVAS_FONT);
+      });
+    }
+  }
+
+  edge(context, x, item, y) {
+    context.fillStyle = this.view.colours.paper.css;
+    context.fillRect(Math.round(x), y - item.each / 2, 1, item.each - 1);
+  }
+
+  label(context, from, to, y, colour, text) {
+    const { view } = this;
+    const x0 = Math.max(0, view.x(from));
+    const x1 = Math.min(view.width, view.x(to));
+    if (x1 - x0 < TEXT_WIDTH) return;
+    const words = text(x1 - x0 - 8);
+    if (words === "") return;
+    context.fillStyle = inkOn(colour);
+    context.fillText(words, x0 + 5, y);
+  }
+
+  drawGrid(context, ticks) {
+    const { view } = this;
+    context.fillStyle = view.colours.ink.css;
+    context.globalAlpha = 0.07;
+    for (const tick of ticks.ticks) context.fillRect(Math.round(view.x(tick)), 0, 1, view.height);
+    context.globalAlpha = 1;
+    // Where the recording ends, and where it begins.
+    context.fillStyle = view.colours["line-strong"].css;
+    const end = view.x(view.model.lengthNs);
+    if (end < view.width - 0.5) context.fillRect(Math.round(end), 0, 1, view.height);
+  }
+
+  /** What was not recorded is hatched: nothing is known of it. */
+  drawGaps(context) {
+    const { view } = this;
+    for (const [from, to] of view.model.meta.gaps) {
+      if (to <= view.t0 || from >= view.t1) continue;
+      const x0 = Math.max(0, view.x(from));
+      const width = Math.max(1, Math.min(view.width, view.x(to)) - x0);
+      context.fillStyle = view.colours.paper.css;
+      context.globalAlpha = 0.75;
+      context.fillRect(x0, 0, width, view.height);
+      context.globalAlpha = 1;
+      context.fillStyle = this.hatching(context);
+      context.fillRect(x0, 0, width, view.height);
+    }
+  }
+
+  hatching(context) {
+    const colour = this.view.colours.hatch.css;
+    if (this.hatch?.colour === colour) return this.hatch.pattern;
+    const tile = document.createElement("canvas");
+    tile.width = tile.height = 8;
+    const ink = tile.getContext("2d");
+    ink.strokeStyle = colour;
+    ink.lineWidth = 1.2;
+    ink.beginPath();
+    for (const shift of [-8, 0, 8]) {
+      ink.moveTo(shift, 8);
+      ink.lineTo(shift + 8, 0);
+    }
+    ink.stroke();
+    this.hatch = { colour, pattern: context.createPattern(tile, "repeat") };
+    return this.hatch.pattern;
+  }
+}
+
+/** A number is shown whole or not at all. */
+const wholeText = (context, text, width) => (context.measureText(text).width <= width ? text : "");
+
+/** Black or white, whichever is read more easily on a colour. */
+const inkOn = ({ r, g, b }) => (0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#000000" : "#ffffff");

@@ -1,0 +1,374 @@
+import { worstPoll } from "../model/issues.js";
+import { longPolls } from "../model/polls.js";
+import { paintColours } from "./colours.js";
+import { foldKey, isRoomy, itemOfGroup, layOut, placeOfLane } from "./layout.js";
+import { longOnWorkers } from "./worker_lane.js";
+
+// What is shown, and the way from there to the screen. All parts of the page look here, and change it
+// only through its methods; what has changed is painted in the next frame.
+
+/** How much of the height the workers may take to stay in place while the tasks scroll. */
+const PINNED_SHARE = 0.42;
+/** The shortest time that fills the view, in ns. */
+const SHORTEST_VIEW = 50;
+/** Changes of the view closer together than this (ms) are one step back. */
+const GESTURE_PAUSE = 500;
+/** Moves closer together than this (ms) are a motion: frames are quick, and exact once it rests. */
+const MOTION_MS = 120;
+
+export class View {
+  constructor(model) {
+    this.model = model;
+    this.t0 = 0;
+    this.t1 = model.lengthNs;
+    this.width = 1;
+    this.height = 1;
+    this.gutter = 220;
+    this.ratio = 1;
+    this.scroll = 0;
+    this.pinned = 0;
+    this.folded = new Set();
+    this.filter = null;
+    this.threshold = model.meta.long;
+    this.palette = "page";
+    this.theme = "light";
+    this.tab = "issues";
+    this.selection = null;
+    this.hover = null;
+    this.range = null;
+    /** The poll that the page opens on; null if none took long. */
+    this.worst = worstPoll(model);
+    this.chosenRows = [];
+    this.long = model.sections.map(() => null);
+    this.longOnWorkers = null;
+    this.issues = null;
+    this.colours = null;
+    this.layout = layOut(model, this.folded, null);
+    this.past = [];
+    this.lastMove = -Infinity;
+    this.movedAt = -Infinity;
+    this.isMoving = false;
+    this.restTimer = 0;
+    this.dirty = { layout: true, lanes: true, overlay: true };
+    this.frame = 0;
+    this.listeners = new Map();
+    this.paint = () => {};
+  }
+
+  /**
+   * Calls `listener` whenever `what` happens: "moved", "selected", "filtered", "threshold", "colours",
+   * "folds", "tab", or "counted" (the legend has new totals).
+   */
+  on(what, listener) {
+    if (!this.listeners.has(what)) this.listeners.set(what, []);
+    this.listeners.get(what).push(listener);
+  }
+
+  notify(what) {
+    for (const listener of this.listeners.get(what) ?? []) listener();
+  }
+
+  /** Asks for a new frame in which `part` ("layout", "lanes" or "overlay") is painted anew. */
+  touch(part) {
+    this.dirty[part] = true;
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.paintFrame());
+  }
+
+  paintFrame() {
+    this.frame = 0;
+    const dirty = this.dirty;
+    this.dirty = { layout: false, lanes: false, overlay: false };
+    if (dirty.layout) this.relayout();
+    this.paint(dirty.lanes || dirty.layout);
+  }
+
+  /** Paints frames with `paint(lanes)`; `lanes` is whether more than the overlay is dirty. */
+  paintWith(paint) {
+    this.paint = paint;
+  }
+
+  /** Paints a frame at once. */
+  paintNow() {
+    cancelAnimationFrame(this.frame);
+    this.paintFrame();
+  }
+
+  /** Takes over the plot's size, and the labels' width beside it, in CSS px; `ratio` is the screen's. */
+  resize({ gutter, width, height, ratio }) {
+    Object.assign(this, { gutter, width, height, ratio });
+    this.touch("layout");
+  }
+
+  /** Applies the parts of a view that an address names, before anything is painted. */
+  restore({ folded, threshold = this.threshold, palette = this.palette, filter = null, t0, t1 }) {
+    Object.assign(this, { folded, threshold, palette, filter });
+    if (t1 > t0) [this.t0, this.t1] = [t0, t1];
+    this.recolour();
+    this.findLong();
+    this.relayout();
+  }
+
+  relayout() {
+    this.layout = layOut(this.model, this.folded, this.filter, isRoomy(this.model, this.height));
+    const end = this.layout.workersEnd;
+    this.pinned = end > 0 && end <= this.height * PINNED_SHARE && this.layout.height > end ? end : 0;
+    this.scroll = Math.min(this.scroll, this.maxScroll());
+  }
+
+  maxScroll() {
+    return Math.max(0, this.layout.height - this.height);
+  }
+
+  // From times and heights to the screen and back. Positions are in CSS px from the plot's corner.
+
+  x(t) {
+    return ((t - this.t0) / (this.t1 - this.t0)) * this.width;
+  }
+
+  time(x) {
+    return this.t0 + (x / this.width) * (this.t1 - this.t0);
+  }
+
+  screenY(y) {
+    return y < this.pinned ? y : y - this.scroll;
+  }
+
+  contentY(screenY) {
+    return screenY < this.pinned ? screenY : screenY + this.scroll;
+  }
+
+  /** Calls `found(item, top, clipTop, clipBottom)` for each item on screen, in px of the screen. */
+  eachItem(found) {
+    for (const item of this.layout.items) {
+      const fixed = item.y < this.pinned;
+      const top = fixed ? item.y : item.y - this.scroll;
+      if (top >= this.height) break;
+      const clipTop = fixed ? 0 : this.pinned;
+      if (top + item.h > clipTop) found(item, top, clipTop, this.height);
+    }
+  }
+
+  /** The lane's place on the screen: `{top, h, folded, visible}`; null if it is filtered out. */
+  placeOf(section, lane) {
+    const place = placeOfLane(this.layout, section, lane);
+    if (place === null) return null;
+    const fixed = place.y < this.pinned;
+    const top = this.screenY(place.y);
+    const clipTop = fixed ? 0 : this.pinned;
+    return { top, h: place.h, folded: place.folded, fixed, visible: top + place.h > clipTop && top < this.height };
+  }
+
+  // Moving in time.
+
+  /** Shows `t0` to `t1`, as near to it as there is a picture. */
+  setTimes(t0, t1) {
+    const length = this.model.lengthNs;
+    const span = Math.min(Math.max(t1 - t0, Math.min(SHORTEST_VIEW, length)), length);
+    const middle = (t0 + t1) / 2;
+    const from = Math.min(Math.max(t1 - t0 === span ? t0 : middle - span / 2, 0), length - span);
+    const to = from + span;
+    if (from === this.t0 && to === this.t1) return;
+    const now = performance.now();
+    if (now - this.lastMove > GESTURE_PAUSE) {
+      this.past.push([this.t0, this.t1]);
+      if (this.past.length > 100) this.past.shift();
+    }
+    this.lastMove = now;
+    this.noteMotion(now);
+    this.t0 = from;
+    this.t1 = to;
+    this.touch("lanes");
+    this.notify("moved");
+  }
+
+  /** The second move of a motion on is painted quickly; when nothing moves any more, exactly. */
+  noteMotion(now) {
+    this.isMoving = now - this.movedAt < MOTION_MS;
+    this.movedAt = now;
+    clearTimeout(this.restTimer);
+    if (!this.isMoving) return;
+    this.restTimer = setTimeout(() => {
+      this.isMoving = false;
+      this.touch("lanes");
+    }, MOTION_MS);
+  }
+
+  /** Like `setTimes`, as a step of its own for `back`. */
+  jumpTo(t0, t1) {
+    this.lastMove = -Infinity;
+    this.setTimes(t0, t1);
+    this.lastMove = -Infinity;
+  }
+
+  zoom(factor, x) {
+    const at = this.time(x);
+    // Whole ns where it matters: a shortest view that goes on being zoomed must not creep.
+    const span = Math.max((this.t1 - this.t0) * factor, Math.min(SHORTEST_VIEW, this.model.lengthNs));
+    const share = x / this.width;
+    this.setTimes(at - span * share, at - span * share + span);
+  }
+
+  pan(px) {
+    const ns = (px / this.width) * (this.t1 - this.t0);
+    const by = Math.min(Math.max(ns, -this.t0), this.model.lengthNs - this.t1);
+    this.setTimes(this.t0 + by, this.t1 + by);
+  }
+
+  /** Makes this view the first: there is none to go back to. */
+  forgetPast() {
+    this.past.length = 0;
+  }
+
+  fit() {
+    this.jumpTo(0, this.model.lengthNs);
+  }
+
+  back() {
+    const before = this.past.pop();
+    if (before === undefined) return;
+    this.lastMove = performance.now();
+    [this.t0, this.t1] = before;
+    this.touch("lanes");
+    this.lastMove = -Infinity;
+    this.notify("moved");
+  }
+
+  scrollTo(scroll) {
+    const to = Math.round(Math.min(Math.max(scroll, 0), this.maxScroll()));
+    if (to === this.scroll) return;
+    this.scroll = to;
+    this.touch("lanes");
+  }
+
+  // What is shown.
+
+  toggleFold(section, group) {
+    const key = foldKey(section.index, group.index);
+    if (!this.folded.delete(key)) this.folded.add(key);
+    this.refold();
+  }
+
+  /** Folds all groups of a section, or opens them. */
+  foldSection(section, isFolded) {
+    for (const group of section.groups) {
+      const key = foldKey(section.index, group.index);
+      if (isFolded) this.folded.add(key);
+      else this.folded.delete(key);
+    }
+    this.refold();
+  }
+
+  /** Replaces which groups are folded and which one alone is shown. */
+  setShown(folded, filter) {
+    this.folded = folded;
+    this.filter = filter;
+    this.relayout();
+    this.refold();
+    this.notify("filtered");
+  }
+
+  refold() {
+    this.touch("layout");
+    this.notify("folds");
+  }
+
+  /** Shows only this group of its section; null shows all. */
+  setFilter(filter) {
+    const same = this.filter !== null && filter !== null && this.filter.section === filter.section && this.filter.group === filter.group;
+    this.filter = same ? null : filter;
+    if (this.filter !== null) this.folded.delete(foldKey(filter.section, filter.group));
+    this.scroll = 0;
+    this.touch("layout");
+    this.notify("filtered");
+  }
+
+  setThreshold(ns) {
+    this.threshold = ns;
+    this.findLong();
+    this.touch("lanes");
+    this.notify("threshold");
+  }
+
+  /** Finds again what depends on the threshold and is drawn. */
+  findLong() {
+    const { model } = this;
+    this.long = model.sections.map((section) => (section.isRunning.includes(1) ? longPolls(section, this.threshold) : null));
+    const all = model.workerPolls;
+    this.longOnWorkers = all ? longOnWorkers(model, this.long[all.tasks]) : null;
+  }
+
+  /** Takes over what `findIssues` found. */
+  setIssues(issues) {
+    this.issues = issues;
+    this.touch("lanes");
+  }
+
+  setPalette(palette) {
+    this.palette = palette;
+    this.recolour();
+    this.notify("colours");
+  }
+
+  setTheme(theme) {
+    this.theme = theme;
+    this.recolour();
+    this.notify("colours");
+  }
+
+  recolour() {
+    this.colours = paintColours(this.model, this.theme, this.palette);
+    this.touch("lanes");
+  }
+
+  setTab(tab) {
+    this.tab = tab;
+    this.notify("tab");
+  }
+
+  /** The worst poll as something to select; null if there is none. */
+  worstSpan() {
+    return this.worst === null ? null : { kind: "span", section: this.worst.section, transition: this.worst.transition };
+  }
+
+  /**
+   * Selects `{kind: "span", section, transition}`, `{kind: "row", section, row}`,
+   * `{kind: "group", section, group}`, `{kind: "range", t0, t1}` or null; `section` is an index.
+   */
+  select(selection) {
+    this.selection = selection;
+    this.range = selection?.kind === "range" ? selection : null;
+    this.touch("overlay");
+    this.notify("selected");
+  }
+
+  /** Shows a range of time that is being measured. */
+  measureRange(range) {
+    this.range = range;
+    this.touch("overlay");
+  }
+
+  /** Names the lanes of these rows: `{section, row}`. */
+  setChosenRows(rows) {
+    this.chosenRows = rows;
+  }
+
+  setHover(hover) {
+    this.hover = hover;
+    this.touch("overlay");
+  }
+
+  /** Opens what hides this lane and scrolls to it; the view in time stays. */
+  showLane(section, lane) {
+    const group = section.laneGroup[lane];
+    if (this.filter !== null && itemOfGroup(this.layout, section, group) === null) this.setFilter(null);
+    if (this.folded.delete(foldKey(section.index, group))) this.refold();
+    this.relayout();
+    const place = this.placeOf(section, lane);
+    if (place === null || place.fixed) return;
+    const margin = Math.min(60, (this.height - this.pinned) / 4);
+    if (place.top < this.pinned + margin || place.top + place.h > this.height - margin) {
+      const middle = (this.pinned + this.height) / 2;
+      this.scrollTo(this.scroll + place.top + place.h / 2 - middle);
+    }
+  }
+}

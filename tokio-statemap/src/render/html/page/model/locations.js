@@ -1,0 +1,162 @@
+// What the tasks of each spawn location did: the report's table of locations.
+
+import { heldNs, longPolls } from "./polls.js";
+import { NOT_READY, readyEnd } from "./waits.js";
+
+/**
+ * @typedef {import("../data/section.js").Section} Section
+ * @typedef {import("../data/decode.js").Model} Model
+ * @typedef {{
+ *   section: number, group: number, label: string, tasks: number, polls: number, heldNs: number, offWorkerNs: number,
+ *   shareOfWorkers: number|null, longestNs: number, longest: number, p50Ns: number, p99Ns: number,
+ *   runningNs: number, readyNs: number, longestReadyNs: number|null, longestReady: number,
+ *   longPolls: number, longPollsNs: number,
+ * }} LocationRow `longest`, `longestReady`: transitions, −1 if none; `longPolls` held a worker over the threshold;
+ *   `shareOfWorkers`: which part of the workers' time its polls held them, null if that isn't known;
+ *   `longestReadyNs`: null if ready times were not recorded
+ */
+
+/**
+ * The table: a row for each group of tasks (of foreign data with a running state, too). What doesn't depend on the
+ * threshold is kept with the model.
+ * @param {Model} model
+ * @param {number} [thresholdNs] from when on a poll is long
+ * @returns {LocationRow[]} those that held the workers longest first
+ */
+export function locationTable(model, thresholdNs = model.meta.long) {
+  const rows = (model.locations ??= buildLocations(model)).map((row) => ({ ...row }));
+  const rowOf = new Map(rows.map((row) => [`${row.section}.${row.group}`, row]));
+  for (const section of model.sections) {
+    if (!isOfPolls(section)) continue;
+    const { poll, laneFirst } = longPolls(section, thresholdNs);
+    for (const group of section.groups) {
+      const row = rowOf.get(`${section.index}.${group.index}`);
+      for (let k = laneFirst[group.firstLane]; k < laneFirst[group.endLane]; k++) {
+        if (section.worker !== null && section.worker[poll[k]] === 0) continue;
+        row.longPolls++;
+        row.longPollsNs += heldNs(section, poll[k]);
+      }
+    }
+  }
+  return rows;
+}
+
+/**
+ * Whether it is known that the polls of a location held workers: of futures of `block_on`, data doesn't say.
+ * @param {Model} model
+ * @param {LocationRow} row
+ * @returns {boolean}
+ */
+export function isHeldKnown(model, row) {
+  const section = model.sections[row.section];
+  return section.worker !== null || section.isRoot[section.groups[row.group].firstRow] === 0;
+}
+
+function isOfPolls(section) {
+  return (section.kind === "tasks" || section.kind === "other") && section.isRunning.includes(1);
+}
+
+function buildLocations(model) {
+  const workersTime = workersTimeNs(model);
+  const rows = [];
+  for (const section of model.sections) {
+    if (!isOfPolls(section)) continue;
+    const time = section.kind === "tasks" && workersTime > 0 ? workersTime : null;
+    for (const group of section.groups) rows.push(locationRow(model, section, group, time));
+  }
+  return rows.sort((a, b) => b.heldNs - a.heldNs || b.offWorkerNs - a.offWorkerNs || a.section - b.section || a.group - b.group);
+}
+
+function locationRow(model, section, group, workersTime) {
+  const { time, state, isRunning, isReady, worker, rowFirst } = section;
+  const knowsReady = model.meta.readyKnown;
+  const from = rowFirst[group.firstRow], to = rowFirst[group.firstRow + group.rows];
+  const result = {
+    section: section.index, group: group.index, label: group.label, tasks: group.rows, polls: 0, heldNs: 0,
+    offWorkerNs: 0, shareOfWorkers: null, longestNs: 0, longest: -1, p50Ns: 0, p99Ns: 0, runningNs: 0, readyNs: 0,
+    longestReadyNs: knowsReady ? 0 : null, longestReady: -1, longPolls: 0, longPollsNs: 0,
+  };
+  let polls = 0;
+  for (let i = from; i < to; i++) polls += isRunning[state[i]];
+  const lengths = new Float64Array(polls);
+  let n = 0, row = group.firstRow;
+  for (let i = from; i < to; i++) {
+    while (i >= rowFirst[row + 1]) row++;
+    if (isRunning[state[i]] !== 0) {
+      const held = heldNs(section, i);
+      lengths[n++] = held;
+      result.runningNs += section.endOf(i) - time[i];
+      if (held > result.longestNs || (held === result.longestNs && (result.longest < 0 || time[i] < time[result.longest]))) {
+        result.longestNs = held;
+        result.longest = i;
+      }
+      const isOnWorker = worker !== null ? worker[i] !== 0 : section.isRoot[row] === 0;
+      if (!isOnWorker) {
+        result.offWorkerNs += held;
+      } else {
+        result.heldNs += held;
+      }
+    } else if (knowsReady && isReady[state[i]] !== 0 && readyEnd(section, i, row) !== NOT_READY) {
+      const length = section.endOf(i) - time[i];
+      result.readyNs += length;
+      if (length > result.longestReadyNs || result.longestReady < 0) {
+        result.longestReadyNs = length;
+        result.longestReady = i;
+      }
+    }
+  }
+  result.polls = polls;
+  result.p99Ns = quantile(lengths, 99);
+  result.p50Ns = quantile(lengths, 50);
+  if (workersTime !== null) result.shareOfWorkers = result.heldNs / workersTime;
+  return result;
+}
+
+/**
+ * How long the workers were there in all, running or parked, less the gaps in the recording.
+ * @param {Model} model
+ * @returns {number} ns
+ */
+export function workersTimeNs(model) {
+  let sum = 0;
+  for (const section of model.sections) {
+    if (section.kind !== "workers") continue;
+    for (let row = 0; row < section.nRows; row++) {
+      const begin = section.rowBegin(row), end = section.rowEnd(row);
+      sum += end - begin;
+      for (const [from, to] of model.meta.gaps ?? []) sum -= Math.max(0, Math.min(to, end) - Math.max(from, begin));
+    }
+  }
+  return sum;
+}
+
+/**
+ * The smallest value that at least `percent` of the values do not exceed; 0 of no values. Moves the values.
+ * @param {Float64Array} values
+ * @param {number} percent
+ * @returns {number}
+ */
+export function quantile(values, percent) {
+  const wanted = Math.ceil((values.length * percent) / 100) - 1;
+  if (wanted < 0) return 0;
+  let low = 0, high = values.length - 1;
+  while (high - low > 64) {
+    const a = values[low], b = values[(low + high) >>> 1], c = values[high];
+    const pivot = Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
+    let i = low, j = high;
+    while (i <= j) {
+      while (values[i] < pivot) i++;
+      while (values[j] > pivot) j--;
+      if (i <= j) {
+        const moved = values[i];
+        values[i++] = values[j];
+        values[j--] = moved;
+      }
+    }
+    if (wanted <= j) high = j;
+    else if (wanted >= i) low = i;
+    else return values[wanted];
+  }
+  values.subarray(low, high + 1).sort();
+  return values[wanted];
+}

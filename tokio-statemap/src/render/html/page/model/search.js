@@ -1,0 +1,42 @@
+// The search: tasks, workers and other rows by name, and groups by spawn location.
+
+/**
+ * @typedef {import("../data/decode.js").Model} Model
+ * @typedef {{section: number, row?: number, group?: number, label: string}} Hit a row or a group
+ */
+
+/** How many are found at most. */
+const MOST_HITS = 200;
+
+/**
+ * Finds rows and groups: those that are called exactly so first ("task-7", "7", "main", "worker-1"), then groups
+ * whose location has the text in it, then rows whose name begins with it or has it in it. Case doesn't matter.
+ * @param {Model} model
+ * @param {string} text
+ * @returns {Hit[]} at most 200
+ */
+export function search(model, text) {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === "") return [];
+  const exact = [], groups = [], beginning = [], within = [];
+  const put = (list, hit) => list.length < MOST_HITS && list.push(hit);
+  for (const section of model.sections) {
+    for (const group of section.groups) {
+      if (group.label.toLowerCase().includes(wanted)) {
+        put(groups, { section: section.index, group: group.index, label: group.label });
+      }
+    }
+    for (let row = 0; row < section.nRows; row++) {
+      const label = section.name(row);
+      const name = label.toLowerCase();
+      const at = name.indexOf(wanted);
+      if (at < 0) continue;
+      // "7" is task-7, "task-7" is api/task-7.
+      const before = name.length - wanted.length - 1;
+      const isWhole = name.endsWith(wanted) && (before < 0 || name[before] === "-" || name[before] === "/");
+      put(isWhole ? exact : at === 0 ? beginning : within, { section: section.index, row, label });
+    }
+  }
+  exact.sort((a, b) => a.label.length - b.label.length);
+  return [...exact, ...groups, ...beginning, ...within].slice(0, MOST_HITS);
+}

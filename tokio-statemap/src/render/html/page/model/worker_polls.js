@@ -1,0 +1,213 @@
+// The polls of each worker in the order of time: which poll held it at a moment, and for how long polls held it.
+
+import { heldNs } from "./polls.js";
+
+/**
+ * @typedef {import("../data/decode.js").Model} Model
+ * @typedef {{poll: Uint32Array, cum: Float64Array}} RowPolls `poll`: transitions of the tasks' section by start;
+ *   `cum`: how long all polls before every 32nd held the worker, in ns
+ * @typedef {{tasks: number, workers: number, rowOf: Map<number, number>, rows: RowPolls[]}} WorkerPolls `tasks`,
+ *   `workers`: the sections; `rowOf`: a worker's row by its index in the runtime
+ */
+
+/** Every how many polls their sum is kept. */
+const SUM_SHIFT = 5;
+
+/** How many polls are sorted at once. */
+const POLLS_AT_ONCE = 4096;
+
+/** From here on (4.3 s) the time that a poll held its worker is looked up, as 32 bits don't hold it. */
+const LONG_HELD = 2 ** 32 - 1;
+
+/**
+ * Sorts all polls by worker and time, and keeps the result as `model.workerPolls`.
+ * @param {Model} model
+ * @returns {WorkerPolls|null} null if there are no workers or no tasks
+ */
+export function buildWorkerPolls(model) {
+  const tasks = taskSection(model);
+  const workers = workerSection(model);
+  model.workerPolls = null;
+  if (!tasks || !workers) return null;
+  const rowOf = new Map();
+  for (let row = 0; row < workers.nRows; row++) rowOf.set(workers.indices?.[row] ?? row, row);
+  const rows = sortByWorker(tasks, rowOf, workers.nRows);
+  model.workerPolls = { tasks: tasks.index, workers: workers.index, rowOf, rows };
+  return model.workerPolls;
+}
+
+/**
+ * The poll that holds a worker at `t`.
+ * @param {Model} model
+ * @param {number} workerRow a row of the workers' section
+ * @param {number} t
+ * @returns {number} a transition of the tasks' section; −1 if none
+ */
+export function pollAt(model, workerRow, t) {
+  const all = model.workerPolls;
+  if (!all) return -1;
+  const section = model.sections[all.tasks];
+  const { poll } = all.rows[workerRow];
+  const k = lastPollNotAfter(section.time, poll, t);
+  if (k < 0) return -1;
+  return t < section.time[poll[k]] + heldNs(section, poll[k]) ? poll[k] : -1;
+}
+
+/**
+ * How long polls held a worker from `t0` to `t1`: exact if both are whole ns.
+ * @param {Model} model
+ * @param {number} workerRow
+ * @param {number} t0
+ * @param {number} t1
+ * @returns {number} ns
+ */
+export function workerHeld(model, workerRow, t0, t1) {
+  if (!model.workerPolls || t1 <= t0) return 0;
+  return heldBefore(model, workerRow, t1) - heldBefore(model, workerRow, t0);
+}
+
+function heldBefore(model, workerRow, t) {
+  const section = model.sections[model.workerPolls.tasks];
+  const { poll, cum } = model.workerPolls.rows[workerRow];
+  const k = lastPollNotAfter(section.time, poll, t);
+  if (k < 0) return 0;
+  const block = k >> SUM_SHIFT;
+  let sum = cum[block];
+  for (let i = block << SUM_SHIFT; i < k; i++) sum += heldNs(section, poll[i]);
+  return sum + Math.min(t - section.time[poll[k]], heldNs(section, poll[k]));
+}
+
+/** The last of the polls that begin not after `t`; −1 if none. */
+function lastPollNotAfter(time, poll, t) {
+  let low = 0, high = poll.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (time[poll[middle]] <= t) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+function sortByWorker(section, rowOf, nWorkers) {
+  const { time, state, isRunning, worker, nTransitions, lengthNs } = section;
+  // The row of each worker as it stands with a transition (index plus 1); none is one more.
+  const rowOfWorker = new Uint32Array(65537).fill(nWorkers);
+  for (const [index, row] of rowOf) rowOfWorker[index + 1] = row;
+  const counts = new Uint32Array(nWorkers + 1);
+  for (let i = 0; i < nTransitions; i++) {
+    if (isRunning[state[i]] !== 0) counts[rowOfWorker[worker[i]]]++;
+  }
+  const total = nTransitions === 0 ? 0 : counts.subarray(0, nWorkers).reduce((sum, n) => sum + n, 0);
+  // First by worker and stretch of time, coarse enough that what is written stays in the cache; then
+  // each stretch is sorted by itself.
+  const stretches = Math.max(1, Math.ceil(total / Math.max(1, nWorkers) / POLLS_AT_ONCE));
+  const scale = lengthNs > 0 ? stretches / lengthNs : 0;
+  const begin = new Uint32Array(nWorkers * stretches + 1);
+  const slot = (i, row) => row * stretches + Math.min(stretches - 1, Math.floor(time[i] * scale));
+  for (let i = 0; i < nTransitions; i++) {
+    if (isRunning[state[i]] === 0) continue;
+    const row = rowOfWorker[worker[i]];
+    if (row < nWorkers) begin[slot(i, row) + 1]++;
+  }
+  for (let k = 1; k < begin.length; k++) begin[k] += begin[k - 1];
+  const poll = new Uint32Array(total);
+  const start = new Float64Array(total);
+  const held = new Uint32Array(total);
+  for (let i = 0; i < nTransitions; i++) {
+    if (isRunning[state[i]] === 0) continue;
+    const row = rowOfWorker[worker[i]];
+    if (row >= nWorkers) continue;
+    const at = begin[slot(i, row)]++;
+    poll[at] = i;
+    start[at] = time[i];
+    held[at] = Math.min(heldNs(section, i), LONG_HELD);
+  }
+  // Each stretch's begin has moved to its end by now.
+  const sorter = new PollSorter(poll, start, held);
+  for (let k = 0, from = 0; k < nWorkers * stretches; from = begin[k], k++) sorter.sort(from, begin[k]);
+  const rows = [];
+  for (let row = 0; row < nWorkers; row++) {
+    const from = row === 0 ? 0 : begin[row * stretches - 1], to = begin[(row + 1) * stretches - 1];
+    const cum = new Float64Array(((to - from) >> SUM_SHIFT) + 1);
+    let sum = 0;
+    for (let i = from; i < to; i++) {
+      if (((i - from) & ((1 << SUM_SHIFT) - 1)) === 0) cum[(i - from) >> SUM_SHIFT] = sum;
+      sum += held[i] < LONG_HELD ? held[i] : heldNs(section, poll[i]);
+    }
+    rows.push({ poll: poll.subarray(from, to), cum });
+  }
+  return rows;
+}
+
+/** Sorts stretches of polls by start, of equals the one that held its worker less. */
+class PollSorter {
+  constructor(poll, start, held) {
+    this.poll = poll;
+    this.start = start;
+    this.held = held;
+  }
+
+  sort(from, to) {
+    if (to - from <= 48) this.insert(from, to);
+    else this.split(from, to);
+  }
+
+  insert(from, to) {
+    const { poll, start, held } = this;
+    for (let i = from + 1; i < to; i++) {
+      const p = poll[i], s = start[i], h = held[i];
+      let k = i;
+      while (k > from && (start[k - 1] > s || (start[k - 1] === s && held[k - 1] > h))) {
+        poll[k] = poll[k - 1];
+        start[k] = start[k - 1];
+        held[k] = held[k - 1];
+        k--;
+      }
+      poll[k] = p;
+      start[k] = s;
+      held[k] = h;
+    }
+  }
+
+  /** Where many polls are in one stretch (a burst), it is divided again by its own length. */
+  split(from, to) {
+    const { poll, start, held } = this;
+    const n = to - from;
+    const polls = poll.slice(from, to), starts = start.slice(from, to), helds = held.slice(from, to);
+    let least = Infinity, most = -Infinity;
+    for (const s of starts) {
+      if (s < least) least = s;
+      if (s > most) most = s;
+    }
+    if (least === most) {
+      // All begin at once: no more to divide.
+      const order = Uint32Array.from(polls, (_, k) => k).sort((a, b) => helds[a] - helds[b]);
+      order.forEach((k, i) => {
+        poll[from + i] = polls[k];
+        held[from + i] = helds[k];
+      });
+      return;
+    }
+    const stretches = n >> 2;
+    const scale = (stretches - 1) / (most - least);
+    const begin = new Uint32Array(stretches + 1);
+    for (const s of starts) begin[Math.floor((s - least) * scale) + 1]++;
+    for (let k = 1; k <= stretches; k++) begin[k] += begin[k - 1];
+    for (let i = 0; i < n; i++) {
+      const at = from + begin[Math.floor((starts[i] - least) * scale)]++;
+      poll[at] = polls[i];
+      start[at] = starts[i];
+      held[at] = helds[i];
+    }
+    for (let k = 0, low = 0; k < stretches; low = begin[k], k++) this.sort(from + low, from + begin[k]);
+  }
+}
+
+/** The section of the tasks whose polls the workers ran; null in foreign data. */
+export const taskSection = (model) => model.sections.find((section) => section.worker !== null) ?? null;
+
+/** The section of the workers; null if they weren't recorded. */
+export const workerSection = (model) => model.sections.find((section) => section.kind === "workers") ?? null;
+
+/** The row of the worker with this index of the runtime; −1 if it has none. */
+export const workerRow = (model, index) => model.workerPolls?.rowOf.get(index) ?? -1;

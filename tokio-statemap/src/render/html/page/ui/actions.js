@@ -1,0 +1,53 @@
+import { itemOfGroup } from "../draw/layout.js";
+import { openHelp } from "./help.js";
+
+// What the parts of the page ask for: show something, zoom to it, clear.
+
+/** What keys, tabs and lists do with the view. */
+export const actionsOn = (view) => {
+  const rowOfTarget = (target) => (target.kind === "row" ? target.row : view.model.sections[target.section].rowOf(target.transition));
+  const timesOf = (target) => {
+    const section = view.model.sections[target.section];
+    if (target.kind === "span") return [section.time[target.transition], section.endOf(target.transition)];
+    if (target.kind === "row") return [section.rowBegin(target.row), section.rowEnd(target.row)];
+    return target.kind === "range" ? [target.t0, target.t1] : [0, view.model.lengthNs];
+  };
+  /** Opens and scrolls to the target's lane or group. */
+  const reveal = (target) => {
+    if (target.kind === "span" || target.kind === "row") {
+      const section = view.model.sections[target.section];
+      view.showLane(section, section.rowLane[rowOfTarget(target)]);
+    } else if (target.kind === "group") {
+      const section = view.model.sections[target.section];
+      if (itemOfGroup(view.layout, section, target.group) === null) view.setFilter(null);
+      view.relayout();
+      const item = itemOfGroup(view.layout, section, target.group);
+      if (item !== null && item.y >= view.pinned) view.scrollTo(item.y - view.pinned - 40);
+    }
+  };
+  const actions = {
+    /** Selects, and brings it on the screen; the scale of the view stays. */
+    show(target) {
+      view.select(target);
+      reveal(target);
+      const [from, to] = timesOf(target);
+      if (to >= view.t0 && from <= view.t1) return;
+      const half = (view.t1 - view.t0) / 2;
+      view.jumpTo((from + to) / 2 - half, (from + to) / 2 + half);
+    },
+    zoomTo(target) {
+      if (target === null) return;
+      view.select(target);
+      reveal(target);
+      const [from, to] = timesOf(target);
+      const margin = target.kind === "range" || target.kind === "group" ? 0 : Math.max((to - from) * 0.12, 20);
+      view.jumpTo(from - margin, to + margin);
+    },
+    clear() {
+      if (view.selection !== null || view.range !== null) view.select(null);
+      else if (view.filter !== null) view.setFilter(null);
+    },
+    help: openHelp,
+  };
+  return actions;
+};

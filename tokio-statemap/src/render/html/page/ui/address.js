@@ -1,0 +1,112 @@
+import { decodeView, encodeView } from "./hash.js";
+import { showTab } from "./tabs.js";
+
+// The view in the address, so that a link shows the same thing.
+
+/** How long nothing must change before the address is written, in ms (browsers limit how often). */
+const ADDRESS_MS = 250;
+
+/** What changes the address. */
+const IN_ADDRESS = ["moved", "selected", "filtered", "threshold", "folds", "colours", "tab"];
+
+/** A selection as `hash.js` has it, and back. */
+const toHash = (selection, worst) => {
+  // Where there is a worst poll, an address that names nothing would select it.
+  if (selection === null) return worst === null ? null : "none";
+  const { kind, ...rest } = selection;
+  return rest;
+};
+const fromHash = (sel) =>
+  ({ kind: sel.section === undefined ? "range" : sel.group !== undefined ? "group" : sel.transition === undefined ? "row" : "span", ...sel });
+
+export class Address {
+  /** `initialFolds` is how groups are folded before the user touches them. */
+  constructor(view, initialFolds) {
+    this.view = view;
+    this.initial = initialFolds;
+    this.timer = 0;
+    this.written = null;
+  }
+
+  /** Reads the address: the parts of a view that it names. */
+  read() {
+    let read = {};
+    try {
+      read = decodeView(location.hash, this.view.model);
+    } catch {
+      // A hash that can't be read is no reason to show nothing.
+    }
+    const { sel } = read;
+    return { ...read, ...(sel ? { selection: sel === "none" ? null : fromHash(sel) } : {}) };
+  }
+
+  /** Brings the view to what the address names, before the first frame; returns what that is. */
+  restore() {
+    const given = this.read();
+    this.view.restore({
+      folded: this.folds(given.folds),
+      threshold: given.threshold > 0 ? given.threshold : undefined,
+      palette: given.palette,
+      filter: given.group,
+      t0: given.t0,
+      t1: given.t1,
+    });
+    return given;
+  }
+
+  /** Keeps the address like the view, and the view like an address that is opened later. */
+  follow(actions) {
+    for (const what of IN_ADDRESS) this.view.on(what, () => this.later());
+    window.addEventListener("hashchange", () => this.show(this.read(), actions));
+  }
+
+  /** Shows what an address names, in a page that is open already. */
+  show(asked, actions) {
+    const { view } = this;
+    view.setPalette(asked.palette ?? "page");
+    view.setThreshold(asked.threshold > 0 ? asked.threshold : view.model.meta.long);
+    view.setShown(this.folds(asked.folds), asked.group ?? null);
+    const selected = asked.selection === undefined ? view.worstSpan() : asked.selection;
+    view.select(selected);
+    if (selected !== null && selected.kind !== "range" && !asked.group) actions.show(selected);
+    if (asked.t1 > asked.t0) view.jumpTo(asked.t0, asked.t1);
+    else view.fit();
+    showTab(view, asked.tab ?? "issues");
+  }
+
+  /** The folds of an address, which names only what differs from the first state. */
+  folds(keys = []) {
+    const folded = new Set(this.initial);
+    for (const key of keys) if (!folded.delete(key)) folded.add(key);
+    return folded;
+  }
+
+  later() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.write(), ADDRESS_MS);
+  }
+
+  write() {
+    const { view } = this;
+    const isWhole = view.t0 === 0 && view.t1 === view.model.lengthNs;
+    const folds = [];
+    for (const key of view.folded) if (!this.initial.has(key)) folds.push(key);
+    for (const key of this.initial) if (!view.folded.has(key)) folds.push(key);
+    const text = encodeView({
+      ...(isWhole ? {} : { t0: view.t0, t1: view.t1 }),
+      sel: toHash(view.selection, view.worst),
+      group: view.filter,
+      threshold: view.threshold === view.model.meta.long ? undefined : view.threshold,
+      folds: folds.slice(0, 2000),
+      palette: view.palette === "page" ? undefined : view.palette,
+      tab: view.tab === "issues" ? undefined : view.tab,
+    }, view.model);
+    if (text === this.written) return;
+    this.written = text;
+    try {
+      history.replaceState(null, "", text === "" ? location.pathname + location.search : `#${text}`);
+    } catch {
+      // Some browsers allow it only so often, or not for files: the page works without.
+    }
+  }
+}

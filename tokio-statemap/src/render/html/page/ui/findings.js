@@ -1,0 +1,17 @@
+// The issues and the table of locations: found between frames, and again when the threshold moves.
+
+import { findIssues } from "../model/issues.js";
+import { locationTable } from "../model/locations.js";
+import { nextTask } from "./load.js";
+
+/** Finds them, a piece at a time; leaves off when the threshold moves meanwhile. */
+export const findAgain = async (view, { issues, locations }) => {
+  const { model, threshold } = view;
+  await nextTask();
+  if (view.threshold !== threshold) return;
+  view.setIssues(findIssues(model, threshold));
+  issues.draw();
+  await nextTask();
+  if (view.threshold !== threshold) return;
+  locations.setRows(locationTable(model, threshold));
+};

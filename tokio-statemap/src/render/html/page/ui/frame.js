@@ -1,0 +1,80 @@
+// A frame: what it paints, and how large it is.
+
+import { formatNs } from "../format/numbers.js";
+import { drawAxis } from "../draw/axis.js";
+import { drawOverlay } from "../draw/overlay.js";
+import { LanePainter } from "../draw/paint.js";
+import { Stacks } from "../draw/stack.js";
+import { byId } from "./dom.js";
+import { Gutter } from "./gutter.js";
+import { statusText } from "./legend.js";
+import { Minimap } from "./minimap.js";
+
+/** How many times of frames are kept for whoever measures. */
+const MOST_FRAMES = 2000;
+
+export class Frame {
+  /** `frameTimes` takes how long each frame with new lanes took, in ms. */
+  constructor(view, frameTimes) {
+    const stacks = new Stacks(view, () => view.touch("lanes"));
+    this.view = view;
+    this.times = frameTimes;
+    this.painter = new LanePainter(view, stacks, byId("lanes-canvas"));
+    this.minimap = new Minimap(view, stacks);
+    this.gutter = new Gutter(view);
+    this.scrollbar = byId("scrollbar");
+    this.scrollbar.addEventListener("scroll", () => {
+      if (this.isScrolled()) view.scrollTo(this.scrollbar.scrollTop);
+    });
+    /** Whether labels are to be drawn even if no lane is. */
+    this.labels = true;
+    view.on("selected", () => { this.labels = true; });
+    view.paintWith((lanes) => this.paint(lanes));
+  }
+
+  /** Whether the scrollbar is elsewhere than the view. */
+  isScrolled() {
+    return Math.abs(this.scrollbar.scrollTop - this.view.scroll) > 1;
+  }
+
+  paint(lanes) {
+    const { view } = this;
+    const from = performance.now();
+    if (lanes) this.painter.paint(drawAxis(view, byId("axis")));
+    drawOverlay(view, byId("overlay"));
+    if (lanes || this.labels) this.paintLabels();
+    if (lanes && this.times.push(performance.now() - from) > MOST_FRAMES) this.times.shift();
+  }
+
+  paintLabels() {
+    const { view } = this;
+    this.minimap.draw();
+    this.gutter.draw();
+    byId("spacer").style.height = `${view.layout.height}px`;
+    if (this.isScrolled()) this.scrollbar.scrollTop = view.scroll;
+    byId("scale").textContent = `${formatNs(view.t1 - view.t0)} in view`;
+    byId("back").disabled = view.past.length === 0;
+    byId("status").textContent = statusText(view);
+    this.labels = false;
+  }
+
+  /** Takes the sizes of the page over into the view. */
+  measure() {
+    const lanes = byId("lanes");
+    const styles = getComputedStyle(document.documentElement);
+    const gutter = parseFloat(styles.getPropertyValue("--gutter")) || 0;
+    const width = Math.max(20, lanes.clientWidth - gutter - (parseFloat(styles.getPropertyValue("--bar")) || 0));
+    const height = Math.max(20, lanes.clientHeight);
+    for (const id of ["lanes-canvas", "overlay"]) {
+      byId(id).style.width = `${width}px`;
+      byId(id).style.height = `${height}px`;
+    }
+    this.gutter.reset();
+    this.view.resize({ gutter, width, height, ratio: Math.min(3, window.devicePixelRatio || 1) });
+  }
+
+  /** Measures again whenever the page's size changes. */
+  followSize() {
+    new ResizeObserver(() => this.measure()).observe(byId("lanes"));
+  }
+}

@@ -1,0 +1,52 @@
+import { byId, make } from "./dom.js";
+
+// The help: every key and gesture, in a dialog.
+
+const HELP = [
+  ["Move", [
+    ["wheel", "zoom at the pointer"], ["w s", "zoom in, out"], ["drag", "pan"], ["a d", "pan left, right"],
+    ["shift wheel", "scroll the lanes; so does the wheel over the labels"], ["double click", "zoom to the state under the pointer; open a folded group"],
+    ["f", "fit: the whole run"], ["z", "back to the view before"], ["two fingers", "pinch zooms, one finger pans"],
+  ]],
+  ["Look", [
+    ["click", "select a poll, a task, a worker"], ["shift drag", "measure a time"], ["n p", "next, previous issue"],
+    ["/", "search task id, location, worker"], ["Esc", "clear selection, then filter"], ["?", "this help"],
+  ]],
+  ["By keyboard", [
+    ["Tab", "from part to part"], ["← →", "the span before, after the selected one"], ["↑ ↓", "the lane above, below; on a label: the group above, below"],
+    ["Enter", "zoom to the selection; fold or open a group"], ["PgUp PgDn", "scroll the lanes"],
+  ]],
+];
+
+const READING = [
+  "Each row is a worker or a lane of tasks; a lane is used again when its task has ended. What is blank has ended or had not begun.",
+  "Where several states fall into one pixel, their colours are blended by their shares. A long poll is never blended away: it is at least one pixel, outlined.",
+  "A torn edge: the task was there before it was first seen, or when the recording ended. Hatched: not recorded.",
+  "A folded group shows how many of its tasks were in which state, stacked.",
+  "The address holds the view: copy it to show somebody the same thing.",
+];
+
+const keysOf = (keys) => (/^([a-z?/]|[←→↑↓])( |$)/.test(keys) ? keys.split(" ") : [keys]);
+
+/** Fills the dialog and listens for its buttons. */
+export const prepareHelp = () => {
+  const dialog = byId("help");
+  byId("help-body").replaceChildren(
+    ...HELP.map(([title, rows]) => make("section", {}, make("h3", {}, title),
+      make("dl", {}, ...rows.flatMap(([keys, what]) => [
+        make("dt", {}, ...keysOf(keys).flatMap((key, i) => (i > 0 ? [" ", make("kbd", {}, key)] : [make("kbd", {}, key)]))),
+        make("dd", {}, what),
+      ])))),
+    make("section", {}, make("h3", {}, "Reading it"), ...READING.map((text) => make("p", {}, text))));
+  byId("help-open").addEventListener("click", () => openHelp());
+  byId("help-close").addEventListener("click", () => dialog.close());
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+};
+
+/** Opens the help. */
+export const openHelp = () => {
+  const dialog = byId("help");
+  if (!dialog.open) dialog.showModal();
+};

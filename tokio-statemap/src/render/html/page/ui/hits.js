@@ -1,0 +1,93 @@
+import { laneTotals, spanAt } from "../model/lanes.js";
+import { heldNs, nextLong, pollInfo } from "../model/polls.js";
+import { pollAt } from "../model/worker_polls.js";
+import { itemIndexAt } from "../draw/layout.js";
+
+// What is under the pointer.
+
+/** How far beside a long poll the pointer still means it, in px. */
+const NEAR = 3;
+
+/**
+ * What is at this place of the screen, px from the plot's corner; null if nothing is.
+ *
+ * `{kind: "stack", section, group, t, shares}` on a folded group; else `{kind: "lane", section, lane, row,
+ * transition, poll, shares}`: `transition` is −1 where the lane is blank, `poll` is `{section, transition}`
+ * of the poll that a worker ran there, `shares` are ns by state where several meet in the pixel.
+ */
+export const hitAt = (view, x, y) => {
+  if (x < 0 || x > view.width || y < 0 || y > view.height || view.layout.items.length === 0) return null;
+  const contentY = view.contentY(y);
+  const item = view.layout.items[itemIndexAt(view.layout, contentY)];
+  if (contentY < item.y || contentY >= item.y + item.h) return null;
+  const t = view.time(x);
+  const [from, to] = [view.time(Math.floor(x)), view.time(Math.floor(x) + 1)];
+  const { section } = item;
+  if (item.kind === "stack") return { kind: "stack", section, group: item.group, t, shares: groupShares(section, item.group, from, to) };
+  if (item.kind !== "lanes") return null;
+  const lane = Math.min(item.endLane - 1, item.firstLane + Math.floor((contentY - item.y) / item.each));
+  const hit = { kind: "lane", section, lane, row: -1, transition: -1, poll: null, shares: null, t };
+  if (section.kind === "workers") {
+    hit.row = section.laneFirstRow[lane];
+    hit.poll = pollOnWorker(view, section, hit.row, t, x);
+  } else {
+    hit.poll = longNear(view, section, lane, x);
+  }
+  hit.transition = hit.poll !== null && hit.poll.section === section ? hit.poll.transition : spanAt(section, lane, t);
+  if (hit.transition >= 0) hit.row = section.rowOf(hit.transition);
+  const shares = new Float64Array(section.states.length);
+  laneTotals(section, lane, from, to, shares);
+  if (shares.filter((ns) => ns > 0).length > 1) hit.shares = shares;
+  return hit.row < 0 && hit.shares === null ? null : hit;
+};
+
+const pollOnWorker = (view, section, row, t, x) => {
+  const all = view.model.workerPolls;
+  if (!all) return null;
+  const tasks = view.model.sections[all.tasks];
+  let transition = pollAt(view.model, row, t);
+  const long = view.longOnWorkers?.[row] ?? [];
+  const [from, to] = [view.time(x - NEAR), view.time(x + NEAR)];
+  // Long polls are drawn wider than they are: near is meant.
+  if (transition < 0 || !isOver(view, tasks, transition)) {
+    let least = 0;
+    let most = long.length;
+    while (least < most) {
+      const middle = (least + most) >> 1;
+      if (tasks.time[long[middle]] + heldNs(tasks, long[middle]) <= from) least = middle + 1;
+      else most = middle;
+    }
+    if (least < long.length && tasks.time[long[least]] <= to) transition = long[least];
+  }
+  return transition < 0 ? null : { section: tasks, transition };
+};
+
+const isOver = (view, section, transition) => pollInfo(section, transition).held > view.threshold;
+
+const longNear = (view, section, lane, x) => {
+  const long = view.long[section.index];
+  if (!long) return null;
+  const k = nextLong(section, long, lane, view.time(x - NEAR));
+  if (k >= long.laneFirst[lane + 1] || section.time[long.poll[k]] > view.time(x + NEAR)) return null;
+  return { section, transition: long.poll[k] };
+};
+
+const MOST_LANES = 20000;
+
+/** The shares of a group's lanes in a time; of very many lanes a part stands for all. */
+const groupShares = (section, group, from, to) => {
+  const shares = new Float64Array(section.states.length);
+  const step = Math.max(1, Math.floor((group.endLane - group.firstLane) / MOST_LANES));
+  for (let lane = group.firstLane; lane < group.endLane; lane += step) laneTotals(section, lane, from, to, shares);
+  return shares;
+};
+
+/** What a click on a hit selects. */
+export const targetOf = (hit) => {
+  if (hit === null) return null;
+  if (hit.kind === "stack") return { kind: "group", section: hit.section.index, group: hit.group.index };
+  if (hit.poll !== null) return { kind: "span", section: hit.poll.section.index, transition: hit.poll.transition };
+  if (hit.section.kind === "workers") return { kind: "row", section: hit.section.index, row: hit.row };
+  if (hit.transition >= 0) return { kind: "span", section: hit.section.index, transition: hit.transition };
+  return null;
+};

@@ -1,0 +1,181 @@
+import { formatMoment, formatNs, formatSetting, formatShare } from "../format/numbers.js";
+import { shorten, titleText, visible } from "../format/text.js";
+import { countRows, groupLabel, workerName } from "../model/names.js";
+import { byId, make } from "./dom.js";
+
+// The issues: the worst polls, the longest waits, the starved groups; and from when on a poll is long.
+
+/** How many of each are shown at first. */
+const FIRST_SHOWN = 12;
+/** The slider goes from here to the run's length, in steps of a tenth of a decade or less. */
+const SHORTEST_THRESHOLD = 1000;
+const STEPS = 200;
+
+export class IssuesTab {
+  /** `actions`: `show(target)`, `zoomTo(target)`. */
+  constructor(view, actions) {
+    this.view = view;
+    this.actions = actions;
+    this.flat = [];
+    this.all = new Set();
+    this.timer = 0;
+    this.list = make("div", { id: "issue-list" });
+    byId("pane-issues").append(...this.head(), this.list);
+    view.on("selected", () => this.mark());
+  }
+
+  head() {
+    const { view } = this;
+    if (!view.model.sections.some((section) => section.isRunning.includes(1))) return [];
+    const most = Math.max(view.model.lengthNs, SHORTEST_THRESHOLD * 10, view.model.meta.long);
+    this.scale = Math.log(most / SHORTEST_THRESHOLD);
+    this.slider = make("input", { id: "threshold", type: "range", min: 0, max: STEPS, step: 1, "aria-label": "From how long on a poll is long" });
+    this.output = make("output", { id: "threshold-value", for: "threshold" });
+    this.slider.addEventListener("input", () => {
+      const ns = niceNs(SHORTEST_THRESHOLD * Math.exp((Number(this.slider.value) / STEPS) * this.scale));
+      this.showThreshold(ns);
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => view.setThreshold(ns), 60);
+    });
+    this.showThreshold(view.threshold, true);
+    view.on("threshold", () => this.showThreshold(view.threshold, document.activeElement !== this.slider));
+    return [
+      make("div", { class: "slider" }, make("label", { for: "threshold" }, "A poll is long from"), this.output, this.slider),
+      make("div", { class: "step" },
+        make("button", { id: "issue-previous", type: "button", "aria-label": "Previous issue", title: "p", onclick: () => this.step(-1) }, "Previous"),
+        make("button", { id: "issue-next", type: "button", "aria-label": "Next issue", title: "n", onclick: () => this.step(1) }, "Next"),
+        make("span", { class: "hint" }, make("kbd", {}, "p"), " ", make("kbd", {}, "n"), " step, ", make("kbd", {}, "Enter"), " zooms")),
+    ];
+  }
+
+  showThreshold(ns, moveSlider = false) {
+    this.output.textContent = formatSetting(ns);
+    this.slider.setAttribute("aria-valuetext", formatSetting(ns));
+    if (moveSlider) this.slider.value = String(Math.round((Math.log(Math.max(ns, SHORTEST_THRESHOLD) / SHORTEST_THRESHOLD) / this.scale) * STEPS));
+  }
+
+  /** Lists what `findIssues` found. */
+  draw() {
+    const { issues, model } = this.view;
+    if (issues === null) {
+      this.list.replaceChildren(make("p", { class: "hint" }, "Looking for issues …"));
+      return;
+    }
+    this.flat = [];
+    const content = [];
+    const polls = issues.polls;
+    const longest = polls[0]?.held ?? 1;
+    content.push(...this.part("polls", "Worst polls", polls, (poll) => this.poll(poll, longest)));
+    const ready = issues.ready;
+    content.push(...this.part("ready", "Longest ready", ready, (span) => this.ready(span, ready[0].length)));
+    content.push(...this.part("starved", "Starved locations", issues.starved, (row) => this.starved(row)));
+    if (content.length === 0) {
+      const why = model.sections.some((section) => section.isRunning.includes(1))
+        ? `No poll took longer than ${formatSetting(this.view.threshold)}${model.meta.readyKnown ? ", and no task was ready for so long" : ""}. Lower the threshold to list shorter ones.`
+        : model.sections.some((section) => section.kind === "workers")
+          ? "Tasks were not recorded, so their polls aren't known. When each worker was awake, and for how long, is in the Selection tab."
+          : "This data has no polls, so there are no issues to find in it. Its states, and the time in each, are in the Selection tab.";
+      content.push(make("p", { class: "hint" }, why));
+    } else if (!model.meta.readyKnown && model.meta.tasksKnown) {
+      content.push(make("p", { class: "hint" }, "Ready times were not recorded, so who had to wait isn't known."));
+    }
+    this.list.replaceChildren(...content);
+    this.mark();
+  }
+
+  part(key, title, found, build) {
+    if (found.length === 0) return [];
+    const shown = this.all.has(key) ? found.length : Math.min(found.length, FIRST_SHOWN);
+    const parts = [
+      make("h2", {}, title, make("span", { class: "count" }, found.length >= 100 ? "the first 100" : String(found.length))),
+      make("div", { role: "group", "aria-label": title }, ...found.slice(0, shown).map(build)),
+    ];
+    if (shown < found.length) {
+      parts.push(make("button", { type: "button", class: "more-issues", onclick: () => { this.all.add(key); this.draw(); } }, `Show all ${found.length}`));
+    }
+    return parts;
+  }
+
+  button(target, classes, place, length, about, share, bar) {
+    const index = this.flat.length;
+    const fill = make("span");
+    fill.style.width = `${Math.max(1, share * 100).toFixed(1)}%`;
+    const button = make("button", {
+      type: "button", class: `issue${classes}`, "data-issue": index, title: titleText(place),
+      onclick: () => this.choose(index),
+    },
+    make("span", { class: "place" }, shorten(place, 34)),
+    make("span", { class: "length" }, length),
+    make("span", { class: "about" }, about),
+    make("span", { class: `bar${bar}` }, fill));
+    this.flat.push({ target, button });
+    return button;
+  }
+
+  poll(poll, longest) {
+    const { model } = this.view;
+    const section = model.sections[poll.section];
+    const isCut = poll.cutLeft || (poll.cutRight && !poll.handed);
+    // Data of others doesn't say which worker it was.
+    const nowhere = section.worker === null ? "worker unknown" : "off the workers";
+    const on = poll.worker === null ? nowhere : workerName(model, poll.worker);
+    return this.button({ kind: "span", section: poll.section, transition: poll.transition }, poll.worker === null ? " off" : "",
+      groupLabel(section.groups[poll.group]), `${isCut ? "≥ " : ""}${formatNs(poll.held)}`,
+      `${shorten(visible(section.name(poll.row)), 30)} · ${on} · at ${formatMoment(poll.start)}${poll.atEnd && !poll.handed ? " · still ran at the end" : ""}`,
+      poll.held / longest, "");
+  }
+
+  ready(span, longest) {
+    const { model } = this.view;
+    const section = model.sections[span.section];
+    const then = span.endsInPollOn === null ? "" : ` · then on ${workerName(model, span.endsInPollOn)}`;
+    return this.button({ kind: "span", section: span.section, transition: span.transition }, "",
+      groupLabel(section.groups[span.group]), formatNs(span.length),
+      `${shorten(visible(section.name(span.row)), 30)}${span.spawned ? " · since its spawn" : ""} · at ${formatMoment(span.start)}${then}`,
+      span.length / longest, " ready");
+  }
+
+  starved(row) {
+    const section = this.view.model.sections[row.section];
+    return this.button({ kind: "group", section: row.section, group: row.group }, "",
+      groupLabel(section.groups[row.group]), formatShare(row.share),
+      `${countRows(section, row.tasks)} ready for ${formatNs(row.readyNs)} in all, ${formatNs(row.longestReadyNs)} at most`,
+      row.share, " ready");
+  }
+
+  /** A first press shows the issue, a second one zooms to it. */
+  choose(index) {
+    const { target, button } = this.flat[index];
+    if (button.getAttribute("aria-current") === "true") this.actions.zoomTo(target);
+    else this.actions.show(target);
+  }
+
+  current() {
+    const { selection } = this.view;
+    return this.flat.findIndex(({ target }) => isSameTarget(target, selection));
+  }
+
+  step(by) {
+    if (this.flat.length === 0) return;
+    const at = this.current();
+    const to = at < 0 ? (by > 0 ? 0 : this.flat.length - 1) : (at + by + this.flat.length) % this.flat.length;
+    this.actions.show(this.flat[to].target);
+    this.flat[to].button.scrollIntoView({ block: "nearest" });
+  }
+
+  mark() {
+    const at = this.current();
+    this.flat.forEach(({ button }, index) => {
+      if (index === at) button.setAttribute("aria-current", "true");
+      else button.removeAttribute("aria-current");
+    });
+  }
+}
+
+/** Whether two selections are the same thing. */
+export const isSameTarget = (a, b) =>
+  a !== null && b !== null && a.kind === b.kind && a.section === b.section &&
+  a.transition === b.transition && a.row === b.row && a.group === b.group && a.t0 === b.t0 && a.t1 === b.t1;
+
+/** Two significant digits, so that the threshold can be said. */
+const niceNs = (ns) => Number(ns.toPrecision(2));

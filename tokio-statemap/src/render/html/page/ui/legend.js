@@ -1,0 +1,105 @@
+import { formatNs, formatSetting, formatShare } from "../format/numbers.js";
+import { titleText, visible } from "../format/text.js";
+import { recordedTotals } from "../model/lanes.js";
+import { workerHeld } from "../model/worker_polls.js";
+import { byId, make } from "./dom.js";
+
+// The legend is a table at the same time: how long each section was in each state within the view.
+
+/** How long the view must rest before its totals are counted, in ms. */
+const SETTLE_MS = 80;
+
+/** The lanes that the filter leaves of a section, as `sectionTotals` takes them; null for all. */
+const filteredLanes = (view, section) => {
+  const { filter } = view;
+  if (filter === null || filter.section !== section.index) return null;
+  const group = section.groups[filter.group];
+  return (lane) => lane >= group.firstLane && lane < group.endLane;
+};
+
+/** How long the workers were in polls from `t0` to `t1`, in ns. */
+export const heldInSection = (model, section, t0, t1) => {
+  let held = 0;
+  for (let row = 0; row < section.nRows; row++) held += workerHeld(model, row, t0, t1);
+  return held;
+};
+
+export class Legend {
+  constructor(view) {
+    this.view = view;
+    this.timer = 0;
+    this.times = [];
+    this.titles = [];
+    this.build();
+    for (const what of ["moved", "filtered"]) view.on(what, () => this.later());
+    view.on("colours", () => { this.build(); this.count(); });
+  }
+
+  build() {
+    const { model } = this.view;
+    this.times = [];
+    this.titles = [];
+    const rows = [];
+    for (const section of model.sections) {
+      if (section.nLanes === 0) continue;
+      const of = make("span", { class: "of", title: titleText(section.title) });
+      this.titles.push({ section, of });
+      const row = make("div", { class: "legend-row" }, of);
+      for (const [state, { name, role }] of section.states.entries()) {
+        const colour = this.view.colours.sections[section.index][state];
+        const swatch = make("span", { class: `swatch${colour.blank ? " blank" : ""}` });
+        if (!colour.blank) swatch.style.background = colour.css;
+        const time = make("span", { class: "time" }, "…");
+        this.times.push({ section, state, time });
+        row.append(make("span", { class: "key", "data-state": name, "data-role": role, "data-section": section.index, "data-ns": "" },
+          swatch, make("span", { class: "name" }, visible(name)), time));
+      }
+      if (section.kind === "workers" && model.sections.some((other) => other.worker)) {
+        const swatch = make("span", { class: "swatch" });
+        swatch.style.background = this.view.colours.running.css;
+        const time = make("span", { class: "time" }, "…");
+        this.times.push({ section, state: -1, time });
+        row.append(make("span", { class: "key", "data-held": section.index, "data-ns": "" }, swatch, make("span", { class: "name" }, "in polls"), time));
+      }
+      rows.push(row);
+    }
+    byId("legend").replaceChildren(...rows);
+  }
+
+  later() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.count(), SETTLE_MS);
+  }
+
+  count() {
+    clearTimeout(this.timer);
+    const { view } = this;
+    const [t0, t1] = [Math.round(view.t0), Math.round(view.t1)];
+    Object.assign(byId("legend").dataset, { from: t0, to: t1 });
+    for (const { section, of } of this.titles) {
+      of.textContent = `${visible(section.title)}${filteredLanes(view, section) === null ? "" : ", filtered"}`;
+    }
+    const totals = new Map();
+    for (const { section, state, time } of this.times) {
+      if (!totals.has(section)) totals.set(section, recordedTotals(section, view.model.meta.gaps, t0, t1, filteredLanes(view, section)));
+      const ns = state < 0 ? BigInt(heldInSection(view.model, section, t0, t1)) : totals.get(section)[state];
+      const key = time.parentNode;
+      key.dataset.ns = String(ns);
+      const all = totals.get(section).reduce((sum, n, i) => (view.colours.sections[section.index][i].blank ? sum : sum + n), 0n);
+      const blank = state >= 0 && view.colours.sections[section.index][state].blank;
+      const share = all > 0n && !blank ? ` (${formatShare(Number(ns) / Number(all))})` : "";
+      time.textContent = `${formatNs(Number(ns))}${share}`;
+      key.title = `${ns} ns in the view`;
+    }
+    view.notify("counted");
+  }
+}
+
+/** What one pixel is, and what the picture does where several states meet in it. */
+export const statusText = (view) => {
+  const pixel = (view.t1 - view.t0) / view.width;
+  const parts = [`1 px = ${pixel > 0 && pixel < 1 ? `${pixel.toPrecision(2)} ns` : formatNs(pixel)}; mixed pixels are blended by share`];
+  if (view.model.sections.some((section) => section.worker)) parts.push(`polls over ${formatSetting(view.threshold)} are outlined at any zoom`);
+  if (view.model.meta.gaps.length > 0) parts.push("hatched: not recorded, not counted");
+  return `${parts.join(" · ")}.`;
+};

@@ -1,0 +1,195 @@
+import { formatCount, formatNs, formatShare } from "../format/numbers.js";
+import { shorten, titleText, visible } from "../format/text.js";
+import { recordedTotals, recordedWithin } from "../model/lanes.js";
+import { countRows, groupLabel, workerName } from "../model/names.js";
+import { heldNs, isPoll, worstPolls } from "../model/polls.js";
+import { tagTotals, totalsOfGroup, totalsOfRow } from "../model/totals.js";
+import { workerHeld, workerRow, workerSection } from "../model/worker_polls.js";
+import { describeSpan, lengthText, momentText, spanText } from "../draw/describe.js";
+import { byId, make } from "./dom.js";
+import { tagTable, totalsTable } from "./totals_table.js";
+
+// The selection: all that is known of what was clicked; of the whole view if nothing was.
+
+export class SelectionTab {
+  /** `actions`: `show(target)`, `zoomTo(target)`, `clear`. */
+  constructor(view, actions) {
+    this.view = view;
+    this.actions = actions;
+    for (const what of ["selected", "counted", "tab", "colours"]) view.on(what, () => this.draw());
+  }
+
+  draw() {
+    if (this.view.tab !== "selection") return;
+    const { selection, model } = this.view;
+    const section = selection === null || selection.kind === "range" ? null : model.sections[selection.section];
+    const parts = selection === null ? this.wholeView()
+      : selection.kind === "range" ? this.range(selection)
+        : selection.kind === "group" ? this.group(section, section.groups[selection.group])
+          : selection.kind === "row" ? this.row(section, selection.row)
+            : [...this.span(section, selection.transition), ...this.row(section, section.rowOf(selection.transition), true)];
+    byId("pane-selection").replaceChildren(...parts.filter((part) => part !== null));
+  }
+
+  link(text, target) {
+    return make("button", { type: "button", title: titleText(text), onclick: () => this.actions.show(target) }, shorten(text, 120));
+  }
+
+  facts(pairs) {
+    return make("dl", { class: "facts" }, ...pairs.filter((pair) => pair !== null && pair[1] !== null)
+      .flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
+  }
+
+  acts(target) {
+    return make("div", { class: "acts" },
+      make("button", { id: "selection-zoom", type: "button", onclick: () => this.actions.zoomTo(target) }, "Zoom to it"),
+      make("button", { id: "selection-clear", type: "button", onclick: () => this.actions.clear() }, "Clear"));
+  }
+
+  span(section, transition) {
+    const { view } = this;
+    const span = describeSpan(view, section, transition);
+    const worker = span.worker === null ? null : workerRow(view.model, span.worker);
+    const what = isPoll(section, transition) ? "Poll" : `State “${shorten(span.state, 40)}”`;
+    const tag = section.tag && section.kind !== "tasks" ? section.tag[transition] : 0;
+    return [
+      make("p", { class: "selection-title" }, `${what} · ${span.length}`),
+      make("p", { class: "selection-sub" }, `of ${shorten(span.name, 80)}`),
+      this.facts([
+        ["Since", momentText(view, span.start)],
+        ["Until", momentText(view, section.endOf(transition))],
+        ["Worker", span.worker === null ? (span.offWorkers ? "none: on another thread" : null)
+          : worker < 0 ? workerName(view.model, span.worker)
+            : this.link(workerName(view.model, span.worker), { kind: "row", section: workerSection(view.model).index, row: worker })],
+        tag > 0 ? ["Tag", shorten(visible(section.tags[tag - 1].tag), 200)] : null,
+        ...(tag > 0 ? section.tags[tag - 1].fields.slice(0, 20).map(([key, json]) => [shorten(visible(key), 40), shorten(visible(json), 200)]) : []),
+      ]),
+      this.acts({ kind: "span", section: section.index, transition }),
+    ];
+  }
+
+  row(section, row, below = false) {
+    const { view } = this;
+    const { model } = view;
+    const name = visible(section.name(row)) || "unnamed";
+    const group = section.groups[section.groupOfRow(row)];
+    const parent = section.parent[row];
+    const [begin, end] = [section.rowBegin(row), section.rowEnd(row)];
+    const isOpen = end >= section.lengthNs && !section.isEnd[section.state[section.rowFirst[row + 1] - 1]];
+    const description = section.description(row);
+    const heading = below ? make("h2", {}, shorten(name, 80)) : make("p", { class: "selection-title" }, shorten(name, 120));
+    return [
+      heading,
+      below ? null : make("p", { class: "selection-sub" }, visible(section.title)),
+      this.facts([
+        section.kind === "tasks" ? ["Spawned at", section.isRoot[row] ? "the root future" : this.filterLink(section, group)] : null,
+        parent >= 0 ? ["Spawned by", this.link(visible(section.name(parent)), { kind: "row", section: section.index, row: parent })] : null,
+        description ? ["About", shorten(visible(description), 300)] : null,
+        ["Life", `${momentText(view, begin)} to ${isOpen ? "the end" : momentText(view, end)}, ${formatNs(end - begin)}`],
+        ...this.pollFacts(section, row),
+        ...(section.kind === "workers" ? this.workerFacts(section, row) : []),
+      ]),
+      below ? null : this.acts({ kind: "row", section: section.index, row }),
+      make("h2", {}, "Time in each state", make("span", { class: "count" }, "its whole life")),
+      totalsTable(view, section, totalsOfRow(section, model.meta.gaps, row, 0, model.lengthNs), "Time in each state over its whole life"),
+      ...this.events(section, row),
+      ...(section.tag && section.kind !== "tasks" ? tagTable(view, section, rowTags(section, row)) : []),
+    ];
+  }
+
+  filterLink(section, group) {
+    const label = groupLabel(group);
+    return make("button", { type: "button", title: titleText(label), onclick: () => this.view.setFilter({ section: section.index, group: group.index }) }, shorten(label, 160));
+  }
+
+  pollFacts(section, row) {
+    if (!section.isRunning.includes(1)) return [["Changes", formatCount(section.rowFirst[row + 1] - section.rowFirst[row])]];
+    let polls = 0;
+    for (let i = section.rowFirst[row]; i < section.rowFirst[row + 1]; i++) polls += section.isRunning[section.state[i]];
+    const [longest] = worstPolls(section, 1, { row });
+    return [
+      ["Polls", formatCount(polls)],
+      longest === undefined ? null
+        : ["Longest poll", this.link(lengthText(this.view, section, longest), { kind: "span", section: section.index, transition: longest })],
+    ];
+  }
+
+  workerFacts(section, row) {
+    const { model } = this.view;
+    const all = model.workerPolls;
+    if (!all) return [];
+    const { poll } = all.rows[row];
+    const tasks = model.sections[all.tasks];
+    const held = workerHeld(model, row, 0, model.lengthNs);
+    const life = recordedWithin(model.meta.gaps, section.rowBegin(row), section.rowEnd(row)).reduce((sum, [from, to]) => sum + to - from, 0);
+    let longest = -1;
+    const long = this.view.longOnWorkers?.[row] ?? [];
+    // If any poll is long, the longest is among them.
+    for (const i of long.length > 0 ? long : poll) {
+      if (longest < 0 || heldNs(tasks, i) > heldNs(tasks, longest)) longest = i;
+    }
+    return [
+      ["Polls", formatCount(poll.length)],
+      ["In polls", `${formatNs(held)}${life > 0 ? `, ${formatShare(held / life)}` : ""}`],
+      longest < 0 ? null
+        : ["Longest poll", this.link(`${lengthText(this.view, tasks, longest)}, ${groupLabel(tasks.groups[tasks.groupOfRow(tasks.rowOf(longest))])}`,
+          { kind: "span", section: all.tasks, transition: longest })],
+    ];
+  }
+
+  events(section, row) {
+    const events = section.events.filter(([of]) => of === row).slice(0, 50);
+    if (events.length === 0) return [];
+    return [make("h2", {}, "Events"), this.facts(events.map(([, time, event, target]) =>
+      [momentText(this.view, time), shorten(visible(target === null ? event : `${event} → ${target}`), 200)]))];
+  }
+
+  group(section, group) {
+    const { view } = this;
+    const [t0, t1] = [Math.round(view.t0), Math.round(view.t1)];
+    const lanes = group.endLane - group.firstLane;
+    const target = { kind: "group", section: section.index, group: group.index };
+    return [
+      make("p", { class: "selection-title" }, shorten(groupLabel(group), 200)),
+      make("p", { class: "selection-sub" }, `${countRows(section, group.rows)} in ${formatCount(lanes)} ${lanes === 1 ? "lane" : "lanes"}`),
+      this.acts(target),
+      make("h2", {}, "Time in each state", make("span", { class: "count" }, "in the view")),
+      totalsTable(view, section, totalsOfGroup(section, view.model.meta.gaps, group, t0, t1), "Time in each state in the view"),
+      ...(section.tag && section.kind !== "tasks" ? tagTable(view, section, tagTotals(section, group.firstLane, group.endLane, t0, t1)) : []),
+    ];
+  }
+
+  range({ t0, t1 }) {
+    return [
+      make("p", { class: "selection-title" }, formatNs(t1 - t0)),
+      make("p", { class: "selection-sub" }, `Time range: ${spanText(t0, t1)}`),
+      this.acts({ kind: "range", t0, t1 }),
+      ...this.sections(t0, t1),
+    ];
+  }
+
+  wholeView() {
+    const { view } = this;
+    return [
+      make("p", { class: "selection-title" }, "The view"),
+      make("p", { class: "selection-sub" }, spanText(view.t0, view.t1)),
+      make("p", { class: "hint" }, "Nothing is selected. A click selects a poll, a task or a worker; shift and drag measures a time."),
+      ...this.sections(Math.round(view.t0), Math.round(view.t1)),
+    ];
+  }
+
+  sections(t0, t1) {
+    const { view } = this;
+    return view.model.sections.filter((section) => section.nLanes > 0).flatMap((section) => [
+      make("h2", {}, shorten(visible(section.title), 60), make("span", { class: "count" }, countRows(section, section.nRows))),
+      totalsTable(view, section, recordedTotals(section, view.model.meta.gaps, t0, t1), `Time in each state, ${visible(section.title)}`),
+      ...(section.tag && section.kind !== "tasks" ? tagTable(view, section, tagTotals(section, 0, section.nLanes, t0, t1)) : []),
+    ]);
+  }
+}
+
+/** How long each tag took in one row. */
+const rowTags = (section, row) => {
+  const lane = section.rowLane[row];
+  return tagTotals(section, lane, lane + 1, section.rowBegin(row), section.rowEnd(row));
+};

@@ -1,0 +1,31 @@
+import { byId } from "./dom.js";
+
+// The panel's tabs: arrow keys go from one to the next, as the ARIA pattern wants it.
+
+export const TABS = ["issues", "locations", "selection"];
+
+/** Shows a tab's pane. */
+export const showTab = (view, name, focus = false) => {
+  const shown = TABS.includes(name) ? name : TABS[0];
+  for (const tab of TABS) {
+    const button = byId(`tab-${tab}`);
+    const isShown = tab === shown;
+    button.setAttribute("aria-selected", String(isShown));
+    button.tabIndex = isShown ? 0 : -1;
+    byId(`pane-${tab}`).hidden = !isShown;
+    if (isShown && focus) button.focus();
+  }
+  view.setTab(shown);
+};
+
+export const listenTabs = (view) => {
+  for (const tab of TABS) byId(`tab-${tab}`).addEventListener("click", () => showTab(view, tab));
+  byId("tabs").addEventListener("keydown", (event) => {
+    const at = TABS.indexOf(view.tab);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: TABS.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    showTab(view, TABS[(to + TABS.length) % TABS.length], true);
+  });
+};

@@ -1,0 +1,87 @@
+import { formatNs, formatShare } from "../format/numbers.js";
+import { shorten, visible } from "../format/text.js";
+import { countRows, groupLabel, workerName } from "../model/names.js";
+import { describeSpan, momentText } from "../draw/describe.js";
+import { byId, make } from "./dom.js";
+
+// What is under the pointer, in a small box beside it.
+
+const tooltipLine = (colour, ...text) => {
+  const swatch = colour === null ? null : make("span", { class: `swatch${colour.blank ? " blank" : ""}` });
+  if (colour !== null && !colour.blank) swatch.style.background = colour.css;
+  return make("div", { class: "line" }, swatch, ...text);
+};
+
+/** The lines on a span: who, in which state, since when and for how long, where it comes from. */
+const spanLines = (view, section, transition, onWorkerLane = false) => {
+  const span = describeSpan(view, section, transition);
+  const colour = view.colours.sections[section.index][section.state[transition]];
+  const lines = [
+    make("div", { class: "head" }, shorten(span.name, 120)),
+    tooltipLine(colour, `${span.state} for ${span.length}`),
+  ];
+  if (span.place !== null) lines.push(make("div", {}, shorten(span.place, 160)));
+  if (span.worker !== null && !onWorkerLane) lines.push(make("div", { class: "quiet" }, `on ${workerName(view.model, span.worker)}`));
+  if (span.offWorkers) lines.push(make("div", { class: "quiet" }, "on a thread that is no worker"));
+  const tag = section.tag ? section.tag[transition] : 0;
+  if (tag > 0 && section.kind !== "tasks") lines.push(make("div", { class: "quiet" }, `tag ${shorten(visible(section.tags[tag - 1].tag), 100)}`));
+  lines.push(make("div", { class: "quiet" }, `since ${momentText(view, span.start)}`));
+  return lines;
+};
+
+/** The shares of a pixel or a stack's bin: `shares` in ns by state of `section`. */
+const shareLines = (view, section, shares) => {
+  const colours = view.colours.sections[section.index];
+  const all = shares.reduce((sum, ns, state) => (colours[state].blank ? sum : sum + ns), 0);
+  return [...shares.keys()]
+    .filter((state) => shares[state] > 0 && !colours[state].blank)
+    .sort((a, b) => shares[b] - shares[a])
+    .slice(0, 6)
+    .map((state) => tooltipLine(colours[state], visible(section.states[state].name), make("span", { class: "quiet" }, formatShare(shares[state] / all))));
+};
+
+/** The content of the tooltip for what `Hits.at` found. */
+const tooltipContent = (view, hit) => {
+  if (hit.kind === "stack") {
+    return [
+      make("div", { class: "head" }, shorten(groupLabel(hit.group), 160)),
+      make("div", { class: "quiet" }, `${countRows(hit.section, hit.group.rows)}, folded · around ${momentText(view, hit.t)}`),
+      ...shareLines(view, hit.section, hit.shares),
+    ];
+  }
+  const lines = [];
+  if (hit.poll) {
+    const isWorker = hit.section.kind === "workers";
+    lines.push(...spanLines(view, hit.poll.section, hit.poll.transition, isWorker));
+    if (isWorker) lines[0].textContent += ` on ${shorten(visible(hit.section.name(hit.row)), 60)}`;
+  } else if (hit.transition >= 0) {
+    lines.push(...spanLines(view, hit.section, hit.transition));
+  }
+  if (hit.shares) {
+    lines.push(make("div", { class: "quiet" }, `This pixel (${formatNs((view.t1 - view.t0) / view.width)}) holds several states:`));
+    lines.push(...shareLines(view, hit.section, hit.shares));
+  }
+  return lines;
+};
+
+/** Shows the tooltip for `hit` beside the pointer; hides it if there is nothing to say. */
+export const showTooltip = (view, hit, clientX, clientY) => {
+  const box = byId("tooltip");
+  const lines = hit === null ? [] : tooltipContent(view, hit);
+  if (lines.length === 0) {
+    box.hidden = true;
+    return;
+  }
+  box.replaceChildren(...lines);
+  box.hidden = false;
+  const [width, height] = [box.offsetWidth, box.offsetHeight];
+  const left = clientX + 14 + width > innerWidth - 8 ? clientX - 14 - width : clientX + 14;
+  const top = clientY + 18 + height > innerHeight - 8 ? clientY - 12 - height : clientY + 18;
+  box.style.left = `${Math.max(8, left)}px`;
+  box.style.top = `${Math.max(8, top)}px`;
+};
+
+/** Takes the tooltip away. */
+export const hideTooltip = () => {
+  byId("tooltip").hidden = true;
+};
