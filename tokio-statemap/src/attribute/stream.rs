@@ -10,16 +10,16 @@ use crate::sys::stderr::wait_until_ready;
 
 /// Writes to a stream, and gives up rather than wait forever.
 #[derive(Debug)]
-pub(super) struct Stream(File);
+pub(super) struct OutputStream(File);
 
-impl Stream {
+impl OutputStream {
     /// `file` must be opened as non-blocking.
     pub(super) fn new(file: File) -> Self {
         Self(file)
     }
 }
 
-impl Write for Stream {
+impl Write for OutputStream {
     #[cfg(unix)]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let fd = std::os::fd::AsRawFd::as_raw_fd(&self.0);

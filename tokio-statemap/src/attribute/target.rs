@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::env;
-use super::stream::Stream;
+use super::stream::OutputStream;
 use crate::error::Error;
 use crate::util::atomic_file::{self, Destination, Missing, Output, Readers};
 
@@ -47,7 +47,7 @@ impl Target {
         content: &dyn Fn(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Error> {
         let write = || match atomic_file::open(&self.path, Readers::Expect)? {
-            Output::Stream(stream) => content(&mut Stream::new(stream)),
+            Output::Stream(stream) => content(&mut OutputStream::new(stream)),
             Output::File(mut file) => {
                 content(&mut file)?;
                 file.publish()

@@ -28,7 +28,7 @@ struct Anchor {
 
 /// Converts ticks to nanoseconds since the clock's start.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scale {
+pub(crate) struct TickScale {
     start_ticks: u64,
     /// Nanoseconds per tick, in units of 2⁻³².
     ns_per_tick: u128,
@@ -83,7 +83,7 @@ impl Clock {
 
     /// The scale, with the rate taken over the whole time from the clock's start until now, so that
     /// a drift of the TSC against the system clock cancels at both ends.
-    pub(crate) fn scale(&self) -> Scale {
+    pub(crate) fn scale(&self) -> TickScale {
         let one = 1 << FRACTION_BITS;
         let ns_per_tick = if self.tsc {
             while self.start.instant.elapsed() < MIN_ANCHOR_DISTANCE {
@@ -95,7 +95,7 @@ impl Clock {
         } else {
             one
         };
-        Scale { start_ticks: self.start.ticks, ns_per_tick }
+        TickScale { start_ticks: self.start.ticks, ns_per_tick }
     }
 
     /// Reads both clocks a few times and keeps the reading with the shortest distance between them:
@@ -117,7 +117,7 @@ impl Clock {
     }
 }
 
-impl Scale {
+impl TickScale {
     /// Nanoseconds from the clock's start to `ticks`; 0 for an earlier time.
     pub(crate) fn ns(&self, ticks: u64) -> u64 {
         let since = u128::from(ticks.saturating_sub(self.start_ticks));

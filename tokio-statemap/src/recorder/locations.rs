@@ -13,10 +13,10 @@ type StaticLocation = &'static Location<'static>;
 
 /// All spawn locations of a recorder.
 #[derive(Debug, Default)]
-pub(crate) struct Locations(Mutex<Table>);
+pub(crate) struct Locations(Mutex<LocationTable>);
 
 #[derive(Debug, Default)]
-struct Table {
+struct LocationTable {
     ids: HashMap<usize, LocationId>,
     locations: Vec<StaticLocation>,
 }

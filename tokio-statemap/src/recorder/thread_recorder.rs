@@ -10,7 +10,7 @@ use crate::recorder::locations::KnownLocations;
 use crate::recorder::mode::WindowId;
 use crate::recorder::record::{Kind, Record};
 use crate::recorder::store::buffer::Buffer;
-use crate::recorder::store::segment::{StreamId, Writer};
+use crate::recorder::store::segment::{RecordWriter, StreamId};
 use crate::recorder::{Recorder, RecorderId};
 use crate::sys::chunk::WriterCell;
 
@@ -22,7 +22,7 @@ const NO_TASK: u64 = u64::MAX;
 pub(crate) struct ThreadRecorder {
     pub(crate) buffer: &'static Buffer,
     /// Writes to the buffer's chunk. `None` while lent to `HOT`.
-    writer: Option<Writer>,
+    writer: Option<RecordWriter>,
     /// How many records of that chunk are notes.
     notes: usize,
     /// The address of the records that are evicted next, to prefetch them.
@@ -46,7 +46,7 @@ pub(crate) struct ThreadRecorder {
 }
 
 impl ThreadRecorder {
-    pub(crate) fn new(buffer: &'static Buffer, writer: Writer) -> Box<Self> {
+    pub(crate) fn new(buffer: &'static Buffer, writer: RecordWriter) -> Box<Self> {
         Box::new(Self {
             buffer,
             writer: Some(writer),

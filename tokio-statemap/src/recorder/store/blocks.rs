@@ -19,14 +19,14 @@ pub(crate) struct Blocks {
 /// Records that were moved out of a thread's buffer.
 #[derive(Debug)]
 pub(crate) struct Block {
-    pub(crate) content: Content,
+    pub(crate) content: BlockRecords,
     pub(crate) events: u64,
     first_ticks: u64,
     pub(crate) last_ticks: u64,
 }
 
 #[derive(Debug)]
-pub(crate) enum Content {
+pub(crate) enum BlockRecords {
     /// Records of one stream.
     Single(Segment),
     /// Records of several streams, each run after a `Stream` note.
@@ -41,13 +41,13 @@ impl Blocks {
     }
 
     /// Adds a block with `events` events; nothing if it has no records.
-    pub(crate) fn add(&mut self, content: Content, events: u64) {
+    pub(crate) fn add(&mut self, content: BlockRecords, events: u64) {
         let records = content.records();
         let mut ticks = records.iter().map(|record| record.ticks);
         let ends = match &content {
             // The records of a thread are sorted by time.
-            Content::Single(_) => (ticks.clone().next(), ticks.next_back()),
-            Content::Shared(_) => (ticks.clone().min(), ticks.max()),
+            BlockRecords::Single(_) => (ticks.clone().next(), ticks.next_back()),
+            BlockRecords::Shared(_) => (ticks.clone().min(), ticks.max()),
         };
         let (Some(first_ticks), Some(last_ticks)) = ends else { return };
         let place = place_after(&self.by_end, |block| block.last_ticks <= last_ticks);
@@ -114,13 +114,13 @@ impl Block {
     /// Appends its runs to `into`.
     pub(crate) fn segments(&self, into: &mut Vec<Segment>) {
         match &self.content {
-            Content::Single(segment) => into.push(segment.clone()),
-            Content::Shared(chunk) => split_streams(chunk, into),
+            BlockRecords::Single(segment) => into.push(segment.clone()),
+            BlockRecords::Shared(chunk) => split_streams(chunk, into),
         }
     }
 }
 
-impl Content {
+impl BlockRecords {
     fn records(&self) -> &[Record] {
         match self {
             Self::Single(segment) => segment.records(),
@@ -139,7 +139,7 @@ mod tests {
         let mut all = Blocks::default();
         for &(from, to) in blocks {
             let records = [from, to].map(|ticks| Record::new(ticks, Kind::Park, 0));
-            all.add(Content::Single(Segment::of(0, 0, &records)), 2);
+            all.add(BlockRecords::Single(Segment::of(0, 0, &records)), 2);
         }
         all
     }

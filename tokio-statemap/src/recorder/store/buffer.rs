@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::recorder::record::{Record, events_in};
 use crate::recorder::store::Store;
-use crate::recorder::store::segment::{Segment, Sequence, SharedChunk, StreamId, Writer};
+use crate::recorder::store::segment::{RecordWriter, Segment, Sequence, SharedChunk, StreamId};
 use crate::util::sync::lock;
 
 /// A thread's buffer: the thread fills its chunk; the holder of the lock of `reader` reads it.
@@ -64,7 +64,7 @@ impl Buffer {
     /// Hands the chunk that `full` wrote over to the store. Returns the number of events moved.
     /// `notes` is the number of notes among all records of the chunk. Must only be called by the
     /// buffer's thread.
-    pub(crate) fn hand_over(&self, full: Writer, notes: usize, store: &Mutex<Store>) -> u64 {
+    pub(crate) fn hand_over(&self, full: RecordWriter, notes: usize, store: &Mutex<Store>) -> u64 {
         let mut reader = lock(&self.reader);
         drop(full); // so that only the store has the chunk
         reader.seal(notes, &mut lock(store))
@@ -72,7 +72,7 @@ impl Buffer {
 
     /// Gives the thread an empty chunk. Must only be called by the buffer's thread, after
     /// [`hand_over`](Self::hand_over).
-    pub(crate) fn next_writer(&self, store: &Mutex<Store>) -> Writer {
+    pub(crate) fn next_writer(&self, store: &Mutex<Store>) -> RecordWriter {
         let empty = lock(store).take_writer();
         lock(&self.reader).chunk = Some(Arc::clone(empty.chunk()));
         empty.prefault();
@@ -192,7 +192,7 @@ mod tests {
     struct Filled {
         store: Mutex<Store>,
         buffer: &'static Buffer,
-        writer: Option<Writer>,
+        writer: Option<RecordWriter>,
         notes: usize,
         moved: u64,
     }

@@ -10,9 +10,9 @@ mod shared_chunk;
 use std::sync::Arc;
 
 use crate::recorder::record::{Record, events_in};
-use crate::recorder::store::blocks::{Block, Blocks, Content};
+use crate::recorder::store::blocks::{Block, BlockRecords, Blocks};
 use crate::recorder::store::segment::{
-    Segment, Sequence, SharedChunk, StreamId, Writer, events_of,
+    RecordWriter, Segment, Sequence, SharedChunk, StreamId, events_of,
 };
 use crate::recorder::store::shared_chunk::{split_streams, write_run};
 
@@ -41,8 +41,8 @@ pub(crate) struct Store {
     blocks: Blocks,
     /// Runs that are too short for a block of their own, each after a `Stream` note: ten thousand
     /// short-lived threads share a few blocks.
-    partial: Option<Writer>,
-    free: Vec<Writer>,
+    partial: Option<RecordWriter>,
+    free: Vec<RecordWriter>,
     /// Only used while blocks are split; kept for its memory, as hooks evict.
     begun: Vec<Block>,
     events: u64,
@@ -59,7 +59,7 @@ impl Store {
         let mut free = Vec::with_capacity(ahead + MAX_ALLOCATION_CHUNKS);
         while free.len() < ahead {
             let chunks = (PREALLOCATION_RECORDS / chunk_records).clamp(1, ahead - free.len());
-            free.extend(Writer::allocate(chunks, chunk_records));
+            free.extend(RecordWriter::allocate(chunks, chunk_records));
         }
         Self {
             chunk_records,
@@ -73,27 +73,27 @@ impl Store {
     }
 
     /// Takes an empty chunk to write to, from reused memory if possible.
-    pub(crate) fn take_writer(&mut self) -> Writer {
+    pub(crate) fn take_writer(&mut self) -> RecordWriter {
         loop {
             if let Some(writer) = self.free.pop() {
                 return writer;
             }
             let chunks = (ALLOCATION_RECORDS / self.chunk_records).clamp(1, MAX_ALLOCATION_CHUNKS);
-            self.free.extend(Writer::allocate(chunks, self.chunk_records));
+            self.free.extend(RecordWriter::allocate(chunks, self.chunk_records));
         }
     }
 
     /// Reuses the memory of a chunk, unless something else still refers to it.
     pub(crate) fn recycle(&mut self, chunk: SharedChunk) {
         if self.free.len() < self.free.capacity() {
-            self.free.extend(Writer::reuse(chunk));
+            self.free.extend(RecordWriter::reuse(chunk));
         }
     }
 
     /// Adds the records of a thread's full chunk.
     pub(crate) fn keep(&mut self, segment: Segment, events: u64) {
         self.events += events;
-        self.blocks.add(Content::Single(segment), events);
+        self.blocks.add(BlockRecords::Single(segment), events);
     }
 
     /// Adds records that fill no chunk, as runs numbered from `sequence` on, which is advanced.
@@ -117,10 +117,10 @@ impl Store {
         }
     }
 
-    fn keep_shared(&mut self, full: &Writer) {
+    fn keep_shared(&mut self, full: &RecordWriter) {
         let chunk = Arc::clone(full.chunk());
         let events = events_in(chunk.items());
-        self.blocks.add(Content::Shared(chunk), events);
+        self.blocks.add(BlockRecords::Shared(chunk), events);
     }
 
     /// Whether there are more than `margin` events beyond the number from which on some could be
@@ -192,12 +192,12 @@ impl Store {
         }
         for block in begun.drain(..) {
             match block.content {
-                Content::Single(mut segment) => {
+                BlockRecords::Single(mut segment) => {
                     into.push(segment.split_until(until_ticks));
                     let events = events_in(segment.records());
-                    self.blocks.add(Content::Single(segment), events);
+                    self.blocks.add(BlockRecords::Single(segment), events);
                 }
-                Content::Shared(chunk) => {
+                BlockRecords::Shared(chunk) => {
                     let later = self.split_shared(&chunk, until_ticks, into);
                     self.keep_shared(&later);
                 }
@@ -227,7 +227,7 @@ impl Store {
         chunk: &SharedChunk,
         until_ticks: u64,
         into: &mut Vec<Segment>,
-    ) -> Writer {
+    ) -> RecordWriter {
         let rest = self.take_writer();
         let mut runs = Vec::new();
         split_streams(chunk, &mut runs);

@@ -16,7 +16,7 @@ pub(crate) type Sequence = u32;
 pub(crate) type SharedChunk = Arc<Chunk<Record>>;
 
 /// Writes to a chunk.
-pub(crate) type Writer = ChunkWriter<Record>;
+pub(crate) type RecordWriter = ChunkWriter<Record>;
 
 /// A run of records of one stream.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl Segment {
     /// A segment that fills a chunk of its own.
     #[cfg(test)]
     pub(crate) fn of(stream: StreamId, sequence: Sequence, records: &[Record]) -> Self {
-        let writer = Writer::allocate(1, records.len()).next().expect("one was asked for");
+        let writer = RecordWriter::allocate(1, records.len()).next().expect("one was asked for");
         assert!(records.iter().all(|&record| writer.push(record)));
         Self::new(stream, sequence, Arc::clone(writer.chunk()), 0..records.len())
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::recorder::record::{Kind, Record};
-use crate::recorder::store::segment::{Segment, Sequence, SharedChunk, StreamId, Writer};
+use crate::recorder::store::segment::{RecordWriter, Segment, Sequence, SharedChunk, StreamId};
 
 /// Appends the runs of a shared chunk to `into`.
 pub(crate) fn split_streams(chunk: &SharedChunk, into: &mut Vec<Segment>) {
@@ -21,7 +21,12 @@ pub(crate) fn split_streams(chunk: &SharedChunk, into: &mut Vec<Segment>) {
 }
 
 /// Adds a run to a shared chunk, which must have room for it and its note.
-pub(crate) fn write_run(writer: &Writer, stream: StreamId, sequence: Sequence, records: &[Record]) {
+pub(crate) fn write_run(
+    writer: &RecordWriter,
+    stream: StreamId,
+    sequence: Sequence,
+    records: &[Record],
+) {
     let Some(first) = records.first() else { return };
     let note = stream_note(first.ticks, stream, sequence);
     let fits = std::iter::once(&note).chain(records).all(|&record| writer.push(record));

@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::time::Duration;
 
 use crate::config::{CollectorConfig, Keep};
-use crate::recorder::clock::Scale;
+use crate::recorder::clock::TickScale;
 use crate::recorder::live_tasks::{LiveTasks, role};
 use crate::recorder::lost::Lost;
 use crate::recorder::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
@@ -40,7 +40,7 @@ pub(crate) struct Snapshot {
 /// Converts ticks to nanoseconds since the first start.
 #[derive(Clone, Copy, Debug)]
 struct Times {
-    scale: Scale,
+    scale: TickScale,
     zero_ns: u64,
 }
 

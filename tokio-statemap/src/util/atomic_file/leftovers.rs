@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
-use super::place::Place;
+use super::place::ResolvedPath;
 use crate::sys::folder::{Links, Lock, lock};
 use crate::sys::secure::effective_user;
 
@@ -42,7 +42,7 @@ fn is_beside(hidden: &OsStr, name: &OsStr) -> bool {
 
 /// Removes the temporary files of earlier writers of `place` that belong to this user, or to the
 /// owner of the existing file, and that no other process is writing.
-pub(super) fn remove(place: &Place) {
+pub(super) fn remove(place: &ResolvedPath) {
     // A relative path starts in the working directory.
     let folder = std::path::Path::new(".").join(&place.folder_path);
     let Ok(entries) = std::fs::read_dir(folder) else { return };

@@ -20,13 +20,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 #[cfg(unix)]
-use self::{new_file::NewFile, place::Place};
+use self::{new_file::NewFile, place::ResolvedPath};
 #[cfg(not(unix))]
-use self::{portable::NewFile, portable::Place};
+use self::{portable::NewFile, portable::ResolvedPath};
 
 /// Where an output goes, resolved.
 #[derive(Debug)]
-pub(crate) struct Destination(Place);
+pub(crate) struct Destination(ResolvedPath);
 
 /// What an output is written to.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl Destination {
     /// If `path` can't be resolved, names no file or a folder, or if another user may have planted
     /// what it leads to.
     pub(crate) fn find(path: &Path, missing: Missing) -> io::Result<Self> {
-        Place::find(path, missing).map(Self)
+        ResolvedPath::find(path, missing).map(Self)
     }
 
     /// The path without links, which identifies the file.
@@ -86,7 +86,7 @@ pub(crate) fn open(path: &Path, readers: Readers) -> io::Result<Output> {
     // The file type may change between the lookup and the open.
     const TRIES: usize = 8;
     for _ in 0..TRIES {
-        let place = Place::find(path, Missing::Refuse)?;
+        let place = ResolvedPath::find(path, Missing::Refuse)?;
         if !place.is_stream() {
             place.remove_leftovers();
             return NewFile::create(place).map(Output::File);

@@ -8,7 +8,7 @@ use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 
 use super::leftovers;
-use super::place::Place;
+use super::place::ResolvedPath;
 use crate::sys::folder::{FileStatus, Links, Lock, lock};
 use crate::sys::secure::is_secure;
 
@@ -19,7 +19,7 @@ const TRIES: usize = 16;
 /// A file being written. Dropping it without publishing leaves nothing behind.
 #[derive(Debug)]
 pub(crate) struct NewFile {
-    place: Place,
+    place: ResolvedPath,
     pub(super) file: File,
     /// The hidden name that it has until then, if any. It is all that a killed process leaves.
     pub(super) hidden: Option<OsString>,
@@ -28,7 +28,7 @@ pub(crate) struct NewFile {
 impl NewFile {
     /// Creates a file for `place`. Until it is published, it can only be read by those who can read
     /// the existing file.
-    pub(super) fn create(place: Place) -> io::Result<Self> {
+    pub(super) fn create(place: ResolvedPath) -> io::Result<Self> {
         let mode = if place.entry.is_some() || is_secure() { 0o600 } else { 0o666 };
         match unnamed(&place, mode) {
             Some(file) => Ok(Self { place, file, hidden: None }),
@@ -37,7 +37,7 @@ impl NewFile {
     }
 
     /// Creates a file with a hidden name.
-    pub(super) fn named(place: Place, mode: u32) -> io::Result<Self> {
+    pub(super) fn named(place: ResolvedPath, mode: u32) -> io::Result<Self> {
         let (file, name) = create_hidden(&place, mode)?;
         Ok(Self { place, file, hidden: Some(name) })
     }
@@ -144,7 +144,7 @@ impl Drop for NewFile {
 
 /// Creates an unnamed file, if the system can create and later link one.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn unnamed(place: &Place, mode: u32) -> Option<File> {
+fn unnamed(place: &ResolvedPath, mode: u32) -> Option<File> {
     use crate::sys::folder::descriptor_path;
     let flags = libc::O_TMPFILE | libc::O_RDWR;
     let file = place.folder.file(OsStr::new("."), flags, mode, Links::Refuse).ok()?;
@@ -155,12 +155,12 @@ fn unnamed(place: &Place, mode: u32) -> Option<File> {
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn unnamed(_: &Place, _: u32) -> Option<File> {
+fn unnamed(_: &ResolvedPath, _: u32) -> Option<File> {
     None
 }
 
 /// Creates a file with a hidden name; returns both.
-fn create_hidden(place: &Place, mode: u32) -> io::Result<(File, OsString)> {
+fn create_hidden(place: &ResolvedPath, mode: u32) -> io::Result<(File, OsString)> {
     let flags = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR;
     for _ in 0..TRIES {
         let name = leftovers::name_beside(&place.name);

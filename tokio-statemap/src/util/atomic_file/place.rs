@@ -14,7 +14,7 @@ use crate::sys::secure::{effective_user, is_secure, is_writable};
 
 /// A name in an open folder. All links that lead there are followed.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ResolvedPath {
     pub(super) folder: Folder,
     /// The folder's path when it was opened.
     pub(super) folder_path: PathBuf,
@@ -27,7 +27,7 @@ pub(super) struct Place {
 
 /// A path lookup in progress. The kernel would do it in one system call, but without telling who
 /// owns the links that it follows.
-struct Walk {
+struct PathWalk {
     folder: Folder,
     path: PathBuf,
     rest: VecDeque<Step>,
@@ -41,10 +41,10 @@ enum Step {
     Name(OsString),
 }
 
-impl Place {
+impl ResolvedPath {
     pub(super) fn find(path: &Path, missing: Missing) -> io::Result<Self> {
         path.file_name().ok_or_else(no_file_name)?;
-        let mut walk = Walk::start(path)?;
+        let mut walk = PathWalk::start(path)?;
         loop {
             match walk.rest.pop_front() {
                 // The target of a link can be a folder.
@@ -61,8 +61,8 @@ impl Place {
         }
     }
 
-    fn of(walk: Walk, name: OsString) -> io::Result<Self> {
-        let Walk { folder, path: folder_path, .. } = walk;
+    fn of(walk: PathWalk, name: OsString) -> io::Result<Self> {
+        let PathWalk { folder, path: folder_path, .. } = walk;
         let entry = folder.entry(&name)?;
         let is_descriptor = entry.is_some()
             && (folder.is_procfs()
@@ -132,7 +132,7 @@ impl Place {
     }
 }
 
-impl Walk {
+impl PathWalk {
     fn start(path: &Path) -> io::Result<Self> {
         let folder = Folder::start(path.is_absolute())?;
         let mut walk = Self { folder, path: PathBuf::new(), rest: VecDeque::new(), links: 0 };

@@ -10,12 +10,12 @@ use super::{Missing, Readers, no_file_name};
 
 /// The path with symbolic links resolved, of which the last may lead to a missing file.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ResolvedPath {
     path: PathBuf,
     is_stream: bool,
 }
 
-impl Place {
+impl ResolvedPath {
     pub(super) fn find(path: &Path, missing: Missing) -> io::Result<Self> {
         const MAX_LINKS: usize = 40;
         path.file_name().ok_or_else(no_file_name)?;
@@ -58,14 +58,14 @@ impl Place {
 /// behind.
 #[derive(Debug)]
 pub(crate) struct NewFile {
-    place: Place,
+    place: ResolvedPath,
     /// `None` once it is closed.
     file: Option<File>,
     hidden: PathBuf,
 }
 
 impl NewFile {
-    pub(super) fn create(place: Place) -> io::Result<Self> {
+    pub(super) fn create(place: ResolvedPath) -> io::Result<Self> {
         const TRIES: usize = 16;
         for _ in 0..TRIES {
             // The hasher's keys are random numbers from the system.

@@ -24,8 +24,8 @@ impl Scratch {
         self.0.join(name)
     }
 
-    fn place(&self, name: &str) -> Place {
-        Place::find(&self.path(name), Missing::Refuse).unwrap()
+    fn place(&self, name: &str) -> ResolvedPath {
+        ResolvedPath::find(&self.path(name), Missing::Refuse).unwrap()
     }
 
     fn names(&self) -> Vec<String> {
@@ -47,7 +47,7 @@ impl Drop for Scratch {
     }
 }
 
-type Make = fn(Place) -> NewFile;
+type Make = fn(ResolvedPath) -> NewFile;
 
 /// Each way in which a file can be created.
 fn each_way() -> [(&'static str, Make); 3] {
@@ -184,15 +184,15 @@ fn a_relative_path_and_one_that_goes_up_and_down() {
     }
     std::os::unix::fs::symlink("../file", scratch.path("a/link")).unwrap();
     assert_eq!(scratch.place("a/link").real_path(), real);
-    let relative = Place::find("Cargo.toml".as_ref(), Missing::Refuse).unwrap();
+    let relative = ResolvedPath::find("Cargo.toml".as_ref(), Missing::Refuse).unwrap();
     assert_eq!(relative.real_path(), PathBuf::from("Cargo.toml"));
     for path in ["/", "..", "a/..", ""] {
-        let error = Place::find(path.as_ref(), Missing::Refuse).unwrap_err();
+        let error = ResolvedPath::find(path.as_ref(), Missing::Refuse).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{path}");
     }
-    let error = Place::find(&scratch.path("a"), Missing::Refuse).unwrap_err();
+    let error = ResolvedPath::find(&scratch.path("a"), Missing::Refuse).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
-    let error = Place::find(&scratch.path("b/file"), Missing::Refuse).unwrap_err();
+    let error = ResolvedPath::find(&scratch.path("b/file"), Missing::Refuse).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
     assert_eq!(scratch.names(), ["a"]);
 }
@@ -210,10 +210,10 @@ fn a_socket_is_no_pipe_without_a_reader() {
 /// The implementation for systems without directory descriptors.
 #[test]
 fn by_paths_alone() {
-    use super::portable::{NewFile, Place};
+    use super::portable::{NewFile, ResolvedPath};
     let scratch = Scratch::new();
     std::os::unix::fs::symlink("file", scratch.path("link")).unwrap();
-    let place = || Place::find(&scratch.path("link"), Missing::Make).unwrap();
+    let place = || ResolvedPath::find(&scratch.path("link"), Missing::Make).unwrap();
     assert_eq!(place().real_path(), scratch.0.canonicalize().unwrap().join("file"));
     for text in ["first", "second"] {
         let mut dropped = NewFile::create(place()).unwrap();
@@ -226,7 +226,7 @@ fn by_paths_alone() {
         assert_eq!(fs::read_to_string(scratch.path("file")).unwrap(), text);
         assert_eq!(scratch.names(), ["file", "link"]);
     }
-    let place = Place::find("/dev/null".as_ref(), Missing::Refuse).unwrap();
+    let place = ResolvedPath::find("/dev/null".as_ref(), Missing::Refuse).unwrap();
     assert!(place.is_stream());
     place.remove_leftovers();
     place.open_stream(Readers::Expect).unwrap().unwrap();
