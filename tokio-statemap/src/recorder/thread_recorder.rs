@@ -127,9 +127,6 @@ pub(crate) enum NotAtHand {
     Busy,
 }
 
-/// In place of a thread's, while there is none.
-static NO_BUFFER: Buffer = Buffer::nobodys();
-
 thread_local! {
     /// What most hooks need of `THREAD_RECORDERS`, in cells that need no destructor and no look whether it ran.
     static HOT: Hot = const { Hot {
@@ -139,7 +136,7 @@ thread_local! {
         writer: PenHolder::new(),
         late_below: Cell::new(0),
         location: Cell::new((0, 0)),
-        buffer: Cell::new(&NO_BUFFER),
+        buffer: Cell::new(None),
         late: ManuallyDrop::new(Cell::new(None)),
     } };
     static THREAD_RECORDERS: RefCell<ThreadRecorders> = const { RefCell::new(ThreadRecorders { last: None, others: Vec::new() }) };
@@ -162,7 +159,9 @@ struct Hot {
     late_below: Cell<u64>,
     /// The location of the last spawn: its address, and its number.
     location: Cell<(usize, LocationId)>,
-    buffer: Cell<&'static Buffer>,
+    /// The thread's, if there is one. (An `Option`, as with Rust 1.85 no constant may refer to a static
+    /// that changes.)
+    buffer: Cell<Option<&'static Buffer>>,
     /// The thread's, while `window` isn't 0.
     late: ManuallyDrop<Cell<Option<Arc<LateTasks>>>>,
 }
@@ -258,8 +257,8 @@ pub(crate) fn push_spawn(
 pub(crate) fn refuse_if(is_meant: impl FnOnce(WindowId) -> bool) -> bool {
     HOT.with(|hot| {
         let is_meant = is_meant(hot.window.get());
-        if is_meant {
-            hot.buffer.get().refuse();
+        if let (true, Some(buffer)) = (is_meant, hot.buffer.get()) {
+            buffer.refuse();
         }
         is_meant
     })
@@ -309,7 +308,7 @@ impl Hot {
         self.worker_in.set(if thread.worker_is_stale { 0 } else { thread.window });
         self.polled.set(thread.polled);
         self.location.set(thread.location);
-        self.buffer.set(thread.buffer);
+        self.buffer.set(Some(thread.buffer));
         self.late_below.set(thread.late.as_ref().map_or(0, |late| late.below()));
         self.late.set(thread.late.take());
         self.window.set(thread.window);

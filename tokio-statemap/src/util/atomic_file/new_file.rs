@@ -1,6 +1,6 @@
 //! A file that isn't there before it is complete.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -145,6 +145,8 @@ impl Drop for NewFile {
 /// A file without a name, where the system can make one and give it a name later.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn unnamed(place: &Place, mode: u32) -> Option<File> {
+    use std::ffi::OsStr;
+
     use crate::sys::folder::descriptor;
     let flags = libc::O_TMPFILE | libc::O_RDWR;
     let file = place.folder.file(OsStr::new("."), flags, mode, Links::Refuse).ok()?;
