@@ -128,9 +128,6 @@ pub(crate) enum Unavailable {
     Reentrant,
 }
 
-/// A placeholder while a thread has no buffer.
-static NO_BUFFER: Buffer = Buffer::unassigned();
-
 thread_local! {
     /// What most hooks need of `THREAD_RECORDERS`, in cells that need no destructor and no check
     /// for it.
@@ -141,7 +138,7 @@ thread_local! {
         writer: WriterCell::new(),
         late_below: Cell::new(0),
         location: Cell::new((0, 0)),
-        buffer: Cell::new(&NO_BUFFER),
+        buffer: Cell::new(None),
         late: ManuallyDrop::new(Cell::new(None)),
     } };
     static THREAD_RECORDERS: RefCell<ThreadRecorders> = const { RefCell::new(ThreadRecorders { last: None, others: Vec::new() }) };
@@ -164,7 +161,9 @@ struct Hot {
     late_below: Cell<u64>,
     /// The location of the last spawn: its address, and its index.
     location: Cell<(usize, LocationId)>,
-    buffer: Cell<&'static Buffer>,
+    /// The thread's buffer, if there is one. (An `Option`, because in Rust 1.85 no constant may refer
+    /// to a static with interior mutability.)
+    buffer: Cell<Option<&'static Buffer>>,
     /// The thread's late tasks, while `window` isn't 0.
     late: ManuallyDrop<Cell<Option<Arc<LateTasks>>>>,
 }
@@ -262,8 +261,8 @@ pub(crate) fn push_spawn(
 pub(crate) fn refuse_if(is_meant: impl FnOnce(WindowId) -> bool) -> bool {
     HOT.with(|hot| {
         let is_meant = is_meant(hot.window.get());
-        if is_meant {
-            hot.buffer.get().refuse();
+        if let (true, Some(buffer)) = (is_meant, hot.buffer.get()) {
+            buffer.refuse();
         }
         is_meant
     })
@@ -313,7 +312,7 @@ impl Hot {
         self.worker_in.set(if thread.worker_is_stale { 0 } else { thread.window });
         self.polled.set(thread.polled);
         self.location.set(thread.location);
-        self.buffer.set(thread.buffer);
+        self.buffer.set(Some(thread.buffer));
         self.late_below.set(thread.late.as_ref().map_or(0, |late| late.below()));
         self.late.set(thread.late.take());
         self.window.set(thread.window);

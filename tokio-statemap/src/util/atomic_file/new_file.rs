@@ -1,6 +1,6 @@
 //! A file that does not exist until it is complete.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -145,7 +145,10 @@ impl Drop for NewFile {
 /// Creates an unnamed file, if the system can create and later link one.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn unnamed(place: &ResolvedPath, mode: u32) -> Option<File> {
+    use std::ffi::OsStr;
+
     use crate::sys::folder::descriptor_path;
+
     let flags = libc::O_TMPFILE | libc::O_RDWR;
     let file = place.folder.file(OsStr::new("."), flags, mode, Links::Refuse).ok()?;
     let (found, through) = (file.metadata().ok()?, std::fs::metadata(descriptor_path(&file)).ok()?);
