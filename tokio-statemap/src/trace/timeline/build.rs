@@ -24,7 +24,7 @@ pub(crate) struct Builder {
     threads: BTreeMap<u32, Thread>,
 }
 
-/// What comes out.
+/// The timeline's parts.
 #[derive(Debug)]
 pub(crate) struct Built {
     pub(crate) tasks: Vec<Task>,
@@ -112,7 +112,7 @@ impl Builder {
         }
     }
 
-    /// What is known of a task, if there is such a task, whose spawn is not among the events.
+    /// The origin of a task whose spawn is not among the events.
     pub(crate) fn record_origin(
         &mut self,
         id: u64,
@@ -275,8 +275,8 @@ impl Thread {
     /// A task terminated here.
     fn terminate_task(&mut self, time_ns: u64) {
         if self.polls.is_empty() {
-            // It may be the run loop of a worker that goes on elsewhere: whatever this thread does
-            // next as a worker, it is one anew.
+            // It may be the run loop of a worker that goes on elsewhere: what this thread does next
+            // as a worker is another claim.
             self.worker = None;
             self.run_ended_ns = Some(time_ns);
         }
