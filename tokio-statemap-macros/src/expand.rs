@@ -197,7 +197,7 @@ impl<'a> Expansion<'a> {
         let root = Ident::new("__root", Span::mixed_site().located_at(*end));
 
         // First of all, so that the user's expressions see the function's arguments before the
-        // body has them, and no variable of ours.
+        // body has them, and none of the macro's variables.
         let settings = settings::settings(&self.args, self.kind, &self.item.sig.ident);
         let user_body = self.body();
         let before = quote! {
@@ -211,8 +211,8 @@ impl<'a> Expansion<'a> {
         };
         let configure = self.configure();
         let wrap = {
-            // The place where the body starts, as `root` is told it by `#[track_caller]`: with the
-            // span of the function's name as the user wrote it, that is the name itself.
+            // `root` is `#[track_caller]`: its call has the span of the function's name, so the name is
+            // the location of the root future.
             let at = self.item.sig.ident.span();
             let method = Ident::new("root", at);
             let mut arguments = Group::new(Delimiter::Parenthesis, body.to_token_stream());
@@ -246,7 +246,7 @@ impl<'a> Expansion<'a> {
             Kind::Main => TokenStream::new(),
             Kind::Test => quote! { #[::core::prelude::v1::test] },
         };
-        // The explicit `return` is intentional: with it, what rustc says of a mismatch of types
+        // The explicit `return` is intentional: with it, rustc's error for a mismatch of types
         // is about the function's return type.
         let block = quote_spanned! {self.end=>
             #[allow(clippy::expect_used, clippy::diverging_sub_expression, clippy::needless_return, clippy::unwrap_in_result)]
@@ -373,7 +373,7 @@ impl<'a> Expansion<'a> {
         let path = self.args.own.configure.as_ref()?;
         let Self { builder, tokio, .. } = self;
         let configure = Ident::new("__configure", Span::mixed_site());
-        // With its type said, a function of another type is an error at the user's path.
+        // With its type given, a function of another type is an error at the user's path.
         Some(quote! {
             let #configure: fn(&mut #tokio::runtime::Builder) = #path;
             #configure(&mut #builder);

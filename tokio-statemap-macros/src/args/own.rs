@@ -85,8 +85,8 @@ impl Setting for ReportPath {
     }
 }
 
-/// A number of events that is taken from memory at once, so it is no larger than anyone could mean
-/// it to be.
+/// A number of events. A buffer is allocated at once, so the number has a limit, which only a mistake
+/// exceeds.
 pub(crate) struct BufferCapacity;
 
 impl BufferCapacity {

@@ -1,7 +1,7 @@
 //! The table of the attribute's keys.
 //!
-//! All that is said of a key comes from its row: how it is read and checked, what is expanded, and
-//! the table in the docs. A new key is a row here and a field in the library's
+//! All about a key comes from its row: how it is read and checked, what it expands to, and its line
+//! of the docs. A new key is a row here and a field in the library's
 //! `attribute/settings.rs`; a new kind of value is a type in [`own`](super::own).
 //!
 //! ```text

@@ -110,11 +110,11 @@ fn the_readme_has_the_same_table() {
     let (_, sentence) = readme.split_once("work as they do there:").unwrap();
     let (sentence, _) = sentence.split_once(". ").unwrap();
     assert!(TokioKeys::NAMES.iter().all(|key| sentence.contains(&format!("`{key}`"))));
-    for ((key, ours), (_, readmes)) in own.iter().zip(&in_readme) {
+    for ((key, cells), (_, in_readme)) in own.iter().zip(&in_readme) {
         // The README's alternatives have no comma.
         let takes = |cells: &[String]| cells[0].replace("`, `", "` `");
-        assert_eq!(takes(ours), takes(readmes), "{key}");
-        assert_eq!(ours.last(), readmes.last(), "{key}");
+        assert_eq!(takes(cells), takes(in_readme), "{key}");
+        assert_eq!(cells.last(), in_readme.last(), "{key}");
     }
 }
 

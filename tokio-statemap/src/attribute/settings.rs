@@ -1,4 +1,4 @@
-//! What the keys of the attribute say.
+//! The values of the attribute's keys.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,46 +6,47 @@ use std::time::Duration;
 use crate::config::{CollectorConfig, Keep, TraceTarget};
 use crate::hooks::Hooks;
 
-/// What the keys of the attribute say.
+/// The values of the attribute's keys: a field each. A new key is a field here, with its default in
+/// [`main`](Self::main), and a row in the table of `tokio-statemap-macros`.
 #[derive(Debug)]
 pub struct Settings {
-    /// Where the statemap data of the tasks goes.
+    /// The file of the tasks' statemap data.
     pub tasks: Option<PathBuf>,
-    /// Where the statemap data of the workers goes.
+    /// The file of the workers' statemap data.
     pub workers: Option<PathBuf>,
-    /// Where the page goes.
+    /// The file of the page.
     pub html: Option<PathBuf>,
-    /// Where the SVG goes.
+    /// The file of the SVG.
     pub svg: Option<PathBuf>,
-    /// Where the report goes.
+    /// Where the report is written.
     pub report: Report,
     /// What is recorded.
     pub trace: TraceTarget,
-    /// Whether it is recorded where each task was spawned.
+    /// Whether the spawn locations of tasks are recorded.
     pub spawn_location: bool,
     /// Each thread's buffer, in records.
     pub buffer_capacity: usize,
     /// How many events are kept in all.
     pub max_events: usize,
-    /// Which.
+    /// Which events are kept.
     pub keep: Keep,
     /// Whether it is recorded when tasks became ready.
     pub schedule_latency: bool,
-    /// From when on a poll is called long.
+    /// The shortest poll that is called long.
     pub long_poll: Duration,
     /// How long after the start of the program recording starts.
     pub start_after: Option<Duration>,
-    /// How long is recorded.
+    /// How long recording goes on.
     pub duration: Option<Duration>,
     /// The runtime's name.
     pub runtime: Option<&'static str>,
-    /// The user's own hooks.
+    /// The program's own hooks.
     pub hooks: Option<Hooks>,
     /// The name of a test, with its modules; `None` for `main`.
     pub test: Option<&'static str>,
 }
 
-/// Where the report goes.
+/// Where the report is written.
 #[derive(Debug)]
 pub enum Report {
     /// To stderr.

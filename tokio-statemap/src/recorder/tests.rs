@@ -14,6 +14,7 @@ use crate::hooks::{Hooks, install};
 use crate::recorder::TokioHooks;
 use crate::recorder::mode::Mode;
 use crate::recorder::root_future::Root;
+use crate::trace::event::Event;
 use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::Timeline;
 
@@ -281,6 +282,35 @@ fn full_is_a_gap() {
     Snapshot::take(&recorder, true);
     assert!(!recorder.is_recording(), "a drain starts nothing");
     assert!(lock(&recorder.windows).all.iter().all(|window| window.to.is_some()));
+}
+
+/// Where an id doesn't fit beside another value, a note bears that.
+#[test]
+fn ids_that_are_not_packed_read_the_same() {
+    let recorder = Recorder::new(CollectorConfig::default());
+    recorder.start();
+    let location = Location::caller();
+    let ids = [(1 << 36) - 1, 1 << 36, 1 << 40];
+    for id in ids {
+        recorder.task_spawned(id, Some(location));
+        recorder.poll_started(id, Some(Duration::from_nanos(1 << 18)), || None);
+        recorder.poll_ended(id, || None);
+    }
+    let snapshot = Snapshot::take(&recorder, false);
+    let events = snapshot.events();
+    assert_eq!((events.len(), snapshot.lost.total()), (9, 0));
+    for (id, events) in ids.into_iter().zip(events.chunks(3)) {
+        let [
+            Event::TaskSpawn { task_id: spawned, location: Some(at), .. },
+            Event::TaskPollStart { task_id: polled, time_ns, ready_ns: Some(ready_ns), .. },
+            Event::TaskPollEnd { task_id: ended, .. },
+        ] = *events
+        else {
+            panic!("{events:?}");
+        };
+        assert_eq!((spawned, polled, ended, at.line), (id, id, id, location.line()));
+        assert_eq!(ready_ns, time_ns.saturating_sub(1 << 18));
+    }
 }
 
 /// As the docs of `register_hooks` have it.

@@ -154,7 +154,7 @@ impl Event {
     }
 
     /// The event that a record of `kind` is by itself, if it is one: spawns and the starts of polls
-    /// say more than `seen` does, and notes are no events.
+    /// hold more than `seen` does, and notes are no events.
     #[inline]
     pub(crate) fn of_kind(kind: Kind, seen: Seen) -> Option<Self> {
         let Seen { task_id, time_ns, thread, worker } = seen;
@@ -170,7 +170,7 @@ impl Event {
     }
 }
 
-/// What every record says: of which task if of any, when, and on which thread and worker.
+/// What all records hold: the task if there is one, the time, the thread and its worker.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     pub(crate) task_id: u64,

@@ -1,93 +1,86 @@
-//! The states of tasks and workers: their names, values and colours.
+//! The states an entity can be in: their names, values and colours.
 //!
 //! The colours are IBM's palette for colour-blind readers, in the order that Bryan Cantrill's
 //! statemaps of Tokio use.
 
-/// The state of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum TaskState {
+/// Declares the states of an entity, one row each: value, name and colour.
+macro_rules! states {
+    (
+        $(#[$doc:meta])* $States:ident
+        $($(#[$state_doc:meta])* $State:ident = $value:literal, $name:literal, $colour:literal;)+
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum $States {
+            $($(#[$state_doc])* $State = $value,)+
+        }
+
+        impl $States {
+            /// All states, in the order of their values.
+            pub const ALL: [Self; [$($value),+].len()] = [$(Self::$State),+];
+
+            /// The name, as it stands in statemap data.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$State => $name,)+
+                }
+            }
+
+            /// The value, as it stands in statemap data.
+            pub const fn value(self) -> u8 {
+                self as u8
+            }
+
+            /// The colour, as `#RRGGBB`.
+            pub const fn colour(self) -> &'static str {
+                match self {
+                    $(Self::$State => $colour,)+
+                }
+            }
+        }
+    };
+}
+
+states! {
+    /// The state of a task.
+    TaskState
+
     /// From its spawn until its first poll.
-    Spawned = 0,
+    Spawned = 0, "spawned", "#FFB000";
     /// From the start to the end of a poll.
-    Running = 1,
+    Running = 1, "running", "#DC267F";
     /// From the end of a poll until it is woken (with `schedule_latency`) or polled (without).
-    Waiting = 2,
+    Waiting = 2, "waiting", "#FE6100";
     /// From its termination on: it completed, panicked or was aborted.
-    Completed = 3,
+    Completed = 3, "completed", "#648FFF";
     /// From being woken until its next poll. Only recorded with `schedule_latency`.
-    Ready = 4,
+    Ready = 4, "ready", "#785EF0";
 }
 
-impl TaskState {
-    /// All states, in the order of their values.
-    pub const ALL: [Self; 5] =
-        [Self::Spawned, Self::Running, Self::Waiting, Self::Completed, Self::Ready];
+states! {
+    /// The state of a worker.
+    WorkerState
 
-    /// The state's name in statemap data.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Spawned => "spawned",
-            Self::Running => "running",
-            Self::Waiting => "waiting",
-            Self::Completed => "completed",
-            Self::Ready => "ready",
-        }
-    }
-
-    /// The state's value in statemap data.
-    pub const fn value(self) -> u8 {
-        self as u8
-    }
-
-    /// The colour, as `#RRGGBB`.
-    pub const fn colour(self) -> &'static str {
-        match self {
-            Self::Spawned => "#FFB000",
-            Self::Running => "#DC267F",
-            Self::Waiting => "#FE6100",
-            Self::Completed => "#648FFF",
-            Self::Ready => "#785EF0",
-        }
-    }
-}
-
-/// The state of a worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum WorkerState {
     /// Polling tasks, or looking for a task to poll.
-    Running = 0,
+    Running = 0, "running", "#DC267F";
     /// Parked: idle, or waiting for I/O and timers (Tokio polls its driver while parked).
-    Parked = 1,
+    Parked = 1, "parked", "#FE6100";
     /// Its thread has stopped.
-    Stopped = 2,
+    Stopped = 2, "stopped", "#648FFF";
 }
 
-impl WorkerState {
-    /// All states, in the order of their values.
-    pub const ALL: [Self; 3] = [Self::Running, Self::Parked, Self::Stopped];
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// The state's name in statemap data.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Parked => "parked",
-            Self::Stopped => "stopped",
+    #[test]
+    fn the_values_are_the_places_in_all() {
+        for (place, state) in TaskState::ALL.into_iter().enumerate() {
+            assert_eq!(usize::from(state.value()), place, "{state:?}");
         }
-    }
-
-    /// The state's value in statemap data.
-    pub const fn value(self) -> u8 {
-        self as u8
-    }
-
-    /// The colour, as `#RRGGBB`.
-    pub const fn colour(self) -> &'static str {
-        match self {
-            Self::Running => "#DC267F",
-            Self::Parked => "#FE6100",
-            Self::Stopped => "#648FFF",
+        for (place, state) in WorkerState::ALL.into_iter().enumerate() {
+            assert_eq!(usize::from(state.value()), place, "{state:?}");
         }
     }
 }

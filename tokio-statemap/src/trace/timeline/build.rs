@@ -1,9 +1,9 @@
 //! Events → spans: the events of each thread in their order, the threads one after the other.
 //!
 //! A poll begins and ends on one thread, so that no event of another thread is needed to know it,
-//! and what one thread saw is in order whatever the clocks of the others said. Only then are a
+//! and what one thread saw is in order whatever the clocks of the others show. Only then are a
 //! task's polls on different threads put in order, and those ended that were over when the task was
-//! seen elsewhere.
+//! polled elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -24,11 +24,11 @@ pub(crate) struct Builder {
     threads: BTreeMap<u32, Thread>,
 }
 
-/// What comes out.
+/// The timeline's parts.
 #[derive(Debug)]
 pub(crate) struct Built {
     pub(crate) tasks: Vec<Task>,
-    /// The tasks that were known and of which nothing else was told, by their ids.
+    /// The tasks that were known and have no event, by their ids.
     pub(crate) quiet: Vec<Known>,
     pub(crate) workers: Vec<Worker>,
     pub(crate) blocking_threads: Vec<BlockingThread>,
@@ -55,8 +55,8 @@ struct Thread {
     window: usize,
     /// The polls that it is in, the inner last.
     polls: Vec<(u64, Poll)>,
-    /// Those of tasks that terminated before the left edge: Tokio tells the end of a poll after
-    /// that of its task, which may even have ended elsewhere meanwhile.
+    /// Those of tasks that terminated before the left edge: Tokio calls the hook of a poll's end
+    /// after that of its task's termination, which may even be on another thread.
     dead_polls: Vec<u64>,
     worker: Option<(u32, WorkerState)>,
     claims: Vec<Claim>,
@@ -81,8 +81,8 @@ impl Builder {
         self.tasks.entry(id).or_default().carried = Some(polled);
     }
 
-    /// A thread, as it was at the left edge, when it was `worker`; `polls` are the tasks it was polling, and
-    /// whether they still lived.
+    /// A thread, as it was at the left edge, when it was `worker`; `polls` are the tasks it was polling,
+    /// and whether they still lived.
     pub(crate) fn carry_thread(
         &mut self,
         thread: u32,
@@ -112,7 +112,7 @@ impl Builder {
         }
     }
 
-    /// What is known of a task, if there is such a task, whose spawn is not among the events.
+    /// The origin of a task whose spawn is not among the events.
     pub(crate) fn record_origin(
         &mut self,
         id: u64,
@@ -128,92 +128,53 @@ impl Builder {
     pub(crate) fn event(&mut self, event: &Event) {
         let (number, time_ns) = (event.thread(), event.time_ns());
         let thread = self.threads.entry(number).or_default();
-        while let Some(&(from, _)) = self.windows.get(thread.window + 1) {
-            if from > time_ns {
-                break;
-            }
-            // Recording stopped in between: what it was polling then, it was polling until then.
-            let stopped_ns = self.windows[thread.window].1;
-            for (id, poll) in thread.polls.drain(..) {
-                let poll = poll.cut_right(stopped_ns.max(poll.start_ns()));
-                self.tasks.entry(id).or_default().polls.push(poll);
-            }
-            // Nobody saw what became of its worker.
-            thread.worker = None;
-            thread.claims_before = thread.claims.len();
-            thread.window += 1;
-        }
+        thread.enter_window(time_ns, &self.windows, &mut self.tasks);
         match *event {
             Event::TaskSpawn { task_id, location, .. } => {
                 let parent = thread.polls.last().map(|&(id, _)| id);
-                let draft = self.tasks.entry(task_id).or_default();
-                // A root future's number is used again: its row goes on.
-                draft.spawned_ns = Some(draft.spawned_ns.unwrap_or(time_ns).min(time_ns));
-                if draft.respawned_ns.is_none_or(|last| last <= time_ns) {
-                    draft.respawned_ns = Some(time_ns);
-                    (draft.location, draft.parent) = (location, parent);
-                }
+                self.tasks.entry(task_id).or_default().spawn(time_ns, location, parent);
             }
             Event::TaskPollStart { task_id, worker, ready_ns, .. } => {
-                if let Some(worker) = worker {
-                    thread.claim(time_ns, number, worker, WorkerState::Running);
-                }
+                thread.claim_of(time_ns, number, worker, WorkerState::Running);
                 let poll = Poll::open(time_ns, number, worker).ready(ready_ns);
                 thread.polls.push((task_id, poll));
             }
-            Event::TaskPollEnd { task_id, .. } if thread.dead_polls.contains(&task_id) => {
-                thread.dead_polls.retain(|&id| id != task_id);
-            }
             Event::TaskPollEnd { task_id, worker, .. } => {
-                let open = thread.polls.iter().rposition(|&(id, _)| id == task_id);
-                let poll = open.map(|place| thread.polls.remove(place).1);
-                let poll = poll.unwrap_or_else(|| {
-                    let from = self.windows.get(thread.window).map_or(0, |window| window.0);
-                    let from = from.max(self.begin_ns).min(time_ns);
-                    Poll::open(from, number, worker).cut_left()
-                });
-                self.tasks.entry(task_id).or_default().polls.push(poll.ended(time_ns));
+                let begin_ns = thread.window_begin_ns(&self.windows).max(self.begin_ns);
+                let cut = Poll::open(begin_ns.min(time_ns), number, worker).cut_left();
+                if let Some(poll) = thread.end_poll(task_id, cut) {
+                    self.tasks.entry(task_id).or_default().polls.push(poll.ended(time_ns));
+                }
             }
             Event::TaskTerminate { task_id, .. } => {
-                if thread.polls.is_empty() {
-                    // It may be the run loop of a worker that goes on elsewhere: whatever this
-                    // thread does next as a worker, it is one anew.
-                    thread.worker = None;
-                    thread.run_ended_ns = Some(time_ns);
-                }
+                thread.terminate_task(time_ns);
                 let terminated = &mut self.tasks.entry(task_id).or_default().terminated;
                 *terminated = (*terminated).max(Some((time_ns, number)));
             }
             Event::WorkerStart { worker, .. } => {
                 thread.started_ns = Some(time_ns);
-                if let Some(worker) = worker {
-                    thread.claim(time_ns, number, worker, WorkerState::Running);
-                }
+                thread.claim_of(time_ns, number, worker, WorkerState::Running);
                 return; // it has done nothing yet
             }
             Event::WorkerStop { worker, .. } => {
                 thread.stopped_ns = Some(time_ns);
-                if let Some(worker) = worker {
-                    thread.claim(time_ns, number, worker, WorkerState::Stopped);
-                }
+                thread.claim_of(time_ns, number, worker, WorkerState::Stopped);
             }
             Event::WorkerPark { worker, .. } => {
                 if let Some(worker) = worker {
                     *thread.parks.entry(worker).or_default() += 1;
-                    thread.claim(time_ns, number, worker, WorkerState::Parked);
                 }
+                thread.claim_of(time_ns, number, worker, WorkerState::Parked);
             }
             Event::WorkerUnpark { worker, .. } => {
-                if let Some(worker) = worker {
-                    thread.claim(time_ns, number, worker, WorkerState::Running);
-                }
+                thread.claim_of(time_ns, number, worker, WorkerState::Running);
             }
         }
         thread.is_used = true;
     }
 
-    /// What both were told, as if `later`, which is of other threads, had been told to this one then.
-    pub(crate) fn and(mut self, later: Self) -> Self {
+    /// Adds what is known from other threads.
+    pub(crate) fn merge(mut self, later: Self) -> Self {
         // Both maps have their entries in the same order: to fill a small one in that order is slow.
         self.tasks.reserve(later.tasks.len().saturating_sub(self.tasks.len()));
         for (id, draft) in later.tasks {
@@ -223,8 +184,8 @@ impl Builder {
         self
     }
 
-    /// All that was told, in order. `known` are tasks from before the left edge, by their ids, that
-    /// weren't told of yet, and `locate` says where one was spawned.
+    /// The timeline's parts, in order. `known` are the tasks from before the left edge, by their
+    /// ids; `locate` finds where one was spawned.
     pub(crate) fn finish(
         mut self,
         mut known: Vec<Known>,
@@ -276,6 +237,58 @@ impl Builder {
 }
 
 impl Thread {
+    /// Goes on to the window of `time_ns`.
+    fn enter_window(&mut self, time_ns: u64, windows: &[(u64, u64)], tasks: &mut IdMap<Draft>) {
+        while let Some(&(from, _)) = windows.get(self.window + 1) {
+            if from > time_ns {
+                break;
+            }
+            // Recording stopped in between: a poll that was open then is known up to then.
+            let stopped_ns = windows[self.window].1;
+            for (id, poll) in self.polls.drain(..) {
+                let poll = poll.cut_right(stopped_ns.max(poll.start_ns()));
+                tasks.entry(id).or_default().polls.push(poll);
+            }
+            // In the gap it may have lost its worker.
+            self.worker = None;
+            self.claims_before = self.claims.len();
+            self.window += 1;
+        }
+    }
+
+    /// When its window begins.
+    fn window_begin_ns(&self, windows: &[(u64, u64)]) -> u64 {
+        windows.get(self.window).map_or(0, |window| window.0)
+    }
+
+    /// The poll that ends, which is `cut` if its start wasn't recorded; `None` of a task that had
+    /// terminated before.
+    fn end_poll(&mut self, task_id: u64, cut: Poll) -> Option<Poll> {
+        if self.dead_polls.contains(&task_id) {
+            self.dead_polls.retain(|&id| id != task_id);
+            return None;
+        }
+        let open = self.polls.iter().rposition(|&(id, _)| id == task_id);
+        Some(open.map_or(cut, |place| self.polls.remove(place).1))
+    }
+
+    /// A task terminated here.
+    fn terminate_task(&mut self, time_ns: u64) {
+        if self.polls.is_empty() {
+            // It may be the run loop of a worker that goes on elsewhere: what this thread does next
+            // as a worker is another claim.
+            self.worker = None;
+            self.run_ended_ns = Some(time_ns);
+        }
+    }
+
+    /// The same as [`claim`](Self::claim), if it is a worker.
+    fn claim_of(&mut self, time_ns: u64, thread: u32, worker: Option<u32>, state: WorkerState) {
+        if let Some(worker) = worker {
+            self.claim(time_ns, thread, worker, state);
+        }
+    }
+
     /// Notes that it is `worker`, in `state` from `time_ns` on.
     fn claim(&mut self, time_ns: u64, thread: u32, worker: u32, state: WorkerState) {
         if self.worker == Some((worker, state)) {
@@ -302,6 +315,16 @@ impl Thread {
 }
 
 impl Draft {
+    /// It was spawned.
+    fn spawn(&mut self, time_ns: u64, location: Option<SpawnLocation>, parent: Option<u64>) {
+        // A root future's number is used again: its row goes on.
+        self.spawned_ns = Some(self.spawned_ns.unwrap_or(time_ns).min(time_ns));
+        if self.respawned_ns.is_none_or(|last| last <= time_ns) {
+            self.respawned_ns = Some(time_ns);
+            (self.location, self.parent) = (location, parent);
+        }
+    }
+
     /// Adds what is known of the same task from other threads.
     fn add(&mut self, mut later: Self) {
         if later.respawned_ns.is_some() && later.respawned_ns >= self.respawned_ns {
@@ -381,9 +404,9 @@ const CLOCKS_DIFFER_NS: u64 = 1_000;
 
 /// Puts polls from different threads in order, and ends those that were over when the next one began.
 ///
-/// A task can be polled elsewhere before the hook is called that tells the end of its poll, if it is
-/// woken by then and the system takes the processor from that thread in between. That poll was over
-/// when the task was queued, which is when it was ready for the next one.
+/// A task can be polled elsewhere before the hook of its poll's end is called, if it is woken by then
+/// and the thread is off-CPU in between. That poll was over when the task was queued, which is when
+/// it became ready for the next one.
 ///
 /// One that still runs is the last, even if the clock of its thread is behind by as much as clocks
 /// differ.

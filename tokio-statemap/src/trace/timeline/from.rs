@@ -143,7 +143,7 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
     let parts = parts.iter().copied().chain([&[][..]]);
     let jobs = builders.into_iter().zip(parts).map(|(builder, part)| move || read(builder, part));
     let builders = run_parallel(jobs.collect()).into_iter();
-    (builders.reduce(Builder::and).unwrap_or_else(new), known)
+    (builders.reduce(Builder::merge).unwrap_or_else(new), known)
 }
 
 /// The number of threads to read `events` events. A few take some ms, and the program may need its
@@ -266,7 +266,7 @@ mod tests {
             of(&[poll(9), spawn(10, 1), Event::TaskTerminate { task_id, time_ns: 20, thread: 1 }])
         };
         let last = || of(&[spawn(30, 2)]);
-        for both in [first().and(last()), last().and(first())] {
+        for both in [first().merge(last()), last().merge(first())] {
             let root = both.finish(Vec::new(), |_| None).tasks.remove(0);
             assert_eq!((root.spawned_ns, root.terminated_ns), (Some(10), None));
             assert_eq!(root.parent, None, "that of the one before");

@@ -1,4 +1,5 @@
 import { groupBins, groupBinsWindow } from "./bins.js";
+import { isEndRole } from "./palette.js";
 
 // Folded groups and the minimap: how a group's lanes share their time among the states, drawn as a
 // stacked area. What takes long is computed between frames; until then a coarse picture stands in.
@@ -100,14 +101,17 @@ export class Stacks {
   }
 }
 
-/** In which order states are stacked, from the bottom: what matters stands on the base line. */
+/**
+ * In which order states are stacked, from the bottom: what matters stands on the base line. A state that isn't named
+ * here is stacked as `other`.
+ */
 const STACK_ORDER = ["running", "blocking", "awake", "ready", "spawned", "other", "waiting", "parked"];
 
 /** The states of a section in the order in which they are stacked; those that are blank are left out. */
 export const stackOrder = (section) =>
   section.states
-    .map((state, index) => ({ index, rank: STACK_ORDER.indexOf(state.role) }))
-    .filter(({ rank }) => rank >= 0)
+    .map(({ role }, index) => ({ index, role, rank: STACK_ORDER.indexOf(STACK_ORDER.includes(role) ? role : "other") }))
+    .filter(({ role }) => !isEndRole(role))
     .sort((a, b) => a.rank - b.rank || a.index - b.index)
     .map(({ index }) => index);
 
