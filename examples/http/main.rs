@@ -41,7 +41,8 @@ async fn main() -> io::Result<()> {
     println!("listening on http://{address}");
     let server = tokio::spawn(async move { axum::serve(listener, app).await });
 
-    // The clients have a thread and a runtime of their own, so that only the server is recorded.
+    // The clients have a thread and a runtime of their own: what is recorded, and what the report
+    // shows, is the server alone.
     let clients =
         tokio::task::spawn_blocking(move || load::run(address, 32, Duration::from_secs(2)));
     println!("{}", clients.await??);

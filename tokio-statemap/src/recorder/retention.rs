@@ -33,7 +33,7 @@ impl Recorder {
         let Some(mut taken) = eviction else { return };
         let Some(mut live_tasks) = try_lock(&self.live_tasks) else { return };
         let Some(windows) = try_lock(&self.windows) else { return };
-        let Some(until_ticks) = lock(&self.store).surplus(max_events) else { return };
+        let Some(until_ticks) = lock(&self.store).evictable_until(max_events) else { return };
         // Threads that seldom emit have older records in a chunk that isn't full. These are taken
         // first, as a buffer may be handed over to the store in between, as a block that is as old.
         let mut events = 0;

@@ -141,7 +141,7 @@ impl Store {
 
     /// The time until which blocks can be evicted, so that the blocks that are wholly newer still
     /// hold `max_events`. `None` if no block can be evicted.
-    pub(crate) fn surplus(&mut self, max_events: u64) -> Option<u64> {
+    pub(crate) fn evictable_until(&mut self, max_events: u64) -> Option<u64> {
         let oldest = self.blocks.get(0)?;
         if self.events.saturating_sub(oldest.events) < max_events {
             return None;
@@ -297,8 +297,8 @@ mod tests {
         keep(&mut store, 1, 0, &run(0..4));
         keep(&mut store, 2, 0, &[run(1..2), run(90..91)].concat());
         keep(&mut store, 1, 1, &run(4..8));
-        assert_eq!(store.surplus(4), Some(3));
-        assert_eq!(store.surplus(5), None);
+        assert_eq!(store.evictable_until(4), Some(3));
+        assert_eq!(store.evictable_until(5), None);
         let mut dropped = Vec::new();
         store.take_until(3, &mut dropped);
         assert_eq!(dropped.len(), 2, "of the slow one's what is as old");
@@ -311,11 +311,11 @@ mod tests {
         // No block is newer than the slow thread's.
         keep(&mut store, 1, 0, &[run(0..1), run(80..81)].concat());
         (0..20).for_each(|i| keep(&mut store, 2, i, &run(u64::from(i) * 4..u64::from(i) * 4 + 4)));
-        assert_eq!(store.surplus(8), Some(71));
+        assert_eq!(store.evictable_until(8), Some(71));
         store.drain_until(u64::MAX, &mut Vec::new());
         assert_eq!(store.events(), 0);
         (25..28).for_each(|i| keep(&mut store, 2, i, &run(u64::from(i) * 4..u64::from(i) * 4 + 4)));
-        assert_eq!(store.surplus(8), Some(103));
+        assert_eq!(store.evictable_until(8), Some(103));
     }
 
     #[test]
@@ -328,19 +328,19 @@ mod tests {
             keep(&mut store, 2 + i, 0, &ends);
         }
         assert!(store.exceeds_by(8, 4), "nothing was evicted yet");
-        assert_eq!(store.surplus(8), None);
+        assert_eq!(store.evictable_until(8), None);
         assert!(!store.exceeds_by(8, 4));
         (26..28).for_each(|i| run(&mut store, i));
         assert!(!store.exceeds_by(8, 4));
         (28..30).for_each(|i| run(&mut store, i));
         assert!(store.exceeds_by(8, 4));
-        assert_eq!(store.surplus(8), Some(111));
+        assert_eq!(store.evictable_until(8), Some(111));
         // From then on the remaining events count.
         store.take_until(111, &mut Vec::new());
         assert_eq!(store.events(), 8);
         (30..32).for_each(|i| run(&mut store, i));
         assert!(store.exceeds_by(8, 3) && !store.exceeds_by(8, 4));
-        assert_eq!(store.surplus(8), Some(119));
+        assert_eq!(store.evictable_until(8), Some(119));
     }
 
     #[test]
