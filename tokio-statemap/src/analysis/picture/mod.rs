@@ -19,7 +19,7 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::render::report::{Report, Verdict};
+use crate::analysis::{Report, Verdict};
 use crate::statemap::Labels;
 use crate::trace::timeline::Timeline;
 

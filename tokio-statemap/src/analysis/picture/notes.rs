@@ -1,7 +1,8 @@
 //! What a picture lacks, said in it.
 
+use crate::analysis::Report;
 use crate::recorder::lost::Lost;
-use crate::render::report::{Report, moment};
+use crate::util::quantity::moment;
 
 /// What the picture lacks: a short sentence each.
 pub(super) fn of(report: &Report) -> Vec<String> {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use super::threads::within;
 use super::{Group, Kind, Section, Source, State, Transition, pack};
-use crate::render::report::{Place, Report};
+use crate::analysis::{Place, Report};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Task, TaskKey, Timeline};
 

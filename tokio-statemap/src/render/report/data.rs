@@ -4,10 +4,10 @@ mod scan;
 mod text;
 mod verdict;
 
-use super::format::{human, moment};
 use crate::statemap::read::Statemap;
 use crate::statemap::{Ours, is_root};
 use crate::trace::state::TaskState;
+use crate::util::quantity::{human, moment};
 
 /// From when on a poll is called long: data doesn't say what was set.
 const LONG_POLL_NS: u64 = 1_000_000;
@@ -202,4 +202,18 @@ impl Statemap {
         let (begin_ns, length_ns) = self.window?;
         Some(format!("A part of the data: {}, from {} on.", human(length_ns), moment(begin_ns)))
     }
+}
+
+/// The order of places in the source, as [`Place`] has it, by their names: that of a place that isn't
+/// known is the first.
+pub(crate) fn source_order(name: &str) -> (Option<(&str, u64, u64)>, bool) {
+    let (path, is_root) = match name.strip_suffix(" (main)") {
+        Some(path) => (path, true),
+        None => (name, name == "main"),
+    };
+    let mut parts = path.rsplitn(3, ':');
+    let mut number = || parts.next()?.parse().ok();
+    let (column, line) = (number(), number());
+    let location = parts.next().zip(line).zip(column);
+    (location.map(|((file, line), column)| (file, line, column)), is_root)
 }

@@ -1,8 +1,9 @@
 //! What a picture of data lacks, said in it.
 
-use crate::render::report::{DataReport, moment};
+use crate::render::report::DataReport;
 use crate::statemap::read::Statemap;
 use crate::statemap::{Alignment, Ours};
+use crate::util::quantity::moment;
 
 /// What the picture lacks: a short sentence each.
 pub(super) fn of(

@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use super::{DataReport, GroupTime, LONG_POLL_NS, Span, StateTime};
-use crate::render::report::LONGEST_POLLS;
 use crate::statemap::read::{Entity, Statemap};
 use crate::statemap::{Datum, Ours, is_root};
 use crate::trace::state::{TaskState, WorkerState};
 use crate::util::clean::clean;
+
+const LONGEST_POLLS: usize = 10;
 
 /// What tells groups apart: a spawn location, a worker, or a state and its tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,12 +3,10 @@
 use std::fmt;
 
 use super::{DataReport, GroupTime};
-use crate::render::report::format::{
-    COLUMNS, count, human, human_sum, keep_right, moment, pad_left, pad_right, percent, share,
-    width, wrap,
-};
+use crate::render::report::layout::{COLUMNS, keep_right, pad_left, pad_right, width, wrap};
 use crate::statemap::Ours;
 use crate::util::clean::clean;
+use crate::util::quantity::{count, human, human_sum, moment, percent, share};
 
 /// How many groups are listed.
 const GROUPS: usize = 10;

@@ -3,15 +3,15 @@
 use std::cmp::Reverse;
 
 use super::scan::{is_cut, is_open};
+use super::source_order;
 use super::text::since_start;
 use super::{DataReport, GroupTime, LONG_POLL_NS};
 use crate::render::report::Verdict;
-use crate::render::report::format::{count, human, human_setting, human_sum, percent, share};
-use crate::render::report::source_order;
 use crate::statemap::read::Statemap;
 use crate::statemap::{Ours, is_root};
 use crate::trace::state::TaskState;
 use crate::util::clean::clean;
+use crate::util::quantity::{count, human, human_setting, human_sum, percent, share};
 
 /// The verdict, and the label of the location that it names.
 pub(super) fn of(file: &Statemap, report: &DataReport) -> (Option<String>, Option<String>) {

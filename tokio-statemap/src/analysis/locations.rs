@@ -3,9 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::LONGEST_POLLS;
+use super::long_polls::{self, LONGEST_POLLS, PollAt};
 use super::place::Place;
-use super::polls::{self, PollAt};
 use crate::trace::timeline::Timeline;
 
 /// What the tasks of one spawn location did.
@@ -151,7 +150,7 @@ impl<'a> Scan<'a> {
         for &index in &group.seen {
             let task = &self.timeline.tasks.seen()[index];
             for (i, poll) in task.polls.iter().enumerate() {
-                let length = polls::length_ns(self.timeline, poll);
+                let length = long_polls::length_ns(self.timeline, poll);
                 let ranked = (Reverse(length), poll.start_ns(), (index, i));
                 self.lengths.push(length);
                 self.consider(ranked);
@@ -173,14 +172,15 @@ impl<'a> Scan<'a> {
                     *longest = ranked.min(*longest);
                 }
                 if self.timeline.schedule_latency {
-                    let ready = polls::ready_since(task, i)
+                    let ready = long_polls::ready_since(task, i)
                         .map(|since| poll.start_ns().saturating_sub(since));
                     row.longest_ready_ns = row.longest_ready_ns.max(ready);
                 }
             }
             if self.timeline.schedule_latency && task.polls.is_empty() {
                 let until = task.terminated_ns.unwrap_or(self.timeline.end_ns);
-                let ready = polls::ready_since(task, 0).map(|since| until.saturating_sub(since));
+                let ready =
+                    long_polls::ready_since(task, 0).map(|since| until.saturating_sub(since));
                 row.longest_ready_ns = row.longest_ready_ns.max(ready);
             }
         }

@@ -28,6 +28,9 @@ pub struct LongPoll {
     pub is_cut: bool,
 }
 
+/// How many of the longest polls a report lists.
+pub(crate) const LONGEST_POLLS: usize = 10;
+
 /// Which poll: the index of its task among those that were seen, and its own there.
 pub(super) type PollAt = (usize, usize);
 
