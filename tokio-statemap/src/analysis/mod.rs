@@ -1,5 +1,7 @@
 //! What a timeline or a file's data means, worked out once for every output.
 
+#[cfg(feature = "read")]
+pub(crate) mod foreign;
 mod locations;
 mod long_polls;
 #[cfg_attr(not(feature = "html"), allow(dead_code, reason = "some of it only the page shows"))]

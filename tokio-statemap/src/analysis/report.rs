@@ -8,7 +8,7 @@ use super::verdict::{self, Verdict};
 use super::workers::{self, WorkerShare};
 use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
-use crate::trace::timeline::{TaskKey, Timeline};
+use crate::trace::timeline::{Lacking, TaskKey, Timeline};
 
 /// What a [`Timeline`] says about who held the runtime, and for how long.
 ///
@@ -74,6 +74,8 @@ pub struct Report {
     pub locations: Vec<LocationRow>,
     /// The ten longest polls, the longest first.
     pub longest_polls: Vec<LongPoll>,
+    /// What the timeline lacks, if it was read from files.
+    pub(crate) lacking: Lacking,
 }
 
 impl Timeline {
@@ -83,8 +85,8 @@ impl Timeline {
     pub fn report(&self) -> Report {
         let workers = workers::shares(self);
         let found = locations::rank(self);
-        let longest_polls =
-            found.longest.iter().map(|at| long_polls::describe(self, *at)).collect();
+        let describe = |at| long_polls::describe(self, found.unpolled, at);
+        let longest_polls = found.longest.iter().map(|at| describe(*at)).collect();
         let mut report = Report {
             verdict: Verdict::NothingRecorded,
             runtime: self.runtime.clone(),
@@ -108,6 +110,7 @@ impl Timeline {
             workers,
             locations: found.rows,
             longest_polls,
+            lacking: self.lacking,
         };
         for task in self.tasks.one_by_one() {
             if matches!(task.key, TaskKey::Spawned(_)) {
@@ -115,8 +118,8 @@ impl Timeline {
                 report.live_tasks += u64::from(task.terminated_ns.is_none());
             }
         }
-        let worst = found.worst.map(|(row, at)| (row, long_polls::describe(self, at)));
-        let off_worker = found.off_worker.map(|at| long_polls::describe(self, at));
+        let worst = found.worst.map(|(row, at)| (row, describe(at)));
+        let off_worker = found.off_worker.map(describe);
         report.verdict = verdict::decide(&report, worst, off_worker);
         report
     }

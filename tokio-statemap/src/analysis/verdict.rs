@@ -72,6 +72,11 @@ pub enum Verdict {
         /// Whether Tokio could tell about tasks, that is, whether it was asked not to.
         task_hooks: bool,
     },
+    /// Tasks were recorded, but the file of them was not read.
+    TasksNotRead {
+        /// The share of the workers' time that they were running, from 0 to 1.
+        busy_share: Option<f64>,
+    },
     /// Nothing was recorded at all.
     NothingRecorded,
 }
@@ -97,6 +102,9 @@ pub(super) fn decide(
     }
     if !report.task_hooks || !report.trace_target.tracks_tasks() {
         return Verdict::TasksUnknown { busy_share, task_hooks: report.task_hooks };
+    }
+    if report.lacking.tasks {
+        return Verdict::TasksNotRead { busy_share };
     }
     let time = workers::time_ns(&report.workers);
     let busiest = report.locations.first();

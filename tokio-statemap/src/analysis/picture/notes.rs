@@ -6,7 +6,7 @@ use crate::util::quantity::moment;
 
 /// What the picture lacks: a short sentence each.
 pub(super) fn of(report: &Report) -> Vec<String> {
-    let mut notes: Vec<String> = report.unknown().into_iter().map(str::to_owned).collect();
+    let mut notes: Vec<String> = report.unknown();
     let lost = Lost { dropped_events: 0, ..report.lost };
     if lost.total() > 0 {
         notes.push(format!("{lost}."));

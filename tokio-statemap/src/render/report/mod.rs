@@ -4,7 +4,7 @@
 //! is the text: at most about 40 lines of 80 columns that open with a [`Verdict`].
 
 #[cfg(feature = "read")]
-mod data;
+mod foreign;
 mod layout;
 mod text;
 mod verdict;
@@ -12,12 +12,10 @@ mod verdict;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "read")]
+pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};
 pub use crate::analysis::{LocationRow, LongPoll, Place, Report, Verdict, WorkerShare};
 use crate::util::clean::clean;
-#[cfg(feature = "read")]
-pub(crate) use data::source_order;
-#[cfg(feature = "read")]
-pub use data::{DataReport, GroupTime, Span, StateTime};
 
 /// A place in at most `width` columns: what is too long loses its left.
 fn fit_place(place: Place, width: usize) -> String {

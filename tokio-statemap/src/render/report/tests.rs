@@ -7,7 +7,7 @@ use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::{TaskState, WorkerState};
-use crate::trace::timeline::{Handover, Poll, Task, TaskKey, Timeline, Worker};
+use crate::trace::timeline::{Handover, Lacking, Poll, Task, TaskKey, Timeline, Worker};
 use crate::util::quantity::{human, human_setting, percent};
 
 const MS: u64 = 1_000_000;
@@ -40,6 +40,7 @@ fn timeline(running_ms: u64) -> Timeline {
         task_hooks: true,
         schedule_latency: true,
         long_poll: Duration::from_millis(1),
+        lacking: Lacking::default(),
     }
 }
 
@@ -54,6 +55,7 @@ fn task(id: u64, location: Option<SpawnLocation>, polls: Vec<Poll>) -> Task {
         first_state: TaskState::Spawned,
         terminated_ns: polls.last().and_then(Poll::end_ns),
         polls,
+        ready_ns: None,
     }
 }
 

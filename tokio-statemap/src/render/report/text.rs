@@ -27,7 +27,7 @@ impl Report {
         let mut before = wrap(&self.verdict.to_string());
         before.push(String::new());
         before.extend(wrap(&self.summary()));
-        before.extend(self.unknown().into_iter().map(str::to_owned));
+        before.extend(self.unknown());
         let workers = self.workers_lines();
         if !workers.is_empty() {
             before.push(String::new());

@@ -53,16 +53,21 @@ impl fmt::Display for Verdict {
                 } else {
                     "Tokio's task hooks need --cfg tokio_unstable"
                 };
-                write!(f, "Which task held the runtime isn't known: {why}.")?;
-                match busy_share {
-                    Some(busy) => {
-                        write!(f, " The workers were busy {} of the time.", percent(busy))
-                    }
-                    None => Ok(()),
-                }
+                unknown(f, why, busy_share)
+            }
+            Self::TasksNotRead { busy_share } => {
+                unknown(f, "the tasks' file is not here", busy_share)
             }
             Self::NothingRecorded => f.write_str("Nothing was recorded."),
         }
+    }
+}
+
+fn unknown(f: &mut fmt::Formatter<'_>, why: &str, busy_share: Option<f64>) -> fmt::Result {
+    write!(f, "Which task held the runtime isn't known: {why}.")?;
+    match busy_share {
+        Some(busy) => write!(f, " The workers were busy {} of the time.", percent(busy)),
+        None => Ok(()),
     }
 }
 

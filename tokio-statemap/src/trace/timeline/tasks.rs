@@ -14,7 +14,7 @@ use crate::trace::timeline::{Task, TaskKey};
 /// The tasks of a [`Timeline`](crate::Timeline): the root futures (`main` first), then Tokio's by
 /// rising id.
 ///
-/// It is a vector of [`Task`]s (128 bytes each) to whoever looks at it as one. As long as nobody does,
+/// It is a vector of [`Task`]s (136 bytes each) to whoever looks at it as one. As long as nobody does,
 /// a task that lived all the time and of which nothing was recorded takes 24 bytes here: a server may
 /// have a million such. [`one_by_one`](Self::one_by_one) goes through them all and leaves it at that, as
 /// do the report, the data and the pictures.
@@ -97,6 +97,7 @@ impl Quiet {
             first_state: if known.polled { TaskState::Waiting } else { TaskState::Spawned },
             terminated_ns: None,
             polls: Vec::new(),
+            ready_ns: None,
         }
     }
 
