@@ -4,13 +4,11 @@ use super::align::Alignment;
 use super::format::Datum;
 use super::format::Ours;
 use super::read::Statemap;
-use super::read::run::{Facts, Run};
+use super::read::run::{Facts, Number, Run};
 use crate::trace::state::{TaskState, WorkerState};
 use crate::trace::timeline::Handover;
 
 const RUNNING: u32 = TaskState::Running as u32;
-/// Of a mark: the poll began before.
-const CUT_LEFT: u16 = 1;
 
 impl Statemap {
     /// Leaves only what lies in a window: from `begin_ns`, for `duration_ns` (`None`: to the end),
@@ -70,7 +68,7 @@ impl Statemap {
             if let (Some(run), Some(first), true) = (&run, data.first_mut(), is_tasks) {
                 if first.state == RUNNING && first.time_ns < begin_ns {
                     handed_over.extend(run.handed_over_before(first, begin_ns));
-                    first.mark = first.mark.with_cuts(CUT_LEFT);
+                    first.mark = first.mark.cut_left();
                 }
             }
             for datum in data.iter_mut() {
@@ -98,10 +96,10 @@ impl Statemap {
 impl Facts {
     /// The edges of a window, in the time of the run.
     fn window(&self, begin_ns: u64, duration_ns: Option<u64>) -> (u64, u64) {
-        let begin_ns = self.begin_ns.saturating_add(begin_ns).min(self.end_ns);
+        let begin_ns = self.begin_ns.0.saturating_add(begin_ns).min(self.end_ns.0);
         let end_ns =
             duration_ns.map_or(u64::MAX, |duration_ns| begin_ns.saturating_add(duration_ns));
-        (begin_ns, end_ns.min(self.end_ns))
+        (begin_ns, end_ns.min(self.end_ns.0))
     }
 }
 
@@ -109,7 +107,7 @@ impl Run {
     /// The thread and worker of a handover in a poll, if that is before `begin_ns` of the data.
     fn handed_over_before(&self, poll: &Datum, begin_ns: u64) -> Option<(u32, u32)> {
         let &(thread, _) = self.ran_on.get(poll.mark.ran_on())?;
-        let at = |ns: u64| (thread, self.facts.begin_ns.saturating_add(ns));
+        let at = |ns: u64| (thread, self.facts.begin_ns.0.saturating_add(ns));
         let next = self.handovers.partition_point(|h| (h.thread, h.time_ns) < at(poll.time_ns));
         let handover = self.handovers.get(next)?;
         let is_before = (handover.thread, handover.time_ns) < at(begin_ns);
@@ -119,7 +117,7 @@ impl Run {
     /// Leaves only what lies between these edges. `handed_over` are the threads whose polls lie across
     /// the left one, and gave their workers away before.
     fn cut(&mut self, (begin_ns, end_ns): (u64, u64), handed_over: Vec<(u32, u32)>) {
-        (self.facts.begin_ns, self.facts.end_ns) = (begin_ns, end_ns);
+        (self.facts.begin_ns, self.facts.end_ns) = (Number(begin_ns), Number(end_ns));
         for gap in &mut self.gaps {
             *gap = (gap.0.clamp(begin_ns, end_ns), gap.1.clamp(begin_ns, end_ns));
         }

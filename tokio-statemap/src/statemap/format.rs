@@ -53,37 +53,31 @@ pub(crate) struct Mark(u32);
 
 #[cfg(feature = "read")]
 impl Mark {
-    /// Behind the 8 bits of `apart_ns`.
-    const CUTS: u32 = 8;
-    const RAN_ON: u32 = 10;
-    /// How many threads and workers there may be that polls ran on.
-    pub(crate) const MOST_RAN_ON: u64 = 1 << (32 - Self::RAN_ON);
+    /// How many threads and workers there may be that polls ran on: 22 bits have room for them.
+    pub(crate) const MOST_RAN_ON: usize = 1 << 22;
 
-    /// How long before it the one before was really, in ns, where that is written as 1 ns.
-    pub(crate) fn with_apart(self, apart_ns: u64) -> Self {
-        Self(self.0 | apart_ns as u32 & 0xff)
+    /// How long before it the one before was really, where that is written as 1 ns. Of a poll, where it
+    /// was cut (on the left 1, on the right 2, in sum), and an index of the thread and worker that it ran
+    /// on.
+    pub(crate) fn new(apart_ns: u8, cuts: u8, ran_on: u32) -> Self {
+        Self(ran_on << 10 | u32::from(cuts & 3) << 8 | u32::from(apart_ns))
     }
 
     pub(crate) fn apart_ns(self) -> u64 {
         u64::from(self.0 & 0xff)
     }
 
-    /// Of a poll, where it was cut: on the left 1, on the right 2, in sum.
-    pub(crate) fn with_cuts(self, cuts: u16) -> Self {
-        Self(self.0 | u32::from(cuts & 3) << Self::CUTS)
-    }
-
     pub(crate) fn cuts(self) -> u16 {
-        (self.0 >> Self::CUTS & 3) as u16
-    }
-
-    /// Of a poll, which thread and worker it ran on, below [`MOST_RAN_ON`](Self::MOST_RAN_ON).
-    pub(crate) fn with_ran_on(self, index: u64) -> Self {
-        Self(self.0 | (index as u32) << Self::RAN_ON)
+        (self.0 >> 8 & 3) as u16
     }
 
     pub(crate) fn ran_on(self) -> usize {
-        (self.0 >> Self::RAN_ON) as usize
+        (self.0 >> 10) as usize
+    }
+
+    /// The same, cut on the left.
+    pub(crate) fn cut_left(self) -> Self {
+        Self(self.0 | 1 << 8)
     }
 }
 

@@ -9,14 +9,14 @@
 //! | --- | --- |
 //! | `gaps` | `[from, to]` of a stretch in which recording was stopped |
 //! | `handovers` | `[thread, time, worker]`: `block_in_place` gave the worker away |
-//! | `blockingThreads` | `[thread, started]`, or `[thread, started, stopped]` |
+//! | `blockingThreads` | `[thread, started, stopped]`, the last `null` if that wasn't seen |
 //! | `parks` | how often a worker parked: of each worker in the order of the rows |
 //! | `data` | not a list: how many data before this part, and behind the last one, it tells of |
-//! | `apart` | which of these data, from 0, and how long after the one before it was, in ns: see below |
-//! | `ranOn` | `[thread, worker]`, or `[thread]` of a thread that is no worker |
-//! | `polls` | an index into `ranOn`, and how many data that are `running` in a row it is for |
-//! | `cut` | which of these polls, from 0, and where it is cut: on the left 1, on the right 2, in sum |
-//! | `parents` | a task's id, `main` … or `null`, and for how many tasks in a row it is the parent |
+//! | `apart` | `[datum, ns]`: which of these data, from 0, and how long after the one before: see below |
+//! | `ranOn` | `[thread, worker]`, the last `null` of a thread that is no worker |
+//! | `polls` | by twos: an index into `ranOn`, and how many `running` data in a row it is for |
+//! | `cut` | `[poll, where]`: which of these polls, from 0; on the left 1, on the right 2, in sum |
+//! | `parents` | `[parent, tasks]`: an id, `main` … or `null`, and of how many tasks in a row |
 //!
 //! Times are those of the run. A number over 2^53 is a string of digits.
 //!

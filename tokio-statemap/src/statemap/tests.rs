@@ -94,7 +94,7 @@ fn the_tasks_of_a_small_timeline() {
 {"time":"40","entity":"task-7","state":4,"tag":"src/main.rs:3:9"}
 {"time":"50","entity":"task-7","state":1,"tag":"src/main.rs:3:9"}
 {"time":"900","entity":"task-7","state":3}
-{"tag":"tokio-statemap 1","state":0,"data":9,"ranOn":[[0,0]],"polls":[0,3],"parents":[null,2]}
+{"tag":"tokio-statemap 1","state":0,"data":9,"ranOn":[[0,0]],"polls":[0,3],"parents":[[null,2]]}
 {"time":"1000","entity":"main","state":2}
 "##
     );

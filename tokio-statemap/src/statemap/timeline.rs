@@ -1,15 +1,15 @@
 //! The timeline that a run's data was written from.
 
-use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use super::format::{Datum, Ours};
+use super::format::{Datum, Ours, TagDefinition};
 use super::intern::intern;
 use super::labels::Labels;
 use super::read::field::shorten;
 use super::read::run::{Run, task_key};
 use super::read::{Entity, Statemap};
+use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::{TaskState, WorkerState};
 use crate::trace::timeline::{Lacking, Poll, Task, Timeline, Worker};
@@ -126,255 +126,180 @@ impl Statemap {
 
 /// The timeline of one or both files of a run.
 fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
-    let first = files.first().ok_or("there is no file")?;
-    let run = first.run.as_ref().ok_or("it isn't said what the run was")?;
-    let facts = &run.facts;
+    let unknown = "it isn't said what the run was";
+    let first = files.first().ok_or(unknown)?;
+    let Run { facts, gaps, .. } = &**first.run.as_ref().ok_or(unknown)?;
     let [seconds, ns] = first.metadata.start;
-    let begin = Duration::from_nanos(facts.begin_ns);
     let start = u32::try_from(ns).ok().filter(|&ns| ns < 1_000_000_000);
     let start = start.map(|ns| Duration::new(seconds, ns));
-    let utc_at_zero = start.and_then(|start| start.checked_sub(begin));
+    let zero = start.and_then(|start| start.checked_sub(Duration::from_nanos(facts.begin_ns.0)));
     let mut timeline = Timeline {
         runtime: facts.runtime.clone(),
-        utc_at_zero: utc_at_zero.ok_or("`start` is before time zero")?,
-        begin_ns: facts.begin_ns,
-        end_ns: facts.end_ns,
-        gaps: run.gaps.clone(),
+        utc_at_zero: zero.ok_or("`start` is no time, or before time zero")?,
+        begin_ns: facts.begin_ns.0,
+        end_ns: facts.end_ns.0,
+        gaps: gaps.clone(),
         tasks: Vec::new().into(),
         workers: Vec::new(),
         blocking_threads: Vec::new(),
         handovers: Vec::new(),
-        events: facts.events,
-        lost: facts.lost,
+        events: facts.events.0,
+        lost: Lost {
+            refused_events: facts.refused_events.0,
+            dropped_events: facts.dropped_events.0,
+            reentrant_events: facts.reentrant_events.0,
+        },
         trace_target: facts.trace_target,
         task_hooks: facts.task_hooks,
         schedule_latency: facts.schedule_latency,
-        long_poll: Duration::from_nanos(facts.long_poll_ns),
+        long_poll: Duration::from_nanos(facts.long_poll_ns.0),
         lacking: Lacking { tasks: true, workers: true, time: first.is_part },
     };
     for file in files {
-        let run = file.run.as_ref().ok_or("it isn't said what the run was")?;
+        let run = file.run.as_ref().ok_or(unknown)?;
         if !file.events.is_empty() || file.entities.iter().any(|e| e.description.is_some()) {
             return Err("there are events or descriptions".to_owned());
         }
-        match file.metadata.ours() {
-            Some(Ours::Tasks { .. }) => {
-                timeline.tasks = tasks(file, run)?.into();
-                timeline.handovers.clone_from(&run.handovers);
-                timeline.lacking.tasks = false;
-            }
-            Some(Ours::Workers) => {
-                timeline.workers = workers(file, run)?;
-                timeline.blocking_threads.clone_from(&run.blocking_threads);
-                timeline.lacking.workers = false;
-            }
-            None => return Err("it is neither of tasks nor of workers".to_owned()),
+        if file.metadata.ours() == Some(Ours::Workers) {
+            timeline.workers = workers(file, run)?;
+            timeline.blocking_threads.clone_from(&run.blocking_threads);
+            timeline.lacking.workers = false;
+        } else {
+            timeline.tasks = tasks(file, run)?.into();
+            timeline.handovers.clone_from(&run.handovers);
+            timeline.lacking.tasks = false;
         }
     }
     Ok(timeline)
 }
 
-/// The entities that have data, with what is in their names behind that of the runtime.
-fn rows<'a>(
-    file: &'a Statemap,
-    run: &'a Run,
-) -> impl Iterator<Item = Result<(usize, &'a Entity, &'a str), String>> {
-    let entities = file.entities.iter().enumerate().filter(|(_, entity)| !entity.data.is_empty());
-    entities.map(|(index, entity)| {
-        let name = match &run.facts.runtime {
-            None => Some(&*entity.name),
-            Some(runtime) => {
-                entity.name.strip_prefix(&**runtime).and_then(|name| name.strip_prefix('/'))
-            }
-        };
-        Ok((index, entity, name.ok_or_else(|| unknown_name(entity))?))
-    })
-}
-
-fn unknown_name(entity: &Entity) -> String {
-    format!("`{}` isn't how an entity of this run is named", shorten(&entity.name))
-}
-
-/// When data really were, in ns of the run: what was at one time is written 1 ns apart.
-fn real_times(
-    data: &[Datum],
-    begin_ns: u64,
-) -> impl Iterator<Item = Result<(u64, &Datum), String>> {
-    let mut last: Option<(u64, u64)> = None;
-    data.iter().map(move |datum| {
-        let real_ns = match last {
-            Some((written_ns, real_ns)) if datum.time_ns - written_ns == 1 => {
-                (real_ns + datum.mark.apart_ns()).min(datum.time_ns)
-            }
-            _ => datum.time_ns,
-        };
-        last = Some((datum.time_ns, real_ns));
-        let time_ns = begin_ns.checked_add(real_ns).ok_or("a time is too late")?;
-        Ok((time_ns, datum))
-    })
+/// Calls `each` with the entities that have data: which one, what is in its name behind that of the
+/// runtime, and its changes with the times at which they really were, in ns of the run.
+fn for_each_row(
+    file: &Statemap,
+    run: &Run,
+    mut each: impl FnMut(usize, &str, &[Datum], &mut dyn Iterator<Item = u64>) -> Option<()>,
+) -> Result<(), String> {
+    let prefix = run.facts.runtime.as_ref().map_or_else(String::new, |name| format!("{name}/"));
+    let begin_ns = run.facts.begin_ns.0;
+    if begin_ns.checked_add(file.end_ns).is_none() {
+        return Err("it ends too late".to_owned());
+    }
+    for (index, entity) in file.entities.iter().enumerate().filter(|(_, e)| !e.data.is_empty()) {
+        let data = file.changes(index, entity);
+        let mut last: Option<(u64, u64)> = None;
+        let mut times = data.iter().map(|datum| {
+            // What was at one time is written 1 ns apart.
+            let real_ns = match last {
+                Some((written_ns, real_ns)) if datum.time_ns - written_ns == 1 => {
+                    (real_ns + datum.mark.apart_ns()).min(datum.time_ns)
+                }
+                _ => datum.time_ns,
+            };
+            last = Some((datum.time_ns, real_ns));
+            begin_ns + real_ns
+        });
+        let name = entity.name.strip_prefix(&prefix);
+        let is_known = name.and_then(|name| each(index, name, data, &mut times));
+        if is_known.is_none() {
+            let name = shorten(&entity.name);
+            return Err(format!(
+                "`{name}` isn't named as it must be, or its changes aren't a life"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn workers(file: &Statemap, run: &Run) -> Result<Vec<Worker>, String> {
-    let mut workers = Vec::new();
-    for row in rows(file, run) {
-        let (index, entity, name) = row?;
-        let number = name.strip_prefix("worker-").and_then(|number| number.parse().ok());
-        let number: u32 = number.ok_or_else(|| unknown_name(entity))?;
-        if name != format!("worker-{number}") {
-            return Err(unknown_name(entity));
-        }
-        let data = file.changes(index, entity);
-        let mut transitions: Vec<(u64, WorkerState)> = Vec::with_capacity(data.len());
-        for change in real_times(data, run.facts.begin_ns) {
-            let (time_ns, datum) = change?;
-            let state =
-                *WorkerState::ALL.get(datum.state as usize).ok_or("there is no such state")?;
-            transitions.push((time_ns, state));
-        }
-        let parks = run.parks.get(index).copied().unwrap_or_default();
+    let mut workers = Vec::with_capacity(file.entities.len());
+    for_each_row(file, run, |index, name, data, times| {
+        let number: u32 = name.strip_prefix("worker-")?.parse().ok()?;
+        let states = data.iter().map(|datum| WorkerState::ALL.get(datum.state as usize).copied());
+        let transitions = times.zip(states).map(|(at, state)| Some((at, state?)));
+        let (transitions, parks) = (transitions.collect::<Option<_>>()?, *run.parks.get(index)?);
         workers.push(Worker { index: number, transitions, parks });
-    }
+        (name == format!("worker-{number}")).then_some(())
+    })?;
     workers.sort_by_key(|worker| worker.index);
     Ok(workers)
 }
 
 fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
-    let locations = Locations::of(file);
+    use TaskState::{Completed, Ready, Running, Spawned, Waiting};
+    let locations: Vec<_> = file.tags.iter().map(location).collect();
     let mut tasks = Vec::with_capacity(file.entities.len());
-    for row in rows(file, run) {
-        let (index, entity, name) = row?;
-        let key = task_key(name).ok_or_else(|| unknown_name(entity))?;
-        let data = file.changes(index, entity);
+    for_each_row(file, run, |index, name, data, times| {
+        // A tag that is no place is none of ours.
+        let location_of =
+            |datum: &Datum| datum.tag.map_or(Some(None), |tag| locations[tag].map(Some));
+        let mut rows = data.iter().zip(times);
+        let (first, first_ns) = rows.next()?;
+        let mut state = *TaskState::ALL.get(first.state as usize)?;
+        let is_spawned = state == Spawned && first_ns > run.facts.begin_ns.0;
         let polls = data.iter().filter(|datum| datum.state == RUNNING).count();
-        let mut life = Life::new(polls);
-        for change in real_times(data, run.facts.begin_ns) {
-            let (time_ns, datum) = change?;
-            life.change(time_ns, datum, run, &locations).map_err(|problem| {
-                format!("`{}` at {}: {problem}", shorten(&entity.name), datum.time_ns)
-            })?;
-        }
-        let Some((first_ns, first_state)) = life.first else { continue };
-        let is_spawned = first_state == TaskState::Spawned && first_ns > run.facts.begin_ns;
-        tasks.push(Task {
-            key,
-            location: life.location.flatten().map(|number| locations.all[number]),
-            parent: entity.parent,
+        let mut task = Task {
+            key: task_key(name)?,
+            location: location_of(first)?,
+            parent: file.entities[index].parent,
             spawned_ns: is_spawned.then_some(first_ns),
             first_ns,
-            first_state,
-            terminated_ns: life.terminated_ns,
-            polls: life.polls,
-            // What it begins with says so by itself.
-            ready_ns: life.ready_ns.filter(|&ns| ns > first_ns).and_then(NonZeroU64::new),
-        });
-    }
+            first_state: state,
+            terminated_ns: None,
+            polls: Vec::with_capacity(polls),
+            ready_ns: None,
+        };
+        let mut ready_ns = (state == Ready).then_some(first_ns);
+        if state == Running {
+            task.polls.push(poll(first, first_ns, run)?);
+        }
+        for (datum, time_ns) in rows {
+            let before = state;
+            state = *TaskState::ALL.get(datum.state as usize)?;
+            if state != Completed && location_of(datum)? != task.location {
+                return None;
+            }
+            match (before, state) {
+                (Spawned | Waiting | Ready, Running) => {
+                    let poll = poll(datum, time_ns, run)?;
+                    task.polls.push(poll.ready(ready_ns.take()));
+                }
+                (Running, Waiting | Completed) => {
+                    let poll = task.polls.last_mut()?;
+                    *poll = poll.ended(time_ns).with_cuts(poll.cuts());
+                }
+                (Waiting, Ready) => ready_ns = Some(time_ns),
+                (Spawned | Waiting | Ready, Completed) => {}
+                _ => return None,
+            }
+            task.terminated_ns = (state == Completed).then_some(time_ns);
+        }
+        // What it begins with says so by itself.
+        task.ready_ns = ready_ns.filter(|&ns| ns > first_ns).and_then(NonZeroU64::new);
+        tasks.push(task);
+        (tasks.last()?.first_state != Completed).then_some(())
+    })?;
     tasks.sort_by_key(|task| task.key);
     Ok(tasks)
 }
 
 const RUNNING: u32 = TaskState::Running as u32;
 
-/// A task, as far as its data was read.
-struct Life {
-    first: Option<(u64, TaskState)>,
-    state: Option<TaskState>,
-    polls: Vec<Poll>,
-    /// Since when it is ready for its next poll.
-    ready_ns: Option<u64>,
-    terminated_ns: Option<u64>,
-    /// Where it was spawned, once it is told: as a number, if it is known.
-    location: Option<Option<usize>>,
+/// The poll that a datum begins.
+fn poll(datum: &Datum, time_ns: u64, run: &Run) -> Option<Poll> {
+    let &(thread, worker) = run.ran_on.get(datum.mark.ran_on())?;
+    Some(Poll::open(time_ns, thread, worker.map(u32::from)).with_cuts(datum.mark.cuts()))
 }
 
-impl Life {
-    fn new(polls: usize) -> Self {
-        Self {
-            first: None,
-            state: None,
-            polls: Vec::with_capacity(polls),
-            ready_ns: None,
-            terminated_ns: None,
-            location: None,
-        }
-    }
-
-    fn change(
-        &mut self,
-        time_ns: u64,
-        datum: &Datum,
-        run: &Run,
-        locations: &Locations,
-    ) -> Result<(), &'static str> {
-        use TaskState::{Completed, Ready, Running, Spawned, Waiting};
-        let state = *TaskState::ALL.get(datum.state as usize).ok_or("there is no such state")?;
-        match (self.state.replace(state), state) {
-            (None, Completed) => return Err("it begins with its end"),
-            (None, _) => self.first = Some((time_ns, state)),
-            (Some(Spawned | Waiting | Ready), Running | Completed)
-            | (Some(Running), Waiting | Completed)
-            | (Some(Waiting), Ready) => {}
-            _ => return Err("no task does that"),
-        }
-        if state != Completed {
-            let location = datum.tag.map(|tag| locations.of_tags[tag].ok_or("its tag is no place"));
-            let location = location.transpose()?;
-            if *self.location.get_or_insert(location) != location {
-                return Err("its tag isn't that of the states before");
-            }
-        }
-        match state {
-            Running => {
-                let ran_on = run.ran_on.get(datum.mark.ran_on());
-                let &(thread, worker) = ran_on.ok_or("it isn't said what ran it")?;
-                let poll = Poll::open(time_ns, thread, worker).ready(self.ready_ns.take());
-                self.polls.push(poll.with_cuts(datum.mark.cuts()));
-            }
-            Ready => self.ready_ns = Some(time_ns),
-            Waiting | Completed => {
-                let open = self.polls.last_mut().filter(|poll| poll.end_ns().is_none());
-                if let Some(poll) = open {
-                    *poll = poll.ended(time_ns).with_cuts(poll.cuts());
-                }
-            }
-            Spawned => {}
-        }
-        if state == Completed {
-            self.terminated_ns = Some(time_ns);
-        }
-        Ok(())
-    }
-}
-
-/// The spawn locations of a file, by their numbers.
-struct Locations {
-    all: Vec<SpawnLocation>,
-    /// Of each tag, if it is one.
-    of_tags: Vec<Option<usize>>,
-}
-
-impl Locations {
-    fn of(file: &Statemap) -> Self {
-        let (mut all, mut numbers) = (Vec::new(), HashMap::new());
-        let mut of_tags = Vec::with_capacity(file.tags.len());
-        for tag in &file.tags {
-            let member = |name: &str| -> Option<String> {
-                let (_, json) = tag.fields.iter().find(|(key, _)| key == name)?;
-                serde_json::from_str(json).ok()
-            };
-            let location = || {
-                let (file, place) = (member("file")?, member("location")?);
-                let (line, column) = place.split_once(':')?;
-                let (line, column) = (line.parse().ok()?, column.parse().ok()?);
-                let is_right = tag.tag == format!("{file}:{line}:{column}");
-                Some(SpawnLocation { file: intern(&file).filter(|_| is_right)?, line, column })
-            };
-            of_tags.push(location().map(|location| {
-                *numbers.entry(location).or_insert_with(|| {
-                    all.push(location);
-                    all.len() - 1
-                })
-            }));
-        }
-        Self { all, of_tags }
-    }
+/// The spawn location that a tag is.
+fn location(tag: &TagDefinition) -> Option<SpawnLocation> {
+    let member = |name: &str| -> Option<String> {
+        let (_, json) = tag.fields.iter().find(|(key, _)| key == name)?;
+        serde_json::from_str(json).ok()
+    };
+    let (file, place) = (member("file")?, member("location")?);
+    let (line, column) = place.split_once(':')?;
+    let (line, column) = (line.parse().ok()?, column.parse().ok()?);
+    let is_right = tag.tag == format!("{file}:{line}:{column}");
+    Some(SpawnLocation { file: intern(&file).filter(|_| is_right)?, line, column })
 }

@@ -52,8 +52,7 @@ fn tasks(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Resul
     Metadata::of_tasks(timeline, labels).write(text)?;
     run::header(timeline, labels, text)?;
     let mut rows = Rows::new(timeline, text);
-    rows.parts.gaps(timeline, rows.text)?;
-    rows.parts.of_tasks(timeline, rows.text)?;
+    rows.parts.lists(timeline, true, rows.text)?;
     let mut tags = HashMap::new();
     for task in timeline.tasks.one_by_one() {
         let tag = task
@@ -88,8 +87,7 @@ fn workers(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Res
     Metadata::of_workers(timeline, labels).write(text)?;
     run::header(timeline, labels, text)?;
     let mut rows = Rows::new(timeline, text);
-    rows.parts.gaps(timeline, rows.text)?;
-    rows.parts.of_workers(timeline, rows.text)?;
+    rows.parts.lists(timeline, false, rows.text)?;
     for worker in &timeline.workers {
         rows.begin_row(&timeline.worker_name(worker.index))?;
         for &(time_ns, state) in &worker.transitions {

@@ -17,8 +17,8 @@ const PART_BYTES: usize = 1 << 17;
 pub(super) fn header(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
     let long_poll_ns = u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX);
     let lost = timeline.lost;
-    write!(text, "{{\"tag\":\"{TAG}\",\"state\":0,\"format\":{FORMAT}")?;
-    write!(text, ",\"program\":{}", json::string(&labels.title))?;
+    let program = json::string(&labels.title);
+    write!(text, "{{\"tag\":\"{TAG}\",\"state\":0,\"format\":{FORMAT},\"program\":{program}")?;
     if let Some(runtime) = &timeline.runtime {
         write!(text, ",\"runtime\":{}", json::string(runtime))?;
     }
@@ -80,43 +80,30 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Writes all gaps.
-    pub(super) fn gaps(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
+    /// Writes what says nothing of single data.
+    pub(super) fn lists(
+        &mut self,
+        timeline: &Timeline,
+        is_tasks: bool,
+        text: &mut Text<'_>,
+    ) -> io::Result<()> {
         for &(from_ns, to_ns) in &timeline.gaps {
             self.add(List::Gaps, format_args!("[{},{}]", number(from_ns), number(to_ns)));
             self.write_if_full(text)?;
         }
-        Ok(())
-    }
-
-    /// Writes what is told with the tasks.
-    pub(super) fn of_tasks(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
-        for handover in &timeline.handovers {
+        for handover in timeline.handovers.iter().filter(|_| is_tasks) {
             let (thread, time_ns) = (handover.thread, number(handover.time_ns));
             self.add(List::Handovers, format_args!("[{thread},{time_ns},{}]", handover.worker));
             self.write_if_full(text)?;
         }
-        Ok(())
-    }
-
-    /// Writes what is told with the workers.
-    pub(super) fn of_workers(
-        &mut self,
-        timeline: &Timeline,
-        text: &mut Text<'_>,
-    ) -> io::Result<()> {
-        for blocking in &timeline.blocking_threads {
-            let (thread, started_ns) = (blocking.thread, number(blocking.started_ns));
-            match blocking.stopped_ns.map(number) {
-                Some(stopped_ns) => self.add(
-                    List::BlockingThreads,
-                    format_args!("[{thread},{started_ns},{stopped_ns}]"),
-                ),
-                None => self.add(List::BlockingThreads, format_args!("[{thread},{started_ns}]")),
-            }
+        for pooled in timeline.blocking_threads.iter().filter(|_| !is_tasks) {
+            let started_ns = number(pooled.started_ns);
+            let stopped_ns = pooled.stopped_ns.map_or_else(|| "null".to_owned(), number);
+            let entry = format_args!("[{},{started_ns},{stopped_ns}]", pooled.thread);
+            self.add(List::BlockingThreads, entry);
             self.write_if_full(text)?;
         }
-        for worker in &timeline.workers {
+        for worker in timeline.workers.iter().filter(|_| !is_tasks) {
             self.add(List::Parks, number(worker.parks));
             self.write_if_full(text)?;
         }
@@ -136,7 +123,7 @@ impl Parts {
     pub(super) fn datum(&mut self, apart_ns: u64) {
         if apart_ns > 0 {
             let (datum, apart_ns) = (self.data, apart_ns.min(MOST_APART));
-            self.add(List::Apart, format_args!("{datum},{apart_ns}"));
+            self.add(List::Apart, format_args!("[{datum},{apart_ns}]"));
         }
         self.data += 1;
     }
@@ -150,7 +137,7 @@ impl Parts {
         }
         if poll.cuts() > 0 {
             let (poll, cuts) = (self.polls, poll.cuts());
-            self.add(List::Cut, format_args!("{poll},{cuts}"));
+            self.add(List::Cut, format_args!("[{poll},{cuts}]"));
         }
         self.polls += 1;
     }
@@ -164,23 +151,20 @@ impl Parts {
         let next = self.ran_on.len() as u64;
         let index = *self.ran_on.entry(key).or_insert(next);
         if index == next {
-            match worker {
-                Some(worker) => self.add(List::RanOn, format_args!("[{thread},{worker}]")),
-                None => self.add(List::RanOn, format_args!("[{thread}]")),
-            }
+            let worker = worker.map_or_else(|| "null".to_owned(), |worker| worker.to_string());
+            self.add(List::RanOn, format_args!("[{thread},{worker}]"));
         }
         self.last_ran_on = Some((key, index));
         index
     }
 
     fn add_parents(&mut self, parent: Option<TaskKey>, count: u64) {
-        match parent {
-            None => self.add(List::Parents, format_args!("null,{count}")),
-            Some(TaskKey::Spawned(id)) => {
-                self.add(List::Parents, format_args!("{},{count}", number(id)));
-            }
-            Some(root) => self.add(List::Parents, format_args!("\"{root}\",{count}")),
-        }
+        let parent = match parent {
+            None => "null".to_owned(),
+            Some(TaskKey::Spawned(id)) => number(id),
+            Some(root) => format!("\"{root}\""),
+        };
+        self.add(List::Parents, format_args!("[{parent},{count}]"));
     }
 
     fn add(&mut self, list: List, entry: impl Display) {
