@@ -83,6 +83,7 @@ impl Statemap {
         self.end_ns = end_ns.saturating_sub(begin_ns);
         self.is_part |= self.end_ns < length_ns;
         if let (Some(run), Some(edges)) = (&mut run, edges) {
+            self.is_part |= edges != (run.facts.begin_ns.0, run.facts.end_ns.0);
             run.cut(edges, handed_over);
         }
         self.run = run;
