@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 use tests::mutate::{Random, Seeds};
 use tokio_statemap::picture::Picture;
 use tokio_statemap::statemap::check::{check, check_ours};
-use tokio_statemap::statemap::cut;
 use tokio_statemap::statemap::read::{Statemap, read};
+use tokio_statemap::statemap::{Recording, cut, recordings};
 use tokio_statemap::{html, svg};
 
 /// The limit of CPU time per file.
@@ -142,6 +142,11 @@ fn put_through(file: &[u8], other: Option<&[u8]>, random: &mut Random, counts: &
 }
 
 fn draw(files: &[Statemap], random: &mut Random) {
+    for recording in recordings(files) {
+        if let Recording::Run { timeline, .. } = recording {
+            assert!(!timeline.report().to_string().contains("NaN"));
+        }
+    }
     for file in files {
         let report = file.report();
         let text = report.to_string();

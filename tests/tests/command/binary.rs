@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use serde_json::Value;
 use tests::build::build;
 
 const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
@@ -96,11 +97,33 @@ pub(super) const TASKS: &str = r##"{"start":[1000,0],"title":"api: Tokio tasks",
 pub(super) const WORKERS: &str = r##"{"start":[1000,0],"title":"api: Tokio workers","states":{"running":{"value":0,"color":"#DC267F"},"parked":{"value":1,"color":"#FE6100"},"stopped":{"value":2,"color":"#648FFF"}},"host":"box","entityKind":"Worker"}
 "##;
 
+/// What stands behind them: what the run was. Then, in front of the last datum, what there is to be said
+/// of its data: `lists` are those of tasks or of workers.
+pub(super) fn run_of(runtime: Option<&str>, end_ns: u64) -> String {
+    let runtime = runtime.map_or_else(String::new, |name| format!("\"runtime\":\"{name}\","));
+    format!(
+        "{{\"tag\":\"tokio-statemap\",\"state\":0,\"format\":1,\"program\":\"api\",{runtime}\
+         \"beginNs\":0,\"endNs\":{end_ns},\"longPollNs\":1000000,\"events\":12,\
+         \"refusedEvents\":0,\"droppedEvents\":0,\"reentrantEvents\":0,\"traceTarget\":\"both\",\
+         \"taskHooks\":true,\"scheduleLatency\":true}}\n"
+    )
+}
+
+pub(super) fn part_of(data: usize, lists: &str) -> String {
+    format!("{{\"tag\":\"tokio-statemap 1\",\"state\":0,\"data\":{data},{lists}}}\n")
+}
+
+/// The definition of a tag.
+pub(super) fn definition(state: u32, file: &str, place: &str) -> String {
+    let (tag, file) = (Value::from(format!("{file}:{place}")), Value::from(file));
+    format!("{{\"state\":{state},\"tag\":{tag},\"file\":{file},\"location\":\"{place}\"}}\n")
+}
+
 /// Tasks, of which one blocks.
 pub(super) fn tasks() -> String {
-    let mut data = TASKS.to_owned();
+    let mut data = TASKS.to_owned() + &run_of(None, 60_000_000);
     for state in [0, 1, 2, 4] {
-        data += &format!("{{\"state\":{state},\"tag\":\"src/api.rs:88:20\"}}\n");
+        data += &definition(state, "src/api.rs", "88:20");
     }
     for (time, entity, state, tag) in [
         (0, "main", 1, ""),
@@ -113,6 +136,10 @@ pub(super) fn tasks() -> String {
         (54_100_000, "task-7", 3, ""),
         (60_000_000, "main", 2, ""),
     ] {
+        if time == 60_000_000 {
+            let lists = "\"ranOn\":[[1,null],[0,0]],\"polls\":[0,1,1,2],\"parents\":[[null,1],[\"main\",1]]";
+            data += &part_of(8, lists);
+        }
         data +=
             &format!("{{\"time\":\"{time}\",\"entity\":\"{entity}\",\"state\":{state}{tag}}}\n");
     }
@@ -121,10 +148,13 @@ pub(super) fn tasks() -> String {
 
 /// The worker that they ran on.
 pub(super) fn workers() -> String {
-    let mut data = WORKERS.to_owned();
+    let mut data = WORKERS.to_owned() + &run_of(None, 60_000_000);
     for (time, state) in
         [(0, 0), (500_000, 1), (700_000, 0), (54_100_000, 1), (59_000_000, 2), (60_000_000, 2)]
     {
+        if time == 60_000_000 {
+            data += &part_of(5, "\"parks\":[2]");
+        }
         data += &format!("{{\"time\":\"{time}\",\"entity\":\"worker-0\",\"state\":{state}}}\n");
     }
     data

@@ -99,13 +99,13 @@ fn the_report_tells_where_their_time_went() {
     fs::write(folder.join("cpus.json"), CPUS).unwrap();
     let report = run(&folder, "report cpus.json").stdout();
     assert!(
-        report.starts_with("CPU activity: 4 CPUs, 8 changes of state in 173 us.\n"),
+        report.starts_with("CPU activity: 4 CPUs, 8 changes of state in 173 µs.\n"),
         "{report}"
     );
     for line in [
-        "idle             39.5 %  43.6 us      3  37.3 us",
-        "kernel <thread>: nobody   1      1  31.3 us  31.3 us",
-        "134 us   37.3 us      14  idle",
+        "idle             39.5 %  43.6 µs      3  37.3 µs",
+        "kernel <thread>: nobody   1      1  31.3 µs  31.3 µs",
+        "134 µs   37.3 µs      14  idle",
     ] {
         assert!(report.lines().any(|found| found == line), "{line}\n{report}");
     }

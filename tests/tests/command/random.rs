@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::binary::{TASKS, WORKERS};
+use super::binary::{TASKS, WORKERS, definition, part_of, run_of};
 use super::page::Totals;
 
 /// A pseudo-random sequence (xorshift64*).
@@ -144,10 +144,9 @@ pub(super) fn others(random: &mut Random) -> Data {
 pub(super) fn tasks(random: &mut Random) -> Data {
     let mut data = ours(TASKS, &["spawned", "running", "waiting", "completed", "ready"]);
     let locations = ["src/main.rs:1:2", "src/\"api\".rs:88:20"];
-    for location in locations {
+    for (file, place) in [("src/main.rs", "1:2"), ("src/\"api\".rs", "88:20")] {
         for state in [0, 1, 2, 4] {
-            let tag = Value::from(location);
-            let _ = writeln!(data.text, "{{\"state\":{state},\"tag\":{tag}}}");
+            data.text += &definition(state, file, place);
         }
     }
     for task in 0..random.below(12) {
@@ -164,10 +163,10 @@ pub(super) fn tasks(random: &mut Random) -> Data {
             }
         }
         if random.is(2) {
-            data.change(random, time + 1, &name, 3, None);
+            data.change(random, time + 2, &name, 3, None);
         }
     }
-    close(random, data)
+    close(random, data, None)
 }
 
 /// Data of workers as this crate writes it.
@@ -183,10 +182,10 @@ pub(super) fn workers(random: &mut Random) -> Data {
             }
         }
         if random.is(2) {
-            data.change(random, time + 1, &name, 2, None);
+            data.change(random, time + 2, &name, 2, None);
         }
     }
-    close(random, data)
+    close(random, data, Some("api"))
 }
 
 fn ours(metadata: &str, states: &[&str]) -> Data {
@@ -194,16 +193,31 @@ fn ours(metadata: &str, states: &[&str]) -> Data {
     Data { text: metadata.to_owned(), states, changes: BTreeMap::new(), is_ours: true }
 }
 
-/// Writes the record that marks the end.
-fn close(random: &mut Random, mut data: Data) -> Data {
+/// Writes the record that marks the end, and before it and at the start what the run was.
+fn close(random: &mut Random, mut data: Data, runtime: Option<&str>) -> Data {
+    let changes = || data.changes.values().flatten();
+    let (count, polls) = (changes().count(), changes().filter(|change| change.1 == 1).count());
+    let entities = data.changes.len();
+    if count > 0 {
+        let lists = match runtime {
+            None => {
+                format!("\"ranOn\":[[0,0]],\"polls\":[0,{polls}],\"parents\":[[null,{entities}]]")
+            }
+            Some(_) => format!("\"parks\":[{}]", vec!["1"; entities].join(",")),
+        };
+        data.text += &part_of(count, &lists);
+    }
     let ends = data.changes.values().filter_map(|changes| changes.last());
     let end = ends.map(|last| last.0).max().unwrap_or_default();
     let first = data.changes.iter().next();
     if let Some((entity, (_, state, tag))) =
         first.and_then(|(e, c)| Some((e.clone(), c.last()?.clone())))
     {
-        let after = 1 + random.below(1_000);
+        let after = 2 + random.below(1_000);
         data.change(random, end + after, &entity, state, tag.as_deref());
     }
+    let last = data.changes.values().filter_map(|changes| changes.last()).map(|last| last.0).max();
+    let behind_the_metadata = data.text.find('\n').unwrap() + 1;
+    data.text.insert_str(behind_the_metadata, &run_of(runtime, last.unwrap_or_default()));
     data
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::statemap::host_name;
+use crate::util::utc::Utc;
 
 /// What is filled in.
 #[derive(Debug)]
@@ -68,27 +69,8 @@ fn is_hash(text: &str) -> bool {
 
 /// Such as `20261121T035000Z`.
 fn format_utc(since_epoch: Duration) -> String {
-    let seconds = since_epoch.as_secs();
-    let (days, of_day) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = civil(days);
-    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    let Utc { year, month, day, hour, minute, second } = Utc::from_unix(since_epoch.as_secs());
     format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
-}
-
-/// Year, month and day of a day since 1970-01-01, by Howard Hinnant's `civil_from_days`
-/// (<https://howardhinnant.github.io/date_algorithms.html>): years begin in March, so that the day
-/// that is there only at times comes last.
-fn civil(days: u64) -> (u64, u64, u64) {
-    const DAYS_OF_400_YEARS: u64 = 146_097;
-    let since_0000_03_01 = days + 719_468;
-    let era = since_0000_03_01 / DAYS_OF_400_YEARS;
-    let day = since_0000_03_01 % DAYS_OF_400_YEARS;
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day_of_month = day_of_year - (153 * month + 2) / 5 + 1;
-    let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    (era * 400 + year + next_year, month, day_of_month)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Several files on one axis of time, and a part of what they show.
+//! Several files on one axis of time.
 
 use super::read::Statemap;
 
@@ -21,9 +21,21 @@ pub(crate) struct Alignment {
 impl Alignment {
     /// Files that overlap in time are laid out by UTC; of others, the left edges are the same.
     pub(crate) fn of(files: &[Statemap]) -> Self {
+        let spans = files.iter().map(|file| {
+            let [seconds, ns] = file.metadata.start;
+            let start_ns = u128::from(seconds) * NS_PER_S + u128::from(ns);
+            (start_ns, file.end_ns, file.entities.iter().any(|entity| !entity.data.is_empty()))
+        });
+        Self::of_spans(&spans.collect::<Vec<_>>())
+    }
+
+    /// The same of whatever has a start, a length, and perhaps any data.
+    pub(crate) fn of_spans(all: &[(u128, u64, bool)]) -> Self {
+        let span = |&(start_ns, length_ns, _): &(u128, u64, bool)| {
+            (start_ns, start_ns + u128::from(length_ns))
+        };
         // Those without any data are nowhere.
-        let mut spans: Vec<(u128, u128)> =
-            files.iter().filter(|file| file.has_data()).map(Statemap::span_ns).collect();
+        let mut spans: Vec<_> = all.iter().filter(|(.., has_data)| *has_data).map(span).collect();
         spans.sort_unstable();
         let mut end = spans.first().map_or(0, |span| span.1);
         let do_overlap = spans.iter().all(|span| {
@@ -31,40 +43,27 @@ impl Alignment {
             end = end.max(span.1);
             does_overlap
         });
-        let first = files.iter().map(|file| file.span_ns().0).min().unwrap_or_default();
+        let first = all.iter().map(|file| file.0).min().unwrap_or_default();
         let start_ns = spans.first().map_or(first, |span| span.0);
         let length_ns = u64::try_from(end - start_ns.min(end));
-        let lengths = files.iter().map(|file| file.end_ns);
+        let longest_ns = all.iter().map(|file| file.1).max().unwrap_or_default();
         match length_ns {
             Ok(length_ns) if do_overlap => Self {
                 start_ns,
-                shifts_ns: files
+                shifts_ns: all
                     .iter()
-                    .map(|file| file.span_ns().0.saturating_sub(start_ns))
+                    .map(|file| file.0.saturating_sub(start_ns))
                     .map(|shift| u64::try_from(shift).unwrap_or(length_ns).min(length_ns))
                     .collect(),
-                length_ns: length_ns.max(lengths.max().unwrap_or_default()),
+                length_ns: length_ns.max(longest_ns),
                 is_forced: false,
             },
             _ => Self {
                 start_ns,
-                shifts_ns: vec![0; files.len()],
-                length_ns: lengths.max().unwrap_or_default(),
+                shifts_ns: vec![0; all.len()],
+                length_ns: longest_ns,
                 is_forced: true,
             },
         }
-    }
-}
-
-impl Statemap {
-    /// From when to when it is, in ns since the Unix epoch.
-    fn span_ns(&self) -> (u128, u128) {
-        let [seconds, ns] = self.metadata.start;
-        let start = u128::from(seconds) * NS_PER_S + u128::from(ns);
-        (start, start + u128::from(self.end_ns))
-    }
-
-    pub(crate) fn has_data(&self) -> bool {
-        self.entities.iter().any(|entity| !entity.data.is_empty())
     }
 }

@@ -72,7 +72,7 @@ fn run(r: impl io::Read, is_ours: impl FnOnce(&Metadata) -> bool) -> Result<Stat
     let object = parse(text, position)?;
     let is_compact = is_compact(text, &object);
     let values = ours::values(&object);
-    let reader = Reader::new(object).map_err(|problem| position.error(problem))?;
+    let mut reader = Reader::new(object).map_err(|problem| position.error(problem))?;
     let metadata = &reader.statemap.metadata;
     let mut ours = None;
     if is_ours(metadata) {
@@ -82,6 +82,7 @@ fn run(r: impl io::Read, is_ours: impl FnOnce(&Metadata) -> bool) -> Result<Stat
             Ok(ours)
         });
         ours = Some(rules.map_err(|problem| position.error(problem))?);
+        reader.is_strict = true;
     }
     Checker { reader, ours, undefined: BTreeMap::new(), last: None, latest_ns: None }.run(records)
 }
@@ -192,6 +193,10 @@ impl Checker {
         if let Some(ours) = &self.ours {
             ours.finish(&self.reader, self.last, self.latest_ns, end)?;
         }
-        Ok(self.reader.finish())
+        let statemap = self.reader.finish().map_err(|problem| end.error(problem))?;
+        if statemap.run.is_some() {
+            statemap.timeline().map_err(|problem| end.error(problem))?;
+        }
+        Ok(statemap)
     }
 }

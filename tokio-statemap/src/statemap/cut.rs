@@ -1,9 +1,14 @@
 //! A part of what was read.
 
 use super::align::Alignment;
+use super::format::Datum;
 use super::format::Ours;
 use super::read::Statemap;
+use super::read::run::{Facts, Number, Run};
 use crate::trace::state::{TaskState, WorkerState};
+use crate::trace::timeline::Handover;
+
+const RUNNING: u32 = TaskState::Running as u32;
 
 impl Statemap {
     /// Leaves only what lies in a window: from `begin_ns`, for `duration_ns` (`None`: to the end),
@@ -45,6 +50,10 @@ impl Statemap {
             Some(Ours::Workers) => Some(u32::from(WorkerState::Stopped.value())),
             None => None,
         };
+        let mut run = self.run.take();
+        let is_tasks = matches!(self.metadata.ours(), Some(Ours::Tasks { .. }));
+        let edges = run.as_ref().map(|run| run.facts.window(begin_ns, duration_ns));
+        let mut handed_over = Vec::new();
         for entity in &mut self.entities {
             let data = &mut entity.data;
             data.truncate(data.partition_point(|datum| is_before_end(datum.time_ns)));
@@ -56,6 +65,12 @@ impl Statemap {
             if passed > 0 && begin_ns > 0 && data.iter().all(|datum| Some(datum.state) == ended) {
                 data.clear();
             }
+            if let (Some(run), Some(first), true) = (&run, data.first_mut(), is_tasks) {
+                if first.state == RUNNING && first.time_ns < begin_ns {
+                    handed_over.extend(run.handed_over_before(first, begin_ns));
+                    first.mark = first.mark.cut_left();
+                }
+            }
             for datum in data.iter_mut() {
                 datum.time_ns = datum.time_ns.saturating_sub(begin_ns);
             }
@@ -66,14 +81,55 @@ impl Statemap {
             is_within
         });
         self.end_ns = end_ns.saturating_sub(begin_ns);
-        if self.end_ns < length_ns {
-            let (before_ns, _) = self.window.unwrap_or((0, 0));
-            self.window = Some((before_ns.saturating_add(begin_ns), self.end_ns));
+        self.is_part |= self.end_ns < length_ns;
+        if let (Some(run), Some(edges)) = (&mut run, edges) {
+            self.is_part |= edges != (run.facts.begin_ns.0, run.facts.end_ns.0);
+            run.cut(edges, handed_over);
         }
+        self.run = run;
         let [seconds, ns] = &mut self.metadata.start;
         let begin_ns = u128::from(*ns) + u128::from(begin_ns);
         *seconds = seconds.saturating_add((begin_ns / 1_000_000_000) as u64);
         *ns = (begin_ns % 1_000_000_000) as u64;
+    }
+}
+
+impl Facts {
+    /// The edges of a window, in the time of the run.
+    fn window(&self, begin_ns: u64, duration_ns: Option<u64>) -> (u64, u64) {
+        let begin_ns = self.begin_ns.0.saturating_add(begin_ns).min(self.end_ns.0);
+        let end_ns =
+            duration_ns.map_or(u64::MAX, |duration_ns| begin_ns.saturating_add(duration_ns));
+        (begin_ns, end_ns.min(self.end_ns.0))
+    }
+}
+
+impl Run {
+    /// The thread and worker of a handover in a poll, if that is before `begin_ns` of the data.
+    fn handed_over_before(&self, poll: &Datum, begin_ns: u64) -> Option<(u32, u32)> {
+        let &(thread, _) = self.ran_on.get(poll.mark.ran_on())?;
+        let at = |ns: u64| (thread, self.facts.begin_ns.0.saturating_add(ns));
+        let next = self.handovers.partition_point(|h| (h.thread, h.time_ns) < at(poll.time_ns));
+        let handover = self.handovers.get(next)?;
+        let is_before = (handover.thread, handover.time_ns) < at(begin_ns);
+        is_before.then_some((handover.thread, handover.worker))
+    }
+
+    /// Leaves only what lies between these edges. `handed_over` are the threads whose polls lie across
+    /// the left one, and gave their workers away before.
+    fn cut(&mut self, (begin_ns, end_ns): (u64, u64), handed_over: Vec<(u32, u32)>) {
+        (self.facts.begin_ns, self.facts.end_ns) = (Number(begin_ns), Number(end_ns));
+        for gap in &mut self.gaps {
+            *gap = (gap.0.clamp(begin_ns, end_ns), gap.1.clamp(begin_ns, end_ns));
+        }
+        self.gaps.retain(|(from_ns, to_ns)| from_ns < to_ns);
+        self.handovers.retain(|handover| (begin_ns..=end_ns).contains(&handover.time_ns));
+        let from_left = |(thread, worker)| Handover { thread, time_ns: begin_ns, worker };
+        self.handovers.extend(handed_over.into_iter().map(from_left));
+        self.handovers.sort_unstable();
+        self.blocking_threads.retain(|thread| {
+            thread.started_ns <= end_ns && thread.stopped_ns.is_none_or(|ns| ns >= begin_ns)
+        });
     }
 }
 

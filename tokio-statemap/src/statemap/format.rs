@@ -2,8 +2,6 @@
 
 use std::io;
 
-#[cfg(feature = "read")]
-use crate::recorder::lost::Lost;
 use crate::statemap::Labels;
 use crate::trace::state::{TaskState, WorkerState};
 use crate::trace::timeline::Timeline;
@@ -36,6 +34,7 @@ pub struct State {
 /// One change of state of an entity.
 #[cfg(feature = "read")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Datum {
     /// When, in ns since [`Metadata::start`].
     pub time_ns: u64,
@@ -43,6 +42,43 @@ pub struct Datum {
     pub state: u32,
     /// The tag from then on, as an index into the tag definitions.
     pub tag: Option<usize>,
+    /// What else a run's data says of it.
+    pub(crate) mark: Mark,
+}
+
+/// What a run's data says of a datum beyond its row: it takes no more room than is left in one.
+#[cfg(feature = "read")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mark(u32);
+
+#[cfg(feature = "read")]
+impl Mark {
+    /// How many threads and workers there may be that polls ran on: 22 bits have room for them.
+    pub(crate) const MOST_RAN_ON: usize = 1 << 22;
+
+    /// How long before it the one before was really, where that is written as 1 ns. Of a poll, where it
+    /// was cut (on the left 1, on the right 2, in sum), and an index of the thread and worker that it ran
+    /// on.
+    pub(crate) fn new(apart_ns: u8, cuts: u8, ran_on: u32) -> Self {
+        Self(ran_on << 10 | u32::from(cuts & 3) << 8 | u32::from(apart_ns))
+    }
+
+    pub(crate) fn apart_ns(self) -> u64 {
+        u64::from(self.0 & 0xff)
+    }
+
+    pub(crate) fn cuts(self) -> u16 {
+        (self.0 >> 8 & 3) as u16
+    }
+
+    pub(crate) fn ran_on(self) -> usize {
+        (self.0 >> 10) as usize
+    }
+
+    /// The same, cut on the left.
+    pub(crate) fn cut_left(self) -> Self {
+        Self(self.0 | 1 << 8)
+    }
 }
 
 /// What the entities of this crate's own data are.
@@ -65,18 +101,6 @@ pub struct TagDefinition {
     pub fields: Vec<(String, String)>,
     /// Whether there is a definition; if not, the tag was only used.
     pub is_defined: bool,
-}
-
-/// What a title says where the entities weren't to be recorded.
-const NOT_RECORDED: &str = "not recorded";
-/// What a title says where Tokio couldn't tell about tasks.
-const WORKERS_ONLY: &str = "workers only";
-
-/// Whether an entity of our own data is the future of `block_on`: `main`, or `main-1` ….
-#[cfg(feature = "read")]
-pub(crate) fn is_root(name: &str) -> bool {
-    let name = name.rsplit('/').next().unwrap_or(name);
-    name == "main" || name.starts_with("main-")
 }
 
 /// What was read.
@@ -102,59 +126,14 @@ impl Metadata {
             _ => None,
         }
     }
-
-    /// What the data is called; of our own data only the program's name in it.
-    pub(crate) fn stem(&self) -> &str {
-        match self.ours() {
-            Some(_) => self.title.rsplit_once(": Tokio ").map_or(&*self.title, |(stem, _)| stem),
-            None => &self.title,
-        }
-    }
-
-    /// What the title of our own data says in brackets, behind what the entities are.
-    pub(crate) fn remarks(&self) -> Vec<&str> {
-        let Some((_, rest)) = self.ours().and_then(|_| self.title.rsplit_once(": Tokio ")) else {
-            return Vec::new();
-        };
-        let remarks = rest.split(" (").skip(1);
-        remarks.map(|remark| remark.strip_suffix(')').unwrap_or(remark)).collect()
-    }
-
-    /// Whether Tokio's hooks could tell about tasks, as far as the data says.
-    pub(crate) fn has_task_hooks(&self) -> bool {
-        !self.remarks().contains(&WORKERS_ONLY)
-    }
-
-    /// Whether what the entities are was to be recorded, as far as the data says.
-    pub(crate) fn is_recorded(&self) -> bool {
-        !self.remarks().contains(&NOT_RECORDED)
-    }
-
-    /// Whether recording was stopped in between. When that was, the data doesn't say.
-    pub(crate) fn has_gaps(&self) -> bool {
-        self.remarks().iter().any(|&remark| remark == "1 gap" || remark.ends_with(" gaps"))
-    }
-
-    /// Whether events are missing, other than old ones that were dropped by design.
-    pub(crate) fn is_partial(&self) -> bool {
-        let causes = |remark: &str| -> Option<bool> {
-            let (_, causes) = remark.split_once(" lost: ")?;
-            Some(causes.split("; ").any(|cause| cause != Lost::OLDEST_DROPPED))
-        };
-        self.remarks().into_iter().filter_map(causes).any(|is_partial| is_partial)
-    }
 }
 
 /// What is written.
 impl Metadata {
     /// The metadata of a timeline's tasks.
     pub(crate) fn of_tasks(timeline: &Timeline, labels: &Labels) -> Self {
-        let states = TaskState::ALL
-            .into_iter()
-            // The renderer wants values without gaps; `ready` is the highest for this reason.
-            .filter(|state| timeline.schedule_latency || *state != TaskState::Ready)
-            .map(|state| State::new(state.name(), state.colour()))
-            .collect();
+        let states =
+            timeline.task_states().map(|state| State::new(state.name(), state.colour())).collect();
         let recorded = timeline.trace_target.tracks_tasks();
         Self::of(timeline, labels, "Task", "tasks", recorded, states)
     }
@@ -221,10 +200,10 @@ impl State {
 fn title(timeline: &Timeline, labels: &Labels, entities: &str, is_recorded: bool) -> String {
     let mut title = format!("{}: Tokio {entities}", labels.title);
     if !is_recorded {
-        title.push_str(&format!(" ({NOT_RECORDED})"));
+        title.push_str(" (not recorded)");
     }
     if !timeline.task_hooks {
-        title.push_str(&format!(" ({WORKERS_ONLY})"));
+        title.push_str(" (workers only)");
     }
     if timeline.lost.total() > 0 {
         title.push_str(&format!(" ({})", timeline.lost));

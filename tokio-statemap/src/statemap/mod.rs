@@ -2,7 +2,8 @@
 //!
 //! The format is concatenated JSON: one object of metadata, then one object for each change of
 //! state, with tag definitions in between. [`write_tasks`] and [`write_workers`] write it from a
-//! timeline. With the feature `read`, [`read`](read::read) reads any such data, whoever wrote it.
+//! timeline. With the feature `read`, [`read`](read::read) reads any such data, whoever wrote it, and
+//! [`recordings`] makes a timeline again of this crate's own.
 
 #[cfg(feature = "read")]
 mod align;
@@ -11,12 +12,16 @@ pub mod check;
 #[cfg(feature = "read")]
 mod cut;
 mod format;
+#[cfg(feature = "read")]
+mod intern;
 mod labels;
 #[cfg(feature = "read")]
 pub mod read;
+mod run;
 #[cfg(all(test, feature = "read"))]
 mod tests;
-mod text;
+#[cfg(feature = "read")]
+mod timeline;
 mod write;
 
 use std::io;
@@ -31,10 +36,10 @@ pub use cut::cut;
 #[cfg(feature = "read")]
 pub use format::{Datum, TagDefinition};
 pub use format::{Metadata, State};
-#[cfg(feature = "read")]
-pub(crate) use format::{Ours, is_root};
 pub use labels::Labels;
 pub(crate) use labels::host_name;
+#[cfg(feature = "read")]
+pub use timeline::{Recording, recordings};
 pub use write::{write_tasks, write_workers};
 
 /// A timeline that is ready to be written as statemap data.

@@ -5,6 +5,7 @@ mod metadata;
 pub(super) mod plain;
 mod record;
 pub(super) mod records;
+pub(super) mod run;
 #[cfg(test)]
 mod tests;
 
@@ -12,9 +13,11 @@ use std::io;
 
 pub use crate::error::ReadError;
 use crate::statemap::format::{Datum, Metadata, TagDefinition};
+use crate::trace::timeline::TaskKey;
 use field::Object;
 pub(super) use record::Reader;
 use records::{Position, Records, syntax_error};
+use run::Run;
 
 /// Statemap data that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +27,17 @@ pub struct Statemap {
     pub metadata: Metadata,
     /// The entities, in the order in which they were first named.
     pub entities: Vec<Entity>,
-    /// The tags, in the order in which they were first named.
+    /// The tags, in the order in which they were first named. This crate's own data has some that say
+    /// what a run was besides: they aren't among them.
     pub tags: Vec<TagDefinition>,
     /// The events, as they came.
     pub events: Vec<EntityEvent>,
     /// The latest time of a datum, in ns: what lasts, lasts until here. 0 without any.
     pub end_ns: u64,
-    /// Which part this is of what was read, if it was cut: from when, and how long, in ns.
-    pub(crate) window: Option<(u64, u64)>,
+    /// What the data of a run says beyond its rows.
+    pub(crate) run: Option<Box<Run>>,
+    /// Whether it was cut.
+    pub(crate) is_part: bool,
 }
 
 /// One row of the picture.
@@ -44,6 +50,8 @@ pub struct Entity {
     pub description: Option<String>,
     /// Its changes of state, by rising time.
     pub data: Vec<Datum>,
+    /// Of a run's tasks: the task that spawned it.
+    pub(crate) parent: Option<TaskKey>,
 }
 
 /// Something that happened to an entity and changed no state.
@@ -106,7 +114,8 @@ pub fn read(r: impl io::Read) -> Result<Statemap, ReadError> {
         let object = parse(records.record()?, position)?;
         reader.record(object).map_err(|problem| position.error(problem))?;
     }
-    Ok(reader.finish())
+    let end = records.here();
+    reader.finish().map_err(|problem| end.error(problem))
 }
 
 pub(super) fn nothing(position: Position) -> ReadError {

@@ -9,7 +9,7 @@ use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::{TaskState, WorkerState};
-use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, Worker};
+use crate::trace::timeline::{Lacking, Poll, Task, TaskKey, Timeline, Worker};
 use crate::util::json;
 
 fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
@@ -29,6 +29,7 @@ fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
         task_hooks: true,
         schedule_latency: true,
         long_poll: Duration::from_millis(1),
+        lacking: Lacking::default(),
     }
 }
 
@@ -42,6 +43,7 @@ fn task(key: TaskKey, first_ns: u64, polls: Vec<Poll>) -> Task {
         first_state: TaskState::Spawned,
         terminated_ns: None,
         polls,
+        ready_ns: None,
     }
 }
 
@@ -78,6 +80,7 @@ fn the_tasks_of_a_small_timeline() {
     assert_eq!(
         written,
         r##"{"start":[1000,5],"title":"http: Tokio tasks","states":{"spawned":{"value":0,"color":"#FFB000"},"running":{"value":1,"color":"#DC267F"},"waiting":{"value":2,"color":"#FE6100"},"completed":{"value":3,"color":"#648FFF"},"ready":{"value":4,"color":"#785EF0"}},"host":"box","entityKind":"Task"}
+{"tag":"tokio-statemap","state":0,"format":1,"program":"http","beginNs":0,"endNs":1000,"longPollNs":1000000,"events":0,"refusedEvents":0,"droppedEvents":0,"reentrantEvents":0,"traceTarget":"both","taskHooks":true,"scheduleLatency":true}
 {"time":"0","entity":"main","state":0}
 {"time":"1","entity":"main","state":1}
 {"time":"2","entity":"main","state":2}
@@ -91,6 +94,7 @@ fn the_tasks_of_a_small_timeline() {
 {"time":"40","entity":"task-7","state":4,"tag":"src/main.rs:3:9"}
 {"time":"50","entity":"task-7","state":1,"tag":"src/main.rs:3:9"}
 {"time":"900","entity":"task-7","state":3}
+{"tag":"tokio-statemap 1","state":0,"data":9,"ranOn":[[0,0]],"polls":[0,3],"parents":[[null,2]]}
 {"time":"1000","entity":"main","state":2}
 "##
     );
@@ -111,10 +115,12 @@ fn the_workers_of_a_small_timeline() {
     assert_eq!(
         String::from_utf8(bytes).unwrap(),
         r##"{"start":[1000,5],"title":"http: Tokio workers","states":{"running":{"value":0,"color":"#DC267F"},"parked":{"value":1,"color":"#FE6100"},"stopped":{"value":2,"color":"#648FFF"}},"host":"box","entityKind":"Worker"}
+{"tag":"tokio-statemap","state":0,"format":1,"program":"http","runtime":"api","beginNs":0,"endNs":1000,"longPollNs":1000000,"events":0,"refusedEvents":0,"droppedEvents":0,"reentrantEvents":0,"traceTarget":"both","taskHooks":true,"scheduleLatency":true}
 {"time":"0","entity":"api/worker-0","state":0}
 {"time":"7","entity":"api/worker-0","state":1}
 {"time":"3","entity":"api/worker-1","state":1}
 {"time":"2000","entity":"api/worker-1","state":2}
+{"tag":"tokio-statemap 1","state":0,"data":4,"parks":[1,1]}
 {"time":"2001","entity":"api/worker-0","state":1}
 "##
     );
@@ -186,7 +192,7 @@ fn hostile_names_come_back_as_they_were() {
     timeline.runtime = Some(nasty.to_owned());
     let labels = Labels { title: nasty.to_owned(), host: Some(nasty.to_owned()) };
     let bytes = StatemapData::new(timeline, labels).tasks_to_bytes().unwrap();
-    assert_eq!(bytes.iter().filter(|&&b| b == b'\n').count(), 4);
+    assert_eq!(bytes.iter().filter(|&&b| b == b'\n').count(), 6);
     let statemap = read(&bytes[..]).unwrap();
     assert_eq!(statemap.metadata.title, format!("{nasty}: Tokio tasks"));
     assert_eq!(statemap.metadata.host.as_deref(), Some(nasty));

@@ -1,16 +1,21 @@
 //! A timeline's tasks or workers as statemap data.
 
+mod run;
+mod stream;
+
 use std::collections::HashMap;
 use std::io::{self, Write};
 
 use crate::statemap::Labels;
 use crate::statemap::format::Metadata;
-use crate::statemap::text::{self, Text};
 use crate::trace::event::SpawnLocation;
-use crate::trace::state::TaskState;
-use crate::trace::timeline::Timeline;
+use crate::trace::state::{TaskState, WorkerState};
+use crate::trace::timeline::{Poll, Timeline};
 use crate::util::json;
 use crate::util::parallel::MANY_EVENTS;
+
+use run::Parts;
+use stream::Text;
 
 /// Writes the tasks of `timeline` as statemap data, through a buffer. Where there is much to write, a
 /// thread of its own makes it while this one writes.
@@ -19,6 +24,10 @@ use crate::util::parallel::MANY_EVENTS;
 /// clock is only so fine), the later one is written as 1 ns later: the renderer takes no two
 /// changes at one time, and none may be missing. Live states bear the spawn location as their tag, and
 /// the definitions of tags have its parts as `file` and as `location` (`line:column`).
+///
+/// What a timeline says beyond its rows (which worker ran a poll, gaps, losses) stands in definitions of
+/// tags of their own, `tokio-statemap` …: a renderer takes no notice of them, and this crate reads the
+/// timeline from them again.
 ///
 /// # Errors
 ///
@@ -41,21 +50,23 @@ pub fn write_tasks(timeline: &Timeline, labels: &Labels, w: impl io::Write) -> i
 
 fn tasks(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
     Metadata::of_tasks(timeline, labels).write(text)?;
+    run::header(timeline, labels, text)?;
     let mut rows = Rows::new(timeline, text);
+    rows.parts.lists(timeline, true, rows.text)?;
     let mut tags = HashMap::new();
     for task in timeline.tasks.one_by_one() {
         let tag = task
             .location
             .map(|location| *tags.entry(location).or_insert_with(|| rows.tag(location)));
-        rows.begin_row(&timeline.task_name(task.key));
-        for (time_ns, state) in task.transitions() {
-            let state = match state {
-                // Its value is not among the states then.
-                TaskState::Ready if !timeline.schedule_latency => TaskState::Waiting,
-                state => state,
-            };
+        rows.begin_row(&timeline.task_name(task.key))?;
+        rows.parts.parent(task.parent);
+        let mut polls = task.polls.iter();
+        for (time_ns, state) in timeline.transitions(&task) {
             let tag = tag.filter(|_| state != TaskState::Completed);
             rows.datum(time_ns, state.value(), tag)?;
+            if state == TaskState::Running {
+                rows.poll(polls.next())?;
+            }
         }
     }
     rows.finish()
@@ -74,9 +85,11 @@ pub fn write_workers(timeline: &Timeline, labels: &Labels, w: impl io::Write) ->
 
 fn workers(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
     Metadata::of_workers(timeline, labels).write(text)?;
+    run::header(timeline, labels, text)?;
     let mut rows = Rows::new(timeline, text);
+    rows.parts.lists(timeline, false, rows.text)?;
     for worker in &timeline.workers {
-        rows.begin_row(&timeline.worker_name(worker.index));
+        rows.begin_row(&timeline.worker_name(worker.index))?;
         for &(time_ns, state) in &worker.transitions {
             rows.datum(time_ns, state.value(), None)?;
         }
@@ -89,28 +102,44 @@ fn write(
     w: impl io::Write,
     make: impl Fn(&mut Text<'_>) -> io::Result<()> + Sync,
 ) -> io::Result<()> {
-    text::write(w, timeline.events >= MANY_EVENTS, make)
+    stream::write(w, timeline.events >= MANY_EVENTS, make)
 }
+
+/// How many states there may be: a bit each.
+const STATES: usize = 16;
+const _: () = assert!(TaskState::ALL.len() <= STATES && WorkerState::ALL.len() <= STATES);
 
 /// Writes the data of one entity after the other.
 struct Rows<'a, 'b> {
     text: &'a mut Text<'b>,
+    /// What is told between the rows.
+    parts: Parts,
     begin_ns: u64,
     end_ns: u64,
     /// The entity that is being written, as the middle of its data.
     entity: Vec<u8>,
     /// How its data go on after the time, by state: there are few of these, and may be millions of
     /// those.
-    ends: [Option<End>; TaskState::ALL.len()],
+    ends: [Option<End>; STATES],
     digits: itoa::Buffer,
-    /// When the last datum of this entity is, and its state.
-    last: Option<(u64, u8)>,
+    /// The last datum of this entity.
+    last: Option<Last>,
     /// The latest of all times written.
     latest_ns: u64,
     tags: Vec<Tag>,
     /// How the last datum of the first entity goes on after the time: the end of the data is written
     /// as one more.
     first: Option<End>,
+}
+
+/// The last datum of an entity.
+#[derive(Clone, Copy)]
+struct Last {
+    /// As it was written.
+    time_ns: u64,
+    /// As it was.
+    real_ns: u64,
+    state: u8,
 }
 
 /// How a datum goes on after the time.
@@ -124,13 +153,14 @@ struct Tag {
     /// What its definitions say besides, as their end.
     members: String,
     /// The states for which it is defined, as bits.
-    defined: u8,
+    defined: u16,
 }
 
 impl<'a, 'b> Rows<'a, 'b> {
     fn new(timeline: &Timeline, text: &'a mut Text<'b>) -> Self {
         Self {
             text,
+            parts: Parts::default(),
             begin_ns: timeline.begin_ns,
             end_ns: timeline.end_ns,
             entity: Vec::new(),
@@ -157,30 +187,38 @@ impl<'a, 'b> Rows<'a, 'b> {
         self.tags.len() - 1
     }
 
-    fn begin_row(&mut self, entity: &str) {
+    fn begin_row(&mut self, entity: &str) -> io::Result<()> {
         self.end_row();
+        self.parts.write_if_full(self.text)?;
         self.ends.fill_with(|| None);
         self.entity.clear();
         self.entity.extend_from_slice(b"\",\"entity\":");
         self.entity.extend_from_slice(json::string(entity).as_bytes());
         self.entity.extend_from_slice(b",\"state\":");
+        Ok(())
     }
 
     fn end_row(&mut self) {
-        let Some((_, state)) = self.last.take() else { return };
+        let Some(Last { state, .. }) = self.last.take() else { return };
         if self.first.is_none() {
             self.first = self.ends[usize::from(state)].take();
         }
     }
 
     fn datum(&mut self, time_ns: u64, state: u8, tag: Option<usize>) -> io::Result<()> {
-        let relative_ns = time_ns.saturating_sub(self.begin_ns);
-        let time_ns = match self.last {
-            Some((last_ns, _)) => relative_ns.max(last_ns.saturating_add(1)),
-            None => relative_ns,
-        };
+        let real_ns = time_ns.saturating_sub(self.begin_ns);
+        let mut time_ns = real_ns;
+        let mut apart_ns = 0;
+        if let Some(last) = self.last {
+            let next_ns = last.time_ns.saturating_add(1);
+            if real_ns <= next_ns {
+                time_ns = next_ns;
+                apart_ns = real_ns.saturating_sub(last.real_ns);
+            }
+        }
+        self.parts.datum(apart_ns);
         self.latest_ns = self.latest_ns.max(time_ns);
-        self.last = Some((time_ns, state));
+        self.last = Some(Last { time_ns, real_ns, state });
         let known = &mut self.ends[usize::from(state)];
         let end = match known {
             Some(end) if end.tag == tag => end,
@@ -194,10 +232,20 @@ impl<'a, 'b> Rows<'a, 'b> {
         end.write(self.digits.format(time_ns), self.text)
     }
 
+    /// The datum was the start of this poll.
+    fn poll(&mut self, poll: Option<&Poll>) -> io::Result<()> {
+        match poll {
+            Some(poll) => self.parts.poll(poll),
+            None => self.parts.poll(&Poll::open(0, u32::MAX, None)),
+        }
+        self.parts.write_if_full(self.text)
+    }
+
     /// Writes the end of the data. For the renderer, the time of the last record is where all that
     /// is still going on ends, and what begins there or later isn't seen.
     fn finish(mut self) -> io::Result<()> {
         self.end_row();
+        self.parts.write(self.text)?;
         if let Some(end) = &self.first {
             let length_ns = self.end_ns.saturating_sub(self.begin_ns);
             let time_ns = length_ns.max(self.latest_ns.saturating_add(1));
@@ -222,7 +270,7 @@ impl Tag {
 impl End {
     fn new(entity: &[u8], state: u8, tag: Option<usize>, tags: &[Tag]) -> Self {
         let mut text = entity.to_vec();
-        text.push(b'0' + state);
+        text.extend_from_slice(itoa::Buffer::new().format(state).as_bytes());
         if let Some(tag) = tag {
             text.extend_from_slice(b",\"tag\":");
             text.extend_from_slice(tags[tag].json.as_bytes());

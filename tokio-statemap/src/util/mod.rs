@@ -12,4 +12,8 @@ pub(crate) mod message;
 #[cfg(feature = "record")]
 pub(crate) mod parallel;
 #[cfg(feature = "record")]
+pub(crate) mod quantity;
+#[cfg(feature = "record")]
 pub(crate) mod sync;
+#[cfg(feature = "record")]
+pub(crate) mod utc;

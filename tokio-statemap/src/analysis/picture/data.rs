@@ -1,31 +1,20 @@
 //! The picture of statemap data that was read.
 
-mod notes;
-mod rows;
-mod section;
-#[cfg(test)]
-mod tests;
-
-use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Kind, Picture};
-use crate::render::report::DataReport;
-use crate::statemap::read::Statemap;
-use crate::statemap::{Alignment, Ours};
-use crate::util::clean::clean;
-
-/// From when on a poll is called long if nobody says: data doesn't.
-const LONG_POLL_NS: u64 = 1_000_000;
-const NS_PER_S: u128 = 1_000_000_000;
+use super::merge::merge;
+use super::{Group, Kind, Picture, Role, RowEvent, Section, Source, State, Tag, Transition};
+use crate::statemap::read::{Entity, EntityEvent, Statemap};
+use crate::statemap::{Recording, recordings};
 
 impl<'a> Picture<'a> {
-    /// The picture of statemap data, of one file or of several: a section each, one below the other.
+    /// The picture of statemap data, of one file or of several.
     ///
-    /// Files that overlap in time are laid out by UTC; of others the left edges are the same, and
-    /// the picture says so. This crate's own data is recognised: its workers stand above its tasks,
-    /// and these are grouped by spawn location. Of other data each entity has a row, in the file's
-    /// own states and colours.
+    /// The tasks and the workers of a run, as this crate wrote them, make the picture of that run. Of
+    /// other data each entity has a row, in the file's own states and colours. Several of them stand one
+    /// below the other: if they overlap in time they are laid out by UTC, otherwise the left edges
+    /// are the same, and the picture says so.
     ///
     /// # Examples
     ///
@@ -45,88 +34,155 @@ impl<'a> Picture<'a> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of_data(files: &'a [Statemap]) -> Self {
-        let alignment = Alignment::of(files);
-        let reports: Vec<Option<DataReport>> =
-            files.iter().map(|file| file.metadata.ours().map(|_| file.report())).collect();
-        let ours: Vec<_> = files.iter().map(|file| file.metadata.ours()).collect();
-        let mut sections: Vec<_> = files
-            .iter()
-            .zip(&alignment.shifts_ns)
-            .map(|(file, &shift_ns)| section::of(file, shift_ns, alignment.length_ns, files))
-            .filter(|section| !section.rows.is_empty())
-            .collect();
-        sections.sort_by_key(|section| match section.kind {
-            Kind::Workers => 0,
-            Kind::Blocking => 1,
-            Kind::Tasks => 2,
-            Kind::Other => 3,
+        let pictures = recordings(files).into_iter().map(|recording| match recording {
+            Recording::Run { timeline, labels, .. } => {
+                let report = timeline.report();
+                Self::of(Arc::<crate::Timeline>::from(timeline), &report, &labels)
+            }
+            Recording::Other { data, .. } => of_other(data),
         });
-        let hosts: BTreeSet<_> =
-            files.iter().filter_map(|file| file.metadata.host.as_deref()).collect();
-        let has = |what: fn(&Ours) -> bool| ours.iter().flatten().any(what);
-        Self {
-            title: title(files),
-            host: (!hosts.is_empty()).then(|| hosts.into_iter().collect::<Vec<_>>().join(", ")),
-            runtime: None,
-            start: match alignment.is_forced {
-                // Each file has its own.
-                true => Duration::ZERO,
-                false => Duration::new(
-                    u64::try_from(alignment.start_ns / NS_PER_S).unwrap_or(u64::MAX),
-                    (alignment.start_ns % NS_PER_S) as u32,
-                ),
-            },
-            length_ns: alignment.length_ns,
-            long_poll_ns: LONG_POLL_NS,
-            is_ready_known: has(|ours| matches!(ours, Ours::Tasks { is_ready_known: true })),
-            are_tasks_known: ours.contains(&None)
-                || files.iter().any(|file| {
-                    matches!(file.metadata.ours(), Some(Ours::Tasks { .. }))
-                        && file.metadata.has_task_hooks()
-                        && file.metadata.is_recorded()
-                }),
-            verdict: verdict(files, &reports),
-            culprit: culprit(&reports),
-            notes: notes::of(files, &reports, &alignment),
-            gaps: Vec::new(),
-            sections,
+        let mut pictures: Vec<_> = pictures.collect();
+        match pictures.pop() {
+            Some(only) if pictures.is_empty() => only,
+            last => merge(pictures.into_iter().chain(last).collect()),
         }
     }
 }
 
-/// What the files are called, each name once.
-fn title(files: &[Statemap]) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for file in files {
-        let name = file.metadata.stem();
-        if !names.contains(&name) && !name.is_empty() {
-            names.push(name);
+/// The picture of data that isn't a run's.
+fn of_other(file: &Statemap) -> Picture<'_> {
+    let [seconds, ns] = file.metadata.start;
+    let start = Duration::from_secs(seconds).saturating_add(Duration::from_nanos(ns));
+    let title = &file.metadata.title;
+    let section = section(file);
+    Picture {
+        title: if title.is_empty() { "Statemap".to_owned() } else { title.clone() },
+        host: file.metadata.host.clone(),
+        runtime: None,
+        start,
+        length_ns: file.end_ns,
+        // It has no polls.
+        long_poll_ns: 0,
+        is_ready_known: false,
+        are_tasks_known: true,
+        verdict: None,
+        culprit: None,
+        notes: notes(file),
+        gaps: Vec::new(),
+        sections: if section.rows.is_empty() { Vec::new() } else { vec![section] },
+    }
+}
+
+fn section(file: &Statemap) -> Section<'_> {
+    let is_drawn = |row: &u32| !file.entities[*row as usize].data.is_empty();
+    let mut rows: Vec<u32> = (0..file.entities.len() as u32).filter(is_drawn).collect();
+    // What comes first in a file that goes by time is chance.
+    rows.sort_by_cached_key(|&row| natural(&file.entities[row as usize].name));
+    let label = file.metadata.entity_kind.clone().unwrap_or_else(|| "entities".to_owned());
+    let title = &file.metadata.title;
+    let states = file.metadata.states.iter().map(|state| State {
+        name: state.name.clone(),
+        colour: state.colour.clone(),
+        role: Role::Other,
+    });
+    let tags = file.tags.iter().map(|tag| Tag {
+        state: tag.state,
+        tag: tag.tag.clone(),
+        fields: tag.fields.clone(),
+    });
+    let events = file.events.iter().filter(|event| is_shown(file, event)).map(|event| RowEvent {
+        time_ns: event.time_ns,
+        row: event.entity as u32,
+        event: event.event.clone(),
+        target: event.target.clone(),
+    });
+    Section {
+        title: if title.is_empty() { "Entities".to_owned() } else { title.clone() },
+        kind: Kind::Other,
+        states: states.collect(),
+        groups: vec![Group { label, lanes: 0..rows.len() }],
+        lanes: (0..=rows.len() as u32).collect(),
+        rows,
+        tags: tags.collect(),
+        events: events.collect(),
+        source: Box::new(Entities(file)),
+    }
+}
+
+/// Sorts `cpu-2` before `cpu-10`.
+fn natural(name: &str) -> (&str, u64, &str) {
+    let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = name[prefix.len()..].parse().unwrap_or(u64::MAX);
+    (prefix, number, name)
+}
+
+/// Whether an event is where something is drawn: of a row, and not after the last change of state.
+fn is_shown(file: &Statemap, event: &EntityEvent) -> bool {
+    !file.entities[event.entity].data.is_empty() && event.time_ns <= file.end_ns
+}
+
+/// What the picture lacks: a short sentence each.
+fn notes(file: &Statemap) -> Vec<String> {
+    let mut notes = Vec::new();
+    if file.is_part {
+        notes.push("This is a part of the data.".to_owned());
+    }
+    let hidden = |is_of_row: bool| {
+        let events = file.events.iter().filter(|event| !is_shown(file, event));
+        events.filter(|e| file.entities[e.entity].data.is_empty() != is_of_row).count()
+    };
+    for (number, one, many) in [
+        (
+            file.tags.iter().filter(|tag| !tag.is_defined).count(),
+            "One tag is used but not defined",
+            "tags are used but not defined",
+        ),
+        (
+            hidden(true),
+            "One event is after the last change of state, and isn't shown",
+            "events are after the last change of state, and aren't shown",
+        ),
+        (
+            hidden(false),
+            "One event is of an entity without any state, and isn't shown",
+            "events are of entities without any state, and aren't shown",
+        ),
+    ] {
+        match number {
+            0 => {}
+            1 => notes.push(format!("{one}.")),
+            n => notes.push(format!("{n} {many}.")),
         }
     }
-    if names.is_empty() { "Statemap".to_owned() } else { names.join(", ") }
+    notes
 }
 
-/// What the reports say of our own data, the tasks first. Where there are several files of a kind it is
-/// said which of them says it.
-fn verdict(files: &[Statemap], reports: &[Option<DataReport>]) -> Option<String> {
-    let is_tasks = |file: &Statemap| matches!(file.metadata.ours(), Some(Ours::Tasks { .. }));
-    let mut verdicts: Vec<String> = Vec::new();
-    for of_tasks in [true, false] {
-        let of_kind = files.iter().zip(reports).filter(|(file, _)| is_tasks(file) == of_tasks);
-        let told: Vec<_> = of_kind
-            .filter_map(|(file, report)| Some((file, report.as_ref()?.verdict.as_ref()?)))
-            .collect();
-        verdicts.extend(told.iter().map(|(file, verdict)| match told.len() {
-            1 => (*verdict).clone(),
-            _ => format!("{}: {verdict}", clean(file.metadata.stem())),
-        }));
+/// The entities of a file, by their indices.
+struct Entities<'a>(&'a Statemap);
+
+impl Entities<'_> {
+    fn entity(&self, row: u32) -> &Entity {
+        &self.0.entities[row as usize]
     }
-    (!verdicts.is_empty()).then(|| verdicts.join(" "))
 }
 
-/// The location that the verdict names, if it is but one.
-fn culprit(reports: &[Option<DataReport>]) -> Option<String> {
-    let mut culprits = reports.iter().flatten().filter_map(|report| report.culprit.as_ref());
-    let culprit = culprits.next()?;
-    culprits.next().is_none().then(|| culprit.clone())
+impl Source for Entities<'_> {
+    fn name(&self, row: u32, to: &mut String) {
+        to.push_str(&self.entity(row).name);
+    }
+
+    fn description(&self, row: u32) -> Option<&str> {
+        self.entity(row).description.as_deref()
+    }
+
+    fn knows_workers(&self) -> bool {
+        false
+    }
+
+    fn walk(&self, row: u32, each: &mut dyn FnMut(Transition)) {
+        for datum in &self.entity(row).data {
+            let tag = datum.tag.map(|tag| tag as u32);
+            each(Transition { tag, ..Transition::new(datum.time_ns, datum.state) });
+        }
+    }
 }

@@ -6,6 +6,10 @@
 
 #[cfg(feature = "read")]
 mod data;
+#[cfg(all(test, feature = "read"))]
+mod data_tests;
+#[cfg(feature = "read")]
+mod merge;
 mod notes;
 mod pack;
 mod source;
@@ -16,10 +20,10 @@ pub(crate) mod tests;
 mod threads;
 
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::time::Duration;
 
-use crate::render::report::{Report, Verdict};
+use crate::analysis::{Report, Verdict};
 use crate::statemap::Labels;
 use crate::trace::timeline::Timeline;
 
@@ -133,11 +137,18 @@ impl<'a> Picture<'a> {
 
     /// The same, for who has the report of it already.
     pub(crate) fn of_report(timeline: &'a Timeline, report: &Report, labels: &Labels) -> Self {
+        Self::of(timeline, report, labels)
+    }
+
+    fn of<T>(timeline: T, report: &Report, labels: &Labels) -> Self
+    where
+        T: Deref<Target = Timeline> + Clone + Sync + 'a,
+    {
         let long_poll_ns = u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX);
         let sections = [
-            threads::workers(timeline),
-            threads::blocking(timeline),
-            tasks::section(timeline, report),
+            threads::workers(timeline.clone()),
+            threads::blocking(timeline.clone()),
+            tasks::section(timeline.clone(), report),
         ];
         let from_left = |ns: u64| ns.saturating_sub(timeline.begin_ns);
         Self {
@@ -148,7 +159,9 @@ impl<'a> Picture<'a> {
             length_ns: timeline.length_ns(),
             long_poll_ns,
             is_ready_known: timeline.schedule_latency,
-            are_tasks_known: timeline.task_hooks && timeline.trace_target.tracks_tasks(),
+            are_tasks_known: timeline.task_hooks
+                && timeline.trace_target.tracks_tasks()
+                && !timeline.lacking.tasks,
             verdict: Some(report.verdict.to_string()),
             culprit: match &report.verdict {
                 Verdict::LongPolls { row, .. } => Some(row.place.to_string()),

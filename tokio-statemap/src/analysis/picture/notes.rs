@@ -1,11 +1,12 @@
 //! What a picture lacks, said in it.
 
+use crate::analysis::Report;
 use crate::recorder::lost::Lost;
-use crate::render::report::{Report, moment};
+use crate::util::quantity::moment;
 
 /// What the picture lacks: a short sentence each.
 pub(super) fn of(report: &Report) -> Vec<String> {
-    let mut notes: Vec<String> = report.unknown().into_iter().map(str::to_owned).collect();
+    let mut notes: Vec<String> = report.unknown();
     let lost = Lost { dropped_events: 0, ..report.lost };
     if lost.total() > 0 {
         notes.push(format!("{lost}."));

@@ -25,7 +25,8 @@ pub(crate) trait Source: Sync {
         None
     }
 
-    /// Whether transitions say which worker a poll starts on, if the rows are tasks.
+    /// Whether transitions say which worker a poll starts on, if the rows are tasks: not where there are
+    /// several runs, as workers are told apart by their indices.
     fn knows_workers(&self) -> bool {
         true
     }

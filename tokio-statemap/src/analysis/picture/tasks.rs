@@ -3,16 +3,20 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::ops::Deref;
 
 use super::threads::within;
 use super::{Group, Kind, Section, Source, State, Transition, pack};
-use crate::render::report::{Place, Report};
+use crate::analysis::{Place, Report};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Task, TaskKey, Timeline};
 
 /// The tasks: `main` first, then the spawn locations in the order of the report, that which held
 /// the runtime longest first.
-pub(super) fn section<'a>(timeline: &'a Timeline, report: &Report) -> Section<'a> {
+pub(super) fn section<'a, T>(timeline: T, report: &Report) -> Section<'a>
+where
+    T: Deref<Target = Timeline> + Sync + 'a,
+{
     let mut places: Vec<Place> = report.locations.iter().map(|row| row.place).collect();
     places.sort_by_key(|place| !place.is_root);
     let ranks: HashMap<Place, usize> =
@@ -43,7 +47,7 @@ pub(super) fn section<'a>(timeline: &'a Timeline, report: &Report) -> Section<'a
         sorted = rest;
         lives.clear();
         lives.extend(group.iter().map(|&row| {
-            let (begin, end) = life(timeline, &timeline.tasks.at(row as usize));
+            let (begin, end) = life(&timeline, &timeline.tasks.at(row as usize));
             (begin, end, row)
         }));
         let first = lanes.len();
@@ -54,11 +58,7 @@ pub(super) fn section<'a>(timeline: &'a Timeline, report: &Report) -> Section<'a
     Section {
         title: "Tasks".to_owned(),
         kind: Kind::Tasks,
-        states: TaskState::ALL
-            .into_iter()
-            .filter(|state| timeline.schedule_latency || *state != TaskState::Ready)
-            .map(State::from)
-            .collect(),
+        states: timeline.task_states().map(State::from).collect(),
         groups,
         rows,
         lanes,
@@ -78,15 +78,15 @@ fn life(timeline: &Timeline, task: &Task) -> (u64, Option<u64>) {
     (begin, end)
 }
 
-struct Tasks<'a>(&'a Timeline);
+struct Tasks<T>(T);
 
-impl Tasks<'_> {
+impl<T: Deref<Target = Timeline>> Tasks<T> {
     fn task(&self, row: u32) -> Cow<'_, Task> {
         self.0.tasks.at(row as usize)
     }
 }
 
-impl Source for Tasks<'_> {
+impl<T: Deref<Target = Timeline> + Sync> Source for Tasks<T> {
     fn name(&self, row: u32, to: &mut String) {
         if let Some(runtime) = &self.0.runtime {
             to.push_str(runtime);
@@ -108,13 +108,9 @@ impl Source for Tasks<'_> {
     fn walk(&self, row: u32, each: &mut dyn FnMut(Transition)) {
         let task = self.task(row);
         let mut polls = task.polls.iter().peekable();
-        for (time_ns, state) in task.transitions() {
-            let state = match state {
-                // It is not among the states then.
-                TaskState::Ready if !self.0.schedule_latency => TaskState::Waiting,
-                state => state,
-            };
-            let mut transition = Transition::new(within(self.0, time_ns), u32::from(state.value()));
+        for (time_ns, state) in self.0.transitions(&task) {
+            let mut transition =
+                Transition::new(within(&self.0, time_ns), u32::from(state.value()));
             if state == TaskState::Running {
                 if let Some(poll) = polls.next_if(|poll| poll.start_ns() <= time_ns) {
                     transition.worker = poll.worker();

@@ -1,13 +1,17 @@
 //! The workers and the threads of the blocking pool.
 
 use std::fmt::Write;
+use std::ops::Deref;
 
 use super::{Group, Kind, Role, Section, Source, State, Transition};
 use crate::trace::state::WorkerState;
 use crate::trace::timeline::Timeline;
 
 /// The workers, a lane each.
-pub(super) fn workers(timeline: &Timeline) -> Section<'_> {
+pub(super) fn workers<'a, T>(timeline: T) -> Section<'a>
+where
+    T: Deref<Target = Timeline> + Sync + 'a,
+{
     Section {
         title: "Workers".to_owned(),
         kind: Kind::Workers,
@@ -17,7 +21,10 @@ pub(super) fn workers(timeline: &Timeline) -> Section<'_> {
 }
 
 /// The threads of the blocking pool, a lane each.
-pub(super) fn blocking(timeline: &Timeline) -> Section<'_> {
+pub(super) fn blocking<'a, T>(timeline: T) -> Section<'a>
+where
+    T: Deref<Target = Timeline> + Sync + 'a,
+{
     let here = State {
         name: "blocking thread".to_owned(),
         colour: Some(WorkerState::Parked.colour().to_owned()),
@@ -49,9 +56,9 @@ fn one_lane_each<'a>(rows: usize, label: &str, source: Box<dyn Source + 'a>) -> 
     }
 }
 
-struct Workers<'a>(&'a Timeline);
+struct Workers<T>(T);
 
-impl Source for Workers<'_> {
+impl<T: Deref<Target = Timeline> + Sync> Source for Workers<T> {
     fn name(&self, row: u32, to: &mut String) {
         to.push_str(&self.0.worker_name(self.0.workers[row as usize].index));
     }
@@ -62,14 +69,14 @@ impl Source for Workers<'_> {
 
     fn walk(&self, row: u32, each: &mut dyn FnMut(Transition)) {
         for &(time_ns, state) in &self.0.workers[row as usize].transitions {
-            each(Transition::new(within(self.0, time_ns), u32::from(state.value())));
+            each(Transition::new(within(&self.0, time_ns), u32::from(state.value())));
         }
     }
 }
 
-struct Blocking<'a>(&'a Timeline);
+struct Blocking<T>(T);
 
-impl Source for Blocking<'_> {
+impl<T: Deref<Target = Timeline> + Sync> Source for Blocking<T> {
     fn name(&self, row: u32, to: &mut String) {
         // Writing to a string does not fail.
         let _ = write!(to, "thread-{}", self.0.blocking_threads[row as usize].thread);
@@ -77,10 +84,10 @@ impl Source for Blocking<'_> {
 
     fn walk(&self, row: u32, each: &mut dyn FnMut(Transition)) {
         let thread = &self.0.blocking_threads[row as usize];
-        let started = within(self.0, thread.started_ns);
+        let started = within(&self.0, thread.started_ns);
         each(Transition::new(started, 0));
         if let Some(stopped) = thread.stopped_ns {
-            each(Transition::new(within(self.0, stopped).max(started), 1));
+            each(Transition::new(within(&self.0, stopped).max(started), 1));
         }
     }
 }

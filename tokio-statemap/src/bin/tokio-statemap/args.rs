@@ -30,11 +30,11 @@ command line that can't be understood.";
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Draw data as a page to explore, or as an SVG
-    Render(Render),
+    Render(RenderArgs),
     /// Say where the time went, in text
-    Report(Report),
+    Report(ReportArgs),
     /// Check data strictly: each rule of the format, and of this program's own data
-    Check(Check),
+    Check(CheckArgs),
     /// Print a script that completes this command's arguments in a shell
     #[command(after_help = "\
 Examples:
@@ -61,7 +61,7 @@ Examples:
 Files that overlap in time are laid out by their clocks, one below the other, workers above tasks. Of \
 others each begins at the left edge. With --begin, times count from there. The output takes the \
 file's place when it is complete, so that it is all there or as it was.")]
-pub(crate) struct Render {
+pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub(crate) files: Files,
     /// Where to write: a file that ends with .html or .svg, or - for standard output
@@ -71,7 +71,7 @@ pub(crate) struct Render {
     #[arg(long)]
     pub(crate) format: Option<Format>,
     #[command(flatten)]
-    pub(crate) window: Window,
+    pub(crate) window: WindowArgs,
     /// The title, instead of that of the data
     #[arg(long)]
     pub(crate) title: Option<String>,
@@ -85,11 +85,11 @@ pub(crate) struct Render {
 Examples:
   tokio-statemap report tasks.json
   tokio-statemap report tasks.json workers.json --begin 1s")]
-pub(crate) struct Report {
+pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) files: Files,
     #[command(flatten)]
-    pub(crate) window: Window,
+    pub(crate) window: WindowArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -100,7 +100,7 @@ Examples:
 
 For each file there is a line: `FILE: ok, …` on standard output, or on standard error where and how \
 it breaks which rule.")]
-pub(crate) struct Check {
+pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) files: Files,
     /// Refuse data that tokio-statemap didn't write
@@ -116,7 +116,7 @@ pub(crate) struct Files {
 }
 
 #[derive(Clone, Copy, Debug, ClapArgs)]
-pub(crate) struct Window {
+pub(crate) struct WindowArgs {
     /// Where to begin, from the left edge, such as 250ms
     #[arg(long, value_name = "TIME", value_parser = units::nanoseconds)]
     pub(crate) begin: Option<u64>,
@@ -143,7 +143,7 @@ impl Files {
     }
 }
 
-impl Render {
+impl RenderArgs {
     /// What to write; ends the program if that isn't clear.
     pub(crate) fn format(&self) -> Format {
         let extension = self.output.extension().map(|e| e.to_ascii_lowercase());

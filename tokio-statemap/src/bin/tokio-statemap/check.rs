@@ -3,12 +3,12 @@
 use tokio_statemap::__private::clean;
 use tokio_statemap::statemap::check::{check, check_ours};
 
-use crate::args::Check;
+use crate::args::CheckArgs;
 use crate::failure::{Failure, line, name, print};
 use crate::input::read_with;
 use crate::progress::Progress;
 
-pub(crate) fn run(args: &Check) -> Result<(), Failure> {
+pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     args.files.check("check");
     let mut are_all_ok = true;
     for file in &args.files.files {

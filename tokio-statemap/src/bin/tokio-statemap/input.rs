@@ -7,7 +7,7 @@ use std::path::Path;
 use tokio_statemap::statemap;
 use tokio_statemap::statemap::read::{ReadError, Statemap, read};
 
-use crate::args::{Files, Window};
+use crate::args::{Files, WindowArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
 
@@ -54,7 +54,7 @@ pub(crate) fn read_with(
 /// Reads all files, and leaves of them what lies in the window.
 pub(crate) fn read_all(
     files: &Files,
-    window: Window,
+    window: WindowArgs,
     progress: &mut Progress,
 ) -> Result<Vec<Statemap>, Failure> {
     let mut statemaps = Vec::with_capacity(files.files.len());

@@ -6,12 +6,12 @@ use tokio_statemap::__private::write_file;
 use tokio_statemap::picture::Picture;
 use tokio_statemap::{html, svg};
 
-use crate::args::{Format, Render};
+use crate::args::{Format, RenderArgs};
 use crate::failure::Failure;
 use crate::input::read_all;
 use crate::progress::Progress;
 
-pub(crate) fn run(args: Render) -> Result<(), Failure> {
+pub(crate) fn run(args: RenderArgs) -> Result<(), Failure> {
     args.files.check("render");
     let format = args.format();
     args.check_output();

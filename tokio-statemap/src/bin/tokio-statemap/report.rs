@@ -1,26 +1,36 @@
 //! `tokio-statemap report`.
 
 use tokio_statemap::__private::clean;
+use tokio_statemap::statemap::{Recording, recordings};
 
-use crate::args::Report;
+use crate::args::ReportArgs;
 use crate::failure::{Failure, name, print};
 use crate::input::read_all;
 use crate::progress::Progress;
 
-pub(crate) fn run(args: Report) -> Result<(), Failure> {
+pub(crate) fn run(args: ReportArgs) -> Result<(), Failure> {
     args.files.check("report");
     let mut progress = Progress::new();
     let files = read_all(&args.files, args.window, &mut progress)?;
     progress.end();
-    let has_heads = files.len() > 1;
-    for (index, (statemap, file)) in files.iter().zip(&args.files.files).enumerate() {
+    let recordings = recordings(&files);
+    let has_heads = recordings.len() > 1;
+    for (index, recording) in recordings.iter().enumerate() {
         if index > 0 {
             print("\n")?;
         }
+        let (report, of) = match recording {
+            Recording::Run { timeline, files, .. } => (timeline.report().to_string(), &files[..]),
+            Recording::Other { data, file, .. } => {
+                (data.report().to_string(), std::slice::from_ref(file))
+            }
+            _ => continue,
+        };
         if has_heads {
-            print(&format!("==> {} <==\n", clean(&name(file))))?;
+            let names = of.iter().map(|&file| name(&args.files.files[file]));
+            print(&format!("==> {} <==\n", clean(&names.collect::<Vec<_>>().join(", "))))?;
         }
-        print(&format!("{}\n", statemap.report()))?;
+        print(&format!("{report}\n"))?;
     }
     Ok(())
 }

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use super::*;
+use crate::config::TraceTarget;
+use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::{TaskState, WorkerState};
-use crate::trace::timeline::{Handover, Poll, Task, Worker};
-use crate::util::clean::clean;
+use crate::trace::timeline::{Handover, Lacking, Poll, Task, TaskKey, Timeline, Worker};
+use crate::util::quantity::{human, human_setting, percent};
 
 const MS: u64 = 1_000_000;
 const US: u64 = 1_000;
@@ -38,6 +40,7 @@ fn timeline(running_ms: u64) -> Timeline {
         task_hooks: true,
         schedule_latency: true,
         long_poll: Duration::from_millis(1),
+        lacking: Lacking::default(),
     }
 }
 
@@ -52,6 +55,7 @@ fn task(id: u64, location: Option<SpawnLocation>, polls: Vec<Poll>) -> Task {
         first_state: TaskState::Spawned,
         terminated_ns: polls.last().and_then(Poll::end_ns),
         polls,
+        ready_ns: None,
     }
 }
 
@@ -284,19 +288,19 @@ src/main.rs:42:9 held the runtime up: one of its 2 polls ran over 1 ms. It took
 worker-0  running 12.0 %, parked 88.0 %
 worker-1  running 12.0 %, parked 88.0 %
 
-What held the runtime (ready: longest from woken to polled):
-spawned at              tasks  polls    total  longest     p50     p99   ready
-src/main.rs:42:9            1      2   26.0ms   25.6ms   400us  25.6ms  20.0us
-src/main.rs:50:9            1      1   30.0us   30.0us  30.0us  30.0us  8.00us
-src/main.rs:5:1 (main)      1      1  *2.00ms   2.00ms  2.00ms  2.00ms       -
+What held the runtime (latency: longest from woken to polled):
+spawned at             tasks polls    total longest     p50     p99 latency
+src/main.rs:42:9           1     2  26.0 ms 25.6 ms  400 µs 25.6 ms 20.0 µs
+src/main.rs:50:9           1     1  30.0 µs 30.0 µs 30.0 µs 30.0 µs 8.00 µs
+src/main.rs:5:1 (main)     1     1 *2.00 ms 2.00 ms 2.00 ms 2.00 ms       -
 * not on a worker: it holds none up
 
 The longest polls (ready: other tasks that were ready meanwhile):
      at   length    worker  ready  spawned at
 0.100 s  25.6 ms  worker-0      1  src/main.rs:42:9
 0.000 s  2.00 ms         -      0  src/main.rs:5:1 (main)
-0.300 s   400 us  worker-0      0  src/main.rs:42:9
-0.120 s  30.0 us  worker-1      0  src/main.rs:50:9";
+0.300 s   400 µs  worker-0      0  src/main.rs:42:9
+0.120 s  30.0 µs  worker-1      0  src/main.rs:50:9";
     let text = timeline.report().to_string();
     assert_eq!(text, expected, "\n{text}\n");
 }
@@ -341,7 +345,7 @@ fn a_huge_and_hostile_timeline_fits_a_screen() {
     let text = report.to_string();
     assert!(text.lines().count() <= 42, "{}\n{text}", text.lines().count());
     for line in text.lines() {
-        assert!(format::width(line) <= 80, "{}: {line}", format::width(line));
+        assert!(layout::width(line) <= 80, "{}: {line}", layout::width(line));
         assert!(!line.contains(char::is_control), "{line:?}");
     }
     assert!(text.contains("… and 56 more: running"), "{text}");
@@ -366,10 +370,10 @@ fn numbers_have_three_digits() {
     let cases = [
         (0, "0 ns"),
         (999, "999 ns"),
-        (1_000, "1.00 us"),
-        (99_949, "99.9 us"),
-        (99_950, "100 us"),
-        (999_499, "999 us"),
+        (1_000, "1.00 µs"),
+        (99_949, "99.9 µs"),
+        (99_950, "100 µs"),
+        (999_499, "999 µs"),
         (999_500, "1.00 ms"),
         (9_995_000, "10.0 ms"),
         (51_200_000, "51.2 ms"),
@@ -377,27 +381,27 @@ fn numbers_have_three_digits() {
         (86_400_000_000_000, "86400 s"),
     ];
     for (ns, text) in cases {
-        assert_eq!(format::human(ns), text);
+        assert_eq!(human(ns), text);
     }
-    assert_eq!(format::human_setting(MS), "1 ms");
-    assert_eq!(format::human_setting(2_500_000), "2.5 ms");
-    assert_eq!(format::human_setting(100 * MS), "100 ms");
-    assert_eq!(format::percent(0.9996), "100 %");
-    assert_eq!(format::percent(0.1234), "12.3 %");
+    assert_eq!(human_setting(MS), "1 ms");
+    assert_eq!(human_setting(2_500_000), "2.5 ms");
+    assert_eq!(human_setting(100 * MS), "100 ms");
+    assert_eq!(percent(0.9996), "100 %");
+    assert_eq!(percent(0.1234), "12.3 %");
 }
 
 #[test]
 fn a_number_stays_with_its_unit() {
     let text = format!("{} over 1 ms, done", "x".repeat(70));
-    assert_eq!(format::wrap(&text), [format!("{} over", "x".repeat(70)), "1 ms, done".to_owned()]);
+    assert_eq!(layout::wrap(&text), [format!("{} over", "x".repeat(70)), "1 ms, done".to_owned()]);
 }
 
 #[test]
 fn long_paths_lose_whole_folders() {
     let path = "/home/me/service/src/handlers/report.rs:42:9";
-    assert_eq!(format::keep_right(path, 30), "…/src/handlers/report.rs:42:9");
-    assert_eq!(format::keep_right(path, 10), "…t.rs:42:9");
-    assert_eq!(format::keep_right(path, 44), path);
+    assert_eq!(layout::keep_right(path, 30), "…/src/handlers/report.rs:42:9");
+    assert_eq!(layout::keep_right(path, 10), "…t.rs:42:9");
+    assert_eq!(layout::keep_right(path, 44), path);
     assert_eq!(clean("a\u{1b}[1m\n\u{202e}b"), "a\\u{1b}[1m\\n\\u{202e}b");
     for c in
         ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}').chain(['\u{200e}', '\u{200f}'])

@@ -2,14 +2,12 @@
 
 use std::fmt;
 
-use super::Report;
-use super::format::{
-    COLUMNS, count, human, keep_right, moment, pad_left, pad_right, percent, width, wrap,
-};
-use super::locations::LocationRow;
-use super::workers::{self, WorkerShare};
+use super::fit_place;
+use super::layout::{COLUMNS, keep_right, pad_left, pad_right, width, wrap};
+use crate::analysis::{LocationRow, Report, WorkerShare, busy_share};
 use crate::recorder::lost::Lost;
 use crate::util::clean::clean;
+use crate::util::quantity::{count, human, moment, percent};
 
 /// The lines that a report keeps to, if it can.
 const LINES: usize = 40;
@@ -29,7 +27,7 @@ impl Report {
         let mut before = wrap(&self.verdict.to_string());
         before.push(String::new());
         before.extend(wrap(&self.summary()));
-        before.extend(self.unknown().into_iter().map(str::to_owned));
+        before.extend(self.unknown());
         let workers = self.workers_lines();
         if !workers.is_empty() {
             before.push(String::new());
@@ -103,32 +101,6 @@ impl Report {
         parts.join(" ")
     }
 
-    /// What can't be known, each in a line of its own.
-    pub(crate) fn unknown(&self) -> Vec<&'static str> {
-        let mut parts = Vec::new();
-        let (tasks, workers) =
-            (self.trace_target.tracks_tasks(), self.trace_target.tracks_workers());
-        if !workers && !tasks {
-            return vec!["Neither tasks nor workers were to be recorded."];
-        }
-        if !workers && !self.task_hooks {
-            return vec![
-                "Neither workers nor tasks were recorded: tasks need --cfg tokio_unstable.",
-            ];
-        }
-        if !workers {
-            parts.push("Workers were not recorded: their shares aren't known.");
-        }
-        if !tasks {
-            parts.push("Workers only: tasks were not recorded.");
-        } else if !self.task_hooks {
-            parts.push("Workers only: task hooks need --cfg tokio_unstable.");
-        } else if !self.schedule_latency {
-            parts.push("Ready times were not recorded (schedule_latency is off).");
-        }
-        parts
-    }
-
     /// Each worker's shares: one in a line up to four of them, else two.
     fn workers_lines(&self) -> Vec<String> {
         let (listed, more) = self.workers.split_at(self.workers.len().min(WORKERS));
@@ -146,7 +118,7 @@ impl Report {
         let shares = || more.iter().filter_map(WorkerShare::running_share);
         let least = shares().reduce(f64::min);
         let most = shares().reduce(f64::max);
-        if let (Some(all), Some(least), Some(most)) = (workers::busy_share(more), least, most) {
+        if let (Some(all), Some(least), Some(most)) = (busy_share(more), least, most) {
             lines.push(format!(
                 "… and {} more: running {} ({} to {})",
                 more.len(),
@@ -171,7 +143,8 @@ impl Report {
         if let (Some(row), Some(last)) = (hidden, rows.last_mut()) {
             *last = row;
         }
-        let mut table = vec![row_of(["tasks", "polls", "total", "longest", "p50", "p99", "ready"])];
+        let mut table =
+            vec![row_of(["tasks", "polls", "total", "longest", "p50", "p99", "latency"])];
         table.extend(rows.iter().map(|row| location_cells(row)));
         let widths = column_widths(&table);
         let room = |gap: usize| {
@@ -182,12 +155,12 @@ impl Report {
         let longest = rows.iter().map(|row| width(&row.place.to_string())).max();
         let gap = if longest.unwrap_or_default() <= room(2) { 2 } else { 1 };
         let mut names = vec!["spawned at".to_owned()];
-        names.extend(rows.iter().map(|row| row.place.fit(room(gap))));
+        names.extend(rows.iter().map(|row| fit_place(row.place, room(gap))));
         let name_width = names.iter().map(|name| width(name)).max().unwrap_or_default();
 
         let mut lines = vec![
             String::new(),
-            "What held the runtime (ready: longest from woken to polled):".to_owned(),
+            "What held the runtime (latency: longest from woken to polled):".to_owned(),
         ];
         for (name, cells) in names.iter().zip(&table) {
             let mut line = pad_right(name, name_width);
@@ -224,7 +197,7 @@ impl Report {
         let taken: usize = widths.iter().map(|width| width + 2).sum();
         let mut names = vec!["spawned at".to_owned()];
         let polls = self.longest_polls.iter();
-        names.extend(polls.map(|poll| poll.place.fit(COLUMNS.saturating_sub(taken))));
+        names.extend(polls.map(|poll| fit_place(poll.place, COLUMNS.saturating_sub(taken))));
 
         let mut lines = vec![
             String::new(),
@@ -257,19 +230,17 @@ fn worker_cell(worker: &WorkerShare) -> String {
 
 fn location_cells(row: &LocationRow) -> [String; 7] {
     let off_worker = if row.off_worker_ns > 0 { "*" } else { "" };
-    // Seven columns are many: `25.6ms` leaves more room for the location.
-    let compact = |ns| human(ns).replace(' ', "");
     let time = |ns| {
-        if row.polls == 0 { "-".to_owned() } else { compact(ns) }
+        if row.polls == 0 { "-".to_owned() } else { human(ns) }
     };
     [
         row.tasks.to_string(),
         row.polls.to_string(),
-        format!("{off_worker}{}", compact(row.held_ns.saturating_add(row.off_worker_ns))),
+        format!("{off_worker}{}", human(row.held_ns.saturating_add(row.off_worker_ns))),
         time(row.longest_ns),
         time(row.p50_ns),
         time(row.p99_ns),
-        row.longest_ready_ns.map_or_else(|| "-".to_owned(), compact),
+        row.longest_ready_ns.map_or_else(|| "-".to_owned(), human),
     ]
 }
 

@@ -7,8 +7,9 @@ use super::layout::{Item, Layout};
 use super::plan::MAP_WIDTH;
 use super::rows::{Rows, label_size};
 use super::survey::LongPoll;
-use super::text::{display, escape, fit, human};
+use super::text::{display, escape, fit};
 use crate::analysis::picture::Picture;
+use crate::util::quantity::human;
 
 /// How many gaps are drawn at most.
 const GAPS: usize = 200;
@@ -136,9 +137,9 @@ pub(super) fn worst_text(picture: &Picture<'_>, worst: &LongPoll) -> String {
     let on = worst.worker.map_or_else(String::new, |worker| format!(" on worker-{worker}"));
     format!(
         "longest poll: {}{on}, {}, at {}",
-        human(worst.held_ns.into()),
+        human(worst.held_ns),
         display(&name, 40),
-        human(worst.start_ns.into())
+        human(worst.start_ns)
     )
 }
 

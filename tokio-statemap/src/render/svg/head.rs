@@ -5,8 +5,9 @@ use std::fmt::Write;
 use super::axis;
 use super::frame::{MAP_LEFT, MARGIN, WIDTH};
 use super::plan::MAP_WIDTH;
-use super::text::{display, escape, fit, human, utc, width, wrap};
+use super::text::{display, escape, fit, utc, width, wrap};
 use crate::analysis::picture::Picture;
+use crate::util::quantity::human;
 
 /// The head, and how high it is.
 pub(super) fn head(picture: &Picture<'_>) -> (String, u32) {
@@ -20,7 +21,7 @@ pub(super) fn head(picture: &Picture<'_>) -> (String, u32) {
     if picture.start.as_secs() > 0 {
         about.push(utc(picture.start.as_secs()));
     }
-    about.push(format!("span = {}", human(picture.length_ns.into())));
+    about.push(format!("span = {}", human(picture.length_ns)));
     let middle = WIDTH / 2;
     let title = escape(&fit(&picture.title, 16.0, f64::from(WIDTH - 2 * MARGIN)));
     let mut inner = format!(

@@ -1,9 +1,7 @@
 //! Text in the picture: escaped, cut to length, measured.
 
-use std::fmt::Write;
-
-use crate::render::report;
-use crate::util::clean;
+use crate::util::clean::clean_chars;
+use crate::util::utc::Utc;
 
 /// Text as it may stand in an element or a quoted attribute of XML 1.0. What XML doesn't know at
 /// all becomes U+FFFD.
@@ -28,7 +26,7 @@ pub(super) fn escape(text: &str) -> String {
 /// replaced by `…`; without what would turn its direction or hide.
 pub(super) fn display(text: &str, max: usize) -> String {
     // A name may be as long as it likes: no more of it is looked at than can be shown.
-    let mut head: Vec<char> = clean(text.chars()).take(max + 1).collect();
+    let mut head: Vec<char> = clean_chars(text.chars()).take(max + 1).collect();
     if head.len() <= max {
         return head.into_iter().collect();
     }
@@ -36,23 +34,10 @@ pub(super) fn display(text: &str, max: usize) -> String {
     let tail = (max * 2 / 3).min(max.saturating_sub(1));
     head.truncate(max.saturating_sub(tail + 1));
     let end: Vec<char> = text.chars().rev().take(tail).collect();
-    let end: Vec<char> = clean(end.into_iter().rev()).collect();
+    let end: Vec<char> = clean_chars(end.into_iter().rev()).collect();
     head.push('…');
     head.extend(&end[end.len() - tail.min(end.len())..]);
     head.into_iter().collect()
-}
-
-/// Escapes what isn't seen as itself, as the report does.
-fn clean(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
-    chars.flat_map(|c| {
-        let plain = (!is_hidden(c)).then_some(c);
-        plain.into_iter().chain(is_hidden(c).then(|| c.escape_default()).into_iter().flatten())
-    })
-}
-
-/// What isn't seen, or is no character.
-fn is_hidden(c: char) -> bool {
-    clean::is_hidden(c) || matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
 /// How wide the text is at most, in pixels, at this font size. Which font draws it isn't known, so
@@ -109,12 +94,6 @@ pub(super) fn wrap(text: &str, size: f64, pixels: f64, lines: usize) -> Vec<Stri
     wrapped
 }
 
-/// A time with three significant digits: `400 µs`, `51.2 ms`, `1.25 s`.
-pub(super) fn human(ns: u128) -> String {
-    // A terminal may lack the letter; a picture doesn't.
-    report::human_sum(ns).replace("us", "µs")
-}
-
 /// A number with its noun, its thousands apart: `1 task`, `10 000 tasks`.
 pub(super) fn count(n: usize, noun: &str) -> String {
     format!("{} {noun}{}", thousands(n), if n == 1 { "" } else { "s" })
@@ -149,18 +128,6 @@ pub(super) fn percent(part: u128, whole: u128) -> String {
 
 /// A moment in UTC, from the seconds since the Unix epoch: `2026-11-21 03:50:00 UTC`.
 pub(super) fn utc(seconds: u64) -> String {
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin in March have their odd day at the end; eras of 400 years are all alike.
-    let shifted = days + 719_468;
-    let (era, day) = (shifted / 146_097, shifted % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let year = era * 400 + year + carry;
-    let mut text = format!("{year:04}-{month:02}-{day:02} ");
-    // Writing to a string does not fail.
-    let _ = write!(text, "{:02}:{:02}:{:02} UTC", second / 3600, second / 60 % 60, second % 60);
-    text
+    let Utc { year, month, day, hour, minute, second } = Utc::from_unix(seconds);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }

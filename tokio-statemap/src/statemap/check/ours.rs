@@ -8,6 +8,7 @@ use crate::statemap::format::{Datum, Metadata, Ours as Entities};
 use crate::statemap::read::field::{Object, shorten, string};
 use crate::statemap::read::plain::Plain;
 use crate::statemap::read::records::{Position, Records};
+use crate::statemap::read::run::is_of_run;
 use crate::statemap::read::{ReadError, Reader};
 use crate::trace::state::{TaskState, WorkerState};
 
@@ -158,6 +159,10 @@ impl Ours {
         self.last = None;
         if !object.contains_key("state") || !object.contains_key("tag") {
             // The reader knows what it is.
+            return Ok(());
+        }
+        if object["tag"].as_str().is_some_and(is_of_run) {
+            // As it knows what these say.
             return Ok(());
         }
         let known = ["state", "tag", "file", "location"];

@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::field::{Object, nothing_else, optional_string, required, short, shorten, string, time};
 use super::metadata::metadata;
 use super::plain::Plain;
+use super::run::{RunReader, is_of_run};
 use super::{Entity, EntityEvent, Statemap};
-use crate::statemap::format::{Datum, TagDefinition};
+use crate::statemap::format::{Datum, Mark, TagDefinition};
 
 /// What was read so far, and where to find it.
 pub(in crate::statemap) struct Reader {
@@ -20,6 +21,10 @@ pub(in crate::statemap) struct Reader {
     tags: Vec<HashMap<String, usize>>,
     /// The tag of each state that was named last.
     last_tags: Vec<usize>,
+    /// What a run's data says beyond its rows, unless this is no such data, or that can't be.
+    run: Option<RunReader>,
+    /// Whether it is an error if it can't be.
+    pub(in crate::statemap) is_strict: bool,
 }
 
 /// The fields of a datum.
@@ -48,13 +53,16 @@ impl Reader {
         let metadata = metadata(object)?;
         let states = metadata.states.len();
         Ok(Self {
+            run: metadata.ours().map(RunReader::new),
+            is_strict: false,
             statemap: Statemap {
                 metadata,
                 entities: Vec::new(),
                 tags: Vec::new(),
                 events: Vec::new(),
                 end_ns: 0,
-                window: None,
+                run: None,
+                is_part: false,
             },
             entities: HashMap::new(),
             last_entity: 0,
@@ -63,11 +71,17 @@ impl Reader {
         })
     }
 
-    pub(in crate::statemap) fn finish(mut self) -> Statemap {
+    /// All that was read.
+    pub(in crate::statemap) fn finish(mut self) -> Result<Statemap, String> {
+        match self.run.take().map(|run| run.finish(&self.statemap)) {
+            Some(Err(problem)) if self.is_strict => return Err(problem),
+            Some(Ok(Some(run))) => self.statemap.run = Some(Box::new(run)),
+            _ => {}
+        }
         for entity in &mut self.statemap.entities {
             entity.data.shrink_to_fit();
         }
-        self.statemap
+        Ok(self.statemap)
     }
 
     pub(in crate::statemap) fn has_state(&self, state: u32) -> bool {
@@ -127,7 +141,7 @@ impl Reader {
                 return Err(format!("time {what}; it must be greater each time"));
             }
         }
-        entity.data.push(Datum { time_ns, state, tag });
+        entity.data.push(Datum { time_ns, state, tag, mark: Mark::default() });
         self.statemap.end_ns = self.statemap.end_ns.max(time_ns);
         Ok(())
     }
@@ -135,6 +149,17 @@ impl Reader {
     fn tag_definition(&mut self, mut object: Object) -> Result<(), String> {
         let state = self.state(&mut object)?;
         let tag = string(&mut object, "tag")?;
+        if is_of_run(&tag) && self.statemap.metadata.ours().is_some() {
+            let Some(run) = &mut self.run else { return Ok(()) };
+            return match run.definition(&tag, object, &mut self.statemap) {
+                Err(problem) if self.is_strict => Err(problem),
+                Err(_) => {
+                    self.run = None;
+                    Ok(())
+                }
+                Ok(()) => Ok(()),
+            };
+        }
         let index = self.tag(state, &tag);
         let definition = &mut self.statemap.tags[index];
         // A tag may be defined again: the last definition counts.
@@ -175,6 +200,7 @@ impl Reader {
                 name: name.to_owned(),
                 description: None,
                 data: Vec::new(),
+                parent: None,
             });
             self.entities.insert(name.to_owned(), index);
             index

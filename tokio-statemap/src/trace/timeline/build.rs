@@ -395,6 +395,7 @@ impl Draft {
             first_state,
             terminated_ns: self.terminated.map(|(at, _)| at.max(first_ns)),
             polls: self.polls,
+            ready_ns: None,
         })
     }
 }

@@ -11,7 +11,7 @@ use crate::recorder::store::segment::{Segment, events_of};
 use crate::trace::event::Event;
 use crate::trace::snapshot::{Reading, Snapshot, task_id};
 use crate::trace::timeline::build::{Builder, Built};
-use crate::trace::timeline::{Known, Quiet, TaskKey, Tasks, Timeline};
+use crate::trace::timeline::{Known, Lacking, Quiet, TaskKey, Tasks, Timeline};
 use crate::util::parallel::{MANY_EVENTS, run_parallel};
 
 impl Timeline {
@@ -96,6 +96,7 @@ impl Timeline {
                 && config.schedule_latency
                 && CollectorConfig::CAN_KNOW_READY,
             long_poll: config.long_poll,
+            lacking: Lacking::default(),
         }
     }
 }

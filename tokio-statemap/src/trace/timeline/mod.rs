@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
+use crate::trace::state::TaskState;
 
 pub use poll::Poll;
 pub use span::Span;
@@ -23,6 +24,10 @@ pub use task::{Task, TaskKey};
 pub use tasks::Tasks;
 pub(crate) use tasks::{Known, Quiet};
 pub use worker::{BlockingThread, Handover, Worker};
+
+/// The index of `ready` among the states: the last.
+const READY: usize = TaskState::Ready as usize;
+const _: () = assert!(READY + 1 == TaskState::ALL.len(), "`ready` may be missing in data");
 
 /// The states of every task and worker of one runtime over the time that was recorded.
 ///
@@ -79,6 +84,19 @@ pub struct Timeline {
     pub schedule_latency: bool,
     /// The length from which on a poll is called long.
     pub long_poll: Duration,
+    /// What it lacks of the one that was recorded, if it was read from files.
+    pub(crate) lacking: Lacking,
+}
+
+/// What a timeline that was read from files lacks of the one that was recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lacking {
+    /// There was no file of the tasks.
+    pub(crate) tasks: bool,
+    /// There was no file of the workers.
+    pub(crate) workers: bool,
+    /// It is a part: a window of the time.
+    pub(crate) time: bool,
 }
 
 impl Timeline {
@@ -110,6 +128,31 @@ impl Timeline {
         let next = self.handovers.partition_point(|h| (h.thread, h.time_ns) < key);
         let handover = self.handovers.get(next)?;
         (handover.thread == poll.thread() && handover.time_ns <= end).then_some(handover.time_ns)
+    }
+
+    /// The states that its tasks can be in, by value: `ready` only if it was recorded.
+    pub(crate) fn task_states(&self) -> impl Iterator<Item = TaskState> + use<> {
+        // The renderer wants values without gaps; `ready` is the highest for this reason.
+        let states = if self.schedule_latency { TaskState::ALL.len() } else { READY };
+        TaskState::ALL.into_iter().take(states)
+    }
+
+    /// The transitions of a task among these states: where it isn't known when tasks became ready, one
+    /// that is ready waits.
+    pub(crate) fn transitions<'a>(
+        &self,
+        task: &'a Task,
+    ) -> impl Iterator<Item = (u64, TaskState)> + use<'a> {
+        let (is_ready_known, mut waits) = (self.schedule_latency, false);
+        task.transitions().filter_map(move |(time_ns, state)| {
+            let state = match state {
+                TaskState::Ready if !is_ready_known => TaskState::Waiting,
+                state => state,
+            };
+            let repeats = waits && state == TaskState::Waiting;
+            waits = state == TaskState::Waiting;
+            (!repeats).then_some((time_ns, state))
+        })
     }
 
     /// The name of a task: `main`, `task-7`, or `api/task-7` if the runtime has a name.

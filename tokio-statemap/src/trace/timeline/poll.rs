@@ -76,6 +76,17 @@ impl Poll {
         self
     }
 
+    /// The same poll, cut as [`cuts`](Self::cuts) says; none of other bits.
+    pub(crate) fn with_cuts(mut self, cuts: u16) -> Self {
+        self.cut = cuts & (CUT_LEFT | CUT_RIGHT);
+        self
+    }
+
+    /// Where it was cut: on the left 1, on the right 2, in sum.
+    pub(crate) fn cuts(&self) -> u16 {
+        self.cut
+    }
+
     /// When the poll started, in ns. If it started before the recorded time, this is the left edge.
     pub fn start_ns(&self) -> u64 {
         self.start_ns

@@ -1,6 +1,7 @@
 //! The recorded life of a task.
 
 use std::fmt;
+use std::num::NonZeroU64;
 
 use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::state::TaskState;
@@ -59,6 +60,9 @@ pub struct Task {
     pub terminated_ns: Option<u64>,
     /// Its polls in order; each starts no earlier than the previous one ended.
     pub polls: Vec<Poll>,
+    /// Since when it was ready, behind its last poll, for one that isn't there: of a part of a timeline
+    /// only, as Tokio tells it with that poll.
+    pub(crate) ready_ns: Option<NonZeroU64>,
 }
 
 impl Task {
@@ -79,7 +83,8 @@ impl Task {
             // Tokio calls the terminate hook within the last poll, just before its end.
             let last =
                 self.polls.last().map_or(self.first_ns, |p| p.end_ns().unwrap_or(p.start_ns()));
-            (terminated.max(last), TaskState::Completed)
+            let ready = self.ready_ns.map_or(0, NonZeroU64::get);
+            (terminated.max(last).max(ready), TaskState::Completed)
         });
         let first = (self.first_ns, self.first_state);
         let polls = self.polls.iter().enumerate().flat_map(move |(i, poll)| {
@@ -94,12 +99,12 @@ impl Task {
             let completes = i + 1 == self.polls.len()
                 && self.terminated_ns.is_some_and(|at| poll.end_ns().is_none_or(|end| at <= end));
             let waiting = poll.end_ns().filter(|_| !completes).map(|at| (at, TaskState::Waiting));
-            [ready, running, waiting]
-                .into_iter()
-                .flatten()
-                // The row may start with the first poll.
-                .filter(move |&transition| i > 0 || transition != first)
+            // The first poll may be what the row starts with.
+            let is_new = move |transition: &(u64, TaskState)| i > 0 || *transition != first;
+            let [ready, running] = [ready, running].map(|transition| transition.filter(is_new));
+            [ready, running, waiting].into_iter().flatten()
         });
-        std::iter::once((self.first_ns, self.first_state)).chain(polls).chain(ended)
+        let ready = self.ready_ns.map(|at| (at.get(), TaskState::Ready));
+        std::iter::once(first).chain(polls).chain(ready).chain(ended)
     }
 }

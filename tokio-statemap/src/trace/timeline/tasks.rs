@@ -14,7 +14,7 @@ use crate::trace::timeline::{Task, TaskKey};
 /// The tasks of a [`Timeline`](crate::Timeline): the root futures (`main` first), then spawned
 /// tasks by id.
 ///
-/// It dereferences to a vector of [`Task`]s (128 bytes each). Until it is used as a vector, a task
+/// It dereferences to a vector of [`Task`]s (136 bytes each). Until it is used as a vector, a task
 /// that was alive all the time and has no recorded events takes 24 bytes: a server may have a
 /// million of those. [`one_by_one`](Self::one_by_one) iterates over all tasks without creating the
 /// vector, as the report, the data and the pictures do.
@@ -97,6 +97,7 @@ impl Quiet {
             first_state: if known.polled { TaskState::Waiting } else { TaskState::Spawned },
             terminated_ns: None,
             polls: Vec::new(),
+            ready_ns: None,
         }
     }
 

@@ -1,9 +1,10 @@
 //! Text is text, whatever it says.
 
-use super::super::text::{display, fit, human, thousands, utc, width, wrap};
+use super::super::text::{display, fit, thousands, utc, width, wrap};
 use super::super::{axis, colour, frame};
 use super::xml::parse;
 use super::*;
+use crate::util::quantity::human;
 
 const HOSTILE: [&str; 8] = [
     "]]></script><script>alert(1)</script>",

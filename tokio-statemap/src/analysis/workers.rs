@@ -1,8 +1,8 @@
 //! How busy the workers were.
 
-use super::format;
 use crate::trace::state::WorkerState;
 use crate::trace::timeline::{Timeline, Worker};
+use crate::util::quantity::share;
 
 /// How a worker spent its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct WorkerShare {
 impl WorkerShare {
     /// The share of its time that it was running, from 0 to 1; `None` if it had no time.
     pub fn running_share(&self) -> Option<f64> {
-        format::share(self.running_ns, self.time_ns())
+        share(self.running_ns, self.time_ns())
     }
 
     /// The time that it was there, in ns.
@@ -31,9 +31,9 @@ impl WorkerShare {
 }
 
 /// The share of their time that all workers were running.
-pub(super) fn busy_share(workers: &[WorkerShare]) -> Option<f64> {
+pub(crate) fn busy_share(workers: &[WorkerShare]) -> Option<f64> {
     let running: u128 = workers.iter().map(|worker| u128::from(worker.running_ns)).sum();
-    format::share(running, time_ns(workers))
+    share(running, time_ns(workers))
 }
 
 /// The time that all workers were there, in ns.
@@ -49,7 +49,7 @@ pub(super) fn shares(timeline: &Timeline) -> Vec<WorkerShare> {
 }
 
 fn worker_share(timeline: &Timeline, worker: &Worker) -> WorkerShare {
-    let mut share =
+    let mut spent =
         WorkerShare { index: worker.index, running_ns: 0, parked_ns: 0, parks: worker.parks };
     // What a worker did in a gap isn't known, though its spans reach across. Both rise in time.
     let mut gaps = timeline.gaps.as_slice();
@@ -63,10 +63,10 @@ fn worker_share(timeline: &Timeline, worker: &Worker) -> WorkerShare {
             .sum();
         let length = span.length_ns().saturating_sub(in_gaps);
         match span.state {
-            WorkerState::Running => share.running_ns = share.running_ns.saturating_add(length),
-            WorkerState::Parked => share.parked_ns = share.parked_ns.saturating_add(length),
+            WorkerState::Running => spent.running_ns = spent.running_ns.saturating_add(length),
+            WorkerState::Parked => spent.parked_ns = spent.parked_ns.saturating_add(length),
             WorkerState::Stopped => {}
         }
     }
-    share
+    spent
 }

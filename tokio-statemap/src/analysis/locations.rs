@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::LONGEST_POLLS;
+use super::long_polls::{self, LONGEST_POLLS, PollAt};
 use super::place::Place;
-use super::polls::{self, PollAt};
+use crate::trace::state::TaskState;
 use crate::trace::timeline::Timeline;
 
 /// What the tasks of one spawn location did.
@@ -53,12 +53,17 @@ pub(super) struct Found {
     pub(super) polls: u64,
     pub(super) cut_polls: u64,
     pub(super) running_polls: u64,
+    /// How many tasks were never polled, and nothing else was seen of them: they were ready all the
+    /// time.
+    pub(super) unpolled: u64,
 }
 
 pub(super) fn rank(timeline: &Timeline) -> Found {
     let mut scan = Scan::new(timeline);
+    let groups = groups(timeline);
+    let unpolled = groups.values().map(|group| group.unpolled).sum();
     let mut rows: Vec<_> =
-        groups(timeline).into_iter().map(|(place, group)| scan.group(place, &group)).collect();
+        groups.into_iter().map(|(place, group)| scan.group(place, &group)).collect();
     let worst = rows
         .iter()
         .filter_map(|(row, longest)| Some((*row, (*longest)?)))
@@ -75,6 +80,7 @@ pub(super) fn rank(timeline: &Timeline) -> Found {
         polls: scan.polls,
         cut_polls: scan.cut_polls,
         running_polls: scan.running_polls,
+        unpolled,
     }
 }
 
@@ -85,6 +91,8 @@ struct Group {
     seen: Vec<usize>,
     /// How many others there are: they did nothing.
     quiet: u64,
+    /// How many of these had not been polled yet.
+    unpolled: u64,
 }
 
 /// The tasks of each location.
@@ -94,7 +102,9 @@ fn groups(timeline: &Timeline) -> HashMap<Place, Group> {
         groups.entry(Place::of(task)).or_default().seen.push(index);
     }
     for task in timeline.tasks.quiet() {
-        groups.entry(Place::of(&task)).or_default().quiet += 1;
+        let group = groups.entry(Place::of(&task)).or_default();
+        group.quiet += 1;
+        group.unpolled += u64::from(task.first_state == TaskState::Spawned);
     }
     groups
 }
@@ -151,7 +161,7 @@ impl<'a> Scan<'a> {
         for &index in &group.seen {
             let task = &self.timeline.tasks.seen()[index];
             for (i, poll) in task.polls.iter().enumerate() {
-                let length = polls::length_ns(self.timeline, poll);
+                let length = long_polls::length_ns(self.timeline, poll);
                 let ranked = (Reverse(length), poll.start_ns(), (index, i));
                 self.lengths.push(length);
                 self.consider(ranked);
@@ -173,16 +183,20 @@ impl<'a> Scan<'a> {
                     *longest = ranked.min(*longest);
                 }
                 if self.timeline.schedule_latency {
-                    let ready = polls::ready_since(task, i)
+                    let ready = long_polls::ready_since(task, i)
                         .map(|since| poll.start_ns().saturating_sub(since));
                     row.longest_ready_ns = row.longest_ready_ns.max(ready);
                 }
             }
-            if self.timeline.schedule_latency && task.polls.is_empty() {
+            if self.timeline.schedule_latency {
                 let until = task.terminated_ns.unwrap_or(self.timeline.end_ns);
-                let ready = polls::ready_since(task, 0).map(|since| until.saturating_sub(since));
+                let ready = long_polls::ready_since(task, task.polls.len())
+                    .map(|since| until.saturating_sub(since));
                 row.longest_ready_ns = row.longest_ready_ns.max(ready);
             }
+        }
+        if self.timeline.schedule_latency && group.unpolled > 0 {
+            row.longest_ready_ns = row.longest_ready_ns.max(Some(self.timeline.length_ns()));
         }
         row.polls = self.lengths.len() as u64;
         self.polls += row.polls;

@@ -1,5 +1,7 @@
 //! Single polls: how long they held their worker, and who had to wait meanwhile.
 
+use std::num::NonZeroU64;
+
 use super::place::Place;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Poll, Task, TaskKey, Timeline};
@@ -28,6 +30,9 @@ pub struct LongPoll {
     pub is_cut: bool,
 }
 
+/// How many of the longest polls a report lists.
+pub(crate) const LONGEST_POLLS: usize = 10;
+
 /// Which poll: the index of its task among those that were seen, and its own there.
 pub(super) type PollAt = (usize, usize);
 
@@ -39,20 +44,22 @@ pub(super) fn length_ns(timeline: &Timeline, poll: &Poll) -> u64 {
     }
 }
 
-pub(super) fn describe(timeline: &Timeline, at: PollAt) -> LongPoll {
+/// All that is said of a poll. `unpolled` tasks were ready all the time.
+pub(super) fn describe(timeline: &Timeline, unpolled: u64, at: PollAt) -> LongPoll {
     let task = &timeline.tasks.seen()[at.0];
     let poll = &task.polls[at.1];
     let length_ns = length_ns(timeline, poll);
     let handed_over = timeline.handover_of(poll).is_some();
+    let end_ns = poll.start_ns().saturating_add(length_ns);
     LongPoll {
         task: task.key,
         place: Place::of(task),
         start_ns: poll.start_ns(),
         length_ns,
         worker: poll.worker(),
-        ready_meanwhile: timeline.schedule_latency.then(|| {
-            peak_ready(timeline, at.0, poll.start_ns(), poll.start_ns().saturating_add(length_ns))
-        }),
+        ready_meanwhile: timeline
+            .schedule_latency
+            .then(|| peak_ready(timeline, unpolled, at.0, poll.start_ns(), end_ns)),
         is_running: poll.end_ns().is_none() && !handed_over,
         is_cut: poll.is_cut_left() || (poll.is_cut_right() && !handed_over),
     }
@@ -70,12 +77,22 @@ pub(super) fn ready_since(task: &Task, index: usize) -> Option<u64> {
     if index == 0 && task.first_state == TaskState::Spawned {
         return Some(task.first_ns);
     }
-    task.polls.get(index).and_then(Poll::ready_ns)
+    match task.polls.get(index) {
+        Some(poll) => poll.ready_ns(),
+        None if index == 0 && task.first_state == TaskState::Ready => Some(task.first_ns),
+        None => task.ready_ns.map(NonZeroU64::get),
+    }
 }
 
 /// How many tasks, `except` not among them, were ready at the same moment from `start_ns` to
-/// `end_ns`, at most.
-fn peak_ready(timeline: &Timeline, except: usize, start_ns: u64, end_ns: u64) -> u64 {
+/// `end_ns`, at most. `unpolled` are those that were ready all the time.
+fn peak_ready(
+    timeline: &Timeline,
+    unpolled: u64,
+    except: usize,
+    start_ns: u64,
+    end_ns: u64,
+) -> u64 {
     // When one more task was ready, and when one less.
     let mut steps: Vec<(u64, i64)> = Vec::new();
     for (index, task) in timeline.tasks.seen().iter().enumerate() {
@@ -96,7 +113,7 @@ fn peak_ready(timeline: &Timeline, except: usize, start_ns: u64, end_ns: u64) ->
         ready += step;
         ready
     });
-    counts.max().unwrap_or_default().unsigned_abs()
+    unpolled + counts.max().unwrap_or_default().unsigned_abs()
 }
 
 /// Calls `found` with each stretch in which `task` was ready, as far as it may touch the time from
@@ -108,11 +125,9 @@ fn ready_stretches(
     end_ns: u64,
     mut found: impl FnMut(u64, u64),
 ) {
-    // Spawned and never polled.
-    if task.polls.is_empty() {
-        if let Some(spawned) = ready_since(task, 0) {
-            found(spawned, task.terminated_ns.unwrap_or(timeline_end_ns));
-        }
+    // Ready, and not polled any more.
+    if let Some(since) = ready_since(task, task.polls.len()) {
+        found(since, task.terminated_ns.unwrap_or(timeline_end_ns));
     }
     // A task is ready up to the start of each poll and not before the end of the last.
     let first = task.polls.partition_point(|poll| poll.start_ns() <= start_ns);

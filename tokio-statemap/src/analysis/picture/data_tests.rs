@@ -148,7 +148,7 @@ fn an_event_is_shown_when_it_was_or_not_at_all() {
 fn titles_say_what_is_missing() {
     let mut timeline = timeline(5, 1);
     timeline.lost.refused_events = 12;
-    timeline.gaps = vec![(1, 2), (3, 4)];
+    timeline.gaps = [1, 3].map(|ns| (timeline.begin_ns + ns, timeline.begin_ns + ns + 1)).to_vec();
     let picture_files = files(&timeline);
     let picture = Picture::of_data(&picture_files);
     assert_eq!(picture.title, "api");
@@ -170,7 +170,7 @@ fn two_runtimes_are_told_apart() {
     let timeline = timeline(5, 1);
     let [tasks, workers] = files(&timeline);
     let mut other = tasks.clone();
-    other.metadata.title = "jobs: Tokio tasks".to_owned();
+    other.run.as_mut().unwrap().facts.program = "jobs".to_owned();
     let files = [tasks, other, workers];
     let picture = Picture::of_data(&files);
     let titles: Vec<_> = picture.sections.iter().map(|section| section.title.as_str()).collect();

@@ -1,0 +1,186 @@
+//! Several pictures, one below the other.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::{Kind, Picture, Role, Section, Source, State, Transition};
+use crate::statemap::Alignment;
+use crate::util::clean::clean;
+use crate::util::quantity::moment;
+
+const NS_PER_S: u128 = 1_000_000_000;
+
+/// One picture of several, or of none.
+pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
+    let spans = pictures
+        .iter()
+        .map(|picture| (picture.start.as_nanos(), picture.length_ns, !picture.sections.is_empty()));
+    let alignment = Alignment::of_spans(&spans.collect::<Vec<_>>());
+    let names: Vec<&str> = distinct(pictures.iter().map(|picture| &*picture.title));
+    let hosts: BTreeSet<&str> = pictures.iter().filter_map(|p| p.host.as_deref()).collect();
+    let mut culprits = pictures.iter().filter_map(|picture| picture.culprit.as_ref());
+    let culprit = culprits.next().filter(|_| culprits.next().is_none());
+    let notes = notes(&pictures, &alignment);
+    let mut merged = Picture {
+        title: if names.is_empty() { "Statemap".to_owned() } else { names.join(", ") },
+        host: (!hosts.is_empty()).then(|| hosts.into_iter().collect::<Vec<_>>().join(", ")),
+        runtime: None,
+        start: match alignment.is_forced {
+            // Each has its own.
+            true => Duration::ZERO,
+            false => Duration::new(
+                u64::try_from(alignment.start_ns / NS_PER_S).unwrap_or(u64::MAX),
+                (alignment.start_ns % NS_PER_S) as u32,
+            ),
+        },
+        length_ns: alignment.length_ns,
+        // None is called long that its own report doesn't.
+        long_poll_ns: pictures.iter().map(|picture| picture.long_poll_ns).max().unwrap_or_default(),
+        is_ready_known: pictures.iter().any(|picture| picture.is_ready_known),
+        are_tasks_known: pictures.iter().any(|picture| picture.are_tasks_known),
+        verdict: verdict(&pictures),
+        culprit: culprit.cloned(),
+        notes,
+        // They are those of one picture only.
+        gaps: Vec::new(),
+        sections: Vec::new(),
+    };
+    let of_kind = |kind: Kind| {
+        let sections = pictures.iter().flat_map(|picture| &picture.sections);
+        sections.filter(|section| section.kind == kind).count()
+    };
+    let kinds = [Kind::Workers, Kind::Blocking, Kind::Tasks, Kind::Other];
+    let several: Vec<Kind> = kinds.into_iter().filter(|&kind| of_kind(kind) > 1).collect();
+    for (picture, &shift_ns) in pictures.into_iter().zip(&alignment.shifts_ns) {
+        for mut section in picture.sections {
+            if section.kind != Kind::Other && several.contains(&section.kind) {
+                section.title = format!("{} of {}", section.title, picture.title);
+            }
+            let end_ns = shift_ns.saturating_add(picture.length_ns);
+            let is_only_run = !several.contains(&Kind::Tasks) && !several.contains(&Kind::Workers);
+            let by = Shift { shift_ns, end_ns, length_ns: alignment.length_ns, is_only_run };
+            merged.sections.push(by.shift(section));
+        }
+    }
+    merged.sections.sort_by_key(|section| kinds.iter().position(|kind| *kind == section.kind));
+    merged
+}
+
+/// What the reports say; of several it is said which of them says it.
+fn verdict(pictures: &[Picture<'_>]) -> Option<String> {
+    let verdicts = pictures.iter().filter_map(|picture| Some((picture, picture.verdict.as_ref()?)));
+    let verdicts: Vec<_> = verdicts.collect();
+    match &verdicts[..] {
+        [] => None,
+        [(_, verdict)] => Some((*verdict).clone()),
+        several => {
+            let named =
+                several.iter().map(|(p, verdict)| format!("{}: {verdict}", clean(&p.title)));
+            Some(named.collect::<Vec<_>>().join(" "))
+        }
+    }
+}
+
+fn notes(pictures: &[Picture<'_>], alignment: &Alignment) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    if alignment.is_forced {
+        notes.push("The files are from different times: each begins at the left edge.".to_owned());
+    }
+    notes.extend(pictures.iter().flat_map(|picture| picture.notes.iter().cloned()));
+    for (picture, shift_ns) in pictures.iter().zip(&alignment.shifts_ns) {
+        let end_ns = shift_ns.saturating_add(picture.length_ns);
+        if end_ns < alignment.length_ns && !picture.sections.is_empty() {
+            notes.push(format!("{} ends at {}.", picture.title, moment(end_ns)));
+        }
+    }
+    distinct(notes)
+}
+
+/// Each once, in their order.
+fn distinct<T: PartialEq + AsRef<str>>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for one in all {
+        if !distinct.contains(&one) && !one.as_ref().is_empty() {
+            distinct.push(one);
+        }
+    }
+    distinct
+}
+
+/// How a section is put into a picture.
+#[derive(Clone, Copy, Debug)]
+struct Shift {
+    /// How long after the picture it begins, and when it ends in it.
+    shift_ns: u64,
+    end_ns: u64,
+    /// How long the picture is.
+    length_ns: u64,
+    /// Whether its run is the only one there.
+    is_only_run: bool,
+}
+
+impl Shift {
+    fn shift(self, mut section: Section<'_>) -> Section<'_> {
+        let ends = section.states.iter().map(|state| state.role.is_end()).collect();
+        let over = (self.end_ns < self.length_ns).then(|| {
+            // A row that ends so is blank from there on, which is what is known.
+            let (name, role) = ("not recorded".to_owned(), Role::Stopped);
+            section.states.push(State { name, colour: None, role });
+            Transition::new(self.end_ns, section.states.len() as u32 - 1)
+        });
+        for event in &mut section.events {
+            event.time_ns = event.time_ns.saturating_add(self.shift_ns).min(self.length_ns);
+        }
+        section.source = Box::new(Shifted { source: section.source, shift: self, ends, over });
+        section
+    }
+}
+
+/// The rows of a source, at another time.
+struct Shifted<'a> {
+    source: Box<dyn Source + 'a>,
+    shift: Shift,
+    /// Of each state, whether it is the end of a row.
+    ends: Vec<bool>,
+    /// Where nothing is known any more.
+    over: Option<Transition>,
+}
+
+impl Source for Shifted<'_> {
+    fn name(&self, row: u32, to: &mut String) {
+        self.source.name(row, to);
+    }
+
+    fn description(&self, row: u32) -> Option<&str> {
+        self.source.description(row)
+    }
+
+    fn parent(&self, row: u32) -> Option<u32> {
+        self.source.parent(row)
+    }
+
+    fn is_root(&self, row: u32) -> bool {
+        self.source.is_root(row)
+    }
+
+    fn worker_index(&self, row: u32) -> Option<u32> {
+        self.source.worker_index(row)
+    }
+
+    fn knows_workers(&self) -> bool {
+        self.shift.is_only_run && self.source.knows_workers()
+    }
+
+    fn walk(&self, row: u32, each: &mut dyn FnMut(Transition)) {
+        let mut is_ended = false;
+        self.source.walk(row, &mut |transition| {
+            is_ended = self.ends[transition.state as usize];
+            let time_ns = transition.time_ns.saturating_add(self.shift.shift_ns);
+            let worker = transition.worker.filter(|_| self.shift.is_only_run);
+            each(Transition { time_ns, worker, ..transition });
+        });
+        if let Some(over) = self.over.filter(|_| !is_ended) {
+            each(over);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The report as data: all that the outputs say of a timeline.
+
+use std::time::Duration;
+
+use super::locations::{self, LocationRow};
+use super::long_polls::{self, LongPoll};
+use super::verdict::{self, Verdict};
+use super::workers::{self, WorkerShare};
+use crate::config::TraceTarget;
+use crate::recorder::lost::Lost;
+use crate::trace::timeline::{Lacking, TaskKey, Timeline};
+
+/// What a [`Timeline`] says about who held the runtime, and for how long.
+///
+/// Its `Display` is the text report, without a newline at its end: print it with `println!`.
+///
+/// # Examples
+///
+/// As a check in a program's own tests:
+///
+/// ```
+/// use tokio_statemap::Timeline;
+/// use tokio_statemap::report::Verdict;
+///
+/// fn assert_nobody_blocks(timeline: &Timeline) {
+///     let report = timeline.report();
+///     assert!(!matches!(report.verdict, Verdict::LongPolls { .. }), "{report}");
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Who held the runtime up, if anyone did.
+    pub verdict: Verdict,
+    /// The name that the runtime was given with `Builder::name`.
+    pub runtime: Option<String>,
+    /// The left edge of what was recorded, in ns.
+    pub begin_ns: u64,
+    /// The right edge of what was recorded, in ns.
+    pub end_ns: u64,
+    /// How long was recorded, in ns: between the edges, without the gaps.
+    pub recorded_ns: u64,
+    /// How often the recording was stopped between the edges.
+    pub gaps: usize,
+    /// How many tasks there were, `main` not among them.
+    pub tasks: u64,
+    /// How many of these tasks still lived at the end.
+    pub live_tasks: u64,
+    /// How many polls there were, those of `main` among them.
+    pub polls: u64,
+    /// How many of the polls began before, or went on after what was recorded.
+    pub cut_polls: u64,
+    /// How many of the polls still ran at the right edge.
+    pub running_polls: u64,
+    /// How often `block_in_place` gave a worker to another thread.
+    pub handovers: usize,
+    /// How many threads the blocking pool was seen to have.
+    pub blocking_threads: usize,
+    /// How many events the report is made of.
+    pub events: u64,
+    /// The events that it lacks, by cause.
+    pub lost: Lost,
+    /// What was to be recorded.
+    pub trace_target: TraceTarget,
+    /// Whether Tokio could tell about tasks at all.
+    pub task_hooks: bool,
+    /// Whether the times at which tasks became ready were recorded.
+    pub schedule_latency: bool,
+    /// From when on a poll is called long.
+    pub long_poll: Duration,
+    /// Each worker's time, by rising index. Empty if workers were not recorded.
+    pub workers: Vec<WorkerShare>,
+    /// All spawn locations, that which held the runtime longest first.
+    pub locations: Vec<LocationRow>,
+    /// The ten longest polls, the longest first.
+    pub longest_polls: Vec<LongPoll>,
+    /// What the timeline lacks, if it was read from files.
+    pub(crate) lacking: Lacking,
+}
+
+impl Timeline {
+    /// Works out who held the runtime, and for how long.
+    ///
+    /// It takes one pass over the polls, and a few dozen looks at each task.
+    pub fn report(&self) -> Report {
+        let workers = workers::shares(self);
+        let found = locations::rank(self);
+        let describe = |at| long_polls::describe(self, found.unpolled, at);
+        let longest_polls = found.longest.iter().map(|at| describe(*at)).collect();
+        let mut report = Report {
+            verdict: Verdict::NothingRecorded,
+            runtime: self.runtime.clone(),
+            begin_ns: self.begin_ns,
+            end_ns: self.end_ns,
+            recorded_ns: self.recorded_ns(),
+            gaps: self.gaps.len(),
+            tasks: 0,
+            live_tasks: 0,
+            polls: found.polls,
+            cut_polls: found.cut_polls,
+            running_polls: found.running_polls,
+            handovers: self.handovers.len(),
+            blocking_threads: self.blocking_threads.len(),
+            events: self.events,
+            lost: self.lost,
+            trace_target: self.trace_target,
+            task_hooks: self.task_hooks,
+            schedule_latency: self.schedule_latency,
+            long_poll: self.long_poll,
+            workers,
+            locations: found.rows,
+            longest_polls,
+            lacking: self.lacking,
+        };
+        for task in self.tasks.one_by_one() {
+            if matches!(task.key, TaskKey::Spawned(_)) {
+                report.tasks += 1;
+                report.live_tasks += u64::from(task.terminated_ns.is_none());
+            }
+        }
+        let worst = found.worst.map(|(row, at)| (row, describe(at)));
+        let off_worker = found.off_worker.map(describe);
+        report.verdict = verdict::decide(&report, worst, off_worker);
+        report
+    }
+}

@@ -1,0 +1,284 @@
+//! What a run's data says beyond its rows.
+
+use serde::de::{Deserialize, Deserializer, Error as _};
+use serde_json::Value;
+
+use super::field::{Object, shorten};
+use super::{Entity, Statemap};
+use crate::config::TraceTarget;
+use crate::statemap::format::{Datum, Mark, Ours};
+use crate::statemap::run::{FORMAT, LARGEST_NUMBER, TAG, trace_target_name};
+use crate::trace::state::TaskState;
+use crate::trace::timeline::{BlockingThread, Handover, TaskKey};
+
+/// What a run's data says beyond its rows, but for what is said of single data and entities.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) facts: Facts,
+    /// By time.
+    pub(crate) gaps: Vec<(u64, u64)>,
+    /// By thread and time.
+    pub(crate) handovers: Vec<Handover>,
+    pub(crate) blocking_threads: Vec<BlockingThread>,
+    /// How often each worker parked.
+    pub(crate) parks: Vec<u64>,
+    /// The threads and workers that polls ran on.
+    pub(crate) ran_on: Vec<(u32, Option<u16>)>,
+}
+
+/// What is the same for all files of a run.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Facts {
+    format: u64,
+    pub(crate) program: String,
+    pub(crate) runtime: Option<String>,
+    pub(crate) begin_ns: Number,
+    pub(crate) end_ns: Number,
+    pub(crate) long_poll_ns: Number,
+    pub(crate) events: Number,
+    pub(crate) refused_events: Number,
+    pub(crate) dropped_events: Number,
+    pub(crate) reentrant_events: Number,
+    #[serde(deserialize_with = "trace_target")]
+    pub(crate) trace_target: TraceTarget,
+    pub(crate) task_hooks: bool,
+    pub(crate) schedule_latency: bool,
+}
+
+/// A part of what is said in lists.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Part {
+    gaps: Vec<(Number, Number)>,
+    handovers: Vec<(u32, Number, u32)>,
+    blocking_threads: Vec<(u32, Number, Option<Number>)>,
+    parks: Vec<Number>,
+    ran_on: Vec<(u32, Option<u16>)>,
+    data: u64,
+    apart: Vec<(u64, u8)>,
+    polls: Vec<u32>,
+    cut: Vec<(u64, u8)>,
+    parents: Vec<(Option<Parent>, u64)>,
+}
+
+/// A whole number: over 2^53 it is a string of digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Number(pub(crate) u64);
+
+#[derive(Clone, Copy, Debug)]
+struct Parent(TaskKey);
+
+/// Reads all of it.
+#[derive(Debug)]
+pub(super) struct RunReader {
+    ours: Ours,
+    run: Option<Run>,
+    parts: u64,
+    /// The next datum that a part tells of: its entity, and which of that one's data it is.
+    next: (usize, usize),
+    /// How many data and entities parts have told of.
+    data: u64,
+    entities: usize,
+}
+
+/// Whether a tag is one of those that say what there is beyond the rows.
+pub(in crate::statemap) fn is_of_run(tag: &str) -> bool {
+    tag.strip_prefix(TAG).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+impl RunReader {
+    pub(super) fn new(ours: Ours) -> Self {
+        Self { ours, run: None, parts: 0, next: (0, 0), data: 0, entities: 0 }
+    }
+
+    /// Reads a definition; what it says of data and entities goes there.
+    pub(super) fn definition(
+        &mut self,
+        tag: &str,
+        members: Object,
+        statemap: &mut Statemap,
+    ) -> Result<(), String> {
+        let members = Value::Object(members);
+        if let Some(run) = &mut self.run {
+            self.parts += 1;
+            let due = format!("{TAG} {}", self.parts);
+            if tag != due {
+                return Err(format!("tag `{}` must be `{due}`", shorten(tag)));
+            }
+            let part: Part =
+                serde_json::from_value(members).map_err(|e| shorten(&e.to_string()))?;
+            run.add(&part)?;
+            self.data(&part, &mut statemap.entities)?;
+            return self.parents(&part, &mut statemap.entities);
+        }
+        if tag != TAG || !statemap.entities.is_empty() {
+            return Err(format!("`{TAG}` must be the first of its tags, and before all data"));
+        }
+        let facts: Facts = serde_json::from_value(members).map_err(|e| shorten(&e.to_string()))?;
+        let is_ready_known = match self.ours {
+            Ours::Tasks { is_ready_known } => is_ready_known,
+            Ours::Workers => facts.schedule_latency,
+        };
+        if facts.format != FORMAT || facts.begin_ns.0 > facts.end_ns.0 {
+            return Err(format!("`format` must be {FORMAT}, and `beginNs` no more than `endNs`"));
+        }
+        if facts.schedule_latency != is_ready_known {
+            return Err("`scheduleLatency` isn't what the states say".to_owned());
+        }
+        self.run = Some(Run {
+            facts,
+            gaps: Vec::new(),
+            handovers: Vec::new(),
+            blocking_threads: Vec::new(),
+            parks: Vec::new(),
+            ran_on: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// What the next data are said to be besides.
+    fn data(&mut self, part: &Part, entities: &mut [Entity]) -> Result<(), String> {
+        let ran_on = self.run.as_ref().map_or(0, |run| run.ran_on.len()).min(Mark::MOST_RAN_ON);
+        let is_tasks = self.ours != Ours::Workers;
+        let (mut apart, mut cut) = (part.apart.iter().peekable(), part.cut.iter().peekable());
+        let runs = part.polls.chunks(2).flat_map(|run| {
+            std::iter::repeat_n(run[0], run.get(1).map_or(0, |&count| count as usize))
+        });
+        let mut polls = (0..).zip(runs);
+        for n in 0..part.data {
+            let datum = self.next_datum(entities).ok_or("`data` is more than there are")?;
+            let apart = apart.next_if(|apart| apart.0 == n).map_or(0, |apart| apart.1);
+            datum.mark = Mark::new(apart, 0, 0);
+            if is_tasks && datum.state == u32::from(TaskState::Running.value()) {
+                let (poll, index) =
+                    polls.next().ok_or("`polls` are fewer than those in the data")?;
+                if index as usize >= ran_on {
+                    return Err("`polls` has an index that `ranOn` doesn't have".to_owned());
+                }
+                let cut = cut.next_if(|cut| cut.0 == poll).map_or(0, |cut| cut.1);
+                datum.mark = Mark::new(apart, cut, index);
+            }
+        }
+        self.data += part.data;
+        let is_left = apart.next().is_some() || cut.next().is_some() || polls.next().is_some();
+        if is_left { Err("it tells of more than `data`".to_owned()) } else { Ok(()) }
+    }
+
+    fn next_datum<'a>(&mut self, entities: &'a mut [Entity]) -> Option<&'a mut Datum> {
+        let (entity, datum) = &mut self.next;
+        while *datum >= entities.get(*entity)?.data.len() {
+            (*entity, *datum) = (*entity + 1, 0);
+        }
+        *datum += 1;
+        entities[*entity].data.get_mut(*datum - 1)
+    }
+
+    /// Who the parents of the next entities are.
+    fn parents(&mut self, part: &Part, entities: &mut [Entity]) -> Result<(), String> {
+        for &(parent, count) in &part.parents {
+            for _ in 0..count {
+                let entity = entities.get_mut(self.entities);
+                entity.ok_or("`parents` are more than there are tasks")?.parent =
+                    parent.map(|parent| parent.0);
+                self.entities += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// All of it, if there is any; an error if it isn't told of all data.
+    pub(super) fn finish(self, statemap: &Statemap) -> Result<Option<Run>, String> {
+        let Some(run) = self.run else { return Ok(None) };
+        let (told, all) = match self.ours {
+            Ours::Tasks { .. } => (self.entities, statemap.entities.len()),
+            Ours::Workers => (run.parks.len(), statemap.entities.len()),
+        };
+        let data: usize = statemap.entities.iter().map(|entity| entity.data.len()).sum();
+        // All but the one that marks the end.
+        match self.data == data.saturating_sub(1) as u64 && told == all {
+            true => Ok(Some(run)),
+            false => Err(format!(
+                "the definitions `{TAG} …` tell of {} data and {told} entities; there are {} and \
+                 {all}, but for the last datum",
+                self.data,
+                data.saturating_sub(1),
+            )),
+        }
+    }
+}
+
+impl Run {
+    /// Adds the lists that say nothing of single data.
+    fn add(&mut self, part: &Part) -> Result<(), String> {
+        for &(Number(from), Number(to)) in &part.gaps {
+            let after = self.gaps.last().map_or(self.facts.begin_ns.0, |gap| gap.1);
+            if from < after || to <= from || to > self.facts.end_ns.0 {
+                return Err(format!("`gaps` has [{from},{to}]; they must be in order, and within"));
+            }
+            self.gaps.push((from, to));
+        }
+        let handovers = part.handovers.iter().map(|&(thread, time, worker)| Handover {
+            thread,
+            time_ns: time.0,
+            worker,
+        });
+        self.handovers.extend(handovers);
+        if !self.handovers.is_sorted() {
+            return Err("`handovers` must be by thread and time".to_owned());
+        }
+        self.blocking_threads.extend(part.blocking_threads.iter().map(
+            |&(thread, started, stopped)| BlockingThread {
+                thread,
+                started_ns: started.0,
+                stopped_ns: stopped.map(|stopped| stopped.0),
+            },
+        ));
+        self.parks.extend(part.parks.iter().map(|parks| parks.0));
+        self.ran_on.extend(&part.ran_on);
+        Ok(())
+    }
+}
+
+/// The task that is named so, without the name of its runtime.
+pub(in crate::statemap) fn task_key(name: &str) -> Option<TaskKey> {
+    let key = match (name.strip_prefix("task-"), name.strip_prefix("main-")) {
+        (Some(id), _) => TaskKey::Spawned(id.parse().ok()?),
+        (_, Some(n)) => TaskKey::Root(u32::try_from(n.parse::<u64>().ok()?.checked_sub(1)?).ok()?),
+        _ => TaskKey::Root(0),
+    };
+    // Written in no other way.
+    (key.to_string() == name).then_some(key)
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        let number = match &value {
+            Value::String(digits) => digits.parse().ok().filter(|&n| n > LARGEST_NUMBER),
+            value => value.as_u64().filter(|&n| n <= LARGEST_NUMBER),
+        };
+        let number = number.ok_or_else(|| {
+            D::Error::custom(format!("{value} is no whole number, over 2^53 as a string"))
+        });
+        number.map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Parent {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        if let Some(root @ TaskKey::Root(_)) = value.as_str().and_then(task_key) {
+            return Ok(Self(root));
+        }
+        let id = Number::deserialize(value).map_err(D::Error::custom)?;
+        Ok(Self(TaskKey::Spawned(id.0)))
+    }
+}
+
+fn trace_target<'de, D: Deserializer<'de>>(from: D) -> Result<TraceTarget, D::Error> {
+    let name = String::deserialize(from)?;
+    let all = [TraceTarget::Tasks, TraceTarget::Workers, TraceTarget::Both, TraceTarget::None];
+    let target = all.into_iter().find(|&target| trace_target_name(target) == name);
+    target.ok_or_else(|| D::Error::custom(format!("there is no target `{name}`")))
+}

@@ -1,0 +1,44 @@
+//! What a run's data says beyond its rows, in definitions of tags of its own.
+//!
+//! A renderer takes a definition for what its tag means, whatever members it has, and these tags are
+//! borne by no datum. The first, [`TAG`], stands right behind the metadata and says what is to be known
+//! of the whole run. Those behind it are parts, [`TAG`] and a number from 1: lists, which go on from one
+//! part to the next.
+//!
+//! | member | what each entry is |
+//! | --- | --- |
+//! | `gaps` | `[from, to]` of a stretch in which recording was stopped |
+//! | `handovers` | `[thread, time, worker]`: `block_in_place` gave the worker away |
+//! | `blockingThreads` | `[thread, started, stopped]`, the last `null` if that wasn't seen |
+//! | `parks` | how often a worker parked: of each worker in the order of the rows |
+//! | `data` | not a list: how many data before this part, and behind the last one, it tells of |
+//! | `apart` | `[datum, ns]`: which of these data, from 0, and how long after the one before: see below |
+//! | `ranOn` | `[thread, worker]`, the last `null` of a thread that is no worker |
+//! | `polls` | by twos: an index into `ranOn`, and how many `running` data in a row it is for |
+//! | `cut` | `[poll, where]`: which of these polls, from 0; on the left 1, on the right 2, in sum |
+//! | `parents` | `[parent, tasks]`: an id, `main` … or `null`, and of how many tasks in a row |
+//!
+//! Times are those of the run. A number over 2^53 is a string of digits.
+//!
+//! Two changes of an entity at one time are written 1 ns apart. So a datum that is 1 ns after the one
+//! before is at the same time, unless `apart` says otherwise.
+
+use crate::config::TraceTarget;
+
+/// The tag of the first definition; that of a part has a space and its number behind it.
+pub(super) const TAG: &str = "tokio-statemap";
+/// The version of what they say.
+pub(super) const FORMAT: u64 = 1;
+/// The largest whole number that any reader of JSON tells from its neighbours.
+pub(super) const LARGEST_NUMBER: u64 = 1 << 53;
+/// The most that `apart` says. Nobody's clock is so coarse that there is more in between.
+pub(super) const MOST_APART: u64 = 255;
+
+pub(super) fn trace_target_name(target: TraceTarget) -> &'static str {
+    match target {
+        TraceTarget::Tasks => "tasks",
+        TraceTarget::Workers => "workers",
+        TraceTarget::Both => "both",
+        TraceTarget::None => "none",
+    }
+}

@@ -1,0 +1,305 @@
+//! The timeline that a run's data was written from.
+
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use super::format::{Datum, Ours, TagDefinition};
+use super::intern::intern;
+use super::labels::Labels;
+use super::read::field::shorten;
+use super::read::run::{Run, task_key};
+use super::read::{Entity, Statemap};
+use crate::recorder::lost::Lost;
+use crate::trace::event::SpawnLocation;
+use crate::trace::state::{TaskState, WorkerState};
+use crate::trace::timeline::{Lacking, Poll, Task, Timeline, Worker};
+
+/// What files are of: a run of this crate's own, or anything else.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Recording<'a> {
+    /// A run, read from the data of its tasks, of its workers, or both.
+    #[non_exhaustive]
+    Run {
+        /// What happened. Where a file is missing, what it would say is empty.
+        timeline: Box<Timeline>,
+        /// What it is called, and where it was.
+        labels: Labels,
+        /// The files, as indices.
+        files: Vec<usize>,
+    },
+    /// Other data, or a run's that was not left as it was written.
+    #[non_exhaustive]
+    Other {
+        /// The data.
+        data: &'a Statemap,
+        /// The file, as an index.
+        file: usize,
+    },
+}
+
+/// Finds out what files are of: the tasks and the workers of one run belong together. They come in the
+/// order of the files.
+///
+/// The names of the source files in spawn locations stay in memory until the program ends, each once;
+/// with more than 16 MiB of them, data is taken for other data.
+///
+/// # Examples
+///
+/// ```
+/// use tokio_statemap::Timeline;
+/// use tokio_statemap::statemap::read::read;
+/// use tokio_statemap::statemap::{Recording, recordings};
+///
+/// fn reports(timeline: &Timeline) -> Result<(), Box<dyn std::error::Error>> {
+///     let data = timeline.to_data();
+///     let files = [read(&data.tasks_to_bytes()?[..])?, read(&data.workers_to_bytes()?[..])?];
+///     for recording in recordings(&files) {
+///         if let Recording::Run { timeline, .. } = recording {
+///             println!("{}", timeline.report());
+///         }
+///     }
+///     Ok(())
+/// }
+/// ```
+pub fn recordings(files: &[Statemap]) -> Vec<Recording<'_>> {
+    let mut recordings = Vec::with_capacity(files.len());
+    let mut is_taken = vec![false; files.len()];
+    for (index, file) in files.iter().enumerate() {
+        if std::mem::replace(&mut is_taken[index], true) {
+            continue;
+        }
+        let other = (index + 1..files.len())
+            .find(|&other| !is_taken[other] && file.is_of_the_same_run(&files[other]));
+        let both = other.and_then(|other| {
+            let timeline = timeline_of(&[file, &files[other]]).ok()?;
+            is_taken[other] = true;
+            Some((timeline, vec![index, other]))
+        });
+        let one = || Some((file.timeline().ok()?, vec![index]));
+        recordings.push(match both.or_else(one) {
+            Some((timeline, files)) => Recording::Run {
+                timeline: Box::new(timeline),
+                labels: Labels {
+                    title: file.run.as_ref().map_or_else(String::new, |r| r.facts.program.clone()),
+                    host: file.metadata.host.clone(),
+                },
+                files,
+            },
+            None => Recording::Other { data: file, file: index },
+        });
+    }
+    recordings
+}
+
+impl Statemap {
+    /// Whether these are the tasks and the workers of one run.
+    fn is_of_the_same_run(&self, other: &Self) -> bool {
+        let is_workers = |file: &Self| file.metadata.ours() == Some(Ours::Workers);
+        let (Some(a), Some(b)) = (&self.run, &other.run) else { return false };
+        is_workers(self) != is_workers(other)
+            && (self.metadata.start, &self.metadata.host)
+                == (other.metadata.start, &other.metadata.host)
+            && (&a.facts, &a.gaps) == (&b.facts, &b.gaps)
+    }
+
+    /// The timeline that this was written from, as far as it is of tasks or workers; or else why it is
+    /// none.
+    pub(super) fn timeline(&self) -> Result<Timeline, String> {
+        timeline_of(&[self])
+    }
+
+    /// The data of an entity, without the one that only marks the end of all.
+    fn changes<'a>(&self, index: usize, entity: &'a Entity) -> &'a [Datum] {
+        match entity.data.as_slice() {
+            [data @ .., before, end]
+                if index == 0
+                    && end.time_ns == self.end_ns
+                    && (end.state, end.tag) == (before.state, before.tag) =>
+            {
+                &entity.data[..=data.len()]
+            }
+            data => data,
+        }
+    }
+}
+
+/// The timeline of one or both files of a run.
+fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
+    let unknown = "it isn't said what the run was";
+    let first = files.first().ok_or(unknown)?;
+    let Run { facts, gaps, .. } = &**first.run.as_ref().ok_or(unknown)?;
+    let [seconds, ns] = first.metadata.start;
+    let start = u32::try_from(ns).ok().filter(|&ns| ns < 1_000_000_000);
+    let start = start.map(|ns| Duration::new(seconds, ns));
+    let zero = start.and_then(|start| start.checked_sub(Duration::from_nanos(facts.begin_ns.0)));
+    let mut timeline = Timeline {
+        runtime: facts.runtime.clone(),
+        utc_at_zero: zero.ok_or("`start` is no time, or before time zero")?,
+        begin_ns: facts.begin_ns.0,
+        end_ns: facts.end_ns.0,
+        gaps: gaps.clone(),
+        tasks: Vec::new().into(),
+        workers: Vec::new(),
+        blocking_threads: Vec::new(),
+        handovers: Vec::new(),
+        events: facts.events.0,
+        lost: Lost {
+            refused_events: facts.refused_events.0,
+            dropped_events: facts.dropped_events.0,
+            reentrant_events: facts.reentrant_events.0,
+        },
+        trace_target: facts.trace_target,
+        task_hooks: facts.task_hooks,
+        schedule_latency: facts.schedule_latency,
+        long_poll: Duration::from_nanos(facts.long_poll_ns.0),
+        lacking: Lacking { tasks: true, workers: true, time: first.is_part },
+    };
+    for file in files {
+        let run = file.run.as_ref().ok_or(unknown)?;
+        if !file.events.is_empty() || file.entities.iter().any(|e| e.description.is_some()) {
+            return Err("there are events or descriptions".to_owned());
+        }
+        if file.metadata.ours() == Some(Ours::Workers) {
+            timeline.workers = workers(file, run)?;
+            timeline.blocking_threads.clone_from(&run.blocking_threads);
+            timeline.lacking.workers = false;
+        } else {
+            timeline.tasks = tasks(file, run)?.into();
+            timeline.handovers.clone_from(&run.handovers);
+            timeline.lacking.tasks = false;
+        }
+    }
+    Ok(timeline)
+}
+
+/// Calls `each` with the entities that have data: which one, what is in its name behind that of the
+/// runtime, and its changes with the times at which they really were, in ns of the run.
+fn for_each_row(
+    file: &Statemap,
+    run: &Run,
+    mut each: impl FnMut(usize, &str, &[Datum], &mut dyn Iterator<Item = u64>) -> Option<()>,
+) -> Result<(), String> {
+    let prefix = run.facts.runtime.as_ref().map_or_else(String::new, |name| format!("{name}/"));
+    let begin_ns = run.facts.begin_ns.0;
+    if begin_ns.checked_add(file.end_ns).is_none() {
+        return Err("it ends too late".to_owned());
+    }
+    for (index, entity) in file.entities.iter().enumerate().filter(|(_, e)| !e.data.is_empty()) {
+        let data = file.changes(index, entity);
+        let mut last: Option<(u64, u64)> = None;
+        let mut times = data.iter().map(|datum| {
+            // What was at one time is written 1 ns apart.
+            let real_ns = match last {
+                Some((written_ns, real_ns)) if datum.time_ns - written_ns == 1 => {
+                    (real_ns + datum.mark.apart_ns()).min(datum.time_ns)
+                }
+                _ => datum.time_ns,
+            };
+            last = Some((datum.time_ns, real_ns));
+            begin_ns + real_ns
+        });
+        let name = entity.name.strip_prefix(&prefix);
+        let is_known = name.and_then(|name| each(index, name, data, &mut times));
+        if is_known.is_none() {
+            let name = shorten(&entity.name);
+            return Err(format!(
+                "`{name}` isn't named as it must be, or its changes aren't a life"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn workers(file: &Statemap, run: &Run) -> Result<Vec<Worker>, String> {
+    let mut workers = Vec::with_capacity(file.entities.len());
+    for_each_row(file, run, |index, name, data, times| {
+        let number: u32 = name.strip_prefix("worker-")?.parse().ok()?;
+        let states = data.iter().map(|datum| WorkerState::ALL.get(datum.state as usize).copied());
+        let transitions = times.zip(states).map(|(at, state)| Some((at, state?)));
+        let (transitions, parks) = (transitions.collect::<Option<_>>()?, *run.parks.get(index)?);
+        workers.push(Worker { index: number, transitions, parks });
+        (name == format!("worker-{number}")).then_some(())
+    })?;
+    workers.sort_by_key(|worker| worker.index);
+    Ok(workers)
+}
+
+fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
+    use TaskState::{Completed, Ready, Running, Spawned, Waiting};
+    let locations: Vec<_> = file.tags.iter().map(location).collect();
+    let mut tasks = Vec::with_capacity(file.entities.len());
+    for_each_row(file, run, |index, name, data, times| {
+        // A tag that is no place is none of ours.
+        let location_of =
+            |datum: &Datum| datum.tag.map_or(Some(None), |tag| locations[tag].map(Some));
+        let mut rows = data.iter().zip(times);
+        let (first, first_ns) = rows.next()?;
+        let mut state = *TaskState::ALL.get(first.state as usize)?;
+        let is_spawned = state == Spawned && first_ns > run.facts.begin_ns.0;
+        let polls = data.iter().filter(|datum| datum.state == RUNNING).count();
+        let mut task = Task {
+            key: task_key(name)?,
+            location: location_of(first)?,
+            parent: file.entities[index].parent,
+            spawned_ns: is_spawned.then_some(first_ns),
+            first_ns,
+            first_state: state,
+            terminated_ns: None,
+            polls: Vec::with_capacity(polls),
+            ready_ns: None,
+        };
+        let mut ready_ns = (state == Ready).then_some(first_ns);
+        if state == Running {
+            task.polls.push(poll(first, first_ns, run)?);
+        }
+        for (datum, time_ns) in rows {
+            let before = state;
+            state = *TaskState::ALL.get(datum.state as usize)?;
+            if state != Completed && location_of(datum)? != task.location {
+                return None;
+            }
+            match (before, state) {
+                (Spawned | Waiting | Ready, Running) => {
+                    let poll = poll(datum, time_ns, run)?;
+                    task.polls.push(poll.ready(ready_ns.take()));
+                }
+                (Running, Waiting | Completed) => {
+                    let poll = task.polls.last_mut()?;
+                    *poll = poll.ended(time_ns).with_cuts(poll.cuts());
+                }
+                (Waiting, Ready) => ready_ns = Some(time_ns),
+                (Spawned | Waiting | Ready, Completed) => {}
+                _ => return None,
+            }
+            task.terminated_ns = (state == Completed).then_some(time_ns);
+        }
+        // What it begins with says so by itself.
+        task.ready_ns = ready_ns.filter(|&ns| ns > first_ns).and_then(NonZeroU64::new);
+        tasks.push(task);
+        (tasks.last()?.first_state != Completed).then_some(())
+    })?;
+    tasks.sort_by_key(|task| task.key);
+    Ok(tasks)
+}
+
+const RUNNING: u32 = TaskState::Running as u32;
+
+/// The poll that a datum begins.
+fn poll(datum: &Datum, time_ns: u64, run: &Run) -> Option<Poll> {
+    let &(thread, worker) = run.ran_on.get(datum.mark.ran_on())?;
+    Some(Poll::open(time_ns, thread, worker.map(u32::from)).with_cuts(datum.mark.cuts()))
+}
+
+/// The spawn location that a tag is.
+fn location(tag: &TagDefinition) -> Option<SpawnLocation> {
+    let member = |name: &str| -> Option<String> {
+        let (_, json) = tag.fields.iter().find(|(key, _)| key == name)?;
+        serde_json::from_str(json).ok()
+    };
+    let (file, place) = (member("file")?, member("location")?);
+    let (line, column) = place.split_once(':')?;
+    let (line, column) = (line.parse().ok()?, column.parse().ok()?);
+    let is_right = tag.tag == format!("{file}:{line}:{column}");
+    Some(SpawnLocation { file: intern(&file).filter(|_| is_right)?, line, column })
+}

@@ -1,0 +1,60 @@
+//! Times, shares and counts as a person wants to read them.
+
+/// A time with three significant digits: `400 µs`, `51.2 ms`, `1.25 s`.
+pub(crate) fn human(ns: u64) -> String {
+    human_sum(ns.into())
+}
+
+/// A sum of times, as [`human`] has one.
+pub(crate) fn human_sum(ns: u128) -> String {
+    if ns < 1_000 {
+        return format!("{ns} ns");
+    }
+    let ns = ns as f64;
+    // Not 1000: what is rounded to 1000 of a unit is 1.00 of the next.
+    let (value, unit) = match ns {
+        ns if ns < 999.5e3 => (ns / 1e3, "µs"),
+        ns if ns < 999.5e6 => (ns / 1e6, "ms"),
+        ns => (ns / 1e9, "s"),
+    };
+    match value {
+        v if v < 9.995 => format!("{v:.2} {unit}"),
+        v if v < 99.95 => format!("{v:.1} {unit}"),
+        v => format!("{v:.0} {unit}"),
+    }
+}
+
+/// A time that someone set, without the zeros that it was not set with: `1 ms`, `2.5 ms`.
+pub(crate) fn human_setting(ns: u64) -> String {
+    let text = human(ns);
+    match text.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            let number = number.trim_end_matches('0').trim_end_matches('.');
+            format!("{number} {unit}")
+        }
+        _ => text,
+    }
+}
+
+/// A moment, as seconds since the start: `0.731 s`.
+pub(crate) fn moment(ns: u64) -> String {
+    format!("{:.3} s", ns as f64 / 1e9)
+}
+
+/// Which share of `whole` a `part` is, from 0 to 1; `None` of nothing.
+pub(crate) fn share(part: impl Into<u128>, whole: impl Into<u128>) -> Option<f64> {
+    let (part, whole): (u128, u128) = (part.into(), whole.into());
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// A share as a percentage: `12.3 %`, `100 %`.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent >= 99.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
+}
+
+/// A number with its noun: `1 task`, `2 tasks`.
+pub(crate) fn count(n: u64, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{n} {noun}{plural}")
+}
