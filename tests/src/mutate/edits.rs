@@ -51,7 +51,7 @@ const TEXTS: [&str; 18] = [
 ];
 
 /// Keys and names of the format.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 27] = [
     "time",
     "entity",
     "state",
@@ -70,6 +70,15 @@ const NAMES: [&str; 18] = [
     "location",
     "Task",
     "Worker",
+    "tokio-statemap",
+    "beginNs",
+    "gaps",
+    "handovers",
+    "data",
+    "apart",
+    "ranOn",
+    "polls",
+    "parents",
 ];
 
 /// Applies one mutation to `file`.

@@ -23,25 +23,15 @@ impl Place {
     pub(crate) fn of(task: &Task) -> Self {
         Self { location: task.location, is_root: matches!(task.key, TaskKey::Root(_)) }
     }
-
-    /// What stands behind the location.
-    pub(crate) fn suffix(&self) -> &'static str {
-        if self.is_root { " (main)" } else { "" }
-    }
-
-    /// What stands where the location isn't known.
-    pub(crate) fn nameless(&self) -> &'static str {
-        if self.is_root { "main" } else { "location unknown" }
-    }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.location {
-            Some(location) => {
-                write!(f, "{}{}", clean(&location.to_string()), self.suffix())
-            }
-            None => f.write_str(self.nameless()),
+        match (self.location, self.is_root) {
+            (Some(location), true) => write!(f, "{} (main)", clean(&location.to_string())),
+            (Some(location), false) => f.write_str(&clean(&location.to_string())),
+            (None, true) => f.write_str("main"),
+            (None, false) => f.write_str("location unknown"),
         }
     }
 }

@@ -3,7 +3,9 @@
 use std::io;
 
 use crate::statemap::Labels;
-use crate::trace::state::{TaskState, WorkerState};
+#[cfg(feature = "read")]
+use crate::trace::state::TaskState;
+use crate::trace::state::WorkerState;
 use crate::trace::timeline::Timeline;
 use crate::util::json;
 

@@ -7,6 +7,7 @@ use super::merge::merge;
 use super::{Group, Kind, Picture, Role, RowEvent, Section, Source, State, Tag, Transition};
 use crate::statemap::read::{Entity, EntityEvent, Statemap};
 use crate::statemap::{Recording, recordings};
+use crate::trace::timeline::Timeline;
 
 impl<'a> Picture<'a> {
     /// The picture of statemap data, of one file or of several.
@@ -37,7 +38,7 @@ impl<'a> Picture<'a> {
         let pictures = recordings(files).into_iter().map(|recording| match recording {
             Recording::Run { timeline, labels, .. } => {
                 let report = timeline.report();
-                Self::of(Arc::<crate::Timeline>::from(timeline), &report, &labels)
+                Self::of(Arc::<Timeline>::from(timeline), &report, &labels)
             }
             Recording::Other { data, .. } => of_other(data),
         });

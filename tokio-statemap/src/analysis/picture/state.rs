@@ -74,22 +74,20 @@ impl From<WorkerState> for Role {
     }
 }
 
+impl State {
+    pub(crate) fn new(name: &str, colour: &str, role: impl Into<Role>) -> Self {
+        Self { name: name.to_owned(), colour: Some(colour.to_owned()), role: role.into() }
+    }
+}
+
 impl From<TaskState> for State {
     fn from(state: TaskState) -> Self {
-        Self {
-            name: state.name().to_owned(),
-            colour: Some(state.colour().to_owned()),
-            role: state.into(),
-        }
+        Self::new(state.name(), state.colour(), state)
     }
 }
 
 impl From<WorkerState> for State {
     fn from(state: WorkerState) -> Self {
-        Self {
-            name: state.name().to_owned(),
-            colour: Some(state.colour().to_owned()),
-            role: state.into(),
-        }
+        Self::new(state.name(), state.colour(), state)
     }
 }

@@ -25,11 +25,7 @@ pub(super) fn blocking<'a, T>(timeline: T) -> Section<'a>
 where
     T: Deref<Target = Timeline> + Sync + 'a,
 {
-    let here = State {
-        name: "blocking thread".to_owned(),
-        colour: Some(WorkerState::Parked.colour().to_owned()),
-        role: Role::Blocking,
-    };
+    let here = State::new("blocking thread", WorkerState::Parked.colour(), Role::Blocking);
     Section {
         title: "Blocking threads".to_owned(),
         kind: Kind::Blocking,

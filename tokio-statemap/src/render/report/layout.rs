@@ -70,12 +70,34 @@ fn is_unit(word: &str) -> bool {
     matches!(word, "ns" | "µs" | "ms" | "s" | "%")
 }
 
-/// The text, filled up with spaces on its left.
-pub(super) fn pad_left(text: &str, columns: usize) -> String {
-    format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
-}
-
 /// The text, filled up with spaces on its right.
 pub(super) fn pad_right(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// The lines of a table. The first cell of each row is a name: it stands on the left, or else on the
+/// right of the others, in the room that they leave.
+pub(super) fn table<const N: usize>(rows: &[[String; N]], has_names_first: bool) -> Vec<String> {
+    let widest = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0);
+    let widths: [usize; N] = std::array::from_fn(widest);
+    let cells: usize = widths[1..].iter().sum();
+    // Rather narrow gaps than a name that is cut.
+    let is_wide = widths[0] + cells + 2 * (N - 1) > COLUMNS && has_names_first;
+    let gap = if is_wide { 1 } else { 2 };
+    let room = COLUMNS.saturating_sub(cells + gap * (N - 1));
+    let names: Vec<String> = rows.iter().map(|row| keep_right(&row[0], room)).collect();
+    let name_width = names.iter().map(|name| width(name)).max().unwrap_or_default();
+    let lines = names.iter().zip(rows).map(|(name, row)| {
+        let cells = row[1..].iter().zip(&widths[1..]);
+        let padded = cells.map(|(cell, &columns)| {
+            format!("{}{cell}", " ".repeat(columns.saturating_sub(width(cell))))
+        });
+        let padded: Vec<String> = padded.collect();
+        let gap = " ".repeat(gap);
+        match has_names_first {
+            true => format!("{}{gap}{}", pad_right(name, name_width), padded.join(&gap)),
+            false => format!("{}{gap}{name}", padded.join(&gap)),
+        }
+    });
+    lines.collect()
 }

@@ -15,14 +15,3 @@ mod tests;
 #[cfg(feature = "read")]
 pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};
 pub use crate::analysis::{LocationRow, LongPoll, Place, Report, Verdict, WorkerShare};
-use crate::util::clean::clean;
-
-/// A place in at most `width` columns: what is too long loses its left.
-fn fit_place(place: Place, width: usize) -> String {
-    let Some(location) = place.location else {
-        return layout::keep_right(place.nameless(), width);
-    };
-    let path = location.to_string();
-    let room = width.saturating_sub(place.suffix().len());
-    format!("{}{}", layout::keep_right(&clean(&path), room), place.suffix())
-}

@@ -8,6 +8,7 @@ use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::{TaskState, WorkerState};
 use crate::trace::timeline::{Handover, Lacking, Poll, Task, TaskKey, Timeline, Worker};
+use crate::util::clean::clean;
 use crate::util::quantity::{human, human_setting, percent};
 
 const MS: u64 = 1_000_000;

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::fit_place;
-use super::layout::{COLUMNS, keep_right, pad_left, pad_right, width, wrap};
+use super::layout::{COLUMNS, keep_right, pad_right, table, width, wrap};
 use crate::analysis::{LocationRow, Report, WorkerShare, busy_share};
 use crate::recorder::lost::Lost;
 use crate::util::clean::clean;
@@ -143,32 +142,14 @@ impl Report {
         if let (Some(row), Some(last)) = (hidden, rows.last_mut()) {
             *last = row;
         }
-        let mut table =
-            vec![row_of(["tasks", "polls", "total", "longest", "p50", "p99", "latency"])];
-        table.extend(rows.iter().map(|row| location_cells(row)));
-        let widths = column_widths(&table);
-        let room = |gap: usize| {
-            let taken: usize = widths.iter().map(|width| width + gap).sum();
-            COLUMNS.saturating_sub(taken)
-        };
-        // Rather narrow gaps than a path that is cut.
-        let longest = rows.iter().map(|row| width(&row.place.to_string())).max();
-        let gap = if longest.unwrap_or_default() <= room(2) { 2 } else { 1 };
-        let mut names = vec!["spawned at".to_owned()];
-        names.extend(rows.iter().map(|row| fit_place(row.place, room(gap))));
-        let name_width = names.iter().map(|name| width(name)).max().unwrap_or_default();
-
+        let heads = ["spawned at", "tasks", "polls", "total", "longest", "p50", "p99", "latency"];
+        let mut cells = vec![heads.map(str::to_owned)];
+        cells.extend(rows.iter().map(|row| location_cells(row)));
         let mut lines = vec![
             String::new(),
             "What held the runtime (latency: longest from woken to polled):".to_owned(),
         ];
-        for (name, cells) in names.iter().zip(&table) {
-            let mut line = pad_right(name, name_width);
-            for (cell, width) in cells.iter().zip(&widths) {
-                line.push_str(&pad_left(cell, width + gap));
-            }
-            lines.push(line);
-        }
+        lines.extend(table(&cells, true));
         let more = self.locations.len() - rows.len();
         if more > 0 {
             lines.push(format!("… and {} more", count(more as u64, "location")));
@@ -183,35 +164,22 @@ impl Report {
         if self.longest_polls.is_empty() {
             return Vec::new();
         }
-        let mut table = vec![row_of(["at", "length", "worker", "ready"])];
-        table.extend(self.longest_polls.iter().map(|poll| {
+        let mut cells = vec![["spawned at", "at", "length", "worker", "ready"].map(str::to_owned)];
+        cells.extend(self.longest_polls.iter().map(|poll| {
             let least = if poll.is_running || poll.is_cut { ">" } else { "" };
             [
+                poll.place.to_string(),
                 moment(poll.start_ns),
                 format!("{least}{}", human(poll.length_ns)),
                 poll.worker.map_or_else(|| "-".to_owned(), |w| format!("worker-{w}")),
                 poll.ready_meanwhile.map_or_else(|| "?".to_owned(), |n| n.to_string()),
             ]
         }));
-        let widths = column_widths(&table);
-        let taken: usize = widths.iter().map(|width| width + 2).sum();
-        let mut names = vec!["spawned at".to_owned()];
-        let polls = self.longest_polls.iter();
-        names.extend(polls.map(|poll| fit_place(poll.place, COLUMNS.saturating_sub(taken))));
-
         let mut lines = vec![
             String::new(),
             "The longest polls (ready: other tasks that were ready meanwhile):".to_owned(),
         ];
-        for (name, cells) in names.iter().zip(&table) {
-            let mut line = String::new();
-            for (cell, width) in cells.iter().zip(&widths) {
-                line.push_str(&pad_left(cell, *width));
-                line.push_str("  ");
-            }
-            line.push_str(name);
-            lines.push(line);
-        }
+        lines.extend(table(&cells, false));
         lines
     }
 }
@@ -228,12 +196,13 @@ fn worker_cell(worker: &WorkerShare) -> String {
     }
 }
 
-fn location_cells(row: &LocationRow) -> [String; 7] {
+fn location_cells(row: &LocationRow) -> [String; 8] {
     let off_worker = if row.off_worker_ns > 0 { "*" } else { "" };
     let time = |ns| {
         if row.polls == 0 { "-".to_owned() } else { human(ns) }
     };
     [
+        row.place.to_string(),
         row.tasks.to_string(),
         row.polls.to_string(),
         format!("{off_worker}{}", human(row.held_ns.saturating_add(row.off_worker_ns))),
@@ -242,15 +211,4 @@ fn location_cells(row: &LocationRow) -> [String; 7] {
         time(row.p99_ns),
         row.longest_ready_ns.map_or_else(|| "-".to_owned(), human),
     ]
-}
-
-fn row_of<const N: usize>(cells: [&str; N]) -> [String; N] {
-    cells.map(str::to_owned)
-}
-
-fn column_widths<const N: usize>(table: &[[String; N]]) -> [usize; N] {
-    std::array::from_fn(|column| {
-        let cells = table.iter().map(|row| width(&row[column]));
-        cells.max().unwrap_or_default()
-    })
 }

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::fit_place;
-use super::layout::COLUMNS;
+use super::layout::{COLUMNS, keep_right};
 use crate::analysis::{LocationRow, LongPoll, Place, Verdict};
 use crate::util::quantity::{count, human, human_setting, moment, percent};
 
@@ -76,7 +75,7 @@ fn subject(place: Place) -> (String, &'static str) {
     if place.location.is_none() && !place.is_root {
         ("Tasks of unknown spawn location".to_owned(), "their")
     } else {
-        (fit_place(place, COLUMNS), "its")
+        (keep_right(&place.to_string(), COLUMNS), "its")
     }
 }
 
@@ -127,7 +126,7 @@ fn off_the_workers(f: &mut fmt::Formatter<'_>, longest: Option<LongPoll>) -> fmt
     };
     let whose = match longest.place.is_root {
         true => "main".to_owned(),
-        false => fit_place(longest.place, COLUMNS),
+        false => keep_right(&longest.place.to_string(), COLUMNS),
     };
     let least = if longest.is_running || longest.is_cut { "at least " } else { "" };
     let length = human(longest.length_ns);

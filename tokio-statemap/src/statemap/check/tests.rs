@@ -319,3 +319,71 @@ fn damaged_data_is_told_or_taken_but_never_the_end_of_the_program() {
         }
     }
 }
+
+const RUN: &str = r#"{"tag":"tokio-statemap","state":0,"format":1,"program":"p","beginNs":0,"endNs":9,"longPollNs":1000000,"events":7,"refusedEvents":0,"droppedEvents":0,"reentrantEvents":0,"traceTarget":"both","taskHooks":true,"scheduleLatency":false}"#;
+const PART: &str = r#"{"tag":"tokio-statemap 1","state":0,"data":3,"gaps":[[1,2],[4,5]],"handovers":[[0,6,0]],"ranOn":[[0,0],[1,null]],"polls":[1,1],"cut":[[0,1]],"apart":[[2,1]],"parents":[[null,1],["main",1]]}"#;
+
+/// Data of a task that is polled once, with these definitions.
+fn run(definitions: [&str; 2]) -> Result<(), String> {
+    let datum = |time: u32, entity: &str, state: u32| {
+        format!("{{\"time\":\"{time}\",\"entity\":\"{entity}\",\"state\":{state}}}")
+    };
+    let [first, part] = definitions;
+    let (main, end) = (datum(0, "main", 0), datum(9, "main", 0));
+    let (polled, over) = (datum(7, "task-1", 1), datum(8, "task-1", 3));
+    let lines = [TASKS, first, &main, &polled, &over, part, &end];
+    let bytes = lines.join("\n") + "\n";
+    let read = crate::statemap::read::read(bytes.as_bytes()).unwrap();
+    let checked = check_ours(bytes.as_bytes()).map_err(|error| error.to_string());
+    // What isn't right is no run's for who only reads it.
+    assert_eq!(read.timeline().is_ok(), checked.is_ok(), "{checked:?}");
+    checked.map(|_| ())
+}
+
+#[test]
+fn what_a_run_was_is_said_of_all_its_data() {
+    run([RUN, PART]).unwrap();
+    for (from, to, problem) in [
+        (r#""format":1"#, r#""format":2"#, "`format` must be 1"),
+        (r#""format":1"#, r#""format":1,"x":1"#, "unknown field `x`"),
+        (r#""events":7,"#, "", "missing field `events`"),
+        (r#""events":7"#, r#""events":"7""#, "\"7\" is no whole number, over 2^53 as a string"),
+        (r#""events":7"#, r#""events":9007199254740993"#, "is no whole number"),
+        (r#""endNs":9"#, r#""endNs":"x""#, "is no whole number"),
+        (r#""beginNs":0"#, r#""beginNs":10"#, "`beginNs` no more than `endNs`"),
+        (r#""both""#, r#""all""#, "there is no target `all`"),
+        (r#"Latency":false"#, r#"Latency":true"#, "isn't what the states say"),
+        (r#""program":"p""#, r#""program":"p","runtime":"r""#, "isn't named as it must be"),
+        ("tokio-statemap\"", "tokio-statemap 1\"", "must be the first of its tags"),
+    ] {
+        assert!(RUN.contains(from), "{from}");
+        let told = run([&RUN.replacen(from, to, 1), PART]).expect_err("it passed");
+        assert!(told.contains(problem), "{told}");
+    }
+    for (from, to, problem) in [
+        ("[4,5]", "[1,5]", "`gaps` has [1,5]"),
+        ("[4,5]", "[4,4]", "`gaps` has [4,4]"),
+        ("[4,5]", "[4,10]", "`gaps` has [4,10]"),
+        ("[4,5]", "[4]", "invalid length 1"),
+        ("[[0,6,0]]", "[[0,6,0],[0,5,0]]", "`handovers` must be by thread and time"),
+        (r#""data":3"#, r#""data":2"#, "it tells of more than `data`"),
+        (r#""data":3"#, r#""data":4"#, "`data` is more than there are"),
+        ("[1,1],\"cut", "[1,2],\"cut", "it tells of more than `data`"),
+        ("[1,1],\"cut", "[],\"cut", "`polls` are fewer than those in the data"),
+        ("[1,1],\"cut", "[2,1],\"cut", "an index that `ranOn` doesn't have"),
+        ("[0,1]]", "[1,1]]", "it tells of more than `data`"),
+        ("[2,1]]", "[3,1]]", "it tells of more than `data`"),
+        ("[2,1]]", "[2,256]]", "invalid value"),
+        ("[\"main\",1]", "[\"main\",2]", "`parents` are more than there are tasks"),
+        ("[\"main\",1]", "[\"main-1\",1]", "is no whole number"),
+        (",[\"main\",1]", "", "tell of 3 data and 1 entities; there are 3 and 2"),
+        ("tokio-statemap 1", "tokio-statemap 2", "must be `tokio-statemap 1`"),
+        (r#""data""#, r#""more""#, "unknown field `more`"),
+    ] {
+        assert!(PART.contains(from), "{from}");
+        let told = run([RUN, &PART.replacen(from, to, 1)]).expect_err("it passed");
+        assert!(told.contains(problem), "{told}");
+    }
+    records(&[RUN, SPAWNED, r#"{"time":"9","entity":"main","state":0}"#], "tell of 0 data");
+    records(&[SPAWNED, RUN], "must be the first of its tags, and before all data");
+}

@@ -77,6 +77,7 @@ impl Poll {
     }
 
     /// The same poll, cut as [`cuts`](Self::cuts) says; none of other bits.
+    #[cfg(feature = "read")]
     pub(crate) fn with_cuts(mut self, cuts: u16) -> Self {
         self.cut = cuts & (CUT_LEFT | CUT_RIGHT);
         self
