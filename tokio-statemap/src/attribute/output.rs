@@ -123,7 +123,12 @@ impl Outputs {
         }
         let mut text = String::new();
         if self.report.is_none() {
-            text = format!("{}\n", report.trim_end());
+            // Other programs may print to the same terminal.
+            let (title, process) = (&self.labels.title, std::process::id());
+            text = format!(
+                "tokio-statemap: report on {title} (process {process})\n{}\n",
+                report.trim_end()
+            );
             if !written.is_empty() {
                 text += &format!("Written: {}\n", written.join(", "));
             }
