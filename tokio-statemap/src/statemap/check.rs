@@ -4,7 +4,7 @@
 
 #[cfg(test)]
 mod hidden;
-mod ours;
+mod native;
 #[cfg(test)]
 mod tests;
 
@@ -16,9 +16,9 @@ use serde_json::Value;
 use super::format::{Metadata, TagDefinition};
 use super::read::field::{Object, shorten};
 use super::read::plain::{self, Plain};
-use super::read::records::{Position, Records};
+use super::read::records::{Position, RecordStream};
 use super::read::{ReadError, Reader, Statemap, nothing, parse};
-use ours::Ours;
+use native::NativeRules;
 
 /// Reads statemap data and checks it strictly.
 ///
@@ -45,7 +45,7 @@ use ours::Ours;
 /// assert!(error.to_string().starts_with("line 3, byte 120: tag `7` of state 1 has no definition"));
 /// ```
 pub fn check(r: impl io::Read) -> Result<Statemap, ReadError> {
-    run(r, |metadata| metadata.ours().is_some())
+    run(r, |metadata| metadata.native().is_some())
 }
 
 /// The same for data that is known to be this crate's.
@@ -54,7 +54,9 @@ pub fn check(r: impl io::Read) -> Result<Statemap, ReadError> {
 /// stand in it, and none stands there twice. The metadata names the host or not, and the states with
 /// their colours; the entities are named as this crate names them. A tag is the spawn location of a
 /// task: it is defined once, before it is used, and is the same in all live states; its definition has
-/// the parts of that location as `file` and `location`, or neither. A life is in order. The last record is later than all others and repeats its entity's state: it marks the end.
+/// the parts of that location as `file` and `location`, or neither. The definitions that say what the run
+/// was, if there are any, tell of all data, so that its timeline can be made again. A life is in order.
+/// The last record is later than all others and repeats its entity's state: it marks the end.
 ///
 /// # Errors
 ///
@@ -64,27 +66,27 @@ pub fn check_ours(r: impl io::Read) -> Result<Statemap, ReadError> {
 }
 
 fn run(r: impl io::Read, is_ours: impl FnOnce(&Metadata) -> bool) -> Result<Statemap, ReadError> {
-    let mut records = Records::new(r);
+    let mut records = RecordStream::new(r);
     let Some(position) = records.begin()? else {
         return Err(nothing(records.here()));
     };
     let text = records.record()?;
     let object = parse(text, position)?;
     let is_compact = is_compact(text, &object);
-    let values = ours::values(&object);
+    let values = native::values(&object);
     let mut reader = Reader::new(object).map_err(|problem| position.error(problem))?;
     let metadata = &reader.statemap.metadata;
-    let mut ours = None;
+    let mut native = None;
     if is_ours(metadata) {
-        let rules = Ours::new(metadata).and_then(|ours| {
+        let rules = NativeRules::new(metadata).and_then(|native| {
             values?;
-            ours::compact(is_compact && position.byte == 0)?;
-            Ok(ours)
+            native::compact(is_compact && position.byte == 0)?;
+            Ok(native)
         });
-        ours = Some(rules.map_err(|problem| position.error(problem))?);
+        native = Some(rules.map_err(|problem| position.error(problem))?);
         reader.is_strict = true;
     }
-    Checker { reader, ours, undefined: BTreeMap::new(), last: None, latest_ns: None }.run(records)
+    Checker { reader, native, undefined: BTreeMap::new(), last: None, latest_ns: None }.run(records)
 }
 
 /// Whether there is no white space in a record, and no key twice. Any order of the keys has the
@@ -96,7 +98,7 @@ fn is_compact(text: &str, object: &Object) -> bool {
 struct Checker {
     reader: Reader,
     /// The rules of our own data, if it is.
-    ours: Option<Ours>,
+    native: Option<NativeRules>,
     /// The tags that were used before they had a definition, and where they were used first.
     undefined: BTreeMap<usize, Position>,
     /// When and where the last datum is.
@@ -106,10 +108,10 @@ struct Checker {
 }
 
 impl Checker {
-    fn run(mut self, mut records: Records<impl io::Read>) -> Result<Statemap, ReadError> {
+    fn run(mut self, mut records: RecordStream<impl io::Read>) -> Result<Statemap, ReadError> {
         loop {
-            let line = match self.ours {
-                Some(_) => Some(ours::end_of_line(&mut records)?),
+            let line = match self.native {
+                Some(_) => Some(native::end_of_line(&mut records)?),
                 None => None,
             };
             let begin = records.begin()?;
@@ -125,7 +127,7 @@ impl Checker {
 
     fn record(&mut self, text: &str, position: Position) -> Result<(), ReadError> {
         let is_right = |datum: Plain<'_>| {
-            self.reader.has_state(datum.state) && (datum.is_compact || self.ours.is_none())
+            self.reader.has_state(datum.state) && (datum.is_compact || self.native.is_none())
         };
         match plain::datum(text.as_bytes()).filter(|(datum, _)| is_right(*datum)) {
             Some((datum, _)) => {
@@ -139,8 +141,8 @@ impl Checker {
     }
 
     fn datum(&mut self, datum: Plain<'_>, position: Position) -> Result<(), String> {
-        if let Some(ours) = &mut self.ours {
-            ours.datum(&self.reader, datum)?;
+        if let Some(native) = &mut self.native {
+            native.datum(&self.reader, datum)?;
         }
         self.reader.change(datum)?;
         self.latest_ns = self.latest_ns.max(self.last.map(|(time_ns, _)| time_ns));
@@ -155,18 +157,18 @@ impl Checker {
     }
 
     fn object(&mut self, text: &str, object: Object, position: Position) -> Result<(), String> {
-        if self.ours.is_some() {
-            ours::compact(is_compact(text, &object))?;
-            ours::values(&object)?;
+        if self.native.is_some() {
+            native::compact(is_compact(text, &object))?;
+            native::values(&object)?;
         }
         let has = |key| object.contains_key(key);
         let is_other = has("event") || has("description");
-        if (has("time") || has("entity")) && (self.ours.is_some() || !is_other) {
+        if (has("time") || has("entity")) && (self.native.is_some() || !is_other) {
             let datum = self.reader.datum(object)?;
             return self.datum(datum.plain(), position);
         }
-        if let Some(ours) = &mut self.ours {
-            ours.definition(&self.reader, &object)?;
+        if let Some(native) = &mut self.native {
+            native.definition(&self.reader, &object)?;
         }
         self.reader.record(object)
     }
@@ -190,8 +192,8 @@ impl Checker {
                 )));
             }
         }
-        if let Some(ours) = &self.ours {
-            ours.finish(&self.reader, self.last, self.latest_ns, end)?;
+        if let Some(native) = &self.native {
+            native.finish(&self.reader, self.last, self.latest_ns, end)?;
         }
         let statemap = self.reader.finish().map_err(|problem| end.error(problem))?;
         if statemap.run.is_some() {

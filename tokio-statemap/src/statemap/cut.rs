@@ -2,7 +2,7 @@
 
 use super::align::Alignment;
 use super::format::Datum;
-use super::format::Ours;
+use super::format::Native;
 use super::read::Statemap;
 use super::read::run::{Facts, Number, Run};
 use crate::trace::state::{TaskState, WorkerState};
@@ -45,13 +45,13 @@ impl Statemap {
         let is_whole_to_the_right = end_ns == self.end_ns;
         // What ends there is within only if it is the end of everything.
         let is_before_end = |time_ns: u64| time_ns < end_ns || is_whole_to_the_right;
-        let ended = match self.metadata.ours() {
-            Some(Ours::Tasks { .. }) => Some(u32::from(TaskState::Completed.value())),
-            Some(Ours::Workers) => Some(u32::from(WorkerState::Stopped.value())),
+        let ended = match self.metadata.native() {
+            Some(Native::Tasks { .. }) => Some(u32::from(TaskState::Completed.value())),
+            Some(Native::Workers) => Some(u32::from(WorkerState::Stopped.value())),
             None => None,
         };
         let mut run = self.run.take();
-        let is_tasks = matches!(self.metadata.ours(), Some(Ours::Tasks { .. }));
+        let is_tasks = matches!(self.metadata.native(), Some(Native::Tasks { .. }));
         let edges = run.as_ref().map(|run| run.facts.window(begin_ns, duration_ns));
         let mut handed_over = Vec::new();
         for entity in &mut self.entities {

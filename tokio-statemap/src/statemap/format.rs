@@ -86,7 +86,7 @@ impl Mark {
 /// What the entities of this crate's own data are.
 #[cfg(feature = "read")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ours {
+pub(crate) enum Native {
     Tasks { is_ready_known: bool },
     Workers,
 }
@@ -110,7 +110,7 @@ pub struct TagDefinition {
 impl Metadata {
     /// What the entities are, if this is metadata of this crate's own data: it says so, and has
     /// exactly its states.
-    pub(crate) fn ours(&self) -> Option<Ours> {
+    pub(crate) fn native(&self) -> Option<Native> {
         let names = self.states.iter().map(|state| state.name.as_str());
         let tasks = || TaskState::ALL.into_iter().map(TaskState::name);
         match self.entity_kind.as_deref()? {
@@ -120,11 +120,11 @@ impl Metadata {
                     true => names.eq(tasks()),
                     false => names.eq(tasks().filter(|&name| name != TaskState::Ready.name())),
                 };
-                are_ours.then_some(Ours::Tasks { is_ready_known })
+                are_ours.then_some(Native::Tasks { is_ready_known })
             }
             "Worker" => names
                 .eq(WorkerState::ALL.into_iter().map(WorkerState::name))
-                .then_some(Ours::Workers),
+                .then_some(Native::Workers),
             _ => None,
         }
     }

@@ -16,7 +16,7 @@ use crate::statemap::format::{Datum, Metadata, TagDefinition};
 use crate::trace::timeline::TaskKey;
 use field::Object;
 pub(super) use record::Reader;
-use records::{Position, Records, syntax_error};
+use records::{Position, RecordStream, syntax_error};
 use run::Run;
 
 /// Statemap data that was read.
@@ -97,7 +97,7 @@ pub struct EntityEvent {
 /// # Ok::<(), tokio_statemap::statemap::read::ReadError>(())
 /// ```
 pub fn read(r: impl io::Read) -> Result<Statemap, ReadError> {
-    let mut records = Records::new(r);
+    let mut records = RecordStream::new(r);
     let Some(position) = records.begin()? else {
         return Err(nothing(records.here()));
     };

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use super::format::{Datum, Ours, TagDefinition};
+use super::format::{Datum, Native, TagDefinition};
 use super::intern::intern;
 use super::labels::Labels;
 use super::read::field::shorten;
@@ -95,7 +95,7 @@ pub fn recordings(files: &[Statemap]) -> Vec<Recording<'_>> {
 impl Statemap {
     /// Whether these are the tasks and the workers of one run.
     fn is_of_the_same_run(&self, other: &Self) -> bool {
-        let is_workers = |file: &Self| file.metadata.ours() == Some(Ours::Workers);
+        let is_workers = |file: &Self| file.metadata.native() == Some(Native::Workers);
         let (Some(a), Some(b)) = (&self.run, &other.run) else { return false };
         is_workers(self) != is_workers(other)
             && (self.metadata.start, &self.metadata.host)
@@ -160,7 +160,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
         if !file.events.is_empty() || file.entities.iter().any(|e| e.description.is_some()) {
             return Err("there are events or descriptions".to_owned());
         }
-        if file.metadata.ours() == Some(Ours::Workers) {
+        if file.metadata.native() == Some(Native::Workers) {
             timeline.workers = workers(file, run)?;
             timeline.blocking_threads.clone_from(&run.blocking_threads);
             timeline.lacking.workers = false;

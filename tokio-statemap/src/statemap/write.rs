@@ -51,7 +51,7 @@ pub fn write_tasks(timeline: &Timeline, labels: &Labels, w: impl io::Write) -> i
 fn tasks(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
     Metadata::of_tasks(timeline, labels).write(text)?;
     run::header(timeline, labels, text)?;
-    let mut rows = Rows::new(timeline, text);
+    let mut rows = RowWriter::new(timeline, text);
     rows.parts.lists(timeline, true, rows.text)?;
     let mut tags = HashMap::new();
     for task in timeline.tasks.one_by_one() {
@@ -86,7 +86,7 @@ pub fn write_workers(timeline: &Timeline, labels: &Labels, w: impl io::Write) ->
 fn workers(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
     Metadata::of_workers(timeline, labels).write(text)?;
     run::header(timeline, labels, text)?;
-    let mut rows = Rows::new(timeline, text);
+    let mut rows = RowWriter::new(timeline, text);
     rows.parts.lists(timeline, false, rows.text)?;
     for worker in &timeline.workers {
         rows.begin_row(&timeline.worker_name(worker.index))?;
@@ -110,7 +110,7 @@ const STATES: usize = 16;
 const _: () = assert!(TaskState::ALL.len() <= STATES && WorkerState::ALL.len() <= STATES);
 
 /// Writes the data of one entity after the other.
-struct Rows<'a, 'b> {
+struct RowWriter<'a, 'b> {
     text: &'a mut Text<'b>,
     /// What is told between the rows.
     parts: Parts,
@@ -156,7 +156,7 @@ struct Tag {
     defined: u16,
 }
 
-impl<'a, 'b> Rows<'a, 'b> {
+impl<'a, 'b> RowWriter<'a, 'b> {
     fn new(timeline: &Timeline, text: &'a mut Text<'b>) -> Self {
         Self {
             text,

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::merge::merge;
-use super::{Group, Kind, Picture, Role, RowEvent, Section, Source, State, Tag, Transition};
+use super::{
+    Group, Picture, Role, RowEvent, RowState, Section, SectionKind, Source, Tag, Transition,
+};
 use crate::statemap::read::{Entity, EntityEvent, Statemap};
 use crate::statemap::{Recording, recordings};
 use crate::trace::timeline::Timeline;
@@ -81,7 +83,7 @@ fn section(file: &Statemap) -> Section<'_> {
     rows.sort_by_cached_key(|&row| natural(&file.entities[row as usize].name));
     let label = file.metadata.entity_kind.clone().unwrap_or_else(|| "entities".to_owned());
     let title = &file.metadata.title;
-    let states = file.metadata.states.iter().map(|state| State {
+    let states = file.metadata.states.iter().map(|state| RowState {
         name: state.name.clone(),
         colour: state.colour.clone(),
         role: Role::Other,
@@ -99,7 +101,7 @@ fn section(file: &Statemap) -> Section<'_> {
     });
     Section {
         title: if title.is_empty() { "Entities".to_owned() } else { title.clone() },
-        kind: Kind::Other,
+        kind: SectionKind::Other,
         states: states.collect(),
         groups: vec![Group { label, lanes: 0..rows.len() }],
         lanes: (0..=rows.len() as u32).collect(),

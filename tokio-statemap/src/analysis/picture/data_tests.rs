@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::picture::tests::timeline;
-use crate::analysis::picture::{Kind, Picture, Role, Section};
+use crate::analysis::picture::{Picture, Role, Section, SectionKind};
 use crate::statemap::read::{Statemap, read};
 use crate::statemap::{Labels, write_tasks, write_workers};
 use crate::trace::timeline::Timeline;
@@ -49,7 +49,7 @@ fn it_is_the_picture_of_the_timeline() {
         assert_eq!((of_data.host.as_deref(), of_data.start), (Some("box"), of_timeline.start));
         assert!(of_data.is_ready_known && of_data.are_tasks_known);
         assert!(of_data.length_ns.abs_diff(of_timeline.length_ns) < 100);
-        let kinds = |picture: &Picture<'_>| -> Vec<Kind> {
+        let kinds = |picture: &Picture<'_>| -> Vec<SectionKind> {
             picture.sections.iter().map(|section| section.kind).collect()
         };
         assert_eq!(kinds(&of_data), kinds(&of_timeline));

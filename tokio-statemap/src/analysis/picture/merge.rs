@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{Kind, Picture, Role, Section, Source, State, Transition};
+use super::{Picture, Role, RowState, Section, SectionKind, Source, Transition};
 use crate::statemap::Alignment;
 use crate::util::clean::clean;
 use crate::util::quantity::moment;
@@ -45,19 +45,21 @@ pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
         gaps: Vec::new(),
         sections: Vec::new(),
     };
-    let of_kind = |kind: Kind| {
+    let of_kind = |kind: SectionKind| {
         let sections = pictures.iter().flat_map(|picture| &picture.sections);
         sections.filter(|section| section.kind == kind).count()
     };
-    let kinds = [Kind::Workers, Kind::Blocking, Kind::Tasks, Kind::Other];
-    let several: Vec<Kind> = kinds.into_iter().filter(|&kind| of_kind(kind) > 1).collect();
+    let kinds =
+        [SectionKind::Workers, SectionKind::Blocking, SectionKind::Tasks, SectionKind::Other];
+    let several: Vec<SectionKind> = kinds.into_iter().filter(|&kind| of_kind(kind) > 1).collect();
     for (picture, &shift_ns) in pictures.into_iter().zip(&alignment.shifts_ns) {
         for mut section in picture.sections {
-            if section.kind != Kind::Other && several.contains(&section.kind) {
+            if section.kind != SectionKind::Other && several.contains(&section.kind) {
                 section.title = format!("{} of {}", section.title, picture.title);
             }
             let end_ns = shift_ns.saturating_add(picture.length_ns);
-            let is_only_run = !several.contains(&Kind::Tasks) && !several.contains(&Kind::Workers);
+            let is_only_run =
+                !several.contains(&SectionKind::Tasks) && !several.contains(&SectionKind::Workers);
             let by = Shift { shift_ns, end_ns, length_ns: alignment.length_ns, is_only_run };
             merged.sections.push(by.shift(section));
         }
@@ -125,7 +127,7 @@ impl Shift {
         let over = (self.end_ns < self.length_ns).then(|| {
             // A row that ends so is blank from there on, which is what is known.
             let (name, role) = ("not recorded".to_owned(), Role::Stopped);
-            section.states.push(State { name, colour: None, role });
+            section.states.push(RowState { name, colour: None, role });
             Transition::new(self.end_ns, section.states.len() as u32 - 1)
         });
         for event in &mut section.events {

@@ -29,7 +29,7 @@ use crate::trace::timeline::Timeline;
 
 pub(crate) use pack::pack;
 pub(crate) use source::{Source, Transition};
-pub(crate) use state::{Role, State};
+pub(crate) use state::{Role, RowState};
 
 /// What the html page and the SVG draw.
 ///
@@ -78,8 +78,8 @@ pub struct Picture<'a> {
 /// Rows that share a set of states.
 pub(crate) struct Section<'a> {
     pub(crate) title: String,
-    pub(crate) kind: Kind,
-    pub(crate) states: Vec<State>,
+    pub(crate) kind: SectionKind,
+    pub(crate) states: Vec<RowState>,
     pub(crate) groups: Vec<Group>,
     /// The rows as they are drawn: indices into the source, group by group, lane by lane and by
     /// time.
@@ -95,7 +95,7 @@ pub(crate) struct Section<'a> {
 
 /// What the rows of a section are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SectionKind {
     Workers,
     Blocking,
     Tasks,

@@ -4,7 +4,7 @@ use crate::trace::state::{TaskState, WorkerState};
 
 /// A state, and what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct State {
+pub(crate) struct RowState {
     pub(crate) name: String,
     /// The colour in statemap's own palette; `None` leaves it to the view.
     pub(crate) colour: Option<String>,
@@ -74,19 +74,19 @@ impl From<WorkerState> for Role {
     }
 }
 
-impl State {
+impl RowState {
     pub(crate) fn new(name: &str, colour: &str, role: impl Into<Role>) -> Self {
         Self { name: name.to_owned(), colour: Some(colour.to_owned()), role: role.into() }
     }
 }
 
-impl From<TaskState> for State {
+impl From<TaskState> for RowState {
     fn from(state: TaskState) -> Self {
         Self::new(state.name(), state.colour(), state)
     }
 }
 
-impl From<WorkerState> for State {
+impl From<WorkerState> for RowState {
     fn from(state: WorkerState) -> Self {
         Self::new(state.name(), state.colour(), state)
     }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::ops::Deref;
 
 use super::threads::within;
-use super::{Group, Kind, Section, Source, State, Transition, pack};
+use super::{Group, RowState, Section, SectionKind, Source, Transition, pack};
 use crate::analysis::{Place, Report};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Task, TaskKey, Timeline};
@@ -57,8 +57,8 @@ where
     lanes.push(rows.len() as u32);
     Section {
         title: "Tasks".to_owned(),
-        kind: Kind::Tasks,
-        states: timeline.task_states().map(State::from).collect(),
+        kind: SectionKind::Tasks,
+        states: timeline.task_states().map(RowState::from).collect(),
         groups,
         rows,
         lanes,

@@ -70,7 +70,7 @@ fn labels() -> Labels {
     Labels { title: "program".to_owned(), host: Some("host".to_owned()) }
 }
 
-fn section<'a, 'b>(picture: &'a Picture<'b>, kind: Kind) -> &'a Section<'b> {
+fn section<'a, 'b>(picture: &'a Picture<'b>, kind: SectionKind) -> &'a Section<'b> {
     picture.sections.iter().find(|section| section.kind == kind).expect("such a section")
 }
 
@@ -79,7 +79,7 @@ fn every_row_stands_in_one_lane_and_no_two_overlap() {
     for seed in 0..50 {
         let timeline = timeline(1 + seed * 7, seed);
         let picture = Picture::of_timeline(&timeline, &labels());
-        let tasks = section(&picture, Kind::Tasks);
+        let tasks = section(&picture, SectionKind::Tasks);
         let mut rows = tasks.rows.clone();
         rows.sort_unstable();
         assert_eq!(rows, (0..timeline.tasks.len() as u32).collect::<Vec<_>>());
@@ -130,7 +130,7 @@ fn lanes_are_as_few_as_rows_live_at_a_time() {
 fn groups_are_spawn_locations_and_main_is_the_first() {
     let timeline = timeline(30, 3);
     let picture = Picture::of_timeline(&timeline, &labels());
-    let tasks = section(&picture, Kind::Tasks);
+    let tasks = section(&picture, SectionKind::Tasks);
     assert_eq!(tasks.groups.len(), 4);
     assert_eq!(tasks.groups[0].label, "main");
     for group in &tasks.groups[1..] {
@@ -146,7 +146,7 @@ fn groups_are_spawn_locations_and_main_is_the_first() {
 fn a_row_does_what_the_timeline_says() {
     let timeline = timeline(60, 9);
     let picture = Picture::of_timeline(&timeline, &labels());
-    let tasks = section(&picture, Kind::Tasks);
+    let tasks = section(&picture, SectionKind::Tasks);
     for &row in &tasks.rows {
         let task = &timeline.tasks[row as usize];
         let mut walked = Vec::new();

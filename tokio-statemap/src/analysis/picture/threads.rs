@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::ops::Deref;
 
-use super::{Group, Kind, Role, Section, Source, State, Transition};
+use super::{Group, Role, RowState, Section, SectionKind, Source, Transition};
 use crate::trace::state::WorkerState;
 use crate::trace::timeline::Timeline;
 
@@ -14,8 +14,8 @@ where
 {
     Section {
         title: "Workers".to_owned(),
-        kind: Kind::Workers,
-        states: WorkerState::ALL.into_iter().map(State::from).collect(),
+        kind: SectionKind::Workers,
+        states: WorkerState::ALL.into_iter().map(RowState::from).collect(),
         ..one_lane_each(timeline.workers.len(), "workers", Box::new(Workers(timeline)))
     }
 }
@@ -25,10 +25,10 @@ pub(super) fn blocking<'a, T>(timeline: T) -> Section<'a>
 where
     T: Deref<Target = Timeline> + Sync + 'a,
 {
-    let here = State::new("blocking thread", WorkerState::Parked.colour(), Role::Blocking);
+    let here = RowState::new("blocking thread", WorkerState::Parked.colour(), Role::Blocking);
     Section {
         title: "Blocking threads".to_owned(),
-        kind: Kind::Blocking,
+        kind: SectionKind::Blocking,
         states: vec![here, WorkerState::Stopped.into()],
         ..one_lane_each(
             timeline.blocking_threads.len(),
@@ -41,7 +41,7 @@ where
 fn one_lane_each<'a>(rows: usize, label: &str, source: Box<dyn Source + 'a>) -> Section<'a> {
     Section {
         title: String::new(),
-        kind: Kind::Other,
+        kind: SectionKind::Other,
         states: Vec::new(),
         groups: vec![Group { label: label.to_owned(), lanes: 0..rows }],
         rows: (0..rows as u32).collect(),

@@ -25,7 +25,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use miniz_oxide::deflate::compress_to_vec;
 
-use crate::analysis::picture::{Kind, Role, Section, Transition};
+use crate::analysis::picture::{Role, Section, SectionKind, Transition};
 
 const NEW_ROW: u64 = 1;
 const NEW_LANE: u64 = 2;
@@ -283,7 +283,7 @@ fn varint(mut value: u64, to: &mut Vec<u8>) {
 impl Section<'_> {
     /// Whether its transitions bear workers.
     pub(super) fn has_workers(&self) -> bool {
-        self.kind == Kind::Tasks && self.source.knows_workers()
+        self.kind == SectionKind::Tasks && self.source.knows_workers()
     }
 
     /// Whether its transitions bear tags.

@@ -1,7 +1,7 @@
 //! What the page's script is told besides the columns, as JSON.
 
 use super::chunk::{Written, unit_ns};
-use crate::analysis::picture::{Group, Kind, Picture, Section, State, Tag};
+use crate::analysis::picture::{Group, Picture, RowState, Section, SectionKind, Tag};
 use crate::util::json::{Raw, array, object};
 
 /// What comes before the columns: all that is known before they are written.
@@ -34,10 +34,10 @@ pub(super) fn head(picture: &Picture<'_>) -> String {
 
 fn section(section: &Section<'_>, whole: impl Fn(u64) -> u64) -> Raw {
     let kind = match section.kind {
-        Kind::Workers => "workers",
-        Kind::Blocking => "blocking",
-        Kind::Tasks => "tasks",
-        Kind::Other => "other",
+        SectionKind::Workers => "workers",
+        SectionKind::Blocking => "blocking",
+        SectionKind::Tasks => "tasks",
+        SectionKind::Other => "other",
     };
     let indices = section.rows.iter().filter_map(|&row| section.source.worker_index(row));
     let places = if section.events.is_empty() { Vec::new() } else { section.places() };
@@ -62,7 +62,7 @@ fn group(section: &Section<'_>, group: &Group) -> Raw {
     object([("label", &group.label), ("lanes", &group.lanes.len()), ("rows", &rows)])
 }
 
-fn state(state: &State) -> Raw {
+fn state(state: &RowState) -> Raw {
     let role = state.role.name();
     object([("colour", &state.colour), ("name", &state.name), ("role", &role)])
 }

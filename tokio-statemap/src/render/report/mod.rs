@@ -6,7 +6,7 @@
 #[cfg(feature = "read")]
 mod foreign;
 mod layout;
-mod text;
+mod run;
 mod verdict;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::frame::{MAP_LEFT, MARGIN};
 use super::layout::{Item, Layout};
 use super::plan::MAP_WIDTH;
-use super::rows::{Rows, label_size};
+use super::rows::{DrawnRows, label_size};
 use super::survey::LongPoll;
 use super::text::{display, escape, fit};
 use crate::analysis::picture::Picture;
@@ -17,7 +17,7 @@ const GAPS: usize = 200;
 /// Writes labels and rows; gives where the row of the worst poll ends.
 pub(super) fn write(
     picture: &Picture<'_>,
-    rows: &Rows,
+    rows: &DrawnRows,
     layout: &Layout,
     top: u32,
     notes: &str,
@@ -32,7 +32,7 @@ pub(super) fn write(
 }
 
 /// Writes the rows; gives where that of the worst poll ends.
-fn map(picture: &Picture<'_>, rows: &Rows, layout: &Layout, to: &mut String) -> Option<u32> {
+fn map(picture: &Picture<'_>, rows: &DrawnRows, layout: &Layout, to: &mut String) -> Option<u32> {
     let (columns, height) = (rows.scale.columns, layout.height.max(1));
     let _ = writeln!(
         to,
@@ -77,7 +77,7 @@ fn map(picture: &Picture<'_>, rows: &Rows, layout: &Layout, to: &mut String) -> 
 }
 
 /// Writes headings, and what the rows are called. They stand upon the map.
-fn labels(picture: &Picture<'_>, rows: &Rows, layout: &Layout, to: &mut String) {
+fn labels(picture: &Picture<'_>, rows: &DrawnRows, layout: &Layout, to: &mut String) {
     to.push_str("<g id=\"labels\">");
     let right = MAP_LEFT - 6;
     let mut open = false;

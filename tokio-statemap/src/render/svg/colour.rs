@@ -1,6 +1,6 @@
 //! The colours of states.
 
-use crate::analysis::picture::State;
+use crate::analysis::picture::RowState;
 
 /// For states that have none of their own: told apart by colour-blind eyes, too.
 const PALETTE: [&str; 9] = [
@@ -10,7 +10,7 @@ const PALETTE: [&str; 9] = [
 
 /// The declarations that give a state its colour. A colour that the reader doesn't know, or that
 /// could be more than a colour, leaves that of the palette.
-pub(super) fn fill(state: &State, index: usize) -> String {
+pub(super) fn fill(state: &RowState, index: usize) -> String {
     let own = PALETTE[index % PALETTE.len()];
     match state.colour.as_deref().map(str::trim).filter(|colour| is_plain(colour)) {
         Some(colour) if colour.starts_with('#') => format!("fill:{colour}"),

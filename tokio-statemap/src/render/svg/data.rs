@@ -1,9 +1,9 @@
 //! What the picture's script knows besides what is drawn.
 
-use super::rows::Rows;
+use super::rows::DrawnRows;
 use super::survey::{SectionSurvey, Survey};
 use super::text::display;
-use crate::analysis::picture::{Picture, Section, State};
+use crate::analysis::picture::{Picture, RowState, Section};
 use crate::util::json::{Raw, array, object};
 
 /// How many groups of a section are told one by one; the others in sum.
@@ -13,7 +13,7 @@ const GROUPS: usize = 200;
 const TAGS: usize = 200;
 
 /// As JSON. Sums of times are strings, as a script's numbers have but 53 bits.
-pub(super) fn of(picture: &Picture<'_>, survey: &Survey, rows: &Rows) -> String {
+pub(super) fn of(picture: &Picture<'_>, survey: &Survey, rows: &DrawnRows) -> String {
     let sections = picture.sections.iter().zip(&survey.sections);
     let worst = survey.worst.map(|worst| {
         let text = super::body::worst_text(picture, &worst);
@@ -47,7 +47,7 @@ fn section_of(section: &Section<'_>, survey: &SectionSurvey) -> Raw {
         }
         groups.push(entry(format!("{} others", others.len()), rows, &totals));
     }
-    let state = |state: &State| {
+    let state = |state: &RowState| {
         object([("end", &state.role.is_end()), ("name", &display(&state.name, 60))])
     };
     object([

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::layout::Layout;
 use super::plan::MAP_WIDTH;
-use super::rows::{LABELS, Rows, label_size};
+use super::rows::{DrawnRows, LABELS, label_size};
 use super::survey::Survey;
 use super::text::{display, escape, fit};
 use super::{body, colour, data, head, legend};
@@ -50,7 +50,7 @@ pub(super) enum Detail {
 pub(super) fn assemble(
     picture: &Picture<'_>,
     survey: &Survey,
-    rows: &Rows,
+    rows: &DrawnRows,
     detail: Detail,
 ) -> String {
     let title = escape(&display(&picture.title, 200));

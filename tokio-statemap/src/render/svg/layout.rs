@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::rows::Rows;
+use super::rows::DrawnRows;
 use super::text::{count, thousands};
-use crate::analysis::picture::{Group, Kind, Picture, Section};
+use crate::analysis::picture::{Group, Picture, Section, SectionKind};
 
 /// How high the heading of a section is, and of a group, in pixels.
 const SECTION: u32 = 26;
@@ -23,7 +23,7 @@ pub(super) enum Item {
         group: u32,
         more: String,
     },
-    /// The row that stands there in [`Rows::drawn`].
+    /// The row that stands there in [`DrawnRows::drawn`].
     Row(usize),
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn of(picture: &Picture<'_>, rows: &Rows) -> Self {
+    pub(super) fn of(picture: &Picture<'_>, rows: &DrawnRows) -> Self {
         let mut layout = Self { items: Vec::new(), height: 0 };
         for (index, section) in picture.sections.iter().enumerate() {
             let mut drawn: Vec<usize> =
@@ -47,7 +47,7 @@ impl Layout {
         layout
     }
 
-    fn section(&mut self, section: &Section<'_>, index: usize, rows: &Rows, drawn: &[usize]) {
+    fn section(&mut self, section: &Section<'_>, index: usize, rows: &DrawnRows, drawn: &[usize]) {
         let total = section.rows.len();
         let left = total - drawn.len();
         let text = format!("{} ({})", section.title, thousands(total));
@@ -55,7 +55,7 @@ impl Layout {
         let more = match (left, drawn.len()) {
             (0, _) => String::new(),
             (_, 0) => format!("{} {are} not drawn", count(left, noun(section.kind))),
-            (_, _) if matches!(section.kind, Kind::Tasks | Kind::Other) => {
+            (_, _) if matches!(section.kind, SectionKind::Tasks | SectionKind::Other) => {
                 format!("{} more {are} not drawn (the least busy ones)", thousands(left))
             }
             _ => format!("{} more {are} not drawn", thousands(left)),
@@ -85,9 +85,9 @@ impl Layout {
 /// Whether its groups are headed: where there are any to speak of.
 fn has_headings(section: &Section<'_>) -> bool {
     match section.kind {
-        Kind::Workers | Kind::Blocking => false,
-        Kind::Tasks => true,
-        Kind::Other => section.groups.len() > 1,
+        SectionKind::Workers | SectionKind::Blocking => false,
+        SectionKind::Tasks => true,
+        SectionKind::Other => section.groups.len() > 1,
     }
 }
 
@@ -101,11 +101,11 @@ fn of_group(section: &Section<'_>, group: &Group, drawn: usize) -> String {
 }
 
 /// What a row is called.
-pub(super) fn noun(kind: Kind) -> &'static str {
+pub(super) fn noun(kind: SectionKind) -> &'static str {
     match kind {
-        Kind::Workers => "worker",
-        Kind::Blocking => "blocking thread",
-        Kind::Tasks => "task",
-        Kind::Other => "row",
+        SectionKind::Workers => "worker",
+        SectionKind::Blocking => "blocking thread",
+        SectionKind::Tasks => "task",
+        SectionKind::Other => "row",
     }
 }

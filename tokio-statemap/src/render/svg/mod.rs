@@ -29,7 +29,7 @@ use crate::statemap::Labels;
 use crate::trace::timeline::Timeline;
 
 use frame::{Detail, assemble};
-use rows::Rows;
+use rows::DrawnRows;
 use survey::Survey;
 
 /// How an SVG is drawn.
@@ -104,7 +104,7 @@ pub fn write_with(picture: &Picture<'_>, options: &Options, mut w: impl Write) -
 
 fn draw(picture: &Picture<'_>, max_bytes: u64) -> io::Result<String> {
     let survey = Survey::of(picture, plan::most_rows);
-    let none = Rows::draw(picture, &survey, 0);
+    let none = DrawnRows::draw(picture, &survey, 0);
     for detail in [Detail::Full, Detail::Still, Detail::Title] {
         let frame = assemble(picture, &survey, &none, detail).len() as u64;
         // The script is not worth it if it leaves no room for what there is to be seen.
@@ -113,9 +113,9 @@ fn draw(picture: &Picture<'_>, max_bytes: u64) -> io::Result<String> {
             continue;
         }
         let mut rows = if detail == Detail::Title {
-            Rows::draw(picture, &survey, 0)
+            DrawnRows::draw(picture, &survey, 0)
         } else {
-            Rows::draw(picture, &survey, max_bytes - frame)
+            DrawnRows::draw(picture, &survey, max_bytes - frame)
         };
         loop {
             let svg = assemble(picture, &survey, &rows, detail);

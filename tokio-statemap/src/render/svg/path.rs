@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use super::columns::Columns;
-use crate::analysis::picture::State;
+use crate::analysis::picture::RowState;
 
 /// Writes the paths of a row that is `height` pixels high.
 ///
 /// The state that is seen most is drawn as one bar over the whole life, the others upon it: so no
 /// light seams show between neighbours where the picture is scaled. What has ended is a thin line.
-pub(super) fn write(columns: &Columns, states: &[State], height: u32, to: &mut String) {
+pub(super) fn write(columns: &Columns, states: &[RowState], height: u32, to: &mut String) {
     let is_end = |state: u32| states.get(state as usize).is_some_and(|state| state.role.is_end());
     let mut seen = vec![0_u64; states.len()];
     for &(from, end, state) in &columns.runs {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::analysis::picture::Kind;
+use crate::analysis::picture::SectionKind;
 
 /// How many pixels wide the map is where nothing scales it.
 pub(super) const MAP_WIDTH: u32 = 840;
@@ -18,20 +18,20 @@ pub(super) const SAMPLE: usize = 32;
 
 /// How many rows of a kind are drawn at most: a picture that is ten screens high shows no more than
 /// one that is four.
-pub(super) fn most_rows(kind: Kind) -> usize {
+pub(super) fn most_rows(kind: SectionKind) -> usize {
     match kind {
-        Kind::Workers => 256,
-        Kind::Blocking => 16,
-        Kind::Tasks | Kind::Other => 1024,
+        SectionKind::Workers => 256,
+        SectionKind::Blocking => 16,
+        SectionKind::Tasks | SectionKind::Other => 1024,
     }
 }
 
 /// How high a row is where there are so many of its kind, in pixels.
-pub(super) fn row_height(kind: Kind, rows: usize) -> u32 {
+pub(super) fn row_height(kind: SectionKind, rows: usize) -> u32 {
     let (room, lowest, highest) = match kind {
-        Kind::Workers => (480, 6, 20),
-        Kind::Blocking => (160, 6, 12),
-        Kind::Tasks | Kind::Other => (1600, 4, 20),
+        SectionKind::Workers => (480, 6, 20),
+        SectionKind::Blocking => (160, 6, 12),
+        SectionKind::Tasks | SectionKind::Other => (1600, 4, 20),
     };
     (room / rows.max(1) as u32).clamp(lowest, highest)
 }

@@ -7,7 +7,7 @@ use super::columns::{self, Columns, Look, Scale};
 use super::survey::{self, CELLS, Candidate, LongPoll, Order, Survey};
 use super::text::{display, escape, fit};
 use super::{path, plan};
-use crate::analysis::picture::{Kind, Picture, Section};
+use crate::analysis::picture::{Picture, Section, SectionKind};
 use crate::util::json::array;
 
 /// How many pixels wide the labels are.
@@ -33,14 +33,14 @@ pub(super) struct Drawn {
 
 /// The rows of one section and how high they are.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct DrawnRows {
     pub(super) heights: Vec<u32>,
     pub(super) scale: Scale,
     /// The rows, in the order in which they matter.
     pub(super) drawn: Vec<Drawn>,
 }
 
-impl Rows {
+impl DrawnRows {
     /// Draws rows, those that matter most first, until `room` bytes are used: at as many columns as
     /// that allows, so that a picture of a few tasks can be looked at closely.
     pub(super) fn draw(picture: &Picture<'_>, survey: &Survey, room: u64) -> Self {
@@ -192,9 +192,9 @@ fn order(picture: &Picture<'_>, survey: &Survey) -> Vec<(usize, Candidate)> {
     let mut order: Vec<(u8, usize, usize, Candidate)> = Vec::new();
     for (index, (section, survey)) in picture.sections.iter().zip(&survey.sections).enumerate() {
         let turn = match section.kind {
-            Kind::Workers => 0,
-            Kind::Tasks | Kind::Other => 1,
-            Kind::Blocking => 2,
+            SectionKind::Workers => 0,
+            SectionKind::Tasks | SectionKind::Other => 1,
+            SectionKind::Blocking => 2,
         };
         order.extend(
             survey.candidates.iter().enumerate().map(|(rank, row)| (turn, rank, index, *row)),

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::columns::{Scale, spans};
-use crate::analysis::picture::{Kind, Picture, Role, Section, recorded_ns};
+use crate::analysis::picture::{Picture, Role, Section, SectionKind, recorded_ns};
 
 /// The cells in which it is kept where a worker was held.
 pub(super) const CELLS: usize = 2048;
@@ -38,13 +38,15 @@ pub(super) struct Candidate {
 
 impl Candidate {
     /// Where it stands in a section of this kind.
-    pub(super) fn order(&self, kind: Kind) -> Order {
+    pub(super) fn order(&self, kind: SectionKind) -> Order {
         match kind {
-            Kind::Tasks => {
+            SectionKind::Tasks => {
                 (self.group, Reverse(self.rank.longest_ns), self.rank.begin_ns.0, self.row)
             }
             // These have an order of their own.
-            Kind::Workers | Kind::Blocking | Kind::Other => (self.group, Reverse(0), 0, self.row),
+            SectionKind::Workers | SectionKind::Blocking | SectionKind::Other => {
+                (self.group, Reverse(0), 0, self.row)
+            }
         }
     }
 }
@@ -139,7 +141,7 @@ pub(super) struct Survey {
 
 impl Survey {
     /// Walks through all of it once. `most` is how many rows of a kind can be drawn at most.
-    pub(super) fn of(picture: &Picture<'_>, most: impl Fn(Kind) -> usize) -> Self {
+    pub(super) fn of(picture: &Picture<'_>, most: impl Fn(SectionKind) -> usize) -> Self {
         let mut survey = Self { sections: Vec::new(), worst: None, held: BTreeMap::new() };
         for (index, section) in picture.sections.iter().enumerate() {
             let section = survey.section(picture, index, most(section.kind));

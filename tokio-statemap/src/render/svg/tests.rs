@@ -8,7 +8,7 @@ mod xml;
 use std::time::Duration;
 
 use super::*;
-use crate::analysis::picture::{Group, Kind, Role, Section, Source, State, Transition};
+use crate::analysis::picture::{Group, Role, RowState, Section, SectionKind, Source, Transition};
 
 const MS: u64 = 1_000_000;
 
@@ -55,7 +55,7 @@ pub(super) const COMPLETED: u32 = 3;
 
 /// A section of tasks in so many groups, by turns, a lane each.
 pub(super) fn tasks(given: Given, groups: usize) -> Section<'static> {
-    let state = |name: &str, role| State {
+    let state = |name: &str, role| RowState {
         name: name.to_owned(),
         colour: Some("#DC267F".to_owned()),
         role,
@@ -71,7 +71,7 @@ pub(super) fn tasks(given: Given, groups: usize) -> Section<'static> {
     });
     Section {
         title: "Tasks".to_owned(),
-        kind: Kind::Tasks,
+        kind: SectionKind::Tasks,
         states: vec![
             state("spawned", Role::Spawned),
             state("running", Role::Running),
@@ -89,13 +89,13 @@ pub(super) fn tasks(given: Given, groups: usize) -> Section<'static> {
 
 /// So many workers that are awake and parked by turns.
 pub(super) fn workers(n: u32, length_ns: u64) -> Section<'static> {
-    let state = |name: &str, role| State { name: name.to_owned(), colour: None, role };
+    let state = |name: &str, role| RowState { name: name.to_owned(), colour: None, role };
     let transitions =
         (0..100).map(|i| Transition::new(i * length_ns / 100, (i % 2) as u32)).collect::<Vec<_>>();
     let rows = (0..n).map(|i| (format!("worker-{i}"), Some(i), transitions.clone())).collect();
     Section {
         title: "Workers".to_owned(),
-        kind: Kind::Workers,
+        kind: SectionKind::Workers,
         states: vec![state("running", Role::Awake), state("parked", Role::Parked)],
         groups: vec![Group { label: "workers".to_owned(), lanes: 0..n as usize }],
         rows: (0..n).collect(),

@@ -53,7 +53,7 @@ impl Reader {
         let metadata = metadata(object)?;
         let states = metadata.states.len();
         Ok(Self {
-            run: metadata.ours().map(RunReader::new),
+            run: metadata.native().map(RunReader::new),
             is_strict: false,
             statemap: Statemap {
                 metadata,
@@ -149,7 +149,7 @@ impl Reader {
     fn tag_definition(&mut self, mut object: Object) -> Result<(), String> {
         let state = self.state(&mut object)?;
         let tag = string(&mut object, "tag")?;
-        if is_of_run(&tag) && self.statemap.metadata.ours().is_some() {
+        if is_of_run(&tag) && self.statemap.metadata.native().is_some() {
             let Some(run) = &mut self.run else { return Ok(()) };
             return match run.definition(&tag, object, &mut self.statemap) {
                 Err(problem) if self.is_strict => Err(problem),

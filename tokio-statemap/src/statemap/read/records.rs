@@ -35,7 +35,7 @@ impl Position {
 }
 
 /// The records of a stream, one after the other.
-pub(in crate::statemap) struct Records<R> {
+pub(in crate::statemap) struct RecordStream<R> {
     r: R,
     /// What was read and not taken yet is `buffer[at..end]`.
     buffer: Vec<u8>,
@@ -47,7 +47,7 @@ pub(in crate::statemap) struct Records<R> {
     marked: usize,
 }
 
-impl<R: io::Read> Records<R> {
+impl<R: io::Read> RecordStream<R> {
     pub(in crate::statemap) fn new(r: R) -> Self {
         Self {
             r,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::field::{Object, shorten};
 use super::{Entity, Statemap};
 use crate::config::TraceTarget;
-use crate::statemap::format::{Datum, Mark, Ours};
+use crate::statemap::format::{Datum, Mark, Native};
 use crate::statemap::run::{FORMAT, LARGEST_NUMBER, TAG, trace_target_name};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{BlockingThread, Handover, TaskKey};
@@ -72,7 +72,7 @@ struct Parent(TaskKey);
 /// Reads all of it.
 #[derive(Debug)]
 pub(super) struct RunReader {
-    ours: Ours,
+    native: Native,
     run: Option<Run>,
     parts: u64,
     /// The next datum that a part tells of: its entity, and which of that one's data it is.
@@ -88,8 +88,8 @@ pub(in crate::statemap) fn is_of_run(tag: &str) -> bool {
 }
 
 impl RunReader {
-    pub(super) fn new(ours: Ours) -> Self {
-        Self { ours, run: None, parts: 0, next: (0, 0), data: 0, entities: 0 }
+    pub(super) fn new(native: Native) -> Self {
+        Self { native, run: None, parts: 0, next: (0, 0), data: 0, entities: 0 }
     }
 
     /// Reads a definition; what it says of data and entities goes there.
@@ -116,9 +116,9 @@ impl RunReader {
             return Err(format!("`{TAG}` must be the first of its tags, and before all data"));
         }
         let facts: Facts = serde_json::from_value(members).map_err(|e| shorten(&e.to_string()))?;
-        let is_ready_known = match self.ours {
-            Ours::Tasks { is_ready_known } => is_ready_known,
-            Ours::Workers => facts.schedule_latency,
+        let is_ready_known = match self.native {
+            Native::Tasks { is_ready_known } => is_ready_known,
+            Native::Workers => facts.schedule_latency,
         };
         if facts.format != FORMAT || facts.begin_ns.0 > facts.end_ns.0 {
             return Err(format!("`format` must be {FORMAT}, and `beginNs` no more than `endNs`"));
@@ -140,7 +140,7 @@ impl RunReader {
     /// What the next data are said to be besides.
     fn data(&mut self, part: &Part, entities: &mut [Entity]) -> Result<(), String> {
         let ran_on = self.run.as_ref().map_or(0, |run| run.ran_on.len()).min(Mark::MOST_RAN_ON);
-        let is_tasks = self.ours != Ours::Workers;
+        let is_tasks = self.native != Native::Workers;
         let (mut apart, mut cut) = (part.apart.iter().peekable(), part.cut.iter().peekable());
         let runs = part.polls.chunks(2).flat_map(|run| {
             std::iter::repeat_n(run[0], run.get(1).map_or(0, |&count| count as usize))
@@ -190,9 +190,9 @@ impl RunReader {
     /// All of it, if there is any; an error if it isn't told of all data.
     pub(super) fn finish(self, statemap: &Statemap) -> Result<Option<Run>, String> {
         let Some(run) = self.run else { return Ok(None) };
-        let (told, all) = match self.ours {
-            Ours::Tasks { .. } => (self.entities, statemap.entities.len()),
-            Ours::Workers => (run.parks.len(), statemap.entities.len()),
+        let (told, all) = match self.native {
+            Native::Tasks { .. } => (self.entities, statemap.entities.len()),
+            Native::Workers => (run.parks.len(), statemap.entities.len()),
         };
         let data: usize = statemap.entities.iter().map(|entity| entity.data.len()).sum();
         // All but the one that marks the end.

@@ -129,7 +129,8 @@ fn ticks_are_round() {
 #[test]
 fn a_colour_is_nothing_but_a_colour() {
     let fill = |text: &str| {
-        let state = State { name: String::new(), colour: Some(text.to_owned()), role: Role::Other };
+        let state =
+            RowState { name: String::new(), colour: Some(text.to_owned()), role: Role::Other };
         colour::fill(&state, 0)
     };
     assert_eq!(fill("#DC267F"), "fill:#DC267F");
@@ -139,6 +140,6 @@ fn a_colour_is_nothing_but_a_colour() {
         assert_eq!(fill(text), "fill:#4477AA", "{text}");
     }
     // What isn't known is blank.
-    let over = State { name: String::new(), colour: None, role: Role::Stopped };
+    let over = RowState { name: String::new(), colour: None, role: Role::Stopped };
     assert_eq!(colour::fill(&over, 0), "fill:none");
 }

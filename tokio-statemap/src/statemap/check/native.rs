@@ -4,10 +4,10 @@ use std::io;
 
 use serde_json::Value;
 
-use crate::statemap::format::{Datum, Metadata, Ours as Entities};
+use crate::statemap::format::{Datum, Metadata, Native};
 use crate::statemap::read::field::{Object, shorten, string};
 use crate::statemap::read::plain::Plain;
-use crate::statemap::read::records::{Position, Records};
+use crate::statemap::read::records::{Position, RecordStream};
 use crate::statemap::read::run::is_of_run;
 use crate::statemap::read::{ReadError, Reader};
 use crate::trace::state::{TaskState, WorkerState};
@@ -16,7 +16,7 @@ const SPAWNED: u32 = TaskState::Spawned as u32;
 const COMPLETED: u32 = TaskState::Completed as u32;
 
 /// What is to be known of the records before to judge the next one.
-pub(super) struct Ours {
+pub(super) struct NativeRules {
     is_tasks: bool,
     /// Which of the defined tags were used.
     used: Vec<bool>,
@@ -48,7 +48,9 @@ pub(super) fn values(object: &Object) -> Result<(), String> {
 }
 
 /// Takes the end of a line, behind a record.
-pub(super) fn end_of_line(records: &mut Records<impl io::Read>) -> Result<Position, ReadError> {
+pub(super) fn end_of_line(
+    records: &mut RecordStream<impl io::Read>,
+) -> Result<Position, ReadError> {
     let next = records.peek()?;
     let here = records.here();
     match next {
@@ -61,7 +63,7 @@ pub(super) fn end_of_line(records: &mut Records<impl io::Read>) -> Result<Positi
     }
 }
 
-impl Ours {
+impl NativeRules {
     pub(super) fn new(metadata: &Metadata) -> Result<Self, String> {
         if metadata.start[1] >= 1_000_000_000 {
             return Err("`start` has more than a second of nanoseconds; it must be [seconds, \
@@ -76,7 +78,7 @@ impl Ours {
                 return Err(format!("`entityKind` is {kind}; it must be `Task` or `Worker`"));
             }
         };
-        let entities = metadata.ours();
+        let entities = metadata.native();
         let states = metadata.states.iter().zip(colours);
         let wrong = states.into_iter().find(|(state, ours)| state.colour.as_deref() != Some(*ours));
         match (entities, wrong) {
@@ -87,7 +89,7 @@ impl Ours {
                 shorten(state.colour.as_deref().unwrap_or("missing")),
             )),
             (Some(entities), None) => Ok(Self {
-                is_tasks: matches!(entities, Entities::Tasks { .. }),
+                is_tasks: matches!(entities, Native::Tasks { .. }),
                 used: Vec::new(),
                 last: None,
             }),
