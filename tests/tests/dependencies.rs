@@ -1,0 +1,102 @@
+//! Which dependencies the package may have: licences, duplicates, sources.
+//!
+//! What `cargo deny check licenses bans sources` would say, for the three questions that matter here:
+//! building that command takes longer than all of this project.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Licences that ask for no more than a notice.
+const LICENCES: [&str; 6] =
+    ["MIT", "Apache-2.0", "BSD-3-Clause", "Unicode-3.0", "Zlib", "Apache-2.0 WITH LLVM-exception"];
+const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+/// The packages that `tokio-statemap` is built from, with all features, without those for tests.
+fn packages() -> Vec<Value> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked", "--all-features"])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../tokio-statemap"))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    let nodes: BTreeMap<&str, &Value> = list(&metadata["resolve"]["nodes"])
+        .iter()
+        .map(|node| (node["id"].as_str().expect("an id"), node))
+        .collect();
+    let root = nodes.keys().find(|id| id.contains("/tokio-statemap#")).expect("our package");
+    let (mut found, mut to_visit) = (BTreeSet::new(), vec![*root]);
+    while let Some(id) = to_visit.pop() {
+        if !found.insert(id) {
+            continue;
+        }
+        for dependency in list(&nodes[id]["deps"]) {
+            let is_of_tests = |kind: &Value| kind["kind"] == "dev";
+            if !list(&dependency["dep_kinds"]).iter().all(is_of_tests) {
+                to_visit.push(dependency["pkg"].as_str().expect("an id"));
+            }
+        }
+    }
+    let is_found = |package: &&Value| package["id"].as_str().is_some_and(|id| found.contains(id));
+    list(&metadata["packages"]).iter().filter(is_found).cloned().collect()
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn name(package: &Value) -> String {
+    let text = |key: &str| package[key].as_str().unwrap_or_default().to_owned();
+    format!("{} {}", text("name"), text("version"))
+}
+
+/// Whether an SPDX expression is satisfied by the allowed licences. Those that are there need no
+/// more than `OR`, `AND`, and parentheses around alternatives.
+fn is_allowed(expression: &str) -> bool {
+    let all_of = expression.split(" AND ");
+    all_of.into_iter().all(|part| {
+        let part = part.trim().trim_start_matches('(').trim_end_matches(')');
+        part.replace('/', " OR ").split(" OR ").any(|one| LICENCES.contains(&one.trim()))
+    })
+}
+
+#[test]
+fn licences_are_permissive() {
+    let refused: Vec<_> = packages()
+        .iter()
+        .filter(|package| !package["license"].as_str().is_some_and(is_allowed))
+        .map(|package| format!("{}: {}", name(package), package["license"]))
+        .collect();
+    assert!(refused.is_empty(), "{refused:#?}");
+    assert!(!is_allowed("GPL-3.0") && !is_allowed("MIT AND GPL-3.0"));
+    assert!(is_allowed("(MIT OR Apache-2.0) AND Unicode-3.0"));
+}
+
+#[test]
+fn no_crate_is_there_in_two_versions() {
+    let packages = packages();
+    let mut versions: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for package in &packages {
+        versions
+            .entry(package["name"].as_str().unwrap_or_default())
+            .or_default()
+            .push(name(package));
+    }
+    versions.retain(|_, versions| versions.len() > 1);
+    assert!(versions.is_empty(), "{versions:#?}");
+}
+
+#[test]
+fn all_come_from_the_registry() {
+    let packages = packages();
+    assert!(packages.len() > 20, "{}", packages.len());
+    let others: Vec<_> = packages
+        .iter()
+        // Ours have none.
+        .filter(|package| !package["source"].is_null() && package["source"] != REGISTRY)
+        .map(name)
+        .collect();
+    assert!(others.is_empty(), "{others:#?}");
+}
