@@ -15,6 +15,7 @@ use crate::render::report;
 use crate::render::svg;
 use crate::statemap::{Labels, write_tasks, write_workers};
 use crate::trace::timeline::Timeline;
+use crate::util::clean::clean;
 use crate::util::message::{print, print_in_test};
 use crate::util::parallel::{MANY_EVENTS, run_parallel};
 
@@ -124,9 +125,10 @@ impl Outputs {
         let mut text = String::new();
         if self.report.is_none() {
             // Other programs may print to the same terminal.
-            let (title, process) = (&self.labels.title, std::process::id());
             text = format!(
-                "tokio-statemap: report on {title} (process {process})\n{}\n",
+                "Report of tokio-statemap on {} (process {}):\n{}\n",
+                clean(&self.labels.title),
+                std::process::id(),
                 report.trim_end()
             );
             if !written.is_empty() {
