@@ -5,17 +5,16 @@ use std::process::Command;
 
 /// Builds with `cargo ARGUMENTS` and returns the path of the program `name`.
 ///
-/// It has a target folder of its own, as the one of the tests may be locked.
+/// `target` is cargo's folder for what tests leave. Programs go to a folder of their own in it;
+/// crates that the tests were built with are not built again.
 ///
 /// # Panics
 ///
 /// If the build fails.
 pub fn build(target: &Path, arguments: &[&str], name: &str) -> PathBuf {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = cargo(target, &target.join("command"));
     command.args(arguments).args(["--message-format", "json-render-diagnostics"]);
-    command.arg("--target-dir").arg(target.join("command"));
-    let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let messages = String::from_utf8(output.stdout).unwrap();
     let messages = messages.lines().filter_map(|line| serde_json::from_str(line).ok());
@@ -24,4 +23,15 @@ pub fn build(target: &Path, arguments: &[&str], name: &str) -> PathBuf {
         message["executable"].as_str().filter(|_| is_it).map(PathBuf::from)
     };
     messages.filter_map(executable).next_back().expect("cargo says what it built")
+}
+
+/// Cargo, that puts programs into `programs`, and takes what it can from the tests' own build.
+pub fn cargo(target: &Path, programs: &Path) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.env("CARGO_TARGET_DIR", programs);
+    // `target/tmp` is in it. A cargo that doesn't know the variable builds all of it once more.
+    command.env("CARGO_BUILD_BUILD_DIR", target.parent().expect("it is in a folder"));
+    command
 }

@@ -13,7 +13,7 @@ const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
 
 /// A benchmark as built by `cargo test`, which takes less time than `cargo bench`.
 fn bench(name: &str) -> PathBuf {
-    let arguments = ["test", "-p", "tokio-statemap", "--bench", name, "--no-run"];
+    let arguments = ["test", "--workspace", "--bench", name, "--no-run"];
     build(Path::new(TARGET), &arguments, name)
 }
 

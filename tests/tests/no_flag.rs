@@ -12,8 +12,10 @@ fn the_tests_for_this_mode_pass_without_the_flag() {
     // An empty RUSTFLAGS overrides the flags in `.cargo/config.toml`. A target folder of its own,
     // as this one may be locked, and would be rebuilt each time.
     command.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", "");
+    command.env("CARGO_PROFILE_DEV_DEBUG", "false");
     command.args(["test", "--offline", "-p", "tests", "-p", "tokio-statemap"]);
-    command.args(["--lib", "--test", "no_flag", "--target-dir"]);
+    // Random programs take a crate that nothing here needs.
+    command.args(["--no-default-features", "--lib", "--test", "no_flag", "--target-dir"]);
     command.arg(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-flag"));
     let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);

@@ -18,7 +18,8 @@ pub(super) fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
         let name = "tokio-statemap";
-        build(Path::new(TARGET), &["build", "-p", name, "--bin", name, "--features", "cli"], name)
+        let arguments = ["build", "--workspace", "--bin", name, "--features", "tokio-statemap/cli"];
+        build(Path::new(TARGET), &arguments, name)
     })
 }
 

@@ -4,8 +4,9 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
+
+use tests::build::cargo;
 
 use crate::pair::{Observed, Pair};
 
@@ -14,11 +15,9 @@ fn programs() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("abort");
-        let status = Command::new(env!("CARGO"))
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .args(["build", "--quiet", "--bin=unit", "--bin=unit_plain"])
-            .arg("--target-dir")
-            .arg(&folder)
+        let status = cargo(Path::new(env!("CARGO_TARGET_TMPDIR")), &folder)
+            .args(["build", "--quiet", "--no-default-features"])
+            .args(["--bin=unit", "--bin=unit_plain"])
             .env("CARGO_PROFILE_DEV_PANIC", "abort")
             .env("CARGO_PROFILE_DEV_DEBUG", "false")
             .status()

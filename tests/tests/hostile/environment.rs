@@ -79,6 +79,8 @@ fn no_key_at_all() {
     let page = page(&run.folder.join("default_files.statemap.html"));
     assert_eq!(page.meta["title"], "default_files");
     assert!(ended.stderr.ends_with("Written: default_files.statemap.html\n"), "{}", ended.stderr);
+    let first = "Report of tokio-statemap on default_files (process ";
+    assert!(ended.stderr.starts_with(first), "{}", ended.stderr);
 }
 
 /// The name of the program becomes the page's title, and a part of the file's name.
@@ -96,6 +98,7 @@ fn a_name_that_is_no_name() {
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains("<title>&lt;b onload=a()&gt;&amp;amp; &quot;&#39;`]]&gt;&lt;!-- "));
     assert!(!text.contains("<b onload") && !text.contains("]]><!--"));
+    assert!(ended.stderr.contains(r"<!-- \u{202e}{pid}\u{2028} (process "), "{}", ended.stderr);
 }
 
 #[test]
