@@ -56,7 +56,13 @@ impl Statemap {
         let mut handed_over = Vec::new();
         for entity in &mut self.entities {
             let data = &mut entity.data;
+            let whole = data.len();
             data.truncate(data.partition_point(|datum| is_before_end(datum.time_ns)));
+            if let (true, Some(last), true) = (data.len() < whole, data.last_mut(), is_tasks) {
+                if last.state == RUNNING {
+                    last.mark = last.mark.cut_right();
+                }
+            }
             if begin_ns >= self.end_ns {
                 data.clear();
             }

@@ -81,6 +81,11 @@ impl Mark {
     pub(crate) fn cut_left(self) -> Self {
         Self(self.0 | 1 << 8)
     }
+
+    /// The same, cut on the right.
+    pub(crate) fn cut_right(self) -> Self {
+        Self(self.0 | 2 << 8)
+    }
 }
 
 /// What the entities of this crate's own data are.

@@ -1,7 +1,8 @@
 //! What a run's data says beyond its rows, in definitions of tags of its own.
 //!
 //! A renderer takes a definition for what its tag means, whatever members it has, and these tags are
-//! borne by no datum. The first, [`TAG`], stands right behind the metadata and says what is to be known
+//! borne by no datum. (The reference renderer copies all definitions into its SVG, and lists those of a
+//! state next to it when it is clicked: these are of the last state, which bears no tags.) The first, [`TAG`], stands right behind the metadata and says what is to be known
 //! of the whole run. Those behind it are parts, [`TAG`] and a number from 1: lists, which go on from one
 //! part to the next.
 //!

@@ -80,7 +80,7 @@ fn the_tasks_of_a_small_timeline() {
     assert_eq!(
         written,
         r##"{"start":[1000,5],"title":"http: Tokio tasks","states":{"spawned":{"value":0,"color":"#FFB000"},"running":{"value":1,"color":"#DC267F"},"waiting":{"value":2,"color":"#FE6100"},"completed":{"value":3,"color":"#648FFF"},"ready":{"value":4,"color":"#785EF0"}},"host":"box","entityKind":"Task"}
-{"tag":"tokio-statemap","state":0,"format":1,"program":"http","beginNs":0,"endNs":1000,"longPollNs":1000000,"events":0,"refusedEvents":0,"droppedEvents":0,"reentrantEvents":0,"traceTarget":"both","taskHooks":true,"scheduleLatency":true}
+{"tag":"tokio-statemap","state":3,"format":1,"program":"http","beginNs":0,"endNs":1000,"longPollNs":1000000,"events":0,"refusedEvents":0,"droppedEvents":0,"reentrantEvents":0,"traceTarget":"both","taskHooks":true,"scheduleLatency":true}
 {"time":"0","entity":"main","state":0}
 {"time":"1","entity":"main","state":1}
 {"time":"2","entity":"main","state":2}
@@ -94,7 +94,7 @@ fn the_tasks_of_a_small_timeline() {
 {"time":"40","entity":"task-7","state":4,"tag":"src/main.rs:3:9"}
 {"time":"50","entity":"task-7","state":1,"tag":"src/main.rs:3:9"}
 {"time":"900","entity":"task-7","state":3}
-{"tag":"tokio-statemap 1","state":0,"data":9,"ranOn":[[0,0]],"polls":[0,3],"parents":[[null,2]]}
+{"tag":"tokio-statemap 1","state":3,"data":9,"ranOn":[[0,0]],"polls":[0,3],"parents":[[null,2]]}
 {"time":"1000","entity":"main","state":2}
 "##
     );
@@ -115,12 +115,12 @@ fn the_workers_of_a_small_timeline() {
     assert_eq!(
         String::from_utf8(bytes).unwrap(),
         r##"{"start":[1000,5],"title":"http: Tokio workers","states":{"running":{"value":0,"color":"#DC267F"},"parked":{"value":1,"color":"#FE6100"},"stopped":{"value":2,"color":"#648FFF"}},"host":"box","entityKind":"Worker"}
-{"tag":"tokio-statemap","state":0,"format":1,"program":"http","runtime":"api","beginNs":0,"endNs":1000,"longPollNs":1000000,"events":0,"refusedEvents":0,"droppedEvents":0,"reentrantEvents":0,"traceTarget":"both","taskHooks":true,"scheduleLatency":true}
+{"tag":"tokio-statemap","state":2,"format":1,"program":"http","runtime":"api","beginNs":0,"endNs":1000,"longPollNs":1000000,"events":0,"refusedEvents":0,"droppedEvents":0,"reentrantEvents":0,"traceTarget":"both","taskHooks":true,"scheduleLatency":true}
 {"time":"0","entity":"api/worker-0","state":0}
 {"time":"7","entity":"api/worker-0","state":1}
 {"time":"3","entity":"api/worker-1","state":1}
 {"time":"2000","entity":"api/worker-1","state":2}
-{"tag":"tokio-statemap 1","state":0,"data":4,"parks":[1,1]}
+{"tag":"tokio-statemap 1","state":2,"data":4,"parks":[1,1]}
 {"time":"2001","entity":"api/worker-0","state":1}
 "##
     );

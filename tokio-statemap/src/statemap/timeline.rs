@@ -191,13 +191,13 @@ fn for_each_row(
         let mut times = data.iter().map(|datum| {
             // What was at one time is written 1 ns apart.
             let real_ns = match last {
-                Some((written_ns, real_ns)) if datum.time_ns - written_ns == 1 => {
-                    (real_ns + datum.mark.apart_ns()).min(datum.time_ns)
+                Some((written_ns, real_ns)) if datum.time_ns.checked_sub(written_ns) == Some(1) => {
+                    real_ns.saturating_add(datum.mark.apart_ns()).min(datum.time_ns)
                 }
                 _ => datum.time_ns,
             };
             last = Some((datum.time_ns, real_ns));
-            begin_ns + real_ns
+            begin_ns.saturating_add(real_ns)
         });
         let name = entity.name.strip_prefix(&prefix);
         let is_known = name.and_then(|name| each(index, name, data, &mut times));
@@ -232,7 +232,7 @@ fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
     for_each_row(file, run, |index, name, data, times| {
         // A tag that is no place is none of ours.
         let location_of =
-            |datum: &Datum| datum.tag.map_or(Some(None), |tag| locations[tag].map(Some));
+            |datum: &Datum| datum.tag.map_or(Some(None), |tag| locations.get(tag)?.map(Some));
         let mut rows = data.iter().zip(times);
         let (first, first_ns) = rows.next()?;
         let mut state = *TaskState::ALL.get(first.state as usize)?;
@@ -274,6 +274,12 @@ fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
             }
             task.terminated_ns = (state == Completed).then_some(time_ns);
         }
+        if let (Running, Some(poll)) = (state, task.polls.last_mut()) {
+            if poll.is_cut_right() {
+                // It ended in the file, behind the part that is left of it.
+                *poll = poll.cut_right(run.facts.end_ns.0);
+            }
+        }
         // What it begins with says so by itself.
         task.ready_ns = ready_ns.filter(|&ns| ns > first_ns).and_then(NonZeroU64::new);
         tasks.push(task);
@@ -300,6 +306,8 @@ fn location(tag: &TagDefinition) -> Option<SpawnLocation> {
     let (file, place) = (member("file")?, member("location")?);
     let (line, column) = place.split_once(':')?;
     let (line, column) = (line.parse().ok()?, column.parse().ok()?);
-    let is_right = tag.tag == format!("{file}:{line}:{column}");
-    Some(SpawnLocation { file: intern(&file).filter(|_| is_right)?, line, column })
+    if tag.tag != format!("{file}:{line}:{column}") {
+        return None;
+    }
+    Some(SpawnLocation { file: intern(&file)?, line, column })
 }

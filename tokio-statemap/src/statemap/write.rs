@@ -50,8 +50,9 @@ pub fn write_tasks(timeline: &Timeline, labels: &Labels, w: impl io::Write) -> i
 
 fn tasks(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
     Metadata::of_tasks(timeline, labels).write(text)?;
-    run::header(timeline, labels, text)?;
-    let mut rows = RowWriter::new(timeline, text);
+    let state = TaskState::Completed.value();
+    run::header(timeline, labels, state, text)?;
+    let mut rows = RowWriter::new(timeline, state, text);
     rows.parts.lists(timeline, true, rows.text)?;
     let mut tags = HashMap::new();
     for task in timeline.tasks.one_by_one() {
@@ -85,8 +86,9 @@ pub fn write_workers(timeline: &Timeline, labels: &Labels, w: impl io::Write) ->
 
 fn workers(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
     Metadata::of_workers(timeline, labels).write(text)?;
-    run::header(timeline, labels, text)?;
-    let mut rows = RowWriter::new(timeline, text);
+    let state = WorkerState::Stopped.value();
+    run::header(timeline, labels, state, text)?;
+    let mut rows = RowWriter::new(timeline, state, text);
     rows.parts.lists(timeline, false, rows.text)?;
     for worker in &timeline.workers {
         rows.begin_row(&timeline.worker_name(worker.index))?;
@@ -157,10 +159,10 @@ struct Tag {
 }
 
 impl<'a, 'b> RowWriter<'a, 'b> {
-    fn new(timeline: &Timeline, text: &'a mut Text<'b>) -> Self {
+    fn new(timeline: &Timeline, state: u8, text: &'a mut Text<'b>) -> Self {
         Self {
             text,
-            parts: Parts::default(),
+            parts: Parts::of(state),
             begin_ns: timeline.begin_ns,
             end_ns: timeline.end_ns,
             entity: Vec::new(),

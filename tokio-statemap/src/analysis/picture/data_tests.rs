@@ -174,6 +174,6 @@ fn two_runtimes_are_told_apart() {
     let files = [tasks, other, workers];
     let picture = Picture::of_data(&files);
     let titles: Vec<_> = picture.sections.iter().map(|section| section.title.as_str()).collect();
-    assert_eq!(titles, ["Workers", "Tasks of api", "Tasks of jobs"]);
+    assert_eq!(titles, ["Workers of api", "Tasks of api", "Tasks of jobs"]);
     assert_eq!(picture.title, "api, jobs");
 }

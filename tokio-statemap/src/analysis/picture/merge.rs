@@ -45,21 +45,18 @@ pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
         gaps: Vec::new(),
         sections: Vec::new(),
     };
-    let of_kind = |kind: SectionKind| {
-        let sections = pictures.iter().flat_map(|picture| &picture.sections);
-        sections.filter(|section| section.kind == kind).count()
-    };
     let kinds =
         [SectionKind::Workers, SectionKind::Blocking, SectionKind::Tasks, SectionKind::Other];
-    let several: Vec<SectionKind> = kinds.into_iter().filter(|&kind| of_kind(kind) > 1).collect();
+    let is_run = |picture: &&Picture<'_>| {
+        picture.sections.iter().any(|section| section.kind != SectionKind::Other)
+    };
+    let is_only_run = pictures.iter().filter(is_run).count() <= 1;
     for (picture, &shift_ns) in pictures.into_iter().zip(&alignment.shifts_ns) {
         for mut section in picture.sections {
-            if section.kind != SectionKind::Other && several.contains(&section.kind) {
+            if section.kind != SectionKind::Other && !is_only_run {
                 section.title = format!("{} of {}", section.title, picture.title);
             }
             let end_ns = shift_ns.saturating_add(picture.length_ns);
-            let is_only_run =
-                !several.contains(&SectionKind::Tasks) && !several.contains(&SectionKind::Workers);
             let by = Shift { shift_ns, end_ns, length_ns: alignment.length_ns, is_only_run };
             merged.sections.push(by.shift(section));
         }
@@ -90,6 +87,10 @@ fn notes(pictures: &[Picture<'_>], alignment: &Alignment) -> Vec<String> {
     }
     notes.extend(pictures.iter().flat_map(|picture| picture.notes.iter().cloned()));
     for (picture, shift_ns) in pictures.iter().zip(&alignment.shifts_ns) {
+        if !picture.gaps.is_empty() {
+            let title = &picture.title;
+            notes.push(format!("The gaps of {title} aren't drawn here: each state lasts across."));
+        }
         let end_ns = shift_ns.saturating_add(picture.length_ns);
         if end_ns < alignment.length_ns && !picture.sections.is_empty() {
             notes.push(format!("{} ends at {}.", picture.title, moment(end_ns)));

@@ -51,9 +51,11 @@ impl Report {
         } else {
             String::new()
         };
+        // A part of a file can't count them: several events can be one change of state, or none.
+        let of_all = if self.lacking.time { " of the whole run" } else { "" };
         let others = Lost { dropped_events: 0, ..self.lost };
         parts.push(format!(
-            "{name}{} recorded{window}: {}, {}; {} kept, {others}.",
+            "{name}{} recorded{window}: {}, {}; {} kept{of_all}, {others}.",
             human(self.recorded_ns),
             count(self.tasks, "task"),
             count(self.polls, "poll"),

@@ -84,7 +84,10 @@ pub(super) struct RunReader {
 
 /// Whether a tag is one of those that say what there is beyond the rows.
 pub(in crate::statemap) fn is_of_run(tag: &str) -> bool {
-    tag.strip_prefix(TAG).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    // A source file may have a name that begins so.
+    let is_number = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
+    tag.strip_prefix(TAG)
+        .is_some_and(|rest| rest.is_empty() || rest.strip_prefix(' ').is_some_and(is_number))
 }
 
 impl RunReader {
@@ -223,8 +226,10 @@ impl Run {
             time_ns: time.0,
             worker,
         });
+        let before = self.handovers.len().saturating_sub(1);
         self.handovers.extend(handovers);
-        if !self.handovers.is_sorted() {
+        // Not all of them for each part.
+        if !self.handovers[before..].is_sorted() {
             return Err("`handovers` must be by thread and time".to_owned());
         }
         self.blocking_threads.extend(part.blocking_threads.iter().map(

@@ -14,11 +14,22 @@ use crate::util::json;
 const PART_BYTES: usize = 1 << 17;
 
 /// Writes the definition that says what is to be known of the whole run.
-pub(super) fn header(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
+///
+/// `state` is the value of the last state, which no datum bears a tag in: renderers list a definition
+/// with the tags of its state.
+pub(super) fn header(
+    timeline: &Timeline,
+    labels: &Labels,
+    state: u8,
+    text: &mut Text<'_>,
+) -> io::Result<()> {
     let long_poll_ns = u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX);
     let lost = timeline.lost;
     let program = json::string(&labels.title);
-    write!(text, "{{\"tag\":\"{TAG}\",\"state\":0,\"format\":{FORMAT},\"program\":{program}")?;
+    write!(
+        text,
+        "{{\"tag\":\"{TAG}\",\"state\":{state},\"format\":{FORMAT},\"program\":{program}"
+    )?;
     if let Some(runtime) = &timeline.runtime {
         write!(text, ",\"runtime\":{}", json::string(runtime))?;
     }
@@ -66,6 +77,8 @@ const NAMES: [&str; 9] =
 /// What the next part says.
 #[derive(Default)]
 pub(super) struct Parts {
+    /// The value of the state that the definitions are of.
+    state: u8,
     written: u64,
     data: u64,
     polls: u64,
@@ -80,6 +93,10 @@ pub(super) struct Parts {
 }
 
 impl Parts {
+    pub(super) fn of(state: u8) -> Self {
+        Self { state, ..Self::default() }
+    }
+
     /// Writes what says nothing of single data.
     pub(super) fn lists(
         &mut self,
@@ -196,7 +213,7 @@ impl Parts {
             return Ok(());
         }
         self.written += 1;
-        write!(text, "{{\"tag\":\"{TAG} {}\",\"state\":0", self.written)?;
+        write!(text, "{{\"tag\":\"{TAG} {}\",\"state\":{}", self.written, self.state)?;
         if self.data > 0 {
             write!(text, ",\"data\":{}", self.data)?;
         }

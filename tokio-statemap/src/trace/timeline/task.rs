@@ -88,10 +88,13 @@ impl Task {
         });
         let first = (self.first_ns, self.first_state);
         let polls = self.polls.iter().enumerate().flat_map(move |(i, poll)| {
-            // A task is ready from its spawn on; the state `spawned` implies it.
+            // A task is ready from its spawn on; the state `spawned` implies it. A row that starts
+            // with a poll doesn't show what was before.
             let ready = poll
                 .ready_ns()
-                .filter(|_| i > 0 || self.first_state != TaskState::Spawned)
+                .filter(|_| {
+                    i > 0 || !matches!(self.first_state, TaskState::Spawned | TaskState::Running)
+                })
                 .map(|at| (at.max(self.first_ns), TaskState::Ready));
             let running = Some((poll.start_ns(), TaskState::Running));
             // If a task terminated in its last poll, the end of that poll is `completed`. A task
