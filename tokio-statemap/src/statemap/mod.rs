@@ -22,6 +22,8 @@ mod run;
 mod tests;
 #[cfg(feature = "read")]
 mod timeline;
+#[cfg(all(test, feature = "read"))]
+mod timeline_tests;
 mod write;
 
 use std::io;
