@@ -1,5 +1,5 @@
+import { isEndRole } from "../data/section.js";
 import { groupBins, groupBinsWindow } from "./bins.js";
-import { isEndRole } from "./palette.js";
 
 // Folded groups and the minimap: how a group's lanes share their time among the states, drawn as a
 // stacked area. What takes long is computed between frames; until then a coarse picture stands in.
