@@ -78,7 +78,7 @@ pub mod _cost {}
 #[doc(hidden)]
 #[cfg(feature = "record")]
 pub mod __private {
-    pub use crate::attribute::{Report, Run, Settings};
+    pub use crate::attribute::{OutputPaths, Run, Settings};
     pub use crate::config::{Keep, TraceTarget};
     pub use crate::hooks::Hooks;
     pub use crate::util::atomic_file::write as write_file;

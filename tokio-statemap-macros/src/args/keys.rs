@@ -27,7 +27,8 @@ macro_rules! keys {
             $tokio_value:literal, $tokio_meaning:literal, $tokio_default:literal;)+
 
         own $Own:ident:
-        $($key:literal $field:ident: $Value:ty $(=> $setting:ident)? $([needs $feature:literal])?,
+        $($key:literal $field:ident: $Value:ty $(=> $setting:ident $(. $output:ident)?)?
+            $([needs $feature:literal])?,
             $value:literal, $meaning:literal, $default:literal;)+
     ) => {
         /// Tokio's keys that were given, each with its place, where a later check may point.
@@ -85,12 +86,12 @@ macro_rules! keys {
 
             /// The fields of `Settings` that are given.
             pub(crate) fn settings(&self) -> proc_macro2::TokenStream {
-                let mut fields = proc_macro2::TokenStream::new();
-                $($(fields.extend(self.$field.as_ref().map(|read| {
+                let mut settings = super::keys::Settings::default();
+                $($(if let Some(read) = &self.$field {
                     let value = <$Value as super::keys::Setting>::tokens(read);
-                    super::keys::field(stringify!($setting), &value)
-                }));)?)+
-                fields
+                    settings.add(&[stringify!($setting), $(stringify!($output))?], &value);
+                })?)+
+                settings.fields()
             }
         }
 
@@ -144,7 +145,37 @@ pub(super) fn ungrouped(value: &Expr) -> &Expr {
     }
 }
 
-/// A field of `Settings`.
+/// Collects the fields of `Settings` that are given.
+#[derive(Default)]
+pub(super) struct Settings {
+    fields: TokenStream,
+    /// Those of `Settings::outputs`.
+    outputs: TokenStream,
+}
+
+impl Settings {
+    /// Adds a field by its path: `["trace"]`, `["outputs", "html"]`.
+    pub(super) fn add(&mut self, path: &[&str], value: &TokenStream) {
+        match path {
+            ["outputs", output] => self.outputs.extend(field(output, value)),
+            [setting] => self.fields.extend(field(setting, value)),
+            _ => unreachable!("a row of the table has a field of `Settings` or of its `outputs`"),
+        }
+    }
+
+    pub(super) fn fields(self) -> TokenStream {
+        let Self { fields, outputs } = self;
+        if outputs.is_empty() {
+            return fields;
+        }
+        let paths = quote! { ::tokio_statemap::__private::OutputPaths };
+        let outputs = quote! { #paths { #outputs ..#paths::default() } };
+        let outputs = field("outputs", &outputs);
+        quote! { #outputs #fields }
+    }
+}
+
+/// A field of a struct.
 pub(crate) fn field(name: &str, value: &TokenStream) -> TokenStream {
     let name = Ident::new(name, Span::call_site());
     quote! { #name: #value, }

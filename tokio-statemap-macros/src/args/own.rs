@@ -76,11 +76,8 @@ impl Value for ReportPath {
 impl Setting for ReportPath {
     fn tokens(report: &Self) -> TokenStream {
         match report {
-            Self::Stderr => variant("Report", "Stderr"),
-            Self::Path(expr) => {
-                let (report, path) = (variant("Report", "Path"), PathExpr::tokens(expr));
-                quote! { #report(#path) }
-            }
+            Self::Stderr => quote! { ::core::option::Option::None },
+            Self::Path(expr) => Optional::<PathExpr>::tokens(expr),
         }
     }
 }

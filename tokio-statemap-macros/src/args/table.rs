@@ -1,11 +1,12 @@
 //! The table of the attribute's keys.
 //!
 //! All about a key comes from its row: how it is read and checked, what it expands to, and its line
-//! of the docs. A new key is a row here and a field in the library's
-//! `attribute/settings.rs`; a new kind of value is a type in [`own`](super::own).
+//! of the docs. A new key is a row here and a field in the library: of `Settings` in
+//! `attribute/settings.rs`, or of its `outputs` in `attribute/output.rs`. A new kind of value is a type
+//! in [`own`](super::own).
 //!
 //! ```text
-//! "key" field: type that reads it [=> field of `Settings`] [[needs "feature"]],
+//! "key" field: type that reads it [=> [outputs.]field of `Settings`] [[needs "feature"]],
 //!     the docs' columns: value, meaning, default;
 //! ```
 
@@ -37,15 +38,15 @@ keys! {
 
     own OwnKeys:
 
-    "tasks" tasks: Optional<PathExpr> => tasks,
+    "tasks" tasks: Optional<PathExpr> => outputs.tasks,
         "path expression", "statemap data of the tasks", "not written";
-    "workers" workers: Optional<PathExpr> => workers,
+    "workers" workers: Optional<PathExpr> => outputs.workers,
         "path expression", "statemap data of the workers", "not written";
-    "html" html: Optional<PathExpr> => html [needs "html"],
+    "html" html: Optional<PathExpr> => outputs.html [needs "html"],
         "path expression", "one self-contained interactive page (feature `html`)", "not written";
-    "svg" svg: Optional<PathExpr> => svg,
+    "svg" svg: Optional<PathExpr> => outputs.svg,
         "path expression", "one static picture, to embed", "not written";
-    "report" report: ReportPath => report,
+    "report" report: ReportPath => outputs.report,
         "path expression, or `stderr`", "the text report", "`stderr`";
     "trace" trace: Trace => trace,
         r#"`"tasks"`, `"workers"`, `"both"`, `"none"`"#, "what to record", r#"`"both"`"#;

@@ -100,16 +100,19 @@ fn recording_gives_the_settings_that_are_given() {
     let private = quote!(::tokio_statemap::__private);
     let settings = quote! {
         #private::Settings {
-            tasks: ::core::option::Option::Some(
-                ::core::convert::Into::<::std::path::PathBuf>::into(dir().join("t"))
-            ),
-            html: ::core::option::Option::Some(
-                ::core::convert::Into::<::std::path::PathBuf>::into(page())
-            ),
-            svg: ::core::option::Option::Some(
-                ::core::convert::Into::<::std::path::PathBuf>::into("s")
-            ),
-            report: #private::Report::Stderr,
+            outputs: #private::OutputPaths {
+                tasks: ::core::option::Option::Some(
+                    ::core::convert::Into::<::std::path::PathBuf>::into(dir().join("t"))
+                ),
+                html: ::core::option::Option::Some(
+                    ::core::convert::Into::<::std::path::PathBuf>::into(page())
+                ),
+                svg: ::core::option::Option::Some(
+                    ::core::convert::Into::<::std::path::PathBuf>::into("s")
+                ),
+                report: ::core::option::Option::None,
+                ..#private::OutputPaths::default()
+            },
             trace: #private::TraceTarget::Tasks,
             max_events: 7usize,
             long_poll: ::core::time::Duration::from_nanos(2000u64),

@@ -24,7 +24,8 @@ use crate::recorder::root_future::Root;
 use crate::sys::signal;
 use crate::util::message::warn;
 use crate::util::sync::lock;
-pub use settings::{Report, Settings};
+pub use output::OutputPaths;
+pub use settings::Settings;
 
 use output::Outputs;
 use progress::Progress;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::path::Names;
 use super::progress::Progress;
-use super::settings::{Report, Settings};
+use super::settings::Settings;
 use super::target::Target;
 use super::targets::Targets;
 use crate::analysis::picture::Picture;
@@ -37,30 +37,26 @@ pub(super) struct Outputs {
 /// Writes the content of a file.
 type Content<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + Sync + 'a;
 
-/// The paths of the files, as given by the user.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Paths {
-    tasks: Option<PathBuf>,
-    workers: Option<PathBuf>,
-    html: Option<PathBuf>,
-    svg: Option<PathBuf>,
-    report: Option<PathBuf>,
+/// The paths of the files, as given by the user: the keys of the outputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutputPaths {
+    /// The tasks' statemap data.
+    pub tasks: Option<PathBuf>,
+    /// The workers' statemap data.
+    pub workers: Option<PathBuf>,
+    /// The page.
+    pub html: Option<PathBuf>,
+    /// The SVG.
+    pub svg: Option<PathBuf>,
+    /// The report; `None` for stderr.
+    pub report: Option<PathBuf>,
 }
 
-impl Paths {
+impl OutputPaths {
     /// The paths that are set, or else the defaults: the page if this build has it, otherwise the
     /// data.
     fn of(settings: &Settings, has_html: bool) -> Self {
-        let given = Self {
-            tasks: settings.tasks.clone(),
-            workers: settings.workers.clone(),
-            html: settings.html.clone(),
-            svg: settings.svg.clone(),
-            report: match &settings.report {
-                Report::Stderr => None,
-                Report::Path(path) => Some(path.clone()),
-            },
-        };
+        let given = settings.outputs.clone();
         if given != Self::default() {
             return given;
         }
@@ -84,7 +80,7 @@ impl Outputs {
     /// Resolves the targets, creates their folders, and warns about those that can't be written.
     pub(super) fn prepare(settings: &Settings) -> Self {
         let names = Names::of_this_process(settings.test.is_some());
-        let paths = Paths::of(settings, cfg!(feature = "html"));
+        let paths = OutputPaths::of(settings, cfg!(feature = "html"));
         let trace = settings.trace;
         let mut targets = Targets::new(&names);
         let mut target = |key, path, is_traced| targets.prepare(key, path, is_traced);
@@ -203,54 +199,43 @@ mod tests {
     #[test]
     fn by_default_it_is_the_page_or_else_the_data() {
         let settings = Settings::main();
-        let page = Paths { html: Some("{bin}.statemap.html".into()), ..Paths::default() };
-        assert_eq!(Paths::of(&settings, true), page);
-        let data = Paths {
+        let page =
+            OutputPaths { html: Some("{bin}.statemap.html".into()), ..OutputPaths::default() };
+        assert_eq!(OutputPaths::of(&settings, true), page);
+        let data = OutputPaths {
             tasks: Some("{bin}.tasks.json".into()),
             workers: Some("{bin}.workers.json".into()),
-            ..Paths::default()
+            ..OutputPaths::default()
         };
-        assert_eq!(Paths::of(&settings, false), data);
+        assert_eq!(OutputPaths::of(&settings, false), data);
 
         let settings = Settings::test("shop::orders::paid");
-        let page =
-            Paths { html: Some("{bin}.shop.orders.paid.statemap.html".into()), ..Paths::default() };
-        assert_eq!(Paths::of(&settings, true), page);
+        let page = OutputPaths {
+            html: Some("{bin}.shop.orders.paid.statemap.html".into()),
+            ..OutputPaths::default()
+        };
+        assert_eq!(OutputPaths::of(&settings, true), page);
 
         let settings = Settings { trace: TraceTarget::Workers, ..Settings::main() };
-        assert_eq!(Paths::of(&settings, false), Paths { tasks: None, ..data });
+        assert_eq!(OutputPaths::of(&settings, false), OutputPaths { tasks: None, ..data });
         let settings = Settings { trace: TraceTarget::None, ..Settings::main() };
         for has_html in [true, false] {
-            assert_eq!(Paths::of(&settings, has_html), Paths::default());
+            assert_eq!(OutputPaths::of(&settings, has_html), OutputPaths::default());
         }
     }
 
     #[test]
     fn any_path_takes_the_place_of_the_default() {
         let path = || Some(PathBuf::from("given"));
-        for (settings, paths) in [
-            (
-                Settings { tasks: path(), ..Settings::main() },
-                Paths { tasks: path(), ..Paths::default() },
-            ),
-            (
-                Settings { workers: path(), ..Settings::main() },
-                Paths { workers: path(), ..Paths::default() },
-            ),
-            (
-                Settings { html: path(), ..Settings::main() },
-                Paths { html: path(), ..Paths::default() },
-            ),
-            (
-                Settings { svg: path(), ..Settings::main() },
-                Paths { svg: path(), ..Paths::default() },
-            ),
-            (
-                Settings { report: Report::Path("given".into()), ..Settings::main() },
-                Paths { report: path(), ..Paths::default() },
-            ),
+        for outputs in [
+            OutputPaths { tasks: path(), ..OutputPaths::default() },
+            OutputPaths { workers: path(), ..OutputPaths::default() },
+            OutputPaths { html: path(), ..OutputPaths::default() },
+            OutputPaths { svg: path(), ..OutputPaths::default() },
+            OutputPaths { report: path(), ..OutputPaths::default() },
         ] {
-            assert_eq!(Paths::of(&settings, true), paths);
+            let settings = Settings { outputs: outputs.clone(), ..Settings::main() };
+            assert_eq!(OutputPaths::of(&settings, true), outputs);
         }
     }
 }

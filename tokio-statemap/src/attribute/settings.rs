@@ -1,8 +1,8 @@
 //! The values of the attribute's keys.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
+use super::output::OutputPaths;
 use crate::config::{CollectorConfig, Keep, TraceTarget};
 use crate::hooks::Hooks;
 
@@ -10,16 +10,8 @@ use crate::hooks::Hooks;
 /// [`main`](Self::main), and a row in the table of `tokio-statemap-macros`.
 #[derive(Debug)]
 pub struct Settings {
-    /// The file of the tasks' statemap data.
-    pub tasks: Option<PathBuf>,
-    /// The file of the workers' statemap data.
-    pub workers: Option<PathBuf>,
-    /// The file of the page.
-    pub html: Option<PathBuf>,
-    /// The file of the SVG.
-    pub svg: Option<PathBuf>,
-    /// Where the report is written.
-    pub report: Report,
+    /// The files that are written.
+    pub outputs: OutputPaths,
     /// What is recorded.
     pub trace: TraceTarget,
     /// Whether the spawn locations of tasks are recorded.
@@ -46,25 +38,12 @@ pub struct Settings {
     pub test: Option<&'static str>,
 }
 
-/// Where the report is written.
-#[derive(Debug)]
-pub enum Report {
-    /// To stderr.
-    Stderr,
-    /// To a file.
-    Path(PathBuf),
-}
-
 impl Settings {
     /// The defaults.
     pub fn main() -> Self {
         let config = CollectorConfig::default();
         Self {
-            tasks: None,
-            workers: None,
-            html: None,
-            svg: None,
-            report: Report::Stderr,
+            outputs: OutputPaths::default(),
             trace: config.trace_target,
             spawn_location: config.include_spawn_location,
             buffer_capacity: config.buffer_capacity,
