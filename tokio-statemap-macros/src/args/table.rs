@@ -51,24 +51,24 @@ keys! {
     "trace" trace: Trace => trace,
         r#"`"tasks"`, `"workers"`, `"both"`, `"none"`"#, "what to record", r#"`"both"`"#;
     "spawn_location" spawn_location: Bool => spawn_location,
-        "bool", "record where each task was spawned", "`true`";
+        "bool", "record the spawn location of each task", "`true`";
     "buffer_capacity" buffer_capacity: BufferCapacity => buffer_capacity,
-        "integer, events (at most 2^24)", "each thread's buffer, at most a 512th of `max_events`",
-        "4096, of which 1953 by default";
+        "integer, events (at most 2^24)", "each thread's buffer, limited to a 512th of `max_events`",
+        "4096, limited to 1953 by default";
     "max_events" max_events: PositiveInteger => max_events,
-        "integer, events", "how many events are kept in all", "1 000 000";
+        "integer, events", "the maximum number of kept events", "1 000 000";
     "keep" keep: Keep => keep,
         r#"`"first"`, `"last"`"#, "at `max_events`: stop, or drop the oldest", r#"`"last"`"#;
     "schedule_latency" schedule_latency: Bool => schedule_latency,
-        "bool", "record when a task became ready (60 to 150 ns a poll)", "`true`";
+        "bool", "record when a task becomes ready (60 to 150 ns a poll)", "`true`";
     "long_poll" long_poll_ns: PositiveNanos => long_poll,
-        "duration", "from when on a poll is called long", r#"`"1ms"`"#;
+        "duration", "the length from which on a poll is called long", r#"`"1ms"`"#;
     "start_after" start_after_ns: Optional<Nanos> => start_after,
-        "duration", "when recording starts", "at once";
+        "duration", "the delay before recording starts", "none";
     "duration" duration_ns: Optional<PositiveNanos> => duration,
-        "duration", "how long it goes on", "to the end";
+        "duration", "how long to record", "until the end";
     "configure" configure: Configure,
-        "path of a `fn(&mut tokio::runtime::Builder)`", "any further setting of the runtime",
+        "path of a `fn(&mut tokio::runtime::Builder)`", "any other setting of the runtime builder",
         "none";
     "hooks" hooks: Optional<UserHooks> => hooks,
         "path of a `fn() -> tokio_statemap::Hooks`", "the program's own runtime hooks", "none";
