@@ -114,10 +114,9 @@ impl Parts {
             self.write_if_full(text)?;
         }
         for pooled in timeline.blocking_threads.iter().filter(|_| !is_tasks) {
-            let started_ns = number(pooled.started_ns);
+            let (thread, started_ns) = (pooled.thread, number(pooled.started_ns));
             let stopped_ns = pooled.stopped_ns.map_or_else(|| "null".to_owned(), number);
-            let entry = format_args!("[{},{started_ns},{stopped_ns}]", pooled.thread);
-            self.add(List::BlockingThreads, entry);
+            self.add(List::BlockingThreads, format_args!("[{thread},{started_ns},{stopped_ns}]"));
             self.write_if_full(text)?;
         }
         for worker in timeline.workers.iter().filter(|_| !is_tasks) {
