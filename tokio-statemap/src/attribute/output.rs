@@ -50,6 +50,9 @@ pub struct OutputPaths {
     pub svg: Option<PathBuf>,
     /// The report; `None` for stderr.
     pub report: Option<PathBuf>,
+    /// No key: so that what the attribute writes after `..` never lacks an effect, which clippy would
+    /// tell the user, who gives all the others.
+    pub rest: (),
 }
 
 impl OutputPaths {
