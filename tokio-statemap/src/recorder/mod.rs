@@ -26,11 +26,12 @@ pub(crate) mod task_id;
 mod tests;
 mod thread_recorder;
 mod tokio_hooks;
+pub(crate) mod watch;
 mod windows;
 mod worker;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use crate::config::CollectorConfig;
@@ -46,6 +47,7 @@ use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::segment::{Segment, StreamId};
 use crate::recorder::thread_recorder::ThreadRecorder;
 pub(crate) use crate::recorder::tokio_hooks::TokioHooks;
+use crate::recorder::watch::Samples;
 pub(crate) use crate::recorder::windows::{Window, Windows};
 use crate::util::sync::lock;
 
@@ -84,6 +86,9 @@ pub(crate) struct Recorder {
     /// Events beyond `max_events` that a drain found, with `keep = "first"`.
     refused_at_drain: AtomicU64,
     reentrant_events: AtomicU64,
+    /// Of the long polls.
+    pub(crate) samples: Mutex<Samples>,
+    this: Weak<Self>,
 }
 
 /// Never 0, and never reused.
@@ -92,7 +97,7 @@ type RecorderId = u64;
 impl Recorder {
     pub(crate) fn new(config: CollectorConfig) -> Arc<Self> {
         static IDS: AtomicU64 = AtomicU64::new(1);
-        Arc::new(Self {
+        Arc::new_cyclic(|this| Self {
             id: IDS.fetch_add(1, Ordering::Relaxed),
             mode: RecorderMode::new(),
             late: Mutex::new(Arc::new(LateTasks::new())),
@@ -113,6 +118,8 @@ impl Recorder {
             dropped_events: AtomicU64::new(0),
             refused_at_drain: AtomicU64::new(0),
             reentrant_events: AtomicU64::new(0),
+            samples: Mutex::default(),
+            this: Weak::clone(this),
             config,
         })
     }
@@ -140,6 +147,7 @@ impl Recorder {
             // `LiveTasks` can forget the thread.
             thread.push(self, self.clock.ticks(), Kind::End, 0);
         }
+        thread.buffer.watched.set_thread(0);
         thread.reassign(self.new_stream(), self);
         lock(&self.idle_thread_recorders).push(thread);
     }
@@ -151,6 +159,7 @@ impl Recorder {
 
 impl Drop for Recorder {
     fn drop(&mut self) {
+        self.stop();
         Buffer::give_back(std::mem::take(&mut *lock(&self.buffers)));
     }
 }

@@ -11,6 +11,7 @@ use crate::recorder::mode::WindowId;
 use crate::recorder::record::{Kind, Record};
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::segment::{RecordWriter, StreamId};
+use crate::recorder::watch::{self, LastReading};
 use crate::recorder::{Recorder, RecorderId};
 use crate::sys::chunk::WriterCell;
 
@@ -43,6 +44,7 @@ pub(crate) struct ThreadRecorder {
     /// The tasks spawned before the window. `None` while lent to `HOT`, and before the first
     /// window.
     late: Option<Arc<LateTasks>>,
+    pub(crate) last_reading: Option<LastReading>,
 }
 
 impl ThreadRecorder {
@@ -60,6 +62,7 @@ impl ThreadRecorder {
             polled: NO_TASK,
             location: (0, 0),
             late: None,
+            last_reading: None,
         })
     }
 
@@ -88,6 +91,7 @@ impl ThreadRecorder {
         self.window = 0;
         self.worker = None;
         self.late = None;
+        self.last_reading = None;
     }
 
     /// Adds a record. Hands a full chunk over first.
@@ -104,6 +108,12 @@ impl ThreadRecorder {
     #[cold]
     #[inline(never)]
     fn push_to_next(&mut self, recorder: &Recorder, record: Record) {
+        if self.writer.as_ref().is_some_and(RecordWriter::resume) {
+            watch::interrupted(recorder, self, record.ticks);
+            if self.writer.as_ref().is_some_and(|writer| writer.push(record)) {
+                return;
+            }
+        }
         let Some(full) = self.writer.take() else { return self.buffer.refuse() };
         self.buffer.hand_over(full, self.notes, &recorder.store);
         self.notes = 0;
@@ -404,11 +414,15 @@ impl ThreadRecorders {
         let place = self.others.iter().position(|entry| entry.recorder_id == recorder.id);
         let entry = match place {
             Some(place) => self.others.swap_remove(place),
-            None => RecorderEntry {
-                recorder_id: recorder.id,
-                recorder: Arc::downgrade(recorder),
-                thread: Some(recorder.new_thread_recorder()),
-            },
+            None => {
+                let thread = recorder.new_thread_recorder();
+                watch::this_thread_has(recorder, &thread);
+                RecorderEntry {
+                    recorder_id: recorder.id,
+                    recorder: Arc::downgrade(recorder),
+                    thread: Some(thread),
+                }
+            }
         };
         if let Some(mut before) = self.last.replace(entry) {
             before.take_back();

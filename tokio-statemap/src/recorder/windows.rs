@@ -10,6 +10,7 @@ use std::sync::atomic::{Ordering, fence};
 use crate::recorder::Recorder;
 use crate::recorder::late_tasks::{self, LateTasks};
 use crate::recorder::mode::Mode;
+use crate::recorder::watch;
 use crate::util::sync::{lock, try_lock};
 
 /// A period of time in which events were recorded, in ticks.
@@ -51,6 +52,7 @@ impl Recorder {
         if std::mem::replace(&mut windows.is_wanted, true) {
             return;
         }
+        watch::watch();
         match windows.is_full {
             true => self.mode.change(|_| Some(Mode::Full)),
             false => self.begin_window(&mut windows),
@@ -63,6 +65,7 @@ impl Recorder {
         if std::mem::replace(&mut windows.is_wanted, false) {
             self.mode.change(|_| Some(Mode::Off));
             windows.end(self.clock.ticks());
+            watch::unwatch();
         }
     }
 

@@ -19,6 +19,9 @@ pub(crate) struct Chunk<T> {
     /// The address of the first item.
     items: NonNull<T>,
     capacity: usize,
+    /// How many items may be written: `capacity`, or none from an interruption until the writer
+    /// resumes.
+    limit: AtomicUsize,
     /// The number of items. Only the writer stores it, after the item.
     written: AtomicUsize,
     /// Keeps the allocation alive; never accessed.
@@ -39,6 +42,15 @@ impl<T: Copy> Chunk<T> {
         // them while there is a reference to the chunk, see `ChunkWriter::reuse`. Test:
         // `sys::chunk::tests::others_read_while_one_writes`.
         unsafe { std::slice::from_raw_parts(self.items.as_ptr(), written) }
+    }
+
+    /// Interrupts the writer: from the next item on it is told that the chunk is full, until it
+    /// [resumes](ChunkWriter::resume).
+    ///
+    /// So another thread gets the writer off its fast path, which pays nothing for it.
+    #[cfg_attr(not(feature = "stacks"), allow(dead_code))]
+    pub(crate) fn interrupt(&self) {
+        self.limit.store(0, Ordering::Relaxed);
     }
 }
 
@@ -79,6 +91,7 @@ impl<T: Copy> ChunkWriter<T> {
             let chunk = Chunk {
                 items,
                 capacity,
+                limit: AtomicUsize::new(capacity),
                 written: AtomicUsize::new(0),
                 _memory: Arc::clone(&memory),
             };
@@ -89,7 +102,9 @@ impl<T: Copy> ChunkWriter<T> {
     /// A writer that starts over at the beginning of `chunk`. `None` if anything else refers to the
     /// chunk, such as its writer.
     pub(crate) fn reuse(mut chunk: Arc<Chunk<T>>) -> Option<Self> {
-        let used = std::mem::take(Arc::get_mut(&mut chunk)?.written.get_mut());
+        let only = Arc::get_mut(&mut chunk)?;
+        let used = std::mem::take(only.written.get_mut());
+        *only.limit.get_mut() = only.capacity;
         Some(Self { chunk, used, not_shared: PhantomData })
     }
 
@@ -120,7 +135,7 @@ impl<T: Copy> ChunkWriter<T> {
     fn push_and_fetch(&self, item: T, other: usize) -> bool {
         let chunk = &*self.chunk;
         let written = chunk.written.load(Ordering::Relaxed);
-        if written >= chunk.capacity {
+        if written >= chunk.limit.load(Ordering::Relaxed) {
             return false;
         }
         prefault::for_reading(other.wrapping_add(written * size_of::<T>()));
@@ -130,6 +145,16 @@ impl<T: Copy> ChunkWriter<T> {
         unsafe { chunk.items.add(written).write(item) };
         chunk.written.store(written + 1, Ordering::Release);
         true
+    }
+
+    /// Ends an interruption; returns whether there was one.
+    pub(crate) fn resume(&self) -> bool {
+        let Chunk { capacity, limit, .. } = &*self.chunk;
+        let is_interrupted = limit.load(Ordering::Relaxed) != *capacity;
+        if is_interrupted {
+            limit.store(*capacity, Ordering::Relaxed);
+        }
+        is_interrupted
     }
 
     /// Whether there is room for `items` more items.
@@ -263,6 +288,21 @@ mod tests {
         assert_eq!(chunk.items(), [7]);
         drop(holder.replace(None));
         assert_eq!(Arc::strong_count(&chunk), 1);
+    }
+
+    #[test]
+    fn an_interrupted_writer_writes_on_once_it_resumes() {
+        let writer = writer(3);
+        let chunk = Arc::clone(writer.chunk());
+        assert!(writer.push(1) && !writer.resume());
+        chunk.interrupt();
+        assert!(!writer.push(2));
+        assert!(writer.resume() && !writer.resume());
+        assert!(writer.push(2) && writer.push(3) && !writer.push(4));
+        chunk.interrupt();
+        drop(writer);
+        let reused = ChunkWriter::reuse(chunk).unwrap();
+        assert!(reused.push(5), "it is interrupted no more");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! All `unsafe` code of this crate: signals, privileges, open folders, non-blocking writes, the
-//! time stamp counter, memory that is read while it is appended to, and prefaulting.
+//! time stamp counter, memory that is read while it is appended to, prefaulting, and what the system says
+//! of threads.
 //!
 //! Each block names the test that covers it.
 
@@ -24,5 +25,11 @@ pub(crate) mod secure;
 pub(crate) mod signal;
 #[cfg(all(unix, feature = "record"))]
 pub(crate) mod stderr;
+#[cfg(all(
+    feature = "stacks",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+pub(crate) mod threads;
 #[cfg(feature = "record")]
 pub(crate) mod tsc;

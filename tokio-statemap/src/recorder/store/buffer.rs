@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use crate::recorder::record::{Record, events_in};
 use crate::recorder::store::Store;
 use crate::recorder::store::segment::{RecordWriter, Segment, Sequence, SharedChunk, StreamId};
+use crate::recorder::watch::Watched;
 use crate::util::sync::lock;
 
 /// A thread's buffer: the thread fills its chunk; the holder of the lock of `reader` reads it.
@@ -18,6 +19,7 @@ pub(crate) struct Buffer {
     /// The number of refused events. Only the buffer's thread writes it, so no read-modify-write is
     /// needed.
     refused: AtomicU64,
+    pub(crate) watched: Watched,
     reader: Mutex<ReaderState>,
 }
 
@@ -41,7 +43,7 @@ impl Buffer {
     /// A buffer without a thread.
     pub(crate) const fn unassigned() -> Self {
         let reader = ReaderState { stream: 0, sequence: 0, chunk: None, read: 0 };
-        Self { refused: AtomicU64::new(0), reader: Mutex::new(reader) }
+        Self { refused: AtomicU64::new(0), watched: Watched::new(), reader: Mutex::new(reader) }
     }
 
     /// A buffer for the thread whose stream is `stream`, which fills `chunk`.
@@ -77,6 +79,19 @@ impl Buffer {
         lock(&self.reader).chunk = Some(Arc::clone(empty.chunk()));
         empty.prefault();
         empty
+    }
+
+    /// Calls `look` with the stream, how far it is written, and the records of the thread's chunk, and
+    /// interrupts its writer. `None` if the buffer has no thread.
+    pub(crate) fn look<R>(
+        &self,
+        look: impl FnOnce(StreamId, (Sequence, usize), &[Record]) -> R,
+    ) -> Option<R> {
+        let reader = lock(&self.reader);
+        let chunk = reader.chunk.as_ref()?;
+        chunk.interrupt();
+        let records = chunk.items();
+        Some(look(reader.stream, (reader.sequence, records.len()), records))
     }
 
     /// Counts a refused event.

@@ -115,7 +115,7 @@ fn listen() -> std::io::Result<()> {
     HANDLED.store(SENT.load(Ordering::Acquire), Ordering::Release);
     IS_DYING.store(false, Ordering::Release);
     std::thread::Builder::new().name("statemap-signal".into()).spawn(|| {
-        block_signals();
+        block_all();
         loop {
             wake::wait();
             let sent = SENT.load(Ordering::Acquire);
@@ -274,11 +274,10 @@ fn unblock(signal: c_int) {
 
 /// Blocks all signals on this thread: they are for the application's threads, and stay pending if
 /// the application has blocked them.
-fn block_signals() {
+pub(crate) fn block_all() {
     // SAFETY: the set is initialised by `sigfillset` before it is used.
     // Test: `exit_paths::own_handler`.
     unsafe {
-        THREAD.store(libc::pthread_self() as usize, Ordering::Relaxed);
         let mut set = std::mem::zeroed();
         libc::sigfillset(&raw mut set);
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut());

@@ -1,0 +1,116 @@
+//! The watcher: one thread per process that looks at the polls that go on.
+//!
+//! It sees from a thread's own records since when it is in which poll. At each look it interrupts the
+//! thread's [writer](crate::sys::chunk::Chunk::interrupt): the next record leaves the fast path, adds a
+//! reading, and tells the watcher that the thread is awake. So the hooks of short polls
+//! pay nothing.
+//!
+//! A thread that did nothing between two looks is left alone until then, and the watcher sleeps while
+//! there is none to look at.
+
+#[cfg(all(
+    feature = "stacks",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod watcher;
+#[cfg(not(all(
+    feature = "stacks",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+#[path = "no_watcher.rs"]
+mod watcher;
+
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+use crate::recorder::store::segment::StreamId;
+pub(crate) use watcher::{LastReading, interrupted, this_thread_has, unwatch, watch};
+
+/// What a buffer keeps for the watcher.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    /// The id of the buffer's thread; 0 if there is none.
+    thread: AtomicI32,
+    /// Whether the watcher looks at it.
+    is_awake: AtomicBool,
+}
+
+impl Watched {
+    pub(crate) const fn new() -> Self {
+        Self { thread: AtomicI32::new(0), is_awake: AtomicBool::new(false) }
+    }
+
+    /// Sets the system's id of the buffer's thread; 0 if it has none.
+    pub(crate) fn set_thread(&self, id: i32) {
+        self.thread.store(id, Ordering::Relaxed);
+    }
+
+    fn thread(&self) -> i32 {
+        self.thread.load(Ordering::Relaxed)
+    }
+}
+
+/// The most samples that are kept of a recorder's polls.
+const MAX_SAMPLES: usize = 4096;
+
+/// What a thread was doing at a moment of a long poll.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sample {
+    /// The poll: its thread's stream, and when it started.
+    pub(crate) stream: StreamId,
+    pub(crate) start_ticks: u64,
+    /// When the sample was taken.
+    pub(crate) ticks: u64,
+    /// What the thread was blocked in; `None` if it ran.
+    pub(crate) blocked: Option<BlockedIn>,
+    /// An address within each function that it was in, the innermost first.
+    pub(crate) addresses: Box<[u64]>,
+    /// Whether these go down to where the thread began.
+    pub(crate) is_complete: bool,
+}
+
+/// A system call that a thread is blocked in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BlockedIn {
+    /// Its number.
+    pub(crate) number: i64,
+    /// What its descriptor refers to, if it has one: a path, or a word such as `socket:[7]`.
+    pub(crate) descriptor: Option<String>,
+}
+
+/// The samples of one recorder.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Samples {
+    pub(crate) all: Vec<Sample>,
+    /// How many were taken beyond what is kept.
+    pub(crate) dropped: u64,
+    /// How often a stack could not be had, as the program uses SIGURG itself.
+    pub(crate) signal_taken: u64,
+}
+
+impl Samples {
+    fn add(&mut self, sample: Sample) {
+        if self.all.len() < MAX_SAMPLES {
+            return self.all.push(sample);
+        }
+        self.dropped += 1;
+        // That of the youngest poll makes room for one of an older.
+        let age = |sample: &Sample| sample.ticks.saturating_sub(sample.start_ticks);
+        let youngest = self.all.iter_mut().min_by_key(|sample| age(sample));
+        if let Some(youngest) = youngest.filter(|youngest| age(youngest) < age(&sample)) {
+            *youngest = sample;
+        }
+    }
+}
+
+/// How often a thread was switched out, and its major page faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Switches {
+    /// It gave the processor up: it blocked.
+    pub(crate) voluntary: u64,
+    /// The processor was taken.
+    pub(crate) involuntary: u64,
+    /// Page faults that waited for the disk.
+    pub(crate) major_faults: u64,
+}

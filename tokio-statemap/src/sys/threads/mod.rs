@@ -1,0 +1,91 @@
+//! What the system says of a thread: its id, its CPU time, how often it was switched out, what it is
+//! blocked in, and its stack.
+
+pub(crate) mod proc;
+pub(crate) mod stack;
+
+/// The calling thread's id, as the system counts them.
+pub(crate) fn id() -> i32 {
+    // SAFETY: it only asks for a number. Test: `sys::threads::tests::cpu_time_is_that_of_the_thread`.
+    unsafe { libc::gettid() }
+}
+
+/// How often the calling thread was switched out so far, voluntarily and not, and its major page
+/// faults; `None` if the system doesn't say.
+pub(crate) fn switches() -> Option<(u64, u64, u64)> {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: it is filled in for this thread, and plain numbers, so zeros do as well. Test:
+    // `sys::threads::tests::a_sleep_is_a_voluntary_switch`.
+    let usage = unsafe {
+        if libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) != 0 {
+            return None;
+        }
+        usage.assume_init()
+    };
+    let count = |n: i64| u64::try_from(n).ok();
+    Some((count(usage.ru_nvcsw)?, count(usage.ru_nivcsw)?, count(usage.ru_majflt)?))
+}
+
+/// The calling thread's CPU time so far, in ns. What a host took of the processor isn't in it.
+pub(crate) fn cpu_ns() -> Option<u64> {
+    time_of(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// The CPU time of the thread `id` of this process so far, in ns; `None` if it is gone.
+pub(crate) fn cpu_ns_of(id: i32) -> Option<u64> {
+    /// In a clock's id: of one thread, its CPU time as the scheduler counts it (Linux,
+    /// `include/linux/posix-timers_types.h`).
+    const PER_THREAD_SCHED: i32 = 4 | 2;
+    time_of((!id << 3) | PER_THREAD_SCHED)
+}
+
+fn time_of(clock: libc::clockid_t) -> Option<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: it fills `time` in, or fails. Test:
+    // `sys::threads::tests::cpu_time_is_that_of_the_thread`.
+    if unsafe { libc::clock_gettime(clock, &raw mut time) } != 0 {
+        return None;
+    }
+    let seconds = u64::try_from(time.tv_sec).ok()?;
+    seconds.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    fn spin(time: Duration) {
+        let from = cpu_ns().unwrap();
+        while cpu_ns().unwrap() - from < time.as_nanos() as u64 {}
+    }
+
+    #[test]
+    fn cpu_time_is_that_of_the_thread() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let other = std::thread::spawn(move || {
+            spin(Duration::from_millis(20));
+            tell.send((id(), cpu_ns().unwrap())).unwrap();
+            stopped.recv().ok();
+        });
+        let (other_id, cpu) = told.recv().unwrap();
+        assert_ne!(other_id, id());
+        assert!(cpu >= 20_000_000);
+        let seen = cpu_ns_of(other_id).unwrap();
+        assert!((cpu..cpu + 20_000_000).contains(&seen), "{seen} of {cpu}");
+        assert!(cpu_ns_of(id()).unwrap() <= cpu_ns().unwrap());
+        drop(stop);
+        other.join().unwrap();
+        assert_eq!(cpu_ns_of(other_id), None, "it is gone");
+    }
+
+    #[test]
+    fn a_sleep_is_a_voluntary_switch() {
+        let (before, began) = (switches().unwrap(), Instant::now());
+        std::thread::sleep(Duration::from_millis(2));
+        let after = switches().unwrap();
+        assert!(after.0 > before.0 && began.elapsed() >= Duration::from_millis(2));
+        assert!(after.1 >= before.1);
+    }
+}

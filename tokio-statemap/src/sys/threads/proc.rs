@@ -1,0 +1,126 @@
+//! What the system says of a thread in files below `/proc`.
+
+use std::fs::File;
+use std::io::Read;
+
+/// For how long the calling thread was ready to run so far and did not, in ns: other threads ran, or
+/// a limit of its control group was reached.
+///
+/// The second number of `schedstat` (Linux, `Documentation/scheduler/sched-stats.rst`).
+pub(crate) fn run_delay_ns() -> Option<u64> {
+    let mut buffer = [0; 96];
+    let text = read("/proc/thread-self/schedstat", &mut buffer)?;
+    text.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// What a thread does at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ThreadState {
+    /// It runs, or waits for a processor.
+    Runnable,
+    /// It is blocked.
+    Blocked,
+    /// It is gone, or the system doesn't say.
+    Unknown,
+}
+
+/// What the thread `id` of this process does.
+pub(crate) fn state(id: i32) -> ThreadState {
+    let mut buffer = [0; 512];
+    let state = (|| {
+        let text = read(&format!("/proc/self/task/{id}/stat"), &mut buffer)?;
+        // Its name, which may hold anything, is in brackets.
+        text.rsplit_once(") ")?.1.chars().next()
+    })();
+    match state {
+        Some('R') => ThreadState::Runnable,
+        Some('S' | 'D') => ThreadState::Blocked,
+        _ => ThreadState::Unknown,
+    }
+}
+
+/// The system call that a thread is blocked in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SystemCall {
+    /// Its number.
+    pub(crate) number: i64,
+    /// Its first argument: often a descriptor.
+    pub(crate) first: u64,
+    /// The thread's stack pointer.
+    pub(crate) stack_pointer: u64,
+    /// Where the thread goes on.
+    pub(crate) instruction_pointer: u64,
+}
+
+/// The system call that the thread `id` of this process is blocked in; `None` if it isn't.
+pub(crate) fn system_call(id: i32) -> Option<SystemCall> {
+    let mut buffer = [0; 256];
+    let text = read(&format!("/proc/self/task/{id}/syscall"), &mut buffer)?;
+    let words: Vec<_> = text.split_ascii_whitespace().collect();
+    let &[number, first, _, _, _, _, _, stack_pointer, instruction_pointer] = &words[..] else {
+        return None; // `running`, or `-1 SP PC` where it is blocked, but in no call
+    };
+    let hexadecimal = |word: &str| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
+    Some(SystemCall {
+        number: number.parse().ok()?,
+        first: hexadecimal(first)?,
+        stack_pointer: hexadecimal(stack_pointer)?,
+        instruction_pointer: hexadecimal(instruction_pointer)?,
+    })
+}
+
+/// What the descriptor `fd` of this process refers to: a path, or a word such as `socket:[7]`.
+pub(crate) fn descriptor(fd: u64) -> Option<String> {
+    let link = std::fs::read_link(format!("/proc/self/fd/{fd}")).ok()?;
+    Some(link.to_string_lossy().into_owned())
+}
+
+/// The file's text, as far as the buffer holds it.
+fn read<'a>(path: &str, buffer: &'a mut [u8]) -> Option<&'a str> {
+    let read = File::open(path).ok()?.read(buffer).ok()?;
+    std::str::from_utf8(&buffer[..read]).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::threads;
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_blocked_thread_has_its_call() {
+        let (tell, told) = mpsc::channel();
+        let (go_on, wait) = mpsc::channel::<()>();
+        let other = std::thread::spawn(move || {
+            tell.send(threads::id()).unwrap();
+            wait.recv().ok();
+        });
+        let id = told.recv().unwrap();
+        while state(id) != ThreadState::Blocked {
+            std::thread::yield_now();
+        }
+        let call = system_call(id).unwrap();
+        assert_eq!(call.number, libc::SYS_futex);
+        assert!(call.stack_pointer != 0 && call.instruction_pointer != 0);
+        drop(go_on);
+        other.join().unwrap();
+        assert_eq!((state(id), system_call(id)), (ThreadState::Unknown, None));
+        assert_eq!(state(threads::id()), ThreadState::Runnable);
+    }
+
+    #[test]
+    fn the_run_delay_never_goes_back() {
+        let before = run_delay_ns().unwrap();
+        std::thread::yield_now();
+        assert!(run_delay_ns().unwrap() >= before);
+    }
+
+    #[test]
+    fn a_descriptor_has_its_path() {
+        use std::os::fd::AsRawFd;
+        let file = File::open("/dev/null").unwrap();
+        let fd = u64::try_from(file.as_raw_fd()).unwrap();
+        assert_eq!(descriptor(fd).as_deref(), Some("/dev/null"));
+        assert_eq!(descriptor(u64::MAX), None);
+    }
+}

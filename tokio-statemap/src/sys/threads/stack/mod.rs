@@ -1,0 +1,126 @@
+//! Copies of the stacks of other threads of this process, without debugger, privilege or frame
+//! pointers.
+//!
+//! A thread that runs copies its own stack in a handler of SIGURG, which is ignored by default and
+//! used in the same way by Go's runtime. A thread that is blocked isn't signalled, as many a system
+//! call would return EINTR: its stack is read from outside.
+
+pub(crate) mod modules;
+mod signal;
+
+use crate::sys::threads::proc;
+
+pub(crate) use signal::{Unavailable, copy_running};
+
+/// How much of a stack is copied: enough for some hundred frames.
+pub(crate) const STACK_BYTES: usize = 32 << 10;
+
+/// The registers that unwinding begins with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Registers {
+    pub(crate) instruction_pointer: u64,
+    pub(crate) stack_pointer: u64,
+    /// `None` where it isn't known: of a blocked thread.
+    pub(crate) frame_pointer: Option<u64>,
+    /// Where the function returns to, on processors that keep it in a register.
+    pub(crate) link: u64,
+}
+
+/// A thread's stack at one moment, from its stack pointer on.
+#[derive(Debug)]
+pub(crate) struct StackCopy {
+    pub(crate) registers: Registers,
+    bytes: Vec<u8>,
+}
+
+impl StackCopy {
+    /// The word at `address` of the thread's stack, as far as it was copied.
+    pub(crate) fn word(&self, address: u64) -> Option<u64> {
+        let offset = usize::try_from(address.checked_sub(self.registers.stack_pointer)?).ok()?;
+        let bytes = self.bytes.get(offset..offset.checked_add(8)?)?;
+        Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+    }
+
+    /// The addresses of the words that were copied.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = u64> + use<> {
+        let from = self.registers.stack_pointer;
+        (from.next_multiple_of(8)..from + self.bytes.len() as u64).step_by(8)
+    }
+}
+
+/// The stack of a thread that is blocked in `call`.
+pub(crate) fn copy_blocked(call: &proc::SystemCall) -> Option<StackCopy> {
+    let mut bytes = vec![0; STACK_BYTES];
+    let copied = read_memory(call.stack_pointer, &mut bytes);
+    bytes.truncate(copied);
+    let registers = Registers {
+        instruction_pointer: call.instruction_pointer,
+        stack_pointer: call.stack_pointer,
+        frame_pointer: None,
+        link: 0,
+    };
+    (copied > 0).then_some(StackCopy { registers, bytes })
+}
+
+/// Copies memory of this process from `address` on, as far as there is any: where there is none, it
+/// ends, and no fault is raised. Async-signal-safe.
+pub(crate) fn read_memory(address: u64, into: &mut [u8]) -> usize {
+    const PAGE: usize = 4096;
+    const PARTS: usize = STACK_BYTES / PAGE + 1;
+    let Ok(address) = usize::try_from(address) else { return 0 };
+    // The system copies whole parts, so that none must reach into a page that isn't there.
+    let mut parts = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; PARTS];
+    let (mut from, mut rest, mut n) = (address, into.len().min(STACK_BYTES), 0);
+    while rest > 0 {
+        let len = (PAGE - from % PAGE).min(rest);
+        parts[n] = libc::iovec { iov_base: std::ptr::without_provenance_mut(from), iov_len: len };
+        let Some(next) = from.checked_add(len) else { break };
+        (from, rest, n) = (next, rest - len, n + 1);
+    }
+    let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+    // SAFETY: the system writes into `into` alone, at most its length, and reads memory without a fault.
+    // What it reads may be written to by its thread meanwhile: these are bytes, of which nothing is
+    // assumed. Test: `sys::threads::stack::tests::memory_that_is_not_there_ends_a_copy`.
+    let read = unsafe {
+        libc::process_vm_readv(libc::getpid(), &raw const local, 1, parts.as_ptr(), n as u64, 0)
+    };
+    usize::try_from(read).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_is_not_there_ends_a_copy() {
+        let mut into = vec![0; 9000];
+        let from: Vec<u8> = (0..9000_u32).map(|i| i as u8).collect();
+        assert_eq!(read_memory(from.as_ptr().addr() as u64, &mut into), 9000);
+        assert_eq!(into, from);
+        for address in [0, 8, u64::MAX, u64::MAX - 4096] {
+            assert_eq!(read_memory(address, &mut into), 0, "{address}");
+        }
+        // SAFETY: new memory of this test alone; its second page is taken away before it is read.
+        unsafe {
+            let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE);
+            let kind = kind | libc::MAP_ANONYMOUS;
+            let memory = libc::mmap(std::ptr::null_mut(), 8192, access, kind, -1, 0);
+            assert_ne!(memory, libc::MAP_FAILED);
+            libc::mprotect(memory.byte_add(4096), 4096, libc::PROT_NONE);
+            assert_eq!(read_memory(memory.addr() as u64 + 96, &mut into), 4000);
+            libc::munmap(memory, 8192);
+        }
+    }
+
+    #[test]
+    fn words_are_of_the_copy_alone() {
+        let registers = Registers { stack_pointer: 1000, ..Registers::default() };
+        let bytes = (0..20).collect();
+        let copy = StackCopy { registers, bytes };
+        assert_eq!(copy.word(1008), Some(u64::from_ne_bytes([8, 9, 10, 11, 12, 13, 14, 15])));
+        for address in [0, 992, 999, 1013, u64::MAX] {
+            assert_eq!(copy.word(address), None, "{address}");
+        }
+        assert_eq!(copy.addresses().collect::<Vec<_>>(), [1000, 1008, 1016]);
+    }
+}

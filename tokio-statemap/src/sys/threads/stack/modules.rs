@@ -1,0 +1,127 @@
+//! The program and its libraries, as they are in memory.
+
+use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use super::read_memory;
+
+/// The program, or a library of it.
+#[derive(Clone, Debug)]
+pub(crate) struct LoadedModule {
+    /// The file; `None` for the system's own (the vDSO).
+    pub(crate) path: Option<PathBuf>,
+    /// Where its addresses begin: an address in memory less this is one in the file.
+    pub(crate) base: u64,
+    /// What it takes of memory.
+    pub(crate) range: Range<u64>,
+    /// Its executable parts.
+    pub(crate) code: Vec<Range<u64>>,
+    /// The table that its unwind information is found by.
+    pub(crate) eh_frame_hdr: Section,
+    /// Its unwind information, to the end of the segment that it is in.
+    pub(crate) eh_frame: Section,
+}
+
+/// A section of a module, copied: a library may be unloaded at any time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Section {
+    /// Its address in memory.
+    pub(crate) address: u64,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// All that are loaded now. Takes the loader's lock: not for signal handlers.
+pub(crate) fn loaded() -> Vec<LoadedModule> {
+    let mut modules: Vec<LoadedModule> = Vec::new();
+    // SAFETY: the callback gets the pointer that is passed here, which lives through the call. Test:
+    // `sys::threads::stack::modules::tests::the_program_is_one_of_them`.
+    unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut modules).cast()) };
+    modules
+}
+
+extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut c_void) -> c_int {
+    // SAFETY: the loader passes a valid description, and what `loaded` passed. Test: as above.
+    let (info, modules) = unsafe { (&*info, &mut *modules.cast::<Vec<LoadedModule>>()) };
+    if let Some(module) = describe(info) {
+        let is_first = modules.is_empty();
+        modules.push(LoadedModule {
+            // The loader knows no name for the program itself.
+            path: if is_first { std::fs::read_link("/proc/self/exe").ok() } else { module.path },
+            ..module
+        });
+    }
+    0
+}
+
+fn describe(info: &libc::dl_phdr_info) -> Option<LoadedModule> {
+    // SAFETY: the loader describes so many headers, and a name that ends with a zero. They live while
+    // it calls. Test: as above.
+    let (headers, name) = unsafe {
+        let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+        let name = (!info.dlpi_name.is_null()).then(|| CStr::from_ptr(info.dlpi_name));
+        (headers, name.map(CStr::to_bytes).unwrap_or_default())
+    };
+    let base = info.dlpi_addr;
+    let in_memory = |p: &libc::Elf64_Phdr| {
+        let from = base.wrapping_add(p.p_vaddr);
+        from..from.saturating_add(p.p_memsz)
+    };
+    let loads = || headers.iter().filter(|p| p.p_type == libc::PT_LOAD).map(in_memory);
+    let range = loads().map(|r| r.start).min()?..loads().map(|r| r.end).max()?;
+    let is_code = |p: &&libc::Elf64_Phdr| p.p_type == libc::PT_LOAD && p.p_flags & libc::PF_X != 0;
+    let code = headers.iter().filter(is_code).map(in_memory).collect();
+    let hdr = headers.iter().find(|p| p.p_type == libc::PT_GNU_EH_FRAME).map(in_memory)?;
+    let eh_frame_hdr = Section { address: hdr.start, bytes: copy(&hdr) };
+    let address = eh_frame_address(&eh_frame_hdr)?;
+    let segment = loads().find(|segment| segment.contains(&address))?;
+    // It ends where the next part of the segment begins, which the unwinder never gets to.
+    let eh_frame = Section { address, bytes: copy(&(address..segment.end)) };
+    let path = (!name.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(name)));
+    let path = path.filter(|path| path.is_absolute());
+    Some(LoadedModule { path, base, range, code, eh_frame_hdr, eh_frame })
+}
+
+/// Where the unwind information is, by the table's first bytes: a version, three encodings, and its
+/// distance from there (Linux Standard Base, *Exception Frames*).
+fn eh_frame_address(hdr: &Section) -> Option<u64> {
+    /// A signed number of four bytes, relative to its own address.
+    const RELATIVE: u8 = 0x1b;
+    let [1, RELATIVE, _, _, distance @ ..] = hdr.bytes.get(..8)? else { return None };
+    let distance = i32::from_ne_bytes(distance.try_into().ok()?);
+    Some(hdr.address.wrapping_add(4).wrapping_add_signed(i64::from(distance)))
+}
+
+/// The memory of `range`.
+fn copy(range: &Range<u64>) -> Vec<u8> {
+    const MOST: u64 = 256 << 20;
+    let len = (range.end - range.start).min(MOST);
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+    let mut copied = 0;
+    while copied < bytes.len() {
+        match read_memory(range.start + copied as u64, &mut bytes[copied..]) {
+            0 => break,
+            more => copied += more,
+        }
+    }
+    bytes.truncate(copied);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_one_of_them() {
+        let modules = loaded();
+        let here = (the_program_is_one_of_them as fn()) as usize as u64;
+        let of_here = modules.iter().find(|module| module.range.contains(&here)).unwrap();
+        assert_eq!(of_here.path, std::env::current_exe().ok());
+        assert!(of_here.code.iter().any(|code| code.contains(&here)));
+        assert!(!of_here.eh_frame.bytes.is_empty() && !of_here.eh_frame_hdr.bytes.is_empty());
+        let libc = libc::getpid as *const () as u64;
+        assert!(modules.iter().any(|module| module.range.contains(&libc)));
+    }
+}
