@@ -45,11 +45,7 @@ mod recorder;
 mod render;
 #[cfg(feature = "record")]
 pub mod statemap;
-#[cfg(all(
-    feature = "stacks",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#[cfg(feature = "record")]
 mod symbols;
 mod sys;
 #[cfg(feature = "record")]

@@ -14,6 +14,8 @@ use crate::util::json;
 
 fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
     Timeline {
+        causes: Vec::new(),
+        samples: Vec::new(),
         runtime: None,
         utc_at_zero: Duration::new(1_000, 5),
         begin_ns: 0,

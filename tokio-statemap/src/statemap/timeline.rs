@@ -134,6 +134,8 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
     let start = start.map(|ns| Duration::new(seconds, ns));
     let zero = start.and_then(|start| start.checked_sub(Duration::from_nanos(facts.begin_ns.0)));
     let mut timeline = Timeline {
+        causes: Vec::new(),
+        samples: Vec::new(),
         runtime: facts.runtime.clone(),
         utc_at_zero: zero.ok_or("`start` is no time, or before time zero")?,
         begin_ns: facts.begin_ns.0,

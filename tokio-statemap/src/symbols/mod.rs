@@ -1,100 +1,42 @@
 //! From addresses of code to functions and lines, for those that were seen, and only when they are to
 //! be shown.
 
+mod frame;
+#[cfg(all(
+    feature = "stacks",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 mod name;
+#[cfg(all(
+    feature = "stacks",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 mod object_file;
+#[cfg(all(
+    feature = "stacks",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 mod origin;
+#[cfg(all(
+    feature = "stacks",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod resolver;
+#[cfg(all(
+    feature = "stacks",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod system_call;
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-pub(crate) use origin::Origin;
-
-use crate::sys::threads::stack::modules::{LoadedModule, loaded};
-use object_file::ObjectFile;
-
-/// A function that a thread is in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Frame {
-    /// As a person would write it: `shop::render_invoice`, `async shop::handle`.
-    pub(crate) function: String,
-    /// The source file, its line, and its column if it is known.
-    pub(crate) at: Option<(Arc<str>, u32, Option<u32>)>,
-    pub(crate) origin: Origin,
-}
-
-/// Looks addresses of this process up.
-#[derive(Debug, Default)]
-pub(crate) struct Resolver {
-    modules: Vec<LoadedModule>,
-    files: HashMap<u64, Option<ObjectFile>>,
-    frames: HashMap<u64, Arc<[Frame]>>,
-}
-
-impl Resolver {
-    /// The functions at an address: those that were inlined there before the one that they are in.
-    /// None if nothing is known of it.
-    pub(crate) fn frames(&mut self, address: u64) -> Arc<[Frame]> {
-        if let Some(known) = self.frames.get(&address) {
-            return Arc::clone(known);
-        }
-        let frames: Arc<[Frame]> = self.look_up(address).into();
-        self.frames.insert(address, Arc::clone(&frames));
-        frames
-    }
-
-    fn look_up(&mut self, address: u64) -> Vec<Frame> {
-        let find = |modules: &[LoadedModule]| {
-            let module = modules.iter().position(|module| module.range.contains(&address))?;
-            Some((module, modules[module].base, modules[module].path.clone()))
-        };
-        let found = find(&self.modules).or_else(|| {
-            self.modules = loaded();
-            find(&self.modules)
-        });
-        let Some((number, base, path)) = found else { return Vec::new() };
-        let file = self.files.entry(base).or_insert_with(|| ObjectFile::open(&path?).ok());
-        let Some(file) = file else { return Vec::new() };
-        file.frames(address.wrapping_sub(base), number == 0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[inline(never)]
-    fn here() -> u64 {
-        let address: u64;
-        // SAFETY: it only reads the instruction pointer.
-        #[cfg(target_arch = "x86_64")]
-        #[allow(unsafe_code)]
-        unsafe {
-            std::arch::asm!("lea {}, [rip]", out(reg) address);
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            address = here as fn() -> u64 as usize as u64;
-        }
-        address
-    }
-
-    #[test]
-    fn a_function_of_this_program_has_its_name_and_line() {
-        let mut resolver = Resolver::default();
-        let frames = resolver.frames(here());
-        let frame = frames.last().unwrap();
-        assert_eq!(frame.function, "tokio_statemap::symbols::tests::here");
-        let (file, line, _) = frame.at.as_ref().unwrap();
-        assert!(file.ends_with("symbols/mod.rs"), "{file}");
-        assert!((70..90).contains(line), "{line}");
-        assert!(resolver.frames(0).is_empty() && resolver.frames(u64::MAX).is_empty());
-    }
-
-    #[test]
-    fn a_function_of_a_library_has_its_name() {
-        let frames = Resolver::default().frames(libc::getpid as *const () as u64 + 1);
-        assert_eq!(frames[0].origin, Origin::System);
-        assert!(frames[0].function.contains("getpid"), "{frames:?}");
-    }
-}
+pub use frame::{FrameOrigin, StackFrame};
+#[cfg(all(
+    feature = "stacks",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+pub(crate) use {resolver::Resolver, system_call::name as system_call};

@@ -10,7 +10,7 @@ use gimli::{Dwarf, EndianArcSlice, NativeEndian, SectionId};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
 use super::name::{demangle, is_async};
-use super::{Frame, Origin};
+use super::{FrameOrigin, StackFrame};
 
 type Reader = EndianArcSlice<NativeEndian>;
 
@@ -67,17 +67,15 @@ impl ObjectFile {
     }
 
     /// The functions at an address in the file, which is that of the program itself or of a library.
-    pub(super) fn frames(&mut self, address: u64, is_program: bool) -> Vec<Frame> {
+    pub(super) fn frames(&mut self, address: u64, is_program: bool) -> Vec<StackFrame> {
         let symbol = self.symbol(address).map(str::to_owned);
-        let mut found: Vec<(Option<String>, Option<(String, u32, Option<u32>)>)> = Vec::new();
+        let mut found: Vec<(Option<String>, Option<(String, u32)>)> = Vec::new();
         if let Some(lines) = &self.lines {
             if let Ok(mut frames) = lines.find_frames(address).skip_all_loads() {
                 while let Ok(Some(frame)) = frames.next() {
                     let function =
                         frame.function.and_then(|f| Some(f.raw_name().ok()?.into_owned()));
-                    let at = frame
-                        .location
-                        .and_then(|at| Some((at.file?.to_owned(), at.line?, at.column)));
+                    let at = frame.location.and_then(|at| Some((at.file?.to_owned(), at.line?)));
                     found.push((function, at));
                 }
             }
@@ -91,16 +89,17 @@ impl ObjectFile {
             let is_async = function.as_deref().is_some_and(is_async);
             let whole = if i == last { symbol.as_deref() } else { None };
             let function = whole.or(function.as_deref()).map(|name| demangle(name, is_async));
-            let origin = Origin::of(at.as_ref().map(|at| &*at.0), function.as_deref(), is_program);
+            let origin =
+                FrameOrigin::of(at.as_ref().map(|at| &*at.0), function.as_deref(), is_program);
             let function = function.unwrap_or_else(|| match &self.build_id {
                 Some(id) => format!("{address:#x} (build id {id})"),
                 None => format!("{address:#x}"),
             });
-            let at = at.map(|(file, line, column)| {
-                let name = self.files.entry(file).or_insert_with_key(|file| file.as_str().into());
-                (Arc::clone(name), line, column)
+            let line = at.as_ref().map(|at| at.1);
+            let file = at.map(|(file, _)| {
+                Arc::clone(self.files.entry(file).or_insert_with_key(|file| file.as_str().into()))
             });
-            Frame { function, at, origin }
+            StackFrame { function: function.into(), file, line, origin }
         });
         frames.collect()
     }

@@ -1,21 +1,8 @@
 //! Whose function it is: the program's, a dependency's, the standard library's, the runtime's.
 
-/// Whose a function is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// The program's own.
-    Program,
-    /// That of a crate that the program depends on.
-    Dependency,
-    /// Rust's standard library's.
-    Std,
-    /// Tokio's, or this crate's.
-    Runtime,
-    /// The system's: the C library's, and the like.
-    System,
-}
+use super::FrameOrigin;
 
-impl Origin {
+impl FrameOrigin {
     /// The origin of a function by its source file, or else by its name.
     pub(super) fn of(file: Option<&str>, function: Option<&str>, is_program: bool) -> Self {
         let crate_name = function.map(crate_of).unwrap_or_default();
@@ -75,46 +62,46 @@ mod tests {
     fn the_file_says_whose_it_is() {
         const HASH: &str = "59807616e1fa2540724bfbac14d7976d7e4a3860";
         for (file, origin) in [
-            ("src/shop.rs", Origin::Program),
-            ("/home/me/shop/src/main.rs", Origin::Program),
+            ("src/shop.rs", FrameOrigin::Program),
+            ("/home/me/shop/src/main.rs", FrameOrigin::Program),
             (
                 "/home/me/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/reqwest-0.12.9/src/blocking/client.rs",
-                Origin::Dependency,
+                FrameOrigin::Dependency,
             ),
             (
                 "/home/me/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/tokio-1.54.1/src/task/spawn.rs",
-                Origin::Runtime,
+                FrameOrigin::Runtime,
             ),
             (
                 "/home/me/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/tokio-util-0.7.1/src/lib.rs",
-                Origin::Dependency,
+                FrameOrigin::Dependency,
             ),
             (
                 "/home/me/.cargo/git/checkouts/mini-redis-0c9c8b0f7d7d0c1d/ab12cd3/src/db.rs",
-                Origin::Dependency,
+                FrameOrigin::Dependency,
             ),
-            (&format!("/rustc/{HASH}/library/std/src/thread/mod.rs"), Origin::Std),
+            (&format!("/rustc/{HASH}/library/std/src/thread/mod.rs"), FrameOrigin::Std),
             (
                 "/home/me/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/ops.rs",
-                Origin::Std,
+                FrameOrigin::Std,
             ),
         ] {
-            assert_eq!(Origin::of(Some(file), None, true), origin, "{file}");
+            assert_eq!(FrameOrigin::of(Some(file), None, true), origin, "{file}");
         }
     }
 
     #[test]
     fn without_a_file_its_name_does() {
         for (name, origin) in [
-            ("std::thread::sleep", Origin::Std),
-            ("<core::option::Option<T> as core::fmt::Debug>::fmt", Origin::Std),
-            ("tokio::runtime::task::core::poll", Origin::Runtime),
-            ("async shop::handle", Origin::Program),
-            ("nanosleep", Origin::System),
+            ("std::thread::sleep", FrameOrigin::Std),
+            ("<core::option::Option<T> as core::fmt::Debug>::fmt", FrameOrigin::Std),
+            ("tokio::runtime::task::core::poll", FrameOrigin::Runtime),
+            ("async shop::handle", FrameOrigin::Program),
+            ("nanosleep", FrameOrigin::System),
         ] {
-            assert_eq!(Origin::of(None, Some(name), true), origin, "{name}");
+            assert_eq!(FrameOrigin::of(None, Some(name), true), origin, "{name}");
         }
-        assert_eq!(Origin::of(None, None, true), Origin::System);
-        assert_eq!(Origin::of(None, Some("ns::f"), false), Origin::System);
+        assert_eq!(FrameOrigin::of(None, None, true), FrameOrigin::System);
+        assert_eq!(FrameOrigin::of(None, Some("ns::f"), false), FrameOrigin::System);
     }
 }

@@ -26,6 +26,8 @@ fn timeline(running_ms: u64) -> Timeline {
         parks: 1,
     };
     Timeline {
+        causes: Vec::new(),
+        samples: Vec::new(),
         runtime: None,
         utc_at_zero: Duration::ZERO,
         begin_ns: 0,

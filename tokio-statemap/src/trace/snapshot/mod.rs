@@ -11,6 +11,7 @@ use crate::recorder::live_tasks::{LiveTasks, role};
 use crate::recorder::lost::Lost;
 use crate::recorder::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
 use crate::recorder::store::segment::{Segment, events_of};
+use crate::recorder::watch::Samples;
 use crate::recorder::{Recorder, Window};
 use crate::trace::event::{Event, Seen, SpawnLocation};
 use crate::trace::snapshot::oldest::oldest;
@@ -34,6 +35,8 @@ pub(crate) struct Snapshot {
     pub(crate) end_ns: u64,
     pub(crate) root_locations: Vec<Option<&'static Location<'static>>>,
     pub(crate) locations: Vec<&'static Location<'static>>,
+    /// Of the stacks of long polls.
+    pub(crate) samples: Samples,
     times: Times,
 }
 
@@ -104,6 +107,7 @@ impl Snapshot {
                 .map(|n| recorder.roots.location(n))
                 .collect(),
             locations: recorder.locations.to_vec(),
+            samples: lock(&recorder.samples).clone(),
             times,
         };
         snapshot.cut(stored_events, is_full, &windows);
@@ -152,6 +156,11 @@ impl Snapshot {
         }
     }
 
+    /// The time in ns of a time in ticks.
+    pub(crate) fn ns(&self, ticks: u64) -> u64 {
+        self.times.ns(ticks)
+    }
+
     /// The spawn location with this index.
     pub(crate) fn location(&self, id: u32) -> Option<SpawnLocation> {
         self.locations.get(id as usize).map(|&location| location.into())
@@ -190,6 +199,8 @@ impl Snapshot {
                 worker: known.and_then(|s| s.worker),
                 location: known.and_then(|s| s.location),
                 ready_for_ns: known.and_then(|s| s.ready_for_ns),
+                run_delay_ns: None,
+                switches: None,
             };
             for &record in segments.iter().flat_map(|segment| segment.records()) {
                 if let Some(reading) = reader.read(stream, record) {
@@ -218,7 +229,7 @@ impl Snapshot {
                     }
                 }
             }
-            Reading::Worker(..) | Reading::LateOrigin(..) => {}
+            Reading::Worker(..) | Reading::LateOrigin(..) | Reading::Usage(..) => {}
         });
         // Stable, so that the events of one thread stay in order if the clock is coarse.
         events.sort_by_key(Event::time_ns);
@@ -244,6 +255,19 @@ pub(crate) enum Reading {
     LateOrigin(u64, Option<SpawnLocation>),
     /// The thread became another worker.
     Worker(Option<u32>),
+    /// What the thread had used of the processor.
+    Usage(Usage),
+}
+
+/// What a thread had used of the processor at a moment, in all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Usage {
+    pub(crate) time_ns: u64,
+    pub(crate) cpu_ns: u64,
+    /// As [`switches_between`](crate::recorder::record::switches_between) takes them.
+    pub(crate) switches: u64,
+    /// For how long it was ready to run and did not; `None` if that was not asked for.
+    pub(crate) run_delay_ns: Option<u64>,
 }
 
 struct StreamReader<'a> {
@@ -251,6 +275,8 @@ struct StreamReader<'a> {
     worker: Option<u32>,
     location: Option<u32>,
     ready_for_ns: Option<u64>,
+    run_delay_ns: Option<u64>,
+    switches: Option<u64>,
 }
 
 impl StreamReader<'_> {
@@ -298,6 +324,20 @@ impl StreamReader<'_> {
             Kind::Ready => {
                 self.ready_for_ns = Some(payload);
                 return None;
+            }
+            Kind::RunDelay => {
+                self.run_delay_ns = Some(payload);
+                return None;
+            }
+            Kind::Switches => {
+                self.switches = Some(payload);
+                return None;
+            }
+            Kind::CpuTime => {
+                let run_delay_ns = self.run_delay_ns.take();
+                let switches = self.switches.take()?;
+                let usage = Usage { time_ns, cpu_ns: payload, switches, run_delay_ns };
+                return Some(Reading::Usage(usage));
             }
             kind => Event::of_kind(kind, Seen { task_id, time_ns, thread, worker })?,
         };

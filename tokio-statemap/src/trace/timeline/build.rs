@@ -6,13 +6,18 @@
 //! polled elsewhere.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::recorder::id_map::IdMap;
 use crate::recorder::live_tasks::Stream;
 use crate::trace::event::{Event, SpawnLocation};
+use crate::trace::snapshot::Usage;
 use crate::trace::state::{TaskState, WorkerState};
+use crate::trace::timeline::cause::{PollCause, Readings, causes};
 use crate::trace::timeline::workers::{Claim, WorkersBuilder};
-use crate::trace::timeline::{BlockingThread, Handover, Known, Poll, Task, TaskKey, Worker};
+use crate::trace::timeline::{
+    BlockingThread, Handover, Known, Poll, PollKey, Task, TaskKey, Worker,
+};
 
 /// What is known of tasks and threads so far.
 #[derive(Debug)]
@@ -33,6 +38,7 @@ pub(crate) struct Built {
     pub(crate) workers: Vec<Worker>,
     pub(crate) blocking_threads: Vec<BlockingThread>,
     pub(crate) handovers: Vec<Handover>,
+    pub(crate) causes: Vec<(PollKey, PollCause)>,
 }
 
 #[derive(Debug, Default)]
@@ -69,6 +75,7 @@ struct Thread {
     /// Whether it has done anything since it started.
     is_used: bool,
     parks: BTreeMap<u32, u64>,
+    readings: Option<Box<Readings>>,
 }
 
 impl Builder {
@@ -161,16 +168,31 @@ impl Builder {
                 thread.claim_of(time_ns, number, worker, WorkerState::Stopped);
             }
             Event::WorkerPark { worker, .. } => {
+                if let Some(readings) = &mut thread.readings {
+                    readings.parked(time_ns, true);
+                }
                 if let Some(worker) = worker {
                     *thread.parks.entry(worker).or_default() += 1;
                 }
                 thread.claim_of(time_ns, number, worker, WorkerState::Parked);
             }
             Event::WorkerUnpark { worker, .. } => {
+                if let Some(readings) = &mut thread.readings {
+                    readings.parked(time_ns, false);
+                }
                 thread.claim_of(time_ns, number, worker, WorkerState::Running);
             }
         }
         thread.is_used = true;
+        if let Some(readings) = &mut thread.readings {
+            readings.event(time_ns, !thread.polls.is_empty());
+        }
+    }
+
+    /// The next reading of a thread, among its events.
+    pub(crate) fn usage(&mut self, thread: u32, usage: Usage) {
+        let thread = self.threads.entry(thread).or_default();
+        thread.readings.get_or_insert_default().add(usage);
     }
 
     /// Adds what is known from other threads.
@@ -189,12 +211,15 @@ impl Builder {
     pub(crate) fn finish(
         mut self,
         mut known: Vec<Known>,
+        long_poll: Duration,
         locate: impl Fn(&Known) -> Option<SpawnLocation>,
     ) -> Built {
         let last_window = self.windows.len().saturating_sub(1);
         let mut workers = WorkersBuilder::default();
         let mut blocking_threads = Vec::new();
+        let mut readings = Vec::new();
         for (number, mut thread) in self.threads {
+            readings.extend(thread.readings.take().map(|of_thread| (number, of_thread)));
             for (id, poll) in thread.polls.drain(..) {
                 // Only in the last window may it still run.
                 let poll = match self.windows.get(thread.window) {
@@ -232,7 +257,8 @@ impl Builder {
         tasks.sort_unstable_by_key(|task| task.key);
         let (workers, handovers) = workers.finish(&tasks);
         known.retain(|known| known.lives);
-        Built { tasks, quiet: known, workers, blocking_threads, handovers }
+        let causes = causes(&readings, &tasks, long_poll);
+        Built { tasks, quiet: known, workers, blocking_threads, handovers, causes }
     }
 }
 
@@ -248,6 +274,9 @@ impl Thread {
             for (id, poll) in self.polls.drain(..) {
                 let poll = poll.cut_right(stopped_ns.max(poll.start_ns()));
                 tasks.entry(id).or_default().polls.push(poll);
+            }
+            if let Some(readings) = &mut self.readings {
+                readings.interrupt();
             }
             // In the gap it may have lost its worker.
             self.worker = None;

@@ -11,6 +11,7 @@ use crate::recorder::store::segment::{Segment, events_of};
 use crate::trace::event::Event;
 use crate::trace::snapshot::{Reading, Snapshot, task_id};
 use crate::trace::timeline::build::{Builder, Built};
+use crate::trace::timeline::sample;
 use crate::trace::timeline::{Known, Lacking, Quiet, TaskKey, Tasks, Timeline};
 use crate::util::parallel::{MANY_EVENTS, run_parallel};
 
@@ -26,7 +27,7 @@ impl Timeline {
     fn read_by(threads: usize, snapshot: &Snapshot) -> Self {
         let (builder, known) = build(snapshot, &snapshot.parts(threads));
         let locate = |known: &Known| known.location().and_then(|id| snapshot.location(id));
-        let mut built = builder.finish(known, locate);
+        let mut built = builder.finish(known, snapshot.config.long_poll, locate);
         let quiet = Quiet {
             tasks: std::mem::take(&mut built.quiet),
             locations: snapshot.locations.clone(),
@@ -45,6 +46,7 @@ impl Timeline {
         timeline.end_ns = snapshot.end_ns.max(snapshot.begin_ns);
         timeline.gaps = gaps(&snapshot.windows, snapshot.begin_ns);
         timeline.lost = snapshot.lost;
+        timeline.samples = sample::resolve(snapshot);
         timeline
     }
 
@@ -63,7 +65,11 @@ impl Timeline {
         for event in events {
             builder.event(event);
         }
-        let mut timeline = Self::of(builder.finish(Vec::new(), |_| None), Quiet::default(), config);
+        let mut timeline = Self::of(
+            builder.finish(Vec::new(), config.long_poll, |_| None),
+            Quiet::default(),
+            config,
+        );
         timeline.utc_at_zero = utc_at_zero;
         timeline.begin_ns = begin_ns;
         timeline.end_ns = end_ns;
@@ -88,6 +94,8 @@ impl Timeline {
             },
             blocking_threads: built.blocking_threads,
             handovers: built.handovers,
+            causes: built.causes,
+            samples: Vec::new(),
             events: 0,
             lost: Lost::default(),
             trace_target: config.trace_target,
@@ -134,9 +142,10 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
         builders[part].carry_thread(thread, known, worker, polls);
     }
     let read = |mut builder: Builder, part: &[Segment]| {
-        snapshot.read(part, |_, reading| match &reading {
+        snapshot.read(part, |thread, reading| match &reading {
             Reading::Event(event) => builder.event(event),
             &Reading::LateOrigin(id, location) => builder.record_origin(id, location, None),
+            &Reading::Usage(usage) => builder.usage(thread, usage),
             Reading::Worker(..) => {}
         });
         builder
@@ -268,7 +277,7 @@ mod tests {
         };
         let last = || of(&[spawn(30, 2)]);
         for both in [first().merge(last()), last().merge(first())] {
-            let root = both.finish(Vec::new(), |_| None).tasks.remove(0);
+            let root = both.finish(Vec::new(), Duration::ZERO, |_| None).tasks.remove(0);
             assert_eq!((root.spawned_ns, root.terminated_ns), (Some(10), None));
             assert_eq!(root.parent, None, "that of the one before");
         }

@@ -4,8 +4,10 @@
 //! read a [`Timeline`] and nothing else.
 
 mod build;
+mod cause;
 mod from;
 mod poll;
+mod sample;
 mod span;
 mod task;
 mod tasks;
@@ -18,7 +20,11 @@ use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
 use crate::trace::state::TaskState;
 
+pub use crate::symbols::{FrameOrigin, StackFrame};
+pub use cause::PollCause;
 pub use poll::Poll;
+pub(crate) use poll::PollKey;
+pub use sample::PollSample;
 pub use span::Span;
 pub use task::{Task, TaskKey};
 pub use tasks::Tasks;
@@ -84,6 +90,10 @@ pub struct Timeline {
     pub schedule_latency: bool,
     /// The length from which on a poll is called long.
     pub long_poll: Duration,
+    /// Why long polls took long, by their keys.
+    pub(crate) causes: Vec<(PollKey, PollCause)>,
+    /// What threads were doing in long polls, by the polls' keys, and of each poll by time.
+    pub(crate) samples: Vec<PollSample>,
     /// What it lacks of the one that was recorded, if it was read from files.
     pub(crate) lacking: Lacking,
 }
@@ -119,6 +129,24 @@ impl Timeline {
         let end = poll.end_ns().unwrap_or(self.end_ns);
         let end = self.handover_of(poll).map_or(end, |at| at.min(end));
         end.saturating_sub(poll.start_ns())
+    }
+
+    /// Why `poll` took long; `None` if that isn't known.
+    ///
+    /// It is known of whole polls of `long_poll` or longer, on Linux (x86-64, aarch64), in a build
+    /// with the feature `stacks`, and where the timeline wasn't read from files.
+    pub fn cause(&self, poll: &Poll) -> Option<PollCause> {
+        let place = self.causes.binary_search_by_key(&poll.key(), |(key, _)| *key).ok()?;
+        Some(self.causes[place].1)
+    }
+
+    /// What the thread was doing in `poll`, in the order of time. Each poll of 10 ms or more has a
+    /// sample where [`cause`](Self::cause) is known; shorter ones may.
+    pub fn samples(&self, poll: &Poll) -> &[PollSample] {
+        let key = |sample: &PollSample| (sample.thread, sample.poll_start_ns);
+        let from = self.samples.partition_point(|sample| key(sample) < poll.key());
+        let to = self.samples.partition_point(|sample| key(sample) <= poll.key());
+        &self.samples[from..to]
     }
 
     /// When the worker that `poll` started on was moved to another thread during the poll, in ns.

@@ -16,6 +16,9 @@ pub struct Poll {
     cut: u16,
 }
 
+/// A poll's thread, and when it started.
+pub(crate) type PollKey = (u32, u64);
+
 const OPEN: u64 = u64::MAX;
 const UNKNOWN: u64 = u64::MAX;
 const NO_WORKER: u16 = u16::MAX;
@@ -86,6 +89,11 @@ impl Poll {
     /// Where it was cut: on the left 1, on the right 2, in sum.
     pub(crate) fn cuts(&self) -> u16 {
         self.cut
+    }
+
+    /// What identifies it among all polls: a thread starts one at a time.
+    pub(crate) fn key(&self) -> PollKey {
+        (self.thread, self.start_ns)
     }
 
     /// When the poll started, in ns. If it started before the recorded time, this is the left edge.

@@ -1,0 +1,302 @@
+//! Why a poll took long: what its thread did meanwhile.
+
+use std::cmp::Reverse;
+use std::time::Duration;
+
+use crate::recorder::record::switches_between;
+use crate::recorder::watch::Switches;
+use crate::trace::snapshot::Usage;
+use crate::trace::timeline::{PollKey, Task};
+
+/// What became of the time of a poll: its thread ran, was blocked, or was off the processor though it
+/// was ready to run.
+///
+/// The parts add up to the length of the poll. They are measured at some points of time, at most some
+/// 10 ms apart, and between two of them shared among the long polls by their length. Only Linux tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PollCause {
+    /// How long it was on the processor, in ns.
+    pub on_cpu_ns: u64,
+    /// How long it was blocked, in ns: it waited in a system call, or for a page of memory.
+    pub blocked_ns: u64,
+    /// How long it was ready to run while others ran, or the limit of its control group was reached,
+    /// in ns.
+    pub run_delay_ns: u64,
+    /// How long it was off the processor for no reason that this system knows of, in ns: the host of
+    /// a virtual machine took it.
+    pub stolen_ns: u64,
+    /// How many pages of memory had to be read from a disk.
+    pub major_faults: u64,
+}
+
+impl PollCause {
+    /// How long the processor was taken away, in ns: no code of the program is to blame for it.
+    pub fn taken_ns(&self) -> u64 {
+        self.run_delay_ns + self.stolen_ns
+    }
+}
+
+/// Why the polls of `long_poll` or longer took long, those of which that is known, by their keys.
+/// `readings` are those of threads, by rising number.
+pub(super) fn causes(
+    readings: &[(u32, Box<Readings>)],
+    tasks: &[Task],
+    long_poll: Duration,
+) -> Vec<(PollKey, PollCause)> {
+    if readings.is_empty() {
+        return Vec::new();
+    }
+    let long_poll_ns = u64::try_from(long_poll.as_nanos()).unwrap_or(u64::MAX);
+    let ended = tasks.iter().flat_map(|task| &task.polls).filter_map(|poll| {
+        let end_ns = poll.end_ns()?;
+        let is_whole = !poll.is_cut_left() && !poll.is_cut_right();
+        (is_whole && end_ns - poll.start_ns() >= long_poll_ns).then_some((poll.key(), end_ns))
+    });
+    let mut long: Vec<(PollKey, u64)> = ended.collect();
+    // The outer poll before those within it.
+    long.sort_unstable_by_key(|&(key, end_ns)| (key, Reverse(end_ns)));
+    let mut causes = Vec::new();
+    for (thread, readings) in readings {
+        let from = long.partition_point(|((of, _), _)| of < thread);
+        let to = long.partition_point(|((of, _), _)| of <= thread);
+        let polls: Vec<_> =
+            long[from..to].iter().map(|&((_, start_ns), end_ns)| (start_ns, end_ns)).collect();
+        let known = long[from..to].iter().zip(readings.causes(&polls));
+        causes.extend(known.filter_map(|(&(key, _), cause)| Some((key, cause?))));
+    }
+    causes
+}
+
+/// The readings of a thread, and what it did between them.
+#[derive(Debug, Default)]
+pub(super) struct Readings {
+    last: Option<Usage>,
+    /// The run delay that was read last.
+    run_delay_ns: Option<u64>,
+    parked_since_ns: Option<u64>,
+    /// Since the last reading.
+    parked_ns: u64,
+    parks: u64,
+    /// Since when it is in no poll and not parked.
+    idle_since_ns: Option<u64>,
+    idle: Vec<(u64, u64)>,
+    stretches: Vec<Stretch>,
+}
+
+/// A thread's time between two readings.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    from_ns: u64,
+    to_ns: u64,
+    /// How long it was neither on the processor nor parked.
+    off_ns: u64,
+    run_delay_ns: u64,
+    /// Beyond one for each park.
+    voluntary: u64,
+    major_faults: u64,
+}
+
+/// From which length on a time in no poll counts among the long polls: below it, there is hardly
+/// anything that could take the thread off the processor.
+const LONG_IDLE_NS: u64 = 200_000;
+
+impl Readings {
+    /// It is parked, or no longer.
+    pub(super) fn parked(&mut self, time_ns: u64, is_parked: bool) {
+        if let Some(since_ns) = self.parked_since_ns.take() {
+            self.parked_ns += time_ns.saturating_sub(since_ns);
+        }
+        if is_parked {
+            self.parked_since_ns = Some(time_ns);
+            self.parks += 1;
+        }
+    }
+
+    /// Nothing is known of what it does until the next reading.
+    pub(super) fn interrupt(&mut self) {
+        (self.last, self.parked_since_ns, self.idle_since_ns) = (None, None, None);
+        (self.parked_ns, self.parks) = (0, 0);
+    }
+
+    /// It had an event at `time_ns`, after which it is in a poll or parked, or not.
+    pub(super) fn event(&mut self, time_ns: u64, is_busy: bool) {
+        if let Some(since_ns) = self.idle_since_ns.take() {
+            if time_ns.saturating_sub(since_ns) >= LONG_IDLE_NS && self.last.is_some() {
+                self.idle.push((since_ns, time_ns));
+            }
+        }
+        self.idle_since_ns = (!is_busy).then_some(time_ns);
+    }
+
+    pub(super) fn add(&mut self, reading: Usage) {
+        let time_ns = reading.time_ns;
+        let is_parked = self.parked_since_ns.is_some();
+        if is_parked {
+            self.parked(time_ns, false);
+        }
+        let (parked_ns, parks) =
+            (std::mem::take(&mut self.parked_ns), std::mem::take(&mut self.parks));
+        if is_parked {
+            self.parked_since_ns = Some(time_ns);
+        }
+        let run_delay_ns = match (self.run_delay_ns, reading.run_delay_ns) {
+            (Some(before), Some(now)) => now.saturating_sub(before),
+            _ => 0,
+        };
+        self.run_delay_ns = reading.run_delay_ns.or(self.run_delay_ns);
+        if let Some(last) = self.last.replace(reading) {
+            let wall_ns = time_ns.saturating_sub(last.time_ns);
+            let cpu_ns = reading.cpu_ns.saturating_sub(last.cpu_ns);
+            let Switches { voluntary, major_faults, .. } =
+                switches_between(last.switches, reading.switches);
+            self.stretches.push(Stretch {
+                from_ns: last.time_ns,
+                to_ns: time_ns,
+                off_ns: wall_ns.saturating_sub(cpu_ns).saturating_sub(parked_ns),
+                run_delay_ns,
+                voluntary: voluntary.saturating_sub(parks),
+                major_faults,
+            });
+        }
+    }
+
+    /// Why the thread's long polls, each from its start to its end, took long; `None` for one that began
+    /// before or ended after all readings. Of nested polls the outer one is first.
+    pub(super) fn causes(&self, polls: &[(u64, u64)]) -> Vec<Option<PollCause>> {
+        // Those that are within no other, and the times that they share the rest with.
+        let mut outer: Vec<(u64, u64)> = Vec::new();
+        for &poll in polls {
+            if outer.last().is_none_or(|last| last.1 <= poll.0) {
+                outer.push(poll);
+            }
+        }
+        let causes = polls.iter().map(|&(from_ns, to_ns)| {
+            let first = self.stretches.partition_point(|stretch| stretch.to_ns <= from_ns);
+            let mut cause = PollCause::default();
+            let mut known_ns = from_ns;
+            for stretch in self.stretches[first..].iter().take_while(|s| s.from_ns < to_ns) {
+                if stretch.from_ns > known_ns {
+                    return None;
+                }
+                known_ns = stretch.to_ns;
+                let own_ns = stretch.overlap(from_ns, to_ns);
+                let all_ns = stretch.overlaps(&outer) + stretch.overlaps(&self.idle);
+                let part = |of_ns: u64| scale(of_ns, own_ns, all_ns.max(own_ns));
+                let off_ns = part(stretch.off_ns).min(own_ns);
+                let run_delay_ns = part(stretch.run_delay_ns).min(off_ns);
+                let rest_ns = off_ns - run_delay_ns;
+                cause.on_cpu_ns += own_ns - off_ns;
+                cause.run_delay_ns += run_delay_ns;
+                match stretch.voluntary {
+                    0 => cause.stolen_ns += rest_ns,
+                    _ => cause.blocked_ns += rest_ns,
+                }
+                cause.major_faults += stretch.major_faults;
+            }
+            (known_ns >= to_ns).then_some(cause)
+        });
+        causes.collect()
+    }
+}
+
+impl Stretch {
+    fn overlap(&self, from_ns: u64, to_ns: u64) -> u64 {
+        self.to_ns.min(to_ns).saturating_sub(self.from_ns.max(from_ns))
+    }
+
+    /// How long it overlaps with `times`, which are in order and apart.
+    fn overlaps(&self, times: &[(u64, u64)]) -> u64 {
+        let first = times.partition_point(|time| time.1 <= self.from_ns);
+        let within = times[first..].iter().take_while(|time| time.0 < self.to_ns);
+        within.map(|&(from_ns, to_ns)| self.overlap(from_ns, to_ns)).sum()
+    }
+}
+
+/// `of` times `part`, of `all`.
+fn scale(of: u64, part: u64, all: u64) -> u64 {
+    match all {
+        0 => 0,
+        _ => (u128::from(of) * u128::from(part) / u128::from(all)) as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::record::pack_switches;
+
+    fn reading(time_ns: u64, cpu_ns: u64, voluntary: u64, run_delay_ns: u64) -> Usage {
+        let switches = Switches { voluntary, ..Switches::default() };
+        let run_delay_ns = Some(run_delay_ns);
+        Usage { time_ns, cpu_ns, switches: pack_switches(switches), run_delay_ns }
+    }
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn the_time_of_a_poll_is_split_among_its_causes() {
+        for (after, cause) in [
+            // It computed all the time.
+            (reading(10 * MS, 10 * MS, 0, 0), (10, 0, 0, 0)),
+            // It slept for 8 ms.
+            (reading(10 * MS, 2 * MS, 1, 0), (2, 8, 0, 0)),
+            // Another process ran for 5 ms.
+            (reading(10 * MS, 5 * MS, 0, 5 * MS), (5, 0, 5, 0)),
+            // The host took the processor for 3 ms.
+            (reading(10 * MS, 7 * MS, 0, 0), (7, 0, 0, 3)),
+            // It slept, and had to wait when it woke up.
+            (reading(10 * MS, MS, 1, 2 * MS), (1, 7, 2, 0)),
+        ] {
+            let mut readings = Readings::default();
+            readings.add(reading(0, 0, 0, 0));
+            readings.add(after);
+            let (on_cpu, blocked, run_delay, stolen) = cause;
+            let expected = PollCause {
+                on_cpu_ns: on_cpu * MS,
+                blocked_ns: blocked * MS,
+                run_delay_ns: run_delay * MS,
+                stolen_ns: stolen * MS,
+                major_faults: 0,
+            };
+            assert_eq!(readings.causes(&[(0, 10 * MS)]), [Some(expected)]);
+        }
+    }
+
+    #[test]
+    fn parked_time_is_no_polls() {
+        let mut readings = Readings::default();
+        readings.add(reading(0, 0, 0, 0));
+        readings.parked(MS, true);
+        readings.parked(7 * MS, false);
+        // One switch is the park's.
+        readings.add(reading(10 * MS, 4 * MS, 1, 0));
+        let cause = readings.causes(&[(7 * MS, 10 * MS)])[0].unwrap();
+        assert_eq!((cause.on_cpu_ns, cause.blocked_ns, cause.taken_ns()), (3 * MS, 0, 0));
+    }
+
+    #[test]
+    fn long_polls_share_what_is_between_two_readings() {
+        let mut readings = Readings::default();
+        readings.add(reading(0, 0, 0, 0));
+        readings.add(reading(10 * MS, 6 * MS, 0, 4 * MS));
+        let causes = readings.causes(&[(0, 3 * MS), (4 * MS, 5 * MS)]);
+        let delays: Vec<_> = causes.iter().map(|cause| cause.unwrap().run_delay_ns).collect();
+        assert_eq!(delays, [3 * MS, MS]);
+        // A time in no poll takes its share.
+        readings.event(5 * MS, false);
+        readings.event(9 * MS, true);
+        assert_eq!(readings.causes(&[(0, 4 * MS)])[0].unwrap().run_delay_ns, 2 * MS);
+    }
+
+    #[test]
+    fn without_readings_around_it_nothing_is_known() {
+        let mut readings = Readings::default();
+        assert_eq!(readings.causes(&[(0, MS)]), [None]);
+        readings.add(reading(5 * MS, 0, 0, 0));
+        readings.add(reading(9 * MS, 4 * MS, 0, 0));
+        let polls = [(0, 2 * MS), (4 * MS, 6 * MS), (6 * MS, 8 * MS), (8 * MS, 10 * MS)];
+        let known: Vec<_> = readings.causes(&polls).iter().map(Option::is_some).collect();
+        assert_eq!(known, [false, false, true, false]);
+    }
+}
