@@ -99,6 +99,14 @@ impl Clock {
     }
 
     /// Nanoseconds between two times in ticks.
+    #[cfg_attr(
+        not(all(
+            feature = "stacks",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        )),
+        allow(dead_code, reason = "nothing is watched")
+    )]
     pub(crate) fn ns_between(&self, earlier: u64, later: u64) -> u64 {
         let scale = self.scale();
         scale.ns(later).saturating_sub(scale.ns(earlier))

@@ -26,6 +26,14 @@ pub(crate) mod task_id;
 mod tests;
 mod thread_recorder;
 mod tokio_hooks;
+#[cfg_attr(
+    not(all(
+        feature = "stacks",
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )),
+    allow(dead_code, reason = "nothing is watched")
+)]
 pub(crate) mod watch;
 mod windows;
 mod worker;
@@ -88,6 +96,14 @@ pub(crate) struct Recorder {
     reentrant_events: AtomicU64,
     /// Of the long polls.
     pub(crate) samples: Mutex<Samples>,
+    #[cfg_attr(
+        not(all(
+            feature = "stacks",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        )),
+        allow(dead_code, reason = "nothing is watched")
+    )]
     this: Weak<Self>,
 }
 

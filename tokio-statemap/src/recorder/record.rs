@@ -249,6 +249,14 @@ const INVOLUNTARY_BITS: u32 = 20;
 const FAULT_BITS: u32 = PAYLOAD_BITS - VOLUNTARY_BITS - INVOLUNTARY_BITS;
 
 /// A thread's switches so far, in one payload, modulo what it holds.
+#[cfg_attr(
+    not(all(
+        feature = "stacks",
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )),
+    allow(dead_code, reason = "nothing is watched")
+)]
 pub(crate) fn pack_switches(switches: Switches) -> u64 {
     let low = |value: u64, bits: u32| value & ((1 << bits) - 1);
     let rest = low(switches.involuntary, INVOLUNTARY_BITS) << FAULT_BITS

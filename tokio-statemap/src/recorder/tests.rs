@@ -13,6 +13,7 @@ use crate::config::Keep;
 use crate::hooks::{Hooks, install};
 use crate::recorder::TokioHooks;
 use crate::recorder::mode::Mode;
+use crate::recorder::record::Kind;
 use crate::recorder::root_future::Root;
 use crate::trace::event::Event;
 use crate::trace::snapshot::Snapshot;
@@ -37,10 +38,12 @@ fn yield_until(done: &Arc<AtomicBool>, tasks: usize) -> Vec<tokio::task::JoinHan
     (0..tasks).map(yields).collect()
 }
 
+/// The number of notes but those of readings, whose number is the watcher's.
 fn notes(recorder: &Recorder) -> usize {
     let snapshot = Snapshot::take(recorder, false);
     let records = snapshot.segments.iter().flat_map(|segment| segment.records());
-    records.filter(|record| !record.is_event()).count()
+    let is_reading = |kind| matches!(kind, Kind::RunDelay | Kind::Switches | Kind::CpuTime);
+    records.filter(|record| !record.is_event() && !is_reading(record.kind())).count()
 }
 
 /// Also with many tasks that are polled often.

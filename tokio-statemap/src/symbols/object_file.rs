@@ -14,6 +14,9 @@ use super::{FrameOrigin, StackFrame};
 
 type Reader = EndianArcSlice<NativeEndian>;
 
+/// A source file, and a line in it.
+type Line = (String, u32);
+
 /// The largest file that is read. The debug information of a large program is some 100 MB.
 const MAX_BYTES: u64 = 4 << 30;
 
@@ -69,17 +72,7 @@ impl ObjectFile {
     /// The functions at an address in the file, which is that of the program itself or of a library.
     pub(super) fn frames(&mut self, address: u64, is_program: bool) -> Vec<StackFrame> {
         let symbol = self.symbol(address).map(str::to_owned);
-        let mut found: Vec<(Option<String>, Option<(String, u32)>)> = Vec::new();
-        if let Some(lines) = &self.lines {
-            if let Ok(mut frames) = lines.find_frames(address).skip_all_loads() {
-                while let Ok(Some(frame)) = frames.next() {
-                    let function =
-                        frame.function.and_then(|f| Some(f.raw_name().ok()?.into_owned()));
-                    let at = frame.location.and_then(|at| Some((at.file?.to_owned(), at.line?)));
-                    found.push((function, at));
-                }
-            }
-        }
+        let mut found = self.in_debug_info(address);
         if found.is_empty() {
             found.push((None, None));
         }
@@ -102,6 +95,19 @@ impl ObjectFile {
             StackFrame { function: function.into(), file, line, origin }
         });
         frames.collect()
+    }
+
+    /// The functions at an address that the debug information knows, and where in them it is.
+    fn in_debug_info(&self, address: u64) -> Vec<(Option<String>, Option<Line>)> {
+        let mut found = Vec::new();
+        let frames = self.lines.as_ref().map(|lines| lines.find_frames(address).skip_all_loads());
+        let Some(Ok(mut frames)) = frames else { return found };
+        while let Ok(Some(frame)) = frames.next() {
+            let function = frame.function.and_then(|f| Some(f.raw_name().ok()?.into_owned()));
+            let at = frame.location.and_then(|at| Some((at.file?.to_owned(), at.line?)));
+            found.push((function, at));
+        }
+        found
     }
 
     /// The symbol that an address is in.

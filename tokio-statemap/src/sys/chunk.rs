@@ -48,7 +48,14 @@ impl<T: Copy> Chunk<T> {
     /// [resumes](ChunkWriter::resume).
     ///
     /// So another thread gets the writer off its fast path, which pays nothing for it.
-    #[cfg_attr(not(feature = "stacks"), allow(dead_code))]
+    #[cfg_attr(
+        not(all(
+            feature = "stacks",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        )),
+        allow(dead_code, reason = "nothing is watched")
+    )]
     pub(crate) fn interrupt(&self) {
         self.limit.store(0, Ordering::Relaxed);
     }

@@ -83,6 +83,14 @@ impl Buffer {
 
     /// Calls `look` with the stream, how far it is written, and the records of the thread's chunk, and
     /// interrupts its writer. `None` if the buffer has no thread.
+    #[cfg_attr(
+        not(all(
+            feature = "stacks",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        )),
+        allow(dead_code, reason = "nothing is watched")
+    )]
     pub(crate) fn look<R>(
         &self,
         look: impl FnOnce(StreamId, (Sequence, usize), &[Record]) -> R,

@@ -36,6 +36,14 @@ pub(crate) struct Snapshot {
     pub(crate) root_locations: Vec<Option<&'static Location<'static>>>,
     pub(crate) locations: Vec<&'static Location<'static>>,
     /// Of the stacks of long polls.
+    #[cfg_attr(
+        not(all(
+            feature = "stacks",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        )),
+        allow(dead_code, reason = "nothing is watched")
+    )]
     pub(crate) samples: Samples,
     times: Times,
 }
@@ -157,6 +165,14 @@ impl Snapshot {
     }
 
     /// The time in ns of a time in ticks.
+    #[cfg_attr(
+        not(all(
+            feature = "stacks",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        )),
+        allow(dead_code, reason = "nothing is watched")
+    )]
     pub(crate) fn ns(&self, ticks: u64) -> u64 {
         self.times.ns(ticks)
     }

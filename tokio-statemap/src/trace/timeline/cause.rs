@@ -101,6 +101,9 @@ struct Stretch {
 /// anything that could take the thread off the processor.
 const LONG_IDLE_NS: u64 = 200_000;
 
+/// How much of a poll may be without readings, at least: that is taken to be on the processor.
+const MIN_SLACK_NS: u64 = 50_000;
+
 impl Readings {
     /// It is parked, or no longer.
     pub(super) fn parked(&mut self, time_ns: u64, is_parked: bool) {
@@ -173,13 +176,16 @@ impl Readings {
         }
         let causes = polls.iter().map(|&(from_ns, to_ns)| {
             let first = self.stretches.partition_point(|stretch| stretch.to_ns <= from_ns);
+            // A reading may be at an event shortly after the poll's start, or before its end: in between
+            // the thread did what led to it.
+            let slack_ns = ((to_ns - from_ns) / 20).max(MIN_SLACK_NS);
             let mut cause = PollCause::default();
-            let mut known_ns = from_ns;
+            let mut known_ns = from_ns + slack_ns;
             for stretch in self.stretches[first..].iter().take_while(|s| s.from_ns < to_ns) {
                 if stretch.from_ns > known_ns {
                     return None;
                 }
-                known_ns = stretch.to_ns;
+                known_ns = stretch.to_ns.max(known_ns);
                 let own_ns = stretch.overlap(from_ns, to_ns);
                 let all_ns = stretch.overlaps(&outer) + stretch.overlaps(&self.idle);
                 let part = |of_ns: u64| scale(of_ns, own_ns, all_ns.max(own_ns));
@@ -194,7 +200,9 @@ impl Readings {
                 }
                 cause.major_faults += stretch.major_faults;
             }
-            (known_ns >= to_ns).then_some(cause)
+            let parts = cause.on_cpu_ns + cause.blocked_ns + cause.taken_ns();
+            cause.on_cpu_ns += (to_ns - from_ns).saturating_sub(parts);
+            (known_ns + slack_ns >= to_ns).then_some(cause)
         });
         causes.collect()
     }

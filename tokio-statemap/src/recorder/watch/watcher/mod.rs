@@ -86,6 +86,8 @@ pub(crate) fn unwatch() {
 /// The calling thread has this recorder from now on.
 pub(crate) fn this_thread_has(recorder: &Recorder, thread: &ThreadRecorder) {
     thread.buffer.watched.set_thread(threads::id());
+    // So that its first record has a reading, too.
+    Look::at(thread.buffer);
     woken(&recorder.this, thread.buffer);
 }
 

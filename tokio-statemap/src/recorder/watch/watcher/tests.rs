@@ -7,60 +7,89 @@ use crate::config::CollectorConfig;
 use crate::hooks::{Hooks, install};
 use crate::recorder::TokioHooks;
 use crate::recorder::root_future::Root;
-use crate::recorder::watch::Sample;
-use crate::symbols::{Resolver, StackFrame};
+use crate::trace::snapshot::Snapshot;
+use crate::trace::timeline::{Poll, Timeline};
 
-/// Runs `culprit` in a task, all tasks being spawned here; returns the samples of its poll.
-fn sampled(culprit: fn()) -> Vec<Sample> {
+/// Runs the culprits one after the other, each in a task, all of them spawned here. Returns each one's
+/// long poll.
+fn recorded(culprits: &[fn()]) -> (Timeline, Vec<Poll>) {
     let recorder = Recorder::new(CollectorConfig::default());
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     install(builder.worker_threads(2), Hooks::new(), Some(TokioHooks::of(&recorder)));
     let runtime = builder.build().expect("a runtime");
     recorder.start();
-    let main = async move { tokio::spawn(async move { culprit() }).await.expect("it ends") };
+    let all = culprits.to_vec();
+    let main = async move {
+        for culprit in all {
+            tokio::spawn(async move { culprit() }).await.expect("it ends");
+        }
+    };
     runtime.block_on(Root::new(main, Location::caller(), Some(&recorder)));
     recorder.stop();
     drop(runtime);
-    let samples = lock(&recorder.samples);
-    samples.all.clone()
-}
-
-/// The program's own innermost function of a sample.
-fn innermost(sample: &Sample, resolver: &mut Resolver) -> Option<StackFrame> {
-    let frames = sample.addresses.iter().flat_map(|&at| resolver.frames(at).to_vec());
-    // This crate's own functions are the runtime's elsewhere.
-    frames.into_iter().find(|frame| frame.function.contains("watcher::tests::"))
+    let timeline = Timeline::from_snapshot(&Snapshot::take(&recorder, false));
+    let polls = timeline.tasks.iter().flat_map(|task| task.polls.to_vec());
+    let polls = polls.filter(|poll| poll.length_ns(timeline.end_ns) > 30_000_000);
+    let polls = polls.collect();
+    (timeline, polls)
 }
 
 #[inline(never)]
 fn sleeps() {
-    std::thread::sleep(Duration::from_millis(40));
+    std::thread::sleep(Duration::from_millis(60));
 }
 
 #[inline(never)]
 fn computes() {
     let began = Instant::now();
     let mut x = 0_u64;
-    while began.elapsed() < Duration::from_millis(40) {
+    while began.elapsed() < Duration::from_millis(60) {
         for i in 0..1000 {
             x = black_box(x.wrapping_mul(31).wrapping_add(i));
         }
     }
 }
 
+/// Whether the function of this module is one of those that are seen in all samples of `poll`.
+fn is_seen(name: &str, timeline: &Timeline, poll: &Poll) -> bool {
+    let full = format!("tokio_statemap::recorder::watch::watcher::tests::{name}");
+    let samples = timeline.samples(poll);
+    let is_in =
+        |frames: &[crate::symbols::StackFrame]| frames.iter().any(|frame| *frame.function == *full);
+    !samples.is_empty() && samples.iter().all(|sample| sample.is_complete && is_in(&sample.frames))
+}
+
 #[test]
-fn the_function_that_held_the_worker_is_found() {
-    let mut resolver = Resolver::default();
-    for (culprit, name, blocks) in
-        [(sleeps as fn(), "sleeps", true), (computes as fn(), "computes", false)]
-    {
-        let began = Instant::now();
-        let samples = sampled(culprit);
-        assert!(!samples.is_empty(), "{name}: {:?}", began.elapsed());
-        for sample in &samples {
-            assert_eq!(sample.blocked.is_some(), blocks, "{name}");
-            let frame = innermost(sample, &mut resolver).unwrap();
-            assert!(frame.function.ends_with(name), "{frame:?}");
+fn a_poll_that_blocks_is_told_from_one_that_computes() {
+    let (timeline, polls) = recorded(&[sleeps, computes]);
+    let [slept, computed] = polls[..] else { panic!("{polls:?}") };
+
+    let cause = timeline.cause(&slept).unwrap();
+    let length_ns = slept.length_ns(timeline.end_ns);
+    assert!(cause.blocked_ns > length_ns / 2, "{cause:?}");
+    assert_eq!(cause.on_cpu_ns + cause.blocked_ns + cause.taken_ns(), length_ns);
+    assert!(is_seen("sleeps", &timeline, &slept), "{:?}", timeline.samples(&slept));
+    for sample in timeline.samples(&slept) {
+        assert_eq!(sample.blocked_in.as_deref(), Some("clock_nanosleep"));
+        assert!(sample.at_ns > slept.start_ns() + 5_000_000);
+    }
+
+    // On a busy machine others may run for most of the time, but it never blocked.
+    let cause = timeline.cause(&computed).unwrap();
+    assert!(cause.on_cpu_ns > 0 && cause.blocked_ns < 10_000_000, "{cause:?}");
+    let sampled = timeline.samples(&computed);
+    assert!(sampled.iter().all(|sample| sample.blocked_in.is_none()), "{sampled:?}");
+    assert!(sampled.is_empty() || is_seen("computes", &timeline, &computed), "{sampled:?}");
+}
+
+#[test]
+fn short_polls_have_neither_cause_nor_samples() {
+    let (timeline, polls) = recorded(&[|| {}]);
+    assert!(polls.is_empty());
+    for poll in timeline.tasks.iter().flat_map(|task| task.polls.to_vec()) {
+        if poll.length_ns(timeline.end_ns) < 1_000_000 {
+            assert_eq!(timeline.cause(&poll), None);
+            assert!(timeline.samples(&poll).is_empty());
         }
     }
 }
