@@ -31,6 +31,12 @@ pub struct PollCause {
 }
 
 impl PollCause {
+    /// A sample showed that it was blocked, so that is what became of the time that nothing else
+    /// explains.
+    pub(super) fn was_blocked(&mut self) {
+        self.blocked_ns += std::mem::take(&mut self.stolen_ns);
+    }
+
     /// How long the processor was taken away, in ns: no code of the program is to blame for it.
     pub fn taken_ns(&self) -> u64 {
         self.run_delay_ns + self.stolen_ns
@@ -101,6 +107,9 @@ struct Stretch {
 /// anything that could take the thread off the processor.
 const LONG_IDLE_NS: u64 = 200_000;
 
+/// From which length on a park is taken to have blocked: in less it only looked for events.
+const LONG_PARK_NS: u64 = 20_000;
+
 /// How much of a poll may be without readings, at least: that is taken to be on the processor.
 const MIN_SLACK_NS: u64 = 50_000;
 
@@ -108,11 +117,12 @@ impl Readings {
     /// It is parked, or no longer.
     pub(super) fn parked(&mut self, time_ns: u64, is_parked: bool) {
         if let Some(since_ns) = self.parked_since_ns.take() {
-            self.parked_ns += time_ns.saturating_sub(since_ns);
+            let parked_ns = time_ns.saturating_sub(since_ns);
+            self.parked_ns += parked_ns;
+            self.parks += u64::from(parked_ns >= LONG_PARK_NS);
         }
         if is_parked {
             self.parked_since_ns = Some(time_ns);
-            self.parks += 1;
         }
     }
 

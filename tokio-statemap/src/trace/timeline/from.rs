@@ -47,7 +47,18 @@ impl Timeline {
         timeline.gaps = gaps(&snapshot.windows, snapshot.begin_ns);
         timeline.lost = snapshot.lost;
         timeline.samples = sample::resolve(snapshot);
+        timeline.apply_samples();
         timeline
+    }
+
+    /// Applies what samples show to the causes.
+    fn apply_samples(&mut self) {
+        for sample in self.samples.iter().filter(|sample| sample.blocked_in.is_some()) {
+            let key = (sample.thread, sample.poll_start_ns);
+            if let Ok(place) = self.causes.binary_search_by_key(&key, |(key, _)| *key) {
+                self.causes[place].1.was_blocked();
+            }
+        }
     }
 
     /// A timeline of drained events, those of each thread in order.
