@@ -17,6 +17,7 @@ const MODULES: &[&[&str]] = &[
     &["sys"],
     &["util"],
     &["config", "error"],
+    &["symbols"],
     &["recorder"],
     &["trace"],
     &["statemap"],
