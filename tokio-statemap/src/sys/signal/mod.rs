@@ -115,6 +115,8 @@ fn listen() -> std::io::Result<()> {
     HANDLED.store(SENT.load(Ordering::Acquire), Ordering::Release);
     IS_DYING.store(false, Ordering::Release);
     std::thread::Builder::new().name("statemap-signal".into()).spawn(|| {
+        // SAFETY: it has no precondition. Test: `exit_paths::own_handler`.
+        THREAD.store(unsafe { libc::pthread_self() } as usize, Ordering::Relaxed);
         block_all();
         loop {
             wake::wait();
