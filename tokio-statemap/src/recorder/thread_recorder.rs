@@ -108,7 +108,8 @@ impl ThreadRecorder {
     #[cold]
     #[inline(never)]
     fn push_to_next(&mut self, recorder: &Recorder, record: Record) {
-        if self.writer.as_ref().is_some_and(RecordWriter::resume) {
+        // It may be interrupted anew meanwhile.
+        while self.writer.as_ref().is_some_and(RecordWriter::resume) {
             watch::interrupted(recorder, self, record.ticks);
             if self.writer.as_ref().is_some_and(|writer| writer.push(record)) {
                 return;
@@ -126,6 +127,8 @@ impl ThreadRecorder {
         // Without an eviction, an address that is in the cache anyway.
         self.prefetch_address = recorder.next_evicted_address().unwrap_or(writer.chunk().address());
         self.writer = Some(writer);
+        // An interruption of the full chunk is over.
+        watch::woken(recorder, self.buffer);
     }
 }
 

@@ -116,6 +116,20 @@ impl Recorder {
         }
     }
 
+    /// When the window began that is open, in ticks; `None` if nothing is recorded.
+    #[cfg_attr(
+        not(all(
+            feature = "stacks",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        )),
+        allow(dead_code, reason = "nothing is watched")
+    )]
+    pub(crate) fn recording_since(&self) -> Option<u64> {
+        let windows = lock(&self.windows);
+        windows.all.last().filter(|window| window.to.is_none()).map(|window| window.from)
+    }
+
     /// The late tasks of the current window.
     pub(crate) fn late(&self) -> Arc<LateTasks> {
         Arc::clone(&lock(&self.late))

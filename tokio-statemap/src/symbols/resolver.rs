@@ -30,16 +30,17 @@ impl Resolver {
     fn look_up(&mut self, address: u64) -> Vec<StackFrame> {
         let find = |modules: &[LoadedModule]| {
             let module = modules.iter().position(|module| module.range.contains(&address))?;
-            Some((module, modules[module].base, modules[module].path.clone()))
+            let module = &modules[module];
+            Some((module.is_program, module.base, module.path.clone()))
         };
         let found = find(&self.modules).or_else(|| {
             self.modules = loaded();
             find(&self.modules)
         });
-        let Some((number, base, path)) = found else { return Vec::new() };
+        let Some((is_program, base, path)) = found else { return Vec::new() };
         let file = self.files.entry(base).or_insert_with(|| ObjectFile::open(&path?).ok());
         let Some(file) = file else { return Vec::new() };
-        file.frames(address.wrapping_sub(base), number == 0)
+        file.frames(address.wrapping_sub(base), is_program)
     }
 }
 

@@ -25,7 +25,7 @@ mod watcher;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use crate::recorder::store::segment::StreamId;
-pub(crate) use watcher::{LastReading, interrupted, this_thread_has, unwatch, watch};
+pub(crate) use watcher::{LastReading, interrupted, this_thread_has, unwatch, watch, woken};
 
 /// What a buffer keeps for the watcher.
 #[derive(Debug)]

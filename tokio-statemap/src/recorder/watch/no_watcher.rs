@@ -2,6 +2,7 @@
 //! takes.
 
 use crate::recorder::Recorder;
+use crate::recorder::store::buffer::Buffer;
 use crate::recorder::thread_recorder::ThreadRecorder;
 
 /// A thread has no readings.
@@ -13,5 +14,7 @@ pub(crate) fn this_thread_has(_: &Recorder, _: &ThreadRecorder) {}
 pub(crate) fn watch() {}
 
 pub(crate) fn unwatch() {}
+
+pub(crate) fn woken(_: &Recorder, _: &'static Buffer) {}
 
 pub(crate) fn interrupted(_: &Recorder, _: &mut ThreadRecorder, _: u64) {}

@@ -7,7 +7,7 @@ pub(crate) mod stack;
 /// The calling thread's id, as the system counts them.
 pub(crate) fn id() -> i32 {
     // SAFETY: it only asks for a number. Test: `sys::threads::tests::cpu_time_is_that_of_the_thread`.
-    unsafe { libc::gettid() }
+    unsafe { libc::syscall(libc::SYS_gettid) as i32 }
 }
 
 /// How often the calling thread was switched out so far, voluntarily and not, and its major page
@@ -31,7 +31,7 @@ pub(crate) fn cpu_ns() -> Option<u64> {
     time_of(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// The CPU time of the thread `id` of this process so far, in ns; `None` if it is gone.
+/// The CPU time of the thread `id` of this process so far, in ns; `None` if it has ended.
 pub(crate) fn cpu_ns_of(id: i32) -> Option<u64> {
     /// In a clock's id: of one thread, its CPU time as the scheduler counts it (Linux,
     /// `include/linux/posix-timers_types.h`).
@@ -77,7 +77,7 @@ mod tests {
         assert!(cpu_ns_of(id()).unwrap() <= cpu_ns().unwrap());
         drop(stop);
         other.join().unwrap();
-        assert_eq!(cpu_ns_of(other_id), None, "it is gone");
+        assert_eq!(cpu_ns_of(other_id), None, "it has ended");
     }
 
     #[test]

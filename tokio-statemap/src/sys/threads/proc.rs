@@ -20,7 +20,7 @@ pub(crate) enum ThreadState {
     Runnable,
     /// It is blocked.
     Blocked,
-    /// It is gone, or the system doesn't say.
+    /// It has ended, or the system doesn't say.
     Unknown,
 }
 
@@ -28,13 +28,14 @@ pub(crate) enum ThreadState {
 pub(crate) fn state(id: i32) -> ThreadState {
     let mut buffer = [0; 512];
     let state = (|| {
-        let text = read(&format!("/proc/self/task/{id}/stat"), &mut buffer)?;
-        // Its name, which may hold anything, is in brackets.
-        text.rsplit_once(") ")?.1.chars().next()
+        let bytes = read_bytes(&format!("/proc/self/task/{id}/stat"), &mut buffer)?;
+        // Its name, which may hold any bytes, is in brackets.
+        let end = bytes.windows(2).rposition(|pair| pair == b") ")?;
+        bytes.get(end + 2).copied()
     })();
     match state {
-        Some('R') => ThreadState::Runnable,
-        Some('S' | 'D') => ThreadState::Blocked,
+        Some(b'R') => ThreadState::Runnable,
+        Some(b'S' | b'D') => ThreadState::Blocked,
         _ => ThreadState::Unknown,
     }
 }
@@ -63,7 +64,8 @@ pub(crate) fn system_call(id: i32) -> Option<SystemCall> {
     let hexadecimal = |word: &str| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
     Some(SystemCall {
         number: number.parse().ok()?,
-        first: hexadecimal(first)?,
+        // Descriptors are 32 bits wide, whatever else is in the register.
+        first: hexadecimal(first)? & u64::from(u32::MAX),
         stack_pointer: hexadecimal(stack_pointer)?,
         instruction_pointer: hexadecimal(instruction_pointer)?,
     })
@@ -77,8 +79,12 @@ pub(crate) fn descriptor(fd: u64) -> Option<String> {
 
 /// The file's text, as far as the buffer holds it.
 fn read<'a>(path: &str, buffer: &'a mut [u8]) -> Option<&'a str> {
+    std::str::from_utf8(read_bytes(path, buffer)?).ok()
+}
+
+fn read_bytes<'a>(path: &str, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     let read = File::open(path).ok()?.read(buffer).ok()?;
-    std::str::from_utf8(&buffer[..read]).ok()
+    buffer.get(..read)
 }
 
 #[cfg(test)]

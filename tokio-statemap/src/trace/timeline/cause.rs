@@ -11,8 +11,9 @@ use crate::trace::timeline::{PollKey, Task};
 /// What became of the time of a poll: its thread ran, was blocked, or was off the processor though it
 /// was ready to run.
 ///
-/// The parts add up to the length of the poll. They are measured at some points of time, at most some
-/// 10 ms apart, and between two of them shared among the long polls by their length. Only Linux tells.
+/// The parts add up to the length of the poll. A thread measures them at some of its events, every 5 ms
+/// or so while it has any. What is between two measurements is shared among the long polls there, by
+/// their lengths; what is in no long poll is taken to be on the processor. Only Linux tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PollCause {
@@ -132,18 +133,23 @@ impl Readings {
         (self.parked_ns, self.parks) = (0, 0);
     }
 
-    /// It had an event at `time_ns`, after which it is in a poll or parked, or not.
+    /// It had an event at `time_ns`, after which it is in a poll or not.
     pub(super) fn event(&mut self, time_ns: u64, is_busy: bool) {
         if let Some(since_ns) = self.idle_since_ns.take() {
             if time_ns.saturating_sub(since_ns) >= LONG_IDLE_NS && self.last.is_some() {
                 self.idle.push((since_ns, time_ns));
             }
         }
-        self.idle_since_ns = (!is_busy).then_some(time_ns);
+        let is_idle = !is_busy && self.parked_since_ns.is_none();
+        self.idle_since_ns = is_idle.then_some(time_ns);
     }
 
     pub(super) fn add(&mut self, reading: Usage) {
         let time_ns = reading.time_ns;
+        // One that was taken within another stands behind it.
+        if self.last.is_some_and(|last| reading.cpu_ns < last.cpu_ns) {
+            return;
+        }
         let is_parked = self.parked_since_ns.is_some();
         if is_parked {
             self.parked(time_ns, false);
@@ -153,12 +159,16 @@ impl Readings {
         if is_parked {
             self.parked_since_ns = Some(time_ns);
         }
+        // It is only asked for after some time off the processor. What it was before the first time isn't
+        // known, so nothing is known up to there.
         let run_delay_ns = match (self.run_delay_ns, reading.run_delay_ns) {
-            (Some(before), Some(now)) => now.saturating_sub(before),
-            _ => 0,
+            (_, None) => Some(0),
+            (Some(before), Some(now)) => Some(now.saturating_sub(before)),
+            (None, Some(_)) => None,
         };
         self.run_delay_ns = reading.run_delay_ns.or(self.run_delay_ns);
-        if let Some(last) = self.last.replace(reading) {
+        let last = self.last.replace(reading);
+        if let (Some(last), Some(run_delay_ns)) = (last, run_delay_ns) {
             let wall_ns = time_ns.saturating_sub(last.time_ns);
             let cpu_ns = reading.cpu_ns.saturating_sub(last.cpu_ns);
             let Switches { voluntary, major_faults, .. } =
@@ -191,6 +201,7 @@ impl Readings {
             let slack_ns = ((to_ns - from_ns) / 20).max(MIN_SLACK_NS);
             let mut cause = PollCause::default();
             let mut known_ns = from_ns + slack_ns;
+            let mut is_known = false;
             for stretch in self.stretches[first..].iter().take_while(|s| s.from_ns < to_ns) {
                 if stretch.from_ns > known_ns {
                     return None;
@@ -208,11 +219,12 @@ impl Readings {
                     0 => cause.stolen_ns += rest_ns,
                     _ => cause.blocked_ns += rest_ns,
                 }
-                cause.major_faults += stretch.major_faults;
+                cause.major_faults += part(stretch.major_faults);
+                is_known = true;
             }
             let parts = cause.on_cpu_ns + cause.blocked_ns + cause.taken_ns();
             cause.on_cpu_ns += (to_ns - from_ns).saturating_sub(parts);
-            (known_ns + slack_ns >= to_ns).then_some(cause)
+            (is_known && known_ns + slack_ns >= to_ns).then_some(cause)
         });
         causes.collect()
     }
@@ -286,11 +298,13 @@ mod tests {
         let mut readings = Readings::default();
         readings.add(reading(0, 0, 0, 0));
         readings.parked(MS, true);
+        readings.event(MS, false);
         readings.parked(7 * MS, false);
+        readings.event(7 * MS, false);
         // One switch is the park's.
-        readings.add(reading(10 * MS, 4 * MS, 1, 0));
+        readings.add(reading(10 * MS, 2 * MS, 2, 0));
         let cause = readings.causes(&[(7 * MS, 10 * MS)])[0].unwrap();
-        assert_eq!((cause.on_cpu_ns, cause.blocked_ns, cause.taken_ns()), (3 * MS, 0, 0));
+        assert_eq!((cause.on_cpu_ns, cause.blocked_ns, cause.taken_ns()), (MS, 2 * MS, 0));
     }
 
     #[test]

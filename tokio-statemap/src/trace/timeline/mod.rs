@@ -140,8 +140,11 @@ impl Timeline {
         Some(self.causes[place].1)
     }
 
-    /// What the thread was doing in `poll`, in the order of time. Each poll of 10 ms or more has a
-    /// sample where [`cause`](Self::cause) is known; shorter ones may.
+    /// What the thread was doing in `poll`, in the order of time: at most 16 samples.
+    ///
+    /// A poll of 10 ms or more has one in most cases, and shorter ones sometimes. There is none if the
+    /// processor was taken away all the time, if the program handles SIGURG itself (then only blocked
+    /// threads have samples), and of the shortest polls if there are over 4096 samples.
     pub fn samples(&self, poll: &Poll) -> &[PollSample] {
         let key = |sample: &PollSample| (sample.thread, sample.poll_start_ns);
         let from = self.samples.partition_point(|sample| key(sample) < poll.key());

@@ -14,6 +14,17 @@ pub(crate) struct Look {
 }
 
 impl Look {
+    /// The same, but no poll that started before `since_ticks`, or none at all if nothing is recorded:
+    /// its end would not be seen.
+    pub(super) fn since(mut self, since_ticks: Option<u64>) -> Self {
+        if let Doing::Poll { start_ticks, .. } = self.doing {
+            if since_ticks.is_none_or(|since| start_ticks < since) {
+                self.doing = Doing::Other;
+            }
+        }
+        self
+    }
+
     /// Looks at the thread of `buffer`, and interrupts its writer.
     pub(super) fn at(buffer: &Buffer) -> Option<Self> {
         buffer.look(|stream, at, records| Self { stream, at, doing: Doing::of(records) })
@@ -45,7 +56,7 @@ impl Doing {
                     ended += 1;
                     continue;
                 }
-                Kind::Park | Kind::Unpark if ended == 0 => return Self::Other,
+                Kind::Park | Kind::Unpark | Kind::End if ended == 0 => return Self::Other,
                 _ => continue,
             };
             if ended == 0 {

@@ -7,6 +7,7 @@ mod reading;
 mod tests;
 mod unwind;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex, Weak};
 use std::time::Duration;
@@ -23,7 +24,8 @@ use crate::sys::threads;
 use crate::util::message::warn;
 use crate::util::sync::lock;
 
-/// The time between two looks. A poll of twice that length is always seen while it goes on.
+/// The time between two looks. A poll of twice that length is seen while it goes on, unless the watcher
+/// itself has to wait for a processor.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// After how many looks in a row at which a thread did nothing it is left alone.
@@ -40,14 +42,15 @@ struct Watcher {
 struct State {
     /// How many recorders are started.
     recorders: usize,
-    has_thread: bool,
+    /// The process that has the watcher's thread, if any: a child of a fork has none.
+    process: Option<u32>,
     /// Those that woke up since the last look.
     woken: Vec<Awake>,
 }
 
 impl State {
     const fn new() -> Self {
-        Self { recorders: 0, has_thread: false, woken: Vec::new() }
+        Self { recorders: 0, process: None, woken: Vec::new() }
     }
 }
 
@@ -64,12 +67,13 @@ struct Awake {
 pub(crate) fn watch() {
     let mut state = lock(&WATCHER.state);
     state.recorders += 1;
-    if std::mem::replace(&mut state.has_thread, true) {
+    let this = Some(std::process::id());
+    if std::mem::replace(&mut state.process, this) == this {
         return;
     }
     let thread = std::thread::Builder::new().name("statemap-watch".to_owned());
     if let Err(error) = thread.spawn(run) {
-        state.has_thread = false;
+        state.process = None;
         warn(format_args!("long polls are not looked at: no thread can be started: {error}"));
     }
 }
@@ -88,22 +92,23 @@ pub(crate) fn this_thread_has(recorder: &Recorder, thread: &ThreadRecorder) {
     thread.buffer.watched.set_thread(threads::id());
     // So that its first record has a reading, too.
     Look::at(thread.buffer);
-    woken(&recorder.this, thread.buffer);
+    woken(recorder, thread.buffer);
 }
 
 /// The calling thread was interrupted: it adds a reading before its record of `ticks`, and is looked
 /// at from now on.
 pub(crate) fn interrupted(recorder: &Recorder, thread: &mut ThreadRecorder, ticks: u64) {
     recorder.note_usage(thread, ticks);
-    woken(&recorder.this, thread.buffer);
+    woken(recorder, thread.buffer);
 }
 
-fn woken(recorder: &Weak<Recorder>, buffer: &'static Buffer) {
+/// The thread of `buffer` is looked at from now on. Called by itself.
+pub(crate) fn woken(recorder: &Recorder, buffer: &'static Buffer) {
     if buffer.watched.is_awake.swap(true, Ordering::AcqRel) {
         return;
     }
     let awake = Awake {
-        recorder: Weak::clone(recorder),
+        recorder: Weak::clone(&recorder.this),
         buffer,
         last: None,
         quiet_looks: 0,
@@ -129,7 +134,7 @@ fn run() {
                 state = WATCHER.wake.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
             }
             if state.recorders == 0 {
-                state.has_thread = false;
+                state.process = None;
                 // The next one that is started finds them again.
                 let woken = std::mem::take(&mut state.woken);
                 for one in awake.iter().chain(&woken) {
@@ -140,7 +145,13 @@ fn run() {
             }
             awake.append(&mut state.woken);
         }
-        awake.retain_mut(|one| one.look(&mut unwinder));
+        // Should anything be wrong with the program's tables, it goes on without this stack.
+        let looked = catch_unwind(AssertUnwindSafe(|| {
+            awake.retain_mut(|one| one.look(&mut unwinder));
+        }));
+        if looked.is_err() {
+            unwinder = None;
+        }
         std::thread::sleep(BETWEEN_LOOKS);
     }
 }
@@ -155,9 +166,12 @@ impl Awake {
     fn look(&mut self, unwinder: &mut Option<Unwinder>) -> bool {
         let Some(recorder) = self.recorder.upgrade() else {
             self.leave();
+            // Another recorder may have the buffer by now: its next record wakes it.
+            Look::at(self.buffer);
             return false;
         };
-        let look = Look::at(self.buffer);
+        let since_ticks = recorder.recording_since();
+        let look = Look::at(self.buffer).map(|look| look.since(since_ticks));
         let did_nothing =
             look == self.last && !matches!(look, Some(Look { doing: Doing::Poll { .. }, .. }));
         self.quiet_looks = if did_nothing { self.quiet_looks + 1 } else { 0 };
@@ -170,7 +184,7 @@ impl Awake {
         }
         self.leave();
         // What it did before it was interrupted anew doesn't wake it.
-        if Look::at(self.buffer) == self.last {
+        if Look::at(self.buffer).map(|look| look.since(since_ticks)) == self.last {
             return false;
         }
         !self.buffer.watched.is_awake.swap(true, Ordering::AcqRel)

@@ -69,9 +69,9 @@ impl Progress {
             ThreadState::Runnable | ThreadState::Unknown => return,
         };
         // It may have gone on to something else meanwhile.
-        let Some(stack) =
-            stack.filter(|_| Look::at(buffer).is_some_and(|now| now.doing == look.doing))
-        else {
+        let Some(stack) = stack.filter(|_| {
+            Look::at(buffer).is_some_and(|now| (now.stream, now.doing) == (look.stream, look.doing))
+        }) else {
             return;
         };
         self.samples += 1;

@@ -57,7 +57,8 @@ pub(crate) fn copy_blocked(call: &proc::SystemCall) -> Option<StackCopy> {
         instruction_pointer: call.instruction_pointer,
         stack_pointer: call.stack_pointer,
         frame_pointer: None,
-        link: 0,
+        // Unknown; 0 would be the end of the stack.
+        link: 8,
     };
     (copied > 0).then_some(StackCopy { registers, bytes })
 }

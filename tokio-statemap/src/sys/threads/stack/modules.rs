@@ -12,6 +12,8 @@ use super::read_memory;
 pub(crate) struct LoadedModule {
     /// The file; `None` for the system's own (the vDSO).
     pub(crate) path: Option<PathBuf>,
+    /// Whether it is the program itself.
+    pub(crate) is_program: bool,
     /// Where its addresses begin: an address in memory less this is one in the file.
     pub(crate) base: u64,
     /// What it takes of memory.
@@ -34,23 +36,27 @@ pub(crate) struct Section {
 
 /// All that are loaded now. Takes the loader's lock: not for signal handlers.
 pub(crate) fn loaded() -> Vec<LoadedModule> {
-    let mut modules: Vec<LoadedModule> = Vec::new();
+    let mut modules = Loaded { calls: 0, found: Vec::new() };
     // SAFETY: the callback gets the pointer that is passed here, which lives through the call. Test:
     // `sys::threads::stack::modules::tests::the_program_is_one_of_them`.
     unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut modules).cast()) };
-    modules
+    modules.found
+}
+
+struct Loaded {
+    calls: u64,
+    found: Vec<LoadedModule>,
 }
 
 extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut c_void) -> c_int {
     // SAFETY: the loader passes a valid description, and what `loaded` passed. Test: as above.
-    let (info, modules) = unsafe { (&*info, &mut *modules.cast::<Vec<LoadedModule>>()) };
+    let (info, modules) = unsafe { (&*info, &mut *modules.cast::<Loaded>()) };
+    modules.calls += 1;
     if let Some(module) = describe(info) {
-        let is_first = modules.is_empty();
-        modules.push(LoadedModule {
-            // The loader knows no name for the program itself.
-            path: if is_first { std::fs::read_link("/proc/self/exe").ok() } else { module.path },
-            ..module
-        });
+        // The first is the program itself, for which the loader knows no name.
+        let is_program = modules.calls == 1;
+        let path = if is_program { std::fs::read_link("/proc/self/exe").ok() } else { module.path };
+        modules.found.push(LoadedModule { path, is_program, ..module });
     }
     0
 }
@@ -80,7 +86,7 @@ fn describe(info: &libc::dl_phdr_info) -> Option<LoadedModule> {
     let eh_frame = Section { address, bytes: copy(&(address..segment.end)) };
     let path = (!name.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(name)));
     let path = path.filter(|path| path.is_absolute());
-    Some(LoadedModule { path, base, range, code, eh_frame_hdr, eh_frame })
+    Some(LoadedModule { path, is_program: false, base, range, code, eh_frame_hdr, eh_frame })
 }
 
 /// Where the unwind information is, by the table's first bytes: a version, three encodings, and its

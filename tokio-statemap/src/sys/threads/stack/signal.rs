@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 pub(crate) enum Unavailable {
     /// The program uses the signal itself.
     SignalTaken,
-    /// The thread is gone, or didn't run in time.
+    /// The thread has ended, or didn't run in time.
     NoAnswer,
 }
 
@@ -32,6 +32,7 @@ static REQUEST: Request = Request {
             frame_pointer: None,
             link: 0,
         },
+        thread: 0,
         copied: 0,
         bytes: [0; STACK_BYTES],
     }),
@@ -47,6 +48,8 @@ struct Request {
 
 struct Answer {
     registers: Registers,
+    /// Whose it is: one that took the signal late may answer for another.
+    thread: i32,
     copied: usize,
     bytes: [u8; STACK_BYTES],
 }
@@ -108,8 +111,10 @@ pub(crate) fn copy_running(id: i32) -> Result<StackCopy, Unavailable> {
     if !install() {
         return Err(Unavailable::SignalTaken);
     }
-    if REQUEST.stage.load(Ordering::Acquire) != IDLE {
-        return Err(Unavailable::NoAnswer); // an earlier one is stuck in its handler
+    // An answer that came too late, or a request that a fork cut off.
+    let stage = REQUEST.stage.load(Ordering::Acquire);
+    if stage == ANSWERING {
+        return Err(Unavailable::NoAnswer); // an earlier one is still in its handler
     }
     REQUEST.thread.store(id, Ordering::Relaxed);
     REQUEST.stage.store(ASKED, Ordering::Release);
@@ -140,10 +145,10 @@ pub(crate) fn copy_running(id: i32) -> Result<StackCopy, Unavailable> {
     let copy = unsafe {
         let answer = &*REQUEST.answer.get();
         let bytes = answer.bytes[..answer.copied.min(STACK_BYTES)].to_vec();
-        StackCopy { registers: answer.registers, bytes }
+        (answer.thread == id).then_some(StackCopy { registers: answer.registers, bytes })
     };
     REQUEST.stage.store(IDLE, Ordering::Release);
-    Ok(copy)
+    copy.ok_or(Unavailable::NoAnswer)
 }
 
 /// The handler. It only compares numbers, and has the system copy memory.
@@ -161,6 +166,7 @@ extern "C" fn copy_stack(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void
     unsafe {
         let errno = *libc::__errno_location();
         let answer = &mut *REQUEST.answer.get();
+        answer.thread = threads::id();
         answer.registers = registers(&*context.cast::<libc::ucontext_t>());
         answer.copied = read_memory(answer.registers.stack_pointer, &mut answer.bytes);
         *libc::__errno_location() = errno;
