@@ -79,6 +79,8 @@ pub(crate) struct Recorder {
     /// The segments being evicted. Locked during an eviction; kept for its memory, as hooks evict.
     eviction: Mutex<Vec<Segment>>,
     pub(crate) windows: Mutex<Windows>,
+    /// When the last window began, in ticks.
+    window_from: AtomicU64,
     /// The runtime's name, if it has one, once known.
     pub(crate) runtime_name: OnceLock<String>,
     /// Set by the first hook that runs inside the runtime.
@@ -125,6 +127,7 @@ impl Recorder {
             live_tasks: Mutex::default(),
             eviction: Mutex::default(),
             windows: Mutex::default(),
+            window_from: AtomicU64::new(0),
             runtime_name: OnceLock::new(),
             runtime_is_known: OnceLock::new(),
             buffers: Mutex::default(),

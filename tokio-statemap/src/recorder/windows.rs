@@ -105,7 +105,9 @@ impl Recorder {
         // Dropped after the lock is released: hooks wait for it.
         let _before = std::mem::replace(&mut *lock(&self.late), Arc::clone(&late));
         let is_first = windows.all.is_empty();
-        windows.all.push(Window { from: self.clock.ticks(), to: None });
+        let from = self.clock.ticks();
+        windows.all.push(Window { from, to: None });
+        self.window_from.store(from, Ordering::Relaxed);
         self.mode.begin_window(if self.clock.is_tsc() { Mode::FastPath } else { Mode::On });
         // Each spawn is either recorded from here on, or sets `ran_while_off`.
         fence(Ordering::SeqCst);
@@ -116,7 +118,8 @@ impl Recorder {
         }
     }
 
-    /// When the window began that is open, in ticks; `None` if nothing is recorded.
+    /// When the window began that is open, in ticks; `None` if nothing is recorded. Takes no lock: hooks
+    /// that find one on the windows taken leave their work to the next.
     #[cfg_attr(
         not(all(
             feature = "stacks",
@@ -126,8 +129,8 @@ impl Recorder {
         allow(dead_code, reason = "nothing is watched")
     )]
     pub(crate) fn recording_since(&self) -> Option<u64> {
-        let windows = lock(&self.windows);
-        windows.all.last().filter(|window| window.to.is_none()).map(|window| window.from)
+        let records = matches!(self.mode.get(), Mode::On | Mode::FastPath);
+        records.then(|| self.window_from.load(Ordering::Relaxed))
     }
 
     /// The late tasks of the current window.
