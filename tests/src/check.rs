@@ -3,10 +3,14 @@
 //! The data passes the library's strict check, and is then read line by line without any code of
 //! the library, so that tests don't depend on its reader.
 
+mod long_polls;
+
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tokio_statemap::statemap::check::check_ours;
+
+use long_polls::LongPolls;
 
 /// The content of valid data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +31,10 @@ pub struct Summary {
     pub entities: BTreeMap<String, Vec<Transition>>,
     /// The time of the last record.
     pub end_ns: u64,
+    /// How many long polls have a known cause.
+    pub causes: usize,
+    /// How many samples there are of what threads did in long polls.
+    pub samples: usize,
 }
 
 /// A datum.
@@ -71,22 +79,27 @@ pub fn check(bytes: &[u8]) -> Result<Summary, String> {
     let mut lines = bytes.split(|&b| b == b'\n').filter(|line| !line.is_empty());
     let mut line = || Some(serde_json::from_slice::<Value>(lines.next()?).unwrap());
     let mut summary = metadata(&line().ok_or("no metadata")?);
+    let mut long_polls = LongPolls::default();
     while let Some(record) = line() {
         let string = |key: &str| record[key].as_str().map(str::to_owned);
         let state = record["state"].as_u64().ok_or("no state")? as usize;
         let Some(entity) = string("entity") else {
             let tag = string("tag").ok_or("no tag")?;
             // These say what the run was.
-            if tag.split(' ').next() != Some("tokio-statemap") {
-                summary.tags.push((state, tag));
+            match tag.strip_prefix("tokio-statemap") {
+                Some("") => long_polls.run(&record)?,
+                Some(rest) if rest.starts_with(' ') => long_polls.part(&record)?,
+                _ => summary.tags.push((state, tag)),
             }
             continue;
         };
         let time_ns = string("time").and_then(|time| time.parse().ok()).ok_or("no time")?;
         summary.end_ns = time_ns;
+        long_polls.datum(&entity, time_ns, &summary.states[state]);
         let row = summary.entities.entry(entity).or_default();
         row.push(Transition { time_ns, state, tag: string("tag") });
     }
+    (summary.causes, summary.samples) = long_polls.finish()?;
     Ok(summary)
 }
 
@@ -104,5 +117,7 @@ fn metadata(record: &Value) -> Summary {
         tags: Vec::new(),
         entities: BTreeMap::new(),
         end_ns: 0,
+        causes: 0,
+        samples: 0,
     }
 }

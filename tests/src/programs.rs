@@ -2,6 +2,8 @@
 //! under `#[tokio::main]`, so that any difference is caused by this crate.
 
 pub mod by_hand;
+#[cfg(target_os = "linux")]
+pub mod culprits;
 pub mod exits;
 pub mod forks;
 pub mod handlers;
@@ -9,6 +11,8 @@ pub mod hostile;
 #[cfg(target_os = "linux")]
 pub mod interrupted;
 pub mod quiet;
+#[cfg(all(tokio_unstable, target_os = "linux"))]
+pub mod sampled;
 pub mod small_stack;
 pub mod stuck;
 

@@ -14,6 +14,12 @@ mod command {
     mod round_trip;
     #[cfg(tokio_unstable)]
     mod story;
+    #[cfg(all(
+        tokio_unstable,
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
+    mod symbolize;
     mod usage;
     mod window;
 }

@@ -12,7 +12,8 @@ fn the_tests_for_this_mode_pass_without_the_flag() {
     // An empty RUSTFLAGS overrides the flags in `.cargo/config.toml`. A target folder of its own,
     // as this one may be locked, and would be rebuilt each time.
     command.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", "");
-    command.env("CARGO_PROFILE_DEV_DEBUG", "false");
+    // Lines are looked up by some tests; nothing else is needed.
+    command.env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
     command.args(["test", "--offline", "-p", "tests", "-p", "tokio-statemap"]);
     // Random programs take a crate that nothing here needs.
     command.args(["--no-default-features", "--lib", "--test", "no_flag", "--target-dir"]);

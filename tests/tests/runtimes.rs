@@ -327,8 +327,8 @@ fn a_root_without_the_core_is_on_no_worker() {
         let report = timeline.report();
         let longest = report.longest_polls.iter().find(|poll| poll.task == second.key);
         assert_eq!(longest.map(|poll| poll.worker), Some(None), "{report}");
-        if let Verdict::LongPolls { longest, .. } = report.verdict {
-            assert_ne!(longest.task, second.key, "{report}");
+        if let Verdict::LongPolls { culprit, .. } = &report.verdict {
+            assert_ne!(culprit.longest.task, second.key, "{report}");
         }
     }
 }

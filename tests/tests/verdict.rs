@@ -82,23 +82,43 @@ fn healthy() {
     }
 }
 
-/// Computes for `time`, without sleeping.
+/// Computes for `time`, without sleeping: for that long on a processor, where that can be told, as nobody is
+/// accused of what the machine takes.
 fn compute(time: Duration) {
-    let begin = Instant::now();
-    while begin.elapsed() < time {
+    let (begin, cpu_before) = (Instant::now(), cpu_time());
+    let computed = || match (cpu_before, cpu_time()) {
+        (Some(before), Some(now)) => now - before,
+        _ => begin.elapsed(),
+    };
+    while computed() < time {
         std::hint::spin_loop();
     }
 }
 
+/// How long this thread was on a processor.
+#[cfg(target_os = "linux")]
+fn cpu_time() -> Option<Duration> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: it fills `time` in.
+    let failed = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    (failed == 0).then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn cpu_time() -> Option<Duration> {
+    None
+}
+
 /// The verdict is about long polls of the tasks spawned in `line`, in data and in words.
 fn assert_long_polls(report: &Report, line: u32, long_polls: u64) {
-    let Verdict::LongPolls { row, longest, .. } = report.verdict else {
+    let Verdict::LongPolls { culprit, row, did_harm, .. } = &report.verdict else {
         panic!("{:?}", report.verdict);
     };
     assert_names(report, &row.place, line);
     assert!(row.long_polls >= long_polls, "{row:?}");
-    assert_eq!(longest.place, row.place);
-    assert!(report.verdict.to_string().contains(" held the runtime up: "));
+    assert_eq!(culprit.place, row.place);
+    let begin = if *did_harm { " held the runtime up: " } else { "Little was held up: " };
+    assert!(report.verdict.to_string().contains(begin), "{}", report.verdict);
 }
 
 /// The report begins with this file's `line`.
@@ -108,7 +128,7 @@ fn assert_names(report: &Report, place: &Place, line: u32) {
     let text = report.to_string();
     let named = format!("{}:{line}:{}", file!(), location.column);
     assert!(report.verdict.to_string().contains(&named), "{}", report.verdict);
-    assert!(text.lines().take(3).any(|line| line.contains(&named)), "{text}");
+    assert!(text.lines().take(4).collect::<Vec<_>>().join(" ").contains(&named), "{text}");
 }
 
 fn assert_healthy(report: &Report) {
@@ -131,6 +151,9 @@ fn a_location_that_blocks_in_a_sleep() {
             blocks.await.unwrap();
         });
         assert_long_polls(&report, line, 10);
+        let did_harm =
+            |verdict: &Verdict| matches!(verdict, Verdict::LongPolls { did_harm: true, .. });
+        assert!(did_harm(&report.verdict), "{}", report.verdict);
     }
 }
 
@@ -169,7 +192,7 @@ fn one_long_poll_in_a_second() {
         });
         assert_long_polls(&report, line, 1);
         assert!(report.recorded_ns > 900_000_000, "{}", report.recorded_ns);
-        assert!(report.verdict.to_string().contains(" polls ran over 100 ms. It took "));
+        assert!(report.verdict.to_string().contains(" over 100 ms"), "{}", report.verdict);
     }
 }
 
@@ -193,12 +216,13 @@ fn waiting_tasks_are_counted() {
         while set.join_next().await.is_some() {}
     });
     assert_long_polls(&report, line, 1);
-    let Verdict::LongPolls { longest, .. } = report.verdict else { unreachable!() };
-    assert!(longest.ready_meanwhile >= Some(30), "{longest:?}");
-    assert!(report.verdict.to_string().contains("other tasks were ready meanwhile."));
+    let Verdict::LongPolls { culprit, .. } = &report.verdict else { unreachable!() };
+    let all_the_time = 30 * u64::try_from(LONG.as_nanos()).unwrap();
+    assert!(culprit.delay.waited_ns >= Some(all_the_time / 10 * 9), "{culprit:?}");
+    assert!(report.verdict.to_string().contains(" Meanwhile other tasks waited "));
 }
 
-/// No poll is long, but the workers are saturated.
+/// No poll is long and nobody stands out, but the workers are saturated.
 #[test]
 fn many_short_polls_that_saturate_the_workers() {
     let line = line!() + 4;
@@ -214,8 +238,12 @@ fn many_short_polls_that_saturate_the_workers() {
         }
         while set.join_next().await.is_some() {}
     });
-    let tasks = assert_busy(&report, line);
-    assert_eq!(tasks, 400);
+    let Verdict::TooFewWorkers { workers, ready_tasks, row, .. } = &report.verdict else {
+        panic!("{:?}", report.verdict);
+    };
+    assert_names(&report, &row.place, line);
+    assert_eq!((*workers, row.tasks), (2, 400));
+    assert!(*ready_tasks > 2.0 && report.to_string().starts_with("Too few workers for the load: "));
 }
 
 #[test]
@@ -245,11 +273,11 @@ fn tasks_that_only_yield() {
 /// The verdict is that the workers were busy with the tasks spawned in `line`: returns how many
 /// there are.
 fn assert_busy(report: &Report, line: u32) -> u64 {
-    let Verdict::Busy { row, busy_share, held_share, .. } = report.verdict else {
+    let Verdict::Busy { row, busy_share, taken_share, .. } = &report.verdict else {
         panic!("{:?}", report.verdict);
     };
     assert_names(report, &row.place, line);
-    assert!(busy_share > 0.9 && held_share <= busy_share, "{:?}", report.verdict);
+    assert!(*busy_share > 0.9 && taken_share <= busy_share, "{:?}", report.verdict);
     row.tasks
 }
 
@@ -311,18 +339,19 @@ fn main_is_named_only_where_it_holds_a_worker() {
     assert!(main.off_worker_ns >= 2 * LONG.as_nanos() as u64, "{main:?}");
 
     let report = run(Flavor::CurrentThread);
-    let Verdict::LongPolls { row, .. } = report.verdict else { panic!("{:?}", report.verdict) };
+    let Verdict::LongPolls { row, .. } = &report.verdict else { panic!("{:?}", report.verdict) };
     assert!(row.place.is_root);
     assert_eq!(row.long_polls, 2);
     let text = report.to_string();
     let location = row.place.location.unwrap();
-    assert!(text.starts_with(&format!("{location} (main) held the runtime up: ")), "{text}");
+    let text = text.replace('\n', " ");
+    assert!(text.contains(" held the runtime up: "), "{text}");
+    assert!(text.contains(&format!("{location} (main)")), "{text}");
 }
 
-/// The first is the one that held workers longest in sum, not the one with the longest poll or the
-/// most polls.
+/// They are one, as all block at one line of one function; it is said where most of them were spawned.
 #[test]
-fn of_two_culprits_the_worse_is_named_first() {
+fn those_who_block_at_one_line_are_one() {
     for flavor in BOTH {
         let lines = [line!() + 3, line!() + 4, line!() + 5];
         let report = report_of(flavor, NO_NOISE, async {
@@ -335,9 +364,18 @@ fn of_two_culprits_the_worse_is_named_first() {
                 one.await.unwrap();
             }
         });
-        assert_long_polls(&report, lines[1], 3);
-        let Verdict::LongPolls { other_places, .. } = report.verdict else { unreachable!() };
-        assert!(other_places >= 2, "{:?}", report.verdict);
+        let Verdict::LongPolls { culprit, .. } = &report.verdict else { panic!("{report}") };
+        let place = culprit.place.location.expect("locations are recorded");
+        assert!(lines.contains(&place.line), "{report}");
+        // Where stacks can't be had, the spawn location is all there is.
+        if cfg!(target_os = "linux") {
+            let frame = culprit.frame.as_ref().expect("it is known");
+            assert!(frame.function.contains("verdict::culprit"), "{frame:?}");
+            // Of a machine that is busy enough, one or the other may be the machine's.
+            assert!((6..=9).contains(&culprit.polls) && culprit.other_places == 2, "{report}");
+            let slept = "blocked in std::thread::";
+            assert!(culprit.act.starts_with(slept), "{}", culprit.act);
+        }
         let held: Vec<_> = lines
             .iter()
             .map(|&line| {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::panic::Location;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -14,8 +15,11 @@ use crate::recorder::Recorder;
 use crate::recorder::TokioHooks;
 use crate::recorder::lost::Lost;
 use crate::recorder::root_future::Root;
+use crate::recorder::watch::MIN_THRESHOLD;
+use crate::recorder::watch::listeners::Listener;
 use crate::statemap::StatemapData;
 use crate::trace::event::Event;
+use crate::trace::live_poll::LivePoll;
 use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::Timeline;
 use crate::util::sync::lock;
@@ -289,6 +293,60 @@ impl Collector {
     /// ```
     pub fn snapshot(&self) -> Timeline {
         Timeline::from_snapshot(&Snapshot::take(&self.recorder, false))
+    }
+
+    /// Calls `f` with each poll that has gone on for `threshold`, while it does: once a poll, as soon as
+    /// a look at its thread finds it that old.
+    ///
+    /// Threads are looked at every 5 ms, so that a lower threshold is taken to be 5 ms, and a poll that
+    /// ends within the 20 ms after the threshold may be missed. `f` runs on a thread of this crate's,
+    /// never on a worker; it may take its time, but while more than 256 polls wait for it, further ones
+    /// are left out. If it panics, that is the end of this call only. It is called as well if the stack
+    /// could not be had, and if the processor was taken away ([`LivePoll::is_taken_away`]).
+    ///
+    /// It needs this crate's feature `stacks`, Linux on x86-64 or aarch64, and
+    /// [`CollectorConfig::stacks`]. Elsewhere `f` is never called. Polls are looked at while recording is
+    /// started, and tasks must be recorded ([`TraceTarget`](crate::TraceTarget)).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tokio_statemap::TraceTarget;
+    /// use std::time::Duration;
+    /// use tokio_statemap::{CollectorConfig, register_hooks};
+    ///
+    /// let mut builder = tokio::runtime::Builder::new_multi_thread();
+    /// # let config = CollectorConfig { trace_target: TraceTarget::Workers, ..Default::default() };
+    /// # #[cfg(tokio_unstable)]
+    /// let config = CollectorConfig::default();
+    /// let collector = register_hooks(&mut builder, config)?;
+    /// collector.on_long_poll(Duration::from_millis(100), |poll| {
+    ///     // In a service, a line of its log.
+    ///     eprintln!("{poll}");
+    ///     if let Some(function) = poll.blamed() {
+    ///         eprintln!("{function} holds {:?} up", poll.worker);
+    ///     }
+    /// });
+    /// collector.start();
+    /// let runtime = builder.build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_long_poll(&self, threshold: Duration, f: impl Fn(&LivePoll) + Send + Sync + 'static) {
+        self.on_wanted_long_poll(threshold, || true, f);
+    }
+
+    /// The same of those polls for which `wants` returns `true`. It is asked on the watcher's thread.
+    pub(crate) fn on_wanted_long_poll(
+        &self,
+        threshold: Duration,
+        wants: impl Fn() -> bool + Send + Sync + 'static,
+        f: impl Fn(&LivePoll) + Send + Sync + 'static,
+    ) {
+        self.recorder.listeners.add(Listener {
+            threshold: threshold.max(MIN_THRESHOLD),
+            wants: Box::new(wants),
+            tell: Box::new(move |seen| f(&LivePoll::of(seen))),
+        });
     }
 
     /// Returns how many events were emitted but are not kept, by cause.

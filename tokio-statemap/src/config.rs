@@ -49,6 +49,13 @@ pub struct CollectorConfig {
     pub schedule_latency: bool,
     /// The length from which on a poll is called long. Default: 1 ms.
     pub long_poll: Duration,
+    /// Whether long polls are watched, so that what they did is known: their stacks, and their times on
+    /// and off the processor. Default: yes.
+    ///
+    /// It needs this crate's feature `stacks`, Linux, and x86-64 or aarch64; elsewhere it has no effect.
+    /// A thread of this crate's looks at the threads that poll every 5 ms and interrupts those that work,
+    /// for some 1 to 10 µs.
+    pub stacks: bool,
 }
 
 impl Default for CollectorConfig {
@@ -61,6 +68,7 @@ impl Default for CollectorConfig {
             include_spawn_location: true,
             schedule_latency: true,
             long_poll: Duration::from_millis(1),
+            stacks: true,
         }
     }
 }

@@ -68,6 +68,7 @@ pub use self::{
     render::{report, svg},
     statemap::StatemapData,
     trace::event::{Event, SpawnLocation},
+    trace::live_poll::LivePoll,
     trace::state::{TaskState, WorkerState},
     trace::timeline::{self, Timeline},
 };
@@ -83,6 +84,8 @@ pub mod __private {
     pub use crate::attribute::{OutputPaths, Run, Settings};
     pub use crate::config::{Keep, TraceTarget};
     pub use crate::hooks::Hooks;
+    #[cfg(all(feature = "symbols", feature = "read"))]
+    pub use crate::trace::timeline::symbolize::{Symbolized, has_addresses, symbolize};
     pub use crate::util::atomic_file::write as write_file;
     pub use crate::util::clean::clean;
     pub use crate::util::counting::Counting;

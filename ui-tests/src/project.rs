@@ -37,7 +37,7 @@ impl Dependencies {
             Self::Tokio => tokio.to_owned(),
             Self::Recording => format!("{tokio}\n{}", ours("")),
             Self::WithoutHtml => {
-                let features = r#", default-features = false, features = ["record"]"#;
+                let features = r#", default-features = false, features = ["record", "stacks"]"#;
                 format!("{tokio}\n{}", ours(features))
             }
             Self::Off => format!("{tokio}\n{}", ours(", default-features = false")),

@@ -12,7 +12,7 @@ for (let n = 0; n < count; n++) {
     open(`${n}.html`, {}, async (page) => {
       assert.equal((await selection(page)).kind, "span");
       // Have every part of the page show them.
-      for (const tab of ["issues", "locations", "selection"]) {
+      for (const tab of ["issues", "locations", "selection", "profile"]) {
         await page.click(`#tab-${tab}`);
         await frame(page);
       }

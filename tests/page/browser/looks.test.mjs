@@ -64,7 +64,7 @@ test("a screen 360 pixels wide", () =>
     assert.ok(found.wide <= 360, `the page is ${found.wide} wide`);
     assert.ok(found.canvas > 180, `the lanes are ${found.canvas} wide`);
     assert.ok(found.answer.top >= 0 && found.answer.bottom < 400);
-    for (const tab of ["issues", "locations", "selection"]) {
+    for (const tab of ["issues", "locations", "selection", "profile"]) {
       await page.click(`#tab-${tab}`);
       await frame(page);
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360, tab);

@@ -46,7 +46,7 @@ export function encode(picture, perChunk = 1000) {
       title: section.title ?? "", kind: section.kind, states: section.states,
       groups: section.groups.map(({ label, lanes }) => ({ label, lanes: lanes.length, rows: lanes.flat().length })),
       indices: section.indices, tags: section.tags ?? [], hasWorkers: section.hasWorkers ?? false,
-      hasTags: section.hasTags ?? false, events: section.events ?? [],
+      hasTags: section.hasTags ?? false, events: section.events ?? [], why: section.why ?? null,
     });
     tail.sections.push({
       rows: rows.length,

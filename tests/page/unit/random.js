@@ -3,6 +3,7 @@
 import { encode } from "./encode.js";
 import { load } from "../../../tokio-statemap/src/render/html/page/data/decode.js";
 import { buildCumulative } from "../../../tokio-statemap/src/render/html/page/model/lanes.js";
+import { findWhy } from "../../../tokio-statemap/src/render/html/page/model/why.js";
 import { buildWorkerPolls } from "../../../tokio-statemap/src/render/html/page/model/worker_polls.js";
 
 export const TASK_STATES = ["spawned", "running", "waiting", "completed", "ready"].map((role) => ({ name: role, colour: "#123456", role }));
@@ -106,6 +107,7 @@ export async function modelOf(picture, perChunk = 37) {
   const model = await load(meta, tail, chunks);
   model.sections.forEach(buildCumulative);
   buildWorkerPolls(model);
+  model.sections.forEach(findWhy);
   return model;
 }
 

@@ -51,7 +51,7 @@ const TEXTS: [&str; 18] = [
 ];
 
 /// Keys and names of the format.
-const NAMES: [&str; 27] = [
+const NAMES: [&str; 32] = [
     "time",
     "entity",
     "state",
@@ -79,6 +79,11 @@ const NAMES: [&str; 27] = [
     "ranOn",
     "polls",
     "parents",
+    "causes",
+    "functions",
+    "samples",
+    "stacks",
+    "cpuLimit",
 ];
 
 /// Applies one mutation to `file`.

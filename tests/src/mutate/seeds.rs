@@ -31,6 +31,20 @@ const CPUS: &str = r##"{
 { "time": "173279", "entity": "2", "state": 2 }
 "##;
 
+/// As a program with the feature `stacks` writes it: why a poll took long, and what its thread did.
+const LONG_POLLS: &str = r##"{"start":[1544138397,322335842],"title":"api: Tokio tasks","states":{"spawned":{"value":0,"color":"#FFB000"},"running":{"value":1,"color":"#DC267F"},"waiting":{"value":2,"color":"#FE6100"},"completed":{"value":3,"color":"#648FFF"},"ready":{"value":4,"color":"#785EF0"}},"host":"box","entityKind":"Task"}
+{"tag":"tokio-statemap","state":3,"format":1,"program":"api","beginNs":0,"endNs":90000000,"longPollNs":1000000,"events":9,"refusedEvents":0,"droppedEvents":0,"reentrantEvents":0,"traceTarget":"both","taskHooks":true,"scheduleLatency":true,"cpuLimit":[1500,2,7000000],"stacks":"on","runDelayNs":4000000,"stolenNs":1,"droppedSamples":3,"signalTaken":1}
+{"tag":"tokio-statemap 1","state":3,"causes":[[0,1000000,2000000,47000000,1000000,0,7]],"functions":[["nanosleep",null,null,"system"],["std::thread::sleep","/rustc/59807616e1fa/library/std/src/thread/mod.rs",21,"std"],["api::render","src/api.rs",88,"program"]],"samples":[[0,1000000,11000000,"clock_nanosleep",true,[0,1,2]],[0,1000000,21000000,null,false,[2]]]}
+{"tag":"tokio-statemap 2","state":3,"functions":[["api::answer","src/api.rs",12,"program"]],"samples":[[1,61000000,71000000,"read of /dev/random",true,[0,3]]]}
+{"time":"0","entity":"task-1","state":0}
+{"time":"1000000","entity":"task-1","state":1}
+{"time":"51000000","entity":"task-1","state":2}
+{"time":"60000000","entity":"task-1","state":4}
+{"time":"61000000","entity":"task-1","state":1}
+{"tag":"tokio-statemap 3","state":3,"data":5,"ranOn":[[0,0],[1,1]],"polls":[0,1,1,1],"parents":[[null,1]]}
+{"time":"90000000","entity":"task-1","state":1}
+"##;
+
 /// The files to mutate.
 #[derive(Debug)]
 pub struct Seeds(Vec<Vec<u8>>);
@@ -46,6 +60,7 @@ impl Seeds {
     pub fn new() -> Self {
         let mut seeds = vec![
             CPUS.into(),
+            LONG_POLLS.into(),
             br#"{"start":[0,0],"title":"","states":{}}"#.into(),
             b"".into(),
             br#"{"start":[18446744073709551615,18446744073709551615],"title":"t","states":{"a":{"value":0}}}
@@ -125,4 +140,26 @@ fn made_up(random: &mut Random) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LONG_POLLS;
+    use crate::check::check;
+
+    #[test]
+    fn a_file_with_causes_is_valid() {
+        let read = check(LONG_POLLS.as_bytes()).unwrap();
+        assert_eq!((read.causes, read.samples), (1, 3));
+        for (old, new) in [
+            ("[[0,1000000,2000000", "[[0,1000001,2000000"),
+            ("[[0,1000000,2000000", "[[1,1000000,2000000"),
+            ("[[0,1000000,2000000", "[[0,1000000,2000001"),
+            ("true,[0,3]]", "true,[0,4]]"),
+            ("\"stacks\":\"on\"", "\"stacks\":\"notBuilt\""),
+        ] {
+            let text = LONG_POLLS.replace(old, new);
+            assert!(text != LONG_POLLS && check(text.as_bytes()).is_err(), "{new}");
+        }
+    }
 }

@@ -2,7 +2,6 @@
 //! that it leaves say, too, word for word, and so does the command on that data. Where a file is missing
 //! they say that they don't know.
 
-use std::cmp::Reverse;
 use std::fs;
 use std::path::Path;
 
@@ -14,7 +13,6 @@ use tokio_statemap::report::{Report, Verdict};
 use tokio_statemap::statemap::check::check_ours;
 use tokio_statemap::statemap::read::{Statemap, read};
 use tokio_statemap::statemap::{Labels, Recording, StatemapData, cut, recordings};
-use tokio_statemap::timeline::TaskKey;
 use tokio_statemap::{Timeline, html, svg};
 
 use super::binary::{folder, run};
@@ -95,12 +93,16 @@ fn reports_agree(told: &Told) {
     assert_eq!(both.handovers, told.timeline.handovers);
     assert_eq!(both.blocking_threads, told.timeline.blocking_threads);
     assert_eq!(both.workers, told.timeline.workers);
+    assert_eq!(both.machine, told.timeline.machine);
+    assert_eq!(both.sampling, told.timeline.sampling);
     for (a, b) in both.tasks.iter().zip(&told.timeline.tasks) {
         assert_eq!((a.key, a.location, a.parent), (b.key, b.location, b.parent));
         assert!(a.transitions().eq(b.transitions()), "{a:?}\n{b:?}");
         assert_eq!(a.polls.len(), b.polls.len());
         for (a, b) in a.polls.iter().zip(&b.polls) {
             assert_eq!((a.worker(), a.thread()), (b.worker(), b.thread()));
+            assert_eq!(both.cause(a), told.timeline.cause(b));
+            assert_eq!(both.samples(a), told.timeline.samples(b));
             let [a, b] = [a, b].map(|p| (p.is_cut_left(), p.is_cut_right(), p.end_ns()));
             assert_eq!(a, b);
         }
@@ -141,7 +143,7 @@ fn pictures_agree(told: &Told) {
     assert!(about.starts_with(&*escaped), "{about}\n{verdict}");
     // Neither marks what the report does not call long.
     let says_long = matches!(told.report.verdict, Verdict::LongPolls { .. });
-    assert_eq!(told.svg.contains("longest poll: "), says_long, "{verdict}");
+    assert_eq!(told.svg.contains("<g id=\"worst\">"), says_long, "{verdict}");
     for file in 0..2 {
         let alone = Page::read(&page_of(&Picture::of_data(&told.files[file..=file])));
         let said = run_of(&told.files[file..=file]).report().verdict.to_string();
@@ -200,6 +202,8 @@ fn a_part_agrees(told: &Told, random: &mut Random) {
             let held_until = |timeline: &Timeline, poll| poll_end(timeline, poll).min(end_ns);
             let [a, b] = [held_until(&part, poll), held_until(whole, same).max(begin_ns)];
             assert!(a.abs_diff(b) <= 2, "{a} {b} {poll:?} {same:?}");
+            let cause = part.cause(poll);
+            assert!(cause.is_none() || cause == whole.cause(same), "{poll:?} {same:?}");
         }
     }
     let picture = Picture::of_data(&files);
@@ -213,35 +217,23 @@ fn poll_end(timeline: &Timeline, poll: &tokio_statemap::timeline::Poll) -> u64 {
     poll.start_ns() + timeline.held_ns(poll)
 }
 
-/// What the page's script is to find: the longest of the polls that held workers, by the
-/// timeline; `null` if none was long.
+/// What the page's script is to find: the longest poll of whom the verdict names; `null` if it names nobody.
 fn expected(told: &Told) -> Value {
     let timeline = &told.timeline;
-    let long_ns = timeline.long_poll.as_nanos() as u64;
-    let polls = timeline.tasks.iter().flat_map(|task| task.polls.iter().map(move |p| (task, p)));
-    let on_workers = polls.filter(|(_, poll)| poll.worker().is_some());
-    // By length; of equals the earliest; and all that share it.
-    let mut longest: Vec<_> = on_workers
-        .map(|(task, poll)| (Reverse(timeline.held_ns(poll)), poll.start_ns(), task))
-        .filter(|(held, ..)| held.0 > long_ns)
-        .collect();
-    longest.sort_by_key(|&(held, start, task)| (held, start, task.key));
-    let first = longest.first().map(|&(held, start, _)| (held, start));
-    longest.retain(|&(held, start, _)| Some((held, start)) == first);
-    let names: Vec<_> = longest.iter().map(|(.., task)| timeline.task_name(task.key)).collect();
-    let culprit = match timeline.report().verdict {
-        Verdict::LongPolls { row, .. } => Some(row.place.to_string()),
+    let verdict = timeline.report().verdict;
+    let culprit = match &verdict {
+        Verdict::LongPolls { culprit, .. } => Some(culprit),
         _ => None,
     };
     json!({
-        "worst": longest.first().map(|&(held, start, task)| json!({
-            "names": names,
-            "start": start - timeline.begin_ns,
-            "held": held.0,
-            "isRoot": matches!(task.key, TaskKey::Root(_)),
+        "worst": culprit.map(|culprit| json!({
+            "row": timeline.task_name(culprit.longest.task),
+            "start": culprit.longest.start_ns - timeline.begin_ns,
+            "held": culprit.longest.length_ns,
         })),
-        "verdict": timeline.report().verdict.to_string(),
-        "culprit": culprit,
+        "verdict": verdict.to_string(),
+        "culprit": culprit.map(|culprit| culprit.place.to_string()),
+        "polls": culprit.map(|culprit| culprit.polls),
     })
 }
 

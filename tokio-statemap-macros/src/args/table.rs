@@ -63,6 +63,11 @@ keys! {
         "bool", "record when a task becomes ready (60 to 150 ns a poll)", "`true`";
     "long_poll" long_poll_ns: PositiveNanos => long_poll,
         "duration", "the length from which on a poll is called long", r#"`"1ms"`"#;
+    "stacks" stacks: Bool => stacks,
+        "bool", "watch what long polls do: stacks and times (feature `stacks`, Linux)", "`true`";
+    "warn_after" warn_after_ns: Optional<PositiveNanos> => warn_after,
+        "duration, from 5 ms on", "how long a poll goes on before it is printed (feature `stacks`, Linux)",
+        "none";
     "start_after" start_after_ns: Optional<Nanos> => start_after,
         "duration", "the delay before recording starts", "none";
     "duration" duration_ns: Optional<PositiveNanos> => duration,

@@ -4,7 +4,8 @@
 //! `cargo bench -p tokio-statemap --bench hooks`
 //!
 //! With `-- check` it only compares the instructions with those that are committed, and fails if
-//! they have grown.
+//! they have grown. With `-- watcher`, and the feature `stacks`, it measures what the thread takes that
+//! looks at long polls.
 //!
 //! The program is the worst case: tasks that do nothing but yield. Each figure is of runs in child
 //! processes of their own, all variants by turns, so that whatever else the machine does hits them
@@ -17,6 +18,8 @@ mod gate;
 mod program;
 #[cfg(tokio_unstable)]
 mod table;
+#[cfg(tokio_unstable)]
+mod watcher;
 
 #[cfg(tokio_unstable)]
 fn main() -> std::process::ExitCode {
@@ -24,6 +27,8 @@ fn main() -> std::process::ExitCode {
     match arguments.first().map(String::as_str) {
         Some("run") => println!("{}", program::run(&arguments[1..]).as_nanos()),
         Some("check") => return gate::check(),
+        Some("watcher") => watcher::print(),
+        Some("watch") => watcher::run(&arguments[1]),
         _ => table::print(),
     }
     std::process::ExitCode::SUCCESS

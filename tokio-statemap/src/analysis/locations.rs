@@ -21,8 +21,12 @@ pub struct LocationRow {
     pub tasks: u64,
     /// How many polls.
     pub polls: u64,
+    /// How many of them were on workers.
+    pub worker_polls: u64,
     /// How long its polls held workers, in ns.
     pub held_ns: u64,
+    /// How many polls one of its tasks had on workers at most.
+    pub most_polls_of_a_task: u64,
     /// How long its polls ran on threads that are no workers, in ns. They hold no worker.
     pub off_worker_ns: u64,
     /// The length of the longest poll, in ns.
@@ -46,13 +50,13 @@ pub(super) struct Found {
     pub(super) rows: Vec<LocationRow>,
     /// The longest polls, the longest first.
     pub(super) longest: Vec<PollAt>,
-    /// The location whose long polls held workers longest in sum, and its longest poll.
-    pub(super) worst: Option<(LocationRow, PollAt)>,
     /// The longest of the long polls that held no worker.
     pub(super) off_worker: Option<PollAt>,
     pub(super) polls: u64,
     pub(super) cut_polls: u64,
     pub(super) running_polls: u64,
+    /// How long tasks were ready, in ns, all of them together; 0 if ready times are not known.
+    pub(super) ready_ns: u128,
     /// How many tasks were never polled, and nothing else was seen of them: they were ready all the
     /// time.
     pub(super) unpolled: u64,
@@ -64,22 +68,16 @@ pub(super) fn rank(timeline: &Timeline) -> Found {
     let unpolled = groups.values().map(|group| group.unpolled).sum();
     let mut rows: Vec<_> =
         groups.into_iter().map(|(place, group)| scan.group(place, &group)).collect();
-    let worst = rows
-        .iter()
-        .filter_map(|(row, longest)| Some((*row, (*longest)?)))
-        // Of equals the first in the source, not the first that happened to be hashed.
-        .max_by_key(|(row, _)| (row.long_polls_ns, Reverse(row.place)));
-    rows.sort_unstable_by_key(|(row, _)| {
-        Reverse((row.held_ns, row.off_worker_ns, Reverse(row.place)))
-    });
+    // Of equals the first in the source, not the first that happened to be hashed.
+    rows.sort_unstable_by_key(|row| Reverse((row.held_ns, row.off_worker_ns, Reverse(row.place))));
     Found {
-        rows: rows.into_iter().map(|(row, _)| row).collect(),
+        rows,
         longest: scan.longest.into_iter().map(|(.., at)| at).collect(),
-        worst,
         off_worker: scan.off_worker.map(|(.., at)| at),
         polls: scan.polls,
         cut_polls: scan.cut_polls,
         running_polls: scan.running_polls,
+        ready_ns: scan.ready_ns,
         unpolled,
     }
 }
@@ -125,6 +123,7 @@ struct Scan<'a> {
     polls: u64,
     cut_polls: u64,
     running_polls: u64,
+    ready_ns: u128,
 }
 
 impl<'a> Scan<'a> {
@@ -138,16 +137,19 @@ impl<'a> Scan<'a> {
             polls: 0,
             cut_polls: 0,
             running_polls: 0,
+            ready_ns: 0,
         }
     }
 
-    /// The row of a location, and the longest of its long polls.
-    fn group(&mut self, place: Place, group: &Group) -> (LocationRow, Option<PollAt>) {
+    /// The row of a location.
+    fn group(&mut self, place: Place, group: &Group) -> LocationRow {
         let mut row = LocationRow {
             place,
             tasks: group.seen.len() as u64 + group.quiet,
             polls: 0,
+            worker_polls: 0,
             held_ns: 0,
+            most_polls_of_a_task: 0,
             off_worker_ns: 0,
             longest_ns: 0,
             p50_ns: 0,
@@ -156,10 +158,10 @@ impl<'a> Scan<'a> {
             long_polls: 0,
             long_polls_ns: 0,
         };
-        let mut longest_long: Option<Ranked> = None;
         self.lengths.clear();
         for &index in &group.seen {
             let task = &self.timeline.tasks.seen()[index];
+            let polls_before = row.worker_polls;
             for (i, poll) in task.polls.iter().enumerate() {
                 let length = long_polls::length_ns(self.timeline, poll);
                 let ranked = (Reverse(length), poll.start_ns(), (index, i));
@@ -175,35 +177,40 @@ impl<'a> Scan<'a> {
                     }
                     continue;
                 }
+                row.worker_polls += 1;
                 row.held_ns = row.held_ns.saturating_add(length);
                 if u128::from(length) > self.long_poll_ns {
                     row.long_polls += 1;
                     row.long_polls_ns = row.long_polls_ns.saturating_add(length);
-                    let longest = longest_long.get_or_insert(ranked);
-                    *longest = ranked.min(*longest);
                 }
                 if self.timeline.schedule_latency {
                     let ready = long_polls::ready_since(task, i)
                         .map(|since| poll.start_ns().saturating_sub(since));
+                    self.ready_ns += u128::from(ready.unwrap_or_default());
                     row.longest_ready_ns = row.longest_ready_ns.max(ready);
                 }
             }
+            let polls = row.worker_polls - polls_before;
+            row.most_polls_of_a_task = row.most_polls_of_a_task.max(polls);
             if self.timeline.schedule_latency {
                 let until = task.terminated_ns.unwrap_or(self.timeline.end_ns);
                 let ready = long_polls::ready_since(task, task.polls.len())
                     .map(|since| until.saturating_sub(since));
+                self.ready_ns += u128::from(ready.unwrap_or_default());
                 row.longest_ready_ns = row.longest_ready_ns.max(ready);
             }
         }
         if self.timeline.schedule_latency && group.unpolled > 0 {
-            row.longest_ready_ns = row.longest_ready_ns.max(Some(self.timeline.length_ns()));
+            let length_ns = self.timeline.length_ns();
+            row.longest_ready_ns = row.longest_ready_ns.max(Some(length_ns));
+            self.ready_ns += u128::from(group.unpolled) * u128::from(length_ns);
         }
         row.polls = self.lengths.len() as u64;
         self.polls += row.polls;
         row.longest_ns = self.lengths.iter().copied().max().unwrap_or_default();
         row.p99_ns = quantile(&mut self.lengths, 99);
         row.p50_ns = quantile(&mut self.lengths, 50);
-        (row, longest_long.map(|(.., at)| at))
+        row
     }
 
     /// Puts a poll among the longest if it is one of them.

@@ -1,21 +1,31 @@
 //! What a timeline or a file's data means, worked out once for every output.
 
+mod act;
+mod blame;
+mod culprits;
 #[cfg(feature = "read")]
 pub(crate) mod foreign;
+mod harm;
 mod locations;
 mod long_polls;
+mod machine;
 #[cfg_attr(not(feature = "html"), allow(dead_code, reason = "some of it only the page shows"))]
 pub mod picture;
 mod place;
 mod report;
+mod stuck;
 mod unknown;
 mod verdict;
 mod workers;
 
+pub use culprits::{Culprit, Excused};
+pub use harm::Delay;
 pub use locations::LocationRow;
 pub use long_polls::LongPoll;
 pub use place::Place;
+pub(crate) use place::in_package;
 pub use report::Report;
+pub use stuck::Stuck;
 pub use verdict::Verdict;
 pub use workers::WorkerShare;
 pub(crate) use workers::busy_share;

@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
+use super::culprits::{self, Culprit, Excused, Held};
+use super::harm::{self, Delay};
 use super::locations::{self, LocationRow};
-use super::long_polls::{self, LongPoll};
-use super::verdict::{self, Verdict};
+use super::long_polls::{self, LongPoll, PollAt, Unsaid};
+use super::stuck;
+use super::verdict::{self, Facts, Verdict};
 use super::workers::{self, WorkerShare};
 use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
-use crate::trace::timeline::{Lacking, TaskKey, Timeline};
+use crate::trace::timeline::{Lacking, MachineTime, Sampling, TaskKey, Timeline};
 
 /// What a [`Timeline`] says about who held the runtime, and for how long.
 ///
@@ -74,6 +77,17 @@ pub struct Report {
     pub locations: Vec<LocationRow>,
     /// The ten longest polls, the longest first.
     pub longest_polls: Vec<LongPoll>,
+    /// Who is to blame for polls that held a worker over `long_poll`, the worst first: that by which
+    /// others were delayed most in sum.
+    pub culprits: Vec<Culprit>,
+    /// The polls that held a worker that long only because the machine took its processor.
+    pub excused: Excused,
+    /// Which polls these are.
+    pub(crate) excused_at: Unsaid<Vec<PollAt>>,
+    /// What the machine took of the threads' time.
+    pub machine: MachineTime,
+    /// Whether the stacks of long polls were sampled.
+    pub sampling: Sampling,
     /// What the timeline lacks, if it was read from files.
     pub(crate) lacking: Lacking,
 }
@@ -85,8 +99,15 @@ impl Timeline {
     pub fn report(&self) -> Report {
         let workers = workers::shares(self);
         let found = locations::rank(self);
-        let describe = |at| long_polls::describe(self, found.unpolled, at);
-        let longest_polls = found.longest.iter().map(|at| describe(*at)).collect();
+        let (held, excused, excused_at) = culprits::held(self);
+        // One pass over everything for all of them.
+        let mut times: Vec<_> = held.iter().map(Held::time).collect();
+        times.extend(found.longest.iter().map(|&at| long_polls::time(self, at)));
+        let delays = harm::delays(self, &times, found.unpolled);
+        let (of_held, of_longest) = delays.split_at(held.len());
+        let describe = |(&at, &delay)| long_polls::describe(self, at, delay);
+        let longest_polls = found.longest.iter().zip(of_longest).map(describe).collect();
+        let culprits = culprits::culprits(self, held, of_held);
         let mut report = Report {
             verdict: Verdict::NothingRecorded,
             runtime: self.runtime.clone(),
@@ -110,6 +131,11 @@ impl Timeline {
             workers,
             locations: found.rows,
             longest_polls,
+            culprits,
+            excused,
+            excused_at,
+            machine: self.machine,
+            sampling: self.sampling,
             lacking: self.lacking,
         };
         for task in self.tasks.one_by_one() {
@@ -118,9 +144,10 @@ impl Timeline {
                 report.live_tasks += u64::from(task.terminated_ns.is_none());
             }
         }
-        let worst = found.worst.map(|(row, at)| (row, describe(at)));
-        let off_worker = found.off_worker.map(describe);
-        report.verdict = verdict::decide(&report, worst, off_worker);
+        let off_worker =
+            found.off_worker.map(|at| long_polls::describe(self, at, Delay::default()));
+        let facts = Facts { off_worker, stuck: stuck::stuck(self), ready_ns: found.ready_ns };
+        report.verdict = verdict::decide(&report, facts);
         report
     }
 }

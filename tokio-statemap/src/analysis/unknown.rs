@@ -1,7 +1,8 @@
 //! What a report can't know, in sentences.
 
 use super::report::Report;
-use crate::util::quantity::{human, moment};
+use crate::trace::timeline::{Sampling, SamplingState};
+use crate::util::quantity::{count, human, moment};
 
 impl Report {
     /// What can't be known, each in a line of its own.
@@ -13,6 +14,36 @@ impl Report {
             lines.push(format!("A part of what was recorded: {length}, from {begin} on."));
         }
         lines.extend(self.not_recorded().into_iter().map(str::to_owned));
+        lines.extend(self.not_sampled());
+        lines
+    }
+
+    /// Why functions aren't known, where there are long polls to have some.
+    fn not_sampled(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let Sampling { state, dropped, signal_taken, .. } = self.sampling;
+        let lacks_functions = self.culprits.iter().any(|culprit| culprit.frame.is_none());
+        let why = match state {
+            SamplingState::On => None,
+            SamplingState::Off => Some("stacks = false"),
+            SamplingState::NotBuilt => Some("it takes the feature `stacks`"),
+            SamplingState::NotSupported => Some("it takes Linux on x86-64 or aarch64"),
+        };
+        if let Some(why) = why.filter(|_| lacks_functions) {
+            lines.push(format!("Which functions held workers isn't known: {why}."));
+        }
+        if signal_taken > 0 {
+            let times = count(signal_taken, "time");
+            lines.push(format!(
+                "The program handles SIGURG itself: {times} a function that ran wasn't seen."
+            ));
+        }
+        if dropped > 0 {
+            let samples = count(dropped, "sample");
+            lines.push(format!(
+                "{samples} of the shorter long polls dropped: there is room for 4096."
+            ));
+        }
         lines
     }
 

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use super::culprits::{Culprit, Excused};
 use super::locations::LocationRow;
 use super::long_polls::LongPoll;
 use super::report::Report;
+use super::stuck::Stuck;
 use super::workers;
 use crate::util::quantity::share;
 
@@ -15,43 +17,74 @@ const BUSY: f64 = 0.9;
 /// of a millisecond the workers are busy with their own start, for which no task is to blame.
 const NAMED: f64 = 0.01;
 
-/// For how long must have been recorded for anyone to be named for keeping the workers busy. In less
-/// they hardly do anything but start.
+/// For how long must have been recorded for anyone to be named for keeping the workers busy, or for
+/// nobody to be. In less they hardly do anything but start.
 const ENOUGH_RECORDED_NS: u64 = 10_000_000;
 
 /// For how long a location must have held workers to be named so: for `long_poll`, or this if that
 /// is longer.
 const ENOUGH_HELD: Duration = Duration::from_millis(10);
 
+/// Up to which share of the polls of its location those of each task are even: none of them stands out, as
+/// none of the polls is long.
+const EVEN: f64 = 0.05;
+
+/// What a worker does between two polls takes at most about as long; beyond that it looks for tasks, or
+/// starts.
+const BETWEEN_POLLS_NS: u64 = 20_000;
+
+/// After which time without a single spawned task it is likely that the program has runtimes that
+/// are not recorded.
+const NO_TASKS_NS: u64 = 1_000_000_000;
+
 /// Who held the runtime up, if anyone did. `Display` says it in a few sentences.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Polls held workers longer than `long_poll`. This is the location where these polls took
-    /// longest in sum.
+    /// Polls held workers over `long_poll` by their own doing. This is who is to blame for those by which
+    /// others were delayed most in sum.
     LongPolls {
-        /// The location, with the number and the sum of its long polls.
+        /// Who is to blame.
+        culprit: Box<Culprit>,
+        /// The spawn location of most of its tasks.
         row: LocationRow,
-        /// Its longest poll.
-        longest: LongPoll,
+        /// Whether it held the runtime up: see [`Culprit::did_harm`]. If not, little was delayed.
+        did_harm: bool,
         /// From when on a poll is called long.
         long_poll: Duration,
-        /// How many other locations had such polls.
-        other_places: usize,
+        /// How many others are to blame for long polls.
+        others: usize,
     },
     /// No poll on a worker was long, but the workers were busy for all of 10 ms or more. This is the
-    /// location that held them most.
+    /// location that took most of their time.
     Busy {
         /// The location.
         row: LocationRow,
-        /// The share of the workers' time that it held them, from 0 to 1.
-        held_share: f64,
+        /// The share of the workers' time that it took, from 0 to 1: its polls, and its part by number of
+        /// the work between polls.
+        taken_share: f64,
+        /// The share of that which is work between polls, from 0 to 1.
+        between_share: f64,
         /// The share of the workers' time that they were running, from 0 to 1.
         busy_share: f64,
         /// From when on a poll is called long.
         long_poll: Duration,
         /// The longest of the long polls on threads that are no workers, if there were any.
         off_worker: Option<LongPoll>,
+    },
+    /// The workers were busy, with tasks of which none stands out, and more were ready than there are
+    /// workers.
+    TooFewWorkers {
+        /// How many workers.
+        workers: usize,
+        /// How many tasks were ready on average.
+        ready_tasks: f64,
+        /// The location that held them most.
+        row: LocationRow,
+        /// The share of the workers' time that they were running, from 0 to 1.
+        busy_share: f64,
+        /// From when on a poll is called long.
+        long_poll: Duration,
     },
     /// Nothing held the runtime up.
     Healthy {
@@ -64,6 +97,19 @@ pub enum Verdict {
         off_worker: Option<LongPoll>,
         /// Whether events are missing (other than old ones that were dropped by design).
         is_partial: bool,
+        /// The polls that were long only because the machine took the processor.
+        excused: Excused,
+        /// Tasks that waited for most of the time, and never finished.
+        stuck: Option<Stuck>,
+        /// Whether no task was spawned in a second or more.
+        has_no_tasks: bool,
+    },
+    /// Less than 10 ms were recorded, in which nobody held a worker: too little to tell.
+    TooShort {
+        /// How long was recorded, in ns.
+        recorded_ns: u64,
+        /// From when on a poll is called long.
+        long_poll: Duration,
     },
     /// Tasks were not recorded, so that nobody can be named.
     TasksUnknown {
@@ -81,21 +127,28 @@ pub enum Verdict {
     NothingRecorded,
 }
 
-pub(super) fn decide(
-    report: &Report,
-    worst: Option<(LocationRow, LongPoll)>,
-    off_worker: Option<LongPoll>,
-) -> Verdict {
+/// What the verdict needs besides the report.
+pub(super) struct Facts {
+    pub(super) off_worker: Option<LongPoll>,
+    pub(super) stuck: Option<Stuck>,
+    /// How long tasks were ready, in ns, all of them together.
+    pub(super) ready_ns: u128,
+}
+
+pub(super) fn decide(report: &Report, facts: Facts) -> Verdict {
     let long_poll = report.long_poll;
     let busy_share = workers::busy_share(&report.workers);
-    if let Some((row, longest)) = worst {
-        let places = report.locations.iter().filter(|row| row.long_polls > 0);
-        return Verdict::LongPolls {
-            row,
-            longest,
-            long_poll,
-            other_places: places.count().saturating_sub(1),
-        };
+    if let Some(culprit) = report.culprits.first() {
+        let of = |row: &&LocationRow| row.place == culprit.place;
+        if let Some(row) = report.locations.iter().find(of) {
+            return Verdict::LongPolls {
+                culprit: Box::new(culprit.clone()),
+                row: *row,
+                did_harm: culprit.did_harm(long_poll),
+                long_poll,
+                others: report.culprits.len() - 1,
+            };
+        }
     }
     if report.events == 0 {
         return Verdict::NothingRecorded;
@@ -106,24 +159,66 @@ pub(super) fn decide(
     if report.lacking.tasks {
         return Verdict::TasksNotRead { busy_share };
     }
-    let time = workers::time_ns(&report.workers);
-    let busiest = report.locations.first();
-    let named = busiest.and_then(|row| Some((row, share(row.held_ns, time)?)));
-    match (busy_share, named) {
-        (Some(busy_share), Some((row, held_share)))
-            if busy_share > BUSY
-                && held_share >= NAMED
-                && report.recorded_ns >= ENOUGH_RECORDED_NS
-                && Duration::from_nanos(row.held_ns) >= long_poll.min(ENOUGH_HELD) =>
-        {
-            return Verdict::Busy { row: *row, held_share, busy_share, long_poll, off_worker };
-        }
-        _ => {}
+    if report.recorded_ns < ENOUGH_RECORDED_NS && !report.lacking.time {
+        return Verdict::TooShort { recorded_ns: report.recorded_ns, long_poll };
+    }
+    if let Some(busy) = busy(report, &facts) {
+        return busy;
     }
     Verdict::Healthy {
         busy_share,
         long_poll,
-        off_worker,
+        off_worker: facts.off_worker,
         is_partial: report.lost.total() > report.lost.dropped_events,
+        excused: report.excused,
+        stuck: facts.stuck,
+        has_no_tasks: report.tasks == 0
+            && report.recorded_ns >= NO_TASKS_NS
+            && report.lost.total() == 0
+            && !report.lacking.time,
     }
+}
+
+/// Who keeps the workers busy, if they are.
+fn busy(report: &Report, facts: &Facts) -> Option<Verdict> {
+    let long_poll = report.long_poll;
+    let busy_share = workers::busy_share(&report.workers).filter(|&share| share > BUSY)?;
+    let time_ns = workers::time_ns(&report.workers);
+    let running_ns: u128 = report.workers.iter().map(|w| u128::from(w.running_ns)).sum();
+    let held_ns: u128 = report.locations.iter().map(|row| u128::from(row.held_ns)).sum();
+    let polls: u128 = report.locations.iter().map(|row| u128::from(row.worker_polls)).sum();
+    // What the workers did between polls, shared by the number of these.
+    let most_ns = polls * u128::from(BETWEEN_POLLS_NS);
+    let between_ns = running_ns.saturating_sub(held_ns).min(most_ns);
+    let between = |row: &LocationRow| between_ns * u128::from(row.worker_polls) / polls.max(1);
+    let taken = |row: &LocationRow| u128::from(row.held_ns) + between(row);
+    let row = report.locations.iter().rev().max_by_key(|row| taken(row))?;
+    let taken_share = share(taken(row), time_ns)?;
+    let is_enough = taken_share >= NAMED
+        && report.recorded_ns >= ENOUGH_RECORDED_NS
+        && taken(row) >= long_poll.min(ENOUGH_HELD).as_nanos();
+    if !is_enough {
+        return None;
+    }
+    let workers = report.workers.len();
+    let ready_tasks = facts.ready_ns as f64 / report.recorded_ns.max(1) as f64;
+    let is_even =
+        share(row.most_polls_of_a_task, row.worker_polls).is_some_and(|share| share < EVEN);
+    if is_even && ready_tasks >= workers as f64 && between(row) < u128::from(row.held_ns) {
+        return Some(Verdict::TooFewWorkers {
+            workers,
+            ready_tasks,
+            row: *row,
+            busy_share,
+            long_poll,
+        });
+    }
+    Some(Verdict::Busy {
+        row: *row,
+        taken_share,
+        between_share: share(between(row), taken(row))?,
+        busy_share,
+        long_poll,
+        off_worker: facts.off_worker.clone(),
+    })
 }

@@ -9,6 +9,7 @@ mod settings;
 mod stream;
 mod target;
 mod targets;
+mod warnings;
 mod window;
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
@@ -29,6 +30,7 @@ pub use settings::Settings;
 
 use output::Outputs;
 use progress::Progress;
+use warnings::Warnings;
 use window::RecordingThread;
 
 /// A run of a function under the attribute. It ends when it is dropped, after the runtime.
@@ -44,6 +46,7 @@ pub(crate) struct Active {
     collector: Arc<Collector>,
     window: Option<RecordingThread>,
     outputs: Outputs,
+    warnings: Option<Arc<Warnings>>,
     /// A child of a fork inherits all of this, but the files are the parent's.
     pid: u32,
     /// Whether the files are written. Locked while they are being written, so that other exit paths
@@ -109,11 +112,13 @@ impl Active {
             collector.set_runtime_name(name);
         }
         let outputs = Outputs::prepare(settings);
+        let warnings = Warnings::start(&collector, settings);
         let window = RecordingThread::open(&collector, settings.start_after, settings.duration);
         let active = Arc::new(Self {
             collector,
             window,
             outputs,
+            warnings,
             pid: std::process::id(),
             written: Mutex::new(false),
         });
@@ -163,6 +168,9 @@ impl Active {
         // A panic of this crate must not become the program's.
         let result = catch_unwind(AssertUnwindSafe(|| {
             self.collector.stop();
+            if let Some(warnings) = &self.warnings {
+                warnings.end();
+            }
             let progress = Progress::new();
             let timeline = self.collector.snapshot();
             #[cfg(unix)]

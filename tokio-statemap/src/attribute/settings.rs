@@ -26,6 +26,10 @@ pub struct Settings {
     pub schedule_latency: bool,
     /// The shortest poll that is called long.
     pub long_poll: Duration,
+    /// Whether long polls are watched.
+    pub stacks: bool,
+    /// How long a poll goes on before it is printed.
+    pub warn_after: Option<Duration>,
     /// How long after the start of the program recording starts.
     pub start_after: Option<Duration>,
     /// How long recording goes on.
@@ -51,6 +55,8 @@ impl Settings {
             keep: config.keep,
             schedule_latency: config.schedule_latency,
             long_poll: config.long_poll,
+            stacks: config.stacks,
+            warn_after: None,
             start_after: None,
             duration: None,
             runtime: None,
@@ -73,6 +79,7 @@ impl Settings {
             include_spawn_location: self.spawn_location,
             schedule_latency: self.schedule_latency,
             long_poll: self.long_poll,
+            stacks: self.stacks,
         }
     }
 }

@@ -98,20 +98,6 @@ impl Clock {
         TickScale { start_ticks: self.start.ticks, ns_per_tick }
     }
 
-    /// Nanoseconds between two times in ticks.
-    #[cfg_attr(
-        not(all(
-            feature = "stacks",
-            target_os = "linux",
-            any(target_arch = "x86_64", target_arch = "aarch64")
-        )),
-        allow(dead_code, reason = "nothing is watched")
-    )]
-    pub(crate) fn ns_between(&self, earlier: u64, later: u64) -> u64 {
-        let scale = self.scale();
-        scale.ns(later).saturating_sub(scale.ns(earlier))
-    }
-
     /// Reads both clocks a few times and keeps the reading with the shortest distance between them:
     /// a reading that was interrupted in between relates the two clocks wrongly.
     fn anchor(&self) -> Anchor {

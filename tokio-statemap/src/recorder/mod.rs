@@ -25,6 +25,7 @@ pub(crate) mod task_id;
 #[cfg(all(test, tokio_unstable))]
 mod tests;
 mod thread_recorder;
+mod throttling;
 mod tokio_hooks;
 #[cfg_attr(
     not(all(
@@ -54,8 +55,11 @@ use crate::recorder::store::Store;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::segment::{Segment, StreamId};
 use crate::recorder::thread_recorder::ThreadRecorder;
+pub use crate::recorder::throttling::CpuLimit;
+use crate::recorder::throttling::ThrottlingSoFar;
 pub(crate) use crate::recorder::tokio_hooks::TokioHooks;
 use crate::recorder::watch::Samples;
+use crate::recorder::watch::listeners::Listeners;
 pub(crate) use crate::recorder::windows::{Window, Windows};
 use crate::util::sync::lock;
 
@@ -98,14 +102,8 @@ pub(crate) struct Recorder {
     reentrant_events: AtomicU64,
     /// Of the long polls.
     pub(crate) samples: Mutex<Samples>,
-    #[cfg_attr(
-        not(all(
-            feature = "stacks",
-            target_os = "linux",
-            any(target_arch = "x86_64", target_arch = "aarch64")
-        )),
-        allow(dead_code, reason = "nothing is watched")
-    )]
+    pub(crate) listeners: Listeners,
+    throttling: Mutex<ThrottlingSoFar>,
     this: Weak<Self>,
 }
 
@@ -138,6 +136,8 @@ impl Recorder {
             refused_at_drain: AtomicU64::new(0),
             reentrant_events: AtomicU64::new(0),
             samples: Mutex::default(),
+            listeners: Listeners::default(),
+            throttling: Mutex::default(),
             this: Weak::clone(this),
             config,
         })
@@ -162,6 +162,10 @@ impl Recorder {
 
     /// Takes back the recorder of a thread that ends.
     pub(crate) fn retire(&self, mut thread: Box<ThreadRecorder>) {
+        // The watcher may have looked at its buffer when the process was forked.
+        if watch::is_forked() {
+            return std::mem::forget(thread);
+        }
         if thread.buffer.is_used() {
             // `LiveTasks` can forget the thread.
             thread.push(self, self.clock.ticks(), Kind::End, 0);
@@ -179,6 +183,9 @@ impl Recorder {
 impl Drop for Recorder {
     fn drop(&mut self) {
         self.stop();
-        Buffer::give_back(std::mem::take(&mut *lock(&self.buffers)));
+        // The watcher may have looked at a buffer when the process was forked.
+        if !watch::is_forked() {
+            Buffer::give_back(std::mem::take(&mut *lock(&self.buffers)));
+        }
     }
 }

@@ -1,7 +1,5 @@
 //! The 16 bytes that an event is kept as.
 
-use crate::recorder::watch::Switches;
-
 /// One event, or a note about the next one: its time, its kind and a payload.
 ///
 /// The upper bits of `word` are the code of its [`Kind`], the rest is its payload. How many bits
@@ -14,7 +12,7 @@ pub(crate) struct Record {
 
 /// The bits of a kind's code, and of the payload beside it.
 const CODE_BITS: u32 = 8;
-const PAYLOAD_BITS: u32 = u64::BITS - CODE_BITS;
+pub(crate) const PAYLOAD_BITS: u32 = u64::BITS - CODE_BITS;
 const PAYLOAD: u64 = (1 << PAYLOAD_BITS) - 1;
 
 /// The same of a kind whose payload is a task id and another value. It takes up all codes that
@@ -86,7 +84,7 @@ kinds! {
     /// A reading: the thread was ready to run and did not for so many ns, in all. If it is there, it
     /// is before the two below.
     RunDelay = FIRST_NOTE + 6,
-    /// A reading: the thread's switches and major page faults, in all ([`pack_switches`]).
+    /// A reading: the thread's switches and major page faults, in all ([`Switches::pack`](crate::recorder::watch::Switches::pack)).
     Switches = FIRST_NOTE + 7,
     /// The end of a reading: the thread's CPU time, in all, in ns.
     CpuTime = FIRST_NOTE + 8,
@@ -242,41 +240,6 @@ pub(crate) fn unpack_spawn(payload: u64) -> (u64, u32) {
     (payload >> LOCATION_BITS, (payload & ((1 << LOCATION_BITS) - 1)) as u32)
 }
 
-/// The bits of each count of switches, and of the major page faults, in one payload. They wrap
-/// around.
-const VOLUNTARY_BITS: u32 = 22;
-const INVOLUNTARY_BITS: u32 = 20;
-const FAULT_BITS: u32 = PAYLOAD_BITS - VOLUNTARY_BITS - INVOLUNTARY_BITS;
-
-/// A thread's switches so far, in one payload, modulo what it holds.
-#[cfg_attr(
-    not(all(
-        feature = "stacks",
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64")
-    )),
-    allow(dead_code, reason = "nothing is watched")
-)]
-pub(crate) fn pack_switches(switches: Switches) -> u64 {
-    let low = |value: u64, bits: u32| value & ((1 << bits) - 1);
-    let rest = low(switches.involuntary, INVOLUNTARY_BITS) << FAULT_BITS
-        | low(switches.major_faults, FAULT_BITS);
-    low(switches.voluntary, VOLUNTARY_BITS) << (INVOLUNTARY_BITS + FAULT_BITS) | rest
-}
-
-/// What was added from one payload of [`pack_switches`] to a later one.
-pub(crate) fn switches_between(earlier: u64, later: u64) -> Switches {
-    let added = |shift: u32, bits: u32| {
-        let mask = (1 << bits) - 1;
-        (later >> shift & mask).wrapping_sub(earlier >> shift & mask) & mask
-    };
-    Switches {
-        voluntary: added(INVOLUNTARY_BITS + FAULT_BITS, VOLUNTARY_BITS),
-        involuntary: added(FAULT_BITS, INVOLUNTARY_BITS),
-        major_faults: added(0, FAULT_BITS),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -377,25 +340,6 @@ mod tests {
             assert_eq!(unpack_spawn(pack_spawn(id, location).unwrap()), (id, location));
         }
         assert_eq!((pack_spawn(1 << 36, 0), pack_spawn(0, 1 << 24)), (None, None));
-    }
-
-    #[test]
-    fn switches_are_counted_on_where_they_wrap_around() {
-        let switches = |voluntary, involuntary, major_faults| Switches {
-            voluntary,
-            involuntary,
-            major_faults,
-        };
-        for (earlier, later) in [
-            (switches(0, 0, 0), switches(3, 2, 1)),
-            (switches(1 << 21, 7, 16_383), switches((1 << 21) + 1, 7, 16_384)),
-            (switches((1 << 22) - 1, (1 << 20) - 2, 9), switches(1 << 22, (1 << 20) + 5, 9)),
-        ] {
-            let added = switches_between(pack_switches(earlier), pack_switches(later));
-            assert_eq!(added.voluntary, later.voluntary - earlier.voluntary);
-            assert_eq!(added.involuntary, later.involuntary - earlier.involuntary);
-            assert_eq!(added.major_faults, later.major_faults - earlier.major_faults);
-        }
     }
 
     #[test]

@@ -194,6 +194,34 @@ fn threads_that_end_while_it_is_full_take_no_memory() {
     assert_eq!(records().0, before);
 }
 
+/// Also where the watcher looks at a chunk before the thread has written to it: while it is prefaulted,
+/// which takes longer the larger it is.
+#[test]
+fn no_record_is_lost_where_a_writer_is_interrupted() {
+    const TASKS: u64 = 100_000;
+    let config = CollectorConfig { max_events: 1 << 22, ..CollectorConfig::default() };
+    let recorder = Recorder::new(config);
+    recorder.start();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::SeqCst) {
+                let buffer = lock(&recorder.buffers).first().copied();
+                buffer.and_then(|buffer| buffer.read(|_, _, chunk| chunk.interrupt()));
+            }
+        });
+        for id in 1..=TASKS {
+            recorder.task_spawned(id, Some(Location::caller()));
+        }
+        done.store(true, Ordering::SeqCst);
+    });
+    let snapshot = Snapshot::take(&recorder, false);
+    assert_eq!(snapshot.lost.total(), 0);
+    let has_location = |event: &Event| matches!(event, Event::TaskSpawn { location: Some(_), .. });
+    let known = snapshot.events().iter().filter(|event| has_location(event)).count();
+    assert_eq!(known as u64, TASKS);
+}
+
 /// Emits `events` events to `recorder`.
 fn emit(recorder: &Arc<Recorder>, events: u64) {
     for id in 1..=events {

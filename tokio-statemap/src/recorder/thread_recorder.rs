@@ -45,6 +45,8 @@ pub(crate) struct ThreadRecorder {
     /// window.
     late: Option<Arc<LateTasks>>,
     pub(crate) last_reading: Option<LastReading>,
+    /// Whether a reading is being added.
+    is_reading: bool,
 }
 
 impl ThreadRecorder {
@@ -63,6 +65,7 @@ impl ThreadRecorder {
             location: (0, 0),
             late: None,
             last_reading: None,
+            is_reading: false,
         })
     }
 
@@ -110,7 +113,11 @@ impl ThreadRecorder {
     fn push_to_next(&mut self, recorder: &Recorder, record: Record) {
         // It may be interrupted anew meanwhile.
         while self.writer.as_ref().is_some_and(RecordWriter::resume) {
-            watch::interrupted(recorder, self, record.ticks);
+            // Its own records may be interrupted, too: one reading will do for that.
+            if !std::mem::replace(&mut self.is_reading, true) {
+                watch::interrupted(recorder, self, record.ticks);
+                self.is_reading = false;
+            }
             if self.writer.as_ref().is_some_and(|writer| writer.push(record)) {
                 return;
             }
@@ -121,7 +128,8 @@ impl ThreadRecorder {
         // First, so that the chunk of an evicted block can be filled next while it is in the cache.
         recorder.after_drain();
         let writer = self.buffer.next_writer(&recorder.store);
-        if !writer.push(record) && record.is_event() {
+        // The watcher may have looked at the chunk while it was prefaulted.
+        if !writer.push_anyway(record) && record.is_event() {
             self.buffer.refuse(); // unreachable: the chunk is empty
         }
         // Without an eviction, an address that is in the cache anyway.

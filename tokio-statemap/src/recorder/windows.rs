@@ -52,7 +52,10 @@ impl Recorder {
         if std::mem::replace(&mut windows.is_wanted, true) {
             return;
         }
-        watch::watch();
+        self.read_limit_at_start();
+        if self.config.stacks {
+            watch::watch();
+        }
         match windows.is_full {
             true => self.mode.change(|_| Some(Mode::Full)),
             false => self.begin_window(&mut windows),
@@ -65,7 +68,10 @@ impl Recorder {
         if std::mem::replace(&mut windows.is_wanted, false) {
             self.mode.change(|_| Some(Mode::Off));
             windows.end(self.clock.ticks());
-            watch::unwatch();
+            if self.config.stacks {
+                watch::unwatch();
+            }
+            self.read_limit_at_stop();
         }
     }
 
@@ -116,21 +122,6 @@ impl Recorder {
         } else if let Some(id) = late_tasks::next_task_id() {
             late.set_below(id);
         }
-    }
-
-    /// When the window began that is open, in ticks; `None` if nothing is recorded. Takes no lock: hooks
-    /// that find one on the windows taken leave their work to the next.
-    #[cfg_attr(
-        not(all(
-            feature = "stacks",
-            target_os = "linux",
-            any(target_arch = "x86_64", target_arch = "aarch64")
-        )),
-        allow(dead_code, reason = "nothing is watched")
-    )]
-    pub(crate) fn recording_since(&self) -> Option<u64> {
-        let records = matches!(self.mode.get(), Mode::On | Mode::FastPath);
-        records.then(|| self.window_from.load(Ordering::Relaxed))
     }
 
     /// The late tasks of the current window.

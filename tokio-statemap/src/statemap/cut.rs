@@ -4,9 +4,11 @@ use super::align::Alignment;
 use super::format::Datum;
 use super::format::Native;
 use super::read::Statemap;
-use super::read::run::{Facts, Number, Run};
+use super::read::facts::{Facts, Number};
+use super::read::long_polls::LongPolls;
+use super::read::run::Run;
 use crate::trace::state::{TaskState, WorkerState};
-use crate::trace::timeline::Handover;
+use crate::trace::timeline::{Handover, PollSample};
 
 const RUNNING: u32 = TaskState::Running as u32;
 
@@ -124,6 +126,9 @@ impl Run {
     /// Leaves only what lies between these edges. `handed_over` are the threads whose polls lie across
     /// the left one, and gave their workers away before.
     fn cut(&mut self, (begin_ns, end_ns): (u64, u64), handed_over: Vec<(u32, u32)>) {
+        if (begin_ns, end_ns) != (self.facts.begin_ns.0, self.facts.end_ns.0) {
+            self.long_polls.cut(begin_ns, (end_ns < self.facts.end_ns.0).then_some(end_ns));
+        }
         (self.facts.begin_ns, self.facts.end_ns) = (Number(begin_ns), Number(end_ns));
         for gap in &mut self.gaps {
             *gap = (gap.0.clamp(begin_ns, end_ns), gap.1.clamp(begin_ns, end_ns));
@@ -136,6 +141,23 @@ impl Run {
         self.blocking_threads.retain(|thread| {
             thread.started_ns <= end_ns && thread.stopped_ns.is_none_or(|ns| ns >= begin_ns)
         });
+    }
+}
+
+impl LongPolls {
+    /// Leaves the samples between these edges; `end_ns` is `None` if that is where it was.
+    ///
+    /// A poll that lies across the left edge then starts there. Which causes are of polls that are still
+    /// whole is found out with the polls.
+    fn cut(&mut self, begin_ns: u64, end_ns: Option<u64>) {
+        // Those of the last moment may have been taken just behind the end.
+        let is_within =
+            |at_ns: u64| at_ns >= begin_ns && end_ns.is_none_or(|end_ns| at_ns <= end_ns);
+        self.samples.retain_mut(|sample| {
+            sample.poll_start_ns = sample.poll_start_ns.max(begin_ns);
+            is_within(sample.at_ns)
+        });
+        self.samples.sort_by_key(PollSample::order);
     }
 }
 

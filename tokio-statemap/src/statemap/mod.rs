@@ -15,6 +15,8 @@ mod format;
 #[cfg(feature = "read")]
 mod intern;
 mod labels;
+#[cfg(all(test, feature = "read"))]
+mod long_poll_tests;
 #[cfg(feature = "read")]
 pub mod read;
 mod run;

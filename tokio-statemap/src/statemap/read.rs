@@ -1,6 +1,8 @@
 //! Reads statemap data, ours or anyone's.
 
+pub(super) mod facts;
 pub(super) mod field;
+pub(super) mod long_polls;
 mod metadata;
 pub(super) mod plain;
 mod record;

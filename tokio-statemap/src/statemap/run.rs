@@ -18,6 +18,18 @@
 //! | `polls` | by twos: an index into `ranOn`, and how many `running` data in a row it is for |
 //! | `cut` | `[poll, where]`: which of these polls, from 0; on the left 1, on the right 2, in sum |
 //! | `parents` | `[parent, tasks]`: an id, `main` … or `null`, and of how many tasks in a row |
+//! | `causes` | `[thread, start, onCpu, blocked, runDelay, stolen, majorFaults]` of a long poll |
+//! | `functions` | `[function, file, line, origin]`, each once; file and line are `null` if unknown |
+//! | `samples` | `[thread, pollStart, at, blockedIn, isComplete, functions]`: see below |
+//!
+//! The causes are by thread and start, and those of a poll, in ns, add up to its length. The samples are
+//! by thread, start and time; `blockedIn` is `null` of a thread that wasn't blocked, and the functions
+//! are indices into `functions` of this part and those before, the innermost first. Only tasks have them.
+//!
+//! The first definition leaves out what is zero or unknown: `runDelayNs` and `stolenNs`, which the
+//! machine took of the threads' time; `cpuLimit`, which is `[millis, stops, stoppedNs]`; `stacks`, which
+//! says whether samples were taken; `droppedSamples` and `signalTaken`, how many there are not. They are
+//! those of the whole run in a part of it, too.
 //!
 //! Times are those of the run. A number over 2^53 is a string of digits.
 //!
@@ -25,6 +37,7 @@
 //! before is at the same time, unless `apart` says otherwise.
 
 use crate::config::TraceTarget;
+use crate::trace::timeline::{FrameOrigin, SamplingState};
 
 /// The tag of the first definition; that of a part has a space and its number behind it.
 pub(super) const TAG: &str = "tokio-statemap";
@@ -41,5 +54,24 @@ pub(super) fn trace_target_name(target: TraceTarget) -> &'static str {
         TraceTarget::Workers => "workers",
         TraceTarget::Both => "both",
         TraceTarget::None => "none",
+    }
+}
+
+pub(super) fn sampling_name(state: SamplingState) -> &'static str {
+    match state {
+        SamplingState::On => "on",
+        SamplingState::Off => "off",
+        SamplingState::NotBuilt => "notBuilt",
+        SamplingState::NotSupported => "notSupported",
+    }
+}
+
+pub(super) fn origin_name(origin: FrameOrigin) -> &'static str {
+    match origin {
+        FrameOrigin::Program => "program",
+        FrameOrigin::Dependency => "dependency",
+        FrameOrigin::Std => "std",
+        FrameOrigin::Runtime => "runtime",
+        FrameOrigin::System => "system",
     }
 }

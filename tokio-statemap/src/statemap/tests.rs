@@ -9,11 +9,15 @@ use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::{TaskState, WorkerState};
-use crate::trace::timeline::{Lacking, Poll, Task, TaskKey, Timeline, Worker};
+use crate::trace::timeline::{
+    Lacking, MachineTime, Poll, Sampling, Task, TaskKey, Timeline, Worker,
+};
 use crate::util::json;
 
-fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
+pub(super) fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
     Timeline {
+        machine: MachineTime::default(),
+        sampling: Sampling::default(),
         causes: Vec::new(),
         samples: Vec::new(),
         runtime: None,
@@ -35,7 +39,7 @@ fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
     }
 }
 
-fn task(key: TaskKey, first_ns: u64, polls: Vec<Poll>) -> Task {
+pub(super) fn task(key: TaskKey, first_ns: u64, polls: Vec<Poll>) -> Task {
     Task {
         key,
         location: None,
@@ -53,11 +57,11 @@ fn at(file: &'static str) -> Option<SpawnLocation> {
     Some(SpawnLocation { file, line: 3, column: 9 })
 }
 
-fn poll(start_ns: u64, end_ns: u64) -> Poll {
+pub(super) fn poll(start_ns: u64, end_ns: u64) -> Poll {
     Poll::open(start_ns, 0, Some(0)).ended(end_ns)
 }
 
-fn data(timeline: Timeline) -> StatemapData {
+pub(super) fn data(timeline: Timeline) -> StatemapData {
     let labels = Labels { title: "http".to_owned(), host: Some("box".to_owned()) };
     StatemapData::new(timeline, labels)
 }

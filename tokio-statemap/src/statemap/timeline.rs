@@ -12,7 +12,7 @@ use super::read::{Entity, Statemap};
 use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::{TaskState, WorkerState};
-use crate::trace::timeline::{Lacking, Poll, Task, Timeline, Worker};
+use crate::trace::timeline::{Lacking, Poll, PollCause, PollKey, Task, Tasks, Timeline, Worker};
 
 /// What files are of: a run of this crate's own, or anything else.
 #[derive(Clone, Debug)]
@@ -134,6 +134,8 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
     let start = start.map(|ns| Duration::new(seconds, ns));
     let zero = start.and_then(|start| start.checked_sub(Duration::from_nanos(facts.begin_ns.0)));
     let mut timeline = Timeline {
+        machine: facts.machine(),
+        sampling: facts.sampling(),
         causes: Vec::new(),
         samples: Vec::new(),
         runtime: facts.runtime.clone(),
@@ -169,6 +171,8 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
         } else {
             timeline.tasks = tasks(file, run)?.into();
             timeline.handovers.clone_from(&run.handovers);
+            timeline.causes = causes(&timeline.tasks, run, first.is_part)?;
+            timeline.samples.clone_from(&run.long_polls.samples);
             timeline.lacking.tasks = false;
         }
     }
@@ -289,6 +293,33 @@ fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
     })?;
     tasks.sort_by_key(|task| task.key);
     Ok(tasks)
+}
+
+/// Why polls took long. Each cause is of a whole poll that is as long as its parts in sum; those of polls
+/// that a window cut are left out.
+fn causes(tasks: &Tasks, run: &Run, is_part: bool) -> Result<Vec<(PollKey, PollCause)>, String> {
+    let causes = &run.long_polls.causes;
+    if causes.is_empty() {
+        return Ok(Vec::new());
+    }
+    // A hostile file may have any number of one key.
+    let of = |(key, cause): &(PollKey, PollCause)| (*key, cause.parts_ns());
+    let mut wanted: Vec<_> = causes.iter().map(of).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut are_there = vec![false; wanted.len()];
+    for poll in tasks.iter().flat_map(|task| &task.polls).filter(|poll| poll.cuts() == 0) {
+        let length_ns = poll.end_ns().and_then(|end_ns| end_ns.checked_sub(poll.start_ns()));
+        if let Ok(place) = wanted.binary_search(&(poll.key(), length_ns)) {
+            are_there[place] = true;
+        }
+    }
+    if !is_part && are_there.contains(&false) {
+        return Err("`causes` must be of polls that are there, and as long as these".to_owned());
+    }
+    let is_there =
+        |cause: &&_| wanted.binary_search(&of(cause)).is_ok_and(|place| are_there[place]);
+    Ok(causes.iter().filter(is_there).copied().collect())
 }
 
 const RUNNING: u32 = TaskState::Running as u32;

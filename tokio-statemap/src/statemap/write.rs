@@ -1,5 +1,7 @@
 //! A timeline's tasks or workers as statemap data.
 
+mod header;
+mod long_polls;
 mod run;
 mod stream;
 
@@ -14,6 +16,7 @@ use crate::trace::timeline::{Poll, Timeline};
 use crate::util::json;
 use crate::util::parallel::MANY_EVENTS;
 
+use header::header;
 use run::Parts;
 use stream::Text;
 
@@ -25,9 +28,9 @@ use stream::Text;
 /// changes at one time, and none may be missing. Live states bear the spawn location as their tag, and
 /// the definitions of tags have its parts as `file` and as `location` (`line:column`).
 ///
-/// What a timeline says beyond its rows (which worker ran a poll, gaps, losses) stands in definitions of
-/// tags of their own, `tokio-statemap` …: a renderer takes no notice of them, and this crate reads the
-/// timeline from them again.
+/// What a timeline says beyond its rows (which worker ran a poll, why a long one took long, gaps, losses)
+/// stands in definitions of tags of their own, `tokio-statemap` …: a renderer takes no notice of them, and
+/// this crate reads the timeline from them again.
 ///
 /// # Errors
 ///
@@ -51,7 +54,7 @@ pub fn write_tasks(timeline: &Timeline, labels: &Labels, w: impl io::Write) -> i
 fn tasks(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
     Metadata::of_tasks(timeline, labels).write(text)?;
     let state = TaskState::Completed.value();
-    run::header(timeline, labels, state, text)?;
+    header(timeline, labels, state, text)?;
     let mut rows = RowWriter::new(timeline, state, text);
     rows.parts.lists(timeline, true, rows.text)?;
     let mut tags = HashMap::new();
@@ -87,7 +90,7 @@ pub fn write_workers(timeline: &Timeline, labels: &Labels, w: impl io::Write) ->
 fn workers(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
     Metadata::of_workers(timeline, labels).write(text)?;
     let state = WorkerState::Stopped.value();
-    run::header(timeline, labels, state, text)?;
+    header(timeline, labels, state, text)?;
     let mut rows = RowWriter::new(timeline, state, text);
     rows.parts.lists(timeline, false, rows.text)?;
     for worker in &timeline.workers {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A function that a thread is in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct StackFrame {
     /// The function as a person would write it: `shop::render_invoice`, `async shop::handle`. Its
@@ -19,7 +19,7 @@ pub struct StackFrame {
 }
 
 /// Whose a function is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FrameOrigin {
     /// The program's own.
@@ -34,6 +34,28 @@ pub enum FrameOrigin {
     System,
 }
 
+impl StackFrame {
+    /// The function's name without its path: `render_invoice`, `async handle`. Paths within brackets are none
+    /// of its own.
+    pub(crate) fn short(&self) -> String {
+        let (kind, name) = match self.function.strip_prefix("async ") {
+            Some(name) => ("async ", name),
+            None => ("", &*self.function),
+        };
+        let (mut from, mut depth) = (0, 0_usize);
+        for (at, c) in name.char_indices() {
+            match c {
+                '<' | '(' | '{' | '[' => depth += 1,
+                '>' if name[..at].ends_with('-') => {}
+                '>' | ')' | '}' | ']' => depth = depth.saturating_sub(1),
+                ':' if depth == 0 && name[at..].starts_with("::") => from = at + 2,
+                _ => {}
+            }
+        }
+        format!("{kind}{}", &name[from..])
+    }
+}
+
 /// `shop::render_invoice at src/shop.rs:21`
 impl fmt::Display for StackFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,6 +64,29 @@ impl fmt::Display for StackFrame {
             (Some(file), Some(line)) => write!(f, " at {file}:{line}"),
             (Some(file), None) => write!(f, " at {file}"),
             (None, _) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_name_is_the_functions_own() {
+        for (name, short) in [
+            ("render", "render"),
+            ("shop::render_invoice", "render_invoice"),
+            ("async shop::handle", "async handle"),
+            ("<a::B as c::D>::e", "e"),
+            ("a::b<c::D>", "b<c::D>"),
+            ("a::{closure#0}", "{closure#0}"),
+            ("f::g<fn() -> x::Y>", "g<fn() -> x::Y>"),
+            ("\u{e9}::", ""),
+        ] {
+            let (function, origin) = (name.into(), FrameOrigin::Program);
+            let frame = StackFrame { function, file: None, line: None, origin };
+            assert_eq!(frame.short(), short, "{name}");
         }
     }
 }

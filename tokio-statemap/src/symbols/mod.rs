@@ -7,36 +7,29 @@ mod frame;
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
-mod name;
-#[cfg(all(
+mod lookup;
+#[cfg(not(all(
     feature = "stacks",
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+)))]
+#[path = "no_lookup.rs"]
+mod lookup;
+#[cfg(feature = "symbols")]
+#[cfg_attr(
+    not(any(
+        feature = "read",
+        all(
+            feature = "stacks",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        )
+    )),
+    allow(dead_code, reason = "nothing has addresses")
+)]
 mod object_file;
-#[cfg(all(
-    feature = "stacks",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-mod origin;
-#[cfg(all(
-    feature = "stacks",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-mod resolver;
-#[cfg(all(
-    feature = "stacks",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-mod system_call;
 
 pub use frame::{FrameOrigin, StackFrame};
-#[cfg(all(
-    feature = "stacks",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-pub(crate) use {resolver::Resolver, system_call::name as system_call};
+pub(crate) use lookup::{Resolver, system_call};
+#[cfg(all(feature = "symbols", feature = "read"))]
+pub(crate) use object_file::{Address, ObjectFile};

@@ -48,14 +48,6 @@ impl<T: Copy> Chunk<T> {
     /// [resumes](ChunkWriter::resume).
     ///
     /// So another thread gets the writer off its fast path, which pays nothing for it.
-    #[cfg_attr(
-        not(all(
-            feature = "stacks",
-            target_os = "linux",
-            any(target_arch = "x86_64", target_arch = "aarch64")
-        )),
-        allow(dead_code, reason = "nothing is watched")
-    )]
     pub(crate) fn interrupt(&self) {
         self.limit.store(0, Ordering::Relaxed);
     }
@@ -151,6 +143,17 @@ impl<T: Copy> ChunkWriter<T> {
         // `sys::chunk::tests::others_read_while_one_writes`.
         unsafe { chunk.items.add(written).write(item) };
         chunk.written.store(written + 1, Ordering::Release);
+        true
+    }
+
+    /// Appends an item, and ends an interruption. Returns `false` if the chunk is full.
+    pub(crate) fn push_anyway(&self, item: T) -> bool {
+        // It may be interrupted anew meanwhile.
+        while !self.push(item) {
+            if !self.resume() {
+                return false;
+            }
+        }
         true
     }
 
@@ -305,7 +308,12 @@ mod tests {
         chunk.interrupt();
         assert!(!writer.push(2));
         assert!(writer.resume() && !writer.resume());
-        assert!(writer.push(2) && writer.push(3) && !writer.push(4));
+        assert!(writer.push(2));
+        chunk.interrupt();
+        assert!(writer.push_anyway(3) && !writer.push_anyway(4));
+        assert_eq!(chunk.items(), [1, 2, 3]);
+        chunk.interrupt();
+        assert!(!writer.push_anyway(4), "it is full");
         chunk.interrupt();
         drop(writer);
         let reused = ChunkWriter::reuse(chunk).unwrap();

@@ -1,15 +1,23 @@
 //! All `unsafe` code of this crate: signals, privileges, open folders, non-blocking writes, the
-//! time stamp counter, memory that is read while it is appended to, prefaulting, and what the system says
-//! of threads.
+//! time stamp counter, memory that is read while it is appended to, prefaulting, files in memory, and what
+//! the system says of threads. Beside it, what the system says of control groups.
 //!
 //! Each block names the test that covers it.
 
 #![allow(unsafe_code)]
 
 #[cfg(feature = "record")]
+pub(crate) mod cgroup;
+#[cfg(feature = "record")]
 pub(crate) mod chunk;
 #[cfg(all(unix, feature = "record"))]
 pub(crate) mod folder;
+#[cfg(all(
+    feature = "stacks",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+pub(crate) mod mapped;
 #[cfg(all(test, feature = "record"))]
 pub(crate) mod paint;
 #[cfg_attr(

@@ -1,6 +1,7 @@
 //! What happened: events and states, the snapshot of a recorder, and the timeline built from it.
 
 pub(crate) mod event;
+pub(crate) mod live_poll;
 pub(crate) mod snapshot;
 pub(crate) mod state;
 pub mod timeline;

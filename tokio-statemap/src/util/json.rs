@@ -139,6 +139,7 @@ tuples! {
     (A, B);
     (A, B, C);
     (A, B, C, D);
+    (A, B, C, D, E);
 }
 
 macro_rules! impl_by_display {

@@ -35,8 +35,8 @@ inferred! {
     partial_eq<&'static _>: [u8; 4], &'static u8, &'static mut u8, String, std::path::Path,
         std::ffi::OsStr, std::ffi::CStr, std::ffi::CString;
     partial_ord<_>: u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool,
-        char, (), (u8, u8), [u8; 4], &'static u8, &'static str, &'static [u8], &'static mut u8,
-        *const u8, fn(), String, Box<u8>, Box<str>, Box<[u8]>, Option<u8>, Option<String>,
+        char, (), (u8, u8), [u8; 4], &'static u8, &'static [u8], &'static mut u8, *const u8,
+        fn(), String, Box<u8>, Box<str>, Box<[u8]>, Option<u8>, Option<String>,
         Option<&'static str>, Result<u8, u8>, Result<(), String>, std::rc::Rc<u8>, std::rc::Rc<str>,
         std::sync::Arc<u8>, std::sync::Arc<str>, std::ffi::CString, std::cmp::Ordering,
         std::cmp::Reverse<u8>, std::num::Wrapping<u8>, std::num::Saturating<u8>,
@@ -46,7 +46,7 @@ inferred! {
         std::collections::BTreeMap<String, String>, std::collections::BTreeSet<u8>,
         std::collections::VecDeque<u8>, std::collections::LinkedList<u8>, std::cell::Cell<u8>,
         std::cell::RefCell<u8>, std::marker::PhantomData<u8>, std::task::Poll<u8>, std::any::TypeId;
-    partial_ord<&'static _>: &'static u8, &'static str, &'static [u8],
+    partial_ord<&'static _>: &'static u8, &'static [u8],
         std::borrow::Cow<'static, str>, std::borrow::Cow<'static, [u8]>, std::path::Path,
         std::ffi::OsStr;
     partial_ord<Vec<_>>: Vec<u8>, Vec<u64>, Vec<bool>, Vec<f64>, Vec<String>, Vec<&'static str>;

@@ -69,7 +69,6 @@ fn of_other(file: &Statemap) -> Picture<'_> {
         is_ready_known: false,
         are_tasks_known: true,
         verdict: None,
-        culprit: None,
         notes: notes(file),
         gaps: Vec::new(),
         sections: if section.rows.is_empty() { Vec::new() } else { vec![section] },
@@ -108,6 +107,7 @@ fn section(file: &Statemap) -> Section<'_> {
         rows,
         tags: tags.collect(),
         events: events.collect(),
+        why: None,
         source: Box::new(Entities(file)),
     }
 }

@@ -18,8 +18,6 @@ pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
     let alignment = Alignment::of_spans(&spans.collect::<Vec<_>>());
     let names: Vec<&str> = distinct(pictures.iter().map(|picture| &*picture.title));
     let hosts: BTreeSet<&str> = pictures.iter().filter_map(|p| p.host.as_deref()).collect();
-    let mut culprits = pictures.iter().filter_map(|picture| picture.culprit.as_ref());
-    let culprit = culprits.next().filter(|_| culprits.next().is_none());
     let notes = notes(&pictures, &alignment);
     let mut merged = Picture {
         title: if names.is_empty() { "Statemap".to_owned() } else { names.join(", ") },
@@ -39,7 +37,6 @@ pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
         is_ready_known: pictures.iter().any(|picture| picture.is_ready_known),
         are_tasks_known: pictures.iter().any(|picture| picture.are_tasks_known),
         verdict: verdict(&pictures),
-        culprit: culprit.cloned(),
         notes,
         // They are those of one picture only.
         gaps: Vec::new(),
@@ -133,6 +130,9 @@ impl Shift {
         });
         for event in &mut section.events {
             event.time_ns = event.time_ns.saturating_add(self.shift_ns).min(self.length_ns);
+        }
+        if let Some(why) = &mut section.why {
+            why.shift(self.shift_ns);
         }
         section.source = Box::new(Shifted { source: section.source, shift: self, ends, over });
         section

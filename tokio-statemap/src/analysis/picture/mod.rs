@@ -18,18 +18,24 @@ mod tasks;
 #[cfg(test)]
 pub(crate) mod tests;
 mod threads;
+mod why;
+#[cfg(test)]
+pub(crate) mod why_tests;
 
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::time::Duration;
 
-use crate::analysis::{Report, Verdict};
+use crate::analysis::Report;
 use crate::statemap::Labels;
 use crate::trace::timeline::Timeline;
 
 pub(crate) use pack::pack;
 pub(crate) use source::{Source, Transition};
 pub(crate) use state::{Role, RowState};
+#[cfg(feature = "html")]
+pub(crate) use why::WhyCulprit;
+pub(crate) use why::{Why, WhyPoll};
 
 /// What the html page and the SVG draw.
 ///
@@ -64,9 +70,6 @@ pub struct Picture<'a> {
     pub(crate) are_tasks_known: bool,
     /// The verdict of the report.
     pub(crate) verdict: Option<String>,
-    /// The label of the group that the verdict names.
-    #[cfg_attr(not(feature = "html"), allow(dead_code))] // only the page asks
-    pub(crate) culprit: Option<String>,
     /// What it lacks: a short sentence each.
     pub(crate) notes: Vec<String>,
     /// The stretches in which recording was stopped: from, to, in ns.
@@ -90,6 +93,8 @@ pub(crate) struct Section<'a> {
     pub(crate) tags: Vec<Tag>,
     /// What happened without changing a state.
     pub(crate) events: Vec<RowEvent>,
+    /// Why its polls took long; `None` where there are none, or nobody looked.
+    pub(crate) why: Option<Why>,
     pub(crate) source: Box<dyn Source + 'a>,
 }
 
@@ -145,11 +150,13 @@ impl<'a> Picture<'a> {
         T: Deref<Target = Timeline> + Clone + Sync + 'a,
     {
         let long_poll_ns = u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX);
-        let sections = [
-            threads::workers(timeline.clone()),
-            threads::blocking(timeline.clone()),
-            tasks::section(timeline.clone(), report),
-        ];
+        let mut tasks = tasks::section(timeline.clone(), report);
+        let why = Why::of(&timeline, report);
+        let mut notes = notes::of(report);
+        notes.extend(why.note());
+        tasks.why = Some(why);
+        let sections =
+            [threads::workers(timeline.clone()), threads::blocking(timeline.clone()), tasks];
         let from_left = |ns: u64| ns.saturating_sub(timeline.begin_ns);
         Self {
             title: labels.title.clone(),
@@ -163,11 +170,7 @@ impl<'a> Picture<'a> {
                 && timeline.trace_target.tracks_tasks()
                 && !timeline.lacking.tasks,
             verdict: Some(report.verdict.to_string()),
-            culprit: match &report.verdict {
-                Verdict::LongPolls { row, .. } => Some(row.place.to_string()),
-                _ => None,
-            },
-            notes: notes::of(report),
+            notes,
             gaps: timeline.gaps.iter().map(|&(a, b)| (from_left(a), from_left(b))).collect(),
             sections: sections.into_iter().filter(|section| !section.rows.is_empty()).collect(),
         }
@@ -178,6 +181,15 @@ impl<'a> Picture<'a> {
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
+    }
+
+    /// The section whose polls are blamed on someone, or on nobody, told by its index: that of a run. `None`
+    /// if there is none, or there are several, of which each has a verdict.
+    pub(crate) fn judged(&self) -> Option<(usize, &Why)> {
+        let sections = self.sections.iter().enumerate();
+        let mut judged =
+            sections.filter_map(|(index, section)| Some((index, section.why.as_ref()?)));
+        judged.next().filter(|_| judged.next().is_none())
     }
 }
 

@@ -64,6 +64,7 @@ where
         lanes,
         tags: Vec::new(),
         events: Vec::new(),
+        why: None,
         source: Box::new(Tasks(timeline)),
     }
 }

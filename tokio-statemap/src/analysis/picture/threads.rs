@@ -48,6 +48,7 @@ fn one_lane_each<'a>(rows: usize, label: &str, source: Box<dyn Source + 'a>) -> 
         lanes: (0..=rows as u32).collect(),
         tags: Vec::new(),
         events: Vec::new(),
+        why: None,
         source,
     }
 }

@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Check data strictly: each rule of the format, and of this program's own data
     Check(CheckArgs),
+    /// Name the functions of a stripped program, by the binary before it was stripped
+    Symbolize(SymbolizeArgs),
     /// Print a script that completes this command's arguments in a shell
     #[command(after_help = "\
 Examples:
@@ -106,6 +108,28 @@ pub(crate) struct CheckArgs {
     /// Refuse data that tokio-statemap didn't write
     #[arg(long)]
     pub(crate) ours: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+The data of a program that was stripped has addresses where the stacks of its long polls have functions. \
+What it was before it was stripped, or a file with its debug information, has their names, files and \
+lines. It must be of the same build: both bear its build id.
+
+  tokio-statemap symbolize FILE --binary target/release/shop
+  tokio-statemap symbolize FILE --binary shop.debug -o named.json
+
+The output takes the file's place when it is complete, so that it is all there or as it was.")]
+pub(crate) struct SymbolizeArgs {
+    /// The tasks' data of a run; - is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The program with its symbols, or its debug information
+    #[arg(long, value_name = "PATH")]
+    pub(crate) binary: PathBuf,
+    /// Where to write, or - for standard output [default: FILE]
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -1,4 +1,4 @@
-//! The command `tokio-statemap`: draws, reports on and checks statemap data.
+//! The command `tokio-statemap`: draws, reports on, checks and completes statemap data.
 
 mod args;
 mod check;
@@ -9,6 +9,7 @@ mod input;
 mod progress;
 mod render;
 mod report;
+mod symbolize;
 mod units;
 
 use std::process::ExitCode;
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
         Command::Render(args) => render::run(args),
         Command::Report(args) => report::run(args),
         Command::Check(args) => check::run(&args),
+        Command::Symbolize(args) => symbolize::run(&args),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man => generate::man(),
     };

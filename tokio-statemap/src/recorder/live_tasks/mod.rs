@@ -59,7 +59,7 @@ impl LiveTasks {
         self.has_evicted
     }
 
-    #[cfg(test)]
+    /// The task `id`, as far as is known.
     pub(crate) fn task(&self, id: u64) -> Option<LiveTask> {
         self.tasks.get(id)
     }
@@ -80,7 +80,7 @@ impl LiveTasks {
 
     /// Whether the task `id` is alive, as far as is known.
     pub(crate) fn lives(&self, id: u64) -> bool {
-        self.tasks.get(id).is_some()
+        self.task(id).is_some()
     }
 
     pub(crate) fn stream(&self, id: StreamId) -> Option<&Stream> {

@@ -81,25 +81,15 @@ impl Buffer {
         empty
     }
 
-    /// Calls `look` with the stream, how far it is written, and the records of the thread's chunk, and
-    /// interrupts its writer. `None` if the buffer has no thread.
-    #[cfg_attr(
-        not(all(
-            feature = "stacks",
-            target_os = "linux",
-            any(target_arch = "x86_64", target_arch = "aarch64")
-        )),
-        allow(dead_code, reason = "nothing is watched")
-    )]
-    pub(crate) fn look<R>(
+    /// Calls `read` with the stream, the sequence number of what isn't in the store yet, and the thread's
+    /// chunk. `None` if the buffer has no thread.
+    pub(crate) fn read<R>(
         &self,
-        look: impl FnOnce(StreamId, (Sequence, usize), &[Record]) -> R,
+        read: impl FnOnce(StreamId, Sequence, &SharedChunk) -> R,
     ) -> Option<R> {
         let reader = lock(&self.reader);
         let chunk = reader.chunk.as_ref()?;
-        chunk.interrupt();
-        let records = chunk.items();
-        Some(look(reader.stream, (reader.sequence, records.len()), records))
+        Some(read(reader.stream, reader.sequence, chunk))
     }
 
     /// Counts a refused event.

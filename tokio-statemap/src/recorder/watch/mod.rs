@@ -7,7 +7,12 @@
 //!
 //! A thread that did nothing between two looks is left alone until then, and the watcher sleeps while
 //! there is none to look at.
+//!
+//! [Listeners](listeners) are told of polls that go on for long, on a thread of their own.
 
+pub(crate) mod listeners;
+pub(crate) mod look;
+mod switches;
 #[cfg(all(
     feature = "stacks",
     target_os = "linux",
@@ -22,10 +27,17 @@ mod watcher;
 #[path = "no_watcher.rs"]
 mod watcher;
 
+use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::time::Duration;
 
+use crate::recorder::Recorder;
+use crate::recorder::mode::Mode;
 use crate::recorder::store::segment::StreamId;
-pub(crate) use watcher::{LastReading, interrupted, this_thread_has, unwatch, watch, woken};
+pub(crate) use switches::Switches;
+pub(crate) use watcher::{
+    LastReading, interrupted, is_forked, this_thread_has, unwatch, watch, woken,
+};
 
 /// What a buffer keeps for the watcher.
 #[derive(Debug)]
@@ -34,11 +46,17 @@ pub(crate) struct Watched {
     thread: AtomicI32,
     /// Whether the watcher looks at it.
     is_awake: AtomicBool,
+    /// Whether the watcher has room for it.
+    has_room: AtomicBool,
 }
 
 impl Watched {
     pub(crate) const fn new() -> Self {
-        Self { thread: AtomicI32::new(0), is_awake: AtomicBool::new(false) }
+        Self {
+            thread: AtomicI32::new(0),
+            is_awake: AtomicBool::new(false),
+            has_room: AtomicBool::new(false),
+        }
     }
 
     /// Sets the system's id of the buffer's thread; 0 if it has none.
@@ -50,6 +68,9 @@ impl Watched {
         self.thread.load(Ordering::Relaxed)
     }
 }
+
+/// The youngest poll that listeners are told of: the time between two looks.
+pub(crate) const MIN_THRESHOLD: Duration = Duration::from_millis(5);
 
 /// The most samples that are kept of a recorder's polls.
 const MAX_SAMPLES: usize = 4096;
@@ -104,13 +125,16 @@ impl Samples {
     }
 }
 
-/// How often a thread was switched out, and its major page faults.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Switches {
-    /// It gave the processor up: it blocked.
-    pub(crate) voluntary: u64,
-    /// The processor was taken.
-    pub(crate) involuntary: u64,
-    /// Page faults that waited for the disk.
-    pub(crate) major_faults: u64,
+impl Recorder {
+    /// Refers to this recorder without keeping it.
+    pub(crate) fn this(&self) -> Weak<Self> {
+        Weak::clone(&self.this)
+    }
+
+    /// When the window began that is open, in ticks; `None` if nothing is recorded. Takes no lock: hooks
+    /// that find one on the windows taken leave their work to the next.
+    pub(crate) fn recording_since(&self) -> Option<u64> {
+        let records = matches!(self.mode.get(), Mode::On | Mode::FastPath);
+        records.then(|| self.window_from.load(Ordering::Relaxed))
+    }
 }

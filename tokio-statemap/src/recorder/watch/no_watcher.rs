@@ -15,6 +15,10 @@ pub(crate) fn watch() {}
 
 pub(crate) fn unwatch() {}
 
+pub(crate) fn is_forked() -> bool {
+    false
+}
+
 pub(crate) fn woken(_: &Recorder, _: &'static Buffer) {}
 
 pub(crate) fn interrupted(_: &Recorder, _: &mut ThreadRecorder, _: u64) {}

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use super::page;
 use super::write;
 use crate::analysis::picture::tests::timeline;
+use crate::analysis::picture::why_tests::explained;
 use crate::analysis::picture::{Picture, Role};
 use crate::statemap::Labels;
 use crate::trace::timeline::Timeline;
@@ -291,4 +292,40 @@ fn resolved(module: &str, path: &str) -> String {
     }
     let name = path.strip_prefix("./").expect("a relative path");
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+#[test]
+fn why_polls_took_long_is_told_with_references() {
+    let hostile = "shop::</script><b>\u{2028}";
+    let (timeline, (_, start_ns)) = explained(hostile);
+    let page = page_of(&timeline, &labels("why"));
+    assert!(!page.contains("<b>") && !page.contains('\u{2028}'));
+    let meta = json(&page, "statemap-meta");
+    let report = timeline.report();
+    assert_eq!(meta["verdict"], *report.verdict.to_string());
+    let sections = meta["sections"].as_array().expect("sections");
+    let why = &sections.iter().find(|section| section["kind"] == "tasks").expect("tasks")["why"];
+    assert!(sections.iter().all(|section| section["kind"] == "tasks" || section["why"].is_null()));
+    let index = |value: &Value| value.as_u64().expect("an index") as usize;
+    let culprit = &why["culprits"][0];
+    assert_eq!(culprit["polls"].as_u64(), Some(report.culprits[0].polls));
+    let frame = &why["frames"][index(&culprit["frame"])];
+    assert_eq!(why["names"][index(&frame[0])], hostile);
+    assert_eq!(why["names"][index(&frame[1]) - 1], "src/a.rs");
+    assert_eq!(why["words"][index(&culprit["act"])], "computed");
+    let poll = &why["polls"][index(&culprit["longest"])];
+    assert_eq!(poll[1].as_u64(), Some(start_ns - timeline.begin_ns));
+    assert_eq!(poll[2][2].as_u64(), Some(7));
+    let samples = poll[4].as_array().expect("samples");
+    assert_eq!(samples.len(), 3);
+    // From the innermost call outwards.
+    let mut names = Vec::new();
+    let mut at = index(&samples[0][2]);
+    while at > 0 {
+        let call = &why["calls"][at - 1];
+        let frame = &why["frames"][index(&call[0]) - 1];
+        names.push(why["names"][index(&frame[0])].clone());
+        at = index(&call[1]);
+    }
+    assert_eq!(names, ["core::hint::spin", hostile, "async shop::handle"]);
 }

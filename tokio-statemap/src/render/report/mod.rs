@@ -14,4 +14,6 @@ mod tests;
 
 #[cfg(feature = "read")]
 pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};
-pub use crate::analysis::{LocationRow, LongPoll, Place, Report, Verdict, WorkerShare};
+pub use crate::analysis::{
+    Culprit, Delay, Excused, LocationRow, LongPoll, Place, Report, Stuck, Verdict, WorkerShare,
+};

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::layout::{COLUMNS, keep_right, pad_right, table, width, wrap};
-use crate::analysis::{LocationRow, Report, WorkerShare, busy_share};
+use super::verdict::function;
+use crate::analysis::{Delay, LocationRow, Report, WorkerShare, busy_share};
 use crate::recorder::lost::Lost;
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, moment, percent};
@@ -12,8 +13,12 @@ use crate::util::quantity::{count, human, moment, percent};
 const LINES: usize = 40;
 /// How many locations are listed if there is room, and how many at least.
 const LOCATIONS: std::ops::RangeInclusive<usize> = 5..=10;
+/// The lines around these: a blank one, the title, the head of the table, "more", the footnote.
+const LOCATIONS_REST: usize = 5;
 /// How many workers are listed.
 const WORKERS: usize = 8;
+/// How many of those are listed who are to blame for long polls.
+const CULPRITS: usize = 5;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -26,6 +31,7 @@ impl Report {
         let mut before = wrap(&self.verdict.to_string());
         before.push(String::new());
         before.extend(wrap(&self.summary()));
+        before.extend(self.machine_sentences().iter().flat_map(|sentence| wrap(sentence)));
         before.extend(self.unknown());
         let workers = self.workers_lines();
         if !workers.is_empty() {
@@ -33,6 +39,8 @@ impl Report {
             before.extend(workers);
         }
         let after = self.longest_lines();
+        let room = LINES.saturating_sub(before.len() + after.len());
+        before.extend(self.culprit_lines(room.saturating_sub(LOCATIONS.start() + LOCATIONS_REST)));
         let room = LINES.saturating_sub(before.len() + after.len());
         let mut lines = before;
         lines.extend(self.location_lines(room));
@@ -131,12 +139,37 @@ impl Report {
         lines
     }
 
+    /// Who is to blame for long polls, where there are several, or the verdict has no room for all.
+    fn culprit_lines(&self, room: usize) -> Vec<String> {
+        // A blank line, the title, the head of the table, "more".
+        let listed = room.saturating_sub(4).min(CULPRITS).min(self.culprits.len());
+        if self.culprits.len() < 2 || listed == 0 {
+            return Vec::new();
+        }
+        let (listed, more) = self.culprits.split_at(listed);
+        let mut cells =
+            vec![["where, or spawned at", "polls", "own time", "delayed"].map(str::to_owned)];
+        cells.extend(listed.iter().map(|culprit| {
+            [
+                culprit.frame.as_ref().map_or_else(|| culprit.place.to_string(), function),
+                culprit.polls.to_string(),
+                human(culprit.own_ns),
+                delayed(culprit.delay),
+            ]
+        }));
+        let mut lines = vec![String::new(), "Who held workers in long polls:".to_owned()];
+        lines.extend(table(&cells, false));
+        if !more.is_empty() {
+            lines.push(format!("… and {} more", more.len()));
+        }
+        lines
+    }
+
     fn location_lines(&self, room: usize) -> Vec<String> {
         if self.locations.is_empty() {
             return Vec::new();
         }
-        // A blank line, the title, the head of the table, "more", the footnote.
-        let room = room.saturating_sub(5).clamp(*LOCATIONS.start(), *LOCATIONS.end());
+        let room = room.saturating_sub(LOCATIONS_REST).clamp(*LOCATIONS.start(), *LOCATIONS.end());
         let mut rows: Vec<_> = self.locations.iter().take(room).collect();
         // What ran off the workers comes last, but is not to be looked for in vain.
         let off_worker = |row: &&LocationRow| row.off_worker_ns > 0;
@@ -166,23 +199,32 @@ impl Report {
         if self.longest_polls.is_empty() {
             return Vec::new();
         }
-        let mut cells = vec![["spawned at", "at", "length", "worker", "ready"].map(str::to_owned)];
+        let mut cells =
+            vec![["where, or spawned at", "at", "length", "worker", "delayed"].map(str::to_owned)];
         cells.extend(self.longest_polls.iter().map(|poll| {
             let least = if poll.is_running || poll.is_cut { ">" } else { "" };
             [
-                poll.place.to_string(),
+                poll.frame.as_ref().map_or_else(|| poll.place.to_string(), function),
                 moment(poll.start_ns),
                 format!("{least}{}", human(poll.length_ns)),
                 poll.worker.map_or_else(|| "-".to_owned(), |w| format!("worker-{w}")),
-                poll.ready_meanwhile.map_or_else(|| "?".to_owned(), |n| n.to_string()),
+                delayed(poll.delay),
             ]
         }));
         let mut lines = vec![
             String::new(),
-            "The longest polls (ready: other tasks that were ready meanwhile):".to_owned(),
+            "The longest polls (delayed: how long others waited meanwhile, in sum):".to_owned(),
         ];
         lines.extend(table(&cells, false));
         lines
+    }
+}
+
+/// How long others were delayed in sum; `?` if that isn't known.
+fn delayed(delay: Delay) -> String {
+    match (delay.waited_ns, delay.late_ns) {
+        (None, 0) => "?".to_owned(),
+        _ => human(delay.total_ns()),
     }
 }
 

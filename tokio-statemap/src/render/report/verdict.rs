@@ -4,58 +4,110 @@ use std::fmt;
 use std::time::Duration;
 
 use super::layout::{COLUMNS, keep_right};
-use crate::analysis::{LocationRow, LongPoll, Place, Verdict};
+use crate::analysis::{Culprit, LocationRow, LongPoll, Place, Verdict, in_package};
+use crate::trace::timeline::StackFrame;
+use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_setting, moment, percent};
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::LongPolls { row, longest, long_poll, other_places } => {
-                let (subject, its) = subject(row.place);
-                write!(f, "{subject} held the runtime up: ")?;
-                long_polls(f, &row, its, long_poll)?;
-                the_longest(f, &row, &longest)?;
-                match other_places {
+        match self {
+            Self::LongPolls { culprit, row, did_harm, long_poll, others } => {
+                culprit_sentences(f, culprit, row, *did_harm, *long_poll)?;
+                match others {
                     0 => Ok(()),
-                    1 => f.write_str(" Another location had such polls, too."),
-                    n => write!(f, " {n} other locations had such polls, too."),
+                    1 => f.write_str(" Another had such polls, too."),
+                    n => write!(f, " {n} others had such polls, too."),
                 }
             }
-            Self::Busy { row, held_share, busy_share, long_poll, off_worker } => {
+            Self::Busy { row, taken_share, between_share, busy_share, long_poll, off_worker } => {
                 write!(
                     f,
                     "No poll held a worker over {}, but the workers were busy {} of the time. {} \
-                     held them most: {} of their time, in {}.",
-                    setting(long_poll),
-                    percent(busy_share),
+                     took most of it: {} of their time, in {}",
+                    setting(*long_poll),
+                    percent(*busy_share),
                     subject(row.place).0,
-                    percent(held_share),
+                    percent(*taken_share),
                     count(row.tasks, "task"),
                 )?;
-                off_the_workers(f, off_worker)
+                // Where polls do less than what it takes to schedule them, their number is what costs.
+                if *between_share > 0.5 {
+                    let average_ns = row.held_ns / row.worker_polls.max(1);
+                    write!(
+                        f,
+                        ", with {} of {}: {} of it went to scheduling them",
+                        count(row.worker_polls, "poll"),
+                        human(average_ns),
+                        percent(*between_share),
+                    )?;
+                }
+                f.write_str(".")?;
+                off_the_workers(f, off_worker.as_ref())
             }
-            Self::Healthy { busy_share, long_poll, off_worker, is_partial } => {
-                let part = if is_partial { " in what was recorded" } else { "" };
-                let over = setting(long_poll);
-                write!(f, "Nothing held the runtime up{part}: no poll held a worker over {over}")?;
+            Self::TooFewWorkers { workers, ready_tasks, row, busy_share, long_poll } => write!(
+                f,
+                "Too few workers for the load: {} were busy {} of the time, and {ready_tasks:.1} \
+                 tasks were ready on average. No poll held a worker over {}, and nobody stands out: \
+                 most of it are the {} of {}.",
+                count(*workers as u64, "worker"),
+                percent(*busy_share),
+                setting(*long_poll),
+                count(row.tasks, "task"),
+                subject(row.place).0,
+            ),
+            Self::Healthy {
+                busy_share,
+                long_poll,
+                off_worker,
+                is_partial,
+                excused,
+                stuck,
+                has_no_tasks,
+            } => {
+                let part = if *is_partial { " in what was recorded" } else { "" };
+                let over = setting(*long_poll);
+                let own = if excused.polls > 0 { " by its own doing" } else { "" };
+                write!(
+                    f,
+                    "Nothing held the runtime up{part}: no poll held a worker over {over}{own}"
+                )?;
                 match busy_share {
                     Some(busy) => {
-                        write!(f, ", and the workers were busy {} of the time.", percent(busy))?;
+                        write!(f, ", and the workers were busy {} of the time.", percent(*busy))?;
                     }
                     None => f.write_str("; how busy the workers were isn't known.")?,
                 }
-                off_the_workers(f, off_worker)
+                if let Some(stuck) = stuck {
+                    let (place, tasks) = (subject(stuck.place).0, count(stuck.tasks, "task"));
+                    let waited = human(stuck.waited_ns);
+                    write!(f, " {tasks} of {place} never finished, and waited longest: {waited}.")?;
+                }
+                if *has_no_tasks {
+                    f.write_str(
+                        " No task was seen: what runs in a LocalSet, or on runtimes of its own as \
+                         actix-web's, isn't recorded here.",
+                    )?;
+                }
+                off_the_workers(f, off_worker.as_ref())
             }
+            Self::TooShort { recorded_ns, long_poll } => write!(
+                f,
+                "Only {} were recorded: too short to tell who holds the runtime up. No poll held a \
+                 worker over {}.",
+                human(*recorded_ns),
+                setting(*long_poll),
+            ),
             Self::TasksUnknown { busy_share, task_hooks } => {
-                let why = if task_hooks {
+                let why = if *task_hooks {
                     "tasks were not recorded"
                 } else {
                     "Tokio's task hooks need --cfg tokio_unstable"
                 };
-                unknown(f, why, busy_share)
+                unknown(f, why, *busy_share)
             }
             Self::TasksNotRead { busy_share } => {
-                unknown(f, "the tasks' file is not here", busy_share)
+                unknown(f, "the tasks' file is not here", *busy_share)
             }
             Self::NothingRecorded => f.write_str("Nothing was recorded."),
         }
@@ -79,48 +131,145 @@ fn subject(place: Place) -> (String, &'static str) {
     }
 }
 
+/// Who did what to whom.
+fn culprit_sentences(
+    f: &mut fmt::Formatter<'_>,
+    culprit: &Culprit,
+    row: &LocationRow,
+    did_harm: bool,
+    long_poll: Duration,
+) -> fmt::Result {
+    if !did_harm {
+        f.write_str("Little was held up: ")?;
+    }
+    match &culprit.frame {
+        Some(frame) => {
+            let name = function(frame);
+            let (act, over) = (&culprit.act, setting(long_poll));
+            match did_harm {
+                true => write!(f, "{name} held the runtime up: it {act}")?,
+                false => write!(f, "{name} {act}")?,
+            }
+            let polls = polls_of(culprit.polls, row.polls);
+            write!(f, ", in {polls} over {over}")?;
+            if culprit.polls > 1 {
+                write!(f, ", {} in all", human(culprit.own_ns))?;
+            }
+            write!(f, ", of tasks spawned at {}", subject(row.place).0)?;
+            match culprit.other_places {
+                0 => {}
+                1 => f.write_str(" and elsewhere")?,
+                n => write!(f, " and {n} other places")?,
+            }
+            f.write_str(".")?;
+        }
+        None => {
+            let (subject, its) = subject(row.place);
+            if did_harm {
+                write!(f, "{subject} held the runtime up: ")?;
+                long_polls(f, culprit, row, its, long_poll)?;
+            } else {
+                let (polls, over) = (polls_of(culprit.polls, row.polls), setting(long_poll));
+                let sum = human(culprit.own_ns);
+                write!(f, "{polls} of {subject} ran over {over}, {sum} in all.")?;
+            }
+        }
+    }
+    the_longest(f, culprit)?;
+    meanwhile(f, culprit)
+}
+
+/// `shop::render_invoice at src/shop.rs:21`, each part as far as there is room.
+pub(super) fn function(frame: &StackFrame) -> String {
+    let name = keep_right(&clean(&frame.function), COLUMNS);
+    match (&frame.file, frame.line) {
+        (Some(file), Some(line)) => {
+            let place = keep_right(&clean(&format!("{}:{line}", in_package(file))), COLUMNS);
+            format!("{name} at {place}")
+        }
+        (Some(file), None) => format!("{name} in {}", keep_right(&clean(file), COLUMNS)),
+        (None, _) => name,
+    }
+}
+
+/// `14 of 900 polls`
+fn polls_of(long: u64, all: u64) -> String {
+    match (long, all) {
+        (1, 1) => "one poll".to_owned(),
+        (1, all) => format!("one of {all} polls"),
+        (long, all) if long >= all => format!("all {long} polls"),
+        (long, all) => format!("{long} of {all} polls"),
+    }
+}
+
 /// `14 of its 900 polls ran over 1 ms, 358 ms in all.`
 fn long_polls(
     f: &mut fmt::Formatter<'_>,
+    culprit: &Culprit,
     row: &LocationRow,
     its: &str,
     long_poll: Duration,
 ) -> fmt::Result {
     let over = setting(long_poll);
-    match (row.long_polls, row.polls) {
+    match (culprit.polls, row.polls) {
         (1, 1) => write!(f, "{its} only poll ran over {over}."),
         (1, polls) => write!(f, "one of {its} {polls} polls ran over {over}."),
         (long, polls) => {
             let n = if long == polls { "all".to_owned() } else { long.to_string() };
-            let sum = human(row.long_polls_ns);
+            let sum = human(culprit.own_ns);
             write!(f, "{n} of {its} {polls} polls ran over {over}, {sum} in all.")
         }
     }
 }
 
-/// ` The longest took 25.6 ms, on worker-1 at 0.731 s; 37 other tasks were ready meanwhile.`
-fn the_longest(f: &mut fmt::Formatter<'_>, row: &LocationRow, longest: &LongPoll) -> fmt::Result {
-    let which = if row.long_polls == 1 { "It" } else { "The longest" };
+/// ` The longest took 25.6 ms, on worker-1 at 0.731 s.`
+fn the_longest(f: &mut fmt::Formatter<'_>, culprit: &Culprit) -> fmt::Result {
+    let longest = &culprit.longest;
+    let which = if culprit.polls == 1 { "It" } else { "The longest" };
     let took = match (longest.is_running, longest.is_cut) {
         (true, _) => "still ran at the end, after",
         (false, true) => "took at least",
         (false, false) => "took",
     };
     write!(f, " {which} {took} {}", human(longest.length_ns))?;
+    let taken_ns = longest.length_ns.saturating_sub(culprit.longest_own_ns);
+    if taken_ns > longest.length_ns / 10 {
+        write!(f, " ({} without what the machine took)", human(culprit.longest_own_ns))?;
+    }
     if let Some(worker) = longest.worker {
         write!(f, ", on worker-{worker}")?;
     }
     write!(f, " at {}", moment(longest.start_ns))?;
-    match longest.ready_meanwhile {
+    match longest.delay.waited_ns {
         None => f.write_str(" (ready times were not recorded)."),
-        Some(0) => f.write_str("; no other task was ready meanwhile."),
-        Some(1) => f.write_str("; one other task was ready meanwhile."),
-        Some(n) => write!(f, "; {n} other tasks were ready meanwhile."),
+        Some(_) => f.write_str("."),
+    }
+}
+
+/// ` Meanwhile other tasks waited 3.20 s for a worker, in sum, and timers and I/O came up to 8.00 s late.`
+fn meanwhile(f: &mut fmt::Formatter<'_>, culprit: &Culprit) -> fmt::Result {
+    let delay = culprit.delay;
+    let late = match delay.latest_ns {
+        0 => None,
+        latest_ns => Some(format!("timers and I/O came up to {} late", human(latest_ns))),
+    };
+    match (delay.waited_ns, late) {
+        (None, None) => Ok(()),
+        (Some(0), None) => f.write_str(" No other task waited meanwhile."),
+        (None | Some(0), Some(late)) => write!(f, " Meanwhile nothing else ran: {late}."),
+        (Some(waited_ns), late) => {
+            let waited = human(waited_ns);
+            write!(f, " Meanwhile other tasks waited {waited} for a worker, in sum")?;
+            match late {
+                Some(late) => write!(f, ", and {late}."),
+                None => f.write_str("."),
+            }
+        }
     }
 }
 
 /// ` The longest poll of main, 54.8 ms, was on a thread that is no worker.`
-fn off_the_workers(f: &mut fmt::Formatter<'_>, longest: Option<LongPoll>) -> fmt::Result {
+fn off_the_workers(f: &mut fmt::Formatter<'_>, longest: Option<&LongPoll>) -> fmt::Result {
     let Some(longest) = longest else {
         return Ok(());
     };

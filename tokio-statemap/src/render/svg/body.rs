@@ -8,7 +8,7 @@ use super::plan::MAP_WIDTH;
 use super::rows::{DrawnRows, label_size};
 use super::survey::LongPoll;
 use super::text::{display, escape, fit};
-use crate::analysis::picture::Picture;
+use crate::analysis::picture::{Picture, Section, WhyPoll};
 use crate::util::quantity::human;
 
 /// How many gaps are drawn at most.
@@ -136,11 +136,28 @@ pub(super) fn worst_text(picture: &Picture<'_>, worst: &LongPoll) -> String {
     section.source.name(worst.row, &mut name);
     let on = worst.worker.map_or_else(String::new, |worker| format!(" on worker-{worker}"));
     format!(
-        "longest poll: {}{on}, {}, at {}",
+        "longest poll{}: {}{on}, {}, at {}",
+        blamed(section, worst),
         human(worst.held_ns),
         display(&name, 40),
         human(worst.start_ns)
     )
+}
+
+/// ` of render_invoice, src/shop.rs:21`, if it is known which function is to blame.
+fn blamed(section: &Section<'_>, worst: &LongPoll) -> String {
+    let is_worst = |poll: &&WhyPoll| (poll.row, poll.start_ns) == (worst.row, worst.start_ns);
+    let found = section.why.as_ref().and_then(|why| {
+        let poll = why.worst().filter(is_worst)?;
+        why.blamed(poll)
+    });
+    let Some(frame) = found else { return String::new() };
+    let place = match (&frame.file, frame.line) {
+        (Some(file), Some(line)) => format!(", {}", display(&format!("{file}:{line}"), 50)),
+        (Some(file), None) => format!(", {}", display(file, 50)),
+        (None, _) => String::new(),
+    };
+    format!(" of {}{place}", display(&frame.short(), 40))
 }
 
 /// A bar at the worst poll, as a click on it would draw one.

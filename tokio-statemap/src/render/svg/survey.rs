@@ -14,6 +14,8 @@ pub(super) const CELLS: usize = 2048;
 struct Rank {
     /// `main`.
     is_root: bool,
+    /// It has the poll that the verdict names.
+    is_worst: bool,
     /// Its longest poll, if that is long.
     longest_ns: u64,
     /// How long it was running or ready.
@@ -96,6 +98,32 @@ impl LongPoll {
     }
 }
 
+/// Which poll is pointed at.
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    Longest,
+    At { section: usize, row: u32, start_ns: u64 },
+    None,
+}
+
+impl Wanted {
+    /// What the verdict names.
+    fn of(picture: &Picture<'_>) -> Self {
+        match picture.judged() {
+            None => Self::Longest,
+            Some((section, why)) => match why.worst() {
+                Some(poll) => Self::At { section, row: poll.row, start_ns: poll.start_ns },
+                None => Self::None,
+            },
+        }
+    }
+
+    /// Whether it is known to be in this row.
+    fn is_in(self, of_section: usize, of_row: u32) -> bool {
+        matches!(self, Self::At { section, row, .. } if (section, row) == (of_section, of_row))
+    }
+}
+
 /// How a worker was held by long polls.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
@@ -133,8 +161,10 @@ pub(super) fn add(polls: &mut Vec<LongPoll>, poll: LongPoll) {
 #[derive(Debug)]
 pub(super) struct Survey {
     pub(super) sections: Vec<SectionSurvey>,
-    /// The worst poll, if it is a long one.
+    /// The worst poll, if it is a long one: the longest of the worst culprit's, where somebody is blamed.
     pub(super) worst: Option<LongPoll>,
+    /// Which poll that is, if that is known beforehand.
+    wanted: Wanted,
     /// The workers that long polls held.
     pub(super) held: BTreeMap<u32, Held>,
 }
@@ -142,7 +172,8 @@ pub(super) struct Survey {
 impl Survey {
     /// Walks through all of it once. `most` is how many rows of a kind can be drawn at most.
     pub(super) fn of(picture: &Picture<'_>, most: impl Fn(SectionKind) -> usize) -> Self {
-        let mut survey = Self { sections: Vec::new(), worst: None, held: BTreeMap::new() };
+        let (sections, held) = (Vec::new(), BTreeMap::new());
+        let mut survey = Self { sections, worst: None, wanted: Wanted::of(picture), held };
         for (index, section) in picture.sections.iter().enumerate() {
             let section = survey.section(picture, index, most(section.kind));
             survey.sections.push(section);
@@ -175,7 +206,14 @@ impl Survey {
 
     /// A poll that held a worker, or may have.
     fn found(&mut self, poll: LongPoll, length_ns: u64) {
-        if self.worst.is_none_or(|worst| poll.rank() < worst.rank()) {
+        let is_worst = match self.wanted {
+            Wanted::Longest => self.worst.is_none_or(|worst| poll.rank() < worst.rank()),
+            Wanted::At { section, row, start_ns } => {
+                (poll.section, poll.row, poll.start_ns) == (section, row, start_ns)
+            }
+            Wanted::None => false,
+        };
+        if is_worst {
             self.worst = Some(poll);
         }
         let Some(worker) = poll.worker else {
@@ -209,6 +247,7 @@ impl Walk<'_> {
     fn row(&self, picture: &Picture<'_>, found: &mut SectionSurvey, survey: &mut Survey) -> Rank {
         let mut rank = Rank {
             is_root: self.section.source.is_root(self.row),
+            is_worst: survey.wanted.is_in(self.index, self.row),
             longest_ns: 0,
             busy_ns: 0,
             changes: 0,

@@ -83,6 +83,7 @@ pub(super) fn tasks(given: Given, groups: usize) -> Section<'static> {
         lanes: (0..=n as u32).collect(),
         tags: Vec::new(),
         events: Vec::new(),
+        why: None,
         source: Box::new(given),
     }
 }
@@ -102,13 +103,13 @@ pub(super) fn workers(n: u32, length_ns: u64) -> Section<'static> {
         lanes: (0..=n).collect(),
         tags: Vec::new(),
         events: Vec::new(),
+        why: None,
         source: Box::new(Given { rows, description: None }),
     }
 }
 
 pub(super) fn picture(length_ns: u64, sections: Vec<Section<'static>>) -> Picture<'static> {
     Picture {
-        culprit: None,
         title: "http".to_owned(),
         host: Some("box".to_owned()),
         runtime: None,

@@ -3,11 +3,12 @@
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_json::Value;
 
+use super::facts::{Facts, Number};
 use super::field::{Object, shorten};
+use super::long_polls::{CauseEntry, FunctionEntry, LongPolls, SampleEntry};
 use super::{Entity, Statemap};
-use crate::config::TraceTarget;
 use crate::statemap::format::{Datum, Mark, Native};
-use crate::statemap::run::{FORMAT, LARGEST_NUMBER, TAG, trace_target_name};
+use crate::statemap::run::TAG;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{BlockingThread, Handover, TaskKey};
 
@@ -24,26 +25,7 @@ pub(crate) struct Run {
     pub(crate) parks: Vec<u64>,
     /// The threads and workers that polls ran on.
     pub(crate) ran_on: Vec<(u32, Option<u16>)>,
-}
-
-/// What is the same for all files of a run.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Facts {
-    format: u64,
-    pub(crate) program: String,
-    pub(crate) runtime: Option<String>,
-    pub(crate) begin_ns: Number,
-    pub(crate) end_ns: Number,
-    pub(crate) long_poll_ns: Number,
-    pub(crate) events: Number,
-    pub(crate) refused_events: Number,
-    pub(crate) dropped_events: Number,
-    pub(crate) reentrant_events: Number,
-    #[serde(deserialize_with = "trace_target")]
-    pub(crate) trace_target: TraceTarget,
-    pub(crate) task_hooks: bool,
-    pub(crate) schedule_latency: bool,
+    pub(crate) long_polls: LongPolls,
 }
 
 /// A part of what is said in lists.
@@ -60,11 +42,10 @@ struct Part {
     polls: Vec<u32>,
     cut: Vec<(u64, u8)>,
     parents: Vec<(Option<Parent>, u64)>,
+    causes: Vec<CauseEntry>,
+    functions: Vec<FunctionEntry>,
+    samples: Vec<SampleEntry>,
 }
-
-/// A whole number: over 2^53 it is a string of digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Number(pub(crate) u64);
 
 #[derive(Clone, Copy, Debug)]
 struct Parent(TaskKey);
@@ -109,9 +90,15 @@ impl RunReader {
             if tag != due {
                 return Err(format!("tag `{}` must be `{due}`", shorten(tag)));
             }
-            let part: Part =
+            let mut part: Part =
                 serde_json::from_value(members).map_err(|e| shorten(&e.to_string()))?;
             run.add(&part)?;
+            if self.native != Native::Workers {
+                let edges = (run.facts.begin_ns.0, run.facts.end_ns.0);
+                run.long_polls.add(edges, &part.causes, &mut part.functions, &mut part.samples)?;
+            } else if part.is_of_polls() {
+                return Err("`causes` and `samples` are of polls; workers have none".to_owned());
+            }
             self.data(&part, &mut statemap.entities)?;
             return self.parents(&part, &mut statemap.entities);
         }
@@ -123,9 +110,7 @@ impl RunReader {
             Native::Tasks { is_ready_known } => is_ready_known,
             Native::Workers => facts.schedule_latency,
         };
-        if facts.format != FORMAT || facts.begin_ns.0 > facts.end_ns.0 {
-            return Err(format!("`format` must be {FORMAT}, and `beginNs` no more than `endNs`"));
-        }
+        facts.check()?;
         if facts.schedule_latency != is_ready_known {
             return Err("`scheduleLatency` isn't what the states say".to_owned());
         }
@@ -136,6 +121,7 @@ impl RunReader {
             blocking_threads: Vec::new(),
             parks: Vec::new(),
             ran_on: Vec::new(),
+            long_polls: LongPolls::default(),
         });
         Ok(())
     }
@@ -211,6 +197,13 @@ impl RunReader {
     }
 }
 
+impl Part {
+    /// Whether it says why polls took long.
+    fn is_of_polls(&self) -> bool {
+        !(self.causes.is_empty() && self.functions.is_empty() && self.samples.is_empty())
+    }
+}
+
 impl Run {
     /// Adds the lists that say nothing of single data.
     fn add(&mut self, part: &Part) -> Result<(), String> {
@@ -256,20 +249,6 @@ pub(in crate::statemap) fn task_key(name: &str) -> Option<TaskKey> {
     (key.to_string() == name).then_some(key)
 }
 
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(from)?;
-        let number = match &value {
-            Value::String(digits) => digits.parse().ok().filter(|&n| n > LARGEST_NUMBER),
-            value => value.as_u64().filter(|&n| n <= LARGEST_NUMBER),
-        };
-        let number = number.ok_or_else(|| {
-            D::Error::custom(format!("{value} is no whole number, over 2^53 as a string"))
-        });
-        number.map(Self)
-    }
-}
-
 impl<'de> Deserialize<'de> for Parent {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(from)?;
@@ -279,11 +258,4 @@ impl<'de> Deserialize<'de> for Parent {
         let id = Number::deserialize(value).map_err(D::Error::custom)?;
         Ok(Self(TaskKey::Spawned(id.0)))
     }
-}
-
-fn trace_target<'de, D: Deserializer<'de>>(from: D) -> Result<TraceTarget, D::Error> {
-    let name = String::deserialize(from)?;
-    let all = [TraceTarget::Tasks, TraceTarget::Workers, TraceTarget::Both, TraceTarget::None];
-    let target = all.into_iter().find(|&target| trace_target_name(target) == name);
-    target.ok_or_else(|| D::Error::custom(format!("there is no target `{name}`")))
 }

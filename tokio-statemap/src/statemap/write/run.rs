@@ -5,61 +5,19 @@ use std::io::{self, Write as _};
 
 use super::stream::Text;
 use crate::recorder::id_map::IdMap;
-use crate::statemap::Labels;
-use crate::statemap::run::{FORMAT, LARGEST_NUMBER, MOST_APART, TAG, trace_target_name};
+use crate::statemap::run::{LARGEST_NUMBER, MOST_APART, TAG};
 use crate::trace::timeline::{Poll, TaskKey, Timeline};
-use crate::util::json;
 
 /// From how many bytes on a part is written.
 const PART_BYTES: usize = 1 << 17;
 
-/// Writes the definition that says what is to be known of the whole run.
-///
-/// `state` is the value of the last state, which no datum bears a tag in: renderers list a definition
-/// with the tags of its state.
-pub(super) fn header(
-    timeline: &Timeline,
-    labels: &Labels,
-    state: u8,
-    text: &mut Text<'_>,
-) -> io::Result<()> {
-    let long_poll_ns = u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX);
-    let lost = timeline.lost;
-    let program = json::string(&labels.title);
-    write!(
-        text,
-        "{{\"tag\":\"{TAG}\",\"state\":{state},\"format\":{FORMAT},\"program\":{program}"
-    )?;
-    if let Some(runtime) = &timeline.runtime {
-        write!(text, ",\"runtime\":{}", json::string(runtime))?;
-    }
-    for (name, ns) in [
-        ("beginNs", timeline.begin_ns),
-        ("endNs", timeline.end_ns),
-        ("longPollNs", long_poll_ns),
-        ("events", timeline.events),
-        ("refusedEvents", lost.refused_events),
-        ("droppedEvents", lost.dropped_events),
-        ("reentrantEvents", lost.reentrant_events),
-    ] {
-        write!(text, ",\"{name}\":{}", number(ns))?;
-    }
-    writeln!(
-        text,
-        ",\"traceTarget\":\"{}\",\"taskHooks\":{},\"scheduleLatency\":{}}}",
-        trace_target_name(timeline.trace_target),
-        timeline.task_hooks,
-        timeline.schedule_latency
-    )
-}
-
-fn number(n: u64) -> String {
+pub(super) fn number(n: u64) -> String {
     if n > LARGEST_NUMBER { format!("\"{n}\"") } else { n.to_string() }
 }
 
 /// The lists of parts, in the order in which they stand there.
 #[derive(Clone, Copy, Debug)]
-enum List {
+pub(super) enum List {
     Gaps,
     Handovers,
     BlockingThreads,
@@ -69,10 +27,25 @@ enum List {
     Polls,
     Cut,
     Parents,
+    Causes,
+    Functions,
+    Samples,
 }
 
-const NAMES: [&str; 9] =
-    ["gaps", "handovers", "blockingThreads", "parks", "apart", "ranOn", "polls", "cut", "parents"];
+const NAMES: [&str; 12] = [
+    "gaps",
+    "handovers",
+    "blockingThreads",
+    "parks",
+    "apart",
+    "ranOn",
+    "polls",
+    "cut",
+    "parents",
+    "causes",
+    "functions",
+    "samples",
+];
 
 /// What the next part says.
 #[derive(Default)]
@@ -122,6 +95,10 @@ impl Parts {
         for worker in timeline.workers.iter().filter(|_| !is_tasks) {
             self.add(List::Parks, number(worker.parks));
             self.write_if_full(text)?;
+        }
+        if is_tasks {
+            self.causes(timeline, text)?;
+            self.samples(timeline, text)?;
         }
         Ok(())
     }
@@ -183,7 +160,7 @@ impl Parts {
         self.add(List::Parents, format_args!("[{parent},{count}]"));
     }
 
-    fn add(&mut self, list: List, entry: impl Display) {
+    pub(super) fn add(&mut self, list: List, entry: impl Display) {
         let list = &mut self.lists[list as usize];
         let before = list.len();
         if before > 0 {

@@ -40,6 +40,15 @@ pub(crate) fn state(id: i32) -> ThreadState {
     }
 }
 
+/// How often the thread `id` of this process has blocked so far; `None` if it has ended.
+pub(crate) fn blocks(id: i32) -> Option<u64> {
+    // A set of processors is in it, which may be long.
+    let mut buffer = [0; 8192];
+    let text = read(&format!("/proc/self/task/{id}/status"), &mut buffer)?;
+    let count = text.split_once("\nvoluntary_ctxt_switches:")?.1;
+    count.lines().next()?.trim().parse().ok()
+}
+
 /// The system call that a thread is blocked in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SystemCall {
@@ -112,6 +121,15 @@ mod tests {
         other.join().unwrap();
         assert_eq!((state(id), system_call(id)), (ThreadState::Unknown, None));
         assert_eq!(state(threads::id()), ThreadState::Runnable);
+    }
+
+    #[test]
+    fn a_sleep_is_a_block() {
+        let before = blocks(threads::id()).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        assert!(blocks(threads::id()).unwrap() > before);
+        let ended = std::thread::spawn(threads::id).join().unwrap();
+        assert_eq!(blocks(ended), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::recorder::lost::Lost;
 use crate::recorder::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
 use crate::recorder::store::segment::{Segment, events_of};
 use crate::recorder::watch::Samples;
-use crate::recorder::{Recorder, Window};
+use crate::recorder::{CpuLimit, Recorder, Window};
 use crate::trace::event::{Event, Seen, SpawnLocation};
 use crate::trace::snapshot::oldest::oldest;
 use crate::util::sync::lock;
@@ -36,15 +36,8 @@ pub(crate) struct Snapshot {
     pub(crate) root_locations: Vec<Option<&'static Location<'static>>>,
     pub(crate) locations: Vec<&'static Location<'static>>,
     /// Of the stacks of long polls.
-    #[cfg_attr(
-        not(all(
-            feature = "stacks",
-            target_os = "linux",
-            any(target_arch = "x86_64", target_arch = "aarch64")
-        )),
-        allow(dead_code, reason = "nothing is watched")
-    )]
     pub(crate) samples: Samples,
+    pub(crate) cpu_limit: Option<CpuLimit>,
     times: Times,
 }
 
@@ -116,6 +109,7 @@ impl Snapshot {
                 .collect(),
             locations: recorder.locations.to_vec(),
             samples: lock(&recorder.samples).clone(),
+            cpu_limit: recorder.cpu_limit(),
             times,
         };
         snapshot.cut(stored_events, is_full, &windows);
@@ -165,14 +159,6 @@ impl Snapshot {
     }
 
     /// The time in ns of a time in ticks.
-    #[cfg_attr(
-        not(all(
-            feature = "stacks",
-            target_os = "linux",
-            any(target_arch = "x86_64", target_arch = "aarch64")
-        )),
-        allow(dead_code, reason = "nothing is watched")
-    )]
     pub(crate) fn ns(&self, ticks: u64) -> u64 {
         self.times.ns(ticks)
     }
@@ -280,7 +266,7 @@ pub(crate) enum Reading {
 pub(crate) struct Usage {
     pub(crate) time_ns: u64,
     pub(crate) cpu_ns: u64,
-    /// As [`switches_between`](crate::recorder::record::switches_between) takes them.
+    /// As [`Switches::between`](crate::recorder::watch::Switches::between) takes them.
     pub(crate) switches: u64,
     /// For how long it was ready to run and did not; `None` if that was not asked for.
     pub(crate) run_delay_ns: Option<u64>,

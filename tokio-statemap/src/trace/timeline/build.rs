@@ -13,10 +13,10 @@ use crate::recorder::live_tasks::Stream;
 use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::snapshot::Usage;
 use crate::trace::state::{TaskState, WorkerState};
-use crate::trace::timeline::cause::{PollCause, Readings, causes};
+use crate::trace::timeline::cause::{PollCause, Readings, causes, machine};
 use crate::trace::timeline::workers::{Claim, WorkersBuilder};
 use crate::trace::timeline::{
-    BlockingThread, Handover, Known, Poll, PollKey, Task, TaskKey, Worker,
+    BlockingThread, Handover, Known, MachineTime, Poll, PollKey, Task, TaskKey, Worker,
 };
 
 /// What is known of tasks and threads so far.
@@ -39,6 +39,7 @@ pub(crate) struct Built {
     pub(crate) blocking_threads: Vec<BlockingThread>,
     pub(crate) handovers: Vec<Handover>,
     pub(crate) causes: Vec<(PollKey, PollCause)>,
+    pub(crate) machine: MachineTime,
 }
 
 #[derive(Debug, Default)]
@@ -259,7 +260,8 @@ impl Builder {
         let (workers, handovers) = workers.finish(&tasks);
         known.retain(|known| known.lives);
         let causes = causes(&readings, &tasks, long_poll);
-        Built { tasks, quiet: known, workers, blocking_threads, handovers, causes }
+        let machine = machine(&readings);
+        Built { tasks, quiet: known, workers, blocking_threads, handovers, causes, machine }
     }
 }
 

@@ -3,10 +3,9 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use crate::recorder::record::switches_between;
 use crate::recorder::watch::Switches;
 use crate::trace::snapshot::Usage;
-use crate::trace::timeline::{PollKey, Task};
+use crate::trace::timeline::{MachineTime, PollKey, Task};
 
 /// What became of the time of a poll: its thread ran, was blocked, or was off the processor though it
 /// was ready to run.
@@ -32,10 +31,25 @@ pub struct PollCause {
 }
 
 impl PollCause {
-    /// A sample showed that it was blocked, so that is what became of the time that nothing else
-    /// explains.
-    pub(super) fn was_blocked(&mut self) {
-        self.blocked_ns += std::mem::take(&mut self.stolen_ns);
+    /// Samples showed that it was blocked, for `at_most_ns` in all: so much of the time that nothing else
+    /// explains it was. Returns how much that is.
+    pub(super) fn was_blocked(&mut self, at_most_ns: u64) -> u64 {
+        let moved_ns = self.stolen_ns.min(at_most_ns.saturating_sub(self.blocked_ns));
+        self.stolen_ns -= moved_ns;
+        self.blocked_ns += moved_ns;
+        moved_ns
+    }
+
+    /// The length of the poll.
+    pub(super) fn length_ns(&self) -> u64 {
+        self.on_cpu_ns + self.blocked_ns + self.taken_ns()
+    }
+
+    /// The sum of the parts: the length of the poll, in ns. `None` of what is no cause.
+    #[cfg(feature = "read")]
+    pub(crate) fn parts_ns(&self) -> Option<u64> {
+        let taken_ns = self.run_delay_ns.checked_add(self.stolen_ns)?;
+        self.on_cpu_ns.checked_add(self.blocked_ns)?.checked_add(taken_ns)
     }
 
     /// How long the processor was taken away, in ns: no code of the program is to blame for it.
@@ -75,6 +89,21 @@ pub(super) fn causes(
     causes
 }
 
+/// What the machine took of the time of all threads.
+pub(super) fn machine(readings: &[(u32, Box<Readings>)]) -> MachineTime {
+    let mut machine = MachineTime::default();
+    for stretch in readings.iter().flat_map(|(_, readings)| &readings.stretches) {
+        machine.run_delay_ns += stretch.run_delay_ns;
+        machine.stolen_ns += match stretch.has_blocked {
+            Blocked::Certainly => 0,
+            Blocked::Perhaps | Blocked::Never => {
+                stretch.off_ns.saturating_sub(stretch.run_delay_ns)
+            }
+        };
+    }
+    machine
+}
+
 /// The readings of a thread, and what it did between them.
 #[derive(Debug, Default)]
 pub(super) struct Readings {
@@ -84,7 +113,7 @@ pub(super) struct Readings {
     parked_since_ns: Option<u64>,
     /// Since the last reading.
     parked_ns: u64,
-    parks: u64,
+    parks: Parks,
     /// Since when it is in no poll and not parked.
     idle_since_ns: Option<u64>,
     idle: Vec<(u64, u64)>,
@@ -99,16 +128,43 @@ struct Stretch {
     /// How long it was neither on the processor nor parked.
     off_ns: u64,
     run_delay_ns: u64,
-    /// Beyond one for each park.
-    voluntary: u64,
+    has_blocked: Blocked,
     major_faults: u64,
+}
+
+/// How often a thread was parked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Parks {
+    all: u64,
+    /// Those that certainly blocked.
+    long: u64,
+}
+
+/// Whether a thread blocked elsewhere than in a park.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blocked {
+    /// It gave the processor up more often than it was parked.
+    Certainly,
+    /// It may also have been in the short parks.
+    Perhaps,
+    Never,
+}
+
+impl Blocked {
+    fn of(voluntary: u64, parks: Parks) -> Self {
+        match voluntary {
+            n if n > parks.all => Self::Certainly,
+            n if n > parks.long => Self::Perhaps,
+            _ => Self::Never,
+        }
+    }
 }
 
 /// From which length on a time in no poll counts among the long polls: below it, there is hardly
 /// anything that could take the thread off the processor.
 const LONG_IDLE_NS: u64 = 200_000;
 
-/// From which length on a park is taken to have blocked: in less it only looked for events.
+/// From which length on a park certainly blocked: in less it may only have looked for events.
 const LONG_PARK_NS: u64 = 20_000;
 
 /// How much of a poll may be without readings, at least: that is taken to be on the processor.
@@ -120,7 +176,9 @@ impl Readings {
         if let Some(since_ns) = self.parked_since_ns.take() {
             let parked_ns = time_ns.saturating_sub(since_ns);
             self.parked_ns += parked_ns;
-            self.parks += u64::from(parked_ns >= LONG_PARK_NS);
+            // It isn't another one where it is parted by a reading at its end.
+            self.parks.all += u64::from(parked_ns > 0);
+            self.parks.long += u64::from(parked_ns >= LONG_PARK_NS);
         }
         if is_parked {
             self.parked_since_ns = Some(time_ns);
@@ -130,7 +188,7 @@ impl Readings {
     /// Nothing is known of what it does until the next reading.
     pub(super) fn interrupt(&mut self) {
         (self.last, self.parked_since_ns, self.idle_since_ns) = (None, None, None);
-        (self.parked_ns, self.parks) = (0, 0);
+        (self.parked_ns, self.parks) = (0, Parks::default());
     }
 
     /// It had an event at `time_ns`, after which it is in a poll or not.
@@ -172,13 +230,13 @@ impl Readings {
             let wall_ns = time_ns.saturating_sub(last.time_ns);
             let cpu_ns = reading.cpu_ns.saturating_sub(last.cpu_ns);
             let Switches { voluntary, major_faults, .. } =
-                switches_between(last.switches, reading.switches);
+                Switches::between(last.switches, reading.switches);
             self.stretches.push(Stretch {
                 from_ns: last.time_ns,
                 to_ns: time_ns,
                 off_ns: wall_ns.saturating_sub(cpu_ns).saturating_sub(parked_ns),
                 run_delay_ns,
-                voluntary: voluntary.saturating_sub(parks),
+                has_blocked: Blocked::of(voluntary, parks),
                 major_faults,
             });
         }
@@ -215,9 +273,10 @@ impl Readings {
                 let rest_ns = off_ns - run_delay_ns;
                 cause.on_cpu_ns += own_ns - off_ns;
                 cause.run_delay_ns += run_delay_ns;
-                match stretch.voluntary {
-                    0 => cause.stolen_ns += rest_ns,
-                    _ => cause.blocked_ns += rest_ns,
+                // Nothing is blamed for what the host of a virtual machine may have taken.
+                match stretch.has_blocked {
+                    Blocked::Certainly => cause.blocked_ns += rest_ns,
+                    Blocked::Perhaps | Blocked::Never => cause.stolen_ns += rest_ns,
                 }
                 cause.major_faults += part(stretch.major_faults);
                 is_known = true;
@@ -254,12 +313,11 @@ fn scale(of: u64, part: u64, all: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorder::record::pack_switches;
 
     fn reading(time_ns: u64, cpu_ns: u64, voluntary: u64, run_delay_ns: u64) -> Usage {
         let switches = Switches { voluntary, ..Switches::default() };
         let run_delay_ns = Some(run_delay_ns);
-        Usage { time_ns, cpu_ns, switches: pack_switches(switches), run_delay_ns }
+        Usage { time_ns, cpu_ns, switches: switches.pack(), run_delay_ns }
     }
 
     const MS: u64 = 1_000_000;
@@ -305,6 +363,52 @@ mod tests {
         readings.add(reading(10 * MS, 2 * MS, 2, 0));
         let cause = readings.causes(&[(7 * MS, 10 * MS)])[0].unwrap();
         assert_eq!((cause.on_cpu_ns, cause.blocked_ns, cause.taken_ns()), (MS, 2 * MS, 0));
+    }
+
+    #[test]
+    fn a_switch_that_may_be_a_short_parks_accuses_nobody() {
+        for (voluntary, has_blocked) in [
+            (0, Blocked::Never),
+            (1, Blocked::Never),
+            (2, Blocked::Perhaps),
+            (3, Blocked::Certainly),
+        ] {
+            let mut readings = Readings::default();
+            readings.add(reading(0, 0, 0, 0));
+            for (from_ns, to_ns) in [(0, LONG_PARK_NS), (MS, MS + LONG_PARK_NS - 1)] {
+                readings.parked(from_ns, true);
+                readings.parked(to_ns, false);
+            }
+            readings.add(reading(10 * MS, 2 * MS, voluntary, 0));
+            assert_eq!(readings.stretches[0].has_blocked, has_blocked, "{voluntary}");
+            let cause = readings.causes(&[(2 * MS, 10 * MS)])[0].unwrap();
+            let is_blamed = has_blocked == Blocked::Certainly;
+            assert_eq!((cause.blocked_ns > 0, cause.stolen_ns > 0), (is_blamed, !is_blamed));
+        }
+    }
+
+    /// The reading at its end is taken before the record of it.
+    #[test]
+    fn a_park_that_a_reading_parts_is_one() {
+        let mut readings = Readings::default();
+        readings.add(reading(0, 0, 0, 0));
+        readings.parked(0, true);
+        readings.add(reading(MS, 0, 1, 0));
+        readings.parked(MS, false);
+        readings.add(reading(9 * MS, MS, 2, 0));
+        let blocked: Vec<_> = readings.stretches.iter().map(|s| s.has_blocked).collect();
+        assert_eq!(blocked, [Blocked::Never, Blocked::Certainly]);
+    }
+
+    #[test]
+    fn samples_move_no_more_than_they_show() {
+        let stolen = PollCause { on_cpu_ns: 1, blocked_ns: 4, stolen_ns: 30, ..Default::default() };
+        for (at_most_ns, moved_ns) in [(0, 0), (4, 0), (9, 5), (34, 30), (99, 30)] {
+            let mut cause = stolen;
+            assert_eq!(cause.was_blocked(at_most_ns), moved_ns);
+            assert_eq!((cause.blocked_ns, cause.stolen_ns), (4 + moved_ns, 30 - moved_ns));
+            assert_eq!(cause.length_ns(), stolen.length_ns());
+        }
     }
 
     #[test]

@@ -12,7 +12,9 @@ use crate::trace::event::Event;
 use crate::trace::snapshot::{Reading, Snapshot, task_id};
 use crate::trace::timeline::build::{Builder, Built};
 use crate::trace::timeline::sample;
-use crate::trace::timeline::{Known, Lacking, Quiet, TaskKey, Tasks, Timeline};
+use crate::trace::timeline::{
+    Known, Lacking, Quiet, Sampling, SamplingState, TaskKey, Tasks, Timeline,
+};
 use crate::util::parallel::{MANY_EVENTS, run_parallel};
 
 impl Timeline {
@@ -46,6 +48,15 @@ impl Timeline {
         timeline.end_ns = snapshot.end_ns.max(snapshot.begin_ns);
         timeline.gaps = gaps(&snapshot.windows, snapshot.begin_ns);
         timeline.lost = snapshot.lost;
+        timeline.machine.limit = snapshot.cpu_limit;
+        timeline.sampling = Sampling {
+            state: match snapshot.config.stacks {
+                true => SamplingState::OF_THIS_BUILD,
+                false => SamplingState::Off,
+            },
+            dropped: snapshot.samples.dropped,
+            signal_taken: snapshot.samples.signal_taken,
+        };
         timeline.samples = sample::resolve(snapshot);
         timeline.apply_samples();
         timeline
@@ -53,11 +64,14 @@ impl Timeline {
 
     /// Applies what samples show to the causes.
     fn apply_samples(&mut self) {
-        for sample in self.samples.iter().filter(|sample| sample.blocked_in.is_some()) {
-            let key = (sample.thread, sample.poll_start_ns);
-            if let Ok(place) = self.causes.binary_search_by_key(&key, |(key, _)| *key) {
-                self.causes[place].1.was_blocked();
-            }
+        for of_poll in self.samples.chunk_by(|a, b| a.poll_key() == b.poll_key()) {
+            let Some(first) = of_poll.first() else { continue };
+            let found = self.causes.binary_search_by_key(&first.poll_key(), |(key, _)| *key);
+            let Ok(place) = found else { continue };
+            let cause = &mut self.causes[place].1;
+            let end_ns = first.poll_start_ns + cause.length_ns();
+            let moved_ns = cause.was_blocked(sample::blocked_at_most_ns(of_poll, end_ns));
+            self.machine.stolen_ns = self.machine.stolen_ns.saturating_sub(moved_ns);
         }
     }
 
@@ -105,6 +119,8 @@ impl Timeline {
             },
             blocking_threads: built.blocking_threads,
             handovers: built.handovers,
+            machine: built.machine,
+            sampling: Sampling::default(),
             causes: built.causes,
             samples: Vec::new(),
             events: 0,

@@ -6,9 +6,13 @@
 mod build;
 mod cause;
 mod from;
+mod machine;
 mod poll;
 mod sample;
 mod span;
+mod stack_end;
+#[cfg(all(feature = "symbols", feature = "read"))]
+pub(crate) mod symbolize;
 mod task;
 mod tasks;
 mod worker;
@@ -22,9 +26,11 @@ use crate::trace::state::TaskState;
 
 pub use crate::symbols::{FrameOrigin, StackFrame};
 pub use cause::PollCause;
+pub use machine::{CpuLimit, MachineTime, Sampling, SamplingState};
 pub use poll::Poll;
 pub(crate) use poll::PollKey;
 pub use sample::PollSample;
+pub(crate) use sample::{Stack, blamed};
 pub use span::Span;
 pub use task::{Task, TaskKey};
 pub use tasks::Tasks;
@@ -90,6 +96,10 @@ pub struct Timeline {
     pub schedule_latency: bool,
     /// The length from which on a poll is called long.
     pub long_poll: Duration,
+    /// What the machine took of its threads' time.
+    pub machine: MachineTime,
+    /// Whether the stacks of long polls were sampled.
+    pub sampling: Sampling,
     /// Why long polls took long, by their keys.
     pub(crate) causes: Vec<(PollKey, PollCause)>,
     /// What threads were doing in long polls, by the polls' keys, and of each poll by time.
@@ -134,15 +144,20 @@ impl Timeline {
     /// Why `poll` took long; `None` if that isn't known.
     ///
     /// It is known of whole polls of `long_poll` or longer, on Linux (x86-64, aarch64), in a build
-    /// with the feature `stacks`, and where the timeline wasn't read from files.
+    /// with the feature `stacks`.
     pub fn cause(&self, poll: &Poll) -> Option<PollCause> {
+        // One that is cut may have the key of another that begins at the edge.
+        if poll.is_cut_left() || poll.is_cut_right() {
+            return None;
+        }
         let place = self.causes.binary_search_by_key(&poll.key(), |(key, _)| *key).ok()?;
         Some(self.causes[place].1)
     }
 
     /// What the thread was doing in `poll`, in the order of time: at most 16 samples.
     ///
-    /// A poll of 10 ms or more has one in most cases, and shorter ones sometimes. There is none if the
+    /// A poll of 10 ms or more has one in most cases, and shorter ones sometimes: the first one of a thread
+    /// that is blocked is taken from 1 ms on, of one that runs from 5 ms on. There is none if the
     /// processor was taken away all the time, if the program handles SIGURG itself (then only blocked
     /// threads have samples), and of the shortest polls if there are over 4096 samples.
     pub fn samples(&self, poll: &Poll) -> &[PollSample] {

@@ -1,7 +1,13 @@
 //! What a thread was doing at a moment of a long poll.
 
-use crate::symbols::{FrameOrigin, StackFrame};
+use std::sync::Mutex;
+
+use crate::recorder::watch::Sample;
+use crate::symbols::{FrameOrigin, Resolver, StackFrame, system_call};
 use crate::trace::snapshot::Snapshot;
+use crate::trace::timeline::PollKey;
+use crate::trace::timeline::stack_end::up_to_task;
+use crate::util::sync::lock;
 
 /// What a thread was doing at a moment of a long poll: the functions that it was in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,80 +32,119 @@ pub struct PollSample {
 impl PollSample {
     /// The function to blame: the program's own innermost one, or else a dependency's.
     pub fn blamed(&self) -> Option<&StackFrame> {
-        let of = |origin| self.frames.iter().find(move |frame| frame.origin == origin);
-        of(FrameOrigin::Program).or_else(|| of(FrameOrigin::Dependency))
+        blamed(&self.frames)
+    }
+
+    /// What samples are sorted by: thread, start of the poll, time.
+    pub(crate) fn order(&self) -> (u32, u64, u64) {
+        (self.thread, self.poll_start_ns, self.at_ns)
     }
 }
 
-/// The samples of a snapshot, sorted.
-#[cfg(all(
-    feature = "stacks",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-pub(super) fn resolve(snapshot: &Snapshot) -> Vec<PollSample> {
-    use std::sync::Mutex;
+/// The function of a stack to blame.
+pub(crate) fn blamed(frames: &[StackFrame]) -> Option<&StackFrame> {
+    let of = |origin| frames.iter().find(move |frame| frame.origin == origin);
+    of(FrameOrigin::Program).or_else(|| of(FrameOrigin::Dependency))
+}
 
-    use crate::symbols::{Resolver, system_call};
-    use crate::util::sync::lock;
-
-    // Files are read once, and only if there is something to look up.
-    static RESOLVER: Mutex<Option<Resolver>> = Mutex::new(None);
-    if snapshot.samples.all.is_empty() {
-        return Vec::new();
+impl PollSample {
+    /// The key of its poll.
+    pub(super) fn poll_key(&self) -> PollKey {
+        (self.thread, self.poll_start_ns)
     }
-    let mut resolver = lock(&RESOLVER);
-    let resolver = resolver.get_or_insert_default();
+}
+
+/// For how long a poll may have been blocked, as its samples show, which are in order: each that shows it
+/// blocked stands for the time from the one before it, or the poll's start, to the next, or its end.
+pub(super) fn blocked_at_most_ns(samples: &[PollSample], end_ns: u64) -> u64 {
+    let mut blocked_ns = 0;
+    // The time up to which it is decided, and whether it was blocked then.
+    let Some(mut from_ns) = samples.first().map(|sample| sample.poll_start_ns) else { return 0 };
+    let mut was_blocked = false;
+    for sample in samples {
+        let is_blocked = sample.blocked_in.is_some();
+        if was_blocked || is_blocked {
+            blocked_ns += sample.at_ns.saturating_sub(from_ns);
+        }
+        (from_ns, was_blocked) = (sample.at_ns, is_blocked);
+    }
+    if was_blocked {
+        blocked_ns += end_ns.saturating_sub(from_ns);
+    }
+    blocked_ns
+}
+
+/// The samples of a snapshot, sorted.
+pub(super) fn resolve(snapshot: &Snapshot) -> Vec<PollSample> {
     let samples = snapshot.samples.all.iter().map(|sample| {
-        let all = sample.addresses.iter().flat_map(|&at| resolver.frames(at).to_vec());
-        let mut is_cut = false;
-        let frames = all.take_while(|frame| {
-            is_cut |= polls_task(frame);
-            !is_cut
-        });
-        let frames = frames.collect();
+        let stack = Stack::of(sample);
         PollSample {
             thread: sample.stream,
             poll_start_ns: snapshot.ns(sample.start_ticks),
             at_ns: snapshot.ns(sample.ticks),
-            blocked_in: sample.blocked.as_ref().map(|call| {
-                let name = system_call(call.number);
-                match &call.descriptor {
-                    Some(descriptor) => format!("{name} of {descriptor}"),
-                    None => name.into_owned(),
-                }
-            }),
-            frames,
-            is_complete: is_cut || sample.is_complete,
+            blocked_in: stack.blocked_in,
+            frames: stack.frames,
+            is_complete: stack.is_complete,
         }
     });
     let mut samples: Vec<_> = samples.collect();
-    samples.sort_by_key(|sample: &PollSample| (sample.thread, sample.poll_start_ns, sample.at_ns));
+    samples.sort_by_key(PollSample::order);
     samples
 }
 
-/// Whether it is the function of the runtime that polls tasks, or root futures: all outside of it are
-/// the runtime's.
-#[cfg(all(
-    feature = "stacks",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-fn polls_task(frame: &StackFrame) -> bool {
-    let is_of = |name: &str, file: &str| {
-        frame.function.contains(name) || frame.file.as_ref().is_some_and(|of| of.ends_with(file))
-    };
-    frame.origin == FrameOrigin::Runtime
-        && (is_of("tokio::runtime::task::", "/runtime/task/core.rs")
-            || is_of("::recorder::root_future::", "/recorder/root_future.rs"))
+/// What a sample shows, with names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stack {
+    pub(crate) blocked_in: Option<String>,
+    pub(crate) frames: Vec<StackFrame>,
+    pub(crate) is_complete: bool,
 }
 
-/// There are none.
-#[cfg(not(all(
-    feature = "stacks",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
-pub(super) fn resolve(_: &Snapshot) -> Vec<PollSample> {
-    Vec::new()
+impl Stack {
+    pub(crate) fn of(sample: &Sample) -> Self {
+        // Files are read once, and only if there is something to look up.
+        static RESOLVER: Mutex<Option<Resolver>> = Mutex::new(None);
+        let mut resolver = lock(&RESOLVER);
+        let resolver = resolver.get_or_insert_default();
+        let all = sample.addresses.iter().flat_map(|&at| resolver.frames(at).to_vec());
+        let mut frames: Vec<_> = all.collect();
+        let is_cut = up_to_task(&mut frames);
+        let blocked_in = sample.blocked.as_ref().map(|call| {
+            let name = system_call(call.number);
+            match &call.descriptor {
+                Some(descriptor) => format!("{name} of {descriptor}"),
+                None => name.into_owned(),
+            }
+        });
+        Self { blocked_in, frames, is_complete: is_cut || sample.is_complete }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blocked_sample_stands_for_the_time_around_it() {
+        let at = |at_ns, is_blocked: bool| PollSample {
+            thread: 1,
+            poll_start_ns: 100,
+            at_ns,
+            blocked_in: is_blocked.then(|| "read".to_owned()),
+            frames: Vec::new(),
+            is_complete: true,
+        };
+        for (samples, expected) in [
+            (vec![], 0),
+            (vec![at(105, false)], 0),
+            (vec![at(105, true)], 100),
+            (vec![at(105, true), at(110, true), at(120, true)], 100),
+            (vec![at(105, true), at(110, false), at(120, false)], 10),
+            (vec![at(105, false), at(110, true), at(120, false)], 15),
+            (vec![at(105, true), at(110, false), at(120, true)], 100),
+            (vec![at(105, false), at(110, false), at(120, true)], 90),
+        ] {
+            assert_eq!(blocked_at_most_ns(&samples, 200), expected, "{samples:?}");
+        }
+    }
 }

@@ -19,6 +19,8 @@ mod settings {
     configure = settings::configure,
     duration = "1h",
     start_after = "0s",
+    stacks = true,
+    warn_after = "1h",
     long_poll = "1.5ms",
     schedule_latency = false,
     keep = "first",

@@ -1,40 +1,49 @@
 //! The watcher's thread.
 
-mod look;
+#[cfg(test)]
+mod captures;
 mod progress;
 mod reading;
+mod runs;
+mod teller;
 #[cfg(all(test, tokio_unstable))]
 mod tests;
 mod unwind;
+mod whose;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, Weak};
 use std::time::Duration;
 
-use look::{Doing, Look};
 use progress::Progress;
 pub(crate) use reading::LastReading;
+use teller::Teller;
 use unwind::Unwinder;
 
 use crate::recorder::Recorder;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::thread_recorder::ThreadRecorder;
+use crate::recorder::watch::MIN_THRESHOLD;
+use crate::recorder::watch::look::{Doing, Look};
 use crate::sys::threads;
 use crate::util::message::warn;
-use crate::util::sync::lock;
+use crate::util::sync::{lock, try_lock};
 
 /// The time between two looks. A poll of twice that length is seen while it goes on, unless the watcher
 /// itself has to wait for a processor.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+const BETWEEN_LOOKS: Duration = MIN_THRESHOLD;
 
 /// After how many looks in a row at which a thread did nothing it is left alone.
 const QUIET_LOOKS: u32 = 2;
 
 /// The threads to look at.
-static WATCHER: Watcher = Watcher { state: Mutex::new(State::new()), wake: Condvar::new() };
+static WATCHER: Watcher =
+    Watcher { process: AtomicU32::new(0), state: Mutex::new(State::new()), wake: Condvar::new() };
 
 struct Watcher {
+    /// The process that was watched last.
+    process: AtomicU32,
     state: Mutex<State>,
     wake: Condvar,
 }
@@ -44,13 +53,21 @@ struct State {
     recorders: usize,
     /// The process that has the watcher's thread, if any: a child of a fork has none.
     process: Option<u32>,
-    /// Those that woke up since the last look.
+    /// Those that woke up since the last look. There is room for all: hooks don't allocate.
     woken: Vec<Awake>,
+    /// How many buffers there are.
+    buffers: usize,
 }
 
 impl State {
     const fn new() -> Self {
-        Self { recorders: 0, process: None, woken: Vec::new() }
+        Self { recorders: 0, process: None, woken: Vec::new(), buffers: 0 }
+    }
+
+    /// There is one buffer more. It may wake up for two recorders between two looks.
+    fn make_room(&mut self) {
+        self.buffers += 1;
+        self.woken.reserve((2 * self.buffers).saturating_sub(self.woken.len()));
     }
 }
 
@@ -65,8 +82,14 @@ struct Awake {
 
 /// A recorder was started: its threads are watched from now on.
 pub(crate) fn watch() {
-    let mut state = lock(&WATCHER.state);
+    let state = match is_forked() {
+        true => try_lock(&WATCHER.state),
+        false => Some(lock(&WATCHER.state)),
+    };
+    // Nobody will unlock it here.
+    let Some(mut state) = state else { return };
     state.recorders += 1;
+    WATCHER.process.store(std::process::id(), Ordering::Relaxed);
     let this = Some(std::process::id());
     if std::mem::replace(&mut state.process, this) == this {
         return;
@@ -74,12 +97,23 @@ pub(crate) fn watch() {
     let thread = std::thread::Builder::new().name("statemap-watch".to_owned());
     if let Err(error) = thread.spawn(run) {
         state.process = None;
+        // Hooks wait for it.
+        drop(state);
         warn(format_args!("long polls are not looked at: no thread can be started: {error}"));
     }
 }
 
+/// Whether this is the child of a fork, in which the watcher is gone, and what it had locked stays so.
+pub(crate) fn is_forked() -> bool {
+    let process = WATCHER.process.load(Ordering::Relaxed);
+    process != 0 && process != std::process::id()
+}
+
 /// It was stopped.
 pub(crate) fn unwatch() {
+    if is_forked() {
+        return;
+    }
     let mut state = lock(&WATCHER.state);
     state.recorders = state.recorders.saturating_sub(1);
     if state.recorders == 0 {
@@ -89,9 +123,18 @@ pub(crate) fn unwatch() {
 
 /// The calling thread has this recorder from now on.
 pub(crate) fn this_thread_has(recorder: &Recorder, thread: &ThreadRecorder) {
+    // The child of a fork may find the watcher's lock taken for ever.
+    if !recorder.config.stacks || is_forked() {
+        return;
+    }
     thread.buffer.watched.set_thread(threads::id());
+    if !thread.buffer.watched.has_room.swap(true, Ordering::Relaxed) {
+        lock(&WATCHER.state).make_room();
+    }
     // So that its first record has a reading, too.
     Look::at(thread.buffer);
+    // It may still be looked at for the recorder that had the buffer before.
+    thread.buffer.watched.is_awake.store(false, Ordering::Release);
     woken(recorder, thread.buffer);
 }
 
@@ -104,11 +147,14 @@ pub(crate) fn interrupted(recorder: &Recorder, thread: &mut ThreadRecorder, tick
 
 /// The thread of `buffer` is looked at from now on. Called by itself.
 pub(crate) fn woken(recorder: &Recorder, buffer: &'static Buffer) {
-    if buffer.watched.is_awake.swap(true, Ordering::AcqRel) {
+    // The child of a fork has no watcher, and may find its lock taken for ever.
+    let is_watched =
+        || recorder.config.stacks && WATCHER.process.load(Ordering::Relaxed) == std::process::id();
+    if !is_watched() || buffer.watched.is_awake.swap(true, Ordering::AcqRel) {
         return;
     }
     let awake = Awake {
-        recorder: Weak::clone(&recorder.this),
+        recorder: recorder.this(),
         buffer,
         last: None,
         quiet_looks: 0,
@@ -121,12 +167,20 @@ pub(crate) fn woken(recorder: &Recorder, buffer: &'static Buffer) {
     }
 }
 
+/// What the watcher makes when it first needs it.
+#[derive(Default)]
+struct Tools {
+    /// Takes some milliseconds and megabytes.
+    unwinder: Option<Unwinder>,
+    /// Has a thread.
+    teller: Teller,
+}
+
 /// The watcher's thread.
 fn run() {
     crate::sys::signal::block_all();
     let mut awake: Vec<Awake> = Vec::new();
-    // Made for the first sample, as it takes some milliseconds and megabytes.
-    let mut unwinder = None;
+    let mut tools = Tools::default();
     loop {
         {
             let mut state = lock(&WATCHER.state);
@@ -136,34 +190,43 @@ fn run() {
             if state.recorders == 0 {
                 state.process = None;
                 // The next one that is started finds them again.
-                let woken = std::mem::take(&mut state.woken);
-                for one in awake.iter().chain(&woken) {
+                for one in awake.iter().chain(&state.woken) {
                     one.leave();
                     Look::at(one.buffer); // which interrupts it
                 }
+                state.woken.clear();
                 return;
             }
-            awake.append(&mut state.woken);
+            for one in state.woken.drain(..) {
+                if !awake.iter().any(|other| other.is_same(&one)) {
+                    awake.push(one);
+                }
+            }
         }
         // Should anything be wrong with the program's tables, it goes on without this stack.
         let looked = catch_unwind(AssertUnwindSafe(|| {
-            awake.retain_mut(|one| one.look(&mut unwinder));
+            awake.retain_mut(|one| one.look(&mut tools));
         }));
         if looked.is_err() {
-            unwinder = None;
+            tools.unwinder = None;
         }
         std::thread::sleep(BETWEEN_LOOKS);
     }
 }
 
 impl Awake {
+    /// Whether both are of the same thread.
+    fn is_same(&self, other: &Self) -> bool {
+        std::ptr::eq(self.buffer, other.buffer) && self.recorder.ptr_eq(&other.recorder)
+    }
+
     /// Leaves the thread alone.
     fn leave(&self) {
         self.buffer.watched.is_awake.store(false, Ordering::Release);
     }
 
     /// Looks at the thread; returns whether to look again.
-    fn look(&mut self, unwinder: &mut Option<Unwinder>) -> bool {
+    fn look(&mut self, tools: &mut Tools) -> bool {
         let Some(recorder) = self.recorder.upgrade() else {
             self.leave();
             // Another recorder may have the buffer by now: its next record wakes it.
@@ -177,7 +240,7 @@ impl Awake {
         self.quiet_looks = if did_nothing { self.quiet_looks + 1 } else { 0 };
         self.last = look;
         if let Some(look) = look {
-            self.poll.follow(&recorder, self.buffer, look, unwinder);
+            self.poll.follow(&recorder, self.buffer, look, tools);
         }
         if self.quiet_looks < QUIET_LOOKS {
             return true;

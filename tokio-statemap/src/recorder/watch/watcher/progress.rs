@@ -1,91 +1,218 @@
-//! Samples of the stacks of long polls.
+//! The long poll that a thread is in: its samples, and who is told of it.
 
 use std::time::Duration;
 
+use super::Tools;
+use super::runs::Runs;
+use super::teller::LongPoll;
 use super::unwind::Unwinder;
-use super::{Doing, Look};
 use crate::recorder::Recorder;
 use crate::recorder::store::buffer::Buffer;
-use crate::recorder::watch::{BlockedIn, Sample};
+use crate::recorder::watch::look::{Doing, Look};
+use crate::recorder::watch::{BlockedIn, MIN_THRESHOLD, Sample};
+use crate::sys::threads;
 use crate::sys::threads::proc::{self, ThreadState};
-use crate::sys::threads::{self, stack};
+use crate::sys::threads::stack::{self, StackCopy};
 use crate::util::sync::lock;
 
-/// From which age of a poll on its stack is sampled: then at twice the age, and so on.
+/// From which age of a poll on the stack of a thread that runs is sampled. Also the second age for one
+/// that is blocked: then at twice the age, and so on.
 const FIRST_AGE: Duration = Duration::from_millis(5);
+
+/// The least age of a poll whose stack is sampled. A blocked thread pays nothing for it.
+const LEAST_AGE: Duration = Duration::from_millis(1);
 
 /// The most samples of one poll.
 const MAX_OF_POLL: u32 = 16;
 
+/// How long before a sample a thread's CPU time is asked for: two looks or more.
+const SOON: Duration = Duration::from_millis(15);
+
+/// How long a thread is on a processor between two looks to count as one that computes.
+const RUNS_NS: u64 = 500_000;
+
+/// From which age of a poll on it is looked up how often its thread has blocked. Most polls are shorter.
+const WORTH_A_FILE: Duration = Duration::from_micros(500);
+
+/// After how many looks at which a thread waited for a processor listeners are told that this was taken
+/// away: until then they may still be told what it does.
+const LOOKS_TO_WAIT: u32 = 3;
+
 /// A poll that is sampled.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
     start_ticks: u64,
+    /// The samples, and what was tried in vain.
     samples: u32,
-    /// The thread's CPU time when it was last looked at.
+    /// The age from which on there is another one.
+    next_age: Duration,
+    /// The thread's CPU time at the last look, if a sample was to be taken soon.
     cpu_ns: Option<u64>,
+    runs: Runs,
+    /// At how many looks in a row it was ready to run and did not.
+    waits: u32,
+    told: Told,
+}
+
+/// Up to which age listeners were told of the polls that a thread is in: when each started, and the age.
+/// The inner ones are last.
+#[derive(Clone, Debug, Default)]
+struct Told(Vec<(u64, Duration)>);
+
+impl Told {
+    /// Up to which age they were told of the poll that started then. Those within it are over.
+    fn of(&mut self, start_ticks: u64) -> &mut Duration {
+        self.0.retain(|&(other, _)| other <= start_ticks);
+        let place = match self.0.iter().position(|&(other, _)| other == start_ticks) {
+            Some(place) => place,
+            None => {
+                self.0.push((start_ticks, Duration::ZERO));
+                self.0.len() - 1
+            }
+        };
+        &mut self.0[place].1
+    }
+}
+
+/// What a thread is seen to do.
+enum Seen {
+    Blocked(BlockedIn, Option<StackCopy>),
+    Runs(Option<StackCopy>),
+    /// It is ready to run and does not.
+    Waits,
 }
 
 impl Progress {
-    /// Samples the poll that is seen in `look`, if it is time to.
+    /// Samples the poll that is seen in `look`, and has it told, if it is time to.
     pub(super) fn follow(
         &mut self,
         recorder: &Recorder,
         buffer: &'static Buffer,
         look: Look,
-        unwinder: &mut Option<Unwinder>,
+        tools: &mut Tools,
     ) {
-        let Doing::Poll { start_ticks, .. } = look.doing else {
+        let Doing::Poll { start_ticks, task } = look.doing else {
             *self = Self::default();
             return;
         };
         let thread = buffer.watched.thread();
-        let cpu_ns = threads::cpu_ns_of(thread);
-        if self.start_ticks != start_ticks {
-            *self = Self { start_ticks, samples: 0, cpu_ns };
+        let is_new = self.start_ticks != start_ticks;
+        if is_new {
+            let next_age = recorder.config.long_poll.clamp(LEAST_AGE, FIRST_AGE);
+            let told = std::mem::take(&mut self.told);
+            *self = Self { start_ticks, next_age, told, ..Self::default() };
         }
-        let runs = self.cpu_ns.is_some() && cpu_ns > self.cpu_ns;
-        self.cpu_ns = cpu_ns;
         let ticks = recorder.clock.ticks();
-        let age_ns = recorder.clock.ns_between(start_ticks, ticks);
-        let due = FIRST_AGE.saturating_mul(1 << self.samples.min(MAX_OF_POLL));
-        if self.samples == MAX_OF_POLL || Duration::from_nanos(age_ns) < due {
+        let scale = recorder.clock.scale();
+        let age = Duration::from_nanos(scale.ns(ticks).saturating_sub(scale.ns(start_ticks)));
+        let to = recorder.listeners.due(*self.told.of(start_ticks), age);
+        let may_be_sampled = self.samples < MAX_OF_POLL;
+        let is_due = may_be_sampled && age >= self.next_age;
+        let before = self.cpu_ns.take();
+        // Hundreds of threads may be in long polls: of most of them no more is asked at a look.
+        let is_soon = may_be_sampled && age + SOON >= self.next_age;
+        if !is_soon && to.is_empty() && !recorder.listeners.are_there() {
             return;
         }
-        let (stack, blocked) = match proc::state(thread) {
-            ThreadState::Blocked => match proc::system_call(thread) {
-                Some(call) => (stack::copy_blocked(&call), Some(BlockedIn::of(&call))),
-                None => return, // it runs again
-            },
-            // Between two looks it ran, so it isn't one that is about to block again and again.
-            ThreadState::Runnable if runs => match stack::copy_running(thread) {
-                Ok(stack) => (Some(stack), None),
-                Err(stack::Unavailable::SignalTaken) => {
-                    lock(&recorder.samples).signal_taken += 1;
+        self.cpu_ns = threads::cpu_ns_of(thread);
+        // One that runs for less was taken off its processor.
+        let ran_ns = self.cpu_ns.zip(before).map_or(0, |(now, before)| now.saturating_sub(before));
+        let runs = ran_ns >= RUNS_NS;
+        if runs {
+            self.waits = 0;
+        }
+        if !is_due && to.is_empty() {
+            if is_new && age >= WORTH_A_FILE {
+                self.runs.look(proc::blocks(thread));
+            }
+            return;
+        }
+        let blocks = proc::blocks(thread);
+        let seen = match proc::state(thread) {
+            ThreadState::Blocked => {
+                self.waits = 0;
+                self.runs.look(blocks);
+                match proc::system_call(thread) {
+                    Some(call) => Seen::Blocked(BlockedIn::of(&call), stack::copy_blocked(&call)),
+                    None => return, // it runs again
+                }
+            }
+            // Between two looks it ran, so it isn't one whose call is over, but that has not returned yet.
+            ThreadState::Runnable if runs && age >= FIRST_AGE => {
+                if !self.runs.may_be_signalled(blocks) {
                     return;
                 }
-                Err(stack::Unavailable::NoAnswer) => return,
-            },
+                match stack::copy_running(thread) {
+                    Ok(stack) => Seen::Runs(Some(stack)),
+                    // It is tried less and less often, as after a sample: all threads may block the
+                    // signal, and each of them is waited for.
+                    Err(error) => {
+                        if is_due {
+                            self.samples += 1;
+                            self.next_age = age_after(age);
+                            let is_taken = error == stack::Unavailable::SignalTaken;
+                            lock(&recorder.samples).signal_taken += u64::from(is_taken);
+                        }
+                        Seen::Runs(None)
+                    }
+                }
+            }
+            ThreadState::Runnable if before.is_some() && !runs => {
+                self.waits += 1;
+                // Others may just have their turn.
+                if self.waits < LOOKS_TO_WAIT {
+                    return;
+                }
+                Seen::Waits
+            }
             ThreadState::Runnable | ThreadState::Unknown => return,
         };
-        // It may have gone on to something else meanwhile.
-        let Some(stack) = stack.filter(|_| {
-            Look::at(buffer).is_some_and(|now| (now.stream, now.doing) == (look.stream, look.doing))
-        }) else {
-            return;
+        let is_taken_away = matches!(seen, Seen::Waits);
+        let (stack, blocked) = match seen {
+            Seen::Blocked(call, stack) => (stack, Some(call)),
+            Seen::Runs(stack) => (stack, None),
+            Seen::Waits => (None, None),
         };
-        self.samples += 1;
-        let frames = unwinder.get_or_insert_with(Unwinder::new).frames(&stack);
-        lock(&recorder.samples).add(Sample {
-            stream: look.stream,
-            start_ticks,
-            ticks,
-            blocked,
-            addresses: frames.addresses.into(),
-            is_complete: frames.is_complete,
+        // It may have gone on to something else meanwhile.
+        let stack = stack.filter(|_| {
+            Look::at(buffer).is_some_and(|now| (now.stream, now.doing) == (look.stream, look.doing))
         });
+        let sample = stack.map(|stack| {
+            let frames = tools.unwinder.get_or_insert_with(Unwinder::new).frames(&stack);
+            Sample {
+                stream: look.stream,
+                start_ticks,
+                ticks,
+                blocked,
+                addresses: frames.addresses.into(),
+                is_complete: frames.is_complete,
+            }
+        });
+        if let (true, Some(sample)) = (is_due, &sample) {
+            self.samples += 1;
+            self.next_age = age_after(age);
+            lock(&recorder.samples).add(sample.clone());
+        }
+        *self.told.of(start_ticks) = age;
+        let to: Vec<_> = to.into_iter().filter(|listener| (listener.wants)()).collect();
+        if !to.is_empty() {
+            let (recorder, stream) = (recorder.this(), look.stream);
+            let poll = LongPoll { recorder, stream, task, age, is_taken_away, sample, to };
+            tools.teller.tell(poll);
+        }
     }
 }
+
+/// The age of the sample that follows one at `age`: 5, 10, 20, 40 … ms.
+fn age_after(age: Duration) -> Duration {
+    let mut next = FIRST_AGE;
+    while next <= age {
+        next = next.saturating_mul(2);
+    }
+    next
+}
+
+const _: () = assert!(FIRST_AGE.as_nanos() <= MIN_THRESHOLD.as_nanos(), "it is told before");
 
 impl BlockedIn {
     fn of(call: &proc::SystemCall) -> Self {
@@ -111,5 +238,27 @@ impl BlockedIn {
             number: call.number,
             descriptor: has_descriptor.then(|| proc::descriptor(call.first)).flatten(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_poll_around_others_is_told_once() {
+        let ms = Duration::from_millis;
+        let mut told = Told::default();
+        *told.of(10) = ms(5);
+        *told.of(20) = ms(7);
+        assert_eq!(*told.of(20), ms(7));
+        assert_eq!(*told.of(10), ms(5));
+        assert_eq!(*told.of(20), Duration::ZERO, "another one, as that one is over");
+    }
+
+    #[test]
+    fn samples_get_rarer() {
+        let ages = [1, 4, 5, 9, 10, 37, 40, 41].map(|age| age_after(Duration::from_millis(age)));
+        assert_eq!(ages.map(|age| age.as_millis()), [5, 5, 10, 10, 20, 40, 80, 80]);
     }
 }

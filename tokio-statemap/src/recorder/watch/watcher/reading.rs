@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use crate::recorder::Recorder;
-use crate::recorder::record::{Kind, pack_switches};
+use crate::recorder::record::Kind;
 use crate::recorder::thread_recorder::ThreadRecorder;
 use crate::recorder::watch::Switches;
 use crate::sys::threads::{self, proc};
@@ -41,7 +41,7 @@ impl Recorder {
         }
         let (voluntary, involuntary, major_faults) = threads::switches().unwrap_or_default();
         let switches = Switches { voluntary, involuntary, major_faults };
-        thread.push(self, ticks, Kind::Switches, pack_switches(switches));
+        thread.push(self, ticks, Kind::Switches, switches.pack());
         thread.push(self, ticks, Kind::CpuTime, cpu_ns);
     }
 }

@@ -12,6 +12,7 @@ import { IssuesTab } from "./ui/issues_tab.js";
 import { Legend } from "./ui/legend.js";
 import { loadModel, showError } from "./ui/load.js";
 import { LocationsTab } from "./ui/locations_tab.js";
+import { prepareProfile } from "./ui/profile_tab.js";
 import { SearchBox } from "./ui/search_box.js";
 import { SelectionTab } from "./ui/selection_tab.js";
 import { Surface } from "./ui/surface.js";
@@ -44,6 +45,7 @@ const buildParts = (view) => {
   const issues = new IssuesTab(view, actions);
   const locations = new LocationsTab(view);
   new SelectionTab(view, actions);
+  prepareProfile(view);
   const legend = new Legend(view);
   const searchBox = new SearchBox(view, actions.show);
   new Input(view, { ...actions, search: () => searchBox.focus(), step: (by) => issues.step(by) });

@@ -4,6 +4,7 @@ use super::super::text::{display, fit, thousands, utc, width, wrap};
 use super::super::{axis, colour, frame};
 use super::xml::parse;
 use super::*;
+use crate::analysis::picture::why_tests::explained;
 use crate::util::quantity::human;
 
 const HOSTILE: [&str; 8] = [
@@ -142,4 +143,29 @@ fn a_colour_is_nothing_but_a_colour() {
     // What isn't known is blank.
     let over = RowState { name: String::new(), colour: None, role: Role::Stopped };
     assert_eq!(colour::fill(&over, 0), "fill:none");
+}
+
+#[test]
+fn the_bar_is_at_the_poll_that_the_verdict_names() {
+    for (function, shown) in [("shop::compute", "compute"), ("</svg>\u{202e}", "</svg>\\u{202e}")] {
+        let (timeline, (_, start_ns)) = explained(function);
+        let labels = crate::statemap::Labels { title: "why".to_owned(), host: None };
+        let mut picture = Picture::of_timeline(&timeline, &labels);
+        let said = |picture: &Picture<'_>| {
+            let mut svg = Vec::new();
+            write(picture, &mut svg).unwrap();
+            let elements = parse(&String::from_utf8(svg).unwrap());
+            let text = elements.into_iter().find(|it| it.text.starts_with("longest poll"));
+            text.map(|element| element.text)
+        };
+        let text = said(&picture).expect("there is one");
+        let at = human(start_ns - timeline.begin_ns);
+        assert!(text.starts_with(&format!("longest poll of {shown}, src/a.rs:21: ")), "{text}");
+        assert!(text.ends_with(&format!(" at {at}")), "{text}");
+        // There is a longer one, but nobody is to blame.
+        for section in &mut picture.sections {
+            section.why.iter_mut().for_each(|why| why.culprits.clear());
+        }
+        assert_eq!(said(&picture), None);
+    }
 }

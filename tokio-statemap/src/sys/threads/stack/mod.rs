@@ -7,13 +7,16 @@
 
 pub(crate) mod modules;
 mod signal;
+#[cfg(test)]
+pub(crate) mod strange;
 
 use crate::sys::threads::proc;
 
 pub(crate) use signal::{Unavailable, copy_running};
 
-/// How much of a stack is copied: enough for some hundred frames.
-pub(crate) const STACK_BYTES: usize = 32 << 10;
+/// How much of a stack is copied. Some hundred frames take 32 KiB, but a single one may have an array of
+/// 64 KiB or more (`miniz_oxide::deflate`). Where a stack is less deep, less is copied.
+pub(crate) const STACK_BYTES: usize = 256 << 10;
 
 /// The registers that unwinding begins with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

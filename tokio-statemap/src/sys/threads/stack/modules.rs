@@ -21,17 +21,9 @@ pub(crate) struct LoadedModule {
     /// Its executable parts.
     pub(crate) code: Vec<Range<u64>>,
     /// The table that its unwind information is found by.
-    pub(crate) eh_frame_hdr: Section,
+    pub(crate) eh_frame_hdr: Range<u64>,
     /// Its unwind information, to the end of the segment that it is in.
-    pub(crate) eh_frame: Section,
-}
-
-/// A section of a module, copied: a library may be unloaded at any time.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Section {
-    /// Its address in memory.
-    pub(crate) address: u64,
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) eh_frame: Range<u64>,
 }
 
 /// All that are loaded now. Takes the loader's lock: not for signal handlers.
@@ -41,6 +33,21 @@ pub(crate) fn loaded() -> Vec<LoadedModule> {
     // `sys::threads::stack::modules::tests::the_program_is_one_of_them`.
     unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut modules).cast()) };
     modules.found
+}
+
+/// How many were loaded and unloaded so far. Takes the loader's lock, too.
+pub(crate) fn changes() -> (u64, u64) {
+    extern "C" fn count(info: *mut libc::dl_phdr_info, _: usize, into: *mut c_void) -> c_int {
+        // SAFETY: the loader passes a valid description, and what is passed to it below. Test:
+        // `sys::threads::stack::modules::tests::a_library_that_is_loaded_is_a_change`.
+        unsafe { *into.cast() = ((*info).dlpi_adds, (*info).dlpi_subs) };
+        1 // all say the same
+    }
+    let mut changes = (0_u64, 0_u64);
+    // SAFETY: the callback gets the pointer that is passed here, which lives through the call. Test: as
+    // above.
+    unsafe { libc::dl_iterate_phdr(Some(count), (&raw mut changes).cast()) };
+    changes
 }
 
 struct Loaded {
@@ -79,28 +86,28 @@ fn describe(info: &libc::dl_phdr_info) -> Option<LoadedModule> {
     let is_code = |p: &&libc::Elf64_Phdr| p.p_type == libc::PT_LOAD && p.p_flags & libc::PF_X != 0;
     let code = headers.iter().filter(is_code).map(in_memory).collect();
     let hdr = headers.iter().find(|p| p.p_type == libc::PT_GNU_EH_FRAME).map(in_memory)?;
-    let eh_frame_hdr = Section { address: hdr.start, bytes: copy(&hdr) };
-    let address = eh_frame_address(&eh_frame_hdr)?;
+    let address = eh_frame_address(&hdr)?;
     let segment = loads().find(|segment| segment.contains(&address))?;
     // It ends where the next part of the segment begins, which the unwinder never gets to.
-    let eh_frame = Section { address, bytes: copy(&(address..segment.end)) };
+    let eh_frame = address..segment.end;
     let path = (!name.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(name)));
     let path = path.filter(|path| path.is_absolute());
-    Some(LoadedModule { path, is_program: false, base, range, code, eh_frame_hdr, eh_frame })
+    Some(LoadedModule { path, is_program: false, base, range, code, eh_frame_hdr: hdr, eh_frame })
 }
 
 /// Where the unwind information is, by the table's first bytes: a version, three encodings, and its
 /// distance from there (Linux Standard Base, *Exception Frames*).
-fn eh_frame_address(hdr: &Section) -> Option<u64> {
+fn eh_frame_address(hdr: &Range<u64>) -> Option<u64> {
     /// A signed number of four bytes, relative to its own address.
     const RELATIVE: u8 = 0x1b;
-    let [1, RELATIVE, _, _, distance @ ..] = hdr.bytes.get(..8)? else { return None };
+    let first = copy(&(hdr.start..hdr.end.min(hdr.start.saturating_add(8))));
+    let [1, RELATIVE, _, _, distance @ ..] = &first[..] else { return None };
     let distance = i32::from_ne_bytes(distance.try_into().ok()?);
-    Some(hdr.address.wrapping_add(4).wrapping_add_signed(i64::from(distance)))
+    Some(hdr.start.wrapping_add(4).wrapping_add_signed(i64::from(distance)))
 }
 
-/// The memory of `range`.
-fn copy(range: &Range<u64>) -> Vec<u8> {
+/// A copy of the memory of `range`, as far as it is there: a library may be unloaded at any time.
+pub(crate) fn copy(range: &Range<u64>) -> Vec<u8> {
     const MOST: u64 = 256 << 20;
     let len = (range.end - range.start).min(MOST);
     let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
@@ -126,8 +133,17 @@ mod tests {
         let of_here = modules.iter().find(|module| module.range.contains(&here)).unwrap();
         assert_eq!(of_here.path, std::env::current_exe().ok());
         assert!(of_here.code.iter().any(|code| code.contains(&here)));
-        assert!(!of_here.eh_frame.bytes.is_empty() && !of_here.eh_frame_hdr.bytes.is_empty());
+        assert!(!copy(&of_here.eh_frame).is_empty() && !copy(&of_here.eh_frame_hdr).is_empty());
         let libc = libc::getpid as *const () as u64;
         assert!(modules.iter().any(|module| module.range.contains(&libc)));
+    }
+
+    #[test]
+    fn a_library_that_is_loaded_is_a_change() {
+        let before = changes();
+        assert!(before.0 > 0);
+        // SAFETY: a library of the C library's, which does nothing when it is loaded.
+        let library = unsafe { libc::dlopen(c"libnss_compat.so.2".as_ptr(), libc::RTLD_NOW) };
+        assert!(library.is_null() || changes().0 > before.0);
     }
 }

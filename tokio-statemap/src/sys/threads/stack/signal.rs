@@ -23,6 +23,7 @@ pub(crate) enum Unavailable {
 
 /// What one thread is asked for. There is a single watcher, so a single request.
 static REQUEST: Request = Request {
+    process: AtomicU32::new(0),
     thread: AtomicI32::new(0),
     stage: AtomicU32::new(IDLE),
     answer: UnsafeCell::new(Answer {
@@ -39,10 +40,12 @@ static REQUEST: Request = Request {
 };
 
 struct Request {
+    /// The process that asked last.
+    process: AtomicU32,
     /// The thread that is asked.
     thread: AtomicI32,
     stage: AtomicU32,
-    /// The handler's from `ASKED` to `ANSWERED`, the watcher's otherwise.
+    /// The handler's from `ASKED` to `ANSWERED`, that of who asks otherwise.
     answer: UnsafeCell<Answer>,
 }
 
@@ -56,12 +59,16 @@ struct Answer {
 
 // The stages of a request.
 const IDLE: u32 = 0;
-const ASKED: u32 = 1;
-const ANSWERING: u32 = 2;
-const ANSWERED: u32 = 3;
+const TAKEN: u32 = 1;
+const ASKED: u32 = 2;
+const ANSWERING: u32 = 3;
+const ANSWERED: u32 = 4;
+/// Nobody waits any more for the handler that is `ANSWERING`.
+const ABANDONED: u32 = 5;
 
 // SAFETY: `stage` says who may access `answer`: who takes it from `ASKED` to `ANSWERING` until that one
-// stores `ANSWERED`, and the watcher at other times. Test: `sys::threads::stack::signal::tests`.
+// stores `ANSWERED` or `IDLE`, and from then on who took it from `IDLE` to `TAKEN`. Test:
+// `sys::threads::stack::signal::tests::two_that_ask_at_once_get_their_own_answers`.
 unsafe impl Sync for Request {}
 
 /// Takes SIGURG, if the program leaves it at its default. Returns whether it is ours.
@@ -96,7 +103,7 @@ fn is_ours(action: &libc::sigaction) -> bool {
 /// The present action for SIGURG.
 fn action() -> libc::sigaction {
     // SAFETY: all zeroes are a valid `sigaction`; without a new one the call only reads the present
-    // one. Test: `sys::threads::stack::signal::tests::the_programs_own_handler_stays`.
+    // one. Test: `sampled::a_handler_of_the_programs_own_stays`.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         libc::sigaction(libc::SIGURG, std::ptr::null(), &raw mut action);
@@ -105,43 +112,31 @@ fn action() -> libc::sigaction {
 }
 
 /// The stack of the thread `id`, which must be one that runs: a blocked one would see EINTR.
-///
-/// Only called by one thread at a time.
 pub(crate) fn copy_running(id: i32) -> Result<StackCopy, Unavailable> {
-    if !install() {
-        return Err(Unavailable::SignalTaken);
+    let process = std::process::id();
+    let last = REQUEST.process.swap(process, Ordering::AcqRel);
+    if last != 0 && last != process {
+        // The parent's, that the fork cut off: nobody is left to answer it.
+        REQUEST.stage.store(IDLE, Ordering::Release);
     }
-    // An answer that came too late, or a request that a fork cut off.
-    let stage = REQUEST.stage.load(Ordering::Acquire);
-    if stage == ANSWERING {
-        return Err(Unavailable::NoAnswer); // an earlier one is still in its handler
+    // Another asks, or one that was asked before is still in its handler.
+    if !has_moved(IDLE, TAKEN) {
+        return Err(Unavailable::NoAnswer);
+    }
+    if !install() {
+        REQUEST.stage.store(IDLE, Ordering::Release);
+        return Err(Unavailable::SignalTaken);
     }
     REQUEST.thread.store(id, Ordering::Relaxed);
     REQUEST.stage.store(ASKED, Ordering::Release);
     // SAFETY: a number of a thread of this process, or of none. The signal is ours, and our handler
-    // does nothing on any other thread. Test: as above.
+    // does nothing on any other thread. Test:
+    // `sys::threads::stack::signal::tests::a_running_thread_copies_its_stack`.
     let sent = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), id, libc::SIGURG) } == 0;
-    let began = Instant::now();
-    loop {
-        match REQUEST.stage.load(Ordering::Acquire) {
-            ANSWERED => break,
-            ASKED if !sent || began.elapsed() >= PATIENCE => {
-                let given_up = REQUEST.stage.compare_exchange(
-                    ASKED,
-                    IDLE,
-                    Ordering::AcqRel,
-                    Ordering::Acquire,
-                );
-                if given_up.is_ok() {
-                    return Err(Unavailable::NoAnswer);
-                }
-            }
-            // The handler was interrupted: no other is asked until it is done.
-            ANSWERING if began.elapsed() >= 10 * PATIENCE => return Err(Unavailable::NoAnswer),
-            _ => std::thread::sleep(Duration::from_micros(20)),
-        }
+    if !is_answered(sent) {
+        return Err(Unavailable::NoAnswer);
     }
-    // SAFETY: it is answered, and nobody else asks. Test: as above.
+    // SAFETY: it is answered, and this thread's until it is idle. Test: as above.
     let copy = unsafe {
         let answer = &*REQUEST.answer.get();
         let bytes = answer.bytes[..answer.copied.min(STACK_BYTES)].to_vec();
@@ -151,14 +146,39 @@ pub(crate) fn copy_running(id: i32) -> Result<StackCopy, Unavailable> {
     copy.ok_or(Unavailable::NoAnswer)
 }
 
+/// Waits for the answer. If there is none in time the request is given up.
+fn is_answered(sent: bool) -> bool {
+    const LONGEST_PAUSE: Duration = Duration::from_millis(1);
+    let (began, mut pause) = (Instant::now(), Duration::from_micros(20));
+    loop {
+        let given_up = match REQUEST.stage.load(Ordering::Acquire) {
+            ANSWERED => return true,
+            ASKED if !sent || began.elapsed() >= PATIENCE => has_moved(ASKED, IDLE),
+            // The handler was interrupted: no other is asked until it is done.
+            ANSWERING if began.elapsed() >= 10 * PATIENCE => has_moved(ANSWERING, ABANDONED),
+            _ => {
+                // One that blocks the signal is not worth a loop that is busy all the time.
+                std::thread::sleep(pause);
+                pause = LONGEST_PAUSE.min(pause * 2);
+                false
+            }
+        };
+        if given_up {
+            return false;
+        }
+    }
+}
+
+fn has_moved(from: u32, to: u32) -> bool {
+    REQUEST.stage.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+}
+
 /// The handler. It only compares numbers, and has the system copy memory.
 extern "C" fn copy_stack(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     if REQUEST.thread.load(Ordering::Relaxed) != threads::id() {
         return;
     }
-    let is_asked =
-        REQUEST.stage.compare_exchange(ASKED, ANSWERING, Ordering::AcqRel, Ordering::Relaxed);
-    if is_asked.is_err() {
+    if !has_moved(ASKED, ANSWERING) {
         return;
     }
     // SAFETY: the system passes the interrupted context to a handler with SA_SIGINFO; the answer is
@@ -171,7 +191,9 @@ extern "C" fn copy_stack(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void
         answer.copied = read_memory(answer.registers.stack_pointer, &mut answer.bytes);
         *libc::__errno_location() = errno;
     }
-    REQUEST.stage.store(ANSWERED, Ordering::Release);
+    if !has_moved(ANSWERING, ANSWERED) {
+        REQUEST.stage.store(IDLE, Ordering::Release); // it was abandoned
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -193,5 +215,74 @@ fn registers(context: &libc::ucontext_t) -> Registers {
         stack_pointer: machine.sp,
         frame_pointer: Some(machine.regs[29]),
         link: machine.regs[30],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    /// Runs `ask` with the ids of `n` threads that run.
+    fn with_running(n: usize, ask: impl FnOnce(&[i32])) {
+        let stop = AtomicBool::new(false);
+        let (tell, told) = mpsc::channel();
+        std::thread::scope(|scope| {
+            for _ in 0..n {
+                scope.spawn(|| {
+                    tell.send(threads::id()).unwrap();
+                    while !stop.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
+            }
+            let ids: Vec<_> = told.iter().take(n).collect();
+            ask(&ids);
+            stop.store(true, Ordering::Relaxed);
+        });
+    }
+
+    /// Asks until there is an answer: the watchers of other tests ask, too.
+    fn copy(id: i32) -> StackCopy {
+        loop {
+            match copy_running(id) {
+                Ok(copy) => return copy,
+                Err(error) => assert_eq!(error, Unavailable::NoAnswer),
+            }
+        }
+    }
+
+    #[test]
+    fn a_running_thread_copies_its_stack() {
+        with_running(1, |ids| {
+            let copy = copy(ids[0]);
+            let own = std::ptr::from_ref(&copy).addr() as u64;
+            assert_ne!(copy.registers.stack_pointer >> 16, own >> 16, "it is another's");
+            assert!(copy.word(copy.registers.stack_pointer).is_some());
+        });
+    }
+
+    #[test]
+    fn two_that_ask_at_once_get_their_own_answers() {
+        with_running(2, |ids| {
+            let places: Vec<_> = ids.iter().map(|&id| copy(id).registers.stack_pointer).collect();
+            std::thread::scope(|scope| {
+                for (&id, &place) in ids.iter().zip(&places) {
+                    scope.spawn(move || {
+                        for _ in 0..100 {
+                            let seen = copy(id).registers.stack_pointer;
+                            assert!(seen.abs_diff(place) < 1 << 16, "{seen:x}, {place:x}");
+                        }
+                    });
+                }
+            });
+        });
+    }
+
+    #[test]
+    fn one_that_has_ended_does_not_answer() {
+        let id = std::thread::spawn(threads::id).join().unwrap();
+        assert_eq!(copy_running(id).err(), Some(Unavailable::NoAnswer));
+        with_running(1, |ids| drop(copy(ids[0])));
     }
 }

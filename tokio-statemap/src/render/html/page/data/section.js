@@ -41,6 +41,10 @@ export class Section {
     this.tags = meta.tags ?? [];
     /** row, time, event, target. @type {[number, number, string, string|null][]} */
     this.events = meta.events ?? [];
+    /** What `findWhy` reads, and what it makes of it. */
+    this.whyData = meta.why ?? null;
+    /** @type {import("../model/why.js").Why|null} */
+    this.why = null;
 
     const { nLanes, nRows, nTransitions, states } = this;
     /** The first row of each lane, and at the end the number of rows. */
@@ -76,6 +80,7 @@ export class Section {
     this.cum = null;
     this.cumShift = 5;
     /** @private Kept by `longPolls`. */ this.longBefore = null;
+    /** @private Kept by `drawTaken`. */ this.taken = null;
     /** @private Used again and again by `laneColumns`. */ this.shares = new Float64Array(states.length);
 
     /** @private */ this.prefixes = tail.prefixes;

@@ -9,6 +9,7 @@ import { fitText } from "./fit.js";
 import { LaneMarks } from "./marks.js";
 import { PixelRow } from "./pixels.js";
 import { drawStack } from "./stack.js";
+import { drawTaken } from "./taken.js";
 import { tearEdges } from "./torn.js";
 import { heldColumns, lastPollBefore } from "./worker_lane.js";
 
@@ -152,6 +153,7 @@ export class LanePainter {
       }
       context.restore();
     });
+    drawTaken(view, context);
     this.drawGrid(context, ticks);
     this.drawGaps(context);
     if (view.pinned > 0) {

@@ -2,10 +2,12 @@
 
 import { formatCount, formatNs, formatSetting } from "../format/numbers.js";
 import { cleanText } from "../format/text.js";
+import { blamedPolls } from "./blamed.js";
 import { locationTable } from "./locations.js";
 import { workerName } from "./names.js";
 import { Longest, pollInfo, worstPolls } from "./polls.js";
 import { NOT_READY, readyEnd } from "./waits.js";
+import { judgedSection } from "./why.js";
 
 /**
  * @typedef {import("../data/decode.js").Model} Model
@@ -30,8 +32,9 @@ const STARVED = 0.5;
  * costs little.
  * @param {Model} model
  * @param {number} [thresholdNs]
- * @returns {{polls: PollInfo[], ready: ReadySpan[], starved: Starved[]}} `polls` over the threshold, on workers
- *   first, those off the workers (`worker` null) behind them; `ready` spans over the threshold; each the longest first
+ * @returns {{polls: PollInfo[], blamed: import("./blamed.js").Blamed[]|null, ready: ReadySpan[], starved: Starved[]}}
+ *   `polls` over the threshold, on workers first, those off the workers (`worker` null) behind them; `blamed`: the same
+ *   by who is to blame, where that was looked at; `ready` spans over the threshold; each the longest first
  */
 export function findIssues(model, thresholdNs = model.meta.long) {
   const { on, off, ready } = (model.longest ??= {
@@ -45,17 +48,23 @@ export function findIssues(model, thresholdNs = model.meta.long) {
     .map((row) => ({ ...row, share: row.readyNs / (row.readyNs + row.runningNs) }))
     .filter((row) => row.share >= STARVED)
     .sort((a, b) => b.share - a.share || b.readyNs - a.readyNs);
-  return { polls: polls.slice(0, MOST_ISSUES), ready: ready.filter((span) => span.length > thresholdNs), starved };
+  const blamed = blamedPolls(model, thresholdNs);
+  return { polls: polls.slice(0, MOST_ISSUES), blamed, ready: ready.filter((span) => span.length > thresholdNs), starved };
 }
 
 /**
- * The poll that the page opens on: the one that held a worker longest; of equals the earliest. Where workers aren't
- * known, the longest of a spawned task.
+ * The poll that the page opens on: the longest of the culprit that the report names. Where there is no report the one
+ * that held a worker longest, of equals the earliest; where workers aren't known, the longest of a spawned task.
  * @param {Model} model
  * @param {number} [thresholdNs] only if it took longer
  * @returns {PollInfo|null}
  */
 export function worstPoll(model, thresholdNs = model.meta.long) {
+  const judged = judgedSection(model);
+  if (judged !== null) {
+    const longest = judged.why.culprits[0]?.longest;
+    return longest === undefined ? null : pollInfo(judged, longest.transition, model.meta.gaps);
+  }
   const [worst] = worstOf(model, "worker", 1);
   return worst && worst.held > thresholdNs ? worst : null;
 }
@@ -97,7 +106,7 @@ function readySpan(section, i) {
 }
 
 /**
- * One sentence on a poll: "src/api.rs:88:20 held worker-1 for 51.2 ms; 37 tasks were ready meanwhile."
+ * One sentence on a poll, for data without a report: "src/api.rs:88:20 held worker-1 for 51.2 ms; 37 tasks were ready meanwhile."
  * @param {Model} model
  * @param {PollInfo|null} info null: what there is to say without one
  * @param {number|null} [ready] what `readyMeanwhile` said; null if ready times are unknown
@@ -132,18 +141,7 @@ function meanwhile(ready) {
   return ready === 1 ? "; one other task was ready meanwhile" : `; ${formatCount(ready)} tasks were ready meanwhile`;
 }
 
-/**
- * Whether the report, which goes by the sum of a location's long polls, names the location of this poll.
- * @param {Model} model
- * @param {PollInfo} info
- * @returns {boolean}
- */
-export function isOfCulprit(model, info) {
-  return model.meta.culprit === model.sections[info.section].groups[info.group].label;
-}
-
 function noPoll(model) {
-  if (model.meta.verdict) return model.meta.verdict;
   const tasks = model.sections.filter((section) => section.isRunning.includes(1) && section.kind === "tasks");
   if (tasks.length > 0) {
     const over = formatSetting(model.meta.long);

@@ -1,12 +1,15 @@
 import { formatNs } from "../format/numbers.js";
-import { cleanText, shorten, titleText, visible } from "../format/text.js";
-import { isOfCulprit, sentence } from "../model/issues.js";
+import { cleanText, shorten, titleText } from "../format/text.js";
+import { sentence } from "../model/issues.js";
 import { readyMeanwhile } from "../model/waits.js";
+import { judgedSection, sourceOf } from "../model/why.js";
 import { byId, make } from "./dom.js";
 
 // The head of the page: what was run, what the picture lacks, and the answer.
 
 const MOST_NOTES = 40;
+/** How long an answer may be. */
+const MOST_ANSWER = 900;
 
 const utcText = ([seconds, ns]) => {
   const date = new Date(seconds * 1000 + Math.floor(ns / 1e6));
@@ -39,22 +42,32 @@ export const showWords = (model) => {
   if (!hasPolls) byId("tab-locations").textContent = "Groups";
 };
 
-/** The answer: one sentence on the worst poll, its location standing out. */
+/** The answer: the report's verdict, with whom it names standing out; without one a sentence on the worst poll. */
 export const showAnswer = (view, actions) => {
   const { model, worst } = view;
-  const text = shorten(sentence(model, worst, worst === null ? null : readyMeanwhile(model, worst)), 600);
-  // As the sentence has it: a label that is longer is cut there.
-  const place = worst === null ? "" : cleanText(model.sections[worst.section].groups[worst.group].label, 120);
+  const text = model.meta.verdict ?? sentence(model, worst, worst === null ? null : readyMeanwhile(model, worst));
+  const shown = shorten(text, MOST_ANSWER);
+  const name = namesIn(view).find((one) => one !== "" && shown.includes(one)) ?? "";
+  const at = shown.indexOf(name);
+  // Who did what stands out; how bad that was comes behind.
+  const first = /[.:] (?=[A-Z]|$)/g;
+  first.lastIndex = at + name.length;
+  const end = (first.exec(shown)?.index ?? shown.length) + 1;
   const answer = byId("answer");
-  if (place !== "" && text.startsWith(place)) answer.replaceChildren(make("strong", { class: "place" }, place), text.slice(place.length));
-  else answer.textContent = visible(text);
-  answer.title = text.length > 200 ? titleText(text) : "";
+  answer.replaceChildren(shown.slice(0, at), ...(name === "" ? [] : [make("strong", { class: "place" }, name)]), shown.slice(at + name.length, end),
+    ...(end < shown.length ? [make("span", { class: "rest" }, shown.slice(end))] : []));
+  answer.title = text.length > 200 ? shorten(text, MOST_ANSWER) : "";
   const zoom = byId("answer-zoom");
   zoom.hidden = worst === null;
   zoom.addEventListener("click", () => actions.zoomTo(view.worstSpan()));
-  // The report goes by the sum of a location's long polls: where that is another one, both are shown.
-  const { verdict } = model.meta;
-  const inAll = byId("verdict");
-  inAll.hidden = worst === null || !verdict || isOfCulprit(model, worst);
-  inAll.textContent = inAll.hidden ? "" : `By the sum of its long polls: ${shorten(verdict, 600)}`;
+};
+
+/** How the answer may name whom it is about. */
+const namesIn = ({ model, worst }) => {
+  const culprit = judgedSection(model)?.why.culprits[0];
+  const frame = culprit?.frame ?? null;
+  const places = culprit ? [culprit.place] : worst === null ? [] : [model.sections[worst.section].groups[worst.group].label];
+  const functions = frame === null ? [] : [`${frame.name} at ${sourceOf(frame)}`, `${frame.name} in ${sourceOf(frame)}`, frame.name];
+  // As the sentence has it: a label that is longer is cut there.
+  return [...functions, ...places].map((name) => cleanText(name, 120));
 };

@@ -1,12 +1,13 @@
-import { formatMoment, formatNs, formatSetting, formatShare } from "../format/numbers.js";
-import { shorten, titleText, visible } from "../format/text.js";
+import { formatCount, formatMoment, formatNs, formatSetting, formatShare } from "../format/numbers.js";
+import { plural, shorten, titleText, visible } from "../format/text.js";
 import { countRows, groupLabel, workerName } from "../model/names.js";
 import { byId, make } from "./dom.js";
 
-// The issues: the worst polls, the longest waits, the starved groups; and from when on a poll is long.
+// The issues: the long polls by who is to blame, the longest waits, the starved groups; and from when on a poll is long.
 
 /** How many of each are shown at first. */
 const FIRST_SHOWN = 12;
+const FIRST_OF_GROUP = 5;
 /** The slider goes from here to the run's length, in steps of a tenth of a decade or less. */
 const SHORTEST_THRESHOLD = 1000;
 const STEPS = 200;
@@ -18,6 +19,8 @@ export class IssuesTab {
     this.actions = actions;
     this.flat = [];
     this.all = new Set();
+    /** The groups that are open; null until there are any. */
+    this.open = null;
     this.timer = 0;
     this.list = make("div", { id: "issue-list" });
     byId("pane-issues").append(...this.head(), this.list);
@@ -62,10 +65,9 @@ export class IssuesTab {
       return;
     }
     this.flat = [];
-    const content = [];
-    const polls = issues.polls;
-    const longest = polls[0]?.held ?? 1;
-    content.push(...this.part("polls", "Worst polls", polls, (poll) => this.poll(poll, longest)));
+    const content = issues.blamed === null
+      ? this.part("polls", "Worst polls", issues.polls, (poll) => this.poll(poll, issues.polls[0].held))
+      : this.blamed(issues.blamed);
     const ready = issues.ready;
     content.push(...this.part("ready", "Longest ready", ready, (span) => this.ready(span, ready[0].length)));
     content.push(...this.part("starved", "Starved locations", issues.starved, (row) => this.starved(row)));
@@ -96,6 +98,53 @@ export class IssuesTab {
     return parts;
   }
 
+  /** The polls by who is to blame; the worst group is open. */
+  blamed(groups) {
+    if (groups.length === 0) return [];
+    this.open ??= new Set([groups[0].key]);
+    const polls = groups.reduce((sum, group) => sum + group.polls, 0);
+    const most = Math.max(...groups.map(({ ns }) => ns), 1);
+    return [
+      make("h2", {}, "Long polls, by who is to blame", make("span", { class: "count" }, plural(polls, "poll", formatCount(polls)))),
+      ...groups.map((group) => this.blamedGroup(group, most)),
+    ];
+  }
+
+  blamedGroup(group, most) {
+    const { key, kind, label, source, title, act, polls, ns, list } = group;
+    const isOpen = this.open.has(key);
+    const fill = make("span");
+    fill.style.width = `${Math.max(1, (ns / most) * 100).toFixed(1)}%`;
+    const count = plural(polls, "poll", formatCount(polls));
+    const about = { machine: "no code is to blame for these", off: "these held no worker", place: "too short to be looked at" }[kind] ?? act ?? "what it did isn't known";
+    const header = make("button", {
+      type: "button", class: `issue blame ${kind}`, "data-group": key, "aria-expanded": isOpen, title: titleText(title),
+      onclick: () => this.toggle(key),
+    },
+    make("span", { class: "place" }, make("span", { class: "fold", "aria-hidden": "true" }, isOpen ? "▾ " : "▸ "), shorten(label, 40)),
+    make("span", { class: "length" }, formatNs(ns)),
+    make("span", { class: "about" }, source && `${shorten(source, 44)} · `, make("b", {}, count)),
+    make("span", { class: "about" }, shorten(visible(about), 100)),
+    make("span", { class: "bar" }, fill));
+    const shown = this.all.has(key) ? list : list.slice(0, FIRST_OF_GROUP);
+    if (!isOpen) {
+      for (const poll of shown) this.flat.push({ target: { kind: "span", section: poll.section, transition: poll.transition }, button: null, group: key });
+      return header;
+    }
+    const longest = list[0]?.held ?? 1;
+    const rest = shown.length < list.length
+      ? make("button", { type: "button", class: "more-issues", onclick: () => { this.all.add(key); this.draw(); } }, `Show ${list.length < polls ? `the longest ${list.length}` : `all ${list.length}`}`)
+      : polls > list.length ? make("p", { class: "hint" }, `${formatCount(polls - list.length)} shorter ones are not listed.`) : null;
+    return make("div", {}, header, make("div", { class: "of-group", role: "group", "aria-label": label },
+      ...shown.map((poll) => this.poll(poll, longest, kind !== "place")), rest));
+  }
+
+  toggle(key) {
+    if (!this.open.delete(key)) this.open.add(key);
+    this.draw();
+    [...this.list.querySelectorAll("[data-group]")].find((button) => button.dataset.group === key)?.focus();
+  }
+
   button(target, classes, place, length, about, share, bar) {
     const index = this.flat.length;
     const fill = make("span");
@@ -112,7 +161,8 @@ export class IssuesTab {
     return button;
   }
 
-  poll(poll, longest) {
+  /** `isNamed`: what stands above says more than where its task was spawned. */
+  poll(poll, longest, isNamed = false) {
     const { model } = this.view;
     const section = model.sections[poll.section];
     const isCut = poll.cutLeft || (poll.cutRight && !poll.handed);
@@ -120,8 +170,8 @@ export class IssuesTab {
     const nowhere = section.worker === null ? "worker unknown" : "off the workers";
     const on = poll.worker === null ? nowhere : workerName(model, poll.worker);
     return this.button({ kind: "span", section: poll.section, transition: poll.transition }, poll.worker === null ? " off" : "",
-      groupLabel(section.groups[poll.group]), `${isCut ? "≥ " : ""}${formatNs(poll.held)}`,
-      `${shorten(visible(section.name(poll.row)), 30)} · ${on} · at ${formatMoment(poll.start)}${poll.atEnd && !poll.handed ? " · still ran at the end" : ""}`,
+      isNamed ? `at ${formatMoment(poll.start)}` : groupLabel(section.groups[poll.group]), `${isCut ? "≥ " : ""}${formatNs(poll.held)}`,
+      `${shorten(visible(section.name(poll.row)), 30)} · ${on}${isNamed ? "" : ` · at ${formatMoment(poll.start)}`}${poll.atEnd && !poll.handed ? " · still ran at the end" : ""}`,
       poll.held / longest, "");
   }
 
@@ -159,13 +209,20 @@ export class IssuesTab {
     if (this.flat.length === 0) return;
     const at = this.current();
     const to = at < 0 ? (by > 0 ? 0 : this.flat.length - 1) : (at + by + this.flat.length) % this.flat.length;
-    this.actions.show(this.flat[to].target);
-    this.flat[to].button.scrollIntoView({ block: "nearest" });
+    const { target, group, button } = this.flat[to];
+    if (button === null) {
+      // It is in a group that is closed; what is listed stays in the same order.
+      this.open.add(group);
+      this.draw();
+    }
+    this.actions.show(target);
+    this.flat[to].button?.scrollIntoView({ block: "nearest" });
   }
 
   mark() {
     const at = this.current();
     this.flat.forEach(({ button }, index) => {
+      if (button === null) return;
       if (index === at) button.setAttribute("aria-current", "true");
       else button.removeAttribute("aria-current");
     });

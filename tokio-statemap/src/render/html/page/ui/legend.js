@@ -1,6 +1,7 @@
 import { formatNs, formatSetting, formatShare } from "../format/numbers.js";
 import { titleText, visible } from "../format/text.js";
 import { recordedTotals } from "../model/lanes.js";
+import { takenNs } from "../model/why.js";
 import { workerHeld } from "../model/worker_polls.js";
 import { byId, make } from "./dom.js";
 
@@ -23,6 +24,9 @@ export const heldInSection = (model, section, t0, t1) => {
   for (let row = 0; row < section.nRows; row++) held += workerHeld(model, row, t0, t1);
   return held;
 };
+
+/** Whether the machine took something of a long poll. */
+const isAnyTaken = (model) => model.sections.some(({ why }) => why !== null && [...why.polls.values()].some((poll) => takenNs(poll) > 0));
 
 export class Legend {
   constructor(view) {
@@ -60,6 +64,10 @@ export class Legend {
         const time = make("span", { class: "time" }, "…");
         this.times.push({ section, state: -1, time });
         row.append(make("span", { class: "key", "data-held": section.index, "data-ns": "" }, swatch, make("span", { class: "name" }, "in polls"), time));
+        if (isAnyTaken(model)) {
+          row.append(make("span", { class: "key", title: "At a long poll's end: for how long the machine had its processor. It isn't known when, only how much." },
+            make("span", { class: "swatch hatched" }), make("span", { class: "name" }, "taken by the machine (not when, only how much)")));
+        }
       }
       rows.push(row);
     }

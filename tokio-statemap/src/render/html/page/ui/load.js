@@ -3,6 +3,7 @@
 import { load } from "../data/decode.js";
 import { canInflate } from "../data/inflate.js";
 import { buildCumulative } from "../model/lanes.js";
+import { findWhy } from "../model/why.js";
 import { buildWorkerPolls } from "../model/worker_polls.js";
 import { byId } from "./dom.js";
 import { showFacts } from "./head.js";
@@ -49,6 +50,7 @@ export const loadModel = async () => {
   const model = await load(meta, tail, takeChunks(), (share) => { progress.value = share; });
   for (const section of model.sections) buildCumulative(section);
   buildWorkerPolls(model);
+  model.sections.forEach(findWhy);
   hideProgress(model);
   return model;
 };

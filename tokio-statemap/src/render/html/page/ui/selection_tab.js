@@ -8,6 +8,7 @@ import { workerHeld, workerRow, workerSection } from "../model/worker_polls.js";
 import { describeSpan, lengthText, momentText, spanText } from "../draw/describe.js";
 import { byId, make } from "./dom.js";
 import { tagTable, totalsTable } from "./totals_table.js";
+import { whyParts } from "./why_part.js";
 
 // The selection: all that is known of what was clicked; of the whole view if nothing was.
 
@@ -16,6 +17,7 @@ export class SelectionTab {
   constructor(view, actions) {
     this.view = view;
     this.actions = actions;
+    this.shown = null;
     for (const what of ["selected", "counted", "tab", "colours"]) view.on(what, () => this.draw());
   }
 
@@ -65,7 +67,15 @@ export class SelectionTab {
         ...(tag > 0 ? section.tags[tag - 1].fields.slice(0, 20).map(([key, json]) => [shorten(visible(key), 40), shorten(visible(json), 200)]) : []),
       ]),
       this.acts({ kind: "span", section: section.index, transition }),
+      ...this.why(section, transition),
     ];
+  }
+
+  /** Kept while the same poll is selected: what was opened in it stays open. */
+  why(section, transition) {
+    const key = `${section.index}.${transition}`;
+    if (this.shown?.key !== key) this.shown = { key, parts: whyParts(this.view, section, transition) };
+    return this.shown.parts;
   }
 
   row(section, row, below = false) {

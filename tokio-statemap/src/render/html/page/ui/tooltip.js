@@ -1,6 +1,7 @@
 import { formatNs, formatShare } from "../format/numbers.js";
 import { shorten, visible } from "../format/text.js";
 import { countRows, groupLabel, workerName } from "../model/names.js";
+import { shortName, sourceOf, takenNs, whyOf } from "../model/why.js";
 import { describeSpan, momentText } from "../draw/describe.js";
 import { byId, make } from "./dom.js";
 
@@ -25,8 +26,20 @@ const spanLines = (view, section, transition, onWorkerLane = false) => {
   if (span.offWorkers) lines.push(make("div", { class: "quiet" }, "on a thread that is no worker"));
   const tag = section.tag ? section.tag[transition] : 0;
   if (tag > 0 && section.kind !== "tasks") lines.push(make("div", { class: "quiet" }, `tag ${shorten(visible(section.tags[tag - 1].tag), 100)}`));
-  lines.push(make("div", { class: "quiet" }, `since ${momentText(view, span.start)}`));
+  lines.push(make("div", { class: "quiet" }, `since ${momentText(view, span.start)}`), ...whyLines(section, transition));
   return lines;
+};
+
+/** Whom a poll is blamed on, and what the hatching in it means. */
+const whyLines = (section, transition) => {
+  const poll = whyOf(section, transition);
+  if (poll === null) return [];
+  const taken = takenNs(poll);
+  return [
+    poll.frame === null ? null : make("div", {}, make("b", {}, shorten(shortName(poll.frame.name), 60)), ` ${shorten(visible(poll.act), 100)}`),
+    poll.frame === null ? null : make("div", { class: "quiet" }, shorten(sourceOf(poll.frame), 100)),
+    taken === 0 ? null : make("div", { class: "quiet" }, `The machine took the processor for ${formatNs(taken)} of it: hatched at its end, as it isn't known when, only how much.`),
+  ].filter(Boolean);
 };
 
 /** The shares of a pixel or a stack's bin: `shares` in ns by state of `section`. */

@@ -16,7 +16,7 @@ pub(crate) struct Look {
 impl Look {
     /// The same, but no poll that started before `since_ticks`, or none at all if nothing is recorded:
     /// its end would not be seen.
-    pub(super) fn since(mut self, since_ticks: Option<u64>) -> Self {
+    pub(crate) fn since(mut self, since_ticks: Option<u64>) -> Self {
         if let Doing::Poll { start_ticks, .. } = self.doing {
             if since_ticks.is_none_or(|since| start_ticks < since) {
                 self.doing = Doing::Other;
@@ -26,8 +26,12 @@ impl Look {
     }
 
     /// Looks at the thread of `buffer`, and interrupts its writer.
-    pub(super) fn at(buffer: &Buffer) -> Option<Self> {
-        buffer.look(|stream, at, records| Self { stream, at, doing: Doing::of(records) })
+    pub(crate) fn at(buffer: &Buffer) -> Option<Self> {
+        buffer.read(|stream, sequence, chunk| {
+            chunk.interrupt();
+            let records = chunk.items();
+            Self { stream, at: (sequence, records.len()), doing: Doing::of(records) }
+        })
     }
 }
 

@@ -1,0 +1,99 @@
+//! An axum service with a handler that blocks: a warning while it does, and the report at the end.
+//!
+//! ```text
+//! cargo run --release --example axum_blocking
+//! ```
+//!
+//! The handler asks another service with `std::net`, and its worker waits for the answer. All tasks are
+//! axum's, one per connection, spawned at one line of its code; the warnings and the report on stderr
+//! name [`exchange_rate`] and the line at which it waits. With `warn_after` a poll that goes on for 20 ms
+//! is printed while it does, so that a service that never ends tells of it too.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::routing::get;
+
+#[tokio_statemap::main(
+    worker_threads = 2,
+    warn_after = "20ms",
+    html = "axum_blocking.statemap.html"
+)]
+async fn main() -> io::Result<()> {
+    let bank = start_bank()?;
+    let app = Router::new()
+        .route("/", get(|| async { "Welcome to the shop\n" }))
+        .route("/price/{euros}", get(price))
+        .with_state(bank);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    let server = tokio::spawn(async move { axum::serve(listener, app).await });
+
+    // A thread of its own: what is recorded is the service alone.
+    let (done, customers_left) = tokio::sync::oneshot::channel();
+    thread::spawn(move || done.send(visit(address)));
+    customers_left.await.expect("visit doesn't panic")?;
+    server.abort();
+    Ok(())
+}
+
+async fn price(
+    State(bank): State<SocketAddr>,
+    Path(euros): Path<f64>,
+) -> Result<String, StatusCode> {
+    // The remedy is `tokio::net` in `exchange_rate`, or `spawn_blocking` here.
+    let rate = exchange_rate(bank).map_err(|_| StatusCode::BAD_GATEWAY)?;
+    Ok(format!("{:.2} dollars\n", euros * rate))
+}
+
+/// Blocks until the bank answers. An async function must not call it.
+fn exchange_rate(bank: SocketAddr) -> io::Result<f64> {
+    let mut rate = String::new();
+    TcpStream::connect(bank)?.read_to_string(&mut rate)?;
+    rate.trim().parse().map_err(io::Error::other)
+}
+
+/// Starts the other service, which takes 40 ms to answer.
+fn start_bank() -> io::Result<SocketAddr> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = listener.local_addr()?;
+    thread::spawn(move || {
+        for connection in listener.incoming() {
+            thread::sleep(Duration::from_millis(40));
+            // Who has gone meanwhile needs no answer.
+            let _ = connection.and_then(|mut connection| connection.write_all(b"1.25\n"));
+        }
+    });
+    Ok(address)
+}
+
+/// The customers: two ask for prices, and one looks at the front page until they leave.
+fn visit(shop: SocketAddr) -> io::Result<()> {
+    let ask = move || {
+        for euros in 1..=8 {
+            let price = request(shop, &format!("/price/{euros}"))?;
+            println!("{euros} euros are {}", price.lines().last().unwrap_or("unknown"));
+        }
+        io::Result::Ok(())
+    };
+    let asking = [thread::spawn(ask), thread::spawn(ask)];
+    while !asking.iter().all(JoinHandle::is_finished) {
+        request(shop, "/")?;
+        thread::sleep(Duration::from_millis(5));
+    }
+    asking.into_iter().try_for_each(|customer| customer.join().expect("`ask` doesn't panic"))
+}
+
+/// Returns the answer, with its head.
+fn request(address: SocketAddr, path: &str) -> io::Result<String> {
+    let mut connection = TcpStream::connect(address)?;
+    write!(connection, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer)?;
+    Ok(answer)
+}

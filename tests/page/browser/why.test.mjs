@@ -1,0 +1,138 @@
+// Why a poll took long: its cause as a bar, whom it is blamed on, its samples as a flame graph; issues by who is to
+// blame; the profile of all samples.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browserForTests, frame, pixels } from "./browser.mjs";
+
+const open = browserForTests();
+const flame = (page, pane) => page.locator(`#pane-${pane} .flame [role=treeitem]`);
+const names = (page, pane) => flame(page, pane).evaluateAll((boxes) => boxes.map((box) => box.firstChild.textContent));
+
+test("the answer is the verdict, and its function stands out", () =>
+  open("why.html", {}, async (page) => {
+    const verdict = await page.evaluate(() => window.statemap.model.meta.verdict);
+    assert.equal(await page.locator("#answer").innerText(), verdict);
+    assert.equal(await page.locator("#answer .place").innerText(), "shop::render_invoice at src/shop.rs:21");
+    await page.click("#answer-zoom");
+    await frame(page);
+    assert.equal(await page.evaluate(() => window.statemap.model.sections[window.statemap.selection().section].time[window.statemap.selection().transition]), 10_000_000);
+  }));
+
+test("a poll's cause is a bar, and whom to blame is said", () =>
+  open("why.html", {}, async (page) => {
+    await page.click("#tab-selection");
+    const parts = await page.locator(".cause-legend [data-cause]").evaluateAll((all) => all.map(({ dataset }) => [dataset.cause, dataset.ns]));
+    assert.deepEqual(parts, [["computed", "1200000"], ["blocked", "40000000"], ["delay", "6000000"], ["stolen", "4000000"]]);
+    const widths = await page.locator(".cause > span").evaluateAll((all) => all.map((bar) => bar.getBoundingClientRect().width));
+    assert.ok(widths[1] > widths[2] * 5 && widths[2] > widths[3]);
+    assert.match(await page.locator(".cause").getAttribute("aria-label"), /^computed 1\.20 ms, blocked 40\.0 ms/);
+    const text = await page.locator("#pane-selection").innerText();
+    for (const said of [/2 pages of memory/, /not when, only how much/, /shop::render_invoice at src\/shop\.rs:21\s+blocked in std::thread::sleep \(clock_nanosleep\)/, /3 samples, 40\.0 ms/]) {
+      assert.match(text, said);
+    }
+    // Not known, and not long.
+    await page.locator("#lanes").focus();
+    await page.keyboard.press("ArrowLeft");
+    await frame(page);
+    assert.equal(await page.locator(".cause").count(), 0);
+  }));
+
+test("of what isn't known that is said", () =>
+  open("unknown.html", {}, async (page) => {
+    await page.click("#tab-selection");
+    assert.match(await page.locator("#pane-selection").innerText(), /What took its time isn't known\./);
+    await page.click("#tab-profile");
+    assert.match(await page.locator("#pane-profile").innerText(), /No stacks of long polls/);
+  }));
+
+test("the flame graph folds, and can be used by keys", () =>
+  open("why.html", {}, async (page) => {
+    await page.click("#tab-selection");
+    assert.deepEqual(await names(page, "selection"), ["async <handle>", "render_invoice", "sleep", "blocked: clock_nanosleep"]);
+    const box = (n) => flame(page, "selection").nth(n).boundingBox();
+    const [outer, sleep] = [await box(0), await box(2)];
+    assert.ok(Math.abs(sleep.width / outer.width - 0.75) < 0.02 && sleep.y > outer.y);
+    assert.match(await flame(page, "selection").nth(1).innerText(), /shop\.rs:21/);
+    assert.match(await flame(page, "selection").nth(1).getAttribute("title"), /shop::render_invoice at src\/shop\.rs:21: 40\.0 ms, 100 %, 3 samples\nthe program's own/);
+    const colours = await flame(page, "selection").evaluateAll((boxes) => boxes.map((box) => getComputedStyle(box).backgroundColor));
+    assert.equal(colours[0], colours[1]);
+    assert.notEqual(colours[1], colours[2]);
+    await flame(page, "selection").nth(2).click();
+    assert.ok(Math.abs((await box(2)).width - outer.width) < 2, "what is pressed has all the width");
+    // Panning the picture leaves it so.
+    await page.locator("#lanes").focus();
+    for (const key of ["w", "d"]) await page.keyboard.press(key);
+    await page.waitForTimeout(300);
+    assert.ok(Math.abs((await box(2)).width - outer.width) < 2);
+    await page.getByRole("button", { name: "Show all", exact: true }).click();
+    assert.ok(Math.abs((await box(2)).width - sleep.width) < 2);
+    await flame(page, "selection").first().focus();
+    const focused = () => page.evaluate(() => document.activeElement.firstChild.textContent);
+    for (const [key, name] of [["ArrowDown", "render_invoice"], ["ArrowDown", "sleep"], ["ArrowUp", "render_invoice"], ["End", "blocked: clock_nanosleep"], ["Home", "async <handle>"]]) {
+      await page.keyboard.press(key);
+      assert.equal(await focused(), name);
+    }
+    await page.getByText("As text").click();
+    // It is filled in when it opens.
+    const filled = page.locator("#pane-selection pre", { hasText: "render_invoice" });
+    await filled.waitFor();
+    const text = await filled.innerText();
+    assert.match(text, /^ 40\.0 ms {2}async shop::<handle> {2}src\/shop\.rs:9\n 40\.0 ms {4}shop::render_invoice {2}src/);
+  }));
+
+test("issues are grouped by who is to blame, and the machine is never among them", () =>
+  open("why.html", {}, async (page) => {
+    const groups = () => page.locator("#issue-list [data-group]").allInnerTexts();
+    const found = await groups();
+    assert.equal(found.length, 2);
+    assert.match(found[0], /render_invoice[^]*41\.2 ms[^]*src\/shop\.rs:21 · 1 poll[^]*blocked in std::thread::sleep/);
+    assert.match(found[1], /The machine took the processor[^]*1\.00 ms[^]*1 poll/);
+    const machine = page.locator("#issue-list .machine");
+    assert.equal(await machine.getAttribute("aria-expanded"), "false");
+    await machine.click();
+    assert.equal(await page.locator("#issue-list .machine").getAttribute("aria-expanded"), "true");
+    assert.equal(await page.locator("#issue-list .of-group [data-issue]").count(), 2);
+    // Where a poll must be longer than that, it isn't listed.
+    await page.locator("#threshold").focus();
+    await page.keyboard.press("PageUp");
+    await page.waitForTimeout(500);
+    assert.equal((await groups()).some((text) => /The machine took the processor[^]*1\.00 ms/.test(text)), false);
+    await page.keyboard.press("End");
+    await page.waitForTimeout(500);
+    assert.deepEqual(await groups(), []);
+  }));
+
+test("a step into a closed group opens it", () =>
+  open("why.html", {}, async (page) => {
+    await page.locator("#lanes").focus();
+    await page.keyboard.press("n");
+    await frame(page);
+    assert.equal(await page.locator("#issue-list .machine").getAttribute("aria-expanded"), "true");
+    assert.equal(await page.locator("#issue-list [aria-current=true]").count(), 1);
+  }));
+
+test("the profile is the sum of all samples", () =>
+  open("why.html", {}, async (page) => {
+    await page.click("#tab-profile");
+    const text = await page.locator("#pane-profile").innerText();
+    for (const said of [/^40\.0 ms/, /3 samples of 1 poll/, /Of long polls only/]) assert.match(text, said);
+    assert.equal((await names(page, "profile")).length, 4);
+  }));
+
+test("what the machine took is hatched, and the tooltip says what that means", () =>
+  open("why.html", {}, async (page) => {
+    assert.match(await page.locator("#legend").innerText(), /not when, only how much/);
+    const plain = () => pixels(page, "lanes-canvas", [0xdc, 0x26, 0x7f]);
+    const hatched = await plain();
+    await page.evaluate(() => { window.statemap.model.sections.forEach((section) => { section.taken = []; }); });
+    await page.selectOption("#palette", "statemap");
+    await page.selectOption("#palette", "page");
+    await frame(page);
+    assert.ok((await plain()) > hatched + 100);
+    const share = await page.evaluate(() => 20e6 / window.statemap.model.lengthNs);
+    const box = await page.locator("#overlay").boundingBox();
+    await page.mouse.move(box.x + box.width * share, box.y + 50);
+    await frame(page);
+    assert.match(await page.locator("#tooltip").innerText(), /render_invoice[^]*hatched at its end, as it isn't known when, only how much/);
+  }));

@@ -1,0 +1,99 @@
+// Why polls took long: found again in the page, grouped by who is to blame, summed to a flame graph.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { blamedPolls } from "../../../tokio-statemap/src/render/html/page/model/blamed.js";
+import { buildFlame, flameLines, layOutFlame } from "../../../tokio-statemap/src/render/html/page/model/flame.js";
+import { worstPoll } from "../../../tokio-statemap/src/render/html/page/model/issues.js";
+import { ownNs, shortName, sourceOf, whyOf } from "../../../tokio-statemap/src/render/html/page/model/why.js";
+import { TASK_STATES, WORKER_STATES, modelOf } from "./random.js";
+
+const MS = 1e6;
+const poll = (start, length) => [{ time: start * MS, state: 1, worker: 0 }, { time: (start + length) * MS, state: 2 }];
+const row = (name, ...polls) => ({ name, transitions: [{ time: 0, state: 0 }, ...polls.flat()] });
+
+/** Three tasks: one sleeps and computes, one is only taken off its processor, one is never long. */
+function picture() {
+  const why = {
+    names: ["shop::render", "src/shop.rs", "async shop::handle", "std::thread::sleep", "/rustc/x/thread.rs"],
+    words: ["blocked in std::thread::sleep (clock_nanosleep)", "clock_nanosleep", "computed"],
+    // name, file from 1, line, origin
+    frames: [[2, 2, 9, 0], [0, 2, 21, 0], [3, 5, 300, 2], [0, 2, 22, 0]],
+    // frame from 1, within from 1
+    calls: [[1, 0], [2, 1], [3, 2], [4, 1], [0, 0], [2, 5]],
+    polls: [
+      [0, 10 * MS, [1 * MS, 27 * MS, 2 * MS, 0, 0], [1, 0], [[10 * MS, 2, 3], [25 * MS, 2, 3]]],
+      [0, 50 * MS, [8 * MS, 0, 0, 12 * MS, 3], [1, 2], [[5 * MS, 0, 2], [8 * MS, 0, 4], [9 * MS, 0, 6]]],
+      [1, 80 * MS, [0.5 * MS, 0, 4.5 * MS, 0, 0], null, []],
+      [1, 81 * MS, null, null, []],
+    ],
+    culprits: [{ act: 0, at: [0, 1], frame: 1, longest: 0, own: 36 * MS, place: "src/a.rs:1:1", polls: 2 }],
+    excused: { at: [2], polls: 1, taken: 4.5 * MS },
+  };
+  return {
+    length: 200 * MS,
+    sections: [
+      { kind: "workers", states: WORKER_STATES, indices: [0], groups: [{ label: "", lanes: [[{ name: "worker-0", transitions: [{ time: 0, state: 0 }] }]] }] },
+      { kind: "tasks", states: TASK_STATES, hasWorkers: true, why,
+        groups: [{ label: "src/a.rs:1:1", lanes: [[row("task-1", poll(10, 30), poll(50, 20))], [row("task-2", poll(80, 5))]] }, { label: "src/b.rs:2:2", lanes: [[row("task-3", poll(90, 0.5), poll(95, 0.3))]] }] },
+    ],
+  };
+}
+
+test("polls are found again by row and start", async () => {
+  const model = await modelOf(picture());
+  const [, tasks] = model.sections;
+  const known = [...tasks.why.polls.values()].filter(({ transition }) => transition >= 0).map(({ transition }) => [tasks.rowOf(transition), tasks.time[transition] / MS]);
+  assert.deepEqual(known, [[0, 10], [0, 50], [1, 80]]);
+  const worst = worstPoll(model);
+  assert.deepEqual([worst.start, worst.held], [10 * MS, 30 * MS]);
+  const why = whyOf(tasks, worst.transition);
+  assert.deepEqual([why.frame.name, sourceOf(why.frame), why.act, ownNs(tasks, why)], ["shop::render", "src/shop.rs:21", "blocked in std::thread::sleep (clock_nanosleep)", 28 * MS]);
+  assert.equal(whyOf(tasks, worst.transition + 1), null);
+});
+
+test("polls are grouped by who is to blame, at any threshold", async () => {
+  const model = await modelOf(picture());
+  const groups = (ms) => blamedPolls(model, ms * MS).map(({ kind, label, polls, ns, list }) => [kind, label, polls, ns / MS, list.length]);
+  assert.deepEqual(groups(1), [["culprit", "render", 2, 36, 2], ["machine", "The machine took the processor", 1, 4.5, 1]]);
+  // What a poll owes to the machine doesn't count against it.
+  assert.deepEqual(groups(10), [["culprit", "render", 1, 28, 1], ["machine", "The machine took the processor", 1, 12, 1]]);
+  assert.deepEqual(groups(29), [["machine", "The machine took the processor", 1, 2, 1]]);
+  assert.deepEqual(groups(100), []);
+  // The report didn't look at shorter ones.
+  assert.deepEqual(groups(0.4), [["culprit", "render", 2, 36, 2], ["place", "src/b.rs:2:2", 1, 0.5, 1], ["machine", "The machine took the processor", 1, 4.5, 1]]);
+  const foreign = await modelOf({ ...picture(), sections: [picture().sections[0]] });
+  assert.equal(blamedPolls(foreign, MS), null);
+});
+
+test("a flame graph sums the time since the sample before, by function", async () => {
+  const [, { why }] = (await modelOf(picture())).sections;
+  const root = buildFlame([{ why, polls: [...why.polls.values()] }]);
+  assert.deepEqual(flameLines(root, ({ name, line, ns, samples }, indent) => `${indent}${name}:${line} ${ns / MS} ${samples}`), [
+    "async shop::handle:9 33 4",
+    // At two lines: it was at 21 for longer.
+    "  shop::render:21 33 4",
+    "    std::thread::sleep:300 25 2",
+    "      clock_nanosleep:0 25 2",
+    "(what called this isn't known):0 1 1",
+    "  shop::render:21 1 1",
+  ]);
+  assert.deepEqual([root.ns, root.samples], [34 * MS, 5]);
+  const boxes = layOutFlame(root, 0.1);
+  assert.deepEqual(boxes.map(({ node, depth, left, width }) => [node.name, depth, left, width.toFixed(2)]), [
+    ["async shop::handle", 0, 0, "0.97"], ["shop::render", 1, 0, "0.97"], ["std::thread::sleep", 2, 0, "0.74"], ["clock_nanosleep", 3, 0, "0.74"],
+  ]);
+  // What is shown alone has all of the width; what called it stands above.
+  const sleep = boxes[2].node;
+  assert.deepEqual(layOutFlame(sleep, 0.1).map(({ node, depth, width }) => [node.name, depth, width]), [
+    ["async shop::handle", 0, 1], ["shop::render", 1, 1], ["std::thread::sleep", 2, 1], ["clock_nanosleep", 3, 1],
+  ]);
+  assert.equal(buildFlame([]).samples, 0);
+});
+
+test("a short name is the function's own", () => {
+  const cases = { render: "render", "shop::render_invoice": "render_invoice", "async shop::handle": "async handle", "<a::B as c::D>::e": "e",
+    "a::b<c::D>": "b<c::D>", "a::{closure#0}": "{closure#0}", "f::g<fn() -> x::Y>": "g<fn() -> x::Y>" };
+  for (const [name, short] of Object.entries(cases)) assert.equal(shortName(name), short);
+});

@@ -1,0 +1,23 @@
+//! Programs whose long polls are sampled: `sampled WHAT ARGUMENTS`.
+
+#[cfg(all(tokio_unstable, target_os = "linux"))]
+fn main() {
+    use tests::programs::sampled::{forks, handler, idle, overflow, waits};
+
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["waits", seconds] => waits::wait(seconds.parse().unwrap()),
+        ["alternates", seconds] => waits::alternate(seconds.parse().unwrap()),
+        ["handler", when] => handler::run(when),
+        ["forks", n] => forks::run(n.parse().unwrap()),
+        ["idle", seconds] => idle::run(seconds.parse().unwrap()),
+        ["overflow", "observed"] => overflow::observed(),
+        ["overflow", "plain"] => overflow::plain(),
+        _ => panic!("no such program: {arguments:?}"),
+    }
+    println!("the last line");
+}
+
+#[cfg(not(all(tokio_unstable, target_os = "linux")))]
+fn main() {}

@@ -1,0 +1,167 @@
+//! Why polls took long: each cause is of a whole poll, and explains all of it; each sample has functions
+//! that are there.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+/// What was read so far.
+#[derive(Debug, Default)]
+pub(super) struct LongPolls {
+    begin_ns: u64,
+    /// The data that no part has told of yet.
+    data: Vec<Datum>,
+    /// The last datum: the entity, when it was written to be, and when it really was.
+    last: Option<(String, u64, u64)>,
+    /// The threads that polls ran on.
+    threads: Vec<u64>,
+    /// The poll that goes on: its thread, its start, and whether a window cut it.
+    open: Option<(u64, u64, bool)>,
+    /// Thread, start and length of the whole polls.
+    polls: BTreeSet<(u64, u64, u64)>,
+    causes: Vec<[u64; 7]>,
+    functions: usize,
+    samples: Vec<[u64; 3]>,
+}
+
+#[derive(Debug)]
+struct Datum {
+    entity: String,
+    time_ns: u64,
+    is_running: bool,
+}
+
+/// A number, over 2^53 as a string.
+fn number(value: &Value) -> Result<u64, String> {
+    let number = match value.as_str() {
+        Some(digits) => digits.parse().ok().filter(|&number: &u64| number > 1 << 53),
+        None => value.as_u64().filter(|&number| number <= 1 << 53),
+    };
+    number.ok_or_else(|| format!("{value} is no number"))
+}
+
+/// The entries of a list that may not be there.
+fn list<'a>(record: &'a Value, name: &str) -> &'a [Value] {
+    record[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn numbers<const N: usize>(value: &Value) -> Result<[u64; N], String> {
+    let numbers = value.as_array().ok_or("no list")?.iter().map(number);
+    let numbers = numbers.collect::<Result<Vec<_>, _>>()?;
+    numbers.try_into().map_err(|_| format!("{value} must have {N} numbers"))
+}
+
+impl LongPolls {
+    /// What is said of the run.
+    pub(super) fn run(&mut self, record: &Value) -> Result<(), String> {
+        self.begin_ns = number(&record["beginNs"])?;
+        for name in ["runDelayNs", "stolenNs", "droppedSamples", "signalTaken"] {
+            if record.get(name).is_some_and(|value| number(value).is_err() || value == 0) {
+                return Err(format!("`{name}` must be a number, or not there if it is 0"));
+            }
+        }
+        if let Some(limit) = record.get("cpuLimit") {
+            numbers::<3>(limit)?;
+        }
+        match record.get("stacks").map(|stacks| stacks.as_str()) {
+            None | Some(Some("on" | "off" | "notSupported")) => Ok(()),
+            other => Err(format!("`stacks` is {other:?}")),
+        }
+    }
+
+    pub(super) fn datum(&mut self, entity: &str, time_ns: u64, state: &str) {
+        let (entity, is_running) = (entity.to_owned(), state == "running");
+        self.data.push(Datum { entity, time_ns, is_running });
+    }
+
+    /// What is said of the data so far.
+    pub(super) fn part(&mut self, record: &Value) -> Result<(), String> {
+        for pair in list(record, "ranOn") {
+            self.threads.push(number(&pair[0])?);
+        }
+        let flat =
+            list(record, "polls").chunks(2).map(|run| Ok((number(&run[0])?, number(&run[1])?)));
+        let flat = flat.collect::<Result<Vec<_>, String>>()?;
+        let mut threads =
+            flat.iter().flat_map(|&(index, count)| (0..count).map(move |_| index as usize));
+        let pairs =
+            |name| list(record, name).iter().map(numbers::<2>).collect::<Result<Vec<_>, _>>();
+        let (apart, cut) = (pairs("apart")?, pairs("cut")?);
+        let find =
+            |pairs: &[[u64; 2]], n: u64| pairs.iter().find(|pair| pair[0] == n).map(|p| p[1]);
+        let mut polls = 0;
+        for (n, datum) in (0..).zip(std::mem::take(&mut self.data)) {
+            let before = self.last.take().filter(|(entity, ..)| *entity == datum.entity);
+            let real_ns = match &before {
+                Some((_, written_ns, real_ns)) if datum.time_ns == written_ns + 1 => {
+                    real_ns + find(&apart, n).unwrap_or(0)
+                }
+                _ => datum.time_ns,
+            };
+            if let (Some((thread, start_ns, false)), Some(_)) = (self.open.take(), before) {
+                self.polls.insert((thread, self.begin_ns + start_ns, real_ns - start_ns));
+            }
+            if datum.is_running && record.get("polls").is_some() {
+                let thread = threads.next().and_then(|index| self.threads.get(index));
+                let is_cut = find(&cut, polls).is_some();
+                self.open = Some((*thread.ok_or("a poll without a thread")?, real_ns, is_cut));
+                polls += 1;
+            }
+            self.last = Some((datum.entity, datum.time_ns, real_ns));
+        }
+        self.functions += list(record, "functions").len();
+        for cause in list(record, "causes") {
+            self.causes.push(numbers(cause)?);
+        }
+        for function in list(record, "functions") {
+            let [name, file, line, origin] = function.as_array().map_or(&[][..], |f| f) else {
+                return Err(format!("{function} is no function"));
+            };
+            let origins = ["program", "dependency", "std", "runtime", "system"];
+            if !name.is_string()
+                || !(file.is_null() || file.is_string())
+                || !(line.is_null() || line.as_u64().is_some_and(|line| line > 0))
+                || !origin.as_str().is_some_and(|origin| origins.contains(&origin))
+            {
+                return Err(format!("{function} is no function"));
+            }
+        }
+        list(record, "samples").iter().try_for_each(|sample| self.sample(sample))
+    }
+
+    fn sample(&mut self, sample: &Value) -> Result<(), String> {
+        let [thread, start, at, blocked_in, is_complete, functions] =
+            sample.as_array().map_or(&[][..], |sample| sample)
+        else {
+            return Err(format!("{sample} is no sample"));
+        };
+        let place = [number(thread)?, number(start)?, number(at)?];
+        let mut functions = functions.as_array().ok_or("no functions")?.iter();
+        let is_there = |index: &Value| index.as_u64().is_some_and(|n| n < self.functions as u64);
+        if !(blocked_in.is_null() || blocked_in.is_string())
+            || !is_complete.is_boolean()
+            || !functions.all(is_there)
+            || place[2] < place[1]
+        {
+            return Err(format!("{sample} is no sample"));
+        }
+        self.samples.push(place);
+        Ok(())
+    }
+
+    /// How many causes and samples there are.
+    pub(super) fn finish(self) -> Result<(usize, usize), String> {
+        if !self.samples.is_sorted() || !self.causes.is_sorted_by_key(|cause| &cause[..2]) {
+            return Err("causes and samples must be by thread and time".to_owned());
+        }
+        for [thread, start_ns, parts @ .., _] in &self.causes {
+            let length_ns = parts.iter().sum();
+            if !self.polls.contains(&(*thread, *start_ns, length_ns)) {
+                return Err(format!(
+                    "there is no whole poll of {length_ns} ns on thread {thread} at {start_ns}"
+                ));
+            }
+        }
+        Ok((self.causes.len(), self.samples.len()))
+    }
+}

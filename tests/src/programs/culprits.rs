@@ -1,0 +1,169 @@
+//! Functions that hold a worker, each in its own way, called from tasks that are all spawned at one line.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::hint::black_box;
+use std::io::{Read as _, Write as _};
+use std::os::fd::FromRawFd as _;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// How long each holds its worker, at least.
+const LONG: Duration = Duration::from_millis(30);
+
+static LOCK: Mutex<u64> = Mutex::new(0);
+
+/// What is in each way's first sentence: the function or functions of which one is blamed (which, if it is
+/// inlined, may be its caller's), the lines, and what it did.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected {
+    /// The way, as [`hold`] takes it.
+    pub way: &'static str,
+    /// In this file, the line with this comment is to blame; or if it computes, one of its function.
+    pub line: &'static str,
+    /// What it did, in words.
+    pub act: &'static str,
+}
+
+/// All ways.
+pub const ALL: [Expected; 10] = [
+    Expected { way: "sleeps", line: "// sleeps", act: "blocked in std::thread::" },
+    Expected { way: "computes", line: "// computes", act: "computed" },
+    Expected { way: "inlined", line: "// inlined", act: "computed" },
+    Expected { way: "generic", line: "// generic", act: "blocked in std::thread::" },
+    Expected { way: "dependency", line: "// dependency", act: "computed" },
+    Expected { way: "pipe", line: "// pipe", act: "read a pipe (read)" },
+    Expected { way: "mutex", line: "// mutex", act: "waited for a std Mutex (futex)" },
+    Expected { way: "thread", line: "// thread", act: "waited for a thread (futex)" },
+    Expected { way: "faults", line: "// faults", act: "computed" },
+    Expected { way: "endless", line: "// endless", act: "computed" },
+];
+
+/// Holds the worker it is called on.
+pub async fn hold(way: &str) {
+    first(way).await;
+}
+
+async fn first(way: &str) {
+    tokio::task::yield_now().await;
+    second(way).await;
+}
+
+async fn second(way: &str) {
+    match way {
+        "sleeps" => deep(20),
+        "computes" => computes(),
+        "inlined" => inlined(),
+        "generic" => generic(&[LONG]),
+        "dependency" => dependency(),
+        "pipe" => pipe(),
+        "mutex" => mutex(),
+        "thread" => thread(),
+        "faults" => faults(),
+        "endless" => endless(),
+        other => panic!("there is no way {other}"),
+    }
+}
+
+/// Deep in calls.
+#[inline(never)]
+fn deep(depth: u32) {
+    if depth > 0 {
+        deep(depth - 1);
+    } else {
+        std::thread::sleep(LONG); // sleeps
+    }
+    black_box(depth);
+}
+
+#[inline(never)]
+fn computes() {
+    let (began, mut x) = (Instant::now(), 0_u64); // computes
+    while began.elapsed() < LONG {
+        for i in 0..1000 {
+            x = black_box(x.wrapping_mul(31).wrapping_add(i));
+        }
+    }
+}
+
+#[inline(always)]
+fn inlined() {
+    let (began, mut x) = (Instant::now(), 0_u64); // inlined
+    while began.elapsed() < LONG {
+        for i in 0..1000 {
+            x = black_box(x.wrapping_mul(37).wrapping_add(i));
+        }
+    }
+}
+
+#[inline(never)]
+fn generic<T: Copy + Into<Duration>>(times: &[T]) {
+    for &time in times {
+        std::thread::sleep(time.into()); // generic
+    }
+    black_box(times);
+}
+
+#[inline(never)]
+fn dependency() {
+    let text = serde_json::to_string(&(0..100_000_u64).collect::<Vec<_>>()).unwrap_or_default(); // dependency
+    let began = Instant::now();
+    let mut all = BTreeMap::new();
+    while began.elapsed() < LONG {
+        all.insert(all.len(), serde_json::from_str::<Vec<u64>>(&text).ok());
+    }
+    black_box(&all);
+}
+
+#[inline(never)]
+fn pipe() {
+    let mut ends = [0; 2];
+    // SAFETY: it fills `ends` in with two descriptors, which nobody else has.
+    let (mut reader, mut writer) = unsafe {
+        assert_eq!(libc::pipe(ends.as_mut_ptr()), 0, "a pipe");
+        (File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1]))
+    };
+    let other = std::thread::spawn(move || {
+        std::thread::sleep(LONG);
+        writer.write_all(b"x").expect("it is read");
+    });
+    reader.read_exact(&mut [0]).expect("it is written"); // pipe
+    other.join().expect("it ends");
+}
+
+#[inline(never)]
+fn mutex() {
+    std::thread::spawn(|| {
+        let guard = LOCK.lock();
+        std::thread::sleep(LONG);
+        drop(guard);
+    });
+    while LOCK.try_lock().is_ok() {
+        std::thread::yield_now();
+    }
+    *LOCK.lock().expect("nobody panics") += 1; // mutex
+}
+
+/// A runtime of its own, in a thread that it waits for.
+#[inline(never)]
+fn thread() {
+    let other = std::thread::spawn(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(async { tokio::time::sleep(LONG).await });
+    });
+    other.join().expect("it ends"); // thread
+}
+
+#[inline(never)]
+fn faults() {
+    let bytes = vec![1_u8; 200 << 20]; // faults
+    black_box(&bytes);
+}
+
+#[inline(never)]
+fn endless() {
+    let mut x = 0_u64; // endless
+    loop {
+        x = black_box(x.wrapping_mul(41).wrapping_add(1));
+    }
+}

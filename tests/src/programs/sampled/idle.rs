@@ -1,0 +1,48 @@
+//! A runtime with nothing to do.
+
+use std::fs;
+use std::future::pending;
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::recorded;
+
+/// Waits with all workers parked for `seconds`, in which the watcher must not run at all.
+///
+/// # Panics
+///
+/// If it ran.
+pub fn run(seconds: u64) {
+    let (runtime, _collector) = recorded(2);
+    for _ in 0..1000 {
+        runtime.spawn(pending::<()>());
+    }
+    let watcher = watcher();
+    // It looks until all are parked, which may take a while on a busy machine.
+    let mut at_rest = schedstat(&watcher);
+    loop {
+        sleep(Duration::from_millis(200));
+        let now = schedstat(&watcher);
+        if now == at_rest {
+            break;
+        }
+        at_rest = now;
+    }
+    println!("at rest");
+    sleep(Duration::from_secs(seconds));
+    assert_eq!(schedstat(&watcher), at_rest, "it ran: CPU time, run delay, time slices");
+}
+
+/// The folder of the watcher's thread.
+fn watcher() -> String {
+    let threads = fs::read_dir("/proc/self/task").unwrap();
+    let mut folders = threads.map(|thread| thread.unwrap().path().display().to_string());
+    let is_it = |folder: &String| {
+        fs::read_to_string(format!("{folder}/comm")).unwrap() == "statemap-watch\n"
+    };
+    folders.find(is_it).expect("there is a watcher")
+}
+
+fn schedstat(folder: &str) -> String {
+    fs::read_to_string(format!("{folder}/schedstat")).unwrap()
+}

@@ -1,0 +1,135 @@
+//! What a single poll is blamed on: the function that its samples show.
+
+use std::sync::Arc;
+
+use super::act::act;
+use crate::trace::timeline::{FrameOrigin, Poll, PollSample, StackFrame, Timeline};
+
+/// What a poll is blamed on, as its samples show.
+pub(super) struct Blame {
+    pub(super) function: Function,
+    /// The function, with the lines at which it was seen.
+    pub(super) frames: Weights<StackFrame>,
+    /// What it was seen to do.
+    pub(super) acts: Weights<String>,
+}
+
+/// A function and its file; where it was blocked also the line. Where it computes, each sample shows
+/// another line of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Function {
+    name: Arc<str>,
+    file: Option<Arc<str>>,
+    line: Option<u32>,
+}
+
+impl Blame {
+    /// `None` if there are no samples, or none has a function to blame.
+    pub(super) fn of(timeline: &Timeline, poll: &Poll) -> Option<Self> {
+        let mut blames: Vec<Self> = Vec::new();
+        for (sample, since_ns) in weighted(timeline, poll) {
+            let weight_ns = since_ns.max(1);
+            let blamed = of_sample(sample).filter(|_| !is_in_runtime(sample));
+            let Some((function, frame, act)) = blamed else { continue };
+            let known = blames.iter().position(|blame| blame.function == function);
+            let known = known.unwrap_or_else(|| {
+                let (frames, acts) = (Weights::default(), Weights::default());
+                blames.push(Self { function, frames, acts });
+                blames.len() - 1
+            });
+            blames[known].frames.add(frame.clone(), weight_ns);
+            blames[known].acts.add(act, weight_ns);
+        }
+        // Of equals the first.
+        blames.into_iter().rev().max_by_key(|blame| blame.frames.sum())
+    }
+}
+
+/// How long a poll waited for a lock of the runtime's own, in ns: none of the program's doing, as who holds
+/// it does so for no longer than it takes, unless its processor is taken away.
+pub(super) fn in_runtime_ns(timeline: &Timeline, poll: &Poll, end_ns: u64) -> u64 {
+    let waits = weighted(timeline, poll).filter(|(sample, _)| is_in_runtime(sample));
+    let waited_ns = waits.fold(0, |sum: u64, (_, since_ns)| sum.saturating_add(since_ns));
+    // What is behind the last one isn't known: it may have gone on.
+    let last = timeline.samples(poll).last().filter(|sample| is_in_runtime(sample));
+    waited_ns.saturating_add(last.map_or(0, |last| end_ns.saturating_sub(last.at_ns)))
+}
+
+/// The samples of a poll, and the time since the one before, which each stands for, in ns.
+fn weighted<'a>(
+    timeline: &'a Timeline,
+    poll: &Poll,
+) -> impl Iterator<Item = (&'a PollSample, u64)> + use<'a> {
+    let mut before_ns = poll.start_ns();
+    timeline.samples(poll).iter().map(move |sample| {
+        let since_ns = sample.at_ns.saturating_sub(before_ns);
+        before_ns = sample.at_ns;
+        (sample, since_ns)
+    })
+}
+
+/// Whether a sample shows a wait in a function of the program.
+pub(super) fn blocks_in_program(sample: &PollSample) -> bool {
+    sample.blocked_in.is_some() && sample.blamed().is_some() && !is_in_runtime(sample)
+}
+
+/// Whether a sample shows a wait for a lock that the runtime took for itself.
+fn is_in_runtime(sample: &PollSample) -> bool {
+    let is_lock = sample.blocked_in.as_deref() == Some("futex");
+    let is_own = |frame: &StackFrame| frame.origin == FrameOrigin::Program;
+    let inner: Vec<_> = sample.frames.iter().take_while(|frame| !is_own(frame)).collect();
+    let is_runtimes = inner.iter().any(|frame| frame.origin == FrameOrigin::Runtime);
+    // What the program calls to wait.
+    let is_asked_for = inner.iter().any(|frame| {
+        ["block_on", "blocking_", "block_in_place"].iter().any(|name| frame.function.contains(name))
+    });
+    is_lock && is_runtimes && !is_asked_for
+}
+
+fn of_sample(sample: &PollSample) -> Option<(Function, &StackFrame, String)> {
+    let blamed = sample.blamed()?;
+    let place = sample.frames.iter().position(|frame| std::ptr::eq(frame, blamed))?;
+    let function = Function {
+        name: Arc::clone(&blamed.function),
+        file: blamed.file.clone(),
+        line: blamed.line.filter(|_| sample.blocked_in.is_some()),
+    };
+    Some((function, blamed, act(sample, &sample.frames[..place])))
+}
+
+/// Things, and for how long each was seen, in ns.
+#[derive(Clone, Debug)]
+pub(super) struct Weights<T>(Vec<(T, u64)>);
+
+impl<T> Default for Weights<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: PartialEq> Weights<T> {
+    pub(super) fn add(&mut self, thing: T, ns: u64) {
+        match self.0.iter_mut().find(|(other, _)| *other == thing) {
+            Some((_, sum)) => *sum = sum.saturating_add(ns),
+            None => self.0.push((thing, ns)),
+        }
+    }
+
+    pub(super) fn add_all(&mut self, other: Self) {
+        other.0.into_iter().for_each(|(thing, ns)| self.add(thing, ns));
+    }
+
+    /// How many things.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn sum(&self) -> u64 {
+        self.0.iter().fold(0, |sum, (_, ns)| sum.saturating_add(*ns))
+    }
+
+    /// That which was seen for longest, of equals the first.
+    pub(super) fn heaviest(&self) -> Option<&T> {
+        self.0.iter().rev().max_by_key(|(_, ns)| *ns).map(|(thing, _)| thing)
+    }
+}

@@ -1,0 +1,289 @@
+//! Who is to blame for long polls: the function and line that blocked or computed, by the harm done.
+//!
+//! What the machine took of a poll is nobody's: it is subtracted first. A poll that is not long without it
+//! is nobody's either.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
+
+use super::blame::{Blame, Function, Weights, blocks_in_program, in_runtime_ns};
+use super::harm::Delay;
+use super::long_polls::{self, LongPoll, PollAt, Unsaid};
+use super::place::Place;
+use crate::trace::timeline::{Poll, SamplingState, StackFrame, Timeline};
+
+/// A function and line that held workers in long polls; where no stack is known, tasks of a spawn location.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Culprit {
+    /// The function to blame: the program's own innermost one, or that of a dependency where it has
+    /// none on the stack. `None` if no stack is known.
+    pub frame: Option<StackFrame>,
+    /// What it did, in words behind its name: `computed`, `blocked in std::thread::sleep
+    /// (clock_nanosleep)`. Empty if that isn't known.
+    pub act: String,
+    /// Where most of the tasks were spawned, by the time that they held workers.
+    pub place: Place,
+    /// How many other spawn locations have such polls.
+    pub other_places: usize,
+    /// How many polls.
+    pub polls: u64,
+    /// In how many of these a sample shows the function. The others have none, and are of tasks that were
+    /// spawned at the same line as those that have.
+    pub sampled_polls: u64,
+    /// How long the polls held workers, in ns, without what the machine took.
+    pub own_ns: u64,
+    /// How others were delayed meanwhile.
+    pub delay: Delay,
+    /// The longest of the polls, without what the machine took.
+    pub longest: LongPoll,
+    /// How long that one held its worker without what the machine took, in ns.
+    pub longest_own_ns: u64,
+    /// The polls, by their tasks.
+    pub(crate) at: Unsaid<Vec<PollAt>>,
+    /// The longest of them.
+    pub(crate) longest_at: Unsaid<PollAt>,
+}
+
+/// Long polls of which the machine is to blame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Excused {
+    /// How many.
+    pub polls: u64,
+    /// How long the processor was taken away in them, in ns.
+    pub taken_ns: u64,
+    /// How long they waited without being seen to by their own doing, in ns: for a lock of the runtime's
+    /// own of which the holder had no processor, say.
+    pub waited_ns: u64,
+}
+
+/// Which part of a poll's length the measure of what the machine took may be wrong by.
+const SLACK_PART: u64 = 20;
+
+/// A poll that holds its worker for so long by its own doing has samples: that is two looks of the watcher.
+const ALWAYS_SEEN_NS: u64 = 10_000_000;
+
+/// A long poll, and how much of it is its own.
+pub(super) struct Held {
+    pub(super) at: PollAt,
+    from_ns: u64,
+    to_ns: u64,
+    own_ns: u64,
+    delay: Delay,
+}
+
+/// Who or what a poll is blamed on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Function(Function),
+    Place(Place),
+}
+
+/// The polls of one key.
+#[derive(Default)]
+struct Group {
+    polls: Vec<Held>,
+    sampled_polls: u64,
+    own_ns: u64,
+    frames: Weights<StackFrame>,
+    acts: Weights<String>,
+    /// How long its polls held workers, by place.
+    places: Weights<Place>,
+}
+
+/// All culprits of the polls, the worst first; others were delayed by these polls as `delays` say.
+pub(super) fn culprits(timeline: &Timeline, held: Vec<Held>, delays: &[Delay]) -> Vec<Culprit> {
+    let mut groups: HashMap<Key, Group> = HashMap::new();
+    // Those of which nothing was seen, by place.
+    let mut unseen: BTreeMap<Place, Vec<Held>> = BTreeMap::new();
+    // The functions that were seen in polls of each place.
+    let mut seen: HashMap<Place, Vec<Key>> = HashMap::new();
+    for (mut poll, &delay) in held.into_iter().zip(delays) {
+        poll.delay = delay;
+        let task = &timeline.tasks.seen()[poll.at.0];
+        let place = Place::of(task);
+        let Some(blame) = Blame::of(timeline, &task.polls[poll.at.1]) else {
+            unseen.entry(place).or_default().push(poll);
+            continue;
+        };
+        let key = Key::Function(blame.function.clone());
+        let known = seen.entry(place).or_default();
+        if !known.contains(&key) {
+            known.push(key.clone());
+        }
+        groups.entry(key).or_default().add_seen(place, poll, blame);
+    }
+    for (place, polls) in unseen {
+        for poll in polls {
+            // What the others of this line do, these do, too, if they all do the same. But one that did it
+            // for long would have been seen to.
+            let key = match seen.get(&place).map(Vec::as_slice) {
+                Some([only]) if poll.own_ns < ALWAYS_SEEN_NS => only.clone(),
+                _ => Key::Place(place),
+            };
+            groups.entry(key).or_default().add(place, poll);
+        }
+    }
+    let mut culprits: Vec<Culprit> =
+        groups.into_values().filter_map(|group| group.finish(timeline)).collect();
+    culprits.sort_by(|a, b| {
+        let rank = |c: &Culprit| (Reverse(c.delay.total_ns()), Reverse(c.own_ns), c.place);
+        let name =
+            |c: &Culprit| c.frame.as_ref().map(|f| (f.function.clone(), f.file.clone(), f.line));
+        // Of equals the first by name, not the first that happened to be hashed.
+        rank(a).cmp(&rank(b)).then_with(|| name(a).cmp(&name(b)))
+    });
+    culprits
+}
+
+/// The polls that held a worker over `long_poll` by their own doing, and those that did not.
+pub(super) fn held(timeline: &Timeline) -> (Vec<Held>, Excused, Unsaid<Vec<PollAt>>) {
+    let long_poll_ns = timeline.long_poll.as_nanos();
+    let is_long = |ns: u64| u128::from(ns) > long_poll_ns;
+    let (mut excused, mut excused_at) = (Excused::default(), Vec::new());
+    let mut held = Vec::new();
+    let waits = SeenWaits::of(timeline);
+    for (index, task) in timeline.tasks.seen().iter().enumerate() {
+        for (i, poll) in task.polls.iter().enumerate().filter(|(_, poll)| poll.worker().is_some()) {
+            let length_ns = timeline.held_ns(poll);
+            if !is_long(length_ns) {
+                continue;
+            }
+            let from_ns = poll.start_ns();
+            let to_ns = from_ns.saturating_add(length_ns);
+            let taken_ns = taken_ns(timeline, poll).min(length_ns);
+            let waited_ns = waits.not_its_own_ns(poll, Place::of(task), to_ns);
+            let waited_ns = waited_ns.min(length_ns - taken_ns);
+            let own_ns = length_ns - taken_ns - waited_ns;
+            // What was taken is measured near a poll's edges, not at them.
+            let slack_ns = if taken_ns > 0 { length_ns / SLACK_PART } else { 0 };
+            if !is_long(own_ns.saturating_sub(slack_ns)) {
+                excused.polls += 1;
+                excused.taken_ns = excused.taken_ns.saturating_add(taken_ns);
+                excused.waited_ns = excused.waited_ns.saturating_add(waited_ns);
+                excused_at.push((index, i));
+                continue;
+            }
+            held.push(Held { at: (index, i), from_ns, to_ns, own_ns, delay: Delay::default() });
+        }
+    }
+    (held, excused, Unsaid(excused_at))
+}
+
+/// How long the machine took the processor of a poll, in ns.
+fn taken_ns(timeline: &Timeline, poll: &Poll) -> u64 {
+    match timeline.cause(poll) {
+        Some(cause) => cause.taken_ns(),
+        // Where causes are known in general, one that isn't is of a poll at an edge. It is the poll's own
+        // if it was seen to do something: one that was only taken off its processor is never seen.
+        None if timeline.sampling.state == SamplingState::On
+            && timeline.samples(poll).is_empty() =>
+        {
+            u64::MAX
+        }
+        None => 0,
+    }
+}
+
+/// Which waits were seen to be the program's.
+struct SeenWaits<'a> {
+    timeline: &'a Timeline,
+    /// The spawn locations of tasks that were seen to block in a function of the program.
+    places: HashSet<Place>,
+}
+
+impl<'a> SeenWaits<'a> {
+    fn of(timeline: &'a Timeline) -> Self {
+        let mut places = HashSet::new();
+        for task in timeline.tasks.seen().iter().filter(|_| !timeline.samples.is_empty()) {
+            let blocks = |poll: &Poll| timeline.samples(poll).iter().any(blocks_in_program);
+            // Nothing shorter has samples.
+            let mut long = task.polls.iter().filter(|poll| timeline.cause(poll).is_some());
+            if !places.contains(&Place::of(task)) && long.any(blocks) {
+                places.insert(Place::of(task));
+            }
+        }
+        Self { timeline, places }
+    }
+
+    /// How long a poll waited without being seen to by its own doing, in ns: for a lock of the runtime's
+    /// own, or for something of which no sample tells. Two threads may meet at a lock at any time; that
+    /// they wait for long there is since who holds it has no processor.
+    fn not_its_own_ns(&self, poll: &Poll, place: Place, end_ns: u64) -> u64 {
+        let is_seen = !self.timeline.samples(poll).is_empty();
+        // Where there are no samples at all, they can't be had here.
+        if is_seen || self.timeline.samples.is_empty() {
+            return in_runtime_ns(self.timeline, poll, end_ns);
+        }
+        match self.timeline.cause(poll) {
+            Some(cause) if !self.places.contains(&place) => cause.blocked_ns,
+            _ => 0,
+        }
+    }
+}
+
+impl Held {
+    /// Its length, or what is its own of it where the machine took more than a tenth.
+    fn rank_ns(&self) -> u64 {
+        let length_ns = self.to_ns - self.from_ns;
+        if length_ns - self.own_ns > length_ns / 10 { self.own_ns } else { length_ns }
+    }
+
+    /// From when to when it held its worker, in ns.
+    pub(super) fn time(&self) -> (u64, u64) {
+        (self.from_ns, self.to_ns)
+    }
+}
+
+impl Group {
+    fn add(&mut self, place: Place, poll: Held) {
+        self.own_ns = self.own_ns.saturating_add(poll.own_ns);
+        self.places.add(place, poll.own_ns);
+        self.polls.push(poll);
+    }
+
+    fn add_seen(&mut self, place: Place, poll: Held, blame: Blame) {
+        self.add(place, poll);
+        self.sampled_polls += 1;
+        self.frames.add_all(blame.frames);
+        self.acts.add_all(blame.acts);
+    }
+
+    fn finish(self, timeline: &Timeline) -> Option<Culprit> {
+        let mut delay = Delay::default();
+        self.polls.iter().for_each(|poll| delay.add(poll.delay));
+        // Of equals the earliest.
+        let longest = self
+            .polls
+            .iter()
+            .min_by_key(|poll| (Reverse(poll.rank_ns()), poll.from_ns, poll.at))?;
+        Some(Culprit {
+            frame: self.frames.heaviest().cloned(),
+            act: self.acts.heaviest().cloned().unwrap_or_default(),
+            place: *self.places.heaviest()?,
+            other_places: self.places.len() - 1,
+            polls: self.polls.len() as u64,
+            sampled_polls: self.sampled_polls,
+            own_ns: self.own_ns,
+            delay,
+            longest: long_polls::describe(timeline, longest.at, longest.delay),
+            longest_own_ns: longest.own_ns,
+            at: Unsaid(self.polls.iter().map(|poll| poll.at).collect()),
+            longest_at: Unsaid(longest.at),
+        })
+    }
+}
+
+impl Culprit {
+    /// Whether it did real harm: others were delayed by ten times `long_poll` or more in sum, or one
+    /// of its polls took a hundred times that.
+    pub fn did_harm(&self, long_poll: Duration) -> bool {
+        let long_poll_ns = u64::try_from(long_poll.as_nanos()).unwrap_or(u64::MAX);
+        let is_known = self.delay.waited_ns.is_some();
+        let delay_ns = if is_known { self.delay.total_ns() } else { self.own_ns };
+        delay_ns >= long_poll_ns.saturating_mul(10)
+            || self.longest_own_ns >= long_poll_ns.saturating_mul(100)
+    }
+}

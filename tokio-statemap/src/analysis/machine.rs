@@ -1,0 +1,57 @@
+//! What the machine took, in sentences.
+
+use super::culprits::Excused;
+use super::report::Report;
+use crate::util::quantity::{count, human, share};
+
+/// From which share of the recording on what the machine took is worth a line.
+const WORTH_A_LINE: f64 = 0.01;
+
+impl Report {
+    /// What the machine took, if it is over 1 % of what was recorded: a sentence for each who took it. And
+    /// the polls that were long for nothing else.
+    pub(crate) fn machine_sentences(&self) -> Vec<String> {
+        let is_worth_it =
+            |ns: u64| share(ns, self.recorded_ns).is_some_and(|share| share > WORTH_A_LINE);
+        let mut sentences = Vec::new();
+        let machine = &self.machine;
+        let stopped_ns = machine.limit.map_or(0, |limit| limit.stopped_ns);
+        if let Some(limit) = machine.limit.filter(|_| is_worth_it(stopped_ns)) {
+            sentences.push(format!(
+                "The container's limit of {} processors stopped the program {}, {} in all.",
+                limit.millis as f64 / 1000.0,
+                count(limit.stops, "time"),
+                human(limit.stopped_ns),
+            ));
+        }
+        // A thread that the limit stops is ready to run meanwhile.
+        let others_ns = machine.run_delay_ns.saturating_sub(stopped_ns);
+        if is_worth_it(others_ns) {
+            sentences.push(format!(
+                "The program's threads waited {} for a processor while others ran, in sum.",
+                human(others_ns),
+            ));
+        }
+        if is_worth_it(machine.stolen_ns) {
+            sentences.push(format!(
+                "The host of this machine took the processor from them for {}, in sum.",
+                human(machine.stolen_ns),
+            ));
+        }
+        let Excused { polls, taken_ns, waited_ns } = self.excused;
+        if polls > 0 {
+            let were =
+                if polls == 1 { "One poll was".to_owned() } else { format!("{polls} polls were") };
+            let or = if waited_ns > 0 {
+                ", or for waits that weren't seen to be the program's"
+            } else {
+                ""
+            };
+            let took = human(taken_ns.saturating_add(waited_ns));
+            sentences.push(format!(
+                "{were} long only because the processor was taken away{or}, {took} in all."
+            ));
+        }
+        sentences
+    }
+}

@@ -1,0 +1,235 @@
+//! Why long polls took long, and who is to blame for them.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use crate::analysis::Report;
+use crate::analysis::blame::Blame;
+use crate::analysis::culprits::Excused;
+use crate::analysis::long_polls::{PollAt, length_ns};
+use crate::trace::timeline::{PollCause, PollSample, StackFrame, Timeline};
+
+/// Of how many polls it is told why they took long: of the longest.
+const MOST_POLLS: usize = 20_000;
+
+/// Why the long polls of a section took long, and who is to blame for them. All else refers to `polls`,
+/// `frames`, `calls` and `words` by index.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Why {
+    /// The longest first.
+    pub(crate) polls: Vec<WhyPoll>,
+    /// The worst first, as in the report.
+    pub(crate) culprits: Vec<WhyCulprit>,
+    /// The polls of which the machine is to blame: in sum, and one by one.
+    pub(crate) excused: Excused,
+    pub(crate) excused_at: Vec<u32>,
+    pub(crate) frames: Vec<StackFrame>,
+    /// The stacks of all samples, as a tree.
+    pub(crate) calls: Vec<Call>,
+    /// What functions did, and system calls.
+    pub(crate) words: Vec<String>,
+    /// How many polls it is not told of, as there are too many.
+    pub(crate) left_out: usize,
+}
+
+/// A poll, and what is known of it beyond its states.
+#[derive(Clone, Debug)]
+pub(crate) struct WhyPoll {
+    /// Its row, as an index into the source.
+    pub(crate) row: u32,
+    /// When it starts, in ns from the left edge, as its transition does.
+    pub(crate) start_ns: u64,
+    pub(crate) cause: Option<PollCause>,
+    /// The function to blame, and what it did: a frame and words.
+    pub(crate) blame: Option<[u32; 2]>,
+    /// What the thread was doing, by time.
+    pub(crate) samples: Vec<WhySample>,
+}
+
+/// What a thread was doing at a moment of a poll.
+#[derive(Clone, Debug)]
+pub(crate) struct WhySample {
+    /// When, in ns since the poll's start.
+    pub(crate) after_ns: u64,
+    /// The system call that it was blocked in: words.
+    pub(crate) blocked_in: Option<u32>,
+    /// The innermost call; `None` if nothing is known of the stack.
+    pub(crate) call: Option<u32>,
+}
+
+/// A function that was called by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Call {
+    /// The function; `None` where it isn't known what called.
+    pub(crate) frame: Option<u32>,
+    /// The call that it is within; `None` if it is the task's own function.
+    pub(crate) within: Option<u32>,
+}
+
+/// Who is to blame for long polls, as the report has it.
+#[derive(Clone, Debug)]
+pub(crate) struct WhyCulprit {
+    pub(crate) frame: Option<u32>,
+    /// What it did: words.
+    pub(crate) act: Option<u32>,
+    /// Where most of the tasks were spawned.
+    pub(crate) place: String,
+    /// How many polls, and how long they held workers by their own doing.
+    pub(crate) polls: u64,
+    pub(crate) own_ns: u64,
+    /// The longest of them.
+    pub(crate) longest: u32,
+    /// Those that are among the polls here.
+    pub(crate) at: Vec<u32>,
+}
+
+impl Why {
+    /// What `report` knows of `timeline`.
+    pub(super) fn of(timeline: &Timeline, report: &Report) -> Self {
+        let mut polls = explained(timeline);
+        let left_out = polls.len().saturating_sub(MOST_POLLS);
+        polls.truncate(MOST_POLLS);
+        if left_out > 0 {
+            let listed: HashSet<PollAt> = polls.iter().copied().collect();
+            let longest = report.culprits.iter().map(|culprit| *culprit.longest_at);
+            polls.extend(longest.filter(|at| !listed.contains(at)));
+        }
+        let indices: HashMap<PollAt, u32> = polls.iter().copied().zip(0..).collect();
+        let refer = |all: &[PollAt]| all.iter().filter_map(|at| indices.get(at).copied()).collect();
+        let mut tables = Tables::default();
+        let polls = polls.iter().filter_map(|&at| tables.poll(timeline, at)).collect();
+        let culprits = report.culprits.iter().filter_map(|culprit| {
+            Some(WhyCulprit {
+                frame: culprit.frame.as_ref().map(|frame| tables.frame(frame)),
+                act: (!culprit.act.is_empty()).then(|| tables.words.index(culprit.act.clone())),
+                place: culprit.place.to_string(),
+                polls: culprit.polls,
+                own_ns: culprit.own_ns,
+                longest: *indices.get(&*culprit.longest_at)?,
+                at: refer(&culprit.at),
+            })
+        });
+        Self {
+            culprits: culprits.collect(),
+            polls,
+            excused: report.excused,
+            excused_at: refer(&report.excused_at),
+            frames: tables.frames.all,
+            calls: tables.calls.all,
+            words: tables.words.all,
+            left_out,
+        }
+    }
+
+    /// What is said where not all of it is told.
+    pub(super) fn note(&self) -> Option<String> {
+        let n = self.left_out;
+        (n > 0).then(|| format!("Why polls took long is told of the longest; {n} are left out."))
+    }
+
+    /// The longest poll of the worst culprit: what a picture points at.
+    pub(crate) fn worst(&self) -> Option<&WhyPoll> {
+        self.polls.get(self.culprits.first()?.longest as usize)
+    }
+
+    /// The function to blame for a poll.
+    pub(crate) fn blamed(&self, poll: &WhyPoll) -> Option<&StackFrame> {
+        self.frames.get(poll.blame?[0] as usize)
+    }
+
+    /// The same at a later time.
+    #[cfg(feature = "read")]
+    pub(super) fn shift(&mut self, by_ns: u64) {
+        for poll in &mut self.polls {
+            poll.start_ns = poll.start_ns.saturating_add(by_ns);
+        }
+    }
+}
+
+/// The polls of which there is something to tell: those that held workers for long, and those that have a
+/// cause or samples. The longest first.
+fn explained(timeline: &Timeline) -> Vec<PollAt> {
+    let long_poll_ns = timeline.long_poll.as_nanos();
+    let mut found: Vec<(Reverse<u64>, u64, PollAt)> = Vec::new();
+    for (index, task) in timeline.tasks.seen().iter().enumerate() {
+        for (i, poll) in task.polls.iter().enumerate() {
+            let length_ns = length_ns(timeline, poll);
+            let is_long = poll.worker().is_some() && u128::from(length_ns) > long_poll_ns;
+            if is_long || timeline.cause(poll).is_some() || !timeline.samples(poll).is_empty() {
+                found.push((Reverse(length_ns), poll.start_ns(), (index, i)));
+            }
+        }
+    }
+    found.sort_unstable();
+    found.into_iter().map(|(.., at)| at).collect()
+}
+
+/// Things, each once.
+struct Once<T> {
+    all: Vec<T>,
+    indices: HashMap<T, u32>,
+}
+
+impl<T> Default for Once<T> {
+    fn default() -> Self {
+        Self { all: Vec::new(), indices: HashMap::new() }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Once<T> {
+    fn index(&mut self, thing: T) -> u32 {
+        let next = self.all.len() as u32;
+        *self.indices.entry(thing).or_insert_with_key(|thing| {
+            self.all.push(thing.clone());
+            next
+        })
+    }
+}
+
+/// What all polls refer to.
+#[derive(Default)]
+struct Tables {
+    frames: Once<StackFrame>,
+    calls: Once<Call>,
+    words: Once<String>,
+}
+
+impl Tables {
+    fn poll(&mut self, timeline: &Timeline, (index, i): PollAt) -> Option<WhyPoll> {
+        let task = &timeline.tasks.seen()[index];
+        let poll = &task.polls[i];
+        let blame = Blame::of(timeline, poll).and_then(|blame| {
+            let frame = self.frame(blame.frames.heaviest()?);
+            Some([frame, self.words.index(blame.acts.heaviest()?.clone())])
+        });
+        let samples = timeline.samples(poll).iter();
+        Some(WhyPoll {
+            row: timeline.tasks.position(task.key)? as u32,
+            start_ns: poll.start_ns().saturating_sub(timeline.begin_ns),
+            cause: timeline.cause(poll),
+            blame,
+            samples: samples.map(|sample| self.sample(sample, poll.start_ns())).collect(),
+        })
+    }
+
+    fn sample(&mut self, sample: &PollSample, start_ns: u64) -> WhySample {
+        let mut call = None;
+        if !sample.is_complete {
+            call = Some(self.calls.index(Call { frame: None, within: None }));
+        }
+        for frame in sample.frames.iter().rev() {
+            let frame = Some(self.frame(frame));
+            call = Some(self.calls.index(Call { frame, within: call }));
+        }
+        WhySample {
+            after_ns: sample.at_ns.saturating_sub(start_ns),
+            blocked_in: sample.blocked_in.as_ref().map(|call| self.words.index(call.clone())),
+            call,
+        }
+    }
+
+    fn frame(&mut self, frame: &StackFrame) -> u32 {
+        self.frames.index(frame.clone())
+    }
+}

@@ -1,0 +1,116 @@
+//! What is told of long polls is the timeline's, and of the polls that it says.
+
+use std::time::Duration;
+
+use super::tests::timeline;
+use super::*;
+use crate::analysis::Report;
+use crate::trace::state::TaskState;
+use crate::trace::timeline::{FrameOrigin, PollCause, PollSample, SamplingState, StackFrame};
+
+fn frame(function: &str, line: u32, origin: FrameOrigin) -> StackFrame {
+    StackFrame {
+        function: function.into(),
+        file: Some("src/a.rs".into()),
+        line: Some(line),
+        origin,
+    }
+}
+
+/// A timeline of long polls. The longest one computed in `compute`, and only that is known.
+pub(crate) fn explained(compute: &str) -> (Timeline, (u32, u64)) {
+    let mut timeline = timeline(40, 5);
+    timeline.long_poll = Duration::from_nanos(1_000);
+    timeline.sampling.state = SamplingState::On;
+    let polls = timeline.tasks.seen().iter().flat_map(|task| &task.polls);
+    let on_workers = polls.filter(|poll| poll.worker().is_some() && poll.end_ns().is_some());
+    let mut polls: Vec<_> = on_workers.copied().collect();
+    polls.sort_by_key(|poll| timeline.held_ns(poll));
+    let (longest, shorter) = (polls[polls.len() - 2], polls[polls.len() - 3]);
+    let held_ns = timeline.held_ns(&longest);
+    let cause = PollCause { on_cpu_ns: held_ns - 7, run_delay_ns: 7, ..PollCause::default() };
+    let taken = PollCause { stolen_ns: timeline.held_ns(&shorter), ..PollCause::default() };
+    timeline.causes = vec![(longest.key(), cause), (shorter.key(), taken)];
+    timeline.causes.sort_by_key(|(key, _)| *key);
+    let (thread, poll_start_ns) = longest.key();
+    let sample = |after_ns, is_complete| PollSample {
+        thread,
+        poll_start_ns,
+        at_ns: poll_start_ns + after_ns,
+        blocked_in: None,
+        frames: vec![
+            frame("core::hint::spin", 3, FrameOrigin::Std),
+            frame(compute, 21, FrameOrigin::Program),
+            frame("async shop::handle", 9, FrameOrigin::Program),
+        ],
+        is_complete,
+    };
+    timeline.samples = vec![sample(500, true), sample(900, false), sample(1_000, true)];
+    (timeline, longest.key())
+}
+
+fn why(timeline: &Timeline) -> (Report, Section<'_>) {
+    let report = timeline.report();
+    let labels = Labels { title: "why".to_owned(), host: None };
+    let picture = Picture::of_report(timeline, &report, &labels);
+    let is_judged = |section: &Section<'_>| section.why.is_some();
+    (report, picture.sections.into_iter().find(is_judged).expect("the tasks"))
+}
+
+#[test]
+fn polls_and_culprits_are_the_reports() {
+    let (timeline, key) = explained("shop::compute");
+    let (report, section) = why(&timeline);
+    let why = section.why.as_ref().expect("it is there");
+    // Each is a poll of its row.
+    for poll in &why.polls {
+        let mut is_found = false;
+        section.source.walk(poll.row, &mut |transition| {
+            is_found |= transition.time_ns == poll.start_ns
+                && transition.state == u32::from(TaskState::Running.value());
+        });
+        assert!(is_found, "{poll:?}");
+    }
+    assert_eq!(why.culprits.len(), report.culprits.len());
+    for (told, culprit) in why.culprits.iter().zip(&report.culprits) {
+        assert_eq!((told.polls, told.own_ns), (culprit.polls, culprit.own_ns));
+        assert_eq!(told.at.len() as u64, culprit.polls);
+        let longest = why.polls[told.longest as usize].start_ns;
+        assert_eq!(longest, culprit.longest.start_ns - timeline.begin_ns);
+    }
+    assert_eq!((why.excused_at.len() as u64, why.left_out), (report.excused.polls, 0));
+    let worst = why.worst().expect("somebody is to blame");
+    assert_eq!(worst.start_ns, key.1 - timeline.begin_ns);
+    assert_eq!(&*why.blamed(worst).expect("it is known").function, "shop::compute");
+    assert_eq!(worst.cause.map(|cause| cause.run_delay_ns), Some(7));
+    let after: Vec<_> = worst.samples.iter().map(|sample| sample.after_ns).collect();
+    assert_eq!(after, [500, 900, 1_000]);
+}
+
+#[test]
+fn stacks_share_what_they_begin_with() {
+    let (timeline, _) = explained("shop::compute");
+    let (_, section) = why(&timeline);
+    let why = section.why.as_ref().expect("it is there");
+    let calls: Vec<_> = why.worst().expect("it is there").samples.iter().map(|s| s.call).collect();
+    assert!(calls[0] == calls[2] && calls[0] != calls[1]);
+    // Three functions, and the same within what isn't known.
+    assert_eq!((why.frames.len(), why.calls.len()), (3, 7));
+    let mut names = Vec::new();
+    let mut at = calls[1];
+    while let Some(call) = at.map(|at| why.calls[at as usize]) {
+        names.push(call.frame.map(|frame| why.frames[frame as usize].short()));
+        at = call.within;
+    }
+    let name = |name: &str| Some(name.to_owned());
+    assert_eq!(names, [name("spin"), name("compute"), name("async handle"), None]);
+}
+
+#[test]
+fn a_picture_points_at_the_culprit() {
+    let (timeline, key) = explained("shop::compute");
+    let labels = Labels { title: "why".to_owned(), host: None };
+    let picture = Picture::of_timeline(&timeline, &labels);
+    let (_, why) = picture.judged().expect("of one run");
+    assert_eq!(why.worst().map(|poll| poll.start_ns), Some(key.1 - timeline.begin_ns));
+}

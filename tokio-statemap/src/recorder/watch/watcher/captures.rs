@@ -1,0 +1,76 @@
+//! Captures as fast as they go, of threads of all kinds.
+//!
+//! `STATEMAP_CAPTURES=1000000 cargo test --release -p tokio-statemap --features stacks --lib captures
+//! -- --nocapture` makes more of them, and prints what each takes.
+
+mod kinds;
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::unwind::Unwinder;
+use crate::sys::threads::proc::{self, ThreadState};
+use crate::sys::threads::stack::{self, StackCopy, Unavailable};
+use kinds::{Kind, Thread};
+
+/// How many are made of each kind of thread, and what became of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    running: u64,
+    blocked: u64,
+    /// Those that were followed down to where the thread or the fiber began.
+    complete: u64,
+    without_answer: u64,
+    frames: u64,
+    time: Duration,
+}
+
+/// A copy as the watcher makes it, and whether the thread was blocked.
+fn capture(id: i32) -> Option<(StackCopy, bool)> {
+    match proc::state(id) {
+        ThreadState::Blocked => Some((stack::copy_blocked(&proc::system_call(id)?)?, true)),
+        ThreadState::Runnable => match stack::copy_running(id) {
+            Ok(copy) => Some((copy, false)),
+            Err(error) => {
+                assert_eq!(error, Unavailable::NoAnswer);
+                None
+            }
+        },
+        ThreadState::Unknown => None,
+    }
+}
+
+#[test]
+fn threads_of_all_kinds_survive_their_captures() {
+    let captures = std::env::var("STATEMAP_CAPTURES").map_or(10_000, |n| n.parse().unwrap());
+    let threads: Vec<_> = Kind::ALL.into_iter().map(Thread::start).collect();
+    let mut counts = vec![Count::default(); threads.len()];
+    let (mut unwinder, began) = (Unwinder::new(), Instant::now());
+    let mut made = 0_u64;
+    for (thread, count) in (0..threads.len()).cycle().map(|i| (&threads[i], i)) {
+        let (count, from) = (&mut counts[count], Instant::now());
+        let Some((copy, is_blocked)) = capture(thread.id.load(Ordering::Relaxed)) else {
+            count.without_answer += 1;
+            continue;
+        };
+        let frames = unwinder.frames(&copy);
+        count.time += from.elapsed();
+        *(if is_blocked { &mut count.blocked } else { &mut count.running }) += 1;
+        count.complete += u64::from(frames.is_complete);
+        count.frames += frames.addresses.len() as u64;
+        made += 1;
+        if made == captures {
+            break;
+        }
+    }
+    let took = began.elapsed();
+    println!("{made} captures in {took:.1?}");
+    for (thread, count) in threads.iter().zip(&counts) {
+        let of_kind = count.running + count.blocked;
+        println!("{:?}: {count:?}, {:.1?} each", thread.kind, count.time / of_kind.max(1) as u32);
+        assert!(of_kind > 0, "{:?} was never seen", thread.kind);
+    }
+    for thread in threads {
+        thread.stop();
+    }
+}

@@ -1,0 +1,103 @@
+// The long polls, by who or what is to blame for them.
+
+import { heldNs, Longest, longPolls, pollInfo, worstPolls } from "./polls.js";
+import { ownNs, shortName, sourceOf, takenNs } from "./why.js";
+
+/**
+ * @typedef {import("../data/decode.js").Model} Model
+ * @typedef {import("./polls.js").PollInfo} PollInfo
+ * @typedef {{
+ *   key: string, kind: "culprit"|"place"|"machine"|"off", label: string, source: string, title: string,
+ *   act: string|null, polls: number, ns: number, list: PollInfo[],
+ * }} Blamed `ns`: how long the polls held workers by their own doing, in sum; of "machine" how long it took the
+ *   processor; `list`: the longest
+ */
+
+/** How many polls of a group, and how many groups of polls that nobody looked at, are listed. */
+const MOST_OF_GROUP = 100;
+const MOST_PLACES_BLAMED = 50;
+
+/**
+ * The groups: the report's culprits; below its threshold the spawn locations, as nobody looked at these polls; polls
+ * that only the machine made long; polls that held no worker.
+ * @param {Model} model
+ * @param {number} thresholdNs
+ * @returns {Blamed[]|null} null if the data has no report
+ */
+export function blamedPolls(model, thresholdNs) {
+  const judged = model.sections.filter((section) => section.why !== null);
+  if (judged.length === 0) return null;
+  const of = (find) => judged.flatMap((section) => find(model, section, thresholdNs));
+  return [...of(accused), ...of(unasked), ...of(ofMachine), ...of(offWorkers)];
+}
+
+/** The longest of these polls. */
+function listed(model, section, polls) {
+  const found = [...polls].sort((a, b) => heldNs(section, b.transition) - heldNs(section, a.transition));
+  return found.slice(0, MOST_OF_GROUP).map((poll) => pollInfo(section, poll.transition, model.meta.gaps));
+}
+
+function accused(model, section, threshold) {
+  const isAll = threshold <= model.meta.long;
+  const isOver = (poll) => ownNs(section, poll) > threshold;
+  const groups = section.why.culprits.map(({ frame, act, place, polls, own, at }, index) => {
+    const source = frame === null ? "" : sourceOf(frame);
+    const over = isAll ? at : at.filter(isOver);
+    return {
+      key: `culprit.${section.index}.${index}`, kind: "culprit", act,
+      label: frame === null ? place : shortName(frame.name), source,
+      title: frame === null ? place : `${frame.name}${source && ` at ${source}`}`,
+      // The report counts all, also where not all of them are told of.
+      polls: isAll ? polls : over.length,
+      ns: isAll ? own : over.reduce((sum, poll) => sum + ownNs(section, poll), 0),
+      list: listed(model, section, over),
+    };
+  });
+  return groups.filter((group) => group.polls > 0);
+}
+
+/** Polls that are shorter than what the report looks at. */
+function unasked(model, section, threshold) {
+  const { long } = model.meta;
+  if (threshold >= long) return [];
+  const groups = new Map();
+  for (const i of longPolls(section, threshold).poll) {
+    const held = heldNs(section, i);
+    if (held > long || (section.worker !== null && section.worker[i] === 0)) continue;
+    const index = section.groupOfRow(section.rowOf(i));
+    const group = groups.get(index) ?? { polls: 0, ns: 0, longest: new Longest(MOST_OF_GROUP, section.time) };
+    groups.set(index, group);
+    group.polls++;
+    group.ns += held;
+    group.longest.offer(held, i);
+  }
+  return [...groups].sort(([, a], [, b]) => b.ns - a.ns).slice(0, MOST_PLACES_BLAMED).map(([index, { polls, ns, longest }]) => {
+    const { label } = section.groups[index];
+    const list = longest.sorted().map((i) => pollInfo(section, i, model.meta.gaps));
+    return { key: `place.${section.index}.${index}`, kind: "place", label, source: "", title: label, act: null, polls, ns, list };
+  });
+}
+
+function ofMachine(model, section, threshold) {
+  const { excused, culprits } = section.why;
+  const isAll = threshold <= model.meta.long;
+  const isIt = (poll) => heldNs(section, poll.transition) > threshold;
+  const isCulprits = (poll) => isIt(poll) && ownNs(section, poll) <= threshold;
+  const found = isAll ? excused.at : [...excused.at.filter(isIt), ...culprits.flatMap(({ at }) => at.filter(isCulprits))];
+  const polls = isAll ? excused.polls : found.length;
+  if (polls === 0) return [];
+  const title = "The machine took the processor";
+  return [{
+    key: `machine.${section.index}`, kind: "machine", label: title, source: "", title, act: null, polls,
+    ns: isAll ? excused.taken : found.reduce((sum, poll) => sum + takenNs(poll), 0),
+    list: listed(model, section, found),
+  }];
+}
+
+function offWorkers(model, section, threshold) {
+  const list = worstPolls(section, MOST_OF_GROUP, { on: "off", over: threshold }).map((i) => pollInfo(section, i, model.meta.gaps));
+  if (list.length === 0) return [];
+  const title = "Off the workers";
+  const ns = list.reduce((sum, { held }) => sum + held, 0);
+  return [{ key: `off.${section.index}`, kind: "off", label: title, source: "", title, act: null, polls: list.length, ns, list }];
+}

@@ -1,0 +1,109 @@
+// Why long polls took long, and who is to blame: what the report found, by the page's own transitions.
+
+import { lastNotAfter } from "../data/section.js";
+import { heldNs } from "./polls.js";
+
+/**
+ * @typedef {import("../data/section.js").Section} Section
+ * @typedef {import("../data/decode.js").Model} Model
+ * @typedef {{name: string, file: string|null, line: number, origin: string}} StackFrame `line`: 0 if unknown
+ * @typedef {{onCpu: number, blocked: number, delay: number, stolen: number, faults: number}} Cause ns, but `faults`
+ * @typedef {{after: number, blockedIn: string|null, call: number}} Sample `after`: ns since the poll's start; `call`: the
+ *   innermost, from 1 on
+ * @typedef {{
+ *   section: number, transition: number, cause: Cause|null, frame: StackFrame|null, act: string|null, samples: Sample[],
+ * }} WhyPoll `frame`, `act`: the function to blame, and what it did
+ * @typedef {{
+ *   frame: StackFrame|null, act: string|null, place: string, polls: number, own: number, longest: WhyPoll|undefined, at: WhyPoll[],
+ * }} Culprit `own`: ns, without what the machine took
+ * @typedef {{
+ *   polls: Map<number, WhyPoll>, culprits: Culprit[], excused: {polls: number, taken: number, at: WhyPoll[]},
+ *   calls: [StackFrame|null, number][],
+ * }} Why `calls`: each function and the call that it is within, from 1 on
+ */
+
+/** Whose a function is, as the file numbers it. */
+const ORIGINS = ["program", "dependency", "std", "runtime", "system"];
+
+/**
+ * Reads what a section's data says, and keeps it as `section.why`.
+ * @param {Section} section
+ */
+export function findWhy(section) {
+  const data = section.whyData;
+  if (data === null) return;
+  const frames = data.frames.map(([name, file, line, origin]) =>
+    ({ name: data.names[name], file: file > 0 ? data.names[file - 1] : null, line, origin: ORIGINS[origin] ?? "system" }));
+  const polls = data.polls.map(([row, start, cause, blame, samples]) => ({
+    section: section.index,
+    transition: pollOfRow(section, row, start),
+    cause: cause && { onCpu: cause[0], blocked: cause[1], delay: cause[2], stolen: cause[3], faults: cause[4] },
+    frame: blame && frames[blame[0]],
+    act: blame && data.words[blame[1]],
+    samples: samples.map(([after, word, call]) => ({ after, blockedIn: word > 0 ? data.words[word - 1] : null, call })),
+  }));
+  const refer = (indices) => indices.map((index) => polls[index]).filter((poll) => poll.transition >= 0);
+  section.why = {
+    polls: new Map(polls.map((poll) => [poll.transition, poll])),
+    culprits: data.culprits.map((of) => ({
+      frame: of.frame === null ? null : frames[of.frame],
+      act: of.act === null ? null : data.words[of.act],
+      place: of.place, polls: of.polls, own: of.own, longest: refer([of.longest])[0], at: refer(of.at),
+    })),
+    excused: { ...data.excused, at: refer(data.excused.at) },
+    calls: data.calls.map(([frame, within]) => [frame > 0 ? frames[frame - 1] : null, within]),
+  };
+  section.whyData = null;
+}
+
+/** The poll of a row that starts at `start`; −1 if there is none. */
+function pollOfRow(section, row, start) {
+  const { time, state, isRunning, rowFirst } = section;
+  for (let i = lastNotAfter(time, rowFirst[row], rowFirst[row + 1], start); i >= rowFirst[row] && time[i] === start; i--) {
+    if (isRunning[state[i]] !== 0) return i;
+  }
+  return -1;
+}
+
+/**
+ * What is known of the poll that a transition begins; null if nothing is.
+ * @param {Section} section
+ * @param {number} transition
+ * @returns {WhyPoll|null}
+ */
+export const whyOf = (section, transition) => section.why?.polls.get(transition) ?? null;
+
+/** How long the machine took the processor in a poll, in ns. */
+export const takenNs = ({ cause }) => (cause === null ? 0 : cause.delay + cause.stolen);
+
+/** How long a poll held its worker by its own doing, in ns. */
+export const ownNs = (section, poll) => Math.max(0, heldNs(section, poll.transition) - takenNs(poll));
+
+/**
+ * The section of the run that the verdict is about; null if there is none, or are several.
+ * @param {Model} model
+ * @returns {Section|null}
+ */
+export function judgedSection(model) {
+  const judged = model.sections.filter((section) => section.why !== null);
+  return judged.length === 1 ? judged[0] : null;
+}
+
+/**
+ * A function's name without its path: "render_invoice". Paths within brackets are none of its own.
+ * @param {string} name
+ * @returns {string}
+ */
+export function shortName(name) {
+  const kind = name.startsWith("async ") ? "async " : "";
+  let from = kind.length, depth = 0;
+  for (let i = from; i < name.length; i++) {
+    if ("<({[".includes(name[i])) depth++;
+    else if (">)}]".includes(name[i]) && name[i - 1] !== "-") depth = Math.max(0, depth - 1);
+    else if (depth === 0 && name.startsWith("::", i)) from = i + 2;
+  }
+  return kind + name.slice(from);
+}
+
+/** "src/shop.rs:21"; empty if it isn't known. */
+export const sourceOf = ({ file, line }) => (file === null ? "" : line > 0 ? `${file}:${line}` : file);

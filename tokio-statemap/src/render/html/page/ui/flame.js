@@ -1,0 +1,120 @@
+import { formatCount, formatNs, formatShare } from "../format/numbers.js";
+import { plural, shorten, titleText, visible } from "../format/text.js";
+import { flameLines, layOutFlame } from "../model/flame.js";
+import { shortName, sourceOf } from "../model/why.js";
+import { make } from "./dom.js";
+
+// A flame graph: the outermost function at the top, each as wide as its time. A press gives a function all the width.
+
+/** What is narrower than this share isn't drawn; how high a row is, in px. */
+const LEAST_SHARE = 0.004;
+const ROW_PX = 20;
+
+/** Whose a function is, in words. */
+const WHOSE = {
+  program: "the program's own", dependency: "a dependency's", std: "the standard library's", runtime: "the runtime's",
+  system: "the system's", blocked: "the system call that it was blocked in", unknown: "",
+};
+
+/** What a box is, on one line. */
+const boxText = (node, root) => {
+  const source = sourceOf(node);
+  const share = root.ns > 0 ? `, ${formatShare(node.ns / root.ns)}` : "";
+  return `${titleText(node.name)}${source && ` at ${titleText(source)}`}: ${formatNs(node.ns)}${share}, ${plural(node.samples, "sample", formatCount(node.samples))}`;
+};
+
+/** The flame graph of `root`, with a key and a list of the same. */
+export const flameGraph = (root) => {
+  const plot = make("div", { class: "flame", role: "tree", "aria-label": "Flame graph: which function called which, and for how long" });
+  const out = make("button", { type: "button", class: "flame-out", onclick: () => draw(root, true) }, "Show all");
+  const draw = (shown, focus) => {
+    const boxes = layOutFlame(shown, LEAST_SHARE);
+    plot.style.height = `${(1 + Math.max(0, ...boxes.map(({ depth }) => depth))) * ROW_PX}px`;
+    plot.replaceChildren(...boxes.map((box) => flameBox(box, root, shown, draw)));
+    out.hidden = shown === root;
+    const main = plot.querySelector("[aria-selected=true]") ?? plot.firstElementChild;
+    if (main !== null) main.tabIndex = 0;
+    if (focus) main?.focus({ preventScroll: true });
+  };
+  plot.addEventListener("keydown", (event) => moveInFlame(plot, event));
+  draw(root, false);
+  return make("div", { class: "flame-part" }, plot, flameKey(root, out), flameText(root));
+};
+
+const flameBox = ({ node, depth, left, width }, root, shown, draw) => {
+  const text = boxText(node, root);
+  const source = sourceOf(node);
+  const whose = WHOSE[node.origin] ?? "";
+  const name = node.origin === "blocked" ? `blocked: ${visible(node.name)}` : visible(shortName(node.name));
+  const box = make("button", {
+    type: "button", class: `of-${node.origin}${depth < depthOf(shown) ? " above" : ""}`, role: "treeitem", tabindex: -1, "aria-level": depth + 1,
+    "aria-selected": node === shown, "aria-expanded": node.calls.length > 0 ? true : null, "aria-label": text,
+    title: `${text}${whose && `\n${whose}`}`,
+    // A second press goes back to who called it.
+    onclick: () => draw(node === shown ? node.within : node, true),
+  }, make("span", {}, shorten(name, 60)), source && make("span", { class: "source" }, shorten(fileName(source), 40)));
+  box.style.left = `${left * 100}%`;
+  box.style.width = `${width * 100}%`;
+  box.style.top = `${depth * ROW_PX}px`;
+  return box;
+};
+
+/** How many functions a function is within. */
+const depthOf = (node) => {
+  let depth = -1;
+  for (let at = node; at.within !== null; at = at.within) depth++;
+  return depth;
+};
+
+/** The end of a path, which tells more than its beginning. */
+const fileName = (source) => visible(source.slice(source.lastIndexOf("/", source.lastIndexOf("/") - 1) + 1));
+
+/** Arrow keys go to who called, to what was called, and to what is beside. */
+const moveInFlame = (plot, event) => {
+  const boxes = [...plot.children];
+  const at = boxes.indexOf(document.activeElement);
+  const level = (box) => Number(box.getAttribute("aria-level"));
+  if (at < 0) return;
+  const beside = (step) => {
+    for (let k = at + step; k >= 0 && k < boxes.length; k += step) if (level(boxes[k]) === level(boxes[at])) return boxes[k];
+    return undefined;
+  };
+  const to = {
+    ArrowDown: () => (boxes[at + 1] && level(boxes[at + 1]) > level(boxes[at]) ? boxes[at + 1] : undefined),
+    ArrowUp: () => boxes.slice(0, at).findLast((box) => level(box) < level(boxes[at])),
+    ArrowRight: () => beside(1), ArrowLeft: () => beside(-1), Home: () => boxes[0], End: () => boxes.at(-1),
+  }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const box = to();
+  if (box === undefined) return;
+  for (const other of boxes) other.tabIndex = other === box ? 0 : -1;
+  box.focus();
+};
+
+/** The colours that occur. */
+const flameKey = (root, out) => {
+  const found = new Set();
+  const look = (node) => {
+    found.add(node.origin);
+    node.calls.forEach(look);
+  };
+  root.calls.forEach(look);
+  const names = { program: "own code", dependency: "dependency", std: "std", runtime: "runtime", system: "system", blocked: "blocked in" };
+  const keys = Object.entries(names).filter(([origin]) => found.has(origin));
+  return make("div", { class: "flame-key" },
+    ...keys.map(([origin, name]) => make("span", { class: "key" }, make("span", { class: `swatch of-${origin}` }), name)), out);
+};
+
+const textLine = (node, indent) => `${formatNs(node.ns).padStart(8)}  ${indent}${visible(node.name)}  ${visible(sourceOf(node))}`.trimEnd();
+
+/** The same as text, for who reads or copies it; written when it is asked for. */
+const flameText = (root) => {
+  const text = make("pre", {});
+  const details = make("details", {}, make("summary", {}, "As text"), text);
+  details.addEventListener("toggle", () => {
+    if (details.open) text.textContent = flameLines(root, textLine).join("\n");
+  });
+  return details;
+};

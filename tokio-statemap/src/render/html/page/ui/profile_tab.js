@@ -1,0 +1,30 @@
+import { formatCount, formatNs, formatSetting } from "../format/numbers.js";
+import { plural } from "../format/text.js";
+import { buildFlame } from "../model/flame.js";
+import { byId, make } from "./dom.js";
+import { flameGraph } from "./flame.js";
+
+// The profile: all samples in one flame graph.
+
+/** Fills the tab when it is first shown. */
+export const prepareProfile = (view) => {
+  let isBuilt = false;
+  view.on("tab", () => {
+    if (isBuilt || view.tab !== "profile") return;
+    isBuilt = true;
+    byId("pane-profile").replaceChildren(...profile(view.model));
+  });
+};
+
+const profile = (model) => {
+  const parts = model.sections.filter((section) => section.why !== null).map(({ why }) => ({ why, polls: [...why.polls.values()] }));
+  const root = buildFlame(parts);
+  if (root.samples === 0) return [make("p", { class: "hint" }, "No stacks of long polls are in this data, so there is no profile.")];
+  const polls = parts.reduce((sum, part) => sum + part.polls.filter(({ samples }) => samples.length > 0).length, 0);
+  return [
+    make("p", { class: "selection-title" }, formatNs(root.ns)),
+    make("p", { class: "selection-sub" }, `${plural(root.samples, "sample", formatCount(root.samples))} of ${plural(polls, "poll", formatCount(polls))}`),
+    make("p", { class: "hint" }, `Of long polls only: what took less than ${formatSetting(model.meta.long)} isn't in it. A sample stands for the time since the one before in its poll.`),
+    flameGraph(root),
+  ];
+};

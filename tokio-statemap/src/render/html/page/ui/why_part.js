@@ -1,0 +1,48 @@
+import { formatCount, formatNs } from "../format/numbers.js";
+import { plural, shorten, titleText, visible } from "../format/text.js";
+import { buildFlame } from "../model/flame.js";
+import { heldNs, isPoll } from "../model/polls.js";
+import { sourceOf, whyOf } from "../model/why.js";
+import { causeBar } from "./cause_bar.js";
+import { make } from "./dom.js";
+import { flameGraph } from "./flame.js";
+
+// Why a poll took long: what became of its time, whom to blame, and what was seen in it.
+
+/** The parts of the panel for the poll that a transition begins; none if it isn't long. */
+export const whyParts = (view, section, transition) => {
+  if (section.why === null || !isPoll(section, transition)) return [];
+  const poll = whyOf(section, transition);
+  if (poll === null && heldNs(section, transition) <= view.model.meta.long) return [];
+  const cause = poll?.cause ?? null;
+  return [
+    make("h2", {}, "What took its time"),
+    ...(cause === null ? [make("p", { class: "hint cause-unknown" }, "What took its time isn't known.")] : causeBar(cause)),
+    ...blame(section, poll),
+    ...samplesOf(section, poll),
+  ];
+};
+
+const blame = (section, poll) => {
+  if (poll === null) return [];
+  if (poll.frame !== null) return [blamed(poll.frame, poll.act, null)];
+  // The others of its line tell what it does, too.
+  const culprit = section.why.culprits.find(({ frame, at }) => frame !== null && at.includes(poll));
+  return culprit === undefined ? [] : [blamed(culprit.frame, culprit.act, "None of its samples shows it, but other polls of tasks that were spawned there.")];
+};
+
+const blamed = (frame, act, why) => {
+  const source = sourceOf(frame);
+  return make("p", { class: "blamed", title: titleText(`${frame.name} ${source}`) },
+    make("b", {}, shorten(frame.name, 120)), source && ` at ${shorten(source, 120)}`,
+    act && make("span", { class: "act" }, shorten(visible(act), 160)), why && make("span", { class: "hint act" }, why));
+};
+
+const samplesOf = (section, poll) => {
+  if (poll === null || poll.samples.length === 0) return [];
+  const root = buildFlame([{ why: section.why, polls: [poll] }]);
+  return [
+    make("h2", {}, "What was seen in it", make("span", { class: "count" }, `${plural(root.samples, "sample", formatCount(root.samples))}, ${formatNs(root.ns)}`)),
+    flameGraph(root),
+  ];
+};

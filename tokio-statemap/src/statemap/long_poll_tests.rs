@@ -1,0 +1,299 @@
+//! Why polls took long, in data: it comes back as it was, and what can't be is refused.
+
+use super::check::check_ours;
+use super::read::{Statemap, read};
+use super::tests::{data, poll, task, timeline};
+use super::{Recording, recordings};
+use crate::trace::timeline::{
+    CpuLimit, FrameOrigin, MachineTime, PollCause, PollSample, Sampling, SamplingState, StackFrame,
+    Task, TaskKey, Timeline,
+};
+
+const HOSTILE: &str = "a\"b\\c\n\u{1b}[2J\u{202e}</script>";
+
+fn frame(function: &str, line: Option<u32>, origin: FrameOrigin) -> StackFrame {
+    let file = line.map(|_| "src/shop.rs".into());
+    StackFrame { function: function.into(), file, line, origin }
+}
+
+fn sample(poll_start_ns: u64, at_ns: u64, frames: Vec<StackFrame>) -> PollSample {
+    let is_complete = frames.len() > 1;
+    PollSample { thread: 0, poll_start_ns, at_ns, blocked_in: None, frames, is_complete }
+}
+
+/// Of a poll of this length, most of which it was blocked.
+fn cause(length_ns: u64) -> PollCause {
+    PollCause {
+        on_cpu_ns: 1,
+        blocked_ns: length_ns - 3,
+        run_delay_ns: 2,
+        stolen_ns: 0,
+        major_faults: 7,
+    }
+}
+
+/// A task with these polls, of which all causes are known.
+fn with_causes(begin_ns: u64, end_ns: u64, polls: &[(u64, u64)]) -> Timeline {
+    let all = polls.iter().map(|&(from, to)| poll(from, to)).collect();
+    let task = Task { spawned_ns: None, ..task(TaskKey::Spawned(7), begin_ns, all) };
+    let mut timeline = timeline(vec![task], Vec::new());
+    (timeline.begin_ns, timeline.end_ns) = (begin_ns, end_ns);
+    timeline.causes = polls.iter().map(|&(from, to)| ((0, from), cause(to - from))).collect();
+    timeline
+}
+
+/// One of all there is.
+fn full() -> Timeline {
+    let mut timeline = with_causes(100, 1_000, &[(200, 400), (500, 900)]);
+    timeline.machine = MachineTime {
+        run_delay_ns: 5,
+        stolen_ns: 0,
+        limit: Some(CpuLimit { millis: 1_500, stops: 2, stopped_ns: 1 << 60 }),
+    };
+    timeline.sampling = Sampling { state: SamplingState::On, dropped: 1, signal_taken: u64::MAX };
+    let own = frame("shop::render_invoice", Some(21), FrameOrigin::Program);
+    let hostile = frame(HOSTILE, Some(u32::MAX), FrameOrigin::Dependency);
+    let sleep = frame("nanosleep", None, FrameOrigin::System);
+    timeline.samples = vec![
+        PollSample {
+            blocked_in: Some(format!("read of /tmp/{HOSTILE}")),
+            ..sample(200, 300, vec![sleep.clone(), own.clone()])
+        },
+        sample(200, 300, Vec::new()),
+        sample(500, 600, vec![hostile, own.clone(), own]),
+        PollSample { thread: u32::MAX, ..sample(1 << 60, u64::MAX, vec![sleep]) },
+    ];
+    timeline
+}
+
+fn read_again(files: &[Statemap]) -> Timeline {
+    match recordings(files).pop() {
+        Some(Recording::Run { timeline, .. }) => *timeline,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn file(timeline: &Timeline) -> Statemap {
+    let bytes = data(timeline.clone()).tasks_to_bytes().unwrap();
+    check_ours(&bytes[..]).expect("it is ours");
+    read(&bytes[..]).unwrap()
+}
+
+#[track_caller]
+fn comes_back(timeline: &Timeline) {
+    let workers = data(timeline.clone()).workers_to_bytes().unwrap();
+    check_ours(&workers[..]).expect("it is ours");
+    let again = read_again(&[read(&workers[..]).unwrap(), file(timeline)]);
+    assert!(!again.lacking.tasks && !again.lacking.workers, "they are of one run");
+    assert_eq!((again.machine, again.sampling), (timeline.machine, timeline.sampling));
+    assert_eq!(again.causes, timeline.causes);
+    assert_eq!(again.samples, timeline.samples);
+}
+
+#[test]
+fn it_comes_back_as_it_was() {
+    comes_back(&timeline(Vec::new(), Vec::new()));
+    comes_back(&full());
+    for state in [SamplingState::Off, SamplingState::NotBuilt, SamplingState::NotSupported] {
+        let mut timeline = full();
+        timeline.sampling.state = state;
+        comes_back(&timeline);
+    }
+}
+
+#[test]
+fn the_largest_times_come_back() {
+    let begin_ns = u64::MAX - 9_000;
+    let mut timeline = with_causes(begin_ns, u64::MAX - 10, &[(begin_ns, begin_ns + 8_000)]);
+    timeline.machine.run_delay_ns = u64::MAX - 1;
+    timeline.machine.stolen_ns = 1;
+    timeline.causes[0].1.major_faults = u64::MAX;
+    comes_back(&timeline);
+    let mut timeline = with_causes(0, 1 << 62, &[(5, 1 << 61)]);
+    timeline.samples = vec![sample(5, 1 << 61, Vec::new())];
+    comes_back(&timeline);
+}
+
+/// Two polls of one thread may start at the same time: one is within the other.
+#[test]
+fn polls_with_one_key_come_back() {
+    let mut timeline = with_causes(0, 1_000, &[(200, 400)]);
+    let within = task(TaskKey::Spawned(8), 0, vec![poll(200, 300)]);
+    timeline.tasks = timeline.tasks.iter().cloned().chain([within]).collect::<Vec<_>>().into();
+    timeline.causes.push(((0, 200), cause(100)));
+    comes_back(&timeline);
+}
+
+#[test]
+fn what_does_not_fit_into_a_part_is_in_the_next() {
+    let polls: Vec<_> = (0..9_000).map(|n| (1_000 * n, 1_000 * n + 500)).collect();
+    let mut timeline = with_causes(0, 10_000_000, &polls);
+    let samples = polls.iter().enumerate().map(|(n, &(from, to))| {
+        let name = format!("shop::{n}::{}", "x".repeat(n % 200));
+        let own = frame(&name, Some(1), FrameOrigin::Program);
+        let shared = frame(&format!("shop::{}", n % 100), None, FrameOrigin::Program);
+        sample(from, to, vec![own.clone(), shared, own])
+    });
+    timeline.samples = samples.collect();
+    comes_back(&timeline);
+    let text = String::from_utf8(data(timeline).tasks_to_bytes().unwrap()).unwrap();
+    let parts = |name: &str| {
+        let parts = text.lines().filter(|line| line.starts_with("{\"tag\":\"tokio-statemap "));
+        parts.filter(|part| part.contains(&format!("\"{name}\":["))).count()
+    };
+    assert!(parts("causes") > 1 && parts("functions") > 8 && parts("samples") > 3);
+    assert!(text.lines().all(|line| line.len() < 200_000));
+    assert_eq!(text.matches("[\"shop::").count(), 9_100, "each function is there once");
+}
+
+#[test]
+fn a_file_of_an_earlier_version_is_read() {
+    let timeline = timeline(Vec::new(), Vec::new());
+    let text = String::from_utf8(data(timeline).tasks_to_bytes().unwrap()).unwrap();
+    for name in ["runDelayNs", "stolenNs", "cpuLimit", "stacks", "droppedSamples", "signalTaken"] {
+        assert!(!text.contains(name), "{text}");
+    }
+    let again = read_again(&[read(text.as_bytes()).unwrap()]);
+    assert_eq!(again.machine, MachineTime::default());
+    assert_eq!(again.sampling.state, SamplingState::NotBuilt);
+}
+
+#[test]
+fn how_it_is_written() {
+    let text = String::from_utf8(data(full()).tasks_to_bytes().unwrap()).unwrap();
+    let header = r#""scheduleLatency":true,"cpuLimit":[1500,2,"1152921504606846976"],"stacks":"on","runDelayNs":5,"droppedSamples":1,"signalTaken":"18446744073709551615"}"#;
+    assert!(text.contains(header), "{text}");
+    for list in [
+        r#""causes":[[0,200,1,197,2,0,7],[0,500,1,397,2,0,7]],"#,
+        r#""functions":[["nanosleep",null,null,"system"],["shop::render_invoice","src/shop.rs",21,"program"],["a\"b\\"#,
+        r#"[0,200,300,null,false,[]],[0,500,600,null,true,[2,1,1]],"#,
+    ] {
+        assert!(text.contains(list), "{list}\n{text}");
+    }
+}
+
+/// Neither a panic nor a wrong story: it is other data, and the checker says why.
+#[test]
+fn what_cannot_be_is_refused() {
+    let text = String::from_utf8(data(full()).tasks_to_bytes().unwrap()).unwrap();
+    let huge = format!("\"{}\"", u64::MAX);
+    for (old, new, problem) in [
+        // Of the run.
+        ("\"runDelayNs\":5", "\"runDelayNs\":-5", "is no whole number"),
+        ("\"runDelayNs\":5", "\"runDelayNs\":\"5\"", "is no whole number"),
+        ("\"runDelayNs\":5", &format!("\"stolenNs\":1,\"runDelayNs\":{huge}"), "over 2^64 in sum"),
+        ("\"stacks\":\"on\"", "\"stacks\":\"maybe\"", "there is no `stacks` of `maybe`"),
+        ("\"stacks\":\"on\"", "\"stacks\":1", "invalid type"),
+        ("\"cpuLimit\":[1500,2,", "\"cpuLimit\":[2,", "invalid length 2"),
+        ("\"cpuLimit\":[1500,2,", "\"cpuLimit\":[1500,2,3,", "invalid length 4"),
+        // Causes.
+        ("[0,200,1,197,2,0,7]", "[0,200,1,197,2,0]", "invalid length 6"),
+        ("[0,200,1,197,2,0,7]", "[-1,200,1,197,2,0,7]", "invalid value"),
+        ("[0,200,1,197,2,0,7]", "[0,600,1,197,2,0,7]", "by thread and start"),
+        ("[0,200,1,197,2,0,7]", "[0,200,1,196,2,0,7]", "polls that are there"),
+        ("[0,200,1,197,2,0,7]", "[0,201,1,197,2,0,7]", "polls that are there"),
+        ("[0,500,1,397,2,0,7]", "[1,500,1,397,2,0,7]", "polls that are there"),
+        ("[0,200,1,197,2,0,7]", "[0,20,1,197,2,0,7]", "isn't within 100 to 1000"),
+        ("[0,200,1,197,2,0,7]", "[0,200,1,997,2,0,7]", "isn't within 100 to 1000"),
+        ("[0,200,1,197,2,0,7]", &format!("[0,200,{huge},197,2,0,7]"), "isn't within"),
+        ("[0,200,1,197,2,0,7]", &format!("[0,200,0,0,{huge},{huge},7]"), "isn't within"),
+        // Functions.
+        ("[\"nanosleep\",null,null,\"system\"]", "[\"nanosleep\",null,null]", "invalid length 3"),
+        ("\"system\"]", "\"libc\"]", "there is no origin `libc`"),
+        ("[\"nanosleep\",", "[null,", "invalid type: null"),
+        ("\"src/shop.rs\",21", "\"src/shop.rs\",4294967296", "invalid value"),
+        // Samples.
+        ("[0,500,600,null,true,[2,1,1]]", "[0,500,600,null,true,[2,1,3]]", "an index that"),
+        ("[0,500,600,null,true,[2,1,1]]", "[0,500,600,null,true,[-2]]", "invalid value"),
+        ("[0,500,600,null,true,[2,1,1]]", "[0,500,499,null,true,[2]]", "none before its poll"),
+        ("[0,500,600,null,true,[2,1,1]]", "[0,100,600,null,true,[2]]", "by thread, start and time"),
+        ("[0,500,600,null,true,[2,1,1]]", "[0,500,600,null,1,[2]]", "invalid type"),
+        ("[0,500,600,null,true,[2,1,1]]", "[0,500,600,\"f\",true,{}]", "invalid type"),
+    ] {
+        assert!(text.contains(old), "{old}");
+        let text = text.replace(old, new);
+        let error = check_ours(text.as_bytes()).expect_err(new);
+        assert!(error.to_string().contains(problem), "{new}: {error}");
+        let other = read(text.as_bytes()).unwrap();
+        let all = recordings(std::slice::from_ref(&other));
+        assert!(matches!(all[..], [Recording::Other { .. }]), "{new}: {all:?}");
+    }
+}
+
+#[test]
+fn workers_have_no_polls() {
+    let text = String::from_utf8(data(full()).workers_to_bytes().unwrap()).unwrap();
+    for list in ["\"causes\":[[0,200,1,197,2,0,7]]", "\"functions\":[[\"f\",null,null,\"std\"]]"] {
+        let part = format!("{{\"tag\":\"tokio-statemap 1\",\"state\":2,{list}}}\n");
+        let error = check_ours((text.clone() + &part).as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("workers have none"), "{error}");
+    }
+}
+
+/// The memory of what is read is within some times of the file's size.
+#[test]
+fn a_small_file_does_not_have_millions_of_functions() {
+    let index = "0,".repeat(1_500_000);
+    let samples = format!("[0,500,600,null,true,[{}0]]", &index);
+    let list = format!("\"samples\":[{samples},{samples}]");
+    let mut timeline = full();
+    timeline.samples.clear();
+    let text = String::from_utf8(data(timeline).tasks_to_bytes().unwrap()).unwrap();
+    let functions = "\"functions\":[[\"f\",null,null,\"std\"]]";
+    let text = text.replace("\"causes\":[", &format!("{functions},{list},\"causes\":["));
+    let error = check_ours(text.as_bytes()).unwrap_err();
+    assert!(error.to_string().contains("`samples` have over 2097152 functions"), "{error}");
+}
+
+#[test]
+fn a_window_keeps_what_is_within() {
+    let whole = full();
+    let of = |from_ns: u64, length_ns: Option<u64>| {
+        let mut file = file(&whole);
+        file.cut(from_ns, length_ns);
+        read_again(&[file])
+    };
+    let causes = |timeline: &Timeline| timeline.causes.iter().map(|c| c.0.1).collect::<Vec<_>>();
+    let samples = |timeline: &Timeline| {
+        timeline.samples.iter().map(|s| (s.poll_start_ns, s.at_ns)).collect::<Vec<_>>()
+    };
+    // All of it: from 100 to 1000.
+    let same = of(0, None);
+    assert_eq!((same.causes, same.samples), (whole.causes.clone(), whole.samples.clone()));
+    // The second poll ends there.
+    let first = of(0, Some(800));
+    assert_eq!(causes(&first), [200]);
+    assert_eq!(samples(&first), [(200, 300), (200, 300), (500, 600)]);
+    // Both lie across an edge: the first starts there now.
+    let middle = of(150, Some(400));
+    assert_eq!((middle.begin_ns, middle.end_ns), (250, 650));
+    assert!(middle.causes.is_empty());
+    assert_eq!(samples(&middle), [(250, 300), (250, 300), (500, 600)]);
+    let polls: Vec<_> = middle.tasks.iter().flat_map(|task| &task.polls).collect();
+    let found: Vec<_> =
+        polls.iter().map(|poll| (middle.cause(poll), middle.samples(poll).len())).collect();
+    assert_eq!(found, [(None, 2), (None, 1)]);
+    // What is left of the first has no sample.
+    let second = of(250, None);
+    assert_eq!(causes(&second), [500]);
+    assert_eq!(samples(&second), [(500, 600), (1 << 60, u64::MAX)]);
+    assert!(of(850, None).causes.is_empty());
+}
+
+/// A poll that a window cuts starts at its edge, as another one does.
+#[test]
+fn a_cut_poll_has_no_cause_of_another() {
+    let mut whole = with_causes(0, 1_000, &[(200, 400)]);
+    let outer = task(TaskKey::Spawned(8), 0, vec![poll(100, 900)]);
+    whole.tasks = whole.tasks.iter().cloned().chain([outer]).collect::<Vec<_>>().into();
+    let mut file = file(&whole);
+    file.cut(200, None);
+    let part = read_again(&[file]);
+    let causes: Vec<_> = part
+        .tasks
+        .iter()
+        .flat_map(|task| &task.polls)
+        .map(|poll| (poll.start_ns(), part.cause(poll)))
+        .collect();
+    assert_eq!(causes, [(200, Some(cause(200))), (200, None)]);
+}

@@ -1,0 +1,106 @@
+//! What is to be known of the whole run.
+
+use serde::de::{Deserialize, Deserializer, Error as _};
+use serde_json::Value;
+
+use crate::config::TraceTarget;
+use crate::statemap::run::{FORMAT, LARGEST_NUMBER, sampling_name, trace_target_name};
+use crate::trace::timeline::{CpuLimit, MachineTime, Sampling, SamplingState};
+
+/// What is the same for all files of a run.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Facts {
+    format: u64,
+    pub(crate) program: String,
+    pub(crate) runtime: Option<String>,
+    pub(crate) begin_ns: Number,
+    pub(crate) end_ns: Number,
+    pub(crate) long_poll_ns: Number,
+    pub(crate) events: Number,
+    pub(crate) refused_events: Number,
+    pub(crate) dropped_events: Number,
+    pub(crate) reentrant_events: Number,
+    #[serde(deserialize_with = "trace_target")]
+    pub(crate) trace_target: TraceTarget,
+    pub(crate) task_hooks: bool,
+    pub(crate) schedule_latency: bool,
+    // What follows, earlier versions didn't write.
+    #[serde(default)]
+    run_delay_ns: Number,
+    #[serde(default)]
+    stolen_ns: Number,
+    #[serde(default)]
+    cpu_limit: Option<(Number, Number, Number)>,
+    #[serde(default, deserialize_with = "sampling_state")]
+    stacks: SamplingState,
+    #[serde(default)]
+    dropped_samples: Number,
+    #[serde(default)]
+    signal_taken: Number,
+}
+
+/// A whole number: over 2^53 it is a string of digits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Number(pub(crate) u64);
+
+impl Facts {
+    /// What must hold between them.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.format != FORMAT || self.begin_ns.0 > self.end_ns.0 {
+            return Err(format!("`format` must be {FORMAT}, and `beginNs` no more than `endNs`"));
+        }
+        match self.run_delay_ns.0.checked_add(self.stolen_ns.0) {
+            Some(_) => Ok(()),
+            None => Err("`runDelayNs` and `stolenNs` are over 2^64 in sum".to_owned()),
+        }
+    }
+
+    pub(in crate::statemap) fn machine(&self) -> MachineTime {
+        MachineTime {
+            run_delay_ns: self.run_delay_ns.0,
+            stolen_ns: self.stolen_ns.0,
+            limit: self.cpu_limit.map(|(millis, stops, stopped_ns)| CpuLimit {
+                millis: millis.0,
+                stops: stops.0,
+                stopped_ns: stopped_ns.0,
+            }),
+        }
+    }
+
+    pub(in crate::statemap) fn sampling(&self) -> Sampling {
+        Sampling {
+            state: self.stacks,
+            dropped: self.dropped_samples.0,
+            signal_taken: self.signal_taken.0,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        let number = match &value {
+            Value::String(digits) => digits.parse().ok().filter(|&n| n > LARGEST_NUMBER),
+            value => value.as_u64().filter(|&n| n <= LARGEST_NUMBER),
+        };
+        let number = number.ok_or_else(|| {
+            D::Error::custom(format!("{value} is no whole number, over 2^53 as a string"))
+        });
+        number.map(Self)
+    }
+}
+
+fn trace_target<'de, D: Deserializer<'de>>(from: D) -> Result<TraceTarget, D::Error> {
+    let name = String::deserialize(from)?;
+    let all = [TraceTarget::Tasks, TraceTarget::Workers, TraceTarget::Both, TraceTarget::None];
+    let target = all.into_iter().find(|&target| trace_target_name(target) == name);
+    target.ok_or_else(|| D::Error::custom(format!("there is no target `{name}`")))
+}
+
+fn sampling_state<'de, D: Deserializer<'de>>(from: D) -> Result<SamplingState, D::Error> {
+    use SamplingState::{NotBuilt, NotSupported, Off, On};
+    let name = String::deserialize(from)?;
+    let state = [On, Off, NotBuilt, NotSupported].into_iter().find(|&s| sampling_name(s) == name);
+    state.ok_or_else(|| D::Error::custom(format!("there is no `stacks` of `{name}`")))
+}

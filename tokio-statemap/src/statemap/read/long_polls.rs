@@ -1,0 +1,124 @@
+//! Why polls took long, as it is in the data.
+
+use std::sync::Arc;
+
+use serde::de::{Deserialize, Deserializer, Error as _};
+
+use super::facts::Number;
+use super::field::shorten;
+use crate::statemap::run::origin_name;
+use crate::trace::timeline::{FrameOrigin, PollCause, PollKey, PollSample, StackFrame};
+
+/// How many functions all samples may have in sum. A program keeps 4096 samples; with inlined functions,
+/// some of them have 200.
+const MOST_FRAMES: usize = 1 << 21;
+
+/// What is known of long polls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LongPolls {
+    /// By their keys.
+    pub(crate) causes: Vec<(PollKey, PollCause)>,
+    /// By their polls' keys and time.
+    pub(crate) samples: Vec<PollSample>,
+    /// Those that samples have, by their indices.
+    functions: Vec<StackFrame>,
+    /// How many functions the samples have.
+    frames: usize,
+}
+
+/// `[thread, start, onCpu, blocked, runDelay, stolen, majorFaults]`
+pub(super) type CauseEntry = (u32, Number, Number, Number, Number, Number, Number);
+
+/// `[function, file, line, origin]`
+pub(super) type FunctionEntry = (String, Option<String>, Option<u32>, Origin);
+
+/// `[thread, pollStart, at, blockedIn, isComplete, functions]`
+pub(super) type SampleEntry = (u32, Number, Number, Option<String>, bool, Vec<u32>);
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin(FrameOrigin);
+
+impl LongPolls {
+    /// Adds what a part says. `edges` are those of the run.
+    pub(super) fn add(
+        &mut self,
+        edges: (u64, u64),
+        causes: &[CauseEntry],
+        functions: &mut Vec<FunctionEntry>,
+        samples: &mut Vec<SampleEntry>,
+    ) -> Result<(), String> {
+        for cause in causes {
+            self.cause(edges, cause)?;
+        }
+        let functions = functions.drain(..).map(|(function, file, line, origin)| StackFrame {
+            function: function.into(),
+            file: file.map(Arc::from),
+            line,
+            origin: origin.0,
+        });
+        self.functions.extend(functions);
+        samples.drain(..).try_for_each(|sample| self.sample(sample))
+    }
+
+    fn cause(&mut self, (begin_ns, end_ns): (u64, u64), cause: &CauseEntry) -> Result<(), String> {
+        let &(thread, Number(start_ns), on_cpu, blocked, run_delay, stolen, major_faults) = cause;
+        let key = (thread, start_ns);
+        if self.causes.last().is_some_and(|(last, _)| *last > key) {
+            return Err("`causes` must be by thread and start".to_owned());
+        }
+        let cause = PollCause {
+            on_cpu_ns: on_cpu.0,
+            blocked_ns: blocked.0,
+            run_delay_ns: run_delay.0,
+            stolen_ns: stolen.0,
+            major_faults: major_faults.0,
+        };
+        let end = cause.parts_ns().and_then(|length_ns| start_ns.checked_add(length_ns));
+        if start_ns < begin_ns || end.is_none_or(|end| end > end_ns) {
+            return Err(format!(
+                "`causes` has a poll at {start_ns} that isn't within {begin_ns} to {end_ns}"
+            ));
+        }
+        self.causes.push((key, cause));
+        Ok(())
+    }
+
+    fn sample(&mut self, sample: SampleEntry) -> Result<(), String> {
+        let (thread, Number(poll_start_ns), Number(at_ns), blocked_in, is_complete, functions) =
+            sample;
+        let order = (thread, poll_start_ns, at_ns);
+        let is_next = self.samples.last().is_none_or(|last| last.order() <= order);
+        if !is_next || at_ns < poll_start_ns {
+            return Err(
+                "`samples` must be by thread, start and time, none before its poll".to_owned()
+            );
+        }
+        self.frames += functions.len();
+        if self.frames > MOST_FRAMES {
+            return Err(format!("`samples` have over {MOST_FRAMES} functions"));
+        }
+        let frames = functions.iter().map(|&index| self.functions.get(index as usize).cloned());
+        let frames: Option<Vec<_>> = frames.collect();
+        let frames = frames.ok_or("`samples` has an index that `functions` doesn't have")?;
+        self.samples.push(PollSample {
+            thread,
+            poll_start_ns,
+            at_ns,
+            blocked_in,
+            frames,
+            is_complete,
+        });
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Origin {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        use FrameOrigin::{Dependency, Program, Runtime, Std, System};
+        let name = String::deserialize(from)?;
+        let all = [Program, Dependency, Std, Runtime, System];
+        let origin = all.into_iter().find(|&origin| origin_name(origin) == name);
+        let no = || D::Error::custom(format!("there is no origin `{}`", shorten(&name)));
+        origin.map(Self).ok_or_else(no)
+    }
+}

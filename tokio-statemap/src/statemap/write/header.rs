@@ -1,0 +1,74 @@
+//! Writes what is to be known of the whole run.
+
+use std::io::{self, Write as _};
+
+use super::run::number;
+use super::stream::Text;
+use crate::statemap::Labels;
+use crate::statemap::run::{FORMAT, TAG, sampling_name, trace_target_name};
+use crate::trace::timeline::{CpuLimit, SamplingState, Timeline};
+use crate::util::json;
+
+/// Writes the definition that says what is to be known of the whole run.
+///
+/// `state` is the value of the last state, which no datum bears a tag in: renderers list a definition
+/// with the tags of its state.
+pub(super) fn header(
+    timeline: &Timeline,
+    labels: &Labels,
+    state: u8,
+    text: &mut Text<'_>,
+) -> io::Result<()> {
+    let long_poll_ns = u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX);
+    let lost = timeline.lost;
+    let program = json::string(&labels.title);
+    write!(
+        text,
+        "{{\"tag\":\"{TAG}\",\"state\":{state},\"format\":{FORMAT},\"program\":{program}"
+    )?;
+    if let Some(runtime) = &timeline.runtime {
+        write!(text, ",\"runtime\":{}", json::string(runtime))?;
+    }
+    for (name, ns) in [
+        ("beginNs", timeline.begin_ns),
+        ("endNs", timeline.end_ns),
+        ("longPollNs", long_poll_ns),
+        ("events", timeline.events),
+        ("refusedEvents", lost.refused_events),
+        ("droppedEvents", lost.dropped_events),
+        ("reentrantEvents", lost.reentrant_events),
+    ] {
+        write!(text, ",\"{name}\":{}", number(ns))?;
+    }
+    write!(
+        text,
+        ",\"traceTarget\":\"{}\",\"taskHooks\":{},\"scheduleLatency\":{}",
+        trace_target_name(timeline.trace_target),
+        timeline.task_hooks,
+        timeline.schedule_latency
+    )?;
+    long_polls(timeline, text)?;
+    text.write_all(b"}\n")
+}
+
+/// Writes what is known of long polls: where none of it is, nothing.
+fn long_polls(timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
+    let (machine, sampling) = (timeline.machine, timeline.sampling);
+    if let Some(CpuLimit { millis, stops, stopped_ns }) = machine.limit {
+        let [millis, stops, stopped_ns] = [millis, stops, stopped_ns].map(number);
+        write!(text, ",\"cpuLimit\":[{millis},{stops},{stopped_ns}]")?;
+    }
+    if sampling.state != SamplingState::default() {
+        write!(text, ",\"stacks\":\"{}\"", sampling_name(sampling.state))?;
+    }
+    let numbers = [
+        ("runDelayNs", machine.run_delay_ns),
+        ("stolenNs", machine.stolen_ns),
+        ("droppedSamples", sampling.dropped),
+        ("signalTaken", sampling.signal_taken),
+    ];
+    for (name, n) in numbers.into_iter().filter(|&(_, n)| n > 0) {
+        write!(text, ",\"{name}\":{}", number(n))?;
+    }
+    Ok(())
+}

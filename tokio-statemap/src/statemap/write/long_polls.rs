@@ -1,0 +1,68 @@
+//! Writes why polls took long.
+
+use std::collections::HashMap;
+use std::fmt::{Display, Write as _};
+use std::io;
+
+use super::run::{List, Parts, number};
+use super::stream::Text;
+use crate::statemap::run::origin_name;
+use crate::trace::timeline::{PollCause, PollSample, StackFrame, Timeline};
+use crate::util::json;
+
+impl Parts {
+    pub(super) fn causes(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
+        for &((thread, start_ns), cause) in &timeline.causes {
+            let PollCause { on_cpu_ns, blocked_ns, run_delay_ns, stolen_ns, major_faults } = cause;
+            let numbers = [start_ns, on_cpu_ns, blocked_ns, run_delay_ns, stolen_ns, major_faults];
+            let numbers = numbers.map(number).join(",");
+            self.add(List::Causes, format_args!("[{thread},{numbers}]"));
+            self.write_if_full(text)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what threads were doing; each function before the first sample that has it.
+    pub(super) fn samples(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
+        let mut indices: HashMap<&StackFrame, usize> = HashMap::new();
+        for sample in &timeline.samples {
+            let mut functions = String::new();
+            for frame in &sample.frames {
+                let next = indices.len();
+                let index = *indices.entry(frame).or_insert(next);
+                if index == next {
+                    self.function(frame);
+                    self.write_if_full(text)?;
+                }
+                let comma = if functions.is_empty() { "" } else { "," };
+                // Writing to a string does not fail.
+                let _ = write!(functions, "{comma}{index}");
+            }
+            self.sample(sample, &functions);
+            self.write_if_full(text)?;
+        }
+        Ok(())
+    }
+
+    fn function(&mut self, frame: &StackFrame) {
+        let StackFrame { function, file, line, origin } = frame;
+        let (function, origin) = (json::string(function), origin_name(*origin));
+        let file = or_null(file.as_deref().map(json::string));
+        let line = or_null(*line);
+        self.add(List::Functions, format_args!("[{function},{file},{line},\"{origin}\"]"));
+    }
+
+    fn sample(&mut self, sample: &PollSample, functions: &str) {
+        let PollSample { thread, poll_start_ns, at_ns, is_complete, .. } = *sample;
+        let [start_ns, at_ns] = [poll_start_ns, at_ns].map(number);
+        let blocked_in = or_null(sample.blocked_in.as_deref().map(json::string));
+        self.add(
+            List::Samples,
+            format_args!("[{thread},{start_ns},{at_ns},{blocked_in},{is_complete},[{functions}]]"),
+        );
+    }
+}
+
+fn or_null(value: Option<impl Display>) -> String {
+    value.map_or_else(|| "null".to_owned(), |value| value.to_string())
+}

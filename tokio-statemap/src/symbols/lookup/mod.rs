@@ -1,0 +1,7 @@
+//! Looks addresses of this process up in the files of the program and its libraries.
+
+mod resolver;
+mod system_call;
+
+pub(crate) use resolver::Resolver;
+pub(crate) use system_call::name as system_call;

@@ -1,0 +1,151 @@
+//! Looks addresses of this process up.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::symbols::StackFrame;
+use crate::symbols::object_file::ObjectFile;
+use crate::sys::mapped::map;
+use crate::sys::threads::stack::modules::{LoadedModule, loaded};
+
+/// For how long debug information is read. After that names are those of symbols, without lines.
+const MAX_TIME: Duration = Duration::from_secs(10);
+
+/// Looks addresses of this process up.
+#[derive(Debug, Default)]
+pub(crate) struct Resolver {
+    modules: Vec<LoadedModule>,
+    files: HashMap<u64, Option<ObjectFile>>,
+    frames: HashMap<u64, Arc<[StackFrame]>>,
+    /// How long it took so far.
+    spent: Duration,
+}
+
+impl Resolver {
+    /// The functions at an address: those that were inlined there before the one that they are in.
+    /// None if nothing is known of it.
+    pub(crate) fn frames(&mut self, address: u64) -> Arc<[StackFrame]> {
+        if let Some(known) = self.frames.get(&address) {
+            return Arc::clone(known);
+        }
+        let began = Instant::now();
+        let frames: Arc<[StackFrame]> = self.look_up(address).into();
+        self.spent += began.elapsed();
+        self.frames.insert(address, Arc::clone(&frames));
+        frames
+    }
+
+    fn look_up(&mut self, address: u64) -> Vec<StackFrame> {
+        let find = |modules: &[LoadedModule]| {
+            let module = modules.iter().position(|module| module.range.contains(&address))?;
+            let module = &modules[module];
+            Some((module.is_program, module.base, module.path.clone()))
+        };
+        let found = find(&self.modules).or_else(|| {
+            self.modules = loaded();
+            find(&self.modules)
+        });
+        let Some((is_program, base, path)) = found else { return Vec::new() };
+        let file = self.files.entry(base).or_insert_with(|| {
+            let path = path?;
+            // The program's own, wherever it has gone to.
+            let opened = if is_program { Path::new("/proc/self/exe") } else { &path };
+            let bytes = map(&File::open(opened).ok()?).ok()?;
+            ObjectFile::of(bytes, &path, is_program).ok()
+        });
+        let Some(file) = file else { return Vec::new() };
+        file.frames(address.wrapping_sub(base), self.spent < MAX_TIME)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::symbols::FrameOrigin;
+
+    #[inline(always)]
+    fn inlined() -> u64 {
+        let address: u64;
+        // SAFETY: it only reads the instruction pointer.
+        #[cfg(target_arch = "x86_64")]
+        #[allow(unsafe_code)]
+        unsafe {
+            std::arch::asm!("lea {}, [rip]", out(reg) address);
+        }
+        // SAFETY: the same.
+        #[cfg(target_arch = "aarch64")]
+        #[allow(unsafe_code)]
+        unsafe {
+            std::arch::asm!("adr {}, .", out(reg) address);
+        }
+        address
+    }
+
+    const LINE_OF_HERE: u32 = line!() + 2;
+    #[inline(never)]
+    fn here() -> u64 {
+        inlined()
+    }
+
+    #[inline(never)]
+    async fn body() -> u64 {
+        here_in_body()
+    }
+
+    #[inline(always)]
+    fn here_in_body() -> u64 {
+        inlined()
+    }
+
+    #[test]
+    fn a_function_of_this_program_has_its_name_and_line() {
+        let mut resolver = Resolver::default();
+        let frames = resolver.frames(here());
+        let frame = frames.last().unwrap();
+        assert_eq!(&*frame.function, "tokio_statemap::symbols::lookup::resolver::tests::here");
+        assert_eq!(frame.origin, FrameOrigin::Runtime);
+        assert!(frame.file.as_ref().unwrap().ends_with("symbols/lookup/resolver.rs"), "{frame:?}");
+        assert_eq!(frame.line, Some(LINE_OF_HERE + 1), "{frame:?}");
+        assert!(resolver.frames(0).is_empty() && resolver.frames(u64::MAX).is_empty());
+    }
+
+    #[test]
+    fn what_was_inlined_comes_first() {
+        let frames = Resolver::default().frames(here());
+        let names: Vec<_> = frames.iter().map(|frame| &*frame.function).collect();
+        let [inlined, here] = names[..] else { panic!("{names:?}") };
+        // The debug information may have its name alone.
+        assert!(inlined == "inlined" || inlined.ends_with("tests::inlined"), "{inlined}");
+        assert!(here.ends_with("tests::here"), "{here}");
+        assert!(frames.iter().all(|frame| frame.file.is_some() && frame.line.is_some()));
+    }
+
+    #[test]
+    fn the_body_of_an_async_fn_is_called_so() {
+        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+        let polled = std::pin::pin!(body()).poll(&mut cx);
+        let std::task::Poll::Ready(address) = polled else { panic!("it doesn't wait") };
+        let frames = Resolver::default().frames(address);
+        let of_body = frames.iter().find(|frame| frame.function.starts_with("async "));
+        let name = "async tokio_statemap::symbols::lookup::resolver::tests::body";
+        assert_eq!(&*of_body.unwrap().function, name, "{frames:?}");
+    }
+
+    #[test]
+    fn without_time_there_are_names_alone() {
+        let mut resolver = Resolver { spent: MAX_TIME, ..Resolver::default() };
+        let frames = resolver.frames(here());
+        let [here] = &frames[..] else { panic!("{frames:?}") };
+        assert!(here.function.ends_with("tests::here") && here.file.is_none(), "{here:?}");
+    }
+
+    #[test]
+    fn a_function_of_a_library_has_its_name() {
+        let frames = Resolver::default().frames(libc::getpid as *const () as u64 + 1);
+        assert_eq!(frames[0].origin, FrameOrigin::System);
+        assert!(frames[0].function.contains("getpid"), "{frames:?}");
+    }
+}

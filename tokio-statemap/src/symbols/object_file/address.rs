@@ -1,0 +1,48 @@
+//! An address that stands for the name of a function.
+
+/// What is written of a function that nothing else is known of: `0x1234 of shop (build id abcd)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Address<'a> {
+    /// The address in its file.
+    pub(crate) address: u64,
+    pub(crate) build_id: &'a str,
+}
+
+impl<'a> Address<'a> {
+    /// The address that a function's name is, if it is one.
+    pub(crate) fn of(function: &'a str) -> Option<Self> {
+        let (address, rest) = function.strip_prefix("0x")?.split_once(" of ")?;
+        // A file's name may have anything in it.
+        let build_id = rest.rsplit_once(" (build id ")?.1.strip_suffix(')')?;
+        let is_hex =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_address = is_hex(address) && is_hex(build_id);
+        let address = u64::from_str_radix(address, 16).ok().filter(|_| is_address)?;
+        Some(Self { address, build_id })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_address_with_a_build_id_is_one() {
+        let found = Address::of("0x1f2e of shop (1) (build id 00ff)");
+        assert_eq!(found, Some(Address { address: 0x1f2e, build_id: "00ff" }));
+        for other in [
+            "",
+            "0x1f2e",
+            "0x of a (build id 00ff)",
+            "0x+1 of a (build id 00ff)",
+            "0x1 of a (build id )",
+            "0x1 of a (build id \u{1b}[2J)",
+            "0x1 of a (build id 00ff",
+            "0x10000000000000000 of a (build id 00ff)",
+            "shop::render of a (build id 00ff)",
+            "0x1f2e (build id 00ff)",
+        ] {
+            assert_eq!(Address::of(other), None, "{other}");
+        }
+    }
+}

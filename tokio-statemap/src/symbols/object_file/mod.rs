@@ -1,0 +1,158 @@
+//! The symbols and line tables of a program or library.
+
+#[cfg(feature = "read")]
+mod address;
+mod debug_info;
+mod name;
+mod origin;
+mod package;
+mod symbol_table;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use object::Object as _;
+
+use crate::symbols::{FrameOrigin, StackFrame};
+#[cfg(feature = "read")]
+pub(crate) use address::Address;
+use debug_info::{DebugInfo, Function};
+use name::{Body, defined_in, demangle, is_mangled, readable};
+use origin::Known;
+use symbol_table::SymbolTable;
+
+/// The symbols of a file, and its line tables if it has any.
+pub(crate) struct ObjectFile {
+    symbols: SymbolTable,
+    debug_info: Option<DebugInfo>,
+    /// The program's crate, if this is the program's file and it is known.
+    program_crate: Option<String>,
+    is_program: bool,
+    /// Of the file itself: what is known of functions without a symbol.
+    name: String,
+    build_id: Option<String>,
+    /// The paths of source files.
+    sources: HashMap<String, Arc<str>>,
+}
+
+impl std::fmt::Debug for ObjectFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {} symbols", self.name, self.symbols.len())
+    }
+}
+
+impl ObjectFile {
+    /// Reads the file at `path`, which is a program or has its symbols; an error is what is wrong with it.
+    /// Its bytes stay in memory.
+    #[cfg(feature = "read")]
+    pub(crate) fn open(path: &Path) -> Result<Self, String> {
+        let bytes = std::fs::read(path).map_err(|error| format!("can't be read: {error}"))?;
+        Self::of(bytes.leak(), path, true)
+    }
+
+    /// The file of these bytes, which is at `path`: that of the program itself, or of a library.
+    pub(crate) fn of(bytes: &'static [u8], path: &Path, is_program: bool) -> Result<Self, String> {
+        let object = object::File::parse(bytes)
+            .map_err(|error| format!("this is no program or library of this system: {error}"))?;
+        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+        let symbols = SymbolTable::of(&object);
+        let debug_info = DebugInfo::of(&object, &name);
+        let program_crate = if is_program { symbols.program_crate(&name) } else { None };
+        let build_id = object.build_id().ok().flatten();
+        let build_id = build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
+        let sources = HashMap::new();
+        Ok(Self { symbols, debug_info, program_crate, is_program, name, build_id, sources })
+    }
+
+    /// What the linker named the file by.
+    #[cfg(feature = "read")]
+    pub(crate) fn build_id(&self) -> Option<&str> {
+        self.build_id.as_deref()
+    }
+
+    /// The functions at an address in the file, without debug information if `has_time` is false.
+    pub(crate) fn frames(&mut self, address: u64, has_time: bool) -> Vec<StackFrame> {
+        let debug_info = self.debug_info.as_ref().filter(|_| has_time);
+        let mut functions = debug_info.map(|info| info.functions(address)).unwrap_or_default();
+        if functions.is_empty() {
+            functions.push(Function::default());
+        }
+        (0..functions.len()).map(|i| self.frame(address, &functions, i)).collect()
+    }
+
+    fn frame(&mut self, address: u64, functions: &[Function], i: usize) -> StackFrame {
+        let function = &functions[i];
+        let caller = functions.get(i + 1);
+        let own = function.name.as_deref();
+        // What was not inlined has a symbol. The debug information's is the better one.
+        let symbol = match own {
+            Some(name) if is_mangled(name) => Some(name),
+            _ if caller.is_none() => self.symbols.at(address, own),
+            _ => None,
+        };
+        let path =
+            symbol.map(demangle).or_else(|| path_of(function, caller)).or(function.name.clone());
+        let file = function.file.as_deref();
+        let known = Known {
+            file,
+            path: path.as_deref(),
+            symbol,
+            is_program: self.is_program,
+            program_crate: self.program_crate.as_deref(),
+        };
+        let origin = FrameOrigin::of(known);
+        let name = match path {
+            Some(path) if path.starts_with('{') => nameless(&path).to_owned(),
+            Some(path) => readable(&path, function.body),
+            None => self.unknown(address),
+        };
+        let file = file.map(|file| match origin {
+            FrameOrigin::Program => within(function.folder.as_deref(), file),
+            _ => file,
+        });
+        let file = file.map(str::to_owned).map(|file| {
+            Arc::clone(self.sources.entry(file).or_insert_with_key(|file| file.as_str().into()))
+        });
+        StackFrame { function: name.into(), file, line: function.line, origin }
+    }
+
+    /// The name of a function of which nothing is known.
+    fn unknown(&self, address: u64) -> String {
+        match &self.build_id {
+            Some(id) => format!("{address:#x} of {} (build id {id})", self.name),
+            None => format!("{address:#x} of {}", self.name),
+        }
+    }
+}
+
+/// The path of a file in `folder` from there: as spawn locations and messages of a panic have it.
+fn within<'a>(folder: Option<&str>, file: &'a str) -> &'a str {
+    let inner = folder.and_then(|folder| file.strip_prefix(folder)?.strip_prefix('/'));
+    inner.unwrap_or(file)
+}
+
+/// What stands for the name of a body of which nothing is known but its place.
+fn nameless(name: &str) -> &'static str {
+    match name {
+        _ if name.starts_with("{async_block") => "an async block",
+        _ if name.starts_with("{async_closure") => "an async closure",
+        _ if name.starts_with("{async_") => "an async fn",
+        _ => "a closure",
+    }
+}
+
+/// The path of a body that was inlined, by its caller: one that is generic over it, or the function that
+/// it is written in. The debug information of a build with line tables alone has no more than that.
+fn path_of(function: &Function, caller: Option<&Function>) -> Option<String> {
+    let (name, caller) = (function.name.as_deref()?, caller?);
+    let body = function.body?;
+    let of_caller = caller.name.as_deref()?;
+    if let Some(path) = defined_in(name, of_caller) {
+        return Some(path.to_owned());
+    }
+    // A closure that is called by its name is called where it is written. A future isn't: it may be that
+    // of any function.
+    let is_there = body == Body::Closure && caller.file.is_some() && caller.file == function.file;
+    (is_there && !is_mangled(of_caller) && caller.body.is_none()).then(|| of_caller.to_owned())
+}

@@ -1,0 +1,76 @@
+//! Types in names, which may be longer than a page.
+
+use super::brackets::{end_of, split_last};
+
+/// The longest list of types that is shown.
+const MAX_CHARS: usize = 60;
+
+/// The name, with `<…>` for types that are too long, or have parts that nobody wrote.
+pub(super) fn shortened(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(at) = rest.find('<') {
+        let (before, after) = (&rest[..at], &rest[at + 1..]);
+        let Some(end) = end_of(after) else { break };
+        // `drop_in_place::<T>` is written so in expressions only.
+        text += before.strip_suffix("::").unwrap_or(before);
+        let inner = &after[..end];
+        // That of `<T as Trait>::f` is no list.
+        let is_list = text.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        text += &match is_list {
+            true => format!("<{}>", types(inner)),
+            false => format!("<{}>", shortened(inner)),
+        };
+        rest = &after[end + 1..];
+    }
+    text + rest
+}
+
+/// What is between the brackets of a list of types.
+fn types(list: &str) -> String {
+    let text = match body(list) {
+        Some(of_body) => of_body,
+        None => shortened(list),
+    };
+    let is_shown = !text.contains('{') && text.chars().count() <= MAX_CHARS;
+    if is_shown { text } else { "…".to_owned() }
+}
+
+/// The type of a body, if the list is that alone: `async shop::handle`, `closure of shop::sum`.
+fn body(list: &str) -> Option<String> {
+    let (path, last) = split_last(list).filter(|_| !list.contains(','))?;
+    let path = super::closure::without_closures(path);
+    match last {
+        _ if last.starts_with("{async_") => Some(format!("async {path}")),
+        _ if last.starts_with("{closure") => Some(format!("closure of {path}")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_shown_if_a_person_wrote_them() {
+        for (name, short) in [
+            ("sum<shop::Book>", "sum<shop::Book>"),
+            ("core::ptr::drop_in_place::<shop::Cart>", "core::ptr::drop_in_place<shop::Cart>"),
+            ("drop_in_place<shop::handle::{async_fn_env#0}>", "drop_in_place<async shop::handle>"),
+            (
+                "apply<shop::handle::{async_fn#0}::{closure_env#0}>",
+                "apply<closure of shop::handle>",
+            ),
+            ("map<u8, shop::{impl#3}::a::{closure_env#0}>", "map<…>"),
+            (
+                "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
+                "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
+            ),
+            ("call<fn(u8) -> u8>", "call<fn(u8) -> u8>"),
+            ("a < b", "a < b"),
+        ] {
+            assert_eq!(shortened(name), short);
+        }
+        assert_eq!(shortened(&format!("a<{}>::b", "long::".repeat(20))), "a<…>::b");
+    }
+}

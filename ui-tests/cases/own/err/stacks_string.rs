@@ -1,0 +1,2 @@
+#[tokio_statemap::main(stacks = "no")]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(warn_after = 100)]
+async fn main() {}

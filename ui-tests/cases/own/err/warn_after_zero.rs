@@ -1,0 +1,2 @@
+#[tokio_statemap::main(warn_after = "0ms")]
+async fn main() {}
