@@ -1,7 +1,7 @@
 //! Why long polls took long, and who is to blame for them.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::analysis::Report;
