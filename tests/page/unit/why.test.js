@@ -29,7 +29,7 @@ function picture() {
       [1, 81 * MS, null, null, []],
     ],
     culprits: [{ act: 0, at: [0, 1], frame: 1, longest: 0, own: 36 * MS, place: "src/a.rs:1:1", polls: 2 }],
-    excused: { at: [2], polls: 1, taken: 4.5 * MS },
+    excused: { at: [2], polls: 1, taken: 4.5 * MS, unseen: 0, unseenTime: 0 },
   };
   return {
     length: 200 * MS,

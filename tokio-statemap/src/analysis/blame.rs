@@ -68,11 +68,6 @@ fn weighted<'a>(
     })
 }
 
-/// Whether a sample shows a wait in a function of the program.
-pub(super) fn blocks_in_program(sample: &PollSample) -> bool {
-    sample.blocked_in.is_some() && sample.blamed().is_some() && !is_in_runtime(sample)
-}
-
 /// Whether a sample shows a wait for a lock that the runtime took for itself.
 fn is_in_runtime(sample: &PollSample) -> bool {
     let is_lock = sample.blocked_in.as_deref() == Some("futex");

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
-use super::blame::{Blame, Function, Weights, blocks_in_program, in_runtime_ns};
+use super::blame::{Blame, Function, Weights, in_runtime_ns};
 use super::harm::Delay;
 use super::long_polls::{self, LongPoll, PollAt, Unsaid};
 use super::place::Place;
@@ -46,17 +46,23 @@ pub struct Culprit {
     pub(crate) longest_at: Unsaid<PollAt>,
 }
 
-/// Long polls of which the machine is to blame.
+/// Long polls of which nobody is accused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Excused {
-    /// How many.
+    /// How many are long only by what the machine took, or by waits for locks of the runtime's own, of
+    /// which the holder had no processor.
     pub polls: u64,
     /// How long the processor was taken away in them, in ns.
     pub taken_ns: u64,
-    /// How long they waited without being seen to by their own doing, in ns: for a lock of the runtime's
-    /// own of which the holder had no processor, say.
+    /// How long they waited for locks of the runtime's own, in ns.
     pub waited_ns: u64,
+    /// How many more were never seen to do anything, though stacks were sampled, and nor was any other of
+    /// their spawn location: they are too few to be seen, or the machine stood still for a reason
+    /// that it doesn't count.
+    pub unseen_polls: u64,
+    /// How long these took without what the machine took, in ns.
+    pub unseen_ns: u64,
 }
 
 /// Which part of a poll's length the measure of what the machine took may be wrong by.
@@ -64,6 +70,11 @@ const SLACK_PART: u64 = 20;
 
 /// A poll that holds its worker for so long by its own doing has samples: that is two looks of the watcher.
 const ALWAYS_SEEN_NS: u64 = 10_000_000;
+
+/// How many long polls of a spawn location are no chance, though nobody saw them do anything, and which part
+/// of its polls they must be. Those of a millisecond are over before they are sampled.
+const REGULAR_POLLS: u64 = 10;
+const REGULAR_PART: u64 = 100;
 
 /// A long poll, and how much of it is its own.
 pub(super) struct Held {
@@ -101,7 +112,7 @@ pub(super) fn culprits(timeline: &Timeline, held: Vec<Held>, delays: &[Delay]) -
     // The functions that were seen in polls of each place.
     let mut seen: HashMap<Place, Vec<Key>> = HashMap::new();
     for (mut poll, &delay) in held.into_iter().zip(delays) {
-        poll.delay = delay;
+        poll.delay = delay.part(poll.own_ns, poll.to_ns - poll.from_ns);
         let task = &timeline.tasks.seen()[poll.at.0];
         let place = Place::of(task);
         let Some(blame) = Blame::of(timeline, &task.polls[poll.at.1]) else {
@@ -144,7 +155,6 @@ pub(super) fn held(timeline: &Timeline) -> (Vec<Held>, Excused, Unsaid<Vec<PollA
     let is_long = |ns: u64| u128::from(ns) > long_poll_ns;
     let (mut excused, mut excused_at) = (Excused::default(), Vec::new());
     let mut held = Vec::new();
-    let waits = SeenWaits::of(timeline);
     for (index, task) in timeline.tasks.seen().iter().enumerate() {
         for (i, poll) in task.polls.iter().enumerate().filter(|(_, poll)| poll.worker().is_some()) {
             let length_ns = timeline.held_ns(poll);
@@ -153,9 +163,8 @@ pub(super) fn held(timeline: &Timeline) -> (Vec<Held>, Excused, Unsaid<Vec<PollA
             }
             let from_ns = poll.start_ns();
             let to_ns = from_ns.saturating_add(length_ns);
-            let taken_ns = taken_ns(timeline, poll).min(length_ns);
-            let waited_ns = waits.not_its_own_ns(poll, Place::of(task), to_ns);
-            let waited_ns = waited_ns.min(length_ns - taken_ns);
+            let taken_ns = timeline.cause(poll).map_or(0, |cause| cause.taken_ns()).min(length_ns);
+            let waited_ns = in_runtime_ns(timeline, poll, to_ns).min(length_ns - taken_ns);
             let own_ns = length_ns - taken_ns - waited_ns;
             // What was taken is measured near a poll's edges, not at them.
             let slack_ns = if taken_ns > 0 { length_ns / SLACK_PART } else { 0 };
@@ -169,59 +178,75 @@ pub(super) fn held(timeline: &Timeline) -> (Vec<Held>, Excused, Unsaid<Vec<PollA
             held.push(Held { at: (index, i), from_ns, to_ns, own_ns, delay: Delay::default() });
         }
     }
+    let unwitnessed = Unwitnessed::of(timeline, &held);
+    held.retain(|poll| {
+        let task = &timeline.tasks.seen()[poll.at.0];
+        let is_excused = unwitnessed.has(Place::of(task), &task.polls[poll.at.1]);
+        if is_excused {
+            excused.unseen_polls += 1;
+            excused.unseen_ns = excused.unseen_ns.saturating_add(poll.own_ns);
+            excused_at.push(poll.at);
+        }
+        !is_excused
+    });
     (held, excused, Unsaid(excused_at))
 }
 
-/// How long the machine took the processor of a poll, in ns.
-fn taken_ns(timeline: &Timeline, poll: &Poll) -> u64 {
-    match timeline.cause(poll) {
-        Some(cause) => cause.taken_ns(),
-        // Where causes are known in general, one that isn't is of a poll at an edge. It is the poll's own
-        // if it was seen to do something: one that was only taken off its processor is never seen.
-        None if timeline.sampling.state == SamplingState::On
-            && timeline.samples(poll).is_empty() =>
-        {
-            u64::MAX
-        }
-        None => 0,
-    }
-}
-
-/// Which waits were seen to be the program's.
-struct SeenWaits<'a> {
+/// The long polls that nobody saw do anything, where that proves nothing: a virtual machine may stand still
+/// without counting it.
+struct Unwitnessed<'a> {
     timeline: &'a Timeline,
-    /// The spawn locations of tasks that were seen to block in a function of the program.
+    /// Whether stacks were sampled, and all samples are there.
+    is_sampled: bool,
+    /// The spawn locations of which no long poll was seen to do anything, and which have few.
     places: HashSet<Place>,
 }
 
-impl<'a> SeenWaits<'a> {
-    fn of(timeline: &'a Timeline) -> Self {
+impl<'a> Unwitnessed<'a> {
+    fn of(timeline: &'a Timeline, held: &[Held]) -> Self {
+        let sampling = &timeline.sampling;
+        let is_sampled = sampling.state == SamplingState::On
+            && sampling.dropped == 0
+            && !timeline.lacking.time;
         let mut places = HashSet::new();
-        for task in timeline.tasks.seen().iter().filter(|_| !timeline.samples.is_empty()) {
-            let blocks = |poll: &Poll| timeline.samples(poll).iter().any(blocks_in_program);
-            // Nothing shorter has samples.
-            let mut long = task.polls.iter().filter(|poll| timeline.cause(poll).is_some());
-            if !places.contains(&Place::of(task)) && long.any(blocks) {
-                places.insert(Place::of(task));
+        if !is_sampled {
+            return Self { timeline, is_sampled, places };
+        }
+        // How many long polls each place has, and how many polls.
+        let mut numbers: HashMap<Place, (u64, u64)> = HashMap::new();
+        let mut seen = HashSet::new();
+        for poll in held {
+            let task = &timeline.tasks.seen()[poll.at.0];
+            let place = Place::of(task);
+            numbers.entry(place).or_default().0 += 1;
+            if is_witnessed(timeline, &task.polls[poll.at.1]) {
+                seen.insert(place);
             }
         }
-        Self { timeline, places }
+        for task in timeline.tasks.seen() {
+            if let Some((_, polls)) = numbers.get_mut(&Place::of(task)) {
+                *polls += task.polls.len() as u64;
+            }
+        }
+        for (place, (long, all)) in numbers {
+            let is_regular = long >= REGULAR_POLLS && long >= all / REGULAR_PART;
+            if !seen.contains(&place) && !is_regular {
+                places.insert(place);
+            }
+        }
+        Self { timeline, is_sampled, places }
     }
 
-    /// How long a poll waited without being seen to by its own doing, in ns: for a lock of the runtime's
-    /// own, or for something of which no sample tells. Two threads may meet at a lock at any time; that
-    /// they wait for long there is since who holds it has no processor.
-    fn not_its_own_ns(&self, poll: &Poll, place: Place, end_ns: u64) -> u64 {
-        let is_seen = !self.timeline.samples(poll).is_empty();
-        // Where there are no samples at all, they can't be had here.
-        if is_seen || self.timeline.samples.is_empty() {
-            return in_runtime_ns(self.timeline, poll, end_ns);
-        }
-        match self.timeline.cause(poll) {
-            Some(cause) if !self.places.contains(&place) => cause.blocked_ns,
-            _ => 0,
-        }
+    fn has(&self, place: Place, poll: &Poll) -> bool {
+        // Where causes are known in general, one that isn't is of a poll at an edge.
+        let is_known = || self.timeline.cause(poll).is_some();
+        let is_unclear = || self.is_sampled && !is_known() && !is_witnessed(self.timeline, poll);
+        self.places.contains(&place) || is_unclear()
     }
+}
+
+fn is_witnessed(timeline: &Timeline, poll: &Poll) -> bool {
+    !timeline.samples(poll).is_empty()
 }
 
 impl Held {

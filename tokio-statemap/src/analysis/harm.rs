@@ -27,6 +27,19 @@ impl Delay {
         self.waited_ns.unwrap_or_default().saturating_add(self.late_ns)
     }
 
+    /// The part of it that is due to `of_ns` of the poll's `length_ns`.
+    pub(super) fn part(self, of_ns: u64, length_ns: u64) -> Self {
+        let part = |ns: u64| match length_ns {
+            0 => ns,
+            _ => (u128::from(ns) * u128::from(of_ns) / u128::from(length_ns)) as u64,
+        };
+        Self {
+            waited_ns: self.waited_ns.map(part),
+            late_ns: part(self.late_ns),
+            latest_ns: part(self.latest_ns),
+        }
+    }
+
     pub(super) fn add(&mut self, other: Self) {
         self.waited_ns = match (self.waited_ns, other.waited_ns) {
             (Some(one), Some(more)) => Some(one.saturating_add(more)),

@@ -38,18 +38,21 @@ impl Report {
                 human(machine.stolen_ns),
             ));
         }
-        let Excused { polls, taken_ns, waited_ns } = self.excused;
+        let Excused { polls, taken_ns, waited_ns, unseen_polls, unseen_ns } = self.excused;
         if polls > 0 {
             let were =
                 if polls == 1 { "One poll was".to_owned() } else { format!("{polls} polls were") };
-            let or = if waited_ns > 0 {
-                ", or for waits that weren't seen to be the program's"
-            } else {
-                ""
-            };
+            let or = if waited_ns > 0 { ", or for locks of the runtime's own" } else { "" };
             let took = human(taken_ns.saturating_add(waited_ns));
             sentences.push(format!(
                 "{were} long only because the processor was taken away{or}, {took} in all."
+            ));
+        }
+        if unseen_polls > 0 {
+            sentences.push(format!(
+                "Nothing was seen of {}, {} in all: too few to be sampled, or long by the machine.",
+                count(unseen_polls, "long poll"),
+                human(unseen_ns),
             ));
         }
         sentences

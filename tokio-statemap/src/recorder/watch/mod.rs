@@ -85,10 +85,19 @@ pub(crate) struct Sample {
     pub(crate) ticks: u64,
     /// What the thread was blocked in; `None` if it ran.
     pub(crate) blocked: Option<BlockedIn>,
-    /// An address within each function that it was in, the innermost first.
+    /// An address within each function that it was in, the innermost first. None if its stack could not
+    /// be had, and it was only seen to run.
     pub(crate) addresses: Box<[u64]>,
     /// Whether these go down to where the thread began.
     pub(crate) is_complete: bool,
+}
+
+impl Sample {
+    /// It was only seen to run.
+    fn without_stack(stream: StreamId, start_ticks: u64, ticks: u64) -> Self {
+        let addresses = Box::default();
+        Self { stream, start_ticks, ticks, blocked: None, addresses, is_complete: false }
+    }
 }
 
 /// A system call that a thread is blocked in.

@@ -93,6 +93,8 @@ fn why(why: &Why, places: &[u32], whole: impl Fn(u64) -> u64) -> Raw {
         ("at", &why.excused_at),
         ("polls", &why.excused.polls),
         ("taken", &why.excused.taken_ns),
+        ("unseen", &why.excused.unseen_polls),
+        ("unseenTime", &why.excused.unseen_ns),
     ]);
     object([
         ("calls", &array(calls)),

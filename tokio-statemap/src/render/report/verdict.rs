@@ -67,10 +67,12 @@ impl fmt::Display for Verdict {
             } => {
                 let part = if *is_partial { " in what was recorded" } else { "" };
                 let over = setting(*long_poll);
-                let own = if excused.polls > 0 { " by its own doing" } else { "" };
+                let held = if excused.unseen_polls > 0 { "was seen to hold" } else { "held" };
+                let is_any = excused.polls + excused.unseen_polls > 0;
+                let own = if is_any { " by its own doing" } else { "" };
                 write!(
                     f,
-                    "Nothing held the runtime up{part}: no poll held a worker over {over}{own}"
+                    "Nothing held the runtime up{part}: no poll {held} a worker over {over}{own}"
                 )?;
                 match busy_share {
                     Some(busy) => {

@@ -32,7 +32,7 @@ fn capture(id: i32) -> Option<(StackCopy, bool)> {
         ThreadState::Runnable => match stack::copy_running(id) {
             Ok(copy) => Some((copy, false)),
             Err(error) => {
-                assert_eq!(error, Unavailable::NoAnswer);
+                assert_ne!(error, Unavailable::SignalTaken);
                 None
             }
         },

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, Weak};
 use std::time::Duration;
 
-use progress::Progress;
+use progress::{Next, Progress, SOON};
 pub(crate) use reading::LastReading;
 use teller::Teller;
 use unwind::Unwinder;
@@ -30,8 +30,8 @@ use crate::sys::threads;
 use crate::util::message::warn;
 use crate::util::sync::{lock, try_lock};
 
-/// The time between two looks. A poll of twice that length is seen while it goes on, unless the watcher
-/// itself has to wait for a processor.
+/// The time between two looks, on average: it is from a half of that to one and a half. A poll of twice that
+/// length is seen while it goes on, unless the watcher itself has to wait for a processor.
 const BETWEEN_LOOKS: Duration = MIN_THRESHOLD;
 
 /// After how many looks in a row at which a thread did nothing it is left alone.
@@ -77,6 +77,7 @@ struct Awake {
     buffer: &'static Buffer,
     last: Option<Look>,
     quiet_looks: u32,
+    next: Next,
     poll: Progress,
 }
 
@@ -158,6 +159,7 @@ pub(crate) fn woken(recorder: &Recorder, buffer: &'static Buffer) {
         buffer,
         last: None,
         quiet_looks: 0,
+        next: Next::Usual,
         poll: Progress::default(),
     };
     let mut state = lock(&WATCHER.state);
@@ -181,6 +183,7 @@ fn run() {
     crate::sys::signal::block_all();
     let mut awake: Vec<Awake> = Vec::new();
     let mut tools = Tools::default();
+    let mut times = LookTimes::default();
     loop {
         {
             let mut state = lock(&WATCHER.state);
@@ -203,14 +206,28 @@ fn run() {
                 }
             }
         }
-        // Should anything be wrong with the program's tables, it goes on without this stack.
-        let looked = catch_unwind(AssertUnwindSafe(|| {
-            awake.retain_mut(|one| one.look(&mut tools));
-        }));
-        if looked.is_err() {
-            tools.unwinder = None;
+        std::thread::sleep(times.next());
+        awake.retain_mut(|one| one.look(&mut tools));
+        if awake.iter().any(Awake::is_due_soon) {
+            std::thread::sleep(SOON);
+            awake.retain_mut(|one| !one.is_due_soon() || one.look(&mut tools));
         }
-        std::thread::sleep(BETWEEN_LOOKS);
+    }
+}
+
+/// The times between looks. They differ, so that a program that does something again and again has no polls
+/// that always fall between two looks.
+#[derive(Debug, Default)]
+struct LookTimes(u32);
+
+impl LookTimes {
+    /// The multiples of the golden ratio are spread evenly between whole numbers, however many there are.
+    const GOLDEN: u32 = 0x9E37_79B9;
+
+    fn next(&mut self) -> Duration {
+        self.0 = self.0.wrapping_add(Self::GOLDEN);
+        let part = f64::from(self.0) / f64::from(u32::MAX);
+        BETWEEN_LOOKS.mul_f64(0.5 + part)
     }
 }
 
@@ -223,6 +240,11 @@ impl Awake {
     /// Leaves the thread alone.
     fn leave(&self) {
         self.buffer.watched.is_awake.store(false, Ordering::Release);
+    }
+
+    /// Whether to look again before the others.
+    fn is_due_soon(&self) -> bool {
+        self.next == Next::Soon
     }
 
     /// Looks at the thread; returns whether to look again.
@@ -239,9 +261,14 @@ impl Awake {
             look == self.last && !matches!(look, Some(Look { doing: Doing::Poll { .. }, .. }));
         self.quiet_looks = if did_nothing { self.quiet_looks + 1 } else { 0 };
         self.last = look;
-        if let Some(look) = look {
-            self.poll.follow(&recorder, self.buffer, look, tools);
-        }
+        self.next = look.map_or(Next::Usual, |look| {
+            // Should anything be wrong with the program's tables, it goes on without this stack.
+            let follow = || self.poll.follow(&recorder, self.buffer, look, tools);
+            catch_unwind(AssertUnwindSafe(follow)).unwrap_or_else(|_| {
+                tools.unwinder = None;
+                Next::Usual
+            })
+        });
         if self.quiet_looks < QUIET_LOOKS {
             return true;
         }

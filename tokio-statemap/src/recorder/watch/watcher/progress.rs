@@ -15,24 +15,23 @@ use crate::sys::threads::proc::{self, ThreadState};
 use crate::sys::threads::stack::{self, StackCopy};
 use crate::util::sync::lock;
 
-/// From which age of a poll on the stack of a thread that runs is sampled. Also the second age for one
-/// that is blocked: then at twice the age, and so on.
-const FIRST_AGE: Duration = Duration::from_millis(5);
+/// The age of a poll at its second sample: then at twice the age, and so on.
+const SECOND_AGE: Duration = Duration::from_millis(5);
 
-/// The least age of a poll whose stack is sampled. A blocked thread pays nothing for it.
+/// The least age of a poll whose stack is sampled.
 const LEAST_AGE: Duration = Duration::from_millis(1);
 
 /// The most samples of one poll.
 const MAX_OF_POLL: u32 = 16;
 
 /// How long before a sample a thread's CPU time is asked for: two looks or more.
-const SOON: Duration = Duration::from_millis(15);
+const AHEAD: Duration = Duration::from_millis(15);
+
+/// The time between two looks that must show that a thread computes.
+pub(super) const SOON: Duration = Duration::from_micros(600);
 
 /// How long a thread is on a processor between two looks to count as one that computes.
 const RUNS_NS: u64 = 500_000;
-
-/// From which age of a poll on it is looked up how often its thread has blocked. Most polls are shorter.
-const WORTH_A_FILE: Duration = Duration::from_micros(500);
 
 /// After how many looks at which a thread waited for a processor listeners are told that this was taken
 /// away: until then they may still be told what it does.
@@ -74,6 +73,15 @@ impl Told {
     }
 }
 
+/// When to look at a thread again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// With all others.
+    Usual,
+    /// After [`SOON`]: it seems to compute, and two looks must show it.
+    Soon,
+}
+
 /// What a thread is seen to do.
 enum Seen {
     Blocked(BlockedIn, Option<StackCopy>),
@@ -90,15 +98,14 @@ impl Progress {
         buffer: &'static Buffer,
         look: Look,
         tools: &mut Tools,
-    ) {
+    ) -> Next {
         let Doing::Poll { start_ticks, task } = look.doing else {
             *self = Self::default();
-            return;
+            return Next::Usual;
         };
         let thread = buffer.watched.thread();
-        let is_new = self.start_ticks != start_ticks;
-        if is_new {
-            let next_age = recorder.config.long_poll.clamp(LEAST_AGE, FIRST_AGE);
+        if self.start_ticks != start_ticks {
+            let next_age = recorder.config.long_poll.clamp(LEAST_AGE, SECOND_AGE);
             let told = std::mem::take(&mut self.told);
             *self = Self { start_ticks, next_age, told, ..Self::default() };
         }
@@ -110,9 +117,9 @@ impl Progress {
         let is_due = may_be_sampled && age >= self.next_age;
         let before = self.cpu_ns.take();
         // Hundreds of threads may be in long polls: of most of them no more is asked at a look.
-        let is_soon = may_be_sampled && age + SOON >= self.next_age;
-        if !is_soon && to.is_empty() && !recorder.listeners.are_there() {
-            return;
+        let is_ahead = may_be_sampled && age + AHEAD >= self.next_age;
+        if !is_ahead && to.is_empty() && !recorder.listeners.are_there() {
+            return Next::Usual;
         }
         self.cpu_ns = threads::cpu_ns_of(thread);
         // One that runs for less was taken off its processor.
@@ -122,50 +129,65 @@ impl Progress {
             self.waits = 0;
         }
         if !is_due && to.is_empty() {
-            if is_new && age >= WORTH_A_FILE {
-                self.runs.look(proc::blocks(thread));
+            // Most polls are over before their first sample: what that takes is asked for late.
+            if self.samples > 0 || age + age < self.next_age {
+                return Next::Usual;
             }
-            return;
+            self.runs.look(proc::blocks(thread));
+            return Next::Soon;
         }
         let blocks = proc::blocks(thread);
         let seen = match proc::state(thread) {
             ThreadState::Blocked => {
                 self.waits = 0;
                 self.runs.look(blocks);
-                match proc::system_call(thread) {
-                    Some(call) => Seen::Blocked(BlockedIn::of(&call), stack::copy_blocked(&call)),
-                    None => return, // it runs again
-                }
+                let wait = || (proc::system_call(thread), proc::blocks(thread));
+                let now = wait();
+                let Some(call) = now.0 else { return Next::Usual }; // it runs again
+                // Its registers are of the same wait as its stack.
+                let stack = stack::copy_blocked(&call).filter(|_| wait() == now);
+                Seen::Blocked(BlockedIn::of(&call), stack)
+            }
+            ThreadState::Runnable if before.is_none() => {
+                self.runs.look(blocks);
+                return Next::Soon;
             }
             // Between two looks it ran, so it isn't one whose call is over, but that has not returned yet.
-            ThreadState::Runnable if runs && age >= FIRST_AGE => {
+            ThreadState::Runnable if runs => {
+                let is_first = !self.runs.has_looked();
                 if !self.runs.may_be_signalled(blocks) {
-                    return;
+                    return if is_first { Next::Soon } else { Next::Usual };
                 }
                 match stack::copy_running(thread) {
                     Ok(stack) => Seen::Runs(Some(stack)),
+                    // What counts as its own time isn't.
+                    Err(stack::Unavailable::Stalled) => return Next::Usual,
                     // It is tried less and less often, as after a sample: all threads may block the
                     // signal, and each of them is waited for.
                     Err(error) => {
                         if is_due {
                             self.samples += 1;
                             self.next_age = age_after(age);
-                            let is_taken = error == stack::Unavailable::SignalTaken;
-                            lock(&recorder.samples).signal_taken += u64::from(is_taken);
+                            if error == stack::Unavailable::SignalTaken {
+                                let mut samples = lock(&recorder.samples);
+                                samples.signal_taken += 1;
+                                // No stack, but it was seen to compute.
+                                samples.add(Sample::without_stack(look.stream, start_ticks, ticks));
+                            }
                         }
                         Seen::Runs(None)
                     }
                 }
             }
-            ThreadState::Runnable if before.is_some() && !runs => {
+            ThreadState::Runnable => {
                 self.waits += 1;
                 // Others may just have their turn.
                 if self.waits < LOOKS_TO_WAIT {
-                    return;
+                    return Next::Usual;
                 }
                 Seen::Waits
             }
-            ThreadState::Runnable | ThreadState::Unknown => return,
+            ThreadState::Unknown => return Next::Usual,
         };
         let is_taken_away = matches!(seen, Seen::Waits);
         let (stack, blocked) = match seen {
@@ -177,6 +199,11 @@ impl Progress {
         let stack = stack.filter(|_| {
             Look::at(buffer).is_some_and(|now| (now.stream, now.doing) == (look.stream, look.doing))
         });
+        let is_sampled = is_due && stack.is_some();
+        if is_sampled {
+            self.samples += 1;
+            self.next_age = age_after(age);
+        }
         let sample = stack.map(|stack| {
             let frames = tools.unwinder.get_or_insert_with(Unwinder::new).frames(&stack);
             Sample {
@@ -188,9 +215,7 @@ impl Progress {
                 is_complete: frames.is_complete,
             }
         });
-        if let (true, Some(sample)) = (is_due, &sample) {
-            self.samples += 1;
-            self.next_age = age_after(age);
+        if let Some(sample) = sample.as_ref().filter(|_| is_sampled) {
             lock(&recorder.samples).add(sample.clone());
         }
         *self.told.of(start_ticks) = age;
@@ -200,19 +225,20 @@ impl Progress {
             let poll = LongPoll { recorder, stream, task, age, is_taken_away, sample, to };
             tools.teller.tell(poll);
         }
+        Next::Usual
     }
 }
 
 /// The age of the sample that follows one at `age`: 5, 10, 20, 40 … ms.
 fn age_after(age: Duration) -> Duration {
-    let mut next = FIRST_AGE;
+    let mut next = SECOND_AGE;
     while next <= age {
         next = next.saturating_mul(2);
     }
     next
 }
 
-const _: () = assert!(FIRST_AGE.as_nanos() <= MIN_THRESHOLD.as_nanos(), "it is told before");
+const _: () = assert!(SECOND_AGE.as_nanos() <= MIN_THRESHOLD.as_nanos(), "it is told before");
 
 impl BlockedIn {
     fn of(call: &proc::SystemCall) -> Self {

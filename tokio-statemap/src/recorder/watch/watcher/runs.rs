@@ -25,6 +25,11 @@ impl Runs {
         *self = Self { blocks, seen: 0 };
     }
 
+    /// Whether there was a look at which it could be told how often the thread had blocked.
+    pub(super) fn has_looked(&self) -> bool {
+        self.blocks.is_some()
+    }
+
     /// The thread is seen to run, and has blocked so often: whether it may be signalled.
     pub(super) fn may_be_signalled(&mut self, blocks: Option<u64>) -> bool {
         let before = std::mem::replace(&mut self.blocks, blocks);

@@ -19,7 +19,14 @@ pub(crate) enum Unavailable {
     SignalTaken,
     /// The thread has ended, or didn't run in time.
     NoAnswer,
+    /// The system took the thread for one that runs, but it didn't: the host of a virtual machine had its
+    /// processor, and doesn't tell.
+    Stalled,
 }
+
+/// Up to which CPU time after it was sent a thread that runs has taken a signal, unless it is in a system
+/// call.
+const TAKES_IT_WITHIN_NS: u64 = 500_000;
 
 /// What one thread is asked for. There is a single watcher, so a single request.
 static REQUEST: Request = Request {
@@ -34,6 +41,7 @@ static REQUEST: Request = Request {
             link: 0,
         },
         thread: 0,
+        cpu_ns: None,
         copied: 0,
         bytes: [0; STACK_BYTES],
     }),
@@ -53,6 +61,8 @@ struct Answer {
     registers: Registers,
     /// Whose it is: one that took the signal late may answer for another.
     thread: i32,
+    /// Its CPU time.
+    cpu_ns: Option<u64>,
     copied: usize,
     bytes: [u8; STACK_BYTES],
 }
@@ -129,6 +139,7 @@ pub(crate) fn copy_running(id: i32) -> Result<StackCopy, Unavailable> {
     }
     REQUEST.thread.store(id, Ordering::Relaxed);
     REQUEST.stage.store(ASKED, Ordering::Release);
+    let sent_ns = threads::cpu_ns_of(id);
     // SAFETY: a number of a thread of this process, or of none. The signal is ours, and our handler
     // does nothing on any other thread. Test:
     // `sys::threads::stack::signal::tests::a_running_thread_copies_its_stack`.
@@ -137,13 +148,19 @@ pub(crate) fn copy_running(id: i32) -> Result<StackCopy, Unavailable> {
         return Err(Unavailable::NoAnswer);
     }
     // SAFETY: it is answered, and this thread's until it is idle. Test: as above.
-    let copy = unsafe {
+    let (copy, taken_ns) = unsafe {
         let answer = &*REQUEST.answer.get();
         let bytes = answer.bytes[..answer.copied.min(STACK_BYTES)].to_vec();
-        (answer.thread == id).then_some(StackCopy { registers: answer.registers, bytes })
+        let copy = StackCopy { registers: answer.registers, bytes };
+        ((answer.thread == id).then_some(copy), answer.cpu_ns)
     };
     REQUEST.stage.store(IDLE, Ordering::Release);
-    copy.ok_or(Unavailable::NoAnswer)
+    let copy = copy.ok_or(Unavailable::NoAnswer)?;
+    let late_ns = sent_ns.zip(taken_ns).map_or(0, |(sent, taken)| taken.saturating_sub(sent));
+    match late_ns > TAKES_IT_WITHIN_NS && !is_behind_call(&copy.registers) {
+        true => Err(Unavailable::Stalled),
+        false => Ok(copy),
+    }
 }
 
 /// Waits for the answer. If there is none in time the request is given up.
@@ -187,6 +204,7 @@ extern "C" fn copy_stack(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void
         let errno = *libc::__errno_location();
         let answer = &mut *REQUEST.answer.get();
         answer.thread = threads::id();
+        answer.cpu_ns = threads::cpu_ns();
         answer.registers = registers(&*context.cast::<libc::ucontext_t>());
         answer.copied = read_memory(answer.registers.stack_pointer, &mut answer.bytes);
         *libc::__errno_location() = errno;
@@ -194,6 +212,17 @@ extern "C" fn copy_stack(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void
     if !has_moved(ANSWERING, ANSWERED) {
         REQUEST.stage.store(IDLE, Ordering::Release); // it was abandoned
     }
+}
+
+/// Whether a thread comes from a system call. A long one that computes takes signals at its end.
+fn is_behind_call(registers: &Registers) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    const CALL: [u8; 2] = [0x0f, 0x05]; // syscall
+    #[cfg(target_arch = "aarch64")]
+    const CALL: [u8; 4] = 0xd400_0001_u32.to_le_bytes(); // svc #0
+    let mut before = [0; CALL.len()];
+    let at = registers.instruction_pointer.wrapping_sub(CALL.len() as u64);
+    read_memory(at, &mut before) == CALL.len() && before == CALL
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -247,7 +276,7 @@ mod tests {
         loop {
             match copy_running(id) {
                 Ok(copy) => return copy,
-                Err(error) => assert_eq!(error, Unavailable::NoAnswer),
+                Err(error) => assert_ne!(error, Unavailable::SignalTaken),
             }
         }
     }
@@ -277,6 +306,27 @@ mod tests {
                 }
             });
         });
+    }
+
+    #[test]
+    fn one_that_comes_from_a_call_is_told_from_one_that_does_not() {
+        let id = std::thread::spawn(|| {
+            std::thread::park();
+        });
+        let call = loop {
+            let entries = std::fs::read_dir("/proc/self/task").unwrap();
+            let ids = entries.filter_map(|task| task.unwrap().file_name().to_str()?.parse().ok());
+            let others = ids.filter(|&other: &i32| other != threads::id());
+            if let Some(call) = others.filter_map(crate::sys::threads::proc::system_call).next() {
+                break call;
+            }
+        };
+        let at = |instruction_pointer| Registers { instruction_pointer, ..Registers::default() };
+        assert!(is_behind_call(&at(call.instruction_pointer)));
+        assert!(!is_behind_call(&at(call.instruction_pointer + 1)));
+        assert!(!is_behind_call(&at(0)));
+        id.thread().unpark();
+        id.join().unwrap();
     }
 
     #[test]

@@ -84,12 +84,12 @@ function ofMachine(model, section, threshold) {
   const isIt = (poll) => heldNs(section, poll.transition) > threshold;
   const isCulprits = (poll) => isIt(poll) && ownNs(section, poll) <= threshold;
   const found = isAll ? excused.at : [...excused.at.filter(isIt), ...culprits.flatMap(({ at }) => at.filter(isCulprits))];
-  const polls = isAll ? excused.polls : found.length;
+  const polls = isAll ? excused.polls + excused.unseen : found.length;
   if (polls === 0) return [];
-  const title = "The machine took the processor";
+  const title = excused.unseen > 0 ? "Taken by the machine, or never seen" : "The machine took the processor";
   return [{
     key: `machine.${section.index}`, kind: "machine", label: title, source: "", title, act: null, polls,
-    ns: isAll ? excused.taken : found.reduce((sum, poll) => sum + takenNs(poll), 0),
+    ns: isAll ? excused.taken + excused.unseenTime : found.reduce((sum, poll) => sum + takenNs(poll), 0),
     list: listed(model, section, found),
   }];
 }

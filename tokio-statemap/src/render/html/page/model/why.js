@@ -17,8 +17,8 @@ import { heldNs } from "./polls.js";
  *   frame: StackFrame|null, act: string|null, place: string, polls: number, own: number, longest: WhyPoll|undefined, at: WhyPoll[],
  * }} Culprit `own`: ns, without what the machine took
  * @typedef {{
- *   polls: Map<number, WhyPoll>, culprits: Culprit[], excused: {polls: number, taken: number, at: WhyPoll[]},
- *   calls: [StackFrame|null, number][],
+ *   polls: Map<number, WhyPoll>, culprits: Culprit[], calls: [StackFrame|null, number][],
+ *   excused: {polls: number, taken: number, unseen: number, unseenTime: number, at: WhyPoll[]},
  * }} Why `calls`: each function and the call that it is within, from 1 on
  */
 
