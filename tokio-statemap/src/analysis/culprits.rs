@@ -4,14 +4,15 @@
 //! is nobody's either.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use super::blame::{Blame, Function, Weights, in_runtime_ns};
 use super::harm::Delay;
 use super::long_polls::{self, LongPoll, PollAt, Unsaid};
 use super::place::Place;
-use crate::trace::timeline::{Poll, SamplingState, StackFrame, Timeline};
+use super::witness::Unwitnessed;
+use crate::trace::timeline::{StackFrame, Timeline};
 
 /// A function and line that held workers in long polls; where no stack is known, tasks of a spawn location.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,11 +71,6 @@ const SLACK_PART: u64 = 20;
 
 /// A poll that holds its worker for so long by its own doing has samples: that is two looks of the watcher.
 const ALWAYS_SEEN_NS: u64 = 10_000_000;
-
-/// How many long polls of a spawn location are no chance, though nobody saw them do anything, and which part
-/// of its polls they must be. Those of a millisecond are over before they are sampled.
-const REGULAR_POLLS: u64 = 10;
-const REGULAR_PART: u64 = 100;
 
 /// A long poll, and how much of it is its own.
 pub(super) struct Held {
@@ -178,7 +174,7 @@ pub(super) fn held(timeline: &Timeline) -> (Vec<Held>, Excused, Unsaid<Vec<PollA
             held.push(Held { at: (index, i), from_ns, to_ns, own_ns, delay: Delay::default() });
         }
     }
-    let unwitnessed = Unwitnessed::of(timeline, &held);
+    let unwitnessed = Unwitnessed::of(timeline, held.iter().map(|poll| poll.at));
     held.retain(|poll| {
         let task = &timeline.tasks.seen()[poll.at.0];
         let is_excused = unwitnessed.has(Place::of(task), &task.polls[poll.at.1]);
@@ -190,63 +186,6 @@ pub(super) fn held(timeline: &Timeline) -> (Vec<Held>, Excused, Unsaid<Vec<PollA
         !is_excused
     });
     (held, excused, Unsaid(excused_at))
-}
-
-/// The long polls that nobody saw do anything, where that proves nothing: a virtual machine may stand still
-/// without counting it.
-struct Unwitnessed<'a> {
-    timeline: &'a Timeline,
-    /// Whether stacks were sampled, and all samples are there.
-    is_sampled: bool,
-    /// The spawn locations of which no long poll was seen to do anything, and which have few.
-    places: HashSet<Place>,
-}
-
-impl<'a> Unwitnessed<'a> {
-    fn of(timeline: &'a Timeline, held: &[Held]) -> Self {
-        let sampling = &timeline.sampling;
-        let is_sampled = sampling.state == SamplingState::On
-            && sampling.dropped == 0
-            && !timeline.lacking.time;
-        let mut places = HashSet::new();
-        if !is_sampled {
-            return Self { timeline, is_sampled, places };
-        }
-        // How many long polls each place has, and how many polls.
-        let mut numbers: HashMap<Place, (u64, u64)> = HashMap::new();
-        let mut seen = HashSet::new();
-        for poll in held {
-            let task = &timeline.tasks.seen()[poll.at.0];
-            let place = Place::of(task);
-            numbers.entry(place).or_default().0 += 1;
-            if is_witnessed(timeline, &task.polls[poll.at.1]) {
-                seen.insert(place);
-            }
-        }
-        for task in timeline.tasks.seen() {
-            if let Some((_, polls)) = numbers.get_mut(&Place::of(task)) {
-                *polls += task.polls.len() as u64;
-            }
-        }
-        for (place, (long, all)) in numbers {
-            let is_regular = long >= REGULAR_POLLS && long >= all / REGULAR_PART;
-            if !seen.contains(&place) && !is_regular {
-                places.insert(place);
-            }
-        }
-        Self { timeline, is_sampled, places }
-    }
-
-    fn has(&self, place: Place, poll: &Poll) -> bool {
-        // Where causes are known in general, one that isn't is of a poll at an edge.
-        let is_known = || self.timeline.cause(poll).is_some();
-        let is_unclear = || self.is_sampled && !is_known() && !is_witnessed(self.timeline, poll);
-        self.places.contains(&place) || is_unclear()
-    }
-}
-
-fn is_witnessed(timeline: &Timeline, poll: &Poll) -> bool {
-    !timeline.samples(poll).is_empty()
 }
 
 impl Held {

@@ -16,6 +16,7 @@ mod report;
 mod stuck;
 mod unknown;
 mod verdict;
+mod witness;
 mod workers;
 
 pub use culprits::{Culprit, Excused};

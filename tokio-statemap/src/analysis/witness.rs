@@ -1,0 +1,116 @@
+//! Nobody is accused without a witness, where there could be one.
+//!
+//! A virtual machine may stand still in ways that its kernel takes for a thread's own time: while the host
+//! brings a page of its memory, say. A poll that is long by its own doing is sampled sooner or later, or
+//! another of its spawn location is.
+
+use std::collections::{HashMap, HashSet};
+
+use super::long_polls::PollAt;
+use super::place::Place;
+use crate::trace::timeline::{Poll, SamplingState, Timeline};
+
+/// How many long polls of a spawn location are no chance, though nobody saw them do anything, and which part
+/// of its polls they must be. Those of a millisecond are over before they are sampled.
+const REGULAR_POLLS: u64 = 10;
+const REGULAR_PART: u64 = 100;
+
+/// The long polls that nobody saw do anything, where that proves nothing: a virtual machine may stand still
+/// without counting it.
+pub(super) struct Unwitnessed<'a> {
+    timeline: &'a Timeline,
+    /// Whether stacks were sampled, and all samples are there.
+    is_sampled: bool,
+    /// The spawn locations of which no long poll was seen to do anything, and which have few.
+    places: HashSet<Place>,
+}
+
+impl<'a> Unwitnessed<'a> {
+    /// `long` are polls that held a worker over `long_poll` by their own doing, as far as that is counted.
+    pub(super) fn of(timeline: &'a Timeline, long: impl Iterator<Item = PollAt>) -> Self {
+        let sampling = &timeline.sampling;
+        let is_sampled = sampling.state == SamplingState::On
+            && sampling.dropped == 0
+            && !timeline.lacking.time;
+        let mut places = HashSet::new();
+        if !is_sampled {
+            return Self { timeline, is_sampled, places };
+        }
+        // How many long polls each place has, and how many polls.
+        let mut numbers: HashMap<Place, (u64, u64)> = HashMap::new();
+        let mut seen = HashSet::new();
+        for (task, poll) in long {
+            let task = &timeline.tasks.seen()[task];
+            let place = Place::of(task);
+            numbers.entry(place).or_default().0 += 1;
+            if is_witnessed(timeline, &task.polls[poll]) {
+                seen.insert(place);
+            }
+        }
+        for task in timeline.tasks.seen() {
+            if let Some((_, polls)) = numbers.get_mut(&Place::of(task)) {
+                *polls += task.polls.len() as u64;
+            }
+        }
+        for (place, (long, all)) in numbers {
+            let is_regular = long >= REGULAR_POLLS && long >= all / REGULAR_PART;
+            if !seen.contains(&place) && !is_regular {
+                places.insert(place);
+            }
+        }
+        Self { timeline, is_sampled, places }
+    }
+
+    /// Whether a poll of a task of `place` is one of them.
+    pub(super) fn has(&self, place: Place, poll: &Poll) -> bool {
+        // Where causes are known in general, one that isn't is of a poll at an edge.
+        let is_known = || self.timeline.cause(poll).is_some();
+        let is_unclear = || self.is_sampled && !is_known() && !is_witnessed(self.timeline, poll);
+        self.places.contains(&place) || is_unclear()
+    }
+}
+
+fn is_witnessed(timeline: &Timeline, poll: &Poll) -> bool {
+    !timeline.samples(poll).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::picture::why_tests::explained;
+
+    #[test]
+    fn nobody_is_accused_without_a_witness() {
+        let (mut timeline, longest) = explained("shop::compute");
+        let polls = timeline.tasks.seen().iter().enumerate().flat_map(|(index, task)| {
+            task.polls.iter().enumerate().map(move |(i, poll)| ((index, i), poll.key()))
+        });
+        let (at, _) = polls.into_iter().find(|(_, key)| *key == longest).expect("it is there");
+        let has = |timeline: &Timeline, long: &[PollAt]| {
+            let task = &timeline.tasks.seen()[at.0];
+            Unwitnessed::of(timeline, long.iter().copied()).has(Place::of(task), &task.polls[at.1])
+        };
+        assert!(!has(&timeline, &[at]), "its samples are there");
+        timeline.samples.clear();
+        assert!(has(&timeline, &[at]));
+        assert!(!has(&timeline, &[at; 20]), "so many are no chance");
+        timeline.sampling.dropped = 1;
+        assert!(!has(&timeline, &[at]), "there may have been a sample");
+        timeline.sampling.dropped = 0;
+        timeline.sampling.state = SamplingState::NotBuilt;
+        assert!(!has(&timeline, &[at]), "nobody could see it");
+    }
+
+    #[test]
+    fn a_poll_at_an_edge_needs_a_witness_of_its_own() {
+        let (mut timeline, longest) = explained("shop::compute");
+        timeline.causes.clear();
+        let tasks = timeline.tasks.seen();
+        let task = tasks.iter().find(|task| task.polls.iter().any(|poll| poll.key() == longest));
+        let task = task.expect("it is there");
+        let unwitnessed = Unwitnessed::of(&timeline, std::iter::empty());
+        for poll in &task.polls {
+            assert_eq!(unwitnessed.has(Place::of(task), poll), poll.key() != longest);
+        }
+    }
+}
