@@ -33,11 +33,6 @@ impl Locations {
         id
     }
 
-    /// The location with this index.
-    pub(crate) fn get(&self, id: LocationId) -> Option<StaticLocation> {
-        lock(&self.0).locations.get(id as usize).copied()
-    }
-
     /// All locations, by index.
     pub(crate) fn to_vec(&self) -> Vec<StaticLocation> {
         lock(&self.0).locations.clone()

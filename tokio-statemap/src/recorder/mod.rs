@@ -97,6 +97,8 @@ pub(crate) struct Recorder {
     fallback: Mutex<Option<Box<ThreadRecorder>>>,
     streams: AtomicU32,
     dropped_events: AtomicU64,
+    /// All events before were evicted, in ticks.
+    pub(crate) evicted_until: AtomicU64,
     /// Events beyond `max_events` that a drain found, with `keep = "first"`.
     refused_at_drain: AtomicU64,
     reentrant_events: AtomicU64,
@@ -133,6 +135,7 @@ impl Recorder {
             fallback: Mutex::default(),
             streams: AtomicU32::new(0),
             dropped_events: AtomicU64::new(0),
+            evicted_until: AtomicU64::new(0),
             refused_at_drain: AtomicU64::new(0),
             reentrant_events: AtomicU64::new(0),
             samples: Mutex::default(),

@@ -44,6 +44,7 @@ impl Recorder {
         Segment::sort(&mut taken);
         live_tasks.update(&taken, &windows.all);
         self.dropped_events.fetch_add(events, Ordering::Relaxed);
+        self.evicted_until.store(until_ticks, Ordering::Relaxed);
         let mut store = lock(&self.store);
         taken.drain(..).for_each(|segment| store.recycle(segment.into_chunk()));
     }

@@ -72,9 +72,6 @@ impl Watched {
 /// The youngest poll that listeners are told of: the time between two looks.
 pub(crate) const MIN_THRESHOLD: Duration = Duration::from_millis(5);
 
-/// The most samples that are kept of a recorder's polls.
-const MAX_SAMPLES: usize = 4096;
-
 /// What a thread was doing at a moment of a long poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sample {
@@ -90,14 +87,6 @@ pub(crate) struct Sample {
     pub(crate) addresses: Box<[u64]>,
     /// Whether these go down to where the thread began.
     pub(crate) is_complete: bool,
-}
-
-impl Sample {
-    /// It was only seen to run.
-    fn without_stack(stream: StreamId, start_ticks: u64, ticks: u64) -> Self {
-        let addresses = Box::default();
-        Self { stream, start_ticks, ticks, blocked: None, addresses, is_complete: false }
-    }
 }
 
 /// A system call that a thread is blocked in.
@@ -117,21 +106,6 @@ pub(crate) struct Samples {
     pub(crate) dropped: u64,
     /// How often a stack could not be had, as the program uses SIGURG itself.
     pub(crate) signal_taken: u64,
-}
-
-impl Samples {
-    fn add(&mut self, sample: Sample) {
-        if self.all.len() < MAX_SAMPLES {
-            return self.all.push(sample);
-        }
-        self.dropped += 1;
-        // That of the youngest poll makes room for one of an older.
-        let age = |sample: &Sample| sample.ticks.saturating_sub(sample.start_ticks);
-        let youngest = self.all.iter_mut().min_by_key(|sample| age(sample));
-        if let Some(youngest) = youngest.filter(|youngest| age(youngest) < age(&sample)) {
-            *youngest = sample;
-        }
-    }
 }
 
 impl Recorder {

@@ -5,6 +5,7 @@ mod captures;
 mod progress;
 mod reading;
 mod runs;
+mod samples;
 mod teller;
 #[cfg(all(test, tokio_unstable))]
 mod tests;

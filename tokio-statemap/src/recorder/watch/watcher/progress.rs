@@ -169,10 +169,10 @@ impl Progress {
                             self.samples += 1;
                             self.next_age = age_after(age);
                             if error == stack::Unavailable::SignalTaken {
-                                let mut samples = lock(&recorder.samples);
-                                samples.signal_taken += 1;
+                                lock(&recorder.samples).signal_taken += 1;
                                 // No stack, but it was seen to compute.
-                                samples.add(Sample::without_stack(look.stream, start_ticks, ticks));
+                                let (stream, start) = (look.stream, start_ticks);
+                                recorder.add_sample(Sample::without_stack(stream, start, ticks));
                             }
                         }
                         Seen::Runs(None)
@@ -216,7 +216,7 @@ impl Progress {
             }
         });
         if let Some(sample) = sample.as_ref().filter(|_| is_sampled) {
-            lock(&recorder.samples).add(sample.clone());
+            recorder.add_sample(sample.clone());
         }
         *self.told.of(start_ticks) = age;
         let to: Vec<_> = to.into_iter().filter(|listener| (listener.wants)()).collect();

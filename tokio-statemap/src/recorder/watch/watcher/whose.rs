@@ -37,7 +37,7 @@ pub(super) fn find(recorder: &Recorder, stream: StreamId, task: u64) -> Whose {
         None => live_tasks.stream(stream).and_then(|stream| stream.worker),
     };
     let location = match task & ROOT {
-        0 => location().and_then(|id| recorder.locations.get(id)),
+        0 => location().and_then(|id| recorder.locations.to_vec().get(id as usize).copied()),
         _ if !recorder.config.include_spawn_location => None,
         _ => u32::try_from(task & !ROOT).ok().and_then(|number| recorder.roots.location(number)),
     };

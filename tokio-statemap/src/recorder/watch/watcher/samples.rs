@@ -1,0 +1,69 @@
+//! Which samples are kept.
+
+use std::sync::atomic::Ordering;
+
+use crate::recorder::Recorder;
+use crate::recorder::store::segment::StreamId;
+use crate::recorder::watch::{Sample, Samples};
+use crate::util::sync::lock;
+
+/// The most samples that are kept of a recorder's polls.
+const MAX_SAMPLES: usize = 4096;
+
+impl Recorder {
+    /// Keeps a sample, if there is room for it.
+    pub(super) fn add_sample(&self, sample: Sample) {
+        lock(&self.samples).add(sample, self.evicted_until.load(Ordering::Relaxed));
+    }
+}
+
+impl Samples {
+    /// Of polls that ended before `evicted_until` nothing is kept.
+    fn add(&mut self, sample: Sample, evicted_until: u64) {
+        if self.all.len() == MAX_SAMPLES {
+            self.all.retain(|sample| sample.ticks >= evicted_until);
+        }
+        if self.all.len() < MAX_SAMPLES {
+            return self.all.push(sample);
+        }
+        self.dropped += 1;
+        // That of the youngest poll makes room for one of an older.
+        let age = |sample: &Sample| sample.ticks.saturating_sub(sample.start_ticks);
+        let youngest = self.all.iter_mut().min_by_key(|sample| age(sample));
+        if let Some(youngest) = youngest.filter(|youngest| age(youngest) < age(&sample)) {
+            *youngest = sample;
+        }
+    }
+}
+
+impl Sample {
+    /// It was only seen to run.
+    pub(super) fn without_stack(stream: StreamId, start_ticks: u64, ticks: u64) -> Self {
+        let addresses = Box::default();
+        Self { stream, start_ticks, ticks, blocked: None, addresses, is_complete: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_of_evicted_polls_make_room_for_new_ones() {
+        let sample = |start_ticks: u64, ticks| Sample::without_stack(1, start_ticks, ticks);
+        let mut samples = Samples::default();
+        for at in 0..MAX_SAMPLES as u64 {
+            samples.add(sample(at, at + 100), 0);
+        }
+        samples.add(sample(5000, 5050), 0);
+        assert_eq!((samples.all.len(), samples.dropped), (MAX_SAMPLES, 1), "it is the youngest");
+        samples.add(sample(5000, 5200), 0);
+        assert_eq!((samples.all.len(), samples.dropped), (MAX_SAMPLES, 2));
+        assert!(
+            samples.all.contains(&sample(5000, 5200)) && !samples.all.contains(&sample(0, 100))
+        );
+        samples.add(sample(6000, 6001), 600);
+        assert_eq!((samples.all.len(), samples.dropped), (MAX_SAMPLES - 498, 2));
+        assert!(samples.all.contains(&sample(6000, 6001)));
+    }
+}
