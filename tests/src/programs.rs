@@ -2,8 +2,6 @@
 //! under `#[tokio::main]`, so that any difference is caused by this crate.
 
 pub mod by_hand;
-#[cfg(target_os = "linux")]
-pub mod culprits;
 pub mod exits;
 pub mod forks;
 pub mod handlers;

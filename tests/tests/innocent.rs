@@ -99,7 +99,7 @@ fn healthy_programs_beside_busy_loops_are_not_accused() {
 #[test]
 fn those_who_only_yield_are_named_beside_healthy_ones() {
     let _alone = ALONE.lock();
-    for _ in 0..5 {
+    for _ in 0..20 {
         let line = line!() + 4;
         let report = report_of(|tasks| {
             healthy(tasks);

@@ -1,10 +1,13 @@
 //! Tasks that are all spawned at one line, some of which hold their worker in the way that the last argument
 //! says.
 
+#[cfg(target_os = "linux")]
+mod hold;
+
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
-use tests::programs::culprits::hold;
+use hold::hold;
 use tests::programs::{out, way};
 
 #[tokio_statemap::main(worker_threads = 2, report = out("report.txt"), tasks = out("tasks.json"))]
