@@ -134,6 +134,30 @@ mod tests {
         assert_eq!(&*of_body.unwrap().function, name, "{frames:?}");
     }
 
+    /// Some instructions are of no line, as the compiler says.
+    #[test]
+    fn each_instruction_has_a_line() {
+        #[inline(never)]
+        fn repeats(times: u64) -> u64 {
+            let mut x = 0;
+            for i in 0..times {
+                x = std::hint::black_box(x * 3 + i);
+            }
+            x
+        }
+        assert_eq!(repeats(3), 5);
+        let (mut resolver, begin) = (Resolver::default(), repeats as *const () as u64);
+        let is_in = |frames: &[StackFrame]| {
+            frames.last().is_some_and(|frame| frame.function.ends_with("::repeats"))
+        };
+        let all = (begin + 1..begin + 4096).map(|address| resolver.frames(address));
+        let all: Vec<_> = all.take_while(|frames| is_in(frames)).collect();
+        assert!(all.len() > 20, "{}", all.len());
+        let without =
+            all.iter().flat_map(|frames| frames.iter()).find(|frame| frame.line.is_none());
+        assert_eq!(without, None);
+    }
+
     #[test]
     fn without_time_there_are_names_alone() {
         let mut resolver = Resolver { spent: MAX_TIME, ..Resolver::default() };

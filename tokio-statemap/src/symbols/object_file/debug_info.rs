@@ -15,6 +15,10 @@ const MAX_BYTES: u64 = 1 << 30;
 /// How many entries are followed from the place where a function was inlined to its own.
 const MAX_HOPS: usize = 4;
 
+/// How far before an instruction that has no line the line is looked for, in bytes: the compiler made it for
+/// the statement before, or for all of them.
+const NEAR: u64 = 256;
+
 /// A function that an address is in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Function {
@@ -86,9 +90,18 @@ impl DebugInfo {
             let (file, line) = frame.location.map_or((None, None), |at| (at.file, at.line));
             let folder = unit.and_then(|unit| unit.comp_dir);
             let folder = folder.map(|folder| folder.to_string_lossy().into_owned());
+            let line = line.or_else(|| self.line_before(address, file?));
             found.push(Function { name, body, file: file.map(str::to_owned), folder, line });
         }
         found
+    }
+
+    /// The last line of `file` before an address, within the same function or close to it.
+    fn line_before(&self, address: u64, file: &str) -> Option<u32> {
+        let from = address.saturating_sub(NEAR);
+        let locations = self.context.find_location_range(from, address).ok()?;
+        let of_file = locations.filter(|(_, _, location)| location.file == Some(file));
+        of_file.filter_map(|(_, _, location)| location.line).last()
     }
 }
 
