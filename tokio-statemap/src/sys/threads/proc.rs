@@ -49,6 +49,19 @@ pub(crate) fn blocks(id: i32) -> Option<u64> {
     count.lines().next()?.trim().parse().ok()
 }
 
+/// Whether the thread `id` of this process is in a handler of a fault, as it has overflowed its stack, say:
+/// such a signal is blocked then.
+pub(crate) fn handles_a_fault(id: i32) -> bool {
+    let mut buffer = [0; 8192];
+    let text = read(&format!("/proc/self/task/{id}/status"), &mut buffer);
+    let blocked = text.and_then(|text| {
+        let set = text.split_once("\nSigBlk:")?.1.lines().next()?;
+        u64::from_str_radix(set.trim(), 16).ok()
+    });
+    let faults = [libc::SIGSEGV, libc::SIGBUS].map(|signal| 1 << (signal - 1));
+    blocked.is_some_and(|blocked| faults.iter().any(|fault| blocked & fault != 0))
+}
+
 /// The system call that a thread is blocked in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SystemCall {
@@ -130,6 +143,24 @@ mod tests {
         assert!(blocks(threads::id()).unwrap() > before);
         let ended = std::thread::spawn(threads::id).join().unwrap();
         assert_eq!(blocks(ended), None);
+    }
+
+    #[test]
+    fn a_thread_in_a_handler_of_a_fault_is_known_by_what_it_blocks() {
+        let this = threads::id();
+        assert!(!handles_a_fault(this));
+        // SAFETY: a set of this function's own is filled in and used for this thread, which is blocked for
+        // no longer than the call within.
+        let handles = unsafe {
+            let mut set = std::mem::zeroed();
+            libc::sigemptyset(&raw mut set);
+            libc::sigaddset(&raw mut set, libc::SIGSEGV);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+            let handles = handles_a_fault(this);
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+            handles
+        };
+        assert!(handles);
     }
 
     #[test]

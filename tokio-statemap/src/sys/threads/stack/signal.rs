@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{Registers, STACK_BYTES, StackCopy, read_memory};
-use crate::sys::threads;
+use crate::sys::threads::{self, proc};
 
 /// How long a thread is waited for. It runs, so it takes the signal within microseconds, unless the
 /// system gives the processor to another.
@@ -123,6 +123,10 @@ fn action() -> libc::sigaction {
 
 /// The stack of the thread `id`, which must be one that runs: a blocked one would see EINTR.
 pub(crate) fn copy_running(id: i32) -> Result<StackCopy, Unavailable> {
+    // Its alternate stack has hardly room for one handler more.
+    if proc::handles_a_fault(id) {
+        return Err(Unavailable::NoAnswer);
+    }
     let process = std::process::id();
     let last = REQUEST.process.swap(process, Ordering::AcqRel);
     if last != 0 && last != process {
@@ -317,7 +321,7 @@ mod tests {
             let entries = std::fs::read_dir("/proc/self/task").unwrap();
             let ids = entries.filter_map(|task| task.unwrap().file_name().to_str()?.parse().ok());
             let others = ids.filter(|&other: &i32| other != threads::id());
-            if let Some(call) = others.filter_map(crate::sys::threads::proc::system_call).next() {
+            if let Some(call) = others.filter_map(proc::system_call).next() {
                 break call;
             }
         };
