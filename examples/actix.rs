@@ -15,8 +15,8 @@
 //! `LocalRuntime` (`Builder::build_local`), a collector of its own (see the example `builder`) and a
 //! clone of the listener.
 
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io;
+use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ use actix_http::HttpService;
 use actix_service::{Service, ServiceFactory, map_config};
 use actix_web::dev::AppConfig;
 use actix_web::{App, web};
+use examples::request;
 use tokio::net::TcpListener;
 use tokio::task::spawn_local;
 
@@ -79,13 +80,4 @@ fn visit(shop: SocketAddr) -> io::Result<()> {
         request(shop, "/")?;
     }
     Ok(())
-}
-
-/// Returns the answer, with its head.
-fn request(address: SocketAddr, path: &str) -> io::Result<String> {
-    let mut connection = TcpStream::connect(address)?;
-    write!(connection, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
-    let mut answer = String::new();
-    connection.read_to_string(&mut answer)?;
-    Ok(answer)
 }

@@ -18,6 +18,7 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::routing::get;
+use examples::request;
 
 #[tokio_statemap::main(
     worker_threads = 2,
@@ -87,13 +88,4 @@ fn visit(shop: SocketAddr) -> io::Result<()> {
         thread::sleep(Duration::from_millis(5));
     }
     asking.into_iter().try_for_each(|customer| customer.join().expect("`ask` doesn't panic"))
-}
-
-/// Returns the answer, with its head.
-fn request(address: SocketAddr, path: &str) -> io::Result<String> {
-    let mut connection = TcpStream::connect(address)?;
-    write!(connection, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
-    let mut answer = String::new();
-    connection.read_to_string(&mut answer)?;
-    Ok(answer)
 }

@@ -1,1 +1,17 @@
-//! Example programs for tokio-statemap.
+//! What the example programs share.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+/// Returns the answer, with its head.
+///
+/// # Errors
+///
+/// If it can't be reached.
+pub fn request(address: SocketAddr, path: &str) -> io::Result<String> {
+    let mut connection = TcpStream::connect(address)?;
+    write!(connection, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer)?;
+    Ok(answer)
+}
