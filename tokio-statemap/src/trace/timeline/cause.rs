@@ -252,6 +252,12 @@ impl Readings {
                 outer.push(poll);
             }
         }
+        // How much of each stretch these times are: found out once, as many polls may be in one.
+        let shared = self
+            .stretches
+            .iter()
+            .map(|stretch| stretch.overlaps(&outer) + stretch.overlaps(&self.idle));
+        let shared: Vec<u64> = shared.collect();
         let causes = polls.iter().map(|&(from_ns, to_ns)| {
             let first = self.stretches.partition_point(|stretch| stretch.to_ns <= from_ns);
             // A reading may be at an event shortly after the poll's start, or before its end: in between
@@ -260,13 +266,13 @@ impl Readings {
             let mut cause = PollCause::default();
             let mut known_ns = from_ns + slack_ns;
             let mut is_known = false;
-            for stretch in self.stretches[first..].iter().take_while(|s| s.from_ns < to_ns) {
+            let stretches = self.stretches[first..].iter().zip(&shared[first..]);
+            for (stretch, &all_ns) in stretches.take_while(|(s, _)| s.from_ns < to_ns) {
                 if stretch.from_ns > known_ns {
                     return None;
                 }
                 known_ns = stretch.to_ns.max(known_ns);
                 let own_ns = stretch.overlap(from_ns, to_ns);
-                let all_ns = stretch.overlaps(&outer) + stretch.overlaps(&self.idle);
                 let part = |of_ns: u64| scale(of_ns, own_ns, all_ns.max(own_ns));
                 let off_ns = part(stretch.off_ns).min(own_ns);
                 let run_delay_ns = part(stretch.run_delay_ns).min(off_ns);
@@ -423,6 +429,20 @@ mod tests {
         readings.event(5 * MS, false);
         readings.event(9 * MS, true);
         assert_eq!(readings.causes(&[(0, 4 * MS)])[0].unwrap().run_delay_ns, 2 * MS);
+    }
+
+    /// They are no more work than that: with all others for each, this would take hours.
+    #[test]
+    fn any_number_of_polls_may_be_between_two_readings() {
+        const POLLS: u64 = 1_000_000;
+        let mut readings = Readings::default();
+        readings.add(reading(0, 0, 0, 0));
+        readings.add(reading(POLLS * MS, 0, 0, POLLS * MS / 2));
+        let polls: Vec<_> = (0..POLLS).map(|n| (n * MS, (n + 1) * MS)).collect();
+        let causes = readings.causes(&polls);
+        assert_eq!(causes.len(), polls.len());
+        let is_half = |cause: &PollCause| cause.run_delay_ns == MS / 2 && cause.length_ns() == MS;
+        assert!(causes.iter().all(|cause| cause.as_ref().is_some_and(is_half)));
     }
 
     #[test]
