@@ -126,7 +126,7 @@ fn polls_with_one_key_come_back() {
 
 #[test]
 fn what_does_not_fit_into_a_part_is_in_the_next() {
-    let polls: Vec<_> = (0..9_000).map(|n| (1_000 * n, 1_000 * n + 500)).collect();
+    let polls: Vec<_> = (0..8_000).map(|n| (1_000 * n, 1_000 * n + 500)).collect();
     let mut timeline = with_causes(0, 10_000_000, &polls);
     let samples = polls.iter().enumerate().map(|(n, &(from, to))| {
         let name = format!("shop::{n}::{}", "x".repeat(n % 200));
@@ -143,7 +143,7 @@ fn what_does_not_fit_into_a_part_is_in_the_next() {
     };
     assert!(parts("causes") > 1 && parts("functions") > 8 && parts("samples") > 3);
     assert!(text.lines().all(|line| line.len() < 200_000));
-    assert_eq!(text.matches("[\"shop::").count(), 9_100, "each function is there once");
+    assert_eq!(text.matches("[\"shop::").count(), 8_100, "each function is there once");
 }
 
 #[test]
@@ -228,6 +228,49 @@ fn workers_have_no_polls() {
         let error = check_ours((text.clone() + &part).as_bytes()).unwrap_err();
         assert!(error.to_string().contains("workers have none"), "{error}");
     }
+}
+
+/// What a recorder can't have taken: a file may say it in few bytes, and each takes memory and time.
+#[test]
+fn samples_have_limits() {
+    let problem = |timeline: Timeline| {
+        let bytes = data(timeline).tasks_to_bytes().unwrap();
+        let all = [read(&bytes[..]).unwrap()];
+        let is_run = matches!(recordings(&all)[..], [Recording::Run { .. }]);
+        let problem = check_ours(&bytes[..]).err().map(|error| error.to_string());
+        assert_eq!(is_run, problem.is_none());
+        problem.unwrap_or_default()
+    };
+    let of_polls = |polls: u64, of_each: usize| {
+        let mut timeline = full();
+        let of_poll = |n: u64| std::iter::repeat_n(sample(n, n, Vec::new()), of_each);
+        timeline.samples = (0..polls).flat_map(of_poll).collect();
+        problem(timeline)
+    };
+    assert_eq!(of_polls(2, 64), "");
+    assert!(of_polls(2, 65).contains("over 64 of the poll of thread 0 at 0, which is the most"));
+    assert_eq!(of_polls(8_192, 1), "");
+    assert!(of_polls(8_193, 1).contains("`samples` are over 8192, which is the most"));
+}
+
+/// Each of them would have all its samples.
+#[test]
+fn samples_are_not_of_any_number_of_polls() {
+    let of_tasks = |count: u64| {
+        let tasks = (0..count).map(|id| Task {
+            spawned_ns: None,
+            ..task(TaskKey::Spawned(id), 100, vec![poll(200, 400)])
+        });
+        let mut timeline = timeline(tasks.collect(), Vec::new());
+        (timeline.begin_ns, timeline.end_ns) = (100, 1_000);
+        let own = frame("shop::render_invoice", Some(21), FrameOrigin::Program);
+        timeline.samples = vec![sample(200, 300, vec![own; 16_000])];
+        check_ours(&data(timeline).tasks_to_bytes().unwrap()[..]).map_err(|e| e.to_string())
+    };
+    of_tasks(100).unwrap();
+    let error = of_tasks(1_000).unwrap_err();
+    let problem = "`samples` are of too many polls, such as that of thread 0 at 200";
+    assert!(error.contains(problem), "{error}");
 }
 
 /// The memory of what is read is within some times of the file's size.

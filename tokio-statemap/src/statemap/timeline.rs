@@ -12,7 +12,9 @@ use super::read::{Entity, Statemap};
 use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::{TaskState, WorkerState};
-use crate::trace::timeline::{Lacking, Poll, PollCause, PollKey, Task, Tasks, Timeline, Worker};
+use crate::trace::timeline::{
+    Lacking, Poll, PollCause, PollKey, PollSample, Task, Tasks, Timeline, Worker,
+};
 
 /// What files are of: a run of this crate's own, or anything else.
 #[derive(Clone, Debug)]
@@ -172,7 +174,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
             timeline.tasks = tasks(file, run)?.into();
             timeline.handovers.clone_from(&run.handovers);
             timeline.causes = causes(&timeline.tasks, run, first.is_part)?;
-            timeline.samples.clone_from(&run.long_polls.samples);
+            timeline.samples = samples(&timeline.tasks, run)?;
             timeline.lacking.tasks = false;
         }
     }
@@ -320,6 +322,38 @@ fn causes(tasks: &Tasks, run: &Run, is_part: bool) -> Result<Vec<(PollKey, PollC
     let is_there =
         |cause: &&_| wanted.binary_search(&of(cause)).is_ok_and(|place| are_there[place]);
     Ok(causes.iter().filter(is_there).copied().collect())
+}
+
+/// How many samples and functions of these the polls may have, if those that polls share are counted for each. A
+/// program has a quarter of it in all, and polls share them only where one starts just within another.
+const MOST_OF_POLLS: usize = 1 << 23;
+
+/// What threads did in polls. Whatever goes through the polls with the samples of each has an end: a hostile
+/// file may have any number of polls of one thread that start at the same time.
+fn samples(tasks: &Tasks, run: &Run) -> Result<Vec<PollSample>, String> {
+    let samples = &run.long_polls.samples;
+    if samples.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sizes = samples.chunk_by(|a, b| a.poll_key() == b.poll_key()).map(|of_poll| {
+        let size: usize = of_poll.iter().map(|sample| 1 + sample.frames.len()).sum();
+        (of_poll[0].poll_key(), size)
+    });
+    let sizes: Vec<_> = sizes.collect();
+    let mut all = 0;
+    for poll in tasks.iter().flat_map(|task| &task.polls) {
+        if let Ok(place) = sizes.binary_search_by_key(&poll.key(), |&(key, _)| key) {
+            all += sizes[place].1;
+        }
+        if all > MOST_OF_POLLS {
+            let (thread, start_ns) = poll.key();
+            return Err(format!(
+                "`samples` are of too many polls, such as that of thread {thread} at {start_ns}: \
+                 a thread starts one at a time"
+            ));
+        }
+    }
+    Ok(samples.clone())
 }
 
 const RUNNING: u32 = TaskState::Running as u32;

@@ -3,15 +3,20 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::sync::Arc;
 
 use crate::analysis::Report;
 use crate::analysis::blame::Blame;
 use crate::analysis::culprits::Excused;
 use crate::analysis::long_polls::{PollAt, length_ns};
-use crate::trace::timeline::{PollCause, PollSample, StackFrame, Timeline};
+use crate::trace::timeline::{Poll, PollCause, PollKey, PollSample, StackFrame, Timeline};
 
 /// Of how many polls it is told why they took long: of the longest.
 const MOST_POLLS: usize = 20_000;
+
+/// How many samples are told of them in all, those that polls share for each. A recording has 4096; of a file,
+/// any number of polls may start at the same time on one thread.
+const MOST_SAMPLES: usize = 1 << 16;
 
 /// Why the long polls of a section took long, and who is to blame for them. All else refers to `polls`,
 /// `frames`, `calls` and `words` by index.
@@ -43,8 +48,8 @@ pub(crate) struct WhyPoll {
     pub(crate) cause: Option<PollCause>,
     /// The function to blame, and what it did: a frame and words.
     pub(crate) blame: Option<[u32; 2]>,
-    /// What the thread was doing, by time.
-    pub(crate) samples: Vec<WhySample>,
+    /// What the thread was doing, by time. Polls that start at the same time on one thread share it.
+    pub(crate) samples: Arc<[WhySample]>,
 }
 
 /// What a thread was doing at a moment of a poll.
@@ -88,12 +93,17 @@ impl Why {
     /// What `report` knows of `timeline`.
     pub(super) fn of(timeline: &Timeline, report: &Report) -> Self {
         let mut polls = explained(timeline);
-        let left_out = polls.len().saturating_sub(MOST_POLLS);
-        polls.truncate(MOST_POLLS);
+        let mut room = Room::default();
+        let told = polls.iter().take_while(|&&at| room.has(timeline, at)).count();
+        let left_out = polls.len() - told;
+        polls.truncate(told);
         if left_out > 0 {
             let listed: HashSet<PollAt> = polls.iter().copied().collect();
             let longest = report.culprits.iter().map(|culprit| *culprit.longest_at);
-            polls.extend(longest.filter(|at| !listed.contains(at)));
+            // There is as much room for these again.
+            let mut room = Room::default();
+            let unlisted = longest.filter(|at| !listed.contains(at));
+            polls.extend(unlisted.take_while(|&at| room.has(timeline, at)));
         }
         let indices: HashMap<PollAt, u32> = polls.iter().copied().zip(0..).collect();
         let refer = |all: &[PollAt]| all.iter().filter_map(|at| indices.get(at).copied()).collect();
@@ -165,6 +175,22 @@ fn explained(timeline: &Timeline) -> Vec<PollAt> {
     found.into_iter().map(|(.., at)| at).collect()
 }
 
+/// How many polls and samples were told of.
+#[derive(Default)]
+struct Room {
+    polls: usize,
+    samples: usize,
+}
+
+impl Room {
+    /// Whether there is room for one more poll, with its samples.
+    fn has(&mut self, timeline: &Timeline, (index, i): PollAt) -> bool {
+        self.polls += 1;
+        self.samples += timeline.samples(&timeline.tasks.seen()[index].polls[i]).len();
+        self.polls <= MOST_POLLS && self.samples <= MOST_SAMPLES
+    }
+}
+
 /// Things, each once.
 struct Once<T> {
     all: Vec<T>,
@@ -193,24 +219,44 @@ struct Tables {
     frames: Once<StackFrame>,
     calls: Once<Call>,
     words: Once<String>,
+    shown: HashMap<PollKey, Shown>,
+}
+
+/// What the samples of a poll show.
+#[derive(Clone)]
+struct Shown {
+    blame: Option<[u32; 2]>,
+    samples: Arc<[WhySample]>,
 }
 
 impl Tables {
     fn poll(&mut self, timeline: &Timeline, (index, i): PollAt) -> Option<WhyPoll> {
         let task = &timeline.tasks.seen()[index];
         let poll = &task.polls[i];
-        let blame = Blame::of(timeline, poll).and_then(|blame| {
-            let frame = self.frame(blame.frames.heaviest()?);
-            Some([frame, self.words.index(blame.acts.heaviest()?.clone())])
-        });
-        let samples = timeline.samples(poll).iter();
+        let Shown { blame, samples } = self.shown(timeline, poll);
         Some(WhyPoll {
             row: timeline.tasks.position(task.key)? as u32,
             start_ns: poll.start_ns().saturating_sub(timeline.begin_ns),
             cause: timeline.cause(poll),
             blame,
-            samples: samples.map(|sample| self.sample(sample, poll.start_ns())).collect(),
+            samples,
         })
+    }
+
+    /// What the samples of a poll show: found out once for all that share them.
+    fn shown(&mut self, timeline: &Timeline, poll: &Poll) -> Shown {
+        if let Some(shown) = self.shown.get(&poll.key()) {
+            return shown.clone();
+        }
+        let blame = Blame::of(timeline, poll).and_then(|blame| {
+            let frame = self.frame(blame.frames.heaviest()?);
+            Some([frame, self.words.index(blame.acts.heaviest()?.clone())])
+        });
+        let samples = timeline.samples(poll).iter();
+        let samples = samples.map(|sample| self.sample(sample, poll.start_ns())).collect();
+        let shown = Shown { blame, samples };
+        self.shown.insert(poll.key(), shown.clone());
+        shown
     }
 
     fn sample(&mut self, sample: &PollSample, start_ns: u64) -> WhySample {

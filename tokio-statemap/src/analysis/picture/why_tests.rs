@@ -107,6 +107,29 @@ fn stacks_share_what_they_begin_with() {
     assert_eq!(names, [name("spin"), name("compute"), name("async handle"), None]);
 }
 
+/// A file may have any number of polls of one thread that start at the same time.
+#[test]
+fn polls_that_share_samples_do_not_copy_them() {
+    let (mut timeline, key) = explained("shop::compute");
+    timeline.samples = timeline.samples.iter().cycle().take(60).cloned().collect();
+    timeline.samples.sort_by_key(PollSample::order);
+    let tasks = timeline.tasks.seen().iter().cloned().map(|mut task| {
+        if let Some(&poll) = task.polls.iter().find(|poll| poll.key() == key) {
+            task.polls = vec![poll; 3_000];
+        }
+        task
+    });
+    timeline.tasks = tasks.collect::<Vec<_>>().into();
+    let (_, section) = why(&timeline);
+    let why = section.why.as_ref().expect("it is there");
+    let with_samples: Vec<_> = why.polls.iter().filter(|poll| !poll.samples.is_empty()).collect();
+    // As many as there is room for; the others are said to be left out.
+    assert_eq!(with_samples.len(), 65_536 / 60);
+    assert!(why.left_out >= 3_000 - with_samples.len());
+    let first = &with_samples[0].samples;
+    assert!(with_samples.iter().all(|poll| std::sync::Arc::ptr_eq(&poll.samples, first)));
+}
+
 #[test]
 fn a_picture_points_at_the_culprit() {
     let (timeline, key) = explained("shop::compute");

@@ -13,6 +13,13 @@ use crate::trace::timeline::{FrameOrigin, PollCause, PollKey, PollSample, StackF
 /// some of them have 200.
 const MOST_FRAMES: usize = 1 << 21;
 
+/// How many samples there may be in all: a program keeps 4096.
+const MOST_SAMPLES: usize = 8_192;
+
+/// How many samples may be of one thread and start: a program takes 16 of a poll, and polls that are within
+/// one another may start at the same time.
+const MOST_OF_POLL: usize = 64;
+
 /// What is known of long polls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LongPolls {
@@ -92,6 +99,20 @@ impl LongPolls {
             return Err(
                 "`samples` must be by thread, start and time, none before its poll".to_owned()
             );
+        }
+        if self.samples.len() >= MOST_SAMPLES {
+            return Err(format!(
+                "`samples` are over {MOST_SAMPLES}, which is the most there may be"
+            ));
+        }
+        // They are in order, so that those of one poll are the last ones.
+        let first = self.samples.len().checked_sub(MOST_OF_POLL);
+        let key = (thread, poll_start_ns);
+        if first.is_some_and(|first| self.samples[first].poll_key() == key) {
+            return Err(format!(
+                "`samples` has over {MOST_OF_POLL} of the poll of thread {thread} at \
+                 {poll_start_ns}, which is the most that one may have"
+            ));
         }
         self.frames += functions.len();
         if self.frames > MOST_FRAMES {

@@ -161,9 +161,8 @@ impl Timeline {
     /// processor was taken away all the time, if the program handles SIGURG itself (then only blocked
     /// threads have samples), and of the shortest polls if there are over 4096 samples.
     pub fn samples(&self, poll: &Poll) -> &[PollSample] {
-        let key = |sample: &PollSample| (sample.thread, sample.poll_start_ns);
-        let from = self.samples.partition_point(|sample| key(sample) < poll.key());
-        let to = self.samples.partition_point(|sample| key(sample) <= poll.key());
+        let from = self.samples.partition_point(|sample| sample.poll_key() < poll.key());
+        let to = self.samples.partition_point(|sample| sample.poll_key() <= poll.key());
         &self.samples[from..to]
     }
 

@@ -49,7 +49,7 @@ pub(crate) fn blamed(frames: &[StackFrame]) -> Option<&StackFrame> {
 
 impl PollSample {
     /// The key of its poll.
-    pub(super) fn poll_key(&self) -> PollKey {
+    pub(crate) fn poll_key(&self) -> PollKey {
         (self.thread, self.poll_start_ns)
     }
 }
