@@ -7,8 +7,9 @@ use super::read::Statemap;
 use super::read::facts::{Facts, Number};
 use super::read::long_polls::LongPolls;
 use super::read::run::Run;
+use super::timeline::real_times;
 use crate::trace::state::{TaskState, WorkerState};
-use crate::trace::timeline::{Handover, PollSample};
+use crate::trace::timeline::{Handover, PollKey, PollSample};
 
 const RUNNING: u32 = TaskState::Running as u32;
 
@@ -55,7 +56,7 @@ impl Statemap {
         let mut run = self.run.take();
         let is_tasks = matches!(self.metadata.native(), Some(Native::Tasks { .. }));
         let edges = run.as_ref().map(|run| run.facts.window(begin_ns, duration_ns));
-        let mut handed_over = Vec::new();
+        let mut across = Across::default();
         for entity in &mut self.entities {
             let data = &mut entity.data;
             let whole = data.len();
@@ -69,13 +70,16 @@ impl Statemap {
                 data.clear();
             }
             let passed = data.partition_point(|datum| datum.time_ns <= begin_ns);
-            data.drain(..passed.saturating_sub(1));
+            let before = passed.saturating_sub(1);
+            let first_ns = real_times(&data[..passed]).last();
+            data.drain(..before);
             if passed > 0 && begin_ns > 0 && data.iter().all(|datum| Some(datum.state) == ended) {
                 data.clear();
             }
             if let (Some(run), Some(first), true) = (&run, data.first_mut(), is_tasks) {
                 if first.state == RUNNING && first.time_ns < begin_ns {
-                    handed_over.extend(run.handed_over_before(first, begin_ns));
+                    across.handed_over.extend(run.handed_over_before(first, begin_ns));
+                    across.polls.extend(first_ns.and_then(|ns| run.poll_key(first, ns)));
                     first.mark = first.mark.cut_left();
                 }
             }
@@ -92,7 +96,7 @@ impl Statemap {
         self.is_part |= self.end_ns < length_ns;
         if let (Some(run), Some(edges)) = (&mut run, edges) {
             self.is_part |= edges != (run.facts.begin_ns.0, run.facts.end_ns.0);
-            run.cut(edges, handed_over);
+            run.cut(edges, across);
         }
         self.run = run;
         let [seconds, ns] = &mut self.metadata.start;
@@ -112,7 +116,21 @@ impl Facts {
     }
 }
 
+/// The polls that lie across the left edge.
+#[derive(Default)]
+struct Across {
+    polls: Vec<PollKey>,
+    /// The threads and workers of those that gave their workers away before.
+    handed_over: Vec<(u32, u32)>,
+}
+
 impl Run {
+    /// The key of a poll that really began at `start_ns` of the data.
+    fn poll_key(&self, poll: &Datum, start_ns: u64) -> Option<PollKey> {
+        let &(thread, _) = self.ran_on.get(poll.mark.ran_on())?;
+        Some((thread, self.facts.begin_ns.0.saturating_add(start_ns)))
+    }
+
     /// The thread and worker of a handover in a poll, if that is before `begin_ns` of the data.
     fn handed_over_before(&self, poll: &Datum, begin_ns: u64) -> Option<(u32, u32)> {
         let &(thread, _) = self.ran_on.get(poll.mark.ran_on())?;
@@ -123,11 +141,13 @@ impl Run {
         is_before.then_some((handover.thread, handover.worker))
     }
 
-    /// Leaves only what lies between these edges. `handed_over` are the threads whose polls lie across
-    /// the left one, and gave their workers away before.
-    fn cut(&mut self, (begin_ns, end_ns): (u64, u64), handed_over: Vec<(u32, u32)>) {
+    /// Leaves only what lies between these edges.
+    fn cut(&mut self, (begin_ns, end_ns): (u64, u64), across: Across) {
+        let Across { mut polls, handed_over } = across;
         if (begin_ns, end_ns) != (self.facts.begin_ns.0, self.facts.end_ns.0) {
-            self.long_polls.cut(begin_ns, (end_ns < self.facts.end_ns.0).then_some(end_ns));
+            let end_ns = (end_ns < self.facts.end_ns.0).then_some(end_ns);
+            polls.sort_unstable();
+            self.long_polls.cut(begin_ns, end_ns, &polls);
         }
         (self.facts.begin_ns, self.facts.end_ns) = (Number(begin_ns), Number(end_ns));
         for gap in &mut self.gaps {
@@ -145,18 +165,32 @@ impl Run {
 }
 
 impl LongPolls {
-    /// Leaves the samples between these edges; `end_ns` is `None` if that is where it was.
+    /// Leaves the samples between these edges; `end_ns` is `None` if that is where it was. `across` are the
+    /// polls that lie across the left one, in order.
     ///
-    /// A poll that lies across the left edge then starts there. Which causes are of polls that are still
-    /// whole is found out with the polls.
-    fn cut(&mut self, begin_ns: u64, end_ns: Option<u64>) {
-        // Those of the last moment may have been taken just behind the end.
-        let is_within =
-            |at_ns: u64| at_ns >= begin_ns && end_ns.is_none_or(|end_ns| at_ns <= end_ns);
-        self.samples.retain_mut(|sample| {
+    /// Such a poll then starts there, and what it was last seen to do before is what it does there: otherwise
+    /// nothing may be known of what goes on for long. Which causes are of polls that are still whole is found
+    /// out with the polls.
+    fn cut(&mut self, begin_ns: u64, end_ns: Option<u64>, across: &[PollKey]) {
+        let all = std::mem::take(&mut self.samples);
+        let mut last: Option<PollSample> = None;
+        for sample in all {
+            // They are by polls, and of each by time.
+            let key = sample.poll_key();
+            self.samples
+                .extend(last.take_if(|last| last.poll_key() != key || sample.at_ns >= begin_ns));
+            if sample.at_ns < begin_ns {
+                last = across.binary_search(&key).is_ok().then_some(sample);
+            } else if end_ns.is_none_or(|end_ns| sample.at_ns <= end_ns) {
+                // Those of the last moment may have been taken just behind the end.
+                self.samples.push(sample);
+            }
+        }
+        self.samples.extend(last);
+        for sample in &mut self.samples {
             sample.poll_start_ns = sample.poll_start_ns.max(begin_ns);
-            is_within(sample.at_ns)
-        });
+            sample.at_ns = sample.at_ns.max(begin_ns);
+        }
         self.samples.sort_by_key(PollSample::order);
     }
 }

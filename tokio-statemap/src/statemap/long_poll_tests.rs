@@ -1,9 +1,13 @@
 //! Why polls took long, in data: it comes back as it was, and what can't be is refused.
 
+use std::time::Duration;
+
 use super::check::check_ours;
 use super::read::{Statemap, read};
 use super::tests::{data, poll, task, timeline};
 use super::{Recording, recordings};
+use crate::report::Excused;
+use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{
     CpuLimit, FrameOrigin, MachineTime, PollCause, PollSample, Sampling, SamplingState, StackFrame,
     Task, TaskKey, Timeline,
@@ -316,11 +320,45 @@ fn a_window_keeps_what_is_within() {
     let found: Vec<_> =
         polls.iter().map(|poll| (middle.cause(poll), middle.samples(poll).len())).collect();
     assert_eq!(found, [(None, 2), (None, 1)]);
-    // What is left of the first has no sample.
+    // What is left of the first does what it was last seen to do.
     let second = of(250, None);
     assert_eq!(causes(&second), [500]);
-    assert_eq!(samples(&second), [(500, 600), (1 << 60, u64::MAX)]);
+    assert_eq!(samples(&second), [(350, 350), (500, 600), (1 << 60, u64::MAX)]);
+    // One that is over is left out.
+    assert_eq!(samples(&of(350, None)), [(500, 600), (1 << 60, u64::MAX)]);
+    // As is all of it by a second window.
+    let mut twice = file(&whole);
+    twice.cut(250, None);
+    twice.cut(20, None);
+    assert_eq!(samples(&read_again(&[twice])), [(370, 370), (500, 600), (1 << 60, u64::MAX)]);
     assert!(of(850, None).causes.is_empty());
+}
+
+/// A poll that is seen to do something once goes on with it: it is to blame in any part of its time.
+#[test]
+fn a_window_of_a_long_poll_does_not_excuse_it() {
+    let mut whole = full();
+    whole.long_poll = Duration::from_nanos(50);
+    whole.sampling = Sampling { state: SamplingState::On, ..Sampling::default() };
+    // It starts at the same time as the state before it, which is written 1 ns earlier.
+    for (first_ns, from_ns) in [(100, 450), (500, 550), (500, 700)] {
+        let location = SpawnLocation { file: "src/shop.rs", line: 9, column: 5 };
+        let polls = vec![poll(500, 900)];
+        let task = task(TaskKey::Spawned(7), first_ns, polls);
+        whole.tasks = vec![Task { location: Some(location), ..task }].into();
+        whole.causes = vec![((0, 500), cause(400))];
+        let mut file = file(&whole);
+        file.cut(from_ns - whole.begin_ns, Some(150));
+        let part = read_again(&[file]);
+        let report = part.report();
+        let names: Vec<_> = report
+            .culprits
+            .iter()
+            .map(|culprit| culprit.frame.as_ref().map_or("", |frame| &*frame.function))
+            .collect();
+        assert_eq!(names, ["shop::render_invoice"], "{from_ns}: {report}");
+        assert_eq!(report.excused, Excused::default(), "{from_ns}: {report}");
+    }
 }
 
 /// A poll that a window cuts starts at its edge, as another one does.

@@ -181,6 +181,21 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
     Ok(timeline)
 }
 
+/// When the data of an entity really were, in ns of the file: what was at one time is written 1 ns apart.
+pub(super) fn real_times(data: &[Datum]) -> impl Iterator<Item = u64> + use<'_> {
+    let mut last: Option<(u64, u64)> = None;
+    data.iter().map(move |datum| {
+        let real_ns = match last {
+            Some((written_ns, real_ns)) if datum.time_ns.checked_sub(written_ns) == Some(1) => {
+                real_ns.saturating_add(datum.mark.apart_ns()).min(datum.time_ns)
+            }
+            _ => datum.time_ns,
+        };
+        last = Some((datum.time_ns, real_ns));
+        real_ns
+    })
+}
+
 /// Calls `each` with the entities that have data: which one, what is in its name behind that of the
 /// runtime, and its changes with the times at which they really were, in ns of the run.
 fn for_each_row(
@@ -195,18 +210,7 @@ fn for_each_row(
     }
     for (index, entity) in file.entities.iter().enumerate().filter(|(_, e)| !e.data.is_empty()) {
         let data = file.changes(index, entity);
-        let mut last: Option<(u64, u64)> = None;
-        let mut times = data.iter().map(|datum| {
-            // What was at one time is written 1 ns apart.
-            let real_ns = match last {
-                Some((written_ns, real_ns)) if datum.time_ns.checked_sub(written_ns) == Some(1) => {
-                    real_ns.saturating_add(datum.mark.apart_ns()).min(datum.time_ns)
-                }
-                _ => datum.time_ns,
-            };
-            last = Some((datum.time_ns, real_ns));
-            begin_ns.saturating_add(real_ns)
-        });
+        let mut times = real_times(data).map(|real_ns| begin_ns.saturating_add(real_ns));
         let name = entity.name.strip_prefix(&prefix);
         let is_known = name.and_then(|name| each(index, name, data, &mut times));
         if is_known.is_none() {
