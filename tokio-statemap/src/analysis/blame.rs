@@ -1,5 +1,8 @@
 //! What a single poll is blamed on: the function that its samples show.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use super::act::act;
@@ -27,18 +30,18 @@ impl Blame {
     /// `None` if there are no samples, or none has a function to blame.
     pub(super) fn of(timeline: &Timeline, poll: &Poll) -> Option<Self> {
         let mut blames: Vec<Self> = Vec::new();
+        let mut known: HashMap<Function, usize> = HashMap::new();
         for (sample, since_ns) in weighted(timeline, poll) {
             let weight_ns = since_ns.max(1);
             let blamed = of_sample(sample).filter(|_| !is_in_runtime(sample));
             let Some((function, frame, act)) = blamed else { continue };
-            let known = blames.iter().position(|blame| blame.function == function);
-            let known = known.unwrap_or_else(|| {
+            let place = *known.entry(function).or_insert_with_key(|function| {
                 let (frames, acts) = (Weights::default(), Weights::default());
-                blames.push(Self { function, frames, acts });
+                blames.push(Self { function: function.clone(), frames, acts });
                 blames.len() - 1
             });
-            blames[known].frames.add(frame.clone(), weight_ns);
-            blames[known].acts.add(act, weight_ns);
+            blames[place].frames.add(frame.clone(), weight_ns);
+            blames[place].acts.add(act, weight_ns);
         }
         // Of equals the first.
         blames.into_iter().rev().max_by_key(|blame| blame.frames.sum())
@@ -92,26 +95,34 @@ fn of_sample(sample: &PollSample) -> Option<(Function, &StackFrame, String)> {
     Some((function, blamed, act(sample, &sample.frames[..place])))
 }
 
-/// Things, and for how long each was seen, in ns.
+/// Things, and for how long each was seen, in ns. There may be any number of them.
 #[derive(Clone, Debug)]
-pub(super) struct Weights<T>(Vec<(T, u64)>);
+pub(super) struct Weights<T>(HashMap<T, Weight>);
+
+#[derive(Clone, Copy, Debug)]
+struct Weight {
+    ns: u64,
+    /// How many things were seen before it was.
+    place: usize,
+}
 
 impl<T> Default for Weights<T> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self(HashMap::new())
     }
 }
 
-impl<T: PartialEq> Weights<T> {
+impl<T: Eq + Hash> Weights<T> {
     pub(super) fn add(&mut self, thing: T, ns: u64) {
-        match self.0.iter_mut().find(|(other, _)| *other == thing) {
-            Some((_, sum)) => *sum = sum.saturating_add(ns),
-            None => self.0.push((thing, ns)),
-        }
+        let place = self.0.len();
+        let weight = self.0.entry(thing).or_insert(Weight { ns: 0, place });
+        weight.ns = weight.ns.saturating_add(ns);
     }
 
     pub(super) fn add_all(&mut self, other: Self) {
-        other.0.into_iter().for_each(|(thing, ns)| self.add(thing, ns));
+        let mut all: Vec<_> = other.0.into_iter().collect();
+        all.sort_unstable_by_key(|(_, weight)| weight.place);
+        all.into_iter().for_each(|(thing, weight)| self.add(thing, weight.ns));
     }
 
     /// How many things.
@@ -120,11 +131,50 @@ impl<T: PartialEq> Weights<T> {
     }
 
     fn sum(&self) -> u64 {
-        self.0.iter().fold(0, |sum, (_, ns)| sum.saturating_add(*ns))
+        self.0.values().fold(0, |sum, weight| sum.saturating_add(weight.ns))
     }
 
     /// That which was seen for longest, of equals the first.
     pub(super) fn heaviest(&self) -> Option<&T> {
-        self.0.iter().rev().max_by_key(|(_, ns)| *ns).map(|(thing, _)| thing)
+        let by_weight = |(_, weight): &(&T, &Weight)| (weight.ns, Reverse(weight.place));
+        self.0.iter().max_by_key(by_weight).map(|(thing, _)| thing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_heaviest_is_the_first_of_equals() {
+        let of = |all: &[(&'static str, u64)]| {
+            let mut weights = Weights::default();
+            all.iter().for_each(|&(thing, ns)| weights.add(thing, ns));
+            weights
+        };
+        assert_eq!(of(&[]).heaviest(), None);
+        assert_eq!(of(&[("a", 1), ("b", 3), ("a", 1), ("c", 3)]).heaviest(), Some(&"b"));
+        let names: Vec<_> = (0..100).map(|n| format!("{n}")).collect();
+        // In whatever order they are kept.
+        for first in 0..names.len() {
+            let all = names[first..].iter().chain(&names[..first]);
+            let (mut sum, mut other) = (Weights::default(), Weights::default());
+            all.for_each(|name| other.add(name.as_str(), u64::MAX));
+            sum.add_all(other);
+            assert_eq!(sum.heaviest(), Some(&names[first].as_str()));
+            assert_eq!((sum.len(), sum.sum()), (100, u64::MAX));
+        }
+    }
+
+    /// To look through all others for each would take hours.
+    #[test]
+    fn there_may_be_any_number_of_things() {
+        let mut weights = Weights::default();
+        let mut all = Weights::default();
+        for n in 0..1_000_000_u64 {
+            weights.add(n, n % 1_000);
+        }
+        all.add_all(weights);
+        assert_eq!((all.len(), all.heaviest()), (1_000_000, Some(&999)));
     }
 }

@@ -105,8 +105,8 @@ pub(super) fn culprits(timeline: &Timeline, held: Vec<Held>, delays: &[Delay]) -
     let mut groups: HashMap<Key, Group> = HashMap::new();
     // Those of which nothing was seen, by place.
     let mut unseen: BTreeMap<Place, Vec<Held>> = BTreeMap::new();
-    // The functions that were seen in polls of each place.
-    let mut seen: HashMap<Place, Vec<Key>> = HashMap::new();
+    // The function that was seen in polls of each place; `None` where it was more than one.
+    let mut seen: HashMap<Place, Option<Key>> = HashMap::new();
     for (mut poll, &delay) in held.into_iter().zip(delays) {
         poll.delay = delay.part(poll.own_ns, poll.to_ns - poll.from_ns);
         let task = &timeline.tasks.seen()[poll.at.0];
@@ -116,18 +116,16 @@ pub(super) fn culprits(timeline: &Timeline, held: Vec<Held>, delays: &[Delay]) -
             continue;
         };
         let key = Key::Function(blame.function.clone());
-        let known = seen.entry(place).or_default();
-        if !known.contains(&key) {
-            known.push(key.clone());
-        }
+        let only = seen.entry(place).or_insert_with(|| Some(key.clone()));
+        only.take_if(|only| *only != key);
         groups.entry(key).or_default().add_seen(place, poll, blame);
     }
     for (place, polls) in unseen {
         for poll in polls {
             // What the others of this line do, these do, too, if they all do the same. But one that did it
             // for long would have been seen to.
-            let key = match seen.get(&place).map(Vec::as_slice) {
-                Some([only]) if poll.own_ns < ALWAYS_SEEN_NS => only.clone(),
+            let key = match seen.get(&place) {
+                Some(Some(only)) if poll.own_ns < ALWAYS_SEEN_NS => only.clone(),
                 _ => Key::Place(place),
             };
             groups.entry(key).or_default().add(place, poll);
