@@ -5,8 +5,15 @@ use super::brackets::{end_of, split_last};
 /// The longest list of types that is shown.
 const MAX_CHARS: usize = 60;
 
-/// The name, with `<…>` for types that are too long, or have parts that nobody wrote.
+/// How deep types are looked into: any file may have a symbol of any depth.
+const MAX_DEPTH: u32 = 64;
+
+/// The name, with `<…>` for types that are too long or too deep, or have parts that nobody wrote.
 pub(super) fn shortened(name: &str) -> String {
+    shortened_to(name, MAX_DEPTH)
+}
+
+fn shortened_to(name: &str, depth: u32) -> String {
     let mut text = String::with_capacity(name.len());
     let mut rest = name;
     while let Some(at) = rest.find('<') {
@@ -17,9 +24,10 @@ pub(super) fn shortened(name: &str) -> String {
         let inner = &after[..end];
         // That of `<T as Trait>::f` is no list.
         let is_list = text.ends_with(|c: char| c.is_alphanumeric() || c == '_');
-        text += &match is_list {
-            true => format!("<{}>", types(inner)),
-            false => format!("<{}>", shortened(inner)),
+        text += &match depth.checked_sub(1) {
+            Some(depth) if is_list => format!("<{}>", types(inner, depth)),
+            Some(depth) => format!("<{}>", shortened_to(inner, depth)),
+            None => "<…>".to_owned(),
         };
         rest = &after[end + 1..];
     }
@@ -27,10 +35,10 @@ pub(super) fn shortened(name: &str) -> String {
 }
 
 /// What is between the brackets of a list of types.
-fn types(list: &str) -> String {
+fn types(list: &str, depth: u32) -> String {
     let text = match body(list) {
         Some(of_body) => of_body,
-        None => shortened(list),
+        None => shortened_to(list, depth),
     };
     let is_shown = !text.contains('{') && text.chars().count() <= MAX_CHARS;
     if is_shown { text } else { "…".to_owned() }
@@ -50,6 +58,19 @@ fn body(list: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// On the stack of any thread.
+    #[test]
+    fn types_may_be_of_any_depth() {
+        let nested = |open: &str, depth: usize| open.repeat(depth) + &">".repeat(depth);
+        assert_eq!(shortened("<<<T>>>::f"), "<<<T>>>::f");
+        for open in ["a<", "<", "a::<", "{closure#0}<"] {
+            let text = shortened(&nested(open, 30_000));
+            assert!(text.contains("<…>") && text.len() < 1_000, "{open}");
+            let unmatched = open.repeat(30_000);
+            assert!(shortened(&unmatched) == unmatched, "{open}");
+        }
+    }
 
     #[test]
     fn types_are_shown_if_a_person_wrote_them() {
