@@ -10,7 +10,7 @@ use crate::report::Excused;
 use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{
     CpuLimit, FrameOrigin, MachineTime, PollCause, PollSample, Sampling, SamplingState, StackFrame,
-    Task, TaskKey, Timeline,
+    Task, TaskKey, Timeline, limit_stacks,
 };
 
 const HOSTILE: &str = "a\"b\\c\n\u{1b}[2J\u{202e}</script>";
@@ -280,16 +280,31 @@ fn samples_are_not_of_any_number_of_polls() {
 /// The memory of what is read is within some times of the file's size.
 #[test]
 fn a_small_file_does_not_have_millions_of_functions() {
-    let index = "0,".repeat(1_500_000);
-    let samples = format!("[0,500,600,null,true,[{}0]]", &index);
-    let list = format!("\"samples\":[{samples},{samples}]");
+    let problem = |samples: usize, functions: usize| {
+        let own = frame("shop::render_invoice", Some(21), FrameOrigin::Program);
+        let mut timeline = full();
+        let starts = 0..samples as u64;
+        timeline.samples = starts.map(|n| sample(n, n, vec![own.clone(); functions])).collect();
+        check_ours(&data(timeline).tasks_to_bytes().unwrap()[..]).err().map(|e| e.to_string())
+    };
+    assert!(problem(4_096, 513).unwrap().contains("`samples` have over 2097152 functions"));
+    assert_eq!(problem(1, 65_536), None);
+    let error = problem(1, 65_537).unwrap();
+    assert!(error.contains("`samples` has one with over 65536 functions, of thread 0 at 0"));
+}
+
+/// With inlined functions, or as its addresses are filled in, a stack may be of any depth.
+#[test]
+fn what_is_left_of_the_deepest_stack_comes_back() {
+    let deep = (0..70_000).map(|n| frame(&format!("shop::f{n}"), Some(n), FrameOrigin::Program));
     let mut timeline = full();
-    timeline.samples.clear();
-    let text = String::from_utf8(data(timeline).tasks_to_bytes().unwrap()).unwrap();
-    let functions = "\"functions\":[[\"f\",null,null,\"std\"]]";
-    let text = text.replace("\"causes\":[", &format!("{functions},{list},\"causes\":["));
-    let error = check_ours(text.as_bytes()).unwrap_err();
-    assert!(error.to_string().contains("`samples` have over 2097152 functions"), "{error}");
+    timeline.samples = vec![PollSample { is_complete: true, ..sample(5, 6, deep.collect()) }];
+    limit_stacks(&mut timeline.samples);
+    assert_eq!(
+        (timeline.samples[0].frames.len(), timeline.samples[0].is_complete),
+        (65_536, false)
+    );
+    comes_back(&timeline);
 }
 
 #[test]

@@ -7,11 +7,9 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 use super::facts::Number;
 use super::field::shorten;
 use crate::statemap::run::origin_name;
-use crate::trace::timeline::{FrameOrigin, PollCause, PollKey, PollSample, StackFrame};
-
-/// How many functions all samples may have in sum. A program keeps 4096 samples; with inlined functions,
-/// some of them have 200.
-const MOST_FRAMES: usize = 1 << 21;
+use crate::trace::timeline::{
+    FrameOrigin, MOST_FRAMES, MOST_FRAMES_OF_SAMPLE, PollCause, PollKey, PollSample, StackFrame,
+};
 
 /// How many samples there may be in all: a program keeps 4096.
 const MOST_SAMPLES: usize = 8_192;
@@ -114,13 +112,22 @@ impl LongPolls {
                  {poll_start_ns}, which is the most that one may have"
             ));
         }
+        if functions.len() > MOST_FRAMES_OF_SAMPLE {
+            return Err(format!(
+                "`samples` has one with over {MOST_FRAMES_OF_SAMPLE} functions, of thread {thread} at \
+                 {at_ns}"
+            ));
+        }
         self.frames += functions.len();
         if self.frames > MOST_FRAMES {
             return Err(format!("`samples` have over {MOST_FRAMES} functions"));
         }
-        let frames = functions.iter().map(|&index| self.functions.get(index as usize).cloned());
-        let frames: Option<Vec<_>> = frames.collect();
-        let frames = frames.ok_or("`samples` has an index that `functions` doesn't have")?;
+        let mut frames = Vec::with_capacity(functions.len());
+        for index in functions {
+            let frame = self.functions.get(index as usize);
+            let frame = frame.ok_or("`samples` has an index that `functions` doesn't have")?;
+            frames.push(frame.clone());
+        }
         self.samples.push(PollSample {
             thread,
             poll_start_ns,

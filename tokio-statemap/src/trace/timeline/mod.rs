@@ -30,6 +30,10 @@ pub use machine::{CpuLimit, MachineTime, Sampling, SamplingState};
 pub use poll::Poll;
 pub(crate) use poll::PollKey;
 pub use sample::PollSample;
+#[cfg(all(test, feature = "read"))]
+pub(crate) use sample::limit_stacks;
+#[cfg(feature = "read")]
+pub(crate) use sample::{MOST_FRAMES, MOST_FRAMES_OF_SAMPLE};
 pub(crate) use sample::{Stack, blamed};
 pub use span::Span;
 pub use task::{Task, TaskKey};

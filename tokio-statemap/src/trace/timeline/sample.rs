@@ -9,6 +9,11 @@ use crate::trace::timeline::PollKey;
 use crate::trace::timeline::stack_end::up_to_task;
 use crate::util::sync::lock;
 
+/// How many functions all samples may have in sum, and one of them: a reader of data takes no more. A program
+/// keeps 4096 samples; with inlined functions, some of them have 200.
+pub(crate) const MOST_FRAMES: usize = 1 << 21;
+pub(crate) const MOST_FRAMES_OF_SAMPLE: usize = 1 << 16;
+
 /// What a thread was doing at a moment of a long poll: the functions that it was in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -88,8 +93,22 @@ pub(super) fn resolve(snapshot: &Snapshot) -> Vec<PollSample> {
         }
     });
     let mut samples: Vec<_> = samples.collect();
+    limit_stacks(&mut samples);
     samples.sort_by_key(PollSample::order);
     samples
+}
+
+/// Leaves out what is outermost in stacks that are too deep to be read again from data.
+pub(crate) fn limit_stacks(samples: &mut [PollSample]) {
+    let sum: usize = samples.iter().map(|sample| sample.frames.len()).sum();
+    let most = match sum > MOST_FRAMES {
+        true => (MOST_FRAMES / samples.len()).min(MOST_FRAMES_OF_SAMPLE),
+        false => MOST_FRAMES_OF_SAMPLE,
+    };
+    for sample in samples.iter_mut().filter(|sample| sample.frames.len() > most) {
+        sample.frames.truncate(most);
+        sample.is_complete = false;
+    }
 }
 
 /// What a sample shows, with names.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::symbols::{Address, ObjectFile, StackFrame};
+use crate::trace::timeline::sample::limit_stacks;
 use crate::trace::timeline::stack_end::up_to_task;
 use crate::trace::timeline::{PollSample, Timeline};
 
@@ -45,9 +46,8 @@ pub fn symbolize(timeline: &mut Timeline, binary: &Path) -> Result<Symbolized, S
         ));
     }
     let mut known = HashMap::new();
-    for sample in &mut timeline.samples {
-        fill_in(sample, &mut file, &build_id, &mut known);
-    }
+    let mut look_up = |address| file.frames(address, true);
+    fill_in_all(&mut timeline.samples, &mut look_up, &build_id, &mut known);
     let found =
         known.values().filter(|frames| frames.iter().any(|frame| !is_address(frame))).count();
     if found == 0 {
@@ -63,10 +63,24 @@ fn is_address(frame: &StackFrame) -> bool {
     Address::of(&frame.function).is_some()
 }
 
+/// Fills in the functions of all samples, by what `look_up` says of an address.
+fn fill_in_all(
+    samples: &mut [PollSample],
+    look_up: &mut impl FnMut(u64) -> Vec<StackFrame>,
+    build_id: &str,
+    known: &mut HashMap<Arc<str>, Vec<StackFrame>>,
+) {
+    for sample in &mut *samples {
+        fill_in(sample, look_up, build_id, known);
+    }
+    // They are written, and then read again.
+    limit_stacks(samples);
+}
+
 /// Fills in the functions of a sample: where some were inlined, there are several for an address.
 fn fill_in(
     sample: &mut PollSample,
-    file: &mut ObjectFile,
+    look_up: &mut impl FnMut(u64) -> Vec<StackFrame>,
     build_id: &str,
     known: &mut HashMap<Arc<str>, Vec<StackFrame>>,
 ) {
@@ -80,11 +94,55 @@ fn fill_in(
         };
         is_any = true;
         let key = Arc::clone(&frame.function);
-        frames.extend_from_slice(known.entry(key).or_insert_with(|| file.frames(address, true)));
+        frames.extend_from_slice(known.entry(key).or_insert_with(|| look_up(address)));
     }
     sample.frames = frames;
     // Only now can the runtime's be told.
     if is_any && up_to_task(&mut sample.frames) {
         sample.is_complete = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::timeline::{FrameOrigin, MOST_FRAMES, MOST_FRAMES_OF_SAMPLE};
+
+    fn frame(function: &str) -> StackFrame {
+        StackFrame {
+            function: function.into(),
+            file: None,
+            line: None,
+            origin: FrameOrigin::System,
+        }
+    }
+
+    /// Of each address many functions may have been inlined.
+    #[test]
+    fn what_is_filled_in_can_be_read_again() {
+        let inlined = vec![frame("f"); 3_000];
+        for (count, addresses, left) in [
+            (2, 9, 9 * 3_000),
+            (2, 40, MOST_FRAMES_OF_SAMPLE),
+            (40, 20, MOST_FRAMES / 40),
+            (40, 40, MOST_FRAMES / 40),
+        ] {
+            let sample = PollSample {
+                thread: 0,
+                poll_start_ns: 1,
+                at_ns: 2,
+                blocked_in: None,
+                frames: vec![frame("0x1f of shop (build id 00ff)"); addresses],
+                is_complete: true,
+            };
+            let mut samples = vec![sample; count];
+            let mut look_up = |_| inlined.clone();
+            fill_in_all(&mut samples, &mut look_up, "00ff", &mut HashMap::new());
+            let is_cut = left < addresses * inlined.len();
+            for sample in &samples {
+                assert_eq!((sample.frames.len(), sample.is_complete), (left, !is_cut));
+                assert!(sample.frames.iter().all(|frame| &*frame.function == "f"));
+            }
+        }
     }
 }
