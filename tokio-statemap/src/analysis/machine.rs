@@ -9,10 +9,11 @@ const WORTH_A_LINE: f64 = 0.01;
 
 impl Report {
     /// What the machine took, if it is over 1 % of what was recorded: a sentence for each who took it. And
-    /// the polls that were long for nothing else.
+    /// the polls that were long for nothing else. When the machine took something isn't known, so that of a
+    /// part the first is said of the whole run.
     pub(crate) fn machine_sentences(&self) -> Vec<String> {
-        let is_worth_it =
-            |ns: u64| share(ns, self.recorded_ns).is_some_and(|share| share > WORTH_A_LINE);
+        let whole_ns = self.lacking.whole_ns.unwrap_or(self.recorded_ns);
+        let is_worth_it = |ns: u64| share(ns, whole_ns).is_some_and(|share| share > WORTH_A_LINE);
         let mut sentences = Vec::new();
         let machine = &self.machine;
         let stopped_ns = machine.limit.map_or(0, |limit| limit.stopped_ns);
@@ -37,6 +38,11 @@ impl Report {
                 "The host of this machine took the processor from them for {}, in sum.",
                 human(machine.stolen_ns),
             ));
+        }
+        for sentence in sentences.iter_mut().filter(|_| self.lacking.time) {
+            if let Some(rest) = sentence.strip_prefix("The ") {
+                *sentence = format!("In the whole run, the {rest}");
+            }
         }
         let Excused { polls, taken_ns, waited_ns, unseen_polls, unseen_ns } = self.excused;
         if polls > 0 {

@@ -141,6 +141,12 @@ impl Run {
         is_before.then_some((handover.thread, handover.worker))
     }
 
+    /// How long was recorded, in ns.
+    fn recorded_ns(&self) -> u64 {
+        let gaps = self.gaps.iter().map(|(from_ns, to_ns)| to_ns - from_ns);
+        self.facts.end_ns.0 - self.facts.begin_ns.0 - gaps.sum::<u64>()
+    }
+
     /// Leaves only what lies between these edges.
     fn cut(&mut self, (begin_ns, end_ns): (u64, u64), across: Across) {
         let Across { mut polls, handed_over } = across;
@@ -148,6 +154,8 @@ impl Run {
             let end_ns = (end_ns < self.facts.end_ns.0).then_some(end_ns);
             polls.sort_unstable();
             self.long_polls.cut(begin_ns, end_ns, &polls);
+            // Of a part of a part, it stays that of the whole.
+            self.whole_ns = self.whole_ns.or(Some(self.recorded_ns()));
         }
         (self.facts.begin_ns, self.facts.end_ns) = (Number(begin_ns), Number(end_ns));
         for gap in &mut self.gaps {

@@ -349,6 +349,32 @@ fn a_window_keeps_what_is_within() {
     assert!(of(850, None).causes.is_empty());
 }
 
+/// When the machine took something isn't in the data.
+#[test]
+fn what_the_machine_took_is_of_the_whole_run() {
+    // Of 900 ns in all, 100 of which are a gap; over 1 % of that, or not.
+    for (stolen_ns, is_said) in [(0, false), (8, false), (9, true)] {
+        let mut whole = full();
+        whole.gaps = vec![(900, 1_000)];
+        whole.machine = MachineTime { stolen_ns, ..MachineTime::default() };
+        let of_whole = "The host of this machine took the processor from them for 9 ns, in sum.";
+        let of_part = of_whole.replacen("The", "In the whole run, the", 1);
+        let sentences = |windows: &[(u64, Option<u64>)]| {
+            let mut file = file(&whole);
+            windows.iter().for_each(|&(from_ns, length_ns)| file.cut(from_ns, length_ns));
+            read_again(&[file]).report().machine_sentences()
+        };
+        let expected = |sentence: &str| match is_said {
+            true => vec![sentence.to_owned()],
+            false => Vec::new(),
+        };
+        assert_eq!(sentences(&[]), expected(of_whole));
+        // Not of the 100 ns that are left.
+        assert_eq!(sentences(&[(0, Some(100))]), expected(&of_part));
+        assert_eq!(sentences(&[(0, Some(400)), (0, Some(100))]), expected(&of_part));
+    }
+}
+
 /// A poll that is seen to do something once goes on with it: it is to blame in any part of its time.
 #[test]
 fn a_window_of_a_long_poll_does_not_excuse_it() {

@@ -159,7 +159,12 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
         task_hooks: facts.task_hooks,
         schedule_latency: facts.schedule_latency,
         long_poll: Duration::from_nanos(facts.long_poll_ns.0),
-        lacking: Lacking { tasks: true, workers: true, time: first.is_part },
+        lacking: Lacking {
+            tasks: true,
+            workers: true,
+            time: first.is_part,
+            whole_ns: first.run.as_ref().and_then(|run| run.whole_ns),
+        },
     };
     for file in files {
         let run = file.run.as_ref().ok_or(unknown)?;

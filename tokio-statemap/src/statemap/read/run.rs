@@ -26,6 +26,8 @@ pub(crate) struct Run {
     /// The threads and workers that polls ran on.
     pub(crate) ran_on: Vec<(u32, Option<u16>)>,
     pub(crate) long_polls: LongPolls,
+    /// How long was recorded in all, in ns, if this is a part of it.
+    pub(crate) whole_ns: Option<u64>,
 }
 
 /// A part of what is said in lists.
@@ -122,6 +124,7 @@ impl RunReader {
             parks: Vec::new(),
             ran_on: Vec::new(),
             long_polls: LongPolls::default(),
+            whole_ns: None,
         });
         Ok(())
     }

@@ -121,6 +121,8 @@ pub(crate) struct Lacking {
     pub(crate) workers: bool,
     /// It is a part: a window of the time.
     pub(crate) time: bool,
+    /// How long was recorded in all, in ns, if it is a shorter part of that.
+    pub(crate) whole_ns: Option<u64>,
 }
 
 impl Timeline {
