@@ -168,15 +168,15 @@ impl Active {
         // A panic of this crate must not become the program's.
         let result = catch_unwind(AssertUnwindSafe(|| {
             self.collector.stop();
-            if let Some(warnings) = &self.warnings {
-                warnings.end();
-            }
             let progress = Progress::new();
             let timeline = self.collector.snapshot();
             #[cfg(unix)]
             signal::without_fatal_signals(|| self.outputs.write(&timeline, &progress));
             #[cfg(not(unix))]
             self.outputs.write(&timeline, &progress);
+            if let Some(warnings) = &self.warnings {
+                warnings.end();
+            }
         }));
         if result.is_err() {
             warn(format_args!("the files could not be written: this is a bug of tokio-statemap"));

@@ -7,6 +7,7 @@ use super::settings::Settings;
 use crate::collector::Collector;
 use crate::trace::live_poll::LivePoll;
 use crate::trace::timeline::SamplingState;
+use crate::util::aside;
 use crate::util::message::warn;
 use crate::util::quantity::count;
 use crate::util::sync::lock;
@@ -14,15 +15,75 @@ use crate::util::sync::lock;
 /// The least time between two of them.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Prints long polls, at most one a second.
+/// How long the end of the run waits for one that is being printed.
+const LAST: Duration = Duration::from_secs(1);
+
+/// Prints long polls, at most one a second, and none while another waits for stderr's reader.
 #[derive(Debug, Default)]
 pub(super) struct Warnings(Mutex<State>);
 
+/// Each poll is left out, or waits to be printed, is being printed, and then is or is left out.
 #[derive(Debug, Default)]
 struct State {
     last: Option<Instant>,
-    /// How many were not printed since.
+    waiting: u64,
+    /// The one that is being printed, with those that it says were left out.
+    printing: u64,
+    /// How many were left out, of which nothing was said yet.
     left_out: u64,
+    is_over: bool,
+}
+
+impl State {
+    /// Whether another one is to be printed. Otherwise it is left out.
+    fn wants(&mut self, now: Instant, is_busy: bool) -> bool {
+        let is_due = self.last.is_none_or(|last| now.duration_since(last) >= INTERVAL);
+        let is_wanted = is_due && !is_busy;
+        if is_wanted {
+            self.last = Some(now);
+            self.waiting += 1;
+        } else {
+            self.left_out += 1;
+        }
+        is_wanted
+    }
+
+    /// What is printed of `poll` now; `None` if the run is over, whose end has counted it.
+    fn begin(&mut self, poll: &str) -> Option<String> {
+        if self.is_over {
+            return None;
+        }
+        self.waiting -= 1;
+        let left_out = std::mem::take(&mut self.left_out);
+        self.printing = left_out + 1;
+        Some(match left_out {
+            0 => format!("tokio-statemap: {poll}\n"),
+            n => format!("tokio-statemap: {poll}\n  {} not shown\n", were(n, "other poll")),
+        })
+    }
+
+    /// It is printed, or it can't be.
+    fn end(&mut self, is_printed: bool) {
+        match std::mem::take(&mut self.printing) {
+            _ if is_printed => {}
+            0 => self.give_up(),
+            n => self.left_out += n,
+        }
+    }
+
+    /// One that waits won't be printed.
+    fn give_up(&mut self) {
+        if !self.is_over {
+            self.waiting -= 1;
+            self.left_out += 1;
+        }
+    }
+
+    /// The run is over. Returns how many were not printed.
+    fn close(&mut self) -> u64 {
+        self.is_over = true;
+        std::mem::take(&mut self.left_out) + std::mem::take(&mut self.waiting)
+    }
 }
 
 impl Warnings {
@@ -49,47 +110,33 @@ impl Warnings {
         let (wants, prints) = (Arc::clone(&warnings), Arc::clone(&warnings));
         collector.on_wanted_long_poll(
             after,
-            move || wants.wants(Instant::now()),
+            move || lock(&wants.0).wants(Instant::now(), aside::is_busy()),
             move |poll| prints.print(poll),
         );
         Some(warnings)
     }
 
-    /// Whether another one is due. Otherwise it is counted.
-    fn wants(&self, now: Instant) -> bool {
-        let mut state = lock(&self.0);
-        let is_due = state.last.is_none_or(|last| now.duration_since(last) >= INTERVAL);
-        if is_due {
-            state.last = Some(now);
-        } else {
-            state.left_out += 1;
-        }
-        is_due
-    }
-
-    fn print(&self, poll: &LivePoll) {
-        match self.take_left_out() {
-            0 => warn(format_args!("{poll}")),
-            n => warn(format_args!("{poll}\n  {} not shown", before(n))),
+    fn print(self: &Arc<Self>, poll: &LivePoll) {
+        let (poll, begun, ended) = (poll.to_string(), Arc::clone(self), Arc::clone(self));
+        let text = move || lock(&begun.0).begin(&poll);
+        if !aside::print(text, move |is_printed| lock(&ended.0).end(is_printed)) {
+            lock(&self.0).give_up();
         }
     }
 
-    fn take_left_out(&self) -> u64 {
-        std::mem::take(&mut lock(&self.0).left_out)
-    }
-
-    /// Says how many were not printed, as the run is over.
+    /// Says how many were not printed, as the run is over: after all else that waits for readers.
     pub(super) fn end(&self) {
-        match self.take_left_out() {
-            0 => {}
-            n => warn(format_args!("{} not shown", before(n))),
+        let is_read = aside::wait(LAST);
+        let left_out = lock(&self.0).close();
+        if is_read && left_out > 0 {
+            warn(format_args!("`warn_after`: {} not shown", were(left_out, "poll")));
         }
     }
 }
 
-fn before(n: u64) -> String {
-    let were = if n == 1 { "was" } else { "were" };
-    format!("{} of that length {were}", count(n, "other poll"))
+fn were(n: u64, noun: &str) -> String {
+    let verb = if n == 1 { "was" } else { "were" };
+    format!("{} of that length {verb}", count(n, noun))
 }
 
 #[cfg(test)]
@@ -98,12 +145,38 @@ mod tests {
 
     #[test]
     fn one_a_second_is_printed_and_the_others_are_counted() {
-        let (warnings, from) = (Warnings::default(), Instant::now());
+        let (mut state, from) = (State::default(), Instant::now());
+        let mut wants = |ms| state.wants(from + Duration::from_millis(ms), false);
+        assert_eq!([0, 1, 999, 1000, 1001].map(&mut wants), [true, false, false, true, false]);
+        let text = state.begin("a poll").unwrap();
+        assert_eq!(text, "tokio-statemap: a poll\n  3 other polls of that length were not shown\n");
+        state.end(true);
+        assert_eq!(state.begin("another").unwrap(), "tokio-statemap: another\n");
+        state.end(true);
+        assert_eq!(state.close(), 0);
+        assert_eq!(were(1, "poll"), "1 poll of that length was");
+    }
+
+    #[test]
+    fn what_is_not_printed_is_counted_once() {
+        let (mut state, from) = (State::default(), Instant::now());
         let wants =
-            [0, 1, 999, 1000, 1001].map(|ms| warnings.wants(from + Duration::from_millis(ms)));
-        assert_eq!(wants, [true, false, false, true, false]);
-        assert_eq!((warnings.take_left_out(), warnings.take_left_out()), (3, 0));
-        assert_eq!(before(1), "1 other poll of that length was");
-        assert_eq!(before(3), "3 other polls of that length were");
+            |state: &mut State, s, is_busy| state.wants(from + Duration::from_secs(s), is_busy);
+        assert!(wants(&mut state, 0, false) && !wants(&mut state, 1, true));
+        // stderr is closed, before it is known what to print, and after.
+        state.end(false);
+        assert!(wants(&mut state, 2, false));
+        assert!(state.begin("a poll").unwrap().contains("\n  2 other polls "));
+        state.end(false);
+        assert_eq!(state.left_out, 3);
+        // The first doesn't take the turn of the next.
+        assert!(wants(&mut state, 3, false) && wants(&mut state, 4, false));
+        state.give_up();
+        assert_eq!((state.waiting, state.left_out), (1, 4));
+        assert_eq!(state.close(), 5);
+        assert_eq!(state.begin("late"), None);
+        state.end(false);
+        state.give_up();
+        assert_eq!(state.close(), 0);
     }
 }

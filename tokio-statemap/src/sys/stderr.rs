@@ -38,6 +38,37 @@ fn poll(fd: RawFd, ms: i32) -> bool {
     unsafe { libc::poll(&raw mut polled, 1, ms) > 0 }
 }
 
+/// stderr for a thread for which nothing waits: it waits for a reader for as long as it takes.
+pub(crate) struct Unhurried(Stderr);
+
+impl Unhurried {
+    pub(crate) fn open() -> io::Result<Self> {
+        Stderr::open().map(Self)
+    }
+
+    /// Waits until it accepts data or fails.
+    pub(crate) fn wait(&self) {
+        while !self.is_ready() {
+            wait_until_ready(self.0.fd(), Duration::MAX);
+        }
+    }
+
+    /// Whether it accepts data, or a write fails.
+    pub(crate) fn is_ready(&self) -> bool {
+        poll(self.0.fd(), 0)
+    }
+
+    /// Writes what it accepts at once, which may be nothing.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write_at_once(bytes) {
+            Ok(0) if !bytes.is_empty() => Err(io::ErrorKind::WriteZero.into()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            done => done,
+        }
+    }
+}
+
 enum Stderr {
     /// Opened again: a pipe or a terminal.
     Own(File),
@@ -60,6 +91,13 @@ impl Stderr {
         Ok(open_again(kind).map_or(Self::Shared(kind), Self::Own))
     }
 
+    fn fd(&self) -> RawFd {
+        match self {
+            Self::Own(file) => file.as_raw_fd(),
+            Self::Shared(_) => FD,
+        }
+    }
+
     fn write_at_once(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let length = match self {
             Self::Own(file) => return file.write(bytes),
@@ -78,10 +116,7 @@ impl Stderr {
 
 impl Write for Stderr {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let fd = match self {
-            Self::Own(file) => file.as_raw_fd(),
-            Self::Shared(_) => FD,
-        };
+        let fd = self.fd();
         patience::until_ready(|| self.write_at_once(bytes), |at_most| wait_until_ready(fd, at_most))
     }
 

@@ -1,6 +1,8 @@
 //! Utilities that any module may use, and that no dependency provides.
 
 #[cfg(feature = "record")]
+pub(crate) mod aside;
+#[cfg(feature = "record")]
 pub(crate) mod atomic_file;
 #[cfg(feature = "record")]
 pub(crate) mod clean;
