@@ -42,7 +42,7 @@ pub struct LivePoll {
     /// program is to blame.
     pub is_taken_away: bool,
     /// The system call that the thread was blocked in, such as `clock_nanosleep`, or `read of
-    /// /dev/random`; `None` if it wasn't.
+    /// /dev/random`; or `a page fault`. `None` if it wasn't blocked.
     pub blocked_in: Option<String>,
     /// The functions that the thread was in, the innermost first, up to the task's own: the runtime's are
     /// left out. None if the stack could not be had.

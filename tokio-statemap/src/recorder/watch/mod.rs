@@ -89,10 +89,10 @@ pub(crate) struct Sample {
     pub(crate) is_complete: bool,
 }
 
-/// A system call that a thread is blocked in.
+/// A system call that a thread is blocked in, or a page fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockedIn {
-    /// Its number.
+    /// Its number, or what stands for one.
     pub(crate) number: i64,
     /// What its descriptor refers to, if it has one: a path, or a word such as `socket:[7]`.
     pub(crate) descriptor: Option<String>,

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::sys::threads::proc::PAGE_FAULT;
+
 /// Those that a thread may block in.
 const NAMES: &[(libc::c_long, &str)] = &[
     (libc::SYS_read, "read"),
@@ -89,8 +91,11 @@ const OF_ARCHITECTURE: &[(libc::c_long, &str)] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OF_ARCHITECTURE: &[(libc::c_long, &str)] = &[];
 
-/// The name of the system call `number`.
+/// The name of the system call `number`, or of what stands for one.
 pub(crate) fn name(number: i64) -> Cow<'static, str> {
+    if number == PAGE_FAULT {
+        return Cow::Borrowed("a page fault");
+    }
     let mut known = NAMES.iter().chain(OF_ARCHITECTURE);
     match known.find(|(of, _)| *of == number) {
         Some((_, name)) => Cow::Borrowed(name),
@@ -105,6 +110,7 @@ mod tests {
     #[test]
     fn calls_have_their_names() {
         assert_eq!(name(libc::SYS_futex), "futex");
+        assert_eq!(name(PAGE_FAULT), "a page fault");
         assert_eq!(name(99_999), "system call 99999");
     }
 }

@@ -62,10 +62,10 @@ pub(crate) fn handles_a_fault(id: i32) -> bool {
     blocked.is_some_and(|blocked| faults.iter().any(|fault| blocked & fault != 0))
 }
 
-/// The system call that a thread is blocked in.
+/// What a thread is blocked in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SystemCall {
-    /// Its number.
+    /// Its number; [`PAGE_FAULT`] if it is in none.
     pub(crate) number: i64,
     /// Its first argument: often a descriptor.
     pub(crate) first: u64,
@@ -75,22 +75,35 @@ pub(crate) struct SystemCall {
     pub(crate) instruction_pointer: u64,
 }
 
-/// The system call that the thread `id` of this process is blocked in; `None` if it isn't.
+/// Stands for the number of a system call where a thread is blocked in none: it accesses a page that is
+/// yet to be read, from a disk or by whoever handles the faults of that memory (`userfaultfd`).
+pub(crate) const PAGE_FAULT: i64 = -1;
+
+/// What the thread `id` of this process is blocked in; `None` if it isn't.
 pub(crate) fn system_call(id: i32) -> Option<SystemCall> {
     let mut buffer = [0; 256];
-    let text = read(&format!("/proc/self/task/{id}/syscall"), &mut buffer)?;
-    let words: Vec<_> = text.split_ascii_whitespace().collect();
-    let &[number, first, _, _, _, _, _, stack_pointer, instruction_pointer] = &words[..] else {
-        return None; // `running`, or `-1 SP PC` where it is blocked, but in no call
-    };
-    let hexadecimal = |word: &str| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
-    Some(SystemCall {
-        number: number.parse().ok()?,
-        // Descriptors are 32 bits wide, whatever else is in the register.
-        first: hexadecimal(first)? & u64::from(u32::MAX),
-        stack_pointer: hexadecimal(stack_pointer)?,
-        instruction_pointer: hexadecimal(instruction_pointer)?,
-    })
+    SystemCall::parse(read(&format!("/proc/self/task/{id}/syscall"), &mut buffer)?)
+}
+
+impl SystemCall {
+    /// That in the words of the file: the call's number, six arguments, the stack pointer and the
+    /// instruction pointer; `-1` and the pointers; or `running`.
+    fn parse(text: &str) -> Option<Self> {
+        let words: Vec<_> = text.split_ascii_whitespace().collect();
+        let (number, first, [stack_pointer, instruction_pointer]) = match words[..] {
+            [number, first, _, _, _, _, _, sp, ip] => (number.parse().ok()?, first, [sp, ip]),
+            ["-1", sp, ip] => (PAGE_FAULT, "0x0", [sp, ip]),
+            _ => return None,
+        };
+        let hexadecimal = |word: &str| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
+        Some(Self {
+            number,
+            // Descriptors are 32 bits wide, whatever else is in the register.
+            first: hexadecimal(first)? & u64::from(u32::MAX),
+            stack_pointer: hexadecimal(stack_pointer)?,
+            instruction_pointer: hexadecimal(instruction_pointer)?,
+        })
+    }
 }
 
 /// What the descriptor `fd` of this process refers to: a path, or a word such as `socket:[7]`.
@@ -134,6 +147,19 @@ mod tests {
         other.join().unwrap();
         assert_eq!((state(id), system_call(id)), (ThreadState::Unknown, None));
         assert_eq!(state(threads::id()), ThreadState::Runnable);
+    }
+
+    #[test]
+    fn a_thread_may_be_blocked_in_no_call() {
+        let call = SystemCall::parse("0 0xffffffff00000007 0x1 0x2 0x0 0x0 0x0 0x7ffc10 0x55aa\n");
+        let (stack_pointer, instruction_pointer) = (0x7ffc10, 0x55aa);
+        let read = SystemCall { number: 0, first: 7, stack_pointer, instruction_pointer };
+        assert_eq!(call, Some(read));
+        let fault = SystemCall::parse("-1 0x7ffc10 0x55aa\n");
+        assert_eq!(fault, Some(SystemCall { number: PAGE_FAULT, first: 0, ..read }));
+        for text in ["running\n", "", "7 0x1 0x2\n", "-1 0x7ffc10\n", "-1 7 8\n"] {
+            assert_eq!(SystemCall::parse(text), None, "{text}");
+        }
     }
 
     #[test]
