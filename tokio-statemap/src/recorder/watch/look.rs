@@ -46,7 +46,7 @@ pub(crate) enum Doing {
 
 /// How many whole polls are looked through for one around them: a poll has others within it only
 /// where it blocks on a runtime.
-const WITHIN: usize = 32;
+pub(super) const WITHIN: usize = 32;
 
 impl Doing {
     /// What the thread that wrote `records` last is doing.

@@ -9,6 +9,7 @@ mod samples;
 mod teller;
 #[cfg(all(test, tokio_unstable))]
 mod tests;
+mod told;
 mod unwind;
 mod whose;
 

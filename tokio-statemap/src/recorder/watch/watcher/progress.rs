@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::Tools;
 use super::runs::Runs;
 use super::teller::LongPoll;
+use super::told::Told;
 use super::unwind::Unwinder;
 use crate::recorder::Recorder;
 use crate::recorder::store::buffer::Buffer;
@@ -53,26 +54,6 @@ pub(super) struct Progress {
     told: Told,
 }
 
-/// Up to which age listeners were told of the polls that a thread is in: when each started, and the age.
-/// The inner ones are last.
-#[derive(Clone, Debug, Default)]
-struct Told(Vec<(u64, Duration)>);
-
-impl Told {
-    /// Up to which age they were told of the poll that started then. Those within it are over.
-    fn of(&mut self, start_ticks: u64) -> &mut Duration {
-        self.0.retain(|&(other, _)| other <= start_ticks);
-        let place = match self.0.iter().position(|&(other, _)| other == start_ticks) {
-            Some(place) => place,
-            None => {
-                self.0.push((start_ticks, Duration::ZERO));
-                self.0.len() - 1
-            }
-        };
-        &mut self.0[place].1
-    }
-}
-
 /// When to look at a thread again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
@@ -112,7 +93,7 @@ impl Progress {
         let ticks = recorder.clock.ticks();
         let scale = recorder.clock.scale();
         let age = Duration::from_nanos(scale.ns(ticks).saturating_sub(scale.ns(start_ticks)));
-        let to = recorder.listeners.due(*self.told.of(start_ticks), age);
+        let to = recorder.listeners.due(self.told.of(start_ticks), age);
         let may_be_sampled = self.samples < MAX_OF_POLL;
         let is_due = may_be_sampled && age >= self.next_age;
         let before = self.cpu_ns.take();
@@ -218,7 +199,9 @@ impl Progress {
         if let Some(sample) = sample.as_ref().filter(|_| is_sampled) {
             recorder.add_sample(sample.clone());
         }
-        *self.told.of(start_ticks) = age;
+        if !to.is_empty() {
+            self.told.up_to(start_ticks, age);
+        }
         let to: Vec<_> = to.into_iter().filter(|listener| (listener.wants)()).collect();
         if !to.is_empty() {
             let (recorder, stream) = (recorder.this(), look.stream);
@@ -270,17 +253,6 @@ impl BlockedIn {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_poll_around_others_is_told_once() {
-        let ms = Duration::from_millis;
-        let mut told = Told::default();
-        *told.of(10) = ms(5);
-        *told.of(20) = ms(7);
-        assert_eq!(*told.of(20), ms(7));
-        assert_eq!(*told.of(10), ms(5));
-        assert_eq!(*told.of(20), Duration::ZERO, "another one, as that one is over");
-    }
 
     #[test]
     fn samples_get_rarer() {
