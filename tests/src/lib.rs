@@ -5,6 +5,8 @@ pub mod build;
 pub mod check;
 #[cfg(unix)]
 pub mod child;
+#[cfg(unix)]
+pub mod full;
 pub mod left_out;
 pub mod mutate;
 pub mod page;

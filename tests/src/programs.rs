@@ -13,6 +13,8 @@ pub mod quiet;
 pub mod sampled;
 pub mod small_stack;
 pub mod stuck;
+#[cfg(target_os = "linux")]
+pub mod warns;
 
 use std::future::pending;
 use std::path::PathBuf;

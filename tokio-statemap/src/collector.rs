@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::panic::Location;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
@@ -18,6 +19,8 @@ use crate::recorder::root_future::Root;
 use crate::recorder::watch::MIN_THRESHOLD;
 use crate::recorder::watch::listeners::Listener;
 use crate::statemap::StatemapData;
+#[cfg(unix)]
+use crate::sys::signal::mask::Mask;
 use crate::trace::event::Event;
 use crate::trace::live_poll::LivePoll;
 use crate::trace::snapshot::Snapshot;
@@ -299,10 +302,14 @@ impl Collector {
     /// a look at its thread finds it that old.
     ///
     /// Threads are looked at every 5 ms, so that a lower threshold is taken to be 5 ms, and a poll that
-    /// ends within the 20 ms after the threshold may be missed. `f` runs on a thread of this crate's,
-    /// never on a worker; it may take its time, but while more than 256 polls wait for it, further ones
-    /// are left out. If it panics, that is the end of this call only. It is called as well if the stack
-    /// could not be had, and if the processor was taken away ([`LivePoll::is_taken_away`]).
+    /// ends within the 20 ms after the threshold may be missed. `f` runs on a thread of its own, never on a
+    /// worker, so it may block, and delays no one else's. It is called with one poll after the other: while
+    /// 256 polls wait for it, further ones are left out, and counted in the next ([`LivePoll::missed`]). If
+    /// it panics, that is the end of this call only. It is called as well if the stack could not be had,
+    /// and if the processor was taken away ([`LivePoll::is_taken_away`]).
+    ///
+    /// Signals are blocked in `f` as they are in the thread that calls this method, so that processes and
+    /// threads that `f` starts are as if that thread had started them.
     ///
     /// It needs this crate's feature `stacks`, Linux on x86-64 or aarch64, and
     /// [`CollectorConfig::stacks`]. Elsewhere `f` is never called. Polls are looked at while recording is
@@ -332,6 +339,11 @@ impl Collector {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn on_long_poll(&self, threshold: Duration, f: impl Fn(&LivePoll) + Send + Sync + 'static) {
+        #[cfg(unix)]
+        let f = {
+            let mask = Mask::of_this_thread();
+            move |poll: &LivePoll| mask.during(|| f(poll))
+        };
         self.on_wanted_long_poll(threshold, || true, f);
     }
 
@@ -345,7 +357,8 @@ impl Collector {
         self.recorder.listeners.add(Listener {
             threshold: threshold.max(MIN_THRESHOLD),
             wants: Box::new(wants),
-            tell: Box::new(move |seen| f(&LivePoll::of(seen))),
+            tell: Box::new(move |seen, missed| f(&LivePoll::of(seen, missed))),
+            missed: AtomicU64::new(0),
         });
     }
 

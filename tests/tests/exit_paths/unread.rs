@@ -4,8 +4,8 @@
 use std::any::Any;
 use std::ffi::CString;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
@@ -16,6 +16,7 @@ use std::thread;
 use std::time::Duration;
 
 use tests::child::{Ended, Running, command, folder};
+use tests::full::{fill, full_pipe};
 
 /// The timeout for a program that waits for 10 s in all. It is not a measurement: it only tells
 /// waiting once from waiting again for each write.
@@ -108,42 +109,7 @@ pub(crate) fn at_once<T: Send>(items: impl IntoIterator<Item = T>, case: impl Fn
     });
 }
 
-/// Writes until the stream is full. Flags that the program would share are restored.
-fn fill(mut stream: impl Write) {
-    let lines = [b'.'; 4096];
-    for size in [lines.len(), 1] {
-        loop {
-            match stream.write(&lines[..size]) {
-                Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) => panic!("{error}"),
-            }
-        }
-    }
-}
-
-fn set_nonblocking(file: &File, is_nonblocking: bool) {
-    use std::os::fd::AsRawFd;
-    let flags = if is_nonblocking { libc::O_NONBLOCK } else { 0 };
-    // SAFETY: it has no precondition; no other flag can be set of these streams.
-    assert_eq!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags) }, 0);
-}
-
-/// A full pipe: its reader, and the other end.
-fn full_pipe() -> (File, Stdio) {
-    let mut ends = [0; 2];
-    // SAFETY: there is room for both ends, which are nobody else's.
-    let [reader, writer] = unsafe {
-        assert_eq!(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC), 0);
-        ends.map(|end| File::from(OwnedFd::from_raw_fd(end)))
-    };
-    set_nonblocking(&writer, true);
-    fill(&writer);
-    set_nonblocking(&writer, false);
-    (reader, Stdio::from(writer))
-}
-
-/// The same with a pair of sockets, as a supervisor gives them to its services.
+/// A full pair of sockets, as a supervisor gives them to its services.
 fn full_socket() -> (UnixStream, Stdio) {
     let (reader, writer) = UnixStream::pair().unwrap();
     writer.set_nonblocking(true).unwrap();

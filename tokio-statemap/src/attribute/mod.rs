@@ -168,6 +168,9 @@ impl Active {
         // A panic of this crate must not become the program's.
         let result = catch_unwind(AssertUnwindSafe(|| {
             self.collector.stop();
+            if let Some(warnings) = &self.warnings {
+                warnings.close();
+            }
             let progress = Progress::new();
             let timeline = self.collector.snapshot();
             #[cfg(unix)]

@@ -54,7 +54,7 @@ impl State {
             return None;
         }
         self.waiting -= 1;
-        let left_out = std::mem::take(&mut self.left_out);
+        let left_out = self.take_left_out();
         self.printing = left_out + 1;
         Some(match left_out {
             0 => format!("tokio-statemap: {poll}\n"),
@@ -66,23 +66,27 @@ impl State {
     fn end(&mut self, is_printed: bool) {
         match std::mem::take(&mut self.printing) {
             _ if is_printed => {}
-            0 => self.give_up(),
+            0 => self.give_up(1),
             n => self.left_out += n,
         }
     }
 
-    /// One that waits won't be printed.
-    fn give_up(&mut self) {
+    /// So many that wait won't be printed.
+    fn give_up(&mut self, n: u64) {
         if !self.is_over {
-            self.waiting -= 1;
-            self.left_out += 1;
+            self.waiting -= n;
+            self.left_out += n;
         }
     }
 
-    /// The run is over. Returns how many were not printed.
-    fn close(&mut self) -> u64 {
+    /// The run is over: what waits won't be printed.
+    fn close(&mut self) {
+        self.give_up(self.waiting);
         self.is_over = true;
-        std::mem::take(&mut self.left_out) + std::mem::take(&mut self.waiting)
+    }
+
+    fn take_left_out(&mut self) -> u64 {
+        std::mem::take(&mut self.left_out)
     }
 }
 
@@ -117,17 +121,24 @@ impl Warnings {
     }
 
     fn print(self: &Arc<Self>, poll: &LivePoll) {
+        lock(&self.0).give_up(poll.missed);
         let (poll, begun, ended) = (poll.to_string(), Arc::clone(self), Arc::clone(self));
         let text = move || lock(&begun.0).begin(&poll);
         if !aside::print(text, move |is_printed| lock(&ended.0).end(is_printed)) {
-            lock(&self.0).give_up();
+            lock(&self.0).give_up(1);
         }
     }
 
-    /// Says how many were not printed, as the run is over: after all else that waits for readers.
+    /// The run is over: no more are printed. A program may have closed stderr, and what is opened from
+    /// now on may get its number.
+    pub(super) fn close(&self) {
+        lock(&self.0).close();
+    }
+
+    /// Says how many were not printed: after all else that waits for readers.
     pub(super) fn end(&self) {
         let is_read = aside::wait(LAST);
-        let left_out = lock(&self.0).close();
+        let left_out = lock(&self.0).take_left_out();
         if is_read && left_out > 0 {
             warn(format_args!("`warn_after`: {} not shown", were(left_out, "poll")));
         }
@@ -153,7 +164,8 @@ mod tests {
         state.end(true);
         assert_eq!(state.begin("another").unwrap(), "tokio-statemap: another\n");
         state.end(true);
-        assert_eq!(state.close(), 0);
+        state.close();
+        assert_eq!(state.take_left_out(), 0);
         assert_eq!(were(1, "poll"), "1 poll of that length was");
     }
 
@@ -171,12 +183,12 @@ mod tests {
         assert_eq!(state.left_out, 3);
         // The first doesn't take the turn of the next.
         assert!(wants(&mut state, 3, false) && wants(&mut state, 4, false));
-        state.give_up();
+        state.give_up(1);
         assert_eq!((state.waiting, state.left_out), (1, 4));
-        assert_eq!(state.close(), 5);
-        assert_eq!(state.begin("late"), None);
+        state.close();
+        assert_eq!((state.begin("late"), state.take_left_out()), (None, 5));
         state.end(false);
-        state.give_up();
-        assert_eq!(state.close(), 0);
+        state.give_up(1);
+        assert_eq!(state.take_left_out(), 0);
     }
 }

@@ -363,6 +363,7 @@ impl Recorder {
         thread.worker_is_from_earlier = false;
         if worker != thread.worker {
             thread.worker = worker;
+            thread.buffer.watched.set_worker(worker);
             let payload = worker.map_or(0, |index| u64::from(index) + 1);
             thread.push(self, ticks, Kind::Role, payload);
         }

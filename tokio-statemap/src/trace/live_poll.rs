@@ -49,10 +49,13 @@ pub struct LivePoll {
     pub frames: Vec<StackFrame>,
     /// Whether [`frames`](Self::frames) go up to the task's own.
     pub is_complete: bool,
+    /// How many polls the closure was to be called with since the last call, and was not, as too many
+    /// waited for it.
+    pub missed: u64,
 }
 
 impl LivePoll {
-    pub(crate) fn of(seen: &SeenPoll) -> Self {
+    pub(crate) fn of(seen: &SeenPoll, missed: u64) -> Self {
         let stack = seen.sample.as_ref().map(Stack::of).unwrap_or_default();
         Self {
             runtime: seen.runtime.clone(),
@@ -64,6 +67,7 @@ impl LivePoll {
             blocked_in: stack.blocked_in,
             frames: stack.frames,
             is_complete: stack.is_complete,
+            missed,
         }
     }
 
@@ -169,6 +173,7 @@ mod tests {
                 frame("shop::render_invoice", "src/shop.rs", 21, FrameOrigin::Program),
             ],
             is_complete: true,
+            missed: 0,
         }
     }
 

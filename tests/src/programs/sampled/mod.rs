@@ -4,6 +4,7 @@ pub mod forks;
 pub mod handler;
 pub mod idle;
 pub mod overflow;
+pub mod told;
 pub mod waits;
 
 use std::hint::black_box;

@@ -51,6 +51,7 @@ impl Buffer {
         let idle = lock(&IDLE).pop();
         let buffer = idle.unwrap_or_else(|| Box::leak(Box::new(Self::unassigned())));
         *lock(&buffer.reader) = ReaderState { stream, sequence: 0, chunk: Some(chunk), read: 0 };
+        buffer.watched.set_worker(None);
         buffer
     }
 
@@ -104,6 +105,7 @@ impl Buffer {
     pub(crate) fn reassign(&self, next: StreamId, store: &Mutex<Store>) -> u64 {
         let mut reader = lock(&self.reader);
         let moved = reader.flush(store);
+        self.watched.set_worker(None);
         reader.stream = next;
         reader.sequence = 0;
         moved

@@ -25,6 +25,9 @@ pub(crate) struct SeenPoll {
     pub(crate) sample: Option<Sample>,
 }
 
+/// Tells a listener of a poll, and of how many it wasn't told since the last time.
+pub(crate) type Tell = dyn Fn(&SeenPoll, u64) + Send + Sync;
+
 /// One who is told.
 pub(crate) struct Listener {
     /// The age of a poll at which it is.
@@ -32,7 +35,9 @@ pub(crate) struct Listener {
     /// Whether it wants to be told now. Asked on the watcher's thread, once a poll, before anything is
     /// looked up.
     pub(crate) wants: Box<dyn Fn() -> bool + Send + Sync>,
-    pub(crate) tell: Box<dyn Fn(&SeenPoll) + Send + Sync>,
+    pub(crate) tell: Box<Tell>,
+    /// Of how many polls that it wanted it wasn't told since then.
+    pub(crate) missed: AtomicU64,
 }
 
 impl fmt::Debug for Listener {
@@ -87,8 +92,8 @@ mod tests {
         let listeners = Listeners::default();
         assert!(listeners.due(ms(0), Duration::MAX).is_empty());
         for threshold in [ms(10), ms(5)] {
-            let (wants, tell) = (Box::new(|| true), Box::new(|_: &SeenPoll| ()));
-            listeners.add(Listener { threshold, wants, tell });
+            let (wants, tell) = (Box::new(|| true), Box::new(|_: &SeenPoll, _| ()));
+            listeners.add(Listener { threshold, wants, tell, missed: AtomicU64::new(0) });
         }
         let due = |from, to| {
             let due = listeners.due(ms(from), ms(to));

@@ -28,7 +28,7 @@ mod watcher;
 mod watcher;
 
 use std::sync::Weak;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::time::Duration;
 
 use crate::recorder::Recorder;
@@ -44,24 +44,37 @@ pub(crate) use watcher::{
 pub(crate) struct Watched {
     /// The id of the buffer's thread; 0 if there is none.
     thread: AtomicI32,
+    /// One more than the worker that it is; 0 if it is none.
+    worker: AtomicU32,
     /// Whether the watcher looks at it.
     is_awake: AtomicBool,
-    /// Whether the watcher has room for it.
-    has_room: AtomicBool,
+    /// Whether the watcher knows that there is this buffer, and has room for it.
+    is_counted: AtomicBool,
 }
 
 impl Watched {
     pub(crate) const fn new() -> Self {
         Self {
             thread: AtomicI32::new(0),
+            worker: AtomicU32::new(0),
             is_awake: AtomicBool::new(false),
-            has_room: AtomicBool::new(false),
+            is_counted: AtomicBool::new(false),
         }
     }
 
     /// Sets the system's id of the buffer's thread; 0 if it has none.
     pub(crate) fn set_thread(&self, id: i32) {
         self.thread.store(id, Ordering::Relaxed);
+    }
+
+    /// Sets the worker that the buffer's thread is.
+    pub(crate) fn set_worker(&self, worker: Option<u32>) {
+        let number = worker.map_or(0, |worker| worker.saturating_add(1));
+        self.worker.store(number, Ordering::Relaxed);
+    }
+
+    fn worker(&self) -> Option<u32> {
+        self.worker.load(Ordering::Relaxed).checked_sub(1)
     }
 
     fn thread(&self) -> i32 {

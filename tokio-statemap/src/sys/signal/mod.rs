@@ -11,6 +11,7 @@
 //! too: it then finds that it is no longer installed, and leaves the signal to the application.
 
 mod interrupted;
+pub(crate) mod mask;
 mod wake;
 
 use std::ffi::{c_char, c_int, c_void};

@@ -2,8 +2,10 @@
 
 #[cfg(test)]
 mod captures;
+mod looked_at;
 mod progress;
 mod reading;
+mod room;
 mod runs;
 mod samples;
 mod teller;
@@ -13,13 +15,13 @@ mod told;
 mod unwind;
 mod whose;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, Weak};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use progress::{Next, Progress, SOON};
+use looked_at::{Awake, remove_repeated};
+use progress::SOON;
 pub(crate) use reading::LastReading;
+use room::WATCHER;
 use teller::Teller;
 use unwind::Unwinder;
 
@@ -27,89 +29,28 @@ use crate::recorder::Recorder;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::thread_recorder::ThreadRecorder;
 use crate::recorder::watch::MIN_THRESHOLD;
-use crate::recorder::watch::look::{Doing, Look};
+use crate::recorder::watch::look::Look;
 use crate::sys::threads;
 use crate::util::message::warn;
-use crate::util::sync::{lock, try_lock};
+use crate::util::sync::lock;
 
 /// The time between two looks, on average: it is from a half of that to one and a half. A poll of twice that
 /// length is seen while it goes on, unless the watcher itself has to wait for a processor.
 const BETWEEN_LOOKS: Duration = MIN_THRESHOLD;
 
-/// After how many looks in a row at which a thread did nothing it is left alone.
-const QUIET_LOOKS: u32 = 2;
-
-/// The threads to look at.
-static WATCHER: Watcher =
-    Watcher { process: AtomicU32::new(0), state: Mutex::new(State::new()), wake: Condvar::new() };
-
-struct Watcher {
-    /// The process that was watched last.
-    process: AtomicU32,
-    state: Mutex<State>,
-    wake: Condvar,
-}
-
-struct State {
-    /// How many recorders are started.
-    recorders: usize,
-    /// The process that has the watcher's thread, if any: a child of a fork has none.
-    process: Option<u32>,
-    /// Those that woke up since the last look. There is room for all: hooks don't allocate.
-    woken: Vec<Awake>,
-    /// How many buffers there are.
-    buffers: usize,
-}
-
-impl State {
-    const fn new() -> Self {
-        Self { recorders: 0, process: None, woken: Vec::new(), buffers: 0 }
-    }
-
-    /// There is one buffer more. It may wake up for two recorders between two looks.
-    fn make_room(&mut self) {
-        self.buffers += 1;
-        self.woken.reserve((2 * self.buffers).saturating_sub(self.woken.len()));
-    }
-}
-
-/// A thread that is looked at.
-struct Awake {
-    recorder: Weak<Recorder>,
-    buffer: &'static Buffer,
-    last: Option<Look>,
-    quiet_looks: u32,
-    next: Next,
-    poll: Progress,
-}
-
 /// A recorder was started: its threads are watched from now on.
 pub(crate) fn watch() {
-    let state = match is_forked() {
-        true => try_lock(&WATCHER.state),
-        false => Some(lock(&WATCHER.state)),
-    };
-    // Nobody will unlock it here.
-    let Some(mut state) = state else { return };
-    state.recorders += 1;
-    WATCHER.process.store(std::process::id(), Ordering::Relaxed);
-    let this = Some(std::process::id());
-    if std::mem::replace(&mut state.process, this) == this {
-        return;
-    }
-    let thread = std::thread::Builder::new().name("statemap-watch".to_owned());
-    if let Err(error) = thread.spawn(run) {
-        state.process = None;
-        // Hooks wait for it.
-        drop(state);
+    let started = WATCHER.add_recorder(|| {
+        std::thread::Builder::new().name("statemap-watch".to_owned()).spawn(run).map(drop)
+    });
+    if let Err(error) = started {
         warn(format_args!("long polls are not looked at: no thread can be started: {error}"));
     }
 }
 
 /// Whether this is the child of a fork, in which the watcher is gone, and what it had locked stays so.
 pub(crate) fn is_forked() -> bool {
-    let process = WATCHER.process.load(Ordering::Relaxed);
-    process != 0 && process != std::process::id()
+    WATCHER.is_forked()
 }
 
 /// It was stopped.
@@ -131,9 +72,8 @@ pub(crate) fn this_thread_has(recorder: &Recorder, thread: &ThreadRecorder) {
         return;
     }
     thread.buffer.watched.set_thread(threads::id());
-    if !thread.buffer.watched.has_room.swap(true, Ordering::Relaxed) {
-        lock(&WATCHER.state).make_room();
-    }
+    let is_new = !thread.buffer.watched.is_counted.swap(true, Ordering::Relaxed);
+    lock(&WATCHER.state).make_room(is_new);
     // So that its first record has a reading, too.
     Look::at(thread.buffer);
     // It may still be looked at for the recorder that had the buffer before.
@@ -150,24 +90,8 @@ pub(crate) fn interrupted(recorder: &Recorder, thread: &mut ThreadRecorder, tick
 
 /// The thread of `buffer` is looked at from now on. Called by itself.
 pub(crate) fn woken(recorder: &Recorder, buffer: &'static Buffer) {
-    // The child of a fork has no watcher, and may find its lock taken for ever.
-    let is_watched =
-        || recorder.config.stacks && WATCHER.process.load(Ordering::Relaxed) == std::process::id();
-    if !is_watched() || buffer.watched.is_awake.swap(true, Ordering::AcqRel) {
-        return;
-    }
-    let awake = Awake {
-        recorder: recorder.this(),
-        buffer,
-        last: None,
-        quiet_looks: 0,
-        next: Next::Usual,
-        poll: Progress::default(),
-    };
-    let mut state = lock(&WATCHER.state);
-    state.woken.push(awake);
-    if state.woken.len() == 1 {
-        WATCHER.wake.notify_one();
+    if recorder.config.stacks {
+        WATCHER.add(recorder, buffer);
     }
 }
 
@@ -187,26 +111,23 @@ fn run() {
     let mut tools = Tools::default();
     let mut times = LookTimes::default();
     loop {
+        let has_new;
         {
             let mut state = lock(&WATCHER.state);
             while state.recorders > 0 && awake.is_empty() && state.woken.is_empty() {
                 state = WATCHER.wake.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
             }
             if state.recorders == 0 {
-                state.process = None;
-                // The next one that is started finds them again.
-                for one in awake.iter().chain(&state.woken) {
-                    one.leave();
-                    Look::at(one.buffer); // which interrupts it
-                }
-                state.woken.clear();
+                WATCHER.has_thread.store(false, Ordering::Release);
+                awake.iter().for_each(Awake::let_go);
+                state.let_go();
                 return;
             }
-            for one in state.woken.drain(..) {
-                if !awake.iter().any(|other| other.is_same(&one)) {
-                    awake.push(one);
-                }
-            }
+            has_new = !state.woken.is_empty();
+            awake.append(&mut state.woken);
+        }
+        if has_new {
+            remove_repeated(&mut awake);
         }
         std::thread::sleep(times.next());
         awake.retain_mut(|one| one.look(&mut tools));
@@ -230,55 +151,5 @@ impl LookTimes {
         self.0 = self.0.wrapping_add(Self::GOLDEN);
         let part = f64::from(self.0) / f64::from(u32::MAX);
         BETWEEN_LOOKS.mul_f64(0.5 + part)
-    }
-}
-
-impl Awake {
-    /// Whether both are of the same thread.
-    fn is_same(&self, other: &Self) -> bool {
-        std::ptr::eq(self.buffer, other.buffer) && self.recorder.ptr_eq(&other.recorder)
-    }
-
-    /// Leaves the thread alone.
-    fn leave(&self) {
-        self.buffer.watched.is_awake.store(false, Ordering::Release);
-    }
-
-    /// Whether to look again before the others.
-    fn is_due_soon(&self) -> bool {
-        self.next == Next::Soon
-    }
-
-    /// Looks at the thread; returns whether to look again.
-    fn look(&mut self, tools: &mut Tools) -> bool {
-        let Some(recorder) = self.recorder.upgrade() else {
-            self.leave();
-            // Another recorder may have the buffer by now: its next record wakes it.
-            Look::at(self.buffer);
-            return false;
-        };
-        let since_ticks = recorder.recording_since();
-        let look = Look::at(self.buffer).map(|look| look.since(since_ticks));
-        let did_nothing =
-            look == self.last && !matches!(look, Some(Look { doing: Doing::Poll { .. }, .. }));
-        self.quiet_looks = if did_nothing { self.quiet_looks + 1 } else { 0 };
-        self.last = look;
-        self.next = look.map_or(Next::Usual, |look| {
-            // Should anything be wrong with the program's tables, it goes on without this stack.
-            let follow = || self.poll.follow(&recorder, self.buffer, look, tools);
-            catch_unwind(AssertUnwindSafe(follow)).unwrap_or_else(|_| {
-                tools.unwinder = None;
-                Next::Usual
-            })
-        });
-        if self.quiet_looks < QUIET_LOOKS {
-            return true;
-        }
-        self.leave();
-        // What it did before it was interrupted anew doesn't wake it.
-        if Look::at(self.buffer).map(|look| look.since(since_ticks)) == self.last {
-            return false;
-        }
-        !self.buffer.watched.is_awake.swap(true, Ordering::AcqRel)
     }
 }

@@ -1,18 +1,22 @@
-//! The thread that tells listeners of long polls: what it takes to look names up, and what the listeners
+//! The threads that tell listeners of long polls: what it takes to look names up, and what the listeners
 //! do, would keep the watcher from looking at other polls.
+//!
+//! Each listener has a thread, so that one that takes its time, or never returns, delays no other.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::whose;
+use super::whose::Finder;
 use crate::recorder::Recorder;
 use crate::recorder::store::segment::StreamId;
 use crate::recorder::watch::Sample;
 use crate::recorder::watch::listeners::{Listener, SeenPoll};
 
-/// How many polls may wait to be told: names take some µs each, once the program's own tables are read.
+/// How many polls may wait to be told to one listener: names take some µs each, once the program's own
+/// tables are read.
 const MAX_WAITING: usize = 256;
 
 /// A poll that listeners are to be told of.
@@ -26,41 +30,74 @@ pub(super) struct LongPoll {
     pub(super) to: Vec<Arc<Listener>>,
 }
 
-/// The sending side. The thread is started for the first poll, and ends when this is dropped and it has
-/// told what waits.
+/// The sending side. A listener's thread is started for its first poll, and ends when this is dropped, or
+/// the listener is gone, and it has told what waits.
 #[derive(Default)]
-pub(super) struct Teller(Option<SyncSender<LongPoll>>);
+pub(super) struct Teller(Vec<Telling>);
+
+/// The thread of a listener.
+struct Telling {
+    listener: Weak<Listener>,
+    polls: SyncSender<Arc<LongPoll>>,
+}
 
 impl Teller {
-    pub(super) fn tell(&mut self, poll: LongPoll) {
-        let Some(thread) = self.0.take().or_else(start) else { return };
-        // Where listeners are slower than polls get long, some aren't told.
-        if let Ok(()) | Err(TrySendError::Full(_)) = thread.try_send(poll) {
-            self.0 = Some(thread);
+    pub(super) fn tell(&mut self, mut poll: LongPoll) {
+        self.0.retain(|telling| telling.listener.strong_count() > 0);
+        // A listener that never returns keeps no other.
+        let to = std::mem::take(&mut poll.to);
+        let poll = Arc::new(poll);
+        for listener in &to {
+            let is_told = self.polls_of(listener).is_some_and(|polls| {
+                // A listener that is slower than polls get long isn't told of all.
+                polls.try_send(Arc::clone(&poll)).is_ok()
+            });
+            listener.missed.fetch_add(u64::from(!is_told), Ordering::Relaxed);
         }
+    }
+
+    /// Where polls of this listener are sent to; `None` if no thread can be started.
+    fn polls_of(&mut self, listener: &Arc<Listener>) -> Option<&SyncSender<Arc<LongPoll>>> {
+        let is_of = |telling: &Telling| telling.listener.as_ptr() == Arc::as_ptr(listener);
+        let place = match self.0.iter().position(is_of) {
+            Some(place) => place,
+            None => {
+                self.0.push(Telling::start(listener)?);
+                self.0.len() - 1
+            }
+        };
+        Some(&self.0[place].polls)
     }
 }
 
-fn start() -> Option<SyncSender<LongPoll>> {
-    let (send, receive) = sync_channel(MAX_WAITING);
-    let run = move || run(&receive);
-    std::thread::Builder::new().name("statemap-live".into()).spawn(run).ok().map(|_| send)
+impl Telling {
+    fn start(listener: &Arc<Listener>) -> Option<Self> {
+        let (polls, receive) = sync_channel(MAX_WAITING);
+        let listener = Arc::downgrade(listener);
+        let of_thread = Weak::clone(&listener);
+        let run = move || run(&of_thread, &receive);
+        std::thread::Builder::new().name("statemap-live".into()).spawn(run).ok()?;
+        Some(Self { listener, polls })
+    }
 }
 
-fn run(polls: &Receiver<LongPoll>) {
+fn run(listener: &Weak<Listener>, polls: &Receiver<Arc<LongPoll>>) {
+    let mut finder = Finder::default();
     while let Ok(poll) = polls.recv() {
-        let LongPoll { recorder, to, .. } = &poll;
-        let Some(seen) = recorder.upgrade().map(|recorder| poll.seen(&recorder)) else { continue };
-        for listener in to {
-            // The panic hook has shown it.
-            let _ = catch_unwind(AssertUnwindSafe(|| (listener.tell)(&seen)));
-        }
+        // The panic hook has shown what panics.
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            let Some(listener) = listener.upgrade() else { return };
+            let seen = poll.recorder.upgrade().map(|recorder| poll.seen(&recorder, &mut finder));
+            if let Some(seen) = seen {
+                (listener.tell)(&seen, listener.missed.swap(0, Ordering::Relaxed));
+            }
+        }));
     }
 }
 
 impl LongPoll {
-    fn seen(&self, recorder: &Recorder) -> SeenPoll {
-        let found = whose::find(recorder, self.stream, self.task);
+    fn seen(&self, recorder: &Recorder, finder: &mut Finder) -> SeenPoll {
+        let found = finder.find(recorder, self.stream, self.task);
         SeenPoll {
             runtime: recorder.runtime_name.get().cloned(),
             task: self.task,
@@ -69,6 +106,72 @@ impl LongPoll {
             age: self.age,
             is_taken_away: self.is_taken_away,
             sample: self.sample.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::CollectorConfig;
+    use std::sync::atomic::AtomicU64;
+    use std::sync::mpsc::channel;
+
+    fn listener(tell: impl Fn(u64) + Send + Sync + 'static) -> Arc<Listener> {
+        let (wants, tell) = (Box::new(|| true), Box::new(move |_: &SeenPoll, n| tell(n)));
+        Arc::new(Listener { threshold: Duration::ZERO, wants, tell, missed: AtomicU64::new(0) })
+    }
+
+    #[test]
+    fn one_that_does_not_return_delays_no_other() {
+        let recorder = Recorder::new(CollectorConfig::default());
+        let (enter, entered) = channel();
+        let (go_on, wait_for) = channel::<()>();
+        let wait_for = std::sync::Mutex::new(wait_for);
+        let slow = listener(move |missed| {
+            enter.send(missed).expect("it is received");
+            wait_for.lock().expect("it doesn't panic").recv().ok();
+        });
+        let (tell, told) = channel();
+        let fast = listener(move |missed| tell.send(missed).expect("it is received"));
+        let mut teller = Teller::default();
+        let mut tell = |to: &[&Arc<Listener>]| {
+            teller.tell(LongPoll {
+                recorder: recorder.this(),
+                stream: 0,
+                task: 7,
+                age: Duration::ZERO,
+                is_taken_away: false,
+                sample: None,
+                to: to.iter().copied().cloned().collect(),
+            });
+        };
+        tell(&[&slow, &fast]);
+        assert_eq!((entered.recv(), told.recv()), (Ok(0), Ok(0)));
+        (0..MAX_WAITING + 5).for_each(|_| tell(&[&slow]));
+        tell(&[&slow, &fast]);
+        assert_eq!(told.recv(), Ok(0));
+        drop((go_on, fast));
+        let missed: Vec<_> = (0..MAX_WAITING).map(|_| entered.recv().unwrap()).collect();
+        assert_eq!((missed[0], missed.iter().sum::<u64>()), (6, 6));
+        drop((teller, slow));
+        assert!(entered.recv().is_err() && told.recv().is_err(), "both threads end");
+    }
+
+    #[test]
+    fn one_that_panics_is_told_on() {
+        let recorder = Recorder::new(CollectorConfig::default());
+        let (tell, told) = channel();
+        let one = listener(move |_| {
+            tell.send(()).expect("it is received");
+            std::panic::resume_unwind(Box::new(()));
+        });
+        let mut teller = Teller::default();
+        for _ in 0..3 {
+            let (recorder, to) = (recorder.this(), vec![Arc::clone(&one)]);
+            let (age, is_taken_away, sample) = (Duration::ZERO, false, None);
+            teller.tell(LongPoll { recorder, stream: 0, task: 7, age, is_taken_away, sample, to });
+            told.recv().expect("it is told");
         }
     }
 }

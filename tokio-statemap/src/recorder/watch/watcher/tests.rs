@@ -1,7 +1,7 @@
 use std::hint::black_box;
 use std::panic::Location;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -10,6 +10,7 @@ use crate::config::CollectorConfig;
 use crate::hooks::{Hooks, install};
 use crate::recorder::TokioHooks;
 use crate::recorder::root_future::Root;
+use crate::sys::threads::absent::AbsentPage;
 use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::{Poll, SamplingState, TaskKey, Timeline};
 
@@ -153,4 +154,51 @@ fn a_long_poll_is_told_while_it_goes_on() {
     if poll.blocked_in.is_some() {
         assert!(poll.frames.iter().any(|frame| frame.function.ends_with("::sleeps")), "{poll}");
     }
+}
+
+#[test]
+fn a_thread_is_looked_at_once_for_each_recorder() {
+    let recorders = [(), ()].map(|()| Recorder::new(CollectorConfig::default()));
+    let buffers = [(), ()].map(|()| &*Box::leak(Box::new(Buffer::unassigned())));
+    let places = [(0, 0), (0, 1), (0, 0), (1, 0), (0, 1), (0, 0)];
+    let mut awake: Vec<_> =
+        places.map(|(of, buffer)| Awake::new(&recorders[of], buffers[buffer])).into();
+    awake[0].quiet_looks = 7;
+    remove_repeated(&mut awake);
+    let is_of = |one: &Awake, (of, buffer): (usize, usize)| {
+        std::ptr::eq(one.buffer, buffers[buffer])
+            && one.recorder.ptr_eq(&Arc::downgrade(&recorders[of]))
+    };
+    assert!(awake.iter().zip([(0, 0), (0, 1), (1, 0)]).all(|(one, place)| is_of(one, place)));
+    assert_eq!((awake.len(), awake[0].quiet_looks), (3, 7));
+}
+
+#[test]
+fn a_page_that_is_not_there_blocks() {
+    static PAGE: AtomicUsize = AtomicUsize::new(0);
+    fn reads() {
+        AbsentPage::read(PAGE.load(Ordering::SeqCst));
+    }
+    // On a busy machine the watcher may get no processor for so long.
+    for _ in 0..20 {
+        let Some(page) = AbsentPage::new() else {
+            return eprintln!("LEFT OUT: a page fault that blocks: userfaultfd is not permitted");
+        };
+        PAGE.store(page.address(), Ordering::SeqCst);
+        let provides = std::thread::spawn(|| {
+            std::thread::sleep(Duration::from_millis(100));
+            page.provide();
+        });
+        let (timeline, polls) = recorded(&[reads]);
+        provides.join().expect("it ends");
+        let samples = timeline.samples(&polls[0]);
+        let Some(sample) = samples.iter().find(|sample| sample.blocked_in.is_some()) else {
+            continue;
+        };
+        assert_eq!(sample.blocked_in.as_deref(), Some("a page fault"));
+        let is_named = |name| sample.frames.iter().any(|frame| frame.function.ends_with(name));
+        assert!(is_named("AbsentPage::read") && is_named("::reads"), "{sample:?}");
+        return assert!(sample.is_complete, "{sample:?}");
+    }
+    panic!("it was never seen");
 }

@@ -1,12 +1,17 @@
-//! Whose poll it is: where its task was spawned, and which worker polls it, as the records say.
+//! Whose poll it is: where its task was spawned, and which worker polls it.
 
 use std::panic::Location;
 
 use crate::recorder::Recorder;
-use crate::recorder::live_tasks::{LocationId, role};
+use crate::recorder::id_map::IdMap;
+use crate::recorder::live_tasks::LocationId;
 use crate::recorder::record::{Kind, ROOT, Record, unpack_spawn};
+use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::segment::{Segment, StreamId};
 use crate::util::sync::lock;
+
+/// Of how many tasks it is kept where they were spawned.
+const MAX_KNOWN: usize = 1024;
 
 /// What was found of a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,70 +20,115 @@ pub(super) struct Whose {
     pub(super) worker: Option<u32>,
 }
 
-/// Looks for the origin of `task` and for the worker that the thread of `stream` is.
-pub(super) fn find(recorder: &Recorder, stream: StreamId, task: u64) -> Whose {
-    let mut found = Found { stream, task, location: None, role: None };
-    // From the youngest on: what is handed over meanwhile is found there.
+/// Finds whose the polls of one recorder are.
+///
+/// Where a task was spawned is in a record, of which there may be a million: they are gone through once
+/// a task.
+#[derive(Debug, Default)]
+pub(super) struct Finder {
+    known: IdMap<Option<&'static Location<'static>>>,
+}
+
+impl Finder {
+    /// Looks for the origin of `task` and for the worker that the thread of `stream` is.
+    pub(super) fn find(&mut self, recorder: &Recorder, stream: StreamId, task: u64) -> Whose {
+        Whose { location: self.location(recorder, task), worker: worker(recorder, stream) }
+    }
+
+    fn location(&mut self, recorder: &Recorder, task: u64) -> Option<&'static Location<'static>> {
+        if !recorder.config.include_spawn_location {
+            return None;
+        }
+        if task & ROOT != 0 {
+            let number = u32::try_from(task & !ROOT).ok();
+            return number.and_then(|number| recorder.roots.location(number));
+        }
+        if let Some(&known) = self.known.get(&task) {
+            return known;
+        }
+        let found = spawned_at(recorder, task)
+            .and_then(|id| recorder.locations.to_vec().get(id as usize).copied());
+        if self.known.len() == MAX_KNOWN {
+            self.known.clear();
+        }
+        self.known.insert(task, found);
+        found
+    }
+}
+
+/// The worker that the thread of `stream` is.
+fn worker(recorder: &Recorder, stream: StreamId) -> Option<u32> {
     let buffers = lock(&recorder.buffers).clone();
-    for buffer in buffers {
-        buffer.read(|of, _, chunk| found.read(of, u64::MAX, chunk.items()));
+    let of_stream = |buffer: &&_| Buffer::read(buffer, |of, _, _| of) == Some(stream);
+    buffers.into_iter().find(of_stream)?.watched.worker()
+}
+
+/// Where `task` was spawned, as far as that is kept: what is evicted is kept with the live tasks.
+fn spawned_at(recorder: &Recorder, task: u64) -> Option<LocationId> {
+    let evicted = || lock(&recorder.live_tasks).task(task)?.location;
+    // It may be evicted meanwhile.
+    evicted().or_else(|| recorded(recorder, task)).or_else(evicted)
+}
+
+/// The same as its record says. From the youngest on: what is handed over meanwhile is found there.
+fn recorded(recorder: &Recorder, task: u64) -> Option<LocationId> {
+    let buffers = lock(&recorder.buffers).clone();
+    let in_buffer = |buffer: &Buffer| {
+        buffer.read(|stream, _, chunk| Spawn::find(stream, chunk.items(), task)).flatten()
+    };
+    let in_buffers = buffers.into_iter().find_map(in_buffer);
+    if let Some(Spawn { location: location @ Some(_), .. }) = in_buffers {
+        return location;
     }
     let mut segments = Vec::new();
     lock(&recorder.store).segments(&mut segments);
-    segments.sort_unstable_by_key(Segment::order);
-    for segment in segments.iter().rev() {
-        let from = segment.records().first().map_or(0, |record| record.ticks);
-        found.read(segment.stream, from, segment.records());
-    }
-    let live_tasks = lock(&recorder.live_tasks);
-    let location = || found.location.or_else(|| live_tasks.task(task)?.location);
-    let worker = match found.role {
-        Some((_, worker)) => worker,
-        None => live_tasks.stream(stream).and_then(|stream| stream.worker),
-    };
-    let location = match task & ROOT {
-        0 => location().and_then(|id| recorder.locations.to_vec().get(id as usize).copied()),
-        _ if !recorder.config.include_spawn_location => None,
-        _ => u32::try_from(task & !ROOT).ok().and_then(|number| recorder.roots.location(number)),
-    };
-    Whose { location, worker }
+    segments.sort_unstable_by_key(began);
+    let in_segment = |segment: &Segment| Spawn::find(segment.stream, segment.records(), task);
+    let spawn = in_buffers.or_else(|| segments.iter().rev().find_map(in_segment))?;
+    spawn.location.or_else(|| {
+        let mut of_stream = segments.iter().rev().filter(|other| other.stream == spawn.stream);
+        noted_last(of_stream.find(|other| began(other) < spawn.from)?.records())
+    })
 }
 
-/// What is found so far.
-struct Found {
+fn began(segment: &Segment) -> u64 {
+    segment.records().first().map_or(0, |record| record.ticks)
+}
+
+/// The location in a note after which these records end, before the record of the spawn. Other notes may
+/// come between the two.
+fn noted_last(records: &[Record]) -> Option<LocationId> {
+    let is_either =
+        |record: &&Record| matches!(record.kind(), Kind::Location | Kind::Spawn | Kind::LateOrigin);
+    let last = records.iter().rev().find(is_either)?;
+    let is_noted = last.kind() == Kind::Location;
+    is_noted.then(|| LocationId::try_from(last.payload()).ok()).flatten()
+}
+
+/// The record of a spawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Spawn {
+    /// Whose it is, and when the records begin in which it was found.
     stream: StreamId,
-    task: u64,
+    from: u64,
+    /// `None` if there is none, or it is noted at the end of what was written before these records.
     location: Option<LocationId>,
-    /// The thread's last role, and about when that was.
-    role: Option<(u64, Option<u32>)>,
 }
 
-impl Found {
-    /// Reads records of one stream, which begin at `from`.
-    fn read(&mut self, stream: StreamId, from: u64, records: &[Record]) {
-        let is_later = self.role.is_none_or(|(at, _)| from > at);
-        let mut noted = None;
-        for record in records {
-            match record.kind() {
-                Kind::Location => noted = LocationId::try_from(record.payload()).ok(),
-                Kind::Spawn | Kind::LateOrigin => {
-                    let location = noted.take();
-                    if record.payload() == self.task {
-                        self.location = location.or(self.location);
-                    }
-                }
-                Kind::SpawnAt => {
-                    let (task, location) = unpack_spawn(record.packed_payload());
-                    if task == self.task {
-                        self.location = Some(location);
-                    }
-                }
-                Kind::Role if stream == self.stream && is_later => {
-                    self.role = Some((from, role(record.payload())));
-                }
-                _ => {}
-            }
-        }
+impl Spawn {
+    /// The spawn of `task` in records of one stream.
+    fn find(stream: StreamId, records: &[Record], task: u64) -> Option<Self> {
+        let is_it = |record: &Record| match record.kind() {
+            Kind::Spawn | Kind::LateOrigin => record.payload() == task,
+            Kind::SpawnAt => unpack_spawn(record.packed_payload()).0 == task,
+            _ => false,
+        };
+        let at = records.iter().position(is_it)?;
+        let location = match records[at].kind() {
+            Kind::SpawnAt => Some(unpack_spawn(records[at].packed_payload()).1),
+            _ => noted_last(&records[..at]),
+        };
+        Some(Self { stream, from: records[0].ticks, location })
     }
 }
 
@@ -86,6 +136,8 @@ impl Found {
 mod tests {
     use super::*;
     use crate::config::CollectorConfig;
+
+    const UNKNOWN: Whose = Whose { location: None, worker: None };
 
     #[test]
     fn what_is_only_in_the_store_is_found_too() {
@@ -98,20 +150,41 @@ mod tests {
             recorder.task_spawned(id, None);
         }
         recorder.task_spawned(9, Some(here));
-        let unknown = Whose { location: None, worker: None };
-        let known = Whose { location: Some(here), ..unknown };
-        let all: Vec<_> = [7, 9, 100, 5].map(|task| find(&recorder, 0, task)).into();
-        assert_eq!(all, [known, known, unknown, unknown]);
+        let known = Whose { location: Some(here), ..UNKNOWN };
+        let mut finder = Finder::default();
+        let all: Vec<_> = [7, 9, 100, 5].map(|task| finder.find(&recorder, 0, task)).into();
+        assert_eq!(all, [known, known, UNKNOWN, UNKNOWN]);
     }
 
     #[test]
-    fn the_last_role_counts() {
-        let mut found = Found { stream: 3, task: 7, location: None, role: None };
-        let role = |ticks, worker| Record::new(ticks, Kind::Role, worker);
-        found.read(3, u64::MAX, &[]);
-        found.read(3, 50, &[role(50, 1), role(60, 3)]);
-        found.read(3, 10, &[role(10, 5)]);
-        found.read(4, 90, &[role(90, 9)]);
-        assert_eq!(found.role, Some((50, Some(2))));
+    fn a_task_is_looked_for_once() {
+        let recorder = Recorder::new(CollectorConfig::default());
+        recorder.start();
+        let mut finder = Finder::default();
+        let here = Location::caller();
+        for task in 0..3 * MAX_KNOWN as u64 {
+            recorder.task_spawned(task, Some(here));
+            assert_eq!(finder.find(&recorder, 0, task).location, Some(here), "{task}");
+        }
+        assert_eq!(finder.known.len(), MAX_KNOWN);
+        let last = 3 * MAX_KNOWN as u64 - 1;
+        finder.known.insert(last, None);
+        assert_eq!(finder.find(&recorder, 0, last), UNKNOWN);
+    }
+
+    #[test]
+    fn the_last_worker_counts() {
+        let recorder = Recorder::new(CollectorConfig::default());
+        recorder.start();
+        let thread = recorder.new_thread_recorder();
+        let stream = thread.buffer.read(|stream, _, _| stream).expect("it has a thread");
+        let worker = || Finder::default().find(&recorder, stream, 7).worker;
+        assert_eq!(worker(), None);
+        for index in [0, 5] {
+            thread.buffer.watched.set_worker(Some(index));
+            assert_eq!(worker(), Some(index));
+        }
+        recorder.retire(thread);
+        assert_eq!(worker(), None);
     }
 }

@@ -1,0 +1,86 @@
+//! A thread that is looked at.
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Weak;
+use std::sync::atomic::Ordering;
+
+use super::Tools;
+use super::progress::{Next, Progress};
+use crate::recorder::Recorder;
+use crate::recorder::store::buffer::Buffer;
+use crate::recorder::watch::look::{Doing, Look};
+
+/// After how many looks in a row at which a thread did nothing it is left alone.
+const QUIET_LOOKS: u32 = 2;
+
+/// A thread that is looked at.
+pub(super) struct Awake {
+    pub(super) recorder: Weak<Recorder>,
+    pub(super) buffer: &'static Buffer,
+    last: Option<Look>,
+    pub(super) quiet_looks: u32,
+    next: Next,
+    poll: Progress,
+}
+
+/// Leaves one of those that are of the same thread: the first, which knows of its poll.
+pub(super) fn remove_repeated(awake: &mut Vec<Awake>) {
+    let mut seen = HashSet::with_capacity(awake.len());
+    awake.retain(|one| seen.insert((std::ptr::from_ref(one.buffer), one.recorder.as_ptr())));
+}
+
+impl Awake {
+    pub(super) fn new(recorder: &Recorder, buffer: &'static Buffer) -> Self {
+        let (next, poll) = (Next::Usual, Progress::default());
+        Self { recorder: recorder.this(), buffer, last: None, quiet_looks: 0, next, poll }
+    }
+
+    /// Leaves the thread alone.
+    fn leave(&self) {
+        self.buffer.watched.is_awake.store(false, Ordering::Release);
+    }
+
+    /// The same, but its next record wakes it.
+    pub(super) fn let_go(&self) {
+        self.leave();
+        Look::at(self.buffer); // which interrupts it
+    }
+
+    /// Whether to look again before the others.
+    pub(super) fn is_due_soon(&self) -> bool {
+        self.next == Next::Soon
+    }
+
+    /// Looks at the thread; returns whether to look again.
+    pub(super) fn look(&mut self, tools: &mut Tools) -> bool {
+        let Some(recorder) = self.recorder.upgrade() else {
+            // Another recorder may have the buffer by now.
+            self.let_go();
+            return false;
+        };
+        let since_ticks = recorder.recording_since();
+        let look = Look::at(self.buffer).map(|look| look.since(since_ticks));
+        let did_nothing =
+            look == self.last && !matches!(look, Some(Look { doing: Doing::Poll { .. }, .. }));
+        self.quiet_looks = if did_nothing { self.quiet_looks + 1 } else { 0 };
+        self.last = look;
+        self.next = look.map_or(Next::Usual, |look| {
+            // Should anything be wrong with the program's tables, it goes on without this stack.
+            let follow = || self.poll.follow(&recorder, self.buffer, look, tools);
+            catch_unwind(AssertUnwindSafe(follow)).unwrap_or_else(|_| {
+                tools.unwinder = None;
+                Next::Usual
+            })
+        });
+        if self.quiet_looks < QUIET_LOOKS {
+            return true;
+        }
+        self.leave();
+        // What it did before it was interrupted anew doesn't wake it.
+        if Look::at(self.buffer).map(|look| look.since(since_ticks)) == self.last {
+            return false;
+        }
+        !self.buffer.watched.is_awake.swap(true, Ordering::AcqRel)
+    }
+}
