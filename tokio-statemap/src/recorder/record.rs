@@ -82,12 +82,14 @@ kinds! {
     /// In chunks that several streams share: the next records are of this stream.
     Stream = FIRST_NOTE + 5,
     /// A reading: the thread was ready to run and did not for so many ns, in all. If it is there, it
-    /// is before the two below.
+    /// is before the two below it.
     RunDelay = FIRST_NOTE + 6,
     /// A reading: the thread's switches and major page faults, in all ([`Switches::pack`](crate::recorder::watch::Switches::pack)).
     Switches = FIRST_NOTE + 7,
     /// The end of a reading: the thread's CPU time, in all, in ns.
     CpuTime = FIRST_NOTE + 8,
+    /// The next reading was taken so many ns after the record that it stands before.
+    Late = FIRST_NOTE + 9,
 }
 
 impl Kind {

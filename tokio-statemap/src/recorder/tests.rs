@@ -42,7 +42,8 @@ fn yield_until(done: &Arc<AtomicBool>, tasks: usize) -> Vec<tokio::task::JoinHan
 fn notes(recorder: &Recorder) -> usize {
     let snapshot = Snapshot::take(recorder, false);
     let records = snapshot.segments.iter().flat_map(|segment| segment.records());
-    let is_reading = |kind| matches!(kind, Kind::RunDelay | Kind::Switches | Kind::CpuTime);
+    let is_reading =
+        |kind| matches!(kind, Kind::RunDelay | Kind::Switches | Kind::CpuTime | Kind::Late);
     records.filter(|record| !record.is_event() && !is_reading(record.kind())).count()
 }
 

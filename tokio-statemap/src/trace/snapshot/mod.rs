@@ -203,6 +203,7 @@ impl Snapshot {
                 ready_for_ns: known.and_then(|s| s.ready_for_ns),
                 run_delay_ns: None,
                 switches: None,
+                late_ns: 0,
             };
             for &record in segments.iter().flat_map(|segment| segment.records()) {
                 if let Some(reading) = reader.read(stream, record) {
@@ -265,6 +266,8 @@ pub(crate) enum Reading {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage {
     pub(crate) time_ns: u64,
+    /// How much later that is than the next event of the thread.
+    pub(crate) late_ns: u64,
     pub(crate) cpu_ns: u64,
     /// As [`Switches::between`](crate::recorder::watch::Switches::between) takes them.
     pub(crate) switches: u64,
@@ -279,6 +282,7 @@ struct StreamReader<'a> {
     ready_for_ns: Option<u64>,
     run_delay_ns: Option<u64>,
     switches: Option<u64>,
+    late_ns: u64,
 }
 
 impl StreamReader<'_> {
@@ -335,10 +339,16 @@ impl StreamReader<'_> {
                 self.switches = Some(payload);
                 return None;
             }
+            Kind::Late => {
+                self.late_ns = payload;
+                return None;
+            }
             Kind::CpuTime => {
                 let run_delay_ns = self.run_delay_ns.take();
+                let late_ns = std::mem::take(&mut self.late_ns);
                 let switches = self.switches.take()?;
-                let usage = Usage { time_ns, cpu_ns: payload, switches, run_delay_ns };
+                let time_ns = time_ns.saturating_add(late_ns);
+                let usage = Usage { time_ns, late_ns, cpu_ns: payload, switches, run_delay_ns };
                 return Some(Reading::Usage(usage));
             }
             kind => Event::of_kind(kind, Seen { task_id, time_ns, thread, worker })?,

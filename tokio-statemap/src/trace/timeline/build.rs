@@ -193,7 +193,8 @@ impl Builder {
     /// The next reading of a thread, among its events.
     pub(crate) fn usage(&mut self, thread: u32, usage: Usage) {
         let thread = self.threads.entry(thread).or_default();
-        thread.enter_window(usage.time_ns, &self.windows, &mut self.tasks);
+        let event_ns = usage.time_ns - usage.late_ns;
+        thread.enter_window(event_ns, &self.windows, &mut self.tasks);
         thread.readings.get_or_insert_default().add(usage);
     }
 

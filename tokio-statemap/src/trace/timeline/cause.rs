@@ -181,7 +181,9 @@ impl Readings {
             self.parks.long += u64::from(parked_ns >= LONG_PARK_NS);
         }
         if is_parked {
-            self.parked_since_ns = Some(time_ns);
+            // The reading at its beginning may be a little later.
+            let read_ns = self.last.map_or(0, |last| last.time_ns);
+            self.parked_since_ns = Some(time_ns.max(read_ns));
         }
     }
 
@@ -210,7 +212,8 @@ impl Readings {
         }
         let is_parked = self.parked_since_ns.is_some();
         if is_parked {
-            self.parked(time_ns, false);
+            // It is over by the next event.
+            self.parked(time_ns - reading.late_ns, false);
         }
         let (parked_ns, parks) =
             (std::mem::take(&mut self.parked_ns), std::mem::take(&mut self.parks));
@@ -323,7 +326,7 @@ mod tests {
     fn reading(time_ns: u64, cpu_ns: u64, voluntary: u64, run_delay_ns: u64) -> Usage {
         let switches = Switches { voluntary, ..Switches::default() };
         let run_delay_ns = Some(run_delay_ns);
-        Usage { time_ns, cpu_ns, switches: switches.pack(), run_delay_ns }
+        Usage { time_ns, late_ns: 0, cpu_ns, switches: switches.pack(), run_delay_ns }
     }
 
     const MS: u64 = 1_000_000;
@@ -404,6 +407,36 @@ mod tests {
         readings.add(reading(9 * MS, MS, 2, 0));
         let blocked: Vec<_> = readings.stretches.iter().map(|s| s.has_blocked).collect();
         assert_eq!(blocked, [Blocked::Never, Blocked::Certainly]);
+    }
+
+    /// The thread loses its processor just when it is read.
+    #[test]
+    fn what_is_taken_before_a_late_reading_is_taken_once() {
+        let mut readings = Readings::default();
+        readings.add(reading(0, 0, 0, 0));
+        // A poll of 10 ms that computes; 80 ms are taken before the reading at its end; 10 ms follow.
+        readings.add(Usage { late_ns: 80 * MS, ..reading(90 * MS, 10 * MS, 0, 80 * MS) });
+        readings.event(10 * MS, false);
+        readings.event(90 * MS, true);
+        readings.add(reading(100 * MS, 20 * MS, 0, 80 * MS));
+        let machine = machine(&[(0, Box::new(readings))]);
+        assert_eq!((machine.run_delay_ns, machine.stolen_ns), (80 * MS, 0));
+    }
+
+    #[test]
+    fn a_park_is_over_at_its_event_though_the_reading_is_late() {
+        let mut readings = Readings::default();
+        readings.add(reading(0, 0, 0, 0));
+        readings.parked(MS, true);
+        readings.add(Usage { late_ns: 5 * MS, ..reading(10 * MS, MS, 1, 5 * MS) });
+        readings.parked(5 * MS, false);
+        assert_eq!((readings.stretches[0].off_ns, readings.parked_ns), (5 * MS, 0));
+        assert_eq!(readings.stretches[0].has_blocked, Blocked::Never);
+        // Nor is one earlier than the reading before it.
+        readings.add(Usage { late_ns: 5 * MS, ..reading(20 * MS, 2 * MS, 1, 10 * MS) });
+        readings.parked(15 * MS, true);
+        readings.parked(22 * MS, false);
+        assert_eq!(readings.parked_ns, 2 * MS);
     }
 
     #[test]

@@ -16,6 +16,19 @@ use crate::sys::threads::{self, proc};
 /// thread was ready to run. The file takes some 6 µs to read.
 const WORTH_A_FILE: Duration = Duration::from_micros(200);
 
+/// How long a reading takes at most, unless the thread loses its processor meanwhile: then its parts are of
+/// different moments, and it's taken again. The kernel takes a processor mostly when a system call ends, and
+/// a reading is several.
+const AT_ONCE: Duration = Duration::from_micros(200);
+
+/// How often it is taken again at most.
+const RETRIES: usize = 3;
+
+/// From which distance on a reading has a note of how much later it is than its record. What was taken from
+/// the thread in between would otherwise seem to be two things: a run delay before the record, and time off
+/// the processor without any reason after it.
+const WORTH_A_NOTE_NS: u64 = 20_000;
+
 /// The last reading of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastReading {
@@ -28,20 +41,49 @@ impl Recorder {
     #[cold]
     #[inline(never)]
     pub(crate) fn note_usage(&self, thread: &mut ThreadRecorder, ticks: u64) {
-        let Some(cpu_ns) = threads::cpu_ns() else { return };
-        let last = thread.last_reading.replace(LastReading { at: Instant::now(), cpu_ns });
-        let is_worth_it = last.is_none_or(|last| {
-            let cpu = Duration::from_nanos(cpu_ns.saturating_sub(last.cpu_ns));
-            last.at.elapsed().saturating_sub(cpu) >= WORTH_A_FILE
-        });
-        if is_worth_it {
-            if let Some(run_delay_ns) = proc::run_delay_ns() {
-                thread.push(self, ticks, Kind::RunDelay, run_delay_ns);
-            }
+        let mut taken = std::iter::repeat_with(|| Taken::now(self, thread.last_reading));
+        let Some(taken) = taken.by_ref().take(1 + RETRIES).find(Taken::is_at_once) else { return };
+        let Some(cpu_ns) = taken.cpu_ns else { return };
+        thread.last_reading = Some(LastReading { at: taken.at, cpu_ns });
+        let scale = self.clock.scale();
+        let late_ns = scale.ns(taken.ticks).saturating_sub(scale.ns(ticks));
+        if late_ns >= WORTH_A_NOTE_NS {
+            thread.push(self, ticks, Kind::Late, late_ns);
         }
+        if let Some(run_delay_ns) = taken.run_delay_ns {
+            thread.push(self, ticks, Kind::RunDelay, run_delay_ns);
+        }
+        thread.push(self, ticks, Kind::Switches, taken.switches.pack());
+        thread.push(self, ticks, Kind::CpuTime, cpu_ns);
+    }
+}
+
+/// What was read of the calling thread.
+struct Taken {
+    ticks: u64,
+    at: Instant,
+    cpu_ns: Option<u64>,
+    run_delay_ns: Option<u64>,
+    switches: Switches,
+    took: Duration,
+}
+
+impl Taken {
+    fn now(recorder: &Recorder, last: Option<LastReading>) -> Self {
+        let (ticks, at) = (recorder.clock.ticks(), Instant::now());
+        let cpu_ns = threads::cpu_ns();
+        let is_worth_it = last.is_none_or(|last| {
+            let cpu_ns = cpu_ns.unwrap_or(last.cpu_ns).saturating_sub(last.cpu_ns);
+            let cpu = Duration::from_nanos(cpu_ns);
+            at.duration_since(last.at).saturating_sub(cpu) >= WORTH_A_FILE
+        });
+        let run_delay_ns = is_worth_it.then(proc::run_delay_ns).flatten();
         let (voluntary, involuntary, major_faults) = threads::switches().unwrap_or_default();
         let switches = Switches { voluntary, involuntary, major_faults };
-        thread.push(self, ticks, Kind::Switches, switches.pack());
-        thread.push(self, ticks, Kind::CpuTime, cpu_ns);
+        Self { ticks, at, cpu_ns, run_delay_ns, switches, took: at.elapsed() }
+    }
+
+    fn is_at_once(&self) -> bool {
+        self.took < AT_ONCE
     }
 }
