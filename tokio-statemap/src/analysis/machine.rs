@@ -25,13 +25,18 @@ impl Report {
                 human(limit.stopped_ns),
             ));
         }
-        // A thread that the limit stops is ready to run meanwhile.
-        let others_ns = machine.run_delay_ns.saturating_sub(stopped_ns);
-        if is_worth_it(others_ns) {
-            sentences.push(format!(
-                "The program's threads waited {} for a processor while others ran, in sum.",
-                human(others_ns),
-            ));
+        if is_worth_it(machine.run_delay_ns) {
+            // A thread that the limit stops is ready to run meanwhile. The system counts the limit by
+            // processors and the waits by threads, of which several may wait for one: what of them the limit
+            // did can't be told.
+            let of_what = if is_worth_it(stopped_ns) {
+                ", in sum: for this limit, or while others ran"
+            } else {
+                " while others ran, in sum"
+            };
+            let waited = human(machine.run_delay_ns);
+            sentences
+                .push(format!("The program's threads waited {waited} for a processor{of_what}."));
         }
         if is_worth_it(machine.stolen_ns) {
             sentences.push(format!(
