@@ -11,11 +11,20 @@ use std::sync::Mutex;
 ///
 /// If `STATEMAP_TESTS` is `all`: then nothing may be left out.
 pub fn left_out(what: &str, why: &str) {
-    static PRINTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
     assert!(
         env::var_os("STATEMAP_TESTS").is_none_or(|value| value != "all"),
         "STATEMAP_TESTS=all, and this can't be run: {what}: {why}"
     );
+    say(what, why);
+}
+
+/// The same of what no tool can help with, such as what a container forbids: it may be left out always.
+pub fn not_allowed(what: &str, why: &str) {
+    say(what, why);
+}
+
+fn say(what: &str, why: &str) {
+    static PRINTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let line = format!("LEFT OUT, {what}: {why}\n");
     let mut printed = PRINTED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     if printed.contains(&line) {

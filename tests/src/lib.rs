@@ -7,9 +7,12 @@ pub mod check;
 pub mod child;
 #[cfg(unix)]
 pub mod full;
+pub mod innocent;
 pub mod left_out;
 pub mod mutate;
 pub mod page;
 pub mod planted;
 #[cfg(unix)]
 pub mod programs;
+#[cfg(target_os = "linux")]
+pub mod quota;

@@ -5,10 +5,11 @@
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::fs;
+use std::sync::Mutex;
+use std::time::Duration;
 
+use tests::innocent::{BusyLoops, healthy};
 use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 use tokio_statemap::report::{Report, Verdict};
@@ -16,37 +17,6 @@ use tokio_statemap::{CollectorConfig, register_hooks};
 
 /// The tests run one after the other: one takes the processors.
 static ALONE: Mutex<()> = Mutex::new(());
-
-/// Threads that take as many processors as they get, while it lives.
-struct BusyLoops(Arc<AtomicBool>);
-
-impl BusyLoops {
-    fn start(threads: usize) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        for _ in 0..threads {
-            let stop = Arc::clone(&stop);
-            std::thread::spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
-                    std::hint::spin_loop();
-                }
-            });
-        }
-        Self(stop)
-    }
-}
-
-impl Drop for BusyLoops {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-fn spin(time: Duration) {
-    let begin = Instant::now();
-    while begin.elapsed() < time {
-        std::hint::spin_loop();
-    }
-}
 
 /// What is said of tasks that are spawned by `spawn` and run for 300 ms.
 fn report_of(spawn: impl FnOnce(&mut JoinSet<()>)) -> Report {
@@ -65,17 +35,6 @@ fn report_of(spawn: impl FnOnce(&mut JoinSet<()>)) -> Report {
     let report = collector.snapshot().report();
     println!("{report}\n");
     report
-}
-
-fn healthy(tasks: &mut JoinSet<()>) {
-    for number in 0..200 {
-        tasks.spawn(async move {
-            loop {
-                tokio::time::sleep(Duration::from_millis(5 + number % 7)).await;
-                spin(Duration::from_micros(5));
-            }
-        });
-    }
 }
 
 #[test]
@@ -115,4 +74,49 @@ fn those_who_only_yield_are_named_beside_healthy_ones() {
         let location = row.place.location.expect("it is recorded");
         assert_eq!((location.file, location.line), (file!(), line), "{report}");
     }
+}
+
+/// How long the threads of this process with this name were ready to run and did not, in ns, as the kernel
+/// counts it.
+fn run_delay_ns(name: &str) -> u64 {
+    let threads = fs::read_dir("/proc/self/task").unwrap();
+    let of_thread = threads.filter_map(|thread| {
+        let thread = thread.ok()?.path();
+        let is_it = fs::read_to_string(thread.join("comm")).ok()?.trim() == name;
+        let schedstat = fs::read_to_string(thread.join("schedstat")).ok().filter(|_| is_it)?;
+        schedstat.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()
+    });
+    of_thread.sum()
+}
+
+#[test]
+fn the_run_delay_is_what_the_kernel_counts() {
+    let _alone = ALONE.lock();
+    let others = BusyLoops::start(4);
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(2).thread_name("delayed").enable_all();
+    let collector = register_hooks(&mut builder, CollectorConfig::default()).unwrap();
+    let runtime = builder.build().unwrap();
+    let nap = Duration::from_millis(100);
+    // Not by this thread, which would be one of those that are recorded.
+    runtime.spawn(async {
+        let mut tasks = JoinSet::new();
+        healthy(&mut tasks);
+        while tasks.join_next().await.is_some() {}
+    });
+    std::thread::sleep(nap);
+    let before_ns = run_delay_ns("delayed");
+    collector.start();
+    std::thread::sleep(20 * nap);
+    collector.stop();
+    let counted_ns = run_delay_ns("delayed") - before_ns;
+    drop(others);
+    let report = collector.snapshot().report();
+    let told_ns = report.machine.run_delay_ns;
+    println!("{report}\n\n{told_ns} of {counted_ns}");
+    // What was before the first reading of a thread, and after its last, isn't known: each may be a slice of
+    // time of every other thread on its processor, and so may the time that this test's readings take.
+    let slack_ns = nap.as_nanos() as u64;
+    assert!(told_ns <= counted_ns + counted_ns / 10 + slack_ns, "{told_ns} of {counted_ns}");
+    assert!(told_ns + counted_ns / 10 + slack_ns >= counted_ns, "{told_ns} of {counted_ns}");
 }
