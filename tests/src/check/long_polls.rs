@@ -63,6 +63,15 @@ impl LongPolls {
         if let Some(limit) = record.get("cpuLimit") {
             numbers::<3>(limit)?;
         }
+        if let Some(pool) = record.get("exhaustedPool") {
+            let parts = pool.as_array().filter(|parts| parts.len() == 8);
+            let (location, counts) = parts.and_then(|parts| parts.split_last()).ok_or("no pool")?;
+            counts.iter().try_for_each(|count| number(count).map(drop))?;
+            let is_place = location[0].is_string() && location[2].is_u64();
+            if !(location.is_null() || is_place) {
+                return Err(format!("`exhaustedPool` is at {location}"));
+            }
+        }
         match record.get("stacks").map(|stacks| stacks.as_str()) {
             None | Some(Some("on" | "off" | "notSupported")) => Ok(()),
             other => Err(format!("`stacks` is {other:?}")),

@@ -51,7 +51,7 @@ const TEXTS: [&str; 18] = [
 ];
 
 /// Keys and names of the format.
-const NAMES: [&str; 32] = [
+const NAMES: [&str; 33] = [
     "time",
     "entity",
     "state",
@@ -84,6 +84,7 @@ const NAMES: [&str; 32] = [
     "samples",
     "stacks",
     "cpuLimit",
+    "exhaustedPool",
 ];
 
 /// Applies one mutation to `file`.

@@ -11,7 +11,7 @@ use super::verdict::{self, Facts, Verdict};
 use super::workers::{self, WorkerShare};
 use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
-use crate::trace::timeline::{Lacking, MachineTime, Sampling, TaskKey, Timeline};
+use crate::trace::timeline::{ExhaustedPool, Lacking, MachineTime, Sampling, TaskKey, Timeline};
 
 /// What a [`Timeline`] says about who held the runtime, and for how long.
 ///
@@ -86,6 +86,8 @@ pub struct Report {
     pub(crate) excused_at: Unsaid<Vec<PollAt>>,
     /// What the machine took of the threads' time.
     pub machine: MachineTime,
+    /// How tasks waited for a thread of the blocking pool, if it was exhausted.
+    pub exhausted_pool: Option<ExhaustedPool>,
     /// Whether the stacks of long polls were sampled.
     pub sampling: Sampling,
     /// What the timeline lacks, if it was read from files.
@@ -135,6 +137,7 @@ impl Timeline {
             excused,
             excused_at,
             machine: self.machine,
+            exhausted_pool: self.exhausted_pool,
             sampling: self.sampling,
             lacking: self.lacking,
         };

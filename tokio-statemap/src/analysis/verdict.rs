@@ -8,6 +8,7 @@ use super::long_polls::LongPoll;
 use super::report::Report;
 use super::stuck::Stuck;
 use super::workers;
+use crate::trace::timeline::ExhaustedPool;
 use crate::util::quantity::share;
 
 /// From which share of running time on the workers are called busy.
@@ -86,6 +87,18 @@ pub enum Verdict {
         /// From when on a poll is called long.
         long_poll: Duration,
     },
+    /// Nothing held the workers up, but tasks waited for a thread of the blocking pool.
+    ExhaustedPool {
+        /// How they waited, and for whom.
+        pool: ExhaustedPool,
+        /// The share of the workers' time that they were running, from 0 to 1; `None` if workers
+        /// were not recorded.
+        busy_share: Option<f64>,
+        /// Whether there were long polls, by which little was delayed.
+        has_long_polls: bool,
+        /// From when on a poll is called long.
+        long_poll: Duration,
+    },
     /// Nothing held the runtime up.
     Healthy {
         /// The share of the workers' time that they were running, from 0 to 1; `None` if workers
@@ -140,11 +153,13 @@ pub(super) fn decide(report: &Report, facts: Facts) -> Verdict {
     let busy_share = workers::busy_share(&report.workers);
     if let Some(culprit) = report.culprits.first() {
         let of = |row: &&LocationRow| row.place == culprit.place;
-        if let Some(row) = report.locations.iter().find(of) {
+        let did_harm = culprit.did_harm(long_poll);
+        let is_said = did_harm || report.exhausted_pool.is_none();
+        if let Some(row) = report.locations.iter().find(of).filter(|_| is_said) {
             return Verdict::LongPolls {
                 culprit: Box::new(culprit.clone()),
                 row: *row,
-                did_harm: culprit.did_harm(long_poll),
+                did_harm,
                 long_poll,
                 others: report.culprits.len() - 1,
             };
@@ -164,6 +179,10 @@ pub(super) fn decide(report: &Report, facts: Facts) -> Verdict {
     }
     if let Some(busy) = busy(report, &facts) {
         return busy;
+    }
+    if let Some(pool) = report.exhausted_pool {
+        let has_long_polls = !report.culprits.is_empty();
+        return Verdict::ExhaustedPool { pool, busy_share, has_long_polls, long_poll };
     }
     Verdict::Healthy {
         busy_share,

@@ -210,10 +210,21 @@ impl Recorder {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn task_terminated(self: &Arc<Self>, id: u64) {
+    pub(crate) fn task_terminated(
+        self: &Arc<Self>,
+        id: u64,
+        location: impl FnOnce() -> Option<&'static Location<'static>> + Copy,
+    ) {
         self.record(|thread, ticks| {
-            // The same rule as in `thread_recorder::push_end`.
-            thread.worker_is_stale |= thread.polled != id;
+            let is_polled = thread.polled == id;
+            // A thread that is no worker ends a task that it doesn't poll: most likely one of the blocking
+            // pool. Only all events tell for sure.
+            if !is_polled && id & ROOT == 0 && (thread.worker.is_none() || thread.worker_is_stale) {
+                self.note_queue(thread, ticks, Some(location()));
+            }
+            // It may be a worker's run loop, which terminates after `block_in_place` moved the worker to
+            // another thread: whether this thread is a worker is unknown then.
+            thread.worker_is_stale |= !is_polled;
             thread.push(self, ticks, Kind::Terminate, id);
         });
     }
@@ -346,7 +357,7 @@ impl Recorder {
     #[inline(never)]
     fn lookup_worker(self: &Arc<Self>, thread: &mut ThreadRecorder, ticks: u64) {
         self.note_role(thread, ticks, tokio::runtime::worker_index());
-        if self.runtime_is_known.get().is_none() {
+        if self.runtime.get().is_none() {
             if let Ok(handle) = tokio::runtime::Handle::try_current() {
                 self.set_runtime(&handle);
             }
@@ -371,7 +382,7 @@ impl Recorder {
 
     /// Sets the runtime that this recorder belongs to.
     pub(crate) fn set_runtime(self: &Arc<Self>, handle: &tokio::runtime::Handle) {
-        if self.runtime_is_known.set(()).is_ok() {
+        if self.runtime.set(handle.id()).is_ok() {
             if let Some(name) = handle.name() {
                 self.set_runtime_name(name);
             }

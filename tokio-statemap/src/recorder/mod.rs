@@ -15,6 +15,7 @@ pub(crate) mod live_tasks;
 pub(crate) mod locations;
 pub(crate) mod lost;
 pub(crate) mod mode;
+pub(crate) mod pool;
 pub(crate) mod record;
 mod retention;
 pub(crate) mod root_future;
@@ -88,7 +89,9 @@ pub(crate) struct Recorder {
     /// The runtime's name, if it has one, once known.
     pub(crate) runtime_name: OnceLock<String>,
     /// Set by the first hook that runs inside the runtime.
-    runtime_is_known: OnceLock<()>,
+    runtime: OnceLock<tokio::runtime::Id>,
+    /// Whether tasks waited for a thread of the blocking pool when one looked last.
+    has_queue: AtomicBool,
     buffers: Mutex<Vec<&'static Buffer>>,
     /// Thread recorders of threads that ended. Boxed, as they move between threads and are large.
     #[expect(clippy::vec_box)]
@@ -129,7 +132,8 @@ impl Recorder {
             windows: Mutex::default(),
             window_from: AtomicU64::new(0),
             runtime_name: OnceLock::new(),
-            runtime_is_known: OnceLock::new(),
+            runtime: OnceLock::new(),
+            has_queue: AtomicBool::new(false),
             buffers: Mutex::default(),
             idle_thread_recorders: Mutex::default(),
             fallback: Mutex::default(),

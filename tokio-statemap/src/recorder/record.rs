@@ -90,6 +90,9 @@ kinds! {
     CpuTime = FIRST_NOTE + 8,
     /// The next reading was taken so many ns after the record that it stands before.
     Late = FIRST_NOTE + 9,
+    /// The blocking pool's queue ([`Queue`](crate::recorder::pool::Queue)). If a task of the pool ended, its
+    /// `Terminate` is next.
+    Queue = FIRST_NOTE + 10,
 }
 
 impl Kind {

@@ -85,7 +85,7 @@ impl RootRecorder {
 
 impl Drop for RootRecorder {
     fn drop(&mut self) {
-        self.recorder.task_terminated(self.id());
+        self.recorder.task_terminated(self.id(), || None);
         self.recorder.roots.release(self.number);
     }
 }

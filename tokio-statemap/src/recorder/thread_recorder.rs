@@ -240,11 +240,7 @@ fn push_poll_start_if(
     })
 }
 
-/// Adds the termination of a task; `record` also returns its id.
-///
-/// If the task is not the one being polled, it may be a worker's run loop, which terminates after
-/// `block_in_place` moved the worker to another thread: whether this thread is a worker is unknown
-/// then.
+/// Adds the termination of a task, if it is the one being polled; `record` also returns its id.
 #[inline]
 pub(crate) fn push_end(window: WindowId, record: impl FnOnce() -> (Record, u64)) -> bool {
     HOT.with(|hot| {
@@ -252,11 +248,7 @@ pub(crate) fn push_end(window: WindowId, record: impl FnOnce() -> (Record, u64))
             return false;
         }
         let (record, id) = record();
-        let pushed = hot.push(record);
-        if pushed && hot.polled.get() != id {
-            hot.worker_in.set(0);
-        }
-        pushed
+        hot.polled.get() == id && hot.push(record)
     })
 }
 

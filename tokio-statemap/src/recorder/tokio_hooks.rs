@@ -144,7 +144,7 @@ impl TokioHooks {
     #[cold]
     #[inline(never)]
     fn task_terminated(&self, meta: &TaskMeta<'_>) {
-        self.recorder.task_terminated(number(meta.id()));
+        self.recorder.task_terminated(number(meta.id()), || self.location(meta));
     }
 
     fn location(&self, meta: &TaskMeta<'_>) -> Option<&'static Location<'static>> {

@@ -9,7 +9,7 @@ use super::{Recording, recordings};
 use crate::report::Excused;
 use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{
-    CpuLimit, FrameOrigin, MachineTime, PollCause, PollSample, Sampling, SamplingState, StackFrame,
+    CpuLimit, ExhaustedPool, FrameOrigin, MachineTime, PollCause, PollSample, Sampling, SamplingState, StackFrame,
     Task, TaskKey, Timeline, limit_stacks,
 };
 
@@ -54,6 +54,7 @@ fn full() -> Timeline {
         stolen_ns: 0,
         limit: Some(CpuLimit { millis: 1_500, stops: 2, stopped_ns: 1 << 60 }),
     };
+    timeline.exhausted_pool = Some(pool(Some(SpawnLocation { file: HOSTILE, line: 7, column: 5 })));
     timeline.sampling = Sampling { state: SamplingState::On, dropped: 1, signal_taken: u64::MAX };
     let own = frame("shop::render_invoice", Some(21), FrameOrigin::Program);
     let hostile = frame(HOSTILE, Some(u32::MAX), FrameOrigin::Dependency);
@@ -68,6 +69,19 @@ fn full() -> Timeline {
         PollSample { thread: u32::MAX, ..sample(1 << 60, u64::MAX, vec![sleep]) },
     ];
     timeline
+}
+
+fn pool(location: Option<SpawnLocation>) -> ExhaustedPool {
+    ExhaustedPool {
+        threads: 2,
+        most_waiting: 48,
+        waited_ns: 1 << 60,
+        longest_ns: 9,
+        location,
+        tasks: 50,
+        ran_ns: u64::MAX,
+        other_locations: 1,
+    }
 }
 
 fn read_again(files: &[Statemap]) -> Timeline {
@@ -90,6 +104,7 @@ fn comes_back(timeline: &Timeline) {
     let again = read_again(&[read(&workers[..]).unwrap(), file(timeline)]);
     assert!(!again.lacking.tasks && !again.lacking.workers, "they are of one run");
     assert_eq!((again.machine, again.sampling), (timeline.machine, timeline.sampling));
+    assert_eq!(again.exhausted_pool, timeline.exhausted_pool);
     assert_eq!(again.causes, timeline.causes);
     assert_eq!(again.samples, timeline.samples);
 }
@@ -103,6 +118,9 @@ fn it_comes_back_as_it_was() {
         timeline.sampling.state = state;
         comes_back(&timeline);
     }
+    let mut timeline = full();
+    timeline.exhausted_pool = Some(pool(None));
+    comes_back(&timeline);
 }
 
 #[test]
@@ -154,7 +172,15 @@ fn what_does_not_fit_into_a_part_is_in_the_next() {
 fn a_file_of_an_earlier_version_is_read() {
     let timeline = timeline(Vec::new(), Vec::new());
     let text = String::from_utf8(data(timeline).tasks_to_bytes().unwrap()).unwrap();
-    for name in ["runDelayNs", "stolenNs", "cpuLimit", "stacks", "droppedSamples", "signalTaken"] {
+    for name in [
+        "runDelayNs",
+        "stolenNs",
+        "cpuLimit",
+        "stacks",
+        "droppedSamples",
+        "signalTaken",
+        "exhaustedPool",
+    ] {
         assert!(!text.contains(name), "{text}");
     }
     let again = read_again(&[read(text.as_bytes()).unwrap()]);
@@ -165,7 +191,7 @@ fn a_file_of_an_earlier_version_is_read() {
 #[test]
 fn how_it_is_written() {
     let text = String::from_utf8(data(full()).tasks_to_bytes().unwrap()).unwrap();
-    let header = r#""scheduleLatency":true,"cpuLimit":[1500,2,"1152921504606846976"],"stacks":"on","runDelayNs":5,"droppedSamples":1,"signalTaken":"18446744073709551615"}"#;
+    let header = r#""scheduleLatency":true,"cpuLimit":[1500,2,"1152921504606846976"],"stacks":"on","runDelayNs":5,"droppedSamples":1,"signalTaken":"18446744073709551615","exhaustedPool":[2,48,"1152921504606846976",9,50,"18446744073709551615",1,["#;
     assert!(text.contains(header), "{text}");
     for list in [
         r#""causes":[[0,200,1,197,2,0,7],[0,500,1,397,2,0,7]],"#,
@@ -190,6 +216,8 @@ fn what_cannot_be_is_refused() {
         ("\"stacks\":\"on\"", "\"stacks\":1", "invalid type"),
         ("\"cpuLimit\":[1500,2,", "\"cpuLimit\":[2,", "invalid length 2"),
         ("\"cpuLimit\":[1500,2,", "\"cpuLimit\":[1500,2,3,", "invalid length 4"),
+        ("\"exhaustedPool\":[2,", "\"exhaustedPool\":[2,2,", "invalid type"),
+        ("\"exhaustedPool\":[2,", "\"exhaustedPool\":[-2,", "is no whole number"),
         // Causes.
         ("[0,200,1,197,2,0,7]", "[0,200,1,197,2,0]", "invalid length 6"),
         ("[0,200,1,197,2,0,7]", "[-1,200,1,197,2,0,7]", "invalid value"),

@@ -28,8 +28,10 @@
 //!
 //! The first definition leaves out what is zero or unknown: `runDelayNs` and `stolenNs`, which the
 //! machine took of the threads' time; `cpuLimit`, which is `[millis, stops, stoppedNs]`; `stacks`, which
-//! says whether samples were taken; `droppedSamples` and `signalTaken`, how many there are not. They are
-//! those of the whole run in a part of it, too.
+//! says whether samples were taken; `droppedSamples` and `signalTaken`, how many there are not;
+//! `exhaustedPool`, which is `[threads, mostWaiting, waitedNs, longestNs, tasks, ranNs, otherLocations,
+//! location]` of the blocking pool, with a location of `[file, line, column]`, or `null`. They are those of
+//! the whole run in a part of it, too.
 //!
 //! Times are those of the run. A number over 2^53 is a string of digits.
 //!

@@ -17,6 +17,7 @@ use crate::util::json;
 pub(super) fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
     Timeline {
         machine: MachineTime::default(),
+        exhausted_pool: None,
         sampling: Sampling::default(),
         causes: Vec::new(),
         samples: Vec::new(),

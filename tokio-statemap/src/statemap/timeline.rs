@@ -137,6 +137,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
     let zero = start.and_then(|start| start.checked_sub(Duration::from_nanos(facts.begin_ns.0)));
     let mut timeline = Timeline {
         machine: facts.machine(),
+        exhausted_pool: facts.exhausted_pool().ok_or("there are too many names of files")?,
         sampling: facts.sampling(),
         causes: Vec::new(),
         samples: Vec::new(),

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::layout::{COLUMNS, keep_right, pad_right, table, width, wrap};
-use super::verdict::function;
-use crate::analysis::{Delay, LocationRow, Report, WorkerShare, busy_share};
+use super::verdict::{function, pool_sentences};
+use crate::analysis::{Delay, LocationRow, Report, Verdict, WorkerShare, busy_share};
 use crate::recorder::lost::Lost;
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, moment, percent};
@@ -32,6 +32,7 @@ impl Report {
         before.push(String::new());
         before.extend(wrap(&self.summary()));
         before.extend(self.machine_sentences().iter().flat_map(|sentence| wrap(sentence)));
+        before.extend(self.pool_line());
         before.extend(self.unknown());
         let workers = self.workers_lines();
         if !workers.is_empty() {
@@ -46,6 +47,13 @@ impl Report {
         lines.extend(self.location_lines(room));
         lines.extend(after);
         lines
+    }
+
+    /// How the blocking pool was exhausted, unless the verdict says it.
+    fn pool_line(&self) -> Vec<String> {
+        let is_said = matches!(self.verdict, Verdict::ExhaustedPool { .. });
+        let pool = self.exhausted_pool.as_ref().filter(|_| !is_said);
+        pool.map_or_else(Vec::new, |pool| wrap(&pool_sentences(pool)))
     }
 
     /// What the report is made of.

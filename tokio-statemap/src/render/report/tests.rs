@@ -8,7 +8,7 @@ use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::{TaskState, WorkerState};
 use crate::trace::timeline::{
-    Handover, Lacking, MachineTime, Poll, Sampling, Task, TaskKey, Timeline, Worker,
+    ExhaustedPool, Handover, Lacking, MachineTime, Poll, Sampling, Task, TaskKey, Timeline, Worker,
 };
 use crate::util::clean::clean;
 use crate::util::quantity::{human, human_setting, percent};
@@ -29,6 +29,7 @@ fn timeline(running_ms: u64) -> Timeline {
     };
     Timeline {
         machine: MachineTime::default(),
+        exhausted_pool: None,
         sampling: Sampling::default(),
         causes: Vec::new(),
         samples: Vec::new(),
@@ -101,6 +102,53 @@ fn names_the_location_whose_polls_ran_over_most_in_sum() {
          The longest took 5.00 ms, on worker-1 at 0.200 s. Meanwhile other tasks waited 23.0 ms for a \
          worker, in sum. Another had such polls, too."
     );
+}
+
+fn exhausted_pool() -> ExhaustedPool {
+    ExhaustedPool {
+        threads: 2,
+        most_waiting: 46,
+        waited_ns: 12_000 * MS,
+        longest_ns: 480 * MS,
+        location: at("src/thumbnails.rs", 31, 14),
+        tasks: 48,
+        ran_ns: 960 * MS,
+        other_locations: 0,
+    }
+}
+
+#[test]
+fn says_who_exhausted_the_blocking_pool() {
+    let mut timeline = timeline(120);
+    timeline.exhausted_pool = Some(exhausted_pool());
+    let said = "The blocking pool was exhausted: up to 46 tasks waited at once for its 2 threads, \
+                12.0 s in sum, the longest 480 ms. Meanwhile it ran 48 tasks of 20.0 ms on average, \
+                spawned at src/thumbnails.rs:31:14.";
+    let workers = "No poll held a worker over 1 ms, and the workers were busy 12.0 % of the time.";
+    assert_eq!(verdict(&timeline), format!("{said} {workers}"));
+
+    // Little was held up by a long poll.
+    let short = task(1, at("src/once.rs", 1, 2), vec![poll(100 * MS, 2 * MS, 0, 0)]);
+    *timeline.tasks = vec![short];
+    let workers = "On the workers little was held up, and they were busy 12.0 % of the time.";
+    assert_eq!(verdict(&timeline), format!("{said} {workers}"));
+
+    // Much was: the pool has a line.
+    *timeline.tasks = vec![task(1, at("src/once.rs", 1, 2), vec![poll(100 * MS, 120 * MS, 0, 0)])];
+    assert!(verdict(&timeline).starts_with("src/once.rs:1:2 held the runtime up: "));
+    assert!(timeline.report().to_string().replace('\n', " ").contains(said));
+
+    *timeline.tasks = Vec::new();
+    let mut pool = exhausted_pool();
+    (pool.threads, pool.most_waiting, pool.tasks, pool.other_locations) = (1, 1, 1, 3);
+    pool.location = None;
+    timeline.exhausted_pool = Some(pool);
+    let said = "up to 1 task waited at once for its only thread, 12.0 s in sum, the longest 480 ms. \
+                Mostly it ran one task of 960 ms, spawned at unknown locations. No poll";
+    assert!(verdict(&timeline).contains(said), "{}", verdict(&timeline));
+    timeline.exhausted_pool = Some(ExhaustedPool { tasks: 0, ..pool });
+    let said = "the longest 480 ms. None of the tasks that had them was seen to end. No poll";
+    assert!(verdict(&timeline).contains(said), "{}", verdict(&timeline));
 }
 
 #[test]

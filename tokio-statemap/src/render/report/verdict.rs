@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::layout::{COLUMNS, keep_right};
 use crate::analysis::{Culprit, LocationRow, LongPoll, Place, Verdict, in_package};
-use crate::trace::timeline::StackFrame;
+use crate::trace::timeline::{ExhaustedPool, StackFrame};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_setting, moment, percent};
 
@@ -56,6 +56,25 @@ impl fmt::Display for Verdict {
                 count(row.tasks, "task"),
                 subject(row.place).0,
             ),
+            Self::ExhaustedPool { pool, busy_share, has_long_polls, long_poll } => {
+                write!(f, "{}", pool_sentences(pool))?;
+                let who = match has_long_polls {
+                    true => {
+                        f.write_str(" On the workers little was held up")?;
+                        "they"
+                    }
+                    false => {
+                        write!(f, " No poll held a worker over {}", setting(*long_poll))?;
+                        "the workers"
+                    }
+                };
+                match busy_share {
+                    Some(busy) => {
+                        write!(f, ", and {who} were busy {} of the time.", percent(*busy))
+                    }
+                    None => f.write_str("."),
+                }
+            }
             Self::Healthy {
                 busy_share,
                 long_poll,
@@ -114,6 +133,41 @@ impl fmt::Display for Verdict {
             Self::NothingRecorded => f.write_str("Nothing was recorded."),
         }
     }
+}
+
+/// How tasks waited for the blocking pool, and for whom.
+pub(super) fn pool_sentences(pool: &ExhaustedPool) -> String {
+    let waited = count(pool.most_waiting, "task");
+    let threads = match pool.threads {
+        1 => "its only thread".to_owned(),
+        n => format!("its {n} threads"),
+    };
+    let mut text = format!(
+        "The blocking pool was exhausted: up to {waited} waited at once for {threads}, {} in sum, the \
+         longest {}.",
+        human(pool.waited_ns),
+        human(pool.longest_ns),
+    );
+    if pool.tasks == 0 {
+        text.push_str(" None of the tasks that had them was seen to end.");
+        return text;
+    }
+    let place = Place { location: pool.location, is_root: false };
+    let which = if pool.other_locations > 0 { "Mostly" } else { "Meanwhile" };
+    let each = human(pool.ran_ns / pool.tasks);
+    let ran = if pool.tasks == 1 {
+        format!("one task of {each}")
+    } else {
+        format!("{} of {each} on average", count(pool.tasks, "task"))
+    };
+    match pool.location {
+        Some(_) => {
+            let place = keep_right(&place.to_string(), COLUMNS);
+            text.push_str(&format!(" {which} it ran {ran}, spawned at {place}."));
+        }
+        None => text.push_str(&format!(" {which} it ran {ran}, spawned at unknown locations.")),
+    }
+    text
 }
 
 fn unknown(f: &mut fmt::Formatter<'_>, why: &str, busy_share: Option<f64>) -> fmt::Result {

@@ -4,8 +4,10 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_json::Value;
 
 use crate::config::TraceTarget;
+use crate::statemap::intern::intern;
 use crate::statemap::run::{FORMAT, LARGEST_NUMBER, sampling_name, trace_target_name};
-use crate::trace::timeline::{CpuLimit, MachineTime, Sampling, SamplingState};
+use crate::trace::event::SpawnLocation;
+use crate::trace::timeline::{CpuLimit, ExhaustedPool, MachineTime, Sampling, SamplingState};
 
 /// What is the same for all files of a run.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
@@ -38,7 +40,13 @@ pub(crate) struct Facts {
     dropped_samples: Number,
     #[serde(default)]
     signal_taken: Number,
+    #[serde(default)]
+    exhausted_pool: Option<PoolEntry>,
 }
+
+/// `[threads, mostWaiting, waited, longest, tasks, ran, otherLocations, [file, line, column]]`
+type PoolEntry =
+    (Number, Number, Number, Number, Number, Number, Number, Option<(String, u32, u32)>);
 
 /// A whole number: over 2^53 it is a string of digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +74,31 @@ impl Facts {
                 stopped_ns: stopped_ns.0,
             }),
         }
+    }
+
+    /// `None` if there are too many names of files.
+    pub(in crate::statemap) fn exhausted_pool(&self) -> Option<Option<ExhaustedPool>> {
+        let Some((threads, most_waiting, waited, longest, tasks, ran, others, location)) =
+            &self.exhausted_pool
+        else {
+            return Some(None);
+        };
+        let location = match location {
+            Some((file, line, column)) => {
+                Some(SpawnLocation { file: intern(file)?, line: *line, column: *column })
+            }
+            None => None,
+        };
+        Some(Some(ExhaustedPool {
+            threads: threads.0,
+            most_waiting: most_waiting.0,
+            waited_ns: waited.0,
+            longest_ns: longest.0,
+            location,
+            tasks: tasks.0,
+            ran_ns: ran.0,
+            other_locations: others.0,
+        }))
     }
 
     pub(in crate::statemap) fn sampling(&self) -> Sampling {

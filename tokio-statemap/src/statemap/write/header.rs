@@ -6,7 +6,7 @@ use super::run::number;
 use super::stream::Text;
 use crate::statemap::Labels;
 use crate::statemap::run::{FORMAT, TAG, sampling_name, trace_target_name};
-use crate::trace::timeline::{CpuLimit, SamplingState, Timeline};
+use crate::trace::timeline::{CpuLimit, ExhaustedPool, SamplingState, Timeline};
 use crate::util::json;
 
 /// Writes the definition that says what is to be known of the whole run.
@@ -48,7 +48,27 @@ pub(super) fn header(
         timeline.schedule_latency
     )?;
     long_polls(timeline, text)?;
+    if let Some(pool) = &timeline.exhausted_pool {
+        exhausted_pool(pool, text)?;
+    }
     text.write_all(b"}\n")
+}
+
+fn exhausted_pool(pool: &ExhaustedPool, text: &mut Text<'_>) -> io::Result<()> {
+    let numbers = [
+        pool.threads,
+        pool.most_waiting,
+        pool.waited_ns,
+        pool.longest_ns,
+        pool.tasks,
+        pool.ran_ns,
+        pool.other_locations,
+    ];
+    let location = pool.location.map_or_else(
+        || "null".to_owned(),
+        |at| format!("[{},{},{}]", json::string(at.file), at.line, at.column),
+    );
+    write!(text, ",\"exhaustedPool\":[{},{location}]", numbers.map(number).join(","))
 }
 
 /// Writes what is known of long polls: where none of it is, nothing.

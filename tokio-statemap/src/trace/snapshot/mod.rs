@@ -9,6 +9,7 @@ use crate::config::{CollectorConfig, Keep};
 use crate::recorder::clock::TickScale;
 use crate::recorder::live_tasks::{LiveTasks, role};
 use crate::recorder::lost::Lost;
+use crate::recorder::pool::Queue;
 use crate::recorder::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
 use crate::recorder::store::segment::{Segment, events_of};
 use crate::recorder::watch::Samples;
@@ -232,7 +233,10 @@ impl Snapshot {
                     }
                 }
             }
-            Reading::Worker(..) | Reading::LateOrigin(..) | Reading::Usage(..) => {}
+            Reading::Worker(..)
+            | Reading::LateOrigin(..)
+            | Reading::Usage(..)
+            | Reading::Queue(..) => {}
         });
         // Stable, so that the events of one thread stay in order if the clock is coarse.
         events.sort_by_key(Event::time_ns);
@@ -260,6 +264,19 @@ pub(crate) enum Reading {
     Worker(Option<u32>),
     /// What the thread had used of the processor.
     Usage(Usage),
+    /// How many tasks waited for a thread of the blocking pool.
+    Queue(QueueSeen),
+}
+
+/// The queue of the blocking pool at a moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueSeen {
+    pub(crate) time_ns: u64,
+    /// How many tasks waited while no thread was idle.
+    pub(crate) waiting: u64,
+    pub(crate) threads: u64,
+    /// Whether the next event is the end of a task of the pool; and where that was spawned.
+    pub(crate) ended: Option<Option<SpawnLocation>>,
 }
 
 /// What a thread had used of the processor at a moment, in all.
@@ -338,6 +355,11 @@ impl StreamReader<'_> {
             Kind::Switches => {
                 self.switches = Some(payload);
                 return None;
+            }
+            Kind::Queue => {
+                let Queue { waiting, threads, ended } = Queue::unpack(payload);
+                let ended = ended.map(|at| at.and_then(|id| self.snapshot.location(id)));
+                return Some(Reading::Queue(QueueSeen { time_ns, waiting, threads, ended }));
             }
             Kind::Late => {
                 self.late_ns = payload;

@@ -11,12 +11,14 @@ use std::time::Duration;
 use crate::recorder::id_map::IdMap;
 use crate::recorder::live_tasks::Stream;
 use crate::trace::event::{Event, SpawnLocation};
-use crate::trace::snapshot::Usage;
+use crate::trace::snapshot::{QueueSeen, Usage};
 use crate::trace::state::{TaskState, WorkerState};
 use crate::trace::timeline::cause::{PollCause, Readings, causes, machine};
+use crate::trace::timeline::pool::{OfPool, exhausted};
 use crate::trace::timeline::workers::{Claim, WorkersBuilder};
 use crate::trace::timeline::{
-    BlockingThread, Handover, Known, MachineTime, Poll, PollKey, Task, TaskKey, Worker,
+    BlockingThread, ExhaustedPool, Handover, Known, MachineTime, Poll, PollKey, Task, TaskKey,
+    Worker,
 };
 
 /// What is known of tasks and threads so far.
@@ -40,6 +42,7 @@ pub(crate) struct Built {
     pub(crate) handovers: Vec<Handover>,
     pub(crate) causes: Vec<(PollKey, PollCause)>,
     pub(crate) machine: MachineTime,
+    pub(crate) exhausted_pool: Option<ExhaustedPool>,
 }
 
 #[derive(Debug, Default)]
@@ -77,6 +80,7 @@ struct Thread {
     is_used: bool,
     parks: BTreeMap<u32, u64>,
     readings: Option<Box<Readings>>,
+    of_pool: OfPool,
 }
 
 impl Builder {
@@ -156,11 +160,13 @@ impl Builder {
             }
             Event::TaskTerminate { task_id, .. } => {
                 thread.terminate_task(time_ns);
+                thread.of_pool.terminated(task_id, time_ns);
                 let terminated = &mut self.tasks.entry(task_id).or_default().terminated;
                 *terminated = (*terminated).max(Some((time_ns, number)));
             }
             Event::WorkerStart { worker, .. } => {
                 thread.started_ns = Some(time_ns);
+                thread.of_pool.started(time_ns);
                 thread.claim_of(time_ns, number, worker, WorkerState::Running);
                 return; // it has done nothing yet
             }
@@ -198,6 +204,11 @@ impl Builder {
         thread.readings.get_or_insert_default().add(usage);
     }
 
+    /// The next thing that a thread saw of the blocking pool's queue, among its events.
+    pub(crate) fn queue(&mut self, thread: u32, seen: QueueSeen) {
+        self.threads.entry(thread).or_default().of_pool.saw(seen);
+    }
+
     /// Adds what is known from other threads.
     pub(crate) fn merge(mut self, later: Self) -> Self {
         // Both maps have their entries in the same order: to fill a small one in that order is slow.
@@ -220,8 +231,9 @@ impl Builder {
         let last_window = self.windows.len().saturating_sub(1);
         let mut workers = WorkersBuilder::default();
         let mut blocking_threads = Vec::new();
-        let mut readings = Vec::new();
+        let (mut readings, mut of_pool) = (Vec::new(), Vec::new());
         for (number, mut thread) in self.threads {
+            of_pool.append(&mut thread.of_pool.seen);
             readings.extend(thread.readings.take().map(|of_thread| (number, of_thread)));
             for (id, poll) in thread.polls.drain(..) {
                 // Only in the last window may it still run.
@@ -242,6 +254,10 @@ impl Builder {
             }
             workers.add(thread.claims, thread.parks);
         }
+        let is_task = |id| self.tasks.get(&id).is_some_and(Draft::is_task);
+        let is_late = |id| known.binary_search_by_key(&id, |known| known.id).is_ok();
+        of_pool.retain(|seen| seen.task.is_none_or(|id| !is_task(id) && !is_late(id)));
+        let exhausted_pool = exhausted(of_pool, &self.windows, long_poll);
         let begin_ns = self.begin_ns;
         let drafts = self.tasks.into_iter().map(|(id, draft)| {
             let Ok(place) = known.binary_search_by_key(&id, |known| known.id) else {
@@ -262,7 +278,16 @@ impl Builder {
         known.retain(|known| known.lives);
         let causes = causes(&readings, &tasks, long_poll);
         let machine = machine(&readings);
-        Built { tasks, quiet: known, workers, blocking_threads, handovers, causes, machine }
+        Built {
+            tasks,
+            quiet: known,
+            workers,
+            blocking_threads,
+            handovers,
+            causes,
+            machine,
+            exhausted_pool,
+        }
     }
 }
 
@@ -376,10 +401,15 @@ impl Draft {
         }
     }
 
-    /// The task; `None` if it was none: closures of `spawn_blocking` and the run loops of workers
-    /// terminate without ever having been spawned or polled.
+    /// Whether it is a task: closures of `spawn_blocking` and the run loops of workers terminate without
+    /// ever having been spawned or polled.
+    fn is_task(&self) -> bool {
+        self.spawned_ns.is_some() || !self.polls.is_empty() || self.carried.is_some()
+    }
+
+    /// The task; `None` if it was none.
     fn finish(mut self, id: u64, begin_ns: u64) -> Option<Task> {
-        if self.spawned_ns.is_none() && self.polls.is_empty() && self.carried.is_none() {
+        if !self.is_task() {
             return None;
         }
         if is_root(id) {

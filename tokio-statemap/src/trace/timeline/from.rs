@@ -120,6 +120,7 @@ impl Timeline {
             blocking_threads: built.blocking_threads,
             handovers: built.handovers,
             machine: built.machine,
+            exhausted_pool: built.exhausted_pool,
             sampling: Sampling::default(),
             causes: built.causes,
             samples: Vec::new(),
@@ -173,6 +174,7 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
             Reading::Event(event) => builder.event(event),
             &Reading::LateOrigin(id, location) => builder.record_origin(id, location, None),
             &Reading::Usage(usage) => builder.usage(thread, usage),
+            &Reading::Queue(seen) => builder.queue(thread, seen),
             Reading::Worker(..) => {}
         });
         builder

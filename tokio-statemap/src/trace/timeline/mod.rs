@@ -8,6 +8,7 @@ mod cause;
 mod from;
 mod machine;
 mod poll;
+mod pool;
 mod sample;
 mod span;
 mod stack_end;
@@ -29,6 +30,7 @@ pub use cause::PollCause;
 pub use machine::{CpuLimit, MachineTime, Sampling, SamplingState};
 pub use poll::Poll;
 pub(crate) use poll::PollKey;
+pub use pool::ExhaustedPool;
 pub use sample::PollSample;
 #[cfg(all(test, feature = "read"))]
 pub(crate) use sample::limit_stacks;
@@ -102,6 +104,8 @@ pub struct Timeline {
     pub long_poll: Duration,
     /// What the machine took of its threads' time.
     pub machine: MachineTime,
+    /// How tasks waited for a thread of the blocking pool, if it was exhausted.
+    pub exhausted_pool: Option<ExhaustedPool>,
     /// Whether the stacks of long polls were sampled.
     pub sampling: Sampling,
     /// Why long polls took long, by their keys.

@@ -41,6 +41,9 @@ impl Recorder {
     #[cold]
     #[inline(never)]
     pub(crate) fn note_usage(&self, thread: &mut ThreadRecorder, ticks: u64) {
+        if self.config.trace_target.tracks_tasks() {
+            self.note_queue(thread, ticks, None);
+        }
         let mut taken = std::iter::repeat_with(|| Taken::now(self, thread.last_reading));
         let Some(taken) = taken.by_ref().take(1 + RETRIES).find(Taken::is_at_once) else { return };
         let Some(cpu_ns) = taken.cpu_ns else { return };

@@ -1,0 +1,293 @@
+//! How tasks waited for a thread of the blocking pool.
+//!
+//! What is known are the lengths of the queue when a task of the pool ended, and when threads were read. In
+//! between it was at least as long as the shorter of the two: a task that leaves it does so when another
+//! one ends.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::trace::event::SpawnLocation;
+use crate::trace::snapshot::QueueSeen;
+
+/// For how long a task must have waited for the pool to be called exhausted: for `long_poll`, or this if
+/// that is longer. A thread that is just started may take a while on a busy machine.
+const LONG_WAIT_NS: u64 = 10_000_000;
+
+/// For how long there must have been a queue for it to be called so, unless its threads took two tasks each
+/// meanwhile, on average.
+const LONG_QUEUE_NS: u64 = 100_000_000;
+
+/// How tasks waited for a thread of the blocking pool while all of them were busy: tasks of `spawn_blocking`,
+/// which `tokio::fs` and the lookup of host names use, too.
+///
+/// Times are the least that is certain: it isn't recorded when such a task is spawned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExhaustedPool {
+    /// How many threads the pool had.
+    pub threads: u64,
+    /// How many tasks waited at once, at most; for 10 ms in all.
+    pub most_waiting: u64,
+    /// How long tasks waited, in ns, all of them together.
+    pub waited_ns: u64,
+    /// How long one of them waited, at most, in ns.
+    pub longest_ns: u64,
+    /// Where most of the tasks were spawned that had the threads meanwhile, by the time that they ran.
+    pub location: Option<SpawnLocation>,
+    /// How many of these ended.
+    pub tasks: u64,
+    /// How long these ran, in ns, all of them together.
+    pub ran_ns: u64,
+    /// How many other spawn locations had such tasks.
+    pub other_locations: u64,
+}
+
+/// What one thread saw of the queue.
+#[derive(Debug, Default)]
+pub(super) struct OfPool {
+    pub(super) seen: Vec<Seen>,
+    /// Since when it runs a task, if that is known.
+    runs_since_ns: Option<u64>,
+}
+
+/// The queue at a moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    queue: QueueSeen,
+    /// The task that ended.
+    pub(super) task: Option<u64>,
+    /// How long that one ran.
+    ran_ns: Option<u64>,
+}
+
+impl OfPool {
+    /// The thread starts: there is a task for it.
+    pub(super) fn started(&mut self, time_ns: u64) {
+        self.runs_since_ns = Some(time_ns);
+    }
+
+    pub(super) fn saw(&mut self, queue: QueueSeen) {
+        let ran_ns = self.runs_since_ns.map(|since_ns| queue.time_ns.saturating_sub(since_ns));
+        self.seen.push(Seen {
+            queue,
+            task: None,
+            ran_ns: ran_ns.filter(|_| queue.ended.is_some()),
+        });
+    }
+
+    /// A task ended that may be one of the pool.
+    pub(super) fn terminated(&mut self, task: u64, time_ns: u64) {
+        let of_it = self.seen.last_mut().filter(|seen| {
+            seen.queue.ended.is_some() && seen.task.is_none() && seen.queue.time_ns == time_ns
+        });
+        // Only if there is another does it run from now on.
+        self.runs_since_ns = of_it.as_ref().and_then(|s| (s.queue.waiting > 0).then_some(time_ns));
+        if let Some(seen) = of_it {
+            seen.task = Some(task);
+        }
+    }
+}
+
+impl Seen {
+    /// How many wait from now on, at least.
+    fn left(&self) -> u64 {
+        self.queue.waiting.saturating_sub(self.queue.ended.is_some().into())
+    }
+}
+
+/// What all threads saw of the queue in these windows of recording, if it was exhausted.
+pub(super) fn exhausted(
+    mut seen: Vec<Seen>,
+    windows: &[(u64, u64)],
+    long_poll: Duration,
+) -> Option<ExhaustedPool> {
+    // A pool that still grows isn't exhausted.
+    let threads = seen.iter().map(|seen| seen.queue.threads).max()?;
+    seen.sort_by_key(|seen| (seen.queue.time_ns, Reverse(seen.queue.waiting)));
+    let window = |seen: &Seen| windows.partition_point(|&(from, _)| from <= seen.queue.time_ns);
+    let goes_on = |before: &Seen, next: &Seen| {
+        let is_full = |seen: &Seen| seen.queue.threads == threads && seen.queue.waiting > 0;
+        is_full(before) && before.left() > 0 && is_full(next) && window(before) == window(next)
+    };
+    let long_ns = u64::try_from(long_poll.as_nanos()).unwrap_or(u64::MAX).max(LONG_WAIT_NS);
+    let mut pool = ExhaustedPool { threads, ..ExhaustedPool::default() };
+    let mut places: BTreeMap<Option<SpawnLocation>, (u64, u64)> = BTreeMap::new();
+    for queue in seen.chunk_by(goes_on) {
+        let Some(of_queue) = Queue::of(queue).filter(|of| of.is_exhausted(threads, long_ns)) else {
+            continue;
+        };
+        pool.most_waiting = pool.most_waiting.max(of_queue.most_waiting);
+        pool.waited_ns = pool.waited_ns.saturating_add(of_queue.waited_ns);
+        pool.longest_ns = pool.longest_ns.max(of_queue.longest_ns);
+        for seen in queue {
+            if let (Some(location), Some(ran_ns)) = (seen.queue.ended, seen.ran_ns) {
+                let (tasks, all_ns) = places.entry(location).or_default();
+                (*tasks, *all_ns) = (*tasks + 1, all_ns.saturating_add(ran_ns));
+            }
+        }
+    }
+    let most = places.iter().rev().max_by_key(|(_, (_, ran_ns))| ran_ns);
+    if let Some((&location, &(tasks, ran_ns))) = most {
+        (pool.location, pool.tasks, pool.ran_ns) = (location, tasks, ran_ns);
+        pool.other_locations = places.len() as u64 - 1;
+    }
+    (pool.most_waiting > 0).then_some(pool)
+}
+
+/// A time during which there always was a queue.
+struct Queue {
+    length_ns: u64,
+    ended: usize,
+    most_waiting: u64,
+    waited_ns: u64,
+    longest_ns: u64,
+}
+
+impl Queue {
+    fn of(seen: &[Seen]) -> Option<Self> {
+        let (first_ns, last_ns) = (seen.first()?.queue.time_ns, seen.last()?.queue.time_ns);
+        let ends = seen.iter().filter(|seen| seen.queue.ended.is_some());
+        let ends: Vec<u64> = ends.map(|seen| seen.queue.time_ns).collect();
+        // How many waited, and for how long.
+        let between = seen.windows(2).map(|pair| {
+            let waiting = pair[0].left().min(pair[1].queue.waiting);
+            (waiting, pair[1].queue.time_ns - pair[0].queue.time_ns)
+        });
+        let mut between: Vec<(u64, u64)> = between.collect();
+        let waited = between.iter().map(|(waiting, ns)| waiting.saturating_mul(*ns));
+        let waited_ns = waited.fold(0, u64::saturating_add);
+        between.sort_unstable_by_key(|&(waiting, _)| Reverse(waiting));
+        // What waits only until threads have started is shorter.
+        let mut for_ns: u64 = 0;
+        let most_waiting = between.iter().find_map(|&(waiting, ns)| {
+            for_ns = for_ns.saturating_add(ns);
+            (for_ns >= LONG_WAIT_NS).then_some(waiting)
+        });
+        // The last one of a queue goes when as many have ended as it has. They are in order.
+        let mut ended_before = 0;
+        let longest = seen.iter().map(|seen| {
+            let leaves = ended_before + seen.queue.waiting as usize;
+            ended_before += usize::from(seen.queue.ended.is_some());
+            let leaves_ns = ends.get(leaves.saturating_sub(1)).copied().unwrap_or(last_ns);
+            leaves_ns.saturating_sub(seen.queue.time_ns)
+        });
+        Some(Self {
+            length_ns: last_ns - first_ns,
+            ended: ends.len(),
+            most_waiting: most_waiting?,
+            waited_ns,
+            longest_ns: longest.max()?,
+        })
+    }
+
+    fn is_exhausted(&self, threads: u64, long_ns: u64) -> bool {
+        let took_two = self.ended as u64 >= threads.saturating_mul(2);
+        self.longest_ns >= long_ns && (took_two || self.length_ns >= LONG_QUEUE_NS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn at(line: u32) -> Option<SpawnLocation> {
+        Some(SpawnLocation { file: "src/main.rs", line, column: 5 })
+    }
+
+    fn seen(at_ms: u64, waiting: u64, ended: Option<Option<SpawnLocation>>) -> Seen {
+        let queue = QueueSeen { time_ns: at_ms * MS, waiting, threads: 2, ended };
+        Seen { queue, task: None, ran_ns: ended.map(|_| 20 * MS) }
+    }
+
+    /// Two threads with tasks of 20 ms, of which `waiting` wait at first.
+    fn drained(waiting: u64) -> Vec<Seen> {
+        (0..waiting).map(|n| seen(20 + n / 2 * 20, waiting - n, Some(at(7)))).collect()
+    }
+
+    fn pool_of(seen: Vec<Seen>) -> Option<ExhaustedPool> {
+        exhausted(seen, &[(0, 10_000 * MS)], Duration::from_millis(1))
+    }
+
+    #[test]
+    fn a_queue_that_is_drained_says_how_long_its_tasks_waited() {
+        let pool = ExhaustedPool {
+            threads: 2,
+            most_waiting: 6,
+            // After each pair of ends 6, 4 and 2 go on waiting.
+            waited_ns: (6 + 4 + 2) * 20 * MS,
+            longest_ns: 60 * MS,
+            location: at(7),
+            tasks: 8,
+            ran_ns: 8 * 20 * MS,
+            other_locations: 0,
+        };
+        assert_eq!(pool_of(drained(8)), Some(pool));
+        // In any order of threads.
+        assert_eq!(pool_of(drained(8).into_iter().rev().collect()).unwrap().most_waiting, 6);
+    }
+
+    #[test]
+    fn who_ran_longest_is_named() {
+        let mut all = drained(8);
+        all[3].queue.ended = Some(at(9));
+        all[3].ran_ns = Some(900 * MS);
+        let pool = pool_of(all).unwrap();
+        assert_eq!((pool.location, pool.tasks, pool.other_locations), (at(9), 1, 1));
+    }
+
+    #[test]
+    fn what_waits_for_threads_that_start_is_not_counted() {
+        let mut all = drained(8);
+        all.insert(0, seen(1, 11, None));
+        all.insert(0, seen(0, 12, None));
+        let pool = pool_of(all).unwrap();
+        assert_eq!((pool.most_waiting, pool.waited_ns), (8, (11 + 8 * 19 + 12 * 20) * MS));
+    }
+
+    #[test]
+    fn a_queue_where_nothing_ends_is_told_from_readings() {
+        let stuck: Vec<_> = (0..30).map(|n| seen(n * 5, 40, None)).collect();
+        let pool = pool_of(stuck).unwrap();
+        assert_eq!((pool.most_waiting, pool.waited_ns), (40, 40 * 145 * MS));
+        assert_eq!((pool.longest_ns, pool.tasks), (145 * MS, 0));
+    }
+
+    #[test]
+    fn what_is_no_exhaustion_is_not_told() {
+        assert_eq!(pool_of(Vec::new()), None);
+        // One reading, or several with nothing in between.
+        assert_eq!(pool_of(vec![seen(5, 40, None)]), None);
+        let moments = (0..60).map(|n| seen(n * 5, n % 2 * 9, None)).collect();
+        assert_eq!(pool_of(moments), None);
+        // A pool that grows.
+        let mut grows: Vec<_> = (0..30).map(|n| seen(n * 5, 40, None)).collect();
+        (0..30).for_each(|n| grows[n].queue.threads = n as u64);
+        assert_eq!(pool_of(grows), None);
+        // Two windows.
+        let all: Vec<_> = (0..20).map(|n| seen(n * 5, 40, None)).collect();
+        let windows = [(0, 50 * MS), (60 * MS, 200 * MS)];
+        assert_eq!(exhausted(all, &windows, Duration::from_millis(1)), None);
+        // Waits that are shorter than what is called long.
+        let windows = [(0, 10_000 * MS)];
+        assert_eq!(exhausted(drained(8), &windows, Duration::from_millis(61)), None);
+    }
+
+    #[test]
+    fn a_task_runs_from_the_end_of_the_one_before_if_it_waited() {
+        let mut thread = OfPool::default();
+        let queue = |at, waiting| QueueSeen { time_ns: at, waiting, threads: 1, ended: Some(None) };
+        thread.started(10);
+        thread.saw(queue(30, 2));
+        thread.terminated(1, 30);
+        thread.saw(queue(70, 0));
+        thread.terminated(2, 70);
+        thread.saw(queue(99, 1));
+        thread.terminated(3, 99);
+        let ran: Vec<_> = thread.seen.iter().map(|seen| (seen.task, seen.ran_ns)).collect();
+        assert_eq!(ran, [(Some(1), Some(20)), (Some(2), Some(40)), (Some(3), None)]);
+    }
+}
