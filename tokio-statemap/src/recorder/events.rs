@@ -230,6 +230,7 @@ impl Recorder {
     }
 
     pub(crate) fn thread_started(self: &Arc<Self>) {
+        self.started_threads.fetch_add(1, Ordering::Relaxed);
         if !self.is_recording() {
             self.mark_ran_while_off();
         }
@@ -239,6 +240,7 @@ impl Recorder {
     }
 
     pub(crate) fn thread_stopped(self: &Arc<Self>) {
+        self.started_threads.fetch_sub(1, Ordering::Relaxed);
         if self.config.trace_target.tracks_workers() {
             self.record(|thread, ticks| {
                 if thread.worker_is_from_earlier {

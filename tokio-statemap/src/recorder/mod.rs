@@ -90,6 +90,8 @@ pub(crate) struct Recorder {
     pub(crate) runtime_name: OnceLock<String>,
     /// Set by the first hook that runs inside the runtime.
     runtime: OnceLock<tokio::runtime::Id>,
+    /// How many of the runtime's threads have started and not stopped, whether or not that is recorded.
+    started_threads: AtomicU64,
     /// Whether tasks waited for a thread of the blocking pool when one looked last.
     has_queue: AtomicBool,
     buffers: Mutex<Vec<&'static Buffer>>,
@@ -133,6 +135,7 @@ impl Recorder {
             window_from: AtomicU64::new(0),
             runtime_name: OnceLock::new(),
             runtime: OnceLock::new(),
+            started_threads: AtomicU64::new(0),
             has_queue: AtomicBool::new(false),
             buffers: Mutex::default(),
             idle_thread_recorders: Mutex::default(),

@@ -7,6 +7,9 @@
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
+#[cfg(tokio_unstable)]
+use tokio::runtime::RuntimeFlavor;
+
 use crate::recorder::Recorder;
 use crate::recorder::live_tasks::LocationId;
 use crate::recorder::record::{Kind, PAYLOAD_BITS};
@@ -15,7 +18,7 @@ use crate::recorder::thread_recorder::ThreadRecorder;
 /// The queue at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Queue {
-    /// How many tasks wait while no thread is idle.
+    /// How many tasks wait while no thread is idle, without those that have a thread which is being started.
     pub(crate) waiting: u64,
     /// How many threads the pool has.
     pub(crate) threads: u64,
@@ -83,12 +86,21 @@ impl Recorder {
             return None;
         }
         let metrics = handle.metrics();
+        let threads = metrics.num_blocking_threads() as u64;
         // A task that one of these was woken for hardly waits.
-        let waiting = match metrics.num_idle_blocking_threads() {
-            0 => metrics.blocking_queue_depth() as u64,
-            _ => 0,
+        if metrics.num_idle_blocking_threads() > 0 {
+            return Some((0, threads));
+        }
+        // Workers are threads of the pool, too, and their loops tasks of it. Each thread that is being
+        // started has a task that waits for nothing else: on a busy machine that may take long.
+        let workers = match handle.runtime_flavor() {
+            RuntimeFlavor::CurrentThread => 0,
+            _ => metrics.num_workers() as u64,
         };
-        Some((waiting, metrics.num_blocking_threads() as u64))
+        let started = self.started_threads.load(Ordering::Relaxed);
+        let starting = (threads + workers).saturating_sub(started);
+        let waiting = (metrics.blocking_queue_depth() as u64).saturating_sub(starting);
+        Some((waiting, threads))
     }
 
     #[cfg(not(tokio_unstable))]

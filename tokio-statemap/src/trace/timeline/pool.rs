@@ -104,7 +104,8 @@ pub(super) fn exhausted(
     long_poll: Duration,
 ) -> Option<ExhaustedPool> {
     // A pool that still grows isn't exhausted.
-    let threads = seen.iter().map(|seen| seen.queue.threads).max()?;
+    let threads =
+        seen.iter().map(|seen| seen.queue.threads).max().filter(|&threads| threads > 0)?;
     seen.sort_by_key(|seen| (seen.queue.time_ns, Reverse(seen.queue.waiting)));
     let window = |seen: &Seen| windows.partition_point(|&(from, _)| from <= seen.queue.time_ns);
     let goes_on = |before: &Seen, next: &Seen| {
@@ -159,7 +160,7 @@ impl Queue {
         let waited = between.iter().map(|(waiting, ns)| waiting.saturating_mul(*ns));
         let waited_ns = waited.fold(0, u64::saturating_add);
         between.sort_unstable_by_key(|&(waiting, _)| Reverse(waiting));
-        // What waits only until threads have started is shorter.
+        // What waits only until a thread has its first task is shorter.
         let mut for_ns: u64 = 0;
         let most_waiting = between.iter().find_map(|&(waiting, ns)| {
             for_ns = for_ns.saturating_add(ns);
@@ -259,6 +260,10 @@ mod tests {
     #[test]
     fn what_is_no_exhaustion_is_not_told() {
         assert_eq!(pool_of(Vec::new()), None);
+        // A pool without threads.
+        let mut none: Vec<_> = (0..30).map(|n| seen(n * 5, 1, None)).collect();
+        none.iter_mut().for_each(|seen| seen.queue.threads = 0);
+        assert_eq!(pool_of(none), None);
         // One reading, or several with nothing in between.
         assert_eq!(pool_of(vec![seen(5, 40, None)]), None);
         let moments = (0..60).map(|n| seen(n * 5, n % 2 * 9, None)).collect();
