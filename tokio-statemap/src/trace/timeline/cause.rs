@@ -12,7 +12,8 @@ use crate::trace::timeline::{MachineTime, PollKey, Task};
 ///
 /// The parts add up to the length of the poll. A thread measures them at some of its events, every 5 ms
 /// or so while it has any. What is between two measurements is shared among the long polls there, by
-/// their lengths; what is in no long poll is taken to be on the processor. Only Linux tells.
+/// their lengths; what is in no long poll is taken to be on the processor, or to be blocked. Only Linux
+/// tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PollCause {
@@ -259,8 +260,8 @@ impl Readings {
         let shared = self
             .stretches
             .iter()
-            .map(|stretch| stretch.overlaps(&outer) + stretch.overlaps(&self.idle));
-        let shared: Vec<u64> = shared.collect();
+            .map(|stretch| (stretch.overlaps(&outer), stretch.overlaps(&self.idle)));
+        let shared: Vec<(u64, u64)> = shared.collect();
         let causes = polls.iter().map(|&(from_ns, to_ns)| {
             let first = self.stretches.partition_point(|stretch| stretch.to_ns <= from_ns);
             // A reading may be at an event shortly after the poll's start, or before its end: in between
@@ -270,17 +271,27 @@ impl Readings {
             let mut known_ns = from_ns + slack_ns;
             let mut is_known = false;
             let stretches = self.stretches[first..].iter().zip(&shared[first..]);
-            for (stretch, &all_ns) in stretches.take_while(|(s, _)| s.from_ns < to_ns) {
+            for (stretch, &(in_polls_ns, idle_ns)) in stretches.take_while(|(s, _)| s.from_ns < to_ns) {
                 if stretch.from_ns > known_ns {
                     return None;
                 }
                 known_ns = stretch.to_ns.max(known_ns);
                 let own_ns = stretch.overlap(from_ns, to_ns);
-                let part = |of_ns: u64| scale(of_ns, own_ns, all_ns.max(own_ns));
-                let off_ns = part(stretch.off_ns).min(own_ns);
-                let run_delay_ns = part(stretch.run_delay_ns).min(off_ns);
-                let rest_ns = off_ns - run_delay_ns;
-                cause.on_cpu_ns += own_ns - off_ns;
+                let polls_ns = in_polls_ns.max(own_ns);
+                let all_ns = polls_ns + idle_ns;
+                let part = |of_ns: u64| scale(of_ns, own_ns, all_ns);
+                // What was taken may all have been taken in polls: those who computed then are not told from
+                // those who did not.
+                let most = |of_ns: u64| scale(of_ns, own_ns, polls_ns).min(own_ns);
+                let run_delay_ns = most(stretch.run_delay_ns.min(stretch.off_ns));
+                let rest_ns = match stretch.has_blocked {
+                    Blocked::Certainly => {
+                        let rest_ns = stretch.off_ns.saturating_sub(stretch.run_delay_ns);
+                        part(rest_ns).min(own_ns - run_delay_ns)
+                    }
+                    Blocked::Perhaps | Blocked::Never => most(stretch.off_ns) - run_delay_ns,
+                };
+                cause.on_cpu_ns += own_ns - run_delay_ns - rest_ns;
                 cause.run_delay_ns += run_delay_ns;
                 // Nothing is blamed for what the host of a virtual machine may have taken.
                 match stretch.has_blocked {
@@ -458,10 +469,13 @@ mod tests {
         let causes = readings.causes(&[(0, 3 * MS), (4 * MS, 5 * MS)]);
         let delays: Vec<_> = causes.iter().map(|cause| cause.unwrap().run_delay_ns).collect();
         assert_eq!(delays, [3 * MS, MS]);
-        // A time in no poll takes its share.
+        // A time in no poll takes none of what the machine took, but its share of what blocked.
         readings.event(5 * MS, false);
         readings.event(9 * MS, true);
-        assert_eq!(readings.causes(&[(0, 4 * MS)])[0].unwrap().run_delay_ns, 2 * MS);
+        assert_eq!(readings.causes(&[(0, 4 * MS)])[0].unwrap().run_delay_ns, 4 * MS);
+        readings.stretches[0].has_blocked = Blocked::Certainly;
+        readings.stretches[0].run_delay_ns = 0;
+        assert_eq!(readings.causes(&[(0, 4 * MS)])[0].unwrap().blocked_ns, 2 * MS);
     }
 
     /// They are no more work than that: with all others for each, this would take hours.
