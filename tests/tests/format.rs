@@ -20,7 +20,7 @@ const THREADS: u32 = WORKERS + 1;
 /// The value of the state of a task that is polled.
 const RUNNING: usize = 1;
 
-/// The most that two clocks differ, in ns.
+/// The most that two clocks differ, in ns, but for what they are rounded by.
 const CLOCKS_DIFFER_NS: u64 = 1_050;
 
 #[derive(Clone, Copy, Debug)]
@@ -219,7 +219,8 @@ impl Program {
                 self.events.push(Event::WorkerUnpark { time_ns, thread, worker });
             }
             Act::Yield if polls.is_some_and(|id| id != Event::ROOT) && !has_yielded => {
-                self.now_ns += CLOCKS_DIFFER_NS;
+                // Up to this, which of two polls is the later one can't be told while one still runs.
+                self.now_ns += CLOCKS_DIFFER_NS + self.resolution_ns;
                 self.threads[at].has_yielded = true;
                 for task in &mut self.live {
                     task.is_polled &= Some(task.id) != polls;
