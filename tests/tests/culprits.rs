@@ -12,6 +12,7 @@ use std::process::Command;
 
 use tests::build::build;
 use tests::child::{Running, command, folder};
+use tests::left_out::not_allowed;
 
 /// What is in each way's first sentence: the function or functions of which one is blamed (which, if it is
 /// inlined, may be its caller's), the lines, and what it did.
@@ -91,7 +92,8 @@ fn who_looks_a_name_up_is_named() {
     let server = UdpSocket::bind("127.53.7.1:53");
     let may_mount = Command::new("unshare").args(["--mount", "true"]).status();
     let (Ok(_server), true) = (server, may_mount.is_ok_and(|status| status.success())) else {
-        return eprintln!("this takes the right to be a name server, and to mount files");
+        let why = "it takes the right to be a name server, and to mount files";
+        return not_allowed("who looks a name up", why);
     };
     let folder = folder(Path::new(env!("CARGO_TARGET_TMPDIR")), "culprits-name");
     let servers = folder.join("resolv.conf");

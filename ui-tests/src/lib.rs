@@ -17,6 +17,6 @@ pub use case::{Case, Kind, cases};
 pub use diagnostic::Diagnostic;
 pub use diff::diff;
 pub use impls::foreign_impls;
-pub use left_out::left_out;
+pub use left_out::{left_out, not_allowed};
 pub use project::{Built, Dependencies, Package, Project};
 pub use run::{Ended, run};

@@ -9,8 +9,8 @@ use super::{Recording, recordings};
 use crate::report::Excused;
 use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{
-    CpuLimit, ExhaustedPool, FrameOrigin, MachineTime, PollCause, PollSample, Sampling, SamplingState, StackFrame,
-    Task, TaskKey, Timeline, limit_stacks,
+    CpuLimit, ExhaustedPool, FrameOrigin, MachineTime, PollCause, PollSample, Sampling,
+    SamplingState, StackFrame, Task, TaskKey, Timeline, limit_stacks,
 };
 
 const HOSTILE: &str = "a\"b\\c\n\u{1b}[2J\u{202e}</script>";

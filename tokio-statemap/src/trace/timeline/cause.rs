@@ -271,7 +271,9 @@ impl Readings {
             let mut known_ns = from_ns + slack_ns;
             let mut is_known = false;
             let stretches = self.stretches[first..].iter().zip(&shared[first..]);
-            for (stretch, &(in_polls_ns, idle_ns)) in stretches.take_while(|(s, _)| s.from_ns < to_ns) {
+            for (stretch, &(in_polls_ns, idle_ns)) in
+                stretches.take_while(|(s, _)| s.from_ns < to_ns)
+            {
                 if stretch.from_ns > known_ns {
                     return None;
                 }
