@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::long_polls::PollAt;
 use super::place::Place;
+use crate::recorder::watch::LEAST_AGE;
 use crate::trace::timeline::{Poll, SamplingState, Timeline};
 
 /// How many long polls of a spawn location are no chance, though nobody saw them do anything, and which part
@@ -19,7 +20,7 @@ const REGULAR_PART: u64 = 100;
 /// without counting it.
 pub(super) struct Unwitnessed<'a> {
     timeline: &'a Timeline,
-    /// Whether stacks were sampled, and all samples are there.
+    /// Whether stacks of polls as long as those that count were sampled, and all samples are there.
     is_sampled: bool,
     /// The spawn locations of which no long poll was seen to do anything, and which have few.
     places: HashSet<Place>,
@@ -81,6 +82,7 @@ mod tests {
     #[test]
     fn nobody_is_accused_without_a_witness() {
         let (mut timeline, longest) = explained("shop::compute");
+        timeline.long_poll = LEAST_AGE;
         let polls = timeline.tasks.seen().iter().enumerate().flat_map(|(index, task)| {
             task.polls.iter().enumerate().map(move |(i, poll)| ((index, i), poll.key()))
         });
@@ -96,6 +98,9 @@ mod tests {
         timeline.sampling.dropped = 1;
         assert!(!has(&timeline, &[at]), "there may have been a sample");
         timeline.sampling.dropped = 0;
+        timeline.long_poll = LEAST_AGE / 2;
+        assert!(!has(&timeline, &[at]), "it may be too short for that");
+        timeline.long_poll = LEAST_AGE;
         timeline.sampling.state = SamplingState::NotBuilt;
         assert!(!has(&timeline, &[at]), "nobody could see it");
     }
@@ -103,6 +108,7 @@ mod tests {
     #[test]
     fn a_poll_at_an_edge_needs_a_witness_of_its_own() {
         let (mut timeline, longest) = explained("shop::compute");
+        timeline.long_poll = LEAST_AGE;
         timeline.causes.clear();
         let tasks = timeline.tasks.seen();
         let task = tasks.iter().find(|task| task.polls.iter().any(|poll| poll.key() == longest));

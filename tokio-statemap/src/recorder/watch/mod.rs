@@ -85,6 +85,9 @@ impl Watched {
 /// The youngest poll that listeners are told of: the time between two looks.
 pub(crate) const MIN_THRESHOLD: Duration = Duration::from_millis(5);
 
+/// The least age of a poll whose stack is sampled.
+pub(crate) const LEAST_AGE: Duration = Duration::from_millis(1);
+
 /// What a thread was doing at a moment of a long poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sample {

@@ -10,7 +10,7 @@ use super::unwind::Unwinder;
 use crate::recorder::Recorder;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::watch::look::{Doing, Look};
-use crate::recorder::watch::{BlockedIn, MIN_THRESHOLD, Sample};
+use crate::recorder::watch::{BlockedIn, LEAST_AGE, MIN_THRESHOLD, Sample};
 use crate::sys::threads;
 use crate::sys::threads::proc::{self, ThreadState};
 use crate::sys::threads::stack::{self, StackCopy};
@@ -18,9 +18,6 @@ use crate::util::sync::lock;
 
 /// The age of a poll at its second sample: then at twice the age, and so on.
 const SECOND_AGE: Duration = Duration::from_millis(5);
-
-/// The least age of a poll whose stack is sampled.
-const LEAST_AGE: Duration = Duration::from_millis(1);
 
 /// The most samples of one poll.
 const MAX_OF_POLL: u32 = 16;
