@@ -30,8 +30,10 @@ impl<'a> Unwitnessed<'a> {
     /// `long` are polls that held a worker over `long_poll` by their own doing, as far as that is counted.
     pub(super) fn of(timeline: &'a Timeline, long: impl Iterator<Item = PollAt>) -> Self {
         let sampling = &timeline.sampling;
-        let is_sampled =
-            sampling.state == SamplingState::On && sampling.dropped == 0 && !timeline.lacking.time;
+        let is_sampled = sampling.state == SamplingState::On
+            && sampling.dropped == 0
+            && !timeline.lacking.time
+            && timeline.long_poll >= LEAST_AGE;
         let mut places = HashSet::new();
         if !is_sampled {
             return Self { timeline, is_sampled, places };

@@ -57,6 +57,8 @@ impl Program {
                 _ => TraceTarget::Both,
             },
             keep: if one_in(2) { Keep::First } else { Keep::Last },
+            // With stacks nobody is accused of a few polls of which nothing is seen.
+            stacks: !one_in(2),
             ..CollectorConfig::default()
         };
         let is_small = one_in(4);
@@ -178,7 +180,10 @@ fn task(seed: u64, depth: u64, hands_over: bool, ends: bool) -> Boxed {
         let mut children = Vec::new();
         for _ in 0..random.below(6) {
             match random.below(14) {
-                0 => block(1_100 + random.below(2_000)),
+                0 => {
+                    let longer = if random.below(3) == 0 { 11_000 } else { 0 };
+                    block(1_100 + random.below(2_000) + longer);
+                }
                 1 | 2 => block(random.below(400)),
                 3 | 4 if depth < 3 => {
                     for _ in 0..random.below(4) {
