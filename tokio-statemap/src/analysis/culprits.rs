@@ -12,6 +12,7 @@ use super::harm::Delay;
 use super::long_polls::{self, LongPoll, PollAt, Unsaid};
 use super::place::Place;
 use super::witness::Unwitnessed;
+use crate::recorder::watch::ALWAYS_SEEN_NS;
 use crate::trace::timeline::{StackFrame, Timeline};
 
 /// A function and line that held workers in long polls; where no stack is known, tasks of a spawn location.
@@ -68,9 +69,6 @@ pub struct Excused {
 
 /// Which part of a poll's length the measure of what the machine took may be wrong by.
 const SLACK_PART: u64 = 20;
-
-/// A poll that holds its worker for so long by its own doing has samples: that is two looks of the watcher.
-const ALWAYS_SEEN_NS: u64 = 10_000_000;
 
 /// A long poll, and how much of it is its own.
 pub(super) struct Held {

@@ -80,7 +80,7 @@ pub struct Report {
     /// Who is to blame for polls that held a worker over `long_poll`, the worst first: that by which
     /// others were delayed most in sum.
     pub culprits: Vec<Culprit>,
-    /// The polls that held a worker that long only because the machine took its processor.
+    /// The polls that held a worker that long and of which nobody is accused.
     pub excused: Excused,
     /// Which polls these are.
     pub(crate) excused_at: Unsaid<Vec<PollAt>>,

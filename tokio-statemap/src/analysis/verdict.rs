@@ -96,6 +96,8 @@ pub enum Verdict {
         busy_share: Option<f64>,
         /// Whether there were long polls, by which little was delayed.
         has_long_polls: bool,
+        /// The polls that were long, but of which nobody is accused.
+        excused: Excused,
         /// From when on a poll is called long.
         long_poll: Duration,
     },
@@ -151,10 +153,12 @@ pub(super) struct Facts {
 pub(super) fn decide(report: &Report, facts: Facts) -> Verdict {
     let long_poll = report.long_poll;
     let busy_share = workers::busy_share(&report.workers);
+    // That of a part of a recording isn't known.
+    let pool = report.exhausted_pool.filter(|_| !report.lacking.time);
     if let Some(culprit) = report.culprits.first() {
         let of = |row: &&LocationRow| row.place == culprit.place;
         let did_harm = culprit.did_harm(long_poll);
-        let is_said = did_harm || report.exhausted_pool.is_none();
+        let is_said = did_harm || pool.is_none();
         if let Some(row) = report.locations.iter().find(of).filter(|_| is_said) {
             return Verdict::LongPolls {
                 culprit: Box::new(culprit.clone()),
@@ -177,12 +181,13 @@ pub(super) fn decide(report: &Report, facts: Facts) -> Verdict {
     if report.recorded_ns < ENOUGH_RECORDED_NS && !report.lacking.time {
         return Verdict::TooShort { recorded_ns: report.recorded_ns, long_poll };
     }
-    if let Some(busy) = busy(report, &facts) {
+    let has_long_polls = !report.culprits.is_empty();
+    if let Some(busy) = busy(report, &facts).filter(|_| pool.is_none() || !has_long_polls) {
         return busy;
     }
-    if let Some(pool) = report.exhausted_pool {
-        let has_long_polls = !report.culprits.is_empty();
-        return Verdict::ExhaustedPool { pool, busy_share, has_long_polls, long_poll };
+    if let Some(pool) = pool {
+        let excused = report.excused;
+        return Verdict::ExhaustedPool { pool, busy_share, has_long_polls, excused, long_poll };
     }
     Verdict::Healthy {
         busy_share,

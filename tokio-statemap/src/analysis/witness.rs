@@ -20,7 +20,7 @@ const REGULAR_PART: u64 = 100;
 /// without counting it.
 pub(super) struct Unwitnessed<'a> {
     timeline: &'a Timeline,
-    /// Whether stacks of polls as long as those that count were sampled, and all samples are there.
+    /// Whether stacks were sampled, and all samples are there.
     is_sampled: bool,
     /// The spawn locations of which no long poll was seen to do anything, and which have few.
     places: HashSet<Place>,
@@ -30,12 +30,9 @@ impl<'a> Unwitnessed<'a> {
     /// `long` are polls that held a worker over `long_poll` by their own doing, as far as that is counted.
     pub(super) fn of(timeline: &'a Timeline, long: impl Iterator<Item = PollAt>) -> Self {
         let sampling = &timeline.sampling;
-        let is_sampled = sampling.state == SamplingState::On
-            && sampling.dropped == 0
-            && !timeline.lacking.time
-            && timeline.long_poll >= LEAST_AGE;
+        let is_sampled = sampling.state == SamplingState::On && sampling.dropped == 0;
         let mut places = HashSet::new();
-        if !is_sampled {
+        if !is_sampled || timeline.long_poll < LEAST_AGE {
             return Self { timeline, is_sampled, places };
         }
         // How many long polls each place has, and how many polls.
@@ -65,10 +62,14 @@ impl<'a> Unwitnessed<'a> {
 
     /// Whether a poll of a task of `place` is one of them.
     pub(super) fn has(&self, place: Place, poll: &Poll) -> bool {
-        // Where causes are known in general, one that isn't is of a poll at an edge.
-        let is_known = || self.timeline.cause(poll).is_some();
-        let is_unclear = || self.is_sampled && !is_known() && !is_witnessed(self.timeline, poll);
-        self.places.contains(&place) || is_unclear()
+        self.places.contains(&place) || self.is_at_edge(poll) && !is_witnessed(self.timeline, poll)
+    }
+
+    /// Where causes are known in general, one that isn't is of a poll at an edge. In a part of a recording
+    /// there are edges that polls lie across that are long.
+    fn is_at_edge(&self, poll: &Poll) -> bool {
+        let has_causes = !self.timeline.causes.is_empty() && !self.timeline.lacking.time;
+        self.is_sampled && has_causes && self.timeline.cause(poll).is_none()
     }
 }
 
@@ -111,7 +112,8 @@ mod tests {
     fn a_poll_at_an_edge_needs_a_witness_of_its_own() {
         let (mut timeline, longest) = explained("shop::compute");
         timeline.long_poll = LEAST_AGE;
-        timeline.causes.clear();
+        let cause = timeline.causes.remove(0);
+        timeline.causes = vec![((u32::MAX, 0), cause.1)];
         let tasks = timeline.tasks.seen();
         let task = tasks.iter().find(|task| task.polls.iter().any(|poll| poll.key() == longest));
         let task = task.expect("it is there");

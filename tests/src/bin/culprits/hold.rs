@@ -110,14 +110,14 @@ fn pipe() {
 
 #[inline(never)]
 fn mutex() {
-    std::thread::spawn(|| {
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
         let guard = LOCK.lock();
+        tell.send(()).ok();
         std::thread::sleep(LONG);
         drop(guard);
     });
-    while LOCK.try_lock().is_ok() {
-        std::thread::yield_now();
-    }
+    told.recv().expect("it is sent");
     *LOCK.lock().expect("nobody panics") += 1; // mutex
 }
 

@@ -85,6 +85,9 @@ impl Watched {
 /// The youngest poll that listeners are told of: the time between two looks.
 pub(crate) const MIN_THRESHOLD: Duration = Duration::from_millis(5);
 
+/// A poll that holds its worker for so long by its own doing has samples: that is two looks of the watcher.
+pub(crate) const ALWAYS_SEEN_NS: u64 = 10_000_000;
+
 /// The least age of a poll whose stack is sampled.
 pub(crate) const LEAST_AGE: Duration = Duration::from_millis(1);
 

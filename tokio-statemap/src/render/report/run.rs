@@ -53,7 +53,11 @@ impl Report {
     fn pool_line(&self) -> Vec<String> {
         let is_said = matches!(self.verdict, Verdict::ExhaustedPool { .. });
         let pool = self.exhausted_pool.as_ref().filter(|_| !is_said);
-        pool.map_or_else(Vec::new, |pool| wrap(&pool_sentences(pool)))
+        pool.map_or_else(Vec::new, |pool| {
+            let of_whole =
+                if self.lacking.time { "In the whole run: the blocking" } else { "The blocking" };
+            wrap(&pool_sentences(pool).replacen("The blocking", of_whole, 1))
+        })
     }
 
     /// What the report is made of.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::layout::{COLUMNS, keep_right};
-use crate::analysis::{Culprit, LocationRow, LongPoll, Place, Verdict, in_package};
+use crate::analysis::{Culprit, Excused, LocationRow, LongPoll, Place, Verdict, in_package};
 use crate::trace::timeline::{ExhaustedPool, StackFrame};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_setting, moment, percent};
@@ -56,7 +56,7 @@ impl fmt::Display for Verdict {
                 count(row.tasks, "task"),
                 subject(row.place).0,
             ),
-            Self::ExhaustedPool { pool, busy_share, has_long_polls, long_poll } => {
+            Self::ExhaustedPool { pool, busy_share, has_long_polls, excused, long_poll } => {
                 write!(f, "{}", pool_sentences(pool))?;
                 let who = match has_long_polls {
                     true => {
@@ -64,7 +64,7 @@ impl fmt::Display for Verdict {
                         "they"
                     }
                     false => {
-                        write!(f, " No poll held a worker over {}", setting(*long_poll))?;
+                        write!(f, " No poll {}", held(excused, *long_poll))?;
                         "the workers"
                     }
                 };
@@ -85,14 +85,8 @@ impl fmt::Display for Verdict {
                 has_no_tasks,
             } => {
                 let part = if *is_partial { " in what was recorded" } else { "" };
-                let over = setting(*long_poll);
-                let held = if excused.unseen_polls > 0 { "was seen to hold" } else { "held" };
-                let is_any = excused.polls + excused.unseen_polls > 0;
-                let own = if is_any { " by its own doing" } else { "" };
-                write!(
-                    f,
-                    "Nothing held the runtime up{part}: no poll {held} a worker over {over}{own}"
-                )?;
+                let held = held(excused, *long_poll);
+                write!(f, "Nothing held the runtime up{part}: no poll {held}")?;
                 match busy_share {
                     Some(busy) => {
                         write!(f, ", and the workers were busy {} of the time.", percent(*busy))?;
@@ -133,6 +127,14 @@ impl fmt::Display for Verdict {
             Self::NothingRecorded => f.write_str("Nothing was recorded."),
         }
     }
+}
+
+/// What no poll did.
+fn held(excused: &Excused, long_poll: Duration) -> String {
+    let held = if excused.unseen_polls > 0 { "was seen to hold" } else { "held" };
+    let is_any = excused.polls + excused.unseen_polls > 0;
+    let own = if is_any { " by its own doing" } else { "" };
+    format!("{held} a worker over {}{own}", setting(long_poll))
 }
 
 /// How tasks waited for the blocking pool, and for whom.

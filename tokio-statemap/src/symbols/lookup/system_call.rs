@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::sys::threads::proc::PAGE_FAULT;
+use crate::sys::threads::proc::{PAGE_FAULT, UNKNOWN_CALL};
 
 /// Those that a thread may block in.
 const NAMES: &[(libc::c_long, &str)] = &[
@@ -93,8 +93,10 @@ const OF_ARCHITECTURE: &[(libc::c_long, &str)] = &[];
 
 /// The name of the system call `number`, or of what stands for one.
 pub(crate) fn name(number: i64) -> Cow<'static, str> {
-    if number == PAGE_FAULT {
-        return Cow::Borrowed("a page fault");
+    match number {
+        PAGE_FAULT => return Cow::Borrowed("a page fault"),
+        UNKNOWN_CALL => return Cow::Borrowed("a system call"),
+        _ => {}
     }
     let mut known = NAMES.iter().chain(OF_ARCHITECTURE);
     match known.find(|(of, _)| *of == number) {
@@ -110,7 +112,10 @@ mod tests {
     #[test]
     fn calls_have_their_names() {
         assert_eq!(name(libc::SYS_futex), "futex");
-        assert_eq!(name(PAGE_FAULT), "a page fault");
+        assert_eq!(
+            (name(PAGE_FAULT), name(UNKNOWN_CALL)),
+            ("a page fault".into(), "a system call".into())
+        );
         assert_eq!(name(99_999), "system call 99999");
     }
 }

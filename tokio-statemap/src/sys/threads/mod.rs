@@ -1,7 +1,7 @@
 //! What the system says of a thread: its id, its CPU time, how often it was switched out, what it is
 //! blocked in, and its stack.
 
-#[cfg(test)]
+#[cfg(all(test, tokio_unstable))]
 pub(crate) mod absent;
 pub(crate) mod proc;
 pub(crate) mod stack;

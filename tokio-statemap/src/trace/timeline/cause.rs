@@ -128,6 +128,8 @@ struct Stretch {
     to_ns: u64,
     /// How long it was neither on the processor nor parked.
     off_ns: u64,
+    /// How much of that is behind its last event, before the reading was taken.
+    behind_ns: u64,
     run_delay_ns: u64,
     has_blocked: Blocked,
     major_faults: u64,
@@ -235,10 +237,13 @@ impl Readings {
             let cpu_ns = reading.cpu_ns.saturating_sub(last.cpu_ns);
             let Switches { voluntary, major_faults, .. } =
                 Switches::between(last.switches, reading.switches);
+            let off_ns = wall_ns.saturating_sub(cpu_ns).saturating_sub(parked_ns);
             self.stretches.push(Stretch {
                 from_ns: last.time_ns,
                 to_ns: time_ns,
-                off_ns: wall_ns.saturating_sub(cpu_ns).saturating_sub(parked_ns),
+                off_ns,
+                // To be read takes no time worth mentioning.
+                behind_ns: reading.late_ns.min(off_ns),
                 run_delay_ns,
                 has_blocked: Blocked::of(voluntary, parks),
                 major_faults,
@@ -285,13 +290,15 @@ impl Readings {
                 // What was taken may all have been taken in polls: those who computed then are not told from
                 // those who did not.
                 let most = |of_ns: u64| scale(of_ns, own_ns, polls_ns).min(own_ns);
-                let run_delay_ns = most(stretch.run_delay_ns.min(stretch.off_ns));
+                let all_off_ns = stretch.off_ns - stretch.behind_ns;
+                let delay_ns = stretch.run_delay_ns.saturating_sub(stretch.behind_ns);
+                let run_delay_ns = most(delay_ns.min(all_off_ns));
                 let rest_ns = match stretch.has_blocked {
                     Blocked::Certainly => {
-                        let rest_ns = stretch.off_ns.saturating_sub(stretch.run_delay_ns);
+                        let rest_ns = all_off_ns.saturating_sub(delay_ns);
                         part(rest_ns).min(own_ns - run_delay_ns)
                     }
-                    Blocked::Perhaps | Blocked::Never => most(stretch.off_ns) - run_delay_ns,
+                    Blocked::Perhaps | Blocked::Never => most(all_off_ns) - run_delay_ns,
                 };
                 cause.on_cpu_ns += own_ns - run_delay_ns - rest_ns;
                 cause.run_delay_ns += run_delay_ns;
@@ -432,6 +439,8 @@ mod tests {
         readings.event(10 * MS, false);
         readings.event(90 * MS, true);
         readings.add(reading(100 * MS, 20 * MS, 0, 80 * MS));
+        let cause = readings.causes(&[(0, 10 * MS)])[0].unwrap();
+        assert_eq!((cause.on_cpu_ns, cause.taken_ns()), (10 * MS, 0));
         let machine = machine(&[(0, Box::new(readings))]);
         assert_eq!((machine.run_delay_ns, machine.stolen_ns), (80 * MS, 0));
     }

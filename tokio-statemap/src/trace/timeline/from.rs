@@ -58,6 +58,7 @@ impl Timeline {
             signal_taken: snapshot.samples.signal_taken,
         };
         timeline.samples = sample::resolve(snapshot);
+        timeline.carry_samples();
         timeline.apply_samples();
         timeline
     }

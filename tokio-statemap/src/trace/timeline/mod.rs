@@ -4,6 +4,7 @@
 //! read a [`Timeline`] and nothing else.
 
 mod build;
+mod carried;
 mod cause;
 mod from;
 mod machine;
@@ -166,8 +167,8 @@ impl Timeline {
 
     /// What the thread was doing in `poll`, in the order of time: at most 16 samples.
     ///
-    /// A poll of 10 ms or more has one in most cases, and shorter ones sometimes: the first one of a thread
-    /// that is blocked is taken from 1 ms on, of one that runs from 5 ms on. There is none if the
+    /// A poll of 10 ms or more has one in most cases, and shorter ones sometimes: the first one is taken
+    /// from 1 ms on. There is none if the
     /// processor was taken away all the time, if the program handles SIGURG itself (then only blocked
     /// threads have samples), and of the shortest polls if there are over 4096 samples.
     pub fn samples(&self, poll: &Poll) -> &[PollSample] {

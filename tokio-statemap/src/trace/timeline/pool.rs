@@ -90,7 +90,15 @@ impl OfPool {
     }
 }
 
+/// Less than that no task of the pool runs: it was cancelled before.
+const RAN_NS: u64 = 10_000;
+
 impl Seen {
+    /// Whether a task ended that did something.
+    fn ran(&self) -> bool {
+        self.ran_ns.is_some_and(|ns| ns >= RAN_NS)
+    }
+
     /// How many wait from now on, at least.
     fn left(&self) -> u64 {
         self.queue.waiting.saturating_sub(self.queue.ended.is_some().into())
@@ -122,7 +130,7 @@ pub(super) fn exhausted(
         pool.most_waiting = pool.most_waiting.max(of_queue.most_waiting);
         pool.waited_ns = pool.waited_ns.saturating_add(of_queue.waited_ns);
         pool.longest_ns = pool.longest_ns.max(of_queue.longest_ns);
-        for seen in queue {
+        for seen in queue.iter().filter(|seen| seen.ran()) {
             if let (Some(location), Some(ran_ns)) = (seen.queue.ended, seen.ran_ns) {
                 let (tasks, all_ns) = places.entry(location).or_default();
                 (*tasks, *all_ns) = (*tasks + 1, all_ns.saturating_add(ran_ns));

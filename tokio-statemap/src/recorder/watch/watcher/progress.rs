@@ -66,6 +66,8 @@ enum Seen {
     Runs(Option<StackCopy>),
     /// It is ready to run and does not.
     Waits,
+    /// It may have run, or lost its processor.
+    Unclear,
 }
 
 impl Progress {
@@ -121,10 +123,14 @@ impl Progress {
                 self.runs.look(blocks);
                 let wait = || (proc::system_call(thread), proc::blocks(thread));
                 let now = wait();
-                let Some(call) = now.0 else { return Next::Usual }; // it runs again
+                let copy = now.0.map(|call| (BlockedIn::of(&call), stack::copy_blocked(&call)));
                 // Its registers are of the same wait as its stack.
-                let stack = stack::copy_blocked(&call).filter(|_| wait() == now);
-                Seen::Blocked(BlockedIn::of(&call), stack)
+                if wait() != now || proc::state(thread) != ThreadState::Blocked {
+                    return Next::Usual; // it runs again
+                }
+                // Without the right to see more, that it is blocked is all that is known.
+                let (call, stack) = copy.unwrap_or((BlockedIn::UNKNOWN, None));
+                Seen::Blocked(call, stack)
             }
             ThreadState::Runnable if before.is_none() => {
                 self.runs.look(blocks);
@@ -140,20 +146,19 @@ impl Progress {
                     Ok(stack) => Seen::Runs(Some(stack)),
                     // What counts as its own time isn't.
                     Err(stack::Unavailable::Stalled) => return Next::Usual,
-                    // It is tried less and less often, as after a sample: all threads may block the
-                    // signal, and each of them is waited for.
-                    Err(error) => {
+                    // No stack, but it was seen to compute.
+                    Err(stack::Unavailable::SignalBlocked) => Seen::Runs(None),
+                    Err(stack::Unavailable::SignalTaken) => {
+                        lock(&recorder.samples).signal_taken += u64::from(is_due);
+                        Seen::Runs(None)
+                    }
+                    // It is tried less and less often, as after a sample.
+                    Err(stack::Unavailable::NoAnswer) => {
                         if is_due {
                             self.samples += 1;
                             self.next_age = age_after(age);
-                            if error == stack::Unavailable::SignalTaken {
-                                lock(&recorder.samples).signal_taken += 1;
-                                // No stack, but it was seen to compute.
-                                let (stream, start) = (look.stream, start_ticks);
-                                recorder.add_sample(Sample::without_stack(stream, start, ticks));
-                            }
                         }
-                        Seen::Runs(None)
+                        Seen::Unclear
                     }
                 }
             }
@@ -168,30 +173,27 @@ impl Progress {
             ThreadState::Unknown => return Next::Usual,
         };
         let is_taken_away = matches!(seen, Seen::Waits);
-        let (stack, blocked) = match seen {
-            Seen::Blocked(call, stack) => (stack, Some(call)),
-            Seen::Runs(stack) => (stack, None),
-            Seen::Waits => (None, None),
+        let seen = match seen {
+            Seen::Blocked(call, stack) => Some((stack, Some(call))),
+            Seen::Runs(stack) => Some((stack, None)),
+            Seen::Waits | Seen::Unclear => None,
         };
         // It may have gone on to something else meanwhile.
-        let stack = stack.filter(|_| {
+        let seen = seen.filter(|_| {
             Look::at(buffer).is_some_and(|now| (now.stream, now.doing) == (look.stream, look.doing))
         });
-        let is_sampled = is_due && stack.is_some();
+        let is_sampled = is_due && seen.is_some();
         if is_sampled {
             self.samples += 1;
             self.next_age = age_after(age);
         }
-        let sample = stack.map(|stack| {
-            let frames = tools.unwinder.get_or_insert_with(Unwinder::new).frames(&stack);
-            Sample {
-                stream: look.stream,
-                start_ticks,
-                ticks,
-                blocked,
-                addresses: frames.addresses.into(),
-                is_complete: frames.is_complete,
-            }
+        let sample = seen.map(|(stack, blocked)| {
+            let frames = stack.map(|stack| {
+                let frames = tools.unwinder.get_or_insert_with(Unwinder::new).frames(&stack);
+                (frames.addresses.into(), frames.is_complete)
+            });
+            let (addresses, is_complete) = frames.unwrap_or_default();
+            Sample { stream: look.stream, start_ticks, ticks, blocked, addresses, is_complete }
         });
         if let Some(sample) = sample.as_ref().filter(|_| is_sampled) {
             recorder.add_sample(sample.clone());
@@ -221,6 +223,9 @@ fn age_after(age: Duration) -> Duration {
 const _: () = assert!(SECOND_AGE.as_nanos() <= MIN_THRESHOLD.as_nanos(), "it is told before");
 
 impl BlockedIn {
+    /// The program may not look at itself: where it has more rights than who started it, say.
+    const UNKNOWN: Self = Self { number: proc::UNKNOWN_CALL, descriptor: None };
+
     fn of(call: &proc::SystemCall) -> Self {
         let takes_descriptor = [
             libc::SYS_read,

@@ -44,8 +44,17 @@ impl Recorder {
         if self.config.trace_target.tracks_tasks() {
             self.note_queue(thread, ticks, None);
         }
-        let mut taken = std::iter::repeat_with(|| Taken::now(self, thread.last_reading));
-        let Some(taken) = taken.by_ref().take(1 + RETRIES).find(Taken::is_at_once) else { return };
+        let mut taken = Taken::now(self, thread.last_reading);
+        for _ in 0..RETRIES {
+            if taken.is_at_once() {
+                break;
+            }
+            let again = Taken::now(self, thread.last_reading);
+            // Where calls take so long, each of them does.
+            if again.took < taken.took {
+                taken = again;
+            }
+        }
         let Some(cpu_ns) = taken.cpu_ns else { return };
         thread.last_reading = Some(LastReading { at: taken.at, cpu_ns });
         let scale = self.clock.scale();

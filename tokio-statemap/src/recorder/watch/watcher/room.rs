@@ -45,12 +45,15 @@ impl Watcher {
 
     /// One recorder more is started. Calls `start` unless there is a thread.
     pub(super) fn add_recorder(&self, start: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        let state = match self.is_forked() {
-            true => try_lock(&self.state),
-            false => Some(lock(&self.state)),
-        };
+        let is_forked = self.is_forked();
+        let state = if is_forked { try_lock(&self.state) } else { Some(lock(&self.state)) };
         // Nobody will unlock it here.
         let Some(mut state) = state else { return Ok(()) };
+        if is_forked {
+            // The parent's, of which a lock may be held for ever.
+            state.recorders = 0;
+            std::mem::take(&mut state.woken).into_iter().for_each(std::mem::forget);
+        }
         state.recorders += 1;
         let is_there = self.is_there();
         self.process.store(std::process::id(), Ordering::Relaxed);
@@ -61,8 +64,6 @@ impl Watcher {
         let started = start();
         if started.is_err() {
             self.has_thread.store(false, Ordering::Release);
-            // Those that a child of a fork has from its parent.
-            state.woken.clear();
         }
         started
     }

@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering;
 
 use crate::recorder::Recorder;
-use crate::recorder::store::segment::StreamId;
 use crate::recorder::watch::{Sample, Samples};
 use crate::util::sync::lock;
 
@@ -36,21 +35,16 @@ impl Samples {
     }
 }
 
-impl Sample {
-    /// It was only seen to run.
-    pub(super) fn without_stack(stream: StreamId, start_ticks: u64, ticks: u64) -> Self {
-        let addresses = Box::default();
-        Self { stream, start_ticks, ticks, blocked: None, addresses, is_complete: false }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn samples_of_evicted_polls_make_room_for_new_ones() {
-        let sample = |start_ticks: u64, ticks| Sample::without_stack(1, start_ticks, ticks);
+        let sample = |start_ticks, ticks| {
+            let addresses = Box::default();
+            Sample { stream: 1, start_ticks, ticks, blocked: None, addresses, is_complete: false }
+        };
         let mut samples = Samples::default();
         for at in 0..MAX_SAMPLES as u64 {
             samples.add(sample(at, at + 100), 0);

@@ -17,6 +17,8 @@ const PATIENCE: Duration = Duration::from_millis(20);
 pub(crate) enum Unavailable {
     /// The program uses the signal itself.
     SignalTaken,
+    /// The thread blocks the signal.
+    SignalBlocked,
     /// The thread has ended, or didn't run in time.
     NoAnswer,
     /// The system took the thread for one that runs, but it didn't: the host of a virtual machine had its
@@ -123,8 +125,14 @@ fn action() -> libc::sigaction {
 
 /// The stack of the thread `id`, which must be one that runs: a blocked one would see EINTR.
 pub(crate) fn copy_running(id: i32) -> Result<StackCopy, Unavailable> {
-    // Its alternate stack has hardly room for one handler more.
-    if proc::handles_a_fault(id) {
+    let blocked = proc::blocked_signals(id).unwrap_or_default();
+    let is_blocked = |signal: c_int| blocked & 1 << (signal - 1) != 0;
+    if is_blocked(libc::SIGURG) {
+        return Err(Unavailable::SignalBlocked);
+    }
+    // It handles a fault: it has overflowed its stack, say. Its alternate stack has hardly room for one
+    // handler more.
+    if is_blocked(libc::SIGSEGV) || is_blocked(libc::SIGBUS) {
         return Err(Unavailable::NoAnswer);
     }
     let process = std::process::id();

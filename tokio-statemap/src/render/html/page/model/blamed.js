@@ -85,11 +85,14 @@ function ofMachine(model, section, threshold) {
   const isCulprits = (poll) => isIt(poll) && ownNs(section, poll) <= threshold;
   const found = isAll ? excused.at : [...excused.at.filter(isIt), ...culprits.flatMap(({ at }) => at.filter(isCulprits))];
   const polls = isAll ? excused.polls + excused.unseen : found.length;
+  // Nobody knows what one did of which nothing was seen.
+  const isUnseen = (poll) => poll.samples.length === 0 && excused.at.includes(poll);
+  const lost = (poll) => takenNs(poll) + (isUnseen(poll) ? ownNs(section, poll) : 0);
   if (polls === 0) return [];
   const title = excused.unseen > 0 ? "Taken by the machine, or never seen" : "The machine took the processor";
   return [{
     key: `machine.${section.index}`, kind: "machine", label: title, source: "", title, act: null, polls,
-    ns: isAll ? excused.taken + excused.unseenTime : found.reduce((sum, poll) => sum + takenNs(poll), 0),
+    ns: isAll ? excused.taken + excused.unseenTime : found.reduce((sum, poll) => sum + lost(poll), 0),
     list: listed(model, section, found),
   }];
 }
