@@ -1,6 +1,6 @@
 //! What the watcher's thread takes of a processor.
 //!
-//! `cargo bench -p tokio-statemap --features stacks --bench hooks -- watcher`
+//! `cargo bench -p tokio-statemap --bench hooks -- watcher`
 
 use std::fs;
 use std::future::{pending, poll_fn};
@@ -45,6 +45,15 @@ const PROGRAMS: [(&str, Program); 6] = [
 
 /// Measures all programs, each in a process of its own, as they never end.
 pub(crate) fn print() {
+    println!("# What the watcher of long polls costs\n");
+    println!(
+        "Written by `cargo bench -p tokio-statemap --bench hooks -- watcher`, never by hand.\n"
+    );
+    let seconds = TIME.as_secs();
+    println!(
+        "Of its thread, over {seconds} s of each program: the kernel's `schedstat`. A wake-up is a time that it"
+    );
+    println!("was given a processor. {}\n", machine());
     println!("| program | of a processor | wake-ups a second |");
     println!("| --- | ---: | ---: |");
     let this = std::env::current_exe().expect("this program");
@@ -52,6 +61,14 @@ pub(crate) fn print() {
         let status = Command::new(&this).args(["watch", name]).status().expect("it starts");
         assert!(status.success(), "{name}: {status}");
     }
+}
+
+/// The processor, and how many there are.
+fn machine() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("Machine: {}, {processors} cores.", name.map_or("?", |(_, name)| name))
 }
 
 /// Runs the program of this name, and prints its row.

@@ -16,6 +16,8 @@ pub(crate) mod parallel;
 #[cfg(feature = "record")]
 pub(crate) mod quantity;
 #[cfg(feature = "record")]
+pub(crate) mod slow;
+#[cfg(feature = "record")]
 pub(crate) mod sync;
 #[cfg(feature = "record")]
 pub(crate) mod utc;
