@@ -12,7 +12,6 @@ use super::harm::Delay;
 use super::long_polls::{self, LongPoll, PollAt, Unsaid};
 use super::place::Place;
 use super::witness::Unwitnessed;
-use crate::recorder::watch::ALWAYS_SEEN_NS;
 use crate::trace::timeline::{StackFrame, Timeline};
 
 /// A function and line that held workers in long polls; where no stack is known, tasks of a spawn location.
@@ -120,10 +119,9 @@ pub(super) fn culprits(timeline: &Timeline, held: Vec<Held>, delays: &[Delay]) -
     }
     for (place, polls) in unseen {
         for poll in polls {
-            // What the others of this line do, these do, too, if they all do the same. But one that did it
-            // for long would have been seen to.
+            // What the others of this line do, these do, too, if they all do the same.
             let key = match seen.get(&place) {
-                Some(Some(only)) if poll.own_ns < ALWAYS_SEEN_NS => only.clone(),
+                Some(Some(only)) => only.clone(),
                 _ => Key::Place(place),
             };
             groups.entry(key).or_default().add(place, poll);
