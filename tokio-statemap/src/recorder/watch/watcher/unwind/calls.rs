@@ -50,14 +50,15 @@ impl Functions {
         Self { module: module.range.clone(), table_at: module.eh_frame_hdr.start, table }
     }
 
-    /// The first address of the function that `address` is in.
-    fn start_of(&self, address: u64) -> Option<u64> {
+    /// Where the function that `address` is in begins, and the next one.
+    fn function(&self, address: u64) -> Option<Range<u64>> {
         let start = |&[a, b, c, d, ..]: &[u8; 8]| {
             let distance = i32::from_ne_bytes([a, b, c, d]);
             self.table_at.wrapping_add_signed(i64::from(distance))
         };
         let next = self.table.partition_point(|pair| start(pair) <= address);
-        self.table.get(next.checked_sub(1)?).map(start)
+        let from = self.table.get(next.checked_sub(1)?).map(start)?;
+        Some(from..self.table.get(next).map_or(self.module.end, start))
     }
 }
 
@@ -68,7 +69,8 @@ pub(super) fn found_at(call: u64, callee: u64, functions: &[Functions]) -> Found
         Some(Call::Unknown) => Found::SomeCall,
         Some(Call::Of(target))
             if is_same_function(target, callee, functions)
-                || is_same_function(after_jumps(target), callee, functions) =>
+                || is_same_function(after_jumps(target), callee, functions)
+                || ends_with(target, callee, functions) =>
         {
             Found::TheCall
         }
@@ -87,9 +89,33 @@ pub(super) fn doubts(addresses: &[u64], functions: &[Functions]) -> usize {
 }
 
 fn is_same_function(a: u64, b: u64, functions: &[Functions]) -> bool {
-    let start =
-        |address| functions.iter().find(|of| of.module.contains(&address))?.start_of(address);
+    let start = |address| function_of(address, functions).map(|function| function.start);
     start(a).is_some_and(|from| start(b) == Some(from))
+}
+
+fn function_of(address: u64, functions: &[Functions]) -> Option<Range<u64>> {
+    functions.iter().find(|of| of.module.contains(&address))?.function(address)
+}
+
+/// Whether the function at `target` has a jump to the beginning of that of `callee`: its last act may be to
+/// call it, and then it leaves nothing on the stack.
+fn ends_with(target: u64, callee: u64, functions: &[Functions]) -> bool {
+    /// Of the longest functions the beginning.
+    const MOST: usize = 4096;
+    let (Some(function), Some(callee)) =
+        (function_of(target, functions), function_of(callee, functions))
+    else {
+        return false;
+    };
+    // What is behind the function is zero here.
+    let mut code = [0; MOST + 7];
+    let len = usize::try_from(function.end.saturating_sub(target)).unwrap_or(MOST).min(MOST);
+    read_memory(target, &mut code[..len]);
+    let mut jumps = code.windows(8).take(len).enumerate().filter_map(|(offset, code)| {
+        let code: [u8; 8] = code.try_into().ok()?;
+        jump_in(code, target + offset as u64)
+    });
+    jumps.any(|to| to == callee.start)
 }
 
 /// Where a call of `target` gets to: some functions do nothing but jump to another one.
@@ -150,12 +176,23 @@ fn call_in(code: [u8; 8], returns_to: u64) -> Option<Call> {
     }
 }
 
-/// Where the jump goes to that `code` at `address` begins with. (The same, JMP: `E9` and a distance.)
+/// Where the jump goes to that `code` at `address` begins with. (The same, JMP: `E9` and a distance, or
+/// `FF 25` and the distance to where the address is.)
 #[cfg(target_arch = "x86_64")]
 fn jump_in(code: [u8; 8], address: u64) -> Option<u64> {
-    let [0xe9, a, b, c, d, ..] = code else { return None };
-    let distance = i64::from(i32::from_le_bytes([a, b, c, d]));
-    Some(address.wrapping_add(5).wrapping_add_signed(distance))
+    let behind = |length, distance: [u8; 4]| {
+        let distance = i64::from(i32::from_le_bytes(distance));
+        address.wrapping_add(length).wrapping_add_signed(distance)
+    };
+    match code {
+        [0xe9, a, b, c, d, ..] => Some(behind(5, [a, b, c, d])),
+        [0xff, 0x25, a, b, c, d, ..] => {
+            let mut target = [0; 8];
+            let is_read = read_memory(behind(6, [a, b, c, d]), &mut target) == target.len();
+            is_read.then(|| u64::from_le_bytes(target))
+        }
+        _ => None,
+    }
 }
 
 /// Where the jump goes to that `code` at `address` begins with. (Arm A64 instruction set, B.)
@@ -234,10 +271,31 @@ mod tests {
             bytes.extend(distance.to_ne_bytes());
         }
         let functions = Functions::of(&module, &bytes);
-        for (address, start) in [(0xfff, None), (0x1000, Some(0x1000)), (0x9000, Some(0x2000))] {
-            assert_eq!(functions.start_of(address), start);
+        for (address, function) in
+            [(0xfff, None), (0x1000, Some(0x1000..0x2000)), (0x9000, Some(0x2000..0x10000))]
+        {
+            assert_eq!(functions.function(address), function);
         }
         assert!(is_same_function(0x1000, 0x1fff, &[functions]));
-        assert_eq!(Functions::of(&module, &[1, 0x1b, 0xff, 0x3b]).start_of(0x1000), None);
+        assert_eq!(Functions::of(&module, &[1, 0x1b, 0xff, 0x3b]).function(0x1000), None);
+    }
+
+    #[test]
+    fn a_function_that_jumps_on_at_its_end_is_known() {
+        // Code as a compiler makes it, at the addresses of the two.
+        #[cfg(target_arch = "x86_64")]
+        let code: [[u8; 8]; 2] = [[0x90, 0xe9, 0x02, 0, 0, 0, 0x90, 0x90], [0xc3; 8]];
+        #[cfg(target_arch = "aarch64")]
+        let code: [[u8; 8]; 2] =
+            [[0x1f, 0x20, 0x03, 0xd5, 0x01, 0, 0, 0x14], [0xc0, 0x03, 0x5f, 0xd6, 0, 0, 0, 0]];
+        let from = code.as_ptr().addr() as u64;
+        let table = |places: [u64; 2]| Functions {
+            module: from..from + 16,
+            table_at: from,
+            table: places.map(|at| [at as u8, 0, 0, 0, 0, 0, 0, 0]).to_vec(),
+        };
+        assert!(ends_with(from, from + 8, &[table([0, 8])]));
+        assert!(!ends_with(from, from + 9, &[table([0, 9])]), "it jumps elsewhere");
+        assert!(!ends_with(from, from, &[]));
     }
 }
