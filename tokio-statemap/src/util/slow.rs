@@ -1,5 +1,6 @@
-//! A line on stderr about work that takes over a second.
+//! A line on a terminal about work that takes over a second.
 
+use std::io::{self, IsTerminal};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -16,9 +17,10 @@ pub(crate) struct Slow {
 }
 
 impl Slow {
-    /// The work begins: `what` is printed if it takes long.
-    pub(crate) fn begin(what: String) -> Self {
-        Self::begin_with(LONG, move || warn(format_args!("{what}")))
+    /// The work begins: `what` is printed on stderr if it takes long, and somebody may be waiting there.
+    pub(crate) fn begin(what: String) -> Option<Self> {
+        let say = move || warn(format_args!("{what}"));
+        io::stderr().is_terminal().then(|| Self::begin_with(LONG, say))
     }
 
     fn begin_with(long: Duration, say: impl FnOnce() + Send + 'static) -> Self {

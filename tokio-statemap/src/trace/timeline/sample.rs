@@ -7,6 +7,7 @@ use crate::symbols::{FrameOrigin, Resolver, StackFrame, system_call};
 use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::PollKey;
 use crate::trace::timeline::stack_end::up_to_task;
+use crate::util::quantity::count;
 use crate::util::slow::Slow;
 use crate::util::sync::lock;
 
@@ -84,7 +85,7 @@ pub(super) fn blocked_at_most_ns(samples: &[PollSample], end_ns: u64) -> u64 {
 pub(super) fn resolve(snapshot: &Snapshot) -> Vec<PollSample> {
     let number = snapshot.samples.all.len();
     let _slow =
-        (number > 0).then(|| Slow::begin(format!("looking up the functions of {number} stacks")));
+        Slow::begin(format!("looking up the functions of {}", count(number as u64, "stack")));
     let samples = snapshot.samples.all.iter().map(|sample| {
         let stack = Stack::of(sample);
         PollSample {
