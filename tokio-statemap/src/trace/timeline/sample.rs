@@ -84,8 +84,9 @@ pub(super) fn blocked_at_most_ns(samples: &[PollSample], end_ns: u64) -> u64 {
 /// The samples of a snapshot, sorted.
 pub(super) fn resolve(snapshot: &Snapshot) -> Vec<PollSample> {
     let number = snapshot.samples.all.len();
-    let _slow =
-        Slow::begin(format!("looking up the functions of {}", count(number as u64, "stack")));
+    let slow =
+        || Slow::begin(format!("looking up the functions of {}", count(number as u64, "stack")));
+    let _slow = (number > 0).then(slow).flatten();
     let samples = snapshot.samples.all.iter().map(|sample| {
         let stack = Stack::of(sample);
         PollSample {
