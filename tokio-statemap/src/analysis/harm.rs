@@ -6,6 +6,7 @@
 
 use super::long_polls::ready_since;
 use crate::trace::timeline::{Task, Timeline};
+use crate::util::quantity::scale;
 
 /// How long others were delayed by a poll, or by several in sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,10 +30,7 @@ impl Delay {
 
     /// The part of it that is due to `of_ns` of the poll's `length_ns`.
     pub(super) fn part(self, of_ns: u64, length_ns: u64) -> Self {
-        let part = |ns: u64| match length_ns {
-            0 => ns,
-            _ => (u128::from(ns) * u128::from(of_ns) / u128::from(length_ns)) as u64,
-        };
+        let part = |ns| scale(ns, of_ns, length_ns);
         Self {
             waited_ns: self.waited_ns.map(part),
             late_ns: part(self.late_ns),

@@ -47,6 +47,14 @@ pub(crate) fn share(part: impl Into<u128>, whole: impl Into<u128>) -> Option<f64
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
+/// `of` times `part`, of `all`; 0 of nothing.
+pub(crate) fn scale(of: u64, part: u64, all: u64) -> u64 {
+    match all {
+        0 => 0,
+        _ => (u128::from(of) * u128::from(part) / u128::from(all)) as u64,
+    }
+}
+
 /// A share as a percentage: `12.3 %`, `100 %`.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;

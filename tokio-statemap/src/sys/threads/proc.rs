@@ -42,20 +42,21 @@ pub(crate) fn state(id: i32) -> ThreadState {
 
 /// How often the thread `id` of this process has blocked so far; `None` if it has ended.
 pub(crate) fn blocks(id: i32) -> Option<u64> {
-    // A set of processors is in it, which may be long.
-    let mut buffer = [0; 8192];
-    let text = read(&format!("/proc/self/task/{id}/status"), &mut buffer)?;
-    let count = text.split_once("\nvoluntary_ctxt_switches:")?.1;
-    count.lines().next()?.trim().parse().ok()
+    status(id, "\nvoluntary_ctxt_switches:", |count| count.parse().ok())
 }
 
 /// Which signals the thread `id` of this process blocks: bit n is the signal n + 1. In a handler that is
 /// its own signal, too.
 pub(crate) fn blocked_signals(id: i32) -> Option<u64> {
+    status(id, "\nSigBlk:", |set| u64::from_str_radix(set, 16).ok())
+}
+
+/// What stands behind `key` in the status of the thread `id` of this process.
+fn status(id: i32, key: &str, parse: impl FnOnce(&str) -> Option<u64>) -> Option<u64> {
+    // A set of processors is in it, which may be long.
     let mut buffer = [0; 8192];
     let text = read(&format!("/proc/self/task/{id}/status"), &mut buffer)?;
-    let set = text.split_once("\nSigBlk:")?.1.lines().next()?;
-    u64::from_str_radix(set.trim(), 16).ok()
+    parse(text.split_once(key)?.1.lines().next()?.trim())
 }
 
 /// What a thread is blocked in.

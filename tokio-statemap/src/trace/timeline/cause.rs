@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::recorder::watch::Switches;
 use crate::trace::snapshot::Usage;
 use crate::trace::timeline::{MachineTime, PollKey, Task};
+use crate::util::quantity::scale;
 
 /// What became of the time of a poll: its thread ran, was blocked, or was off the processor though it
 /// was ready to run.
@@ -328,14 +329,6 @@ impl Stretch {
         let first = times.partition_point(|time| time.1 <= self.from_ns);
         let within = times[first..].iter().take_while(|time| time.0 < self.to_ns);
         within.map(|&(from_ns, to_ns)| self.overlap(from_ns, to_ns)).sum()
-    }
-}
-
-/// `of` times `part`, of `all`.
-fn scale(of: u64, part: u64, all: u64) -> u64 {
-    match all {
-        0 => 0,
-        _ => (u128::from(of) * u128::from(part) / u128::from(all)) as u64,
     }
 }
 

@@ -116,13 +116,12 @@ impl Progress {
             self.runs.look(proc::blocks(thread));
             return Next::Soon;
         }
-        let blocks = proc::blocks(thread);
         let seen = match proc::state(thread) {
             ThreadState::Blocked => {
                 self.waits = 0;
-                self.runs.look(blocks);
                 let wait = || (proc::system_call(thread), proc::blocks(thread));
                 let now = wait();
+                self.runs.look(now.1);
                 let copy = now.0.map(|call| (BlockedIn::of(&call), stack::copy_blocked(&call)));
                 // Its registers are of the same wait as its stack.
                 if wait() != now || proc::state(thread) != ThreadState::Blocked {
@@ -133,13 +132,13 @@ impl Progress {
                 Seen::Blocked(call, stack)
             }
             ThreadState::Runnable if before.is_none() => {
-                self.runs.look(blocks);
+                self.runs.look(proc::blocks(thread));
                 return Next::Soon;
             }
             // Between two looks it ran, so it isn't one whose call is over, but that has not returned yet.
             ThreadState::Runnable if runs => {
                 let is_first = !self.runs.has_looked();
-                if !self.runs.may_be_signalled(blocks) {
+                if !self.runs.may_be_signalled(proc::blocks(thread)) {
                     return if is_first { Next::Soon } else { Next::Usual };
                 }
                 match stack::copy_running(thread) {
