@@ -48,11 +48,13 @@ pub mod statemap;
 #[cfg(feature = "record")]
 mod symbols;
 mod sys;
+pub mod task;
 #[cfg(feature = "record")]
 mod trace;
 mod util;
 
 pub use hooks::Hooks;
+pub use task::{spawn, spawn_local};
 pub use tokio_statemap_macros::{main, test};
 
 #[cfg(feature = "html")]

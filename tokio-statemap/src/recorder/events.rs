@@ -120,7 +120,7 @@ impl Recorder {
     }
 
     /// The current time in ticks, or `None` if nothing is to be recorded.
-    fn ticks(self: &Arc<Self>) -> Option<u64> {
+    pub(crate) fn ticks(self: &Arc<Self>) -> Option<u64> {
         match self.mode.get() {
             Mode::Off => None,
             Mode::Full => {

@@ -28,6 +28,13 @@ mod tests;
 mod thread_recorder;
 mod throttling;
 mod tokio_hooks;
+#[cfg(all(
+    feature = "stacks",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod unwind;
+pub(crate) mod waits;
 #[cfg_attr(
     not(all(
         feature = "stacks",
@@ -158,6 +165,11 @@ impl Recorder {
         let first = lock(&self.windows).all.first().map(|window| window.from);
         let since_clock = first.map_or(0, |ticks| self.clock.scale().ns(ticks));
         self.clock.utc_at_start() + Duration::from_nanos(since_clock)
+    }
+
+    /// The tasks that have waited and not ended, of those of which it is found where they wait.
+    pub(crate) fn waiting_tasks(&self) -> Vec<waits::cell::TaskSeen> {
+        waits::cell::of(self.id)
     }
 
     pub(crate) fn new_thread_recorder(&self) -> Box<ThreadRecorder> {

@@ -93,6 +93,12 @@ kinds! {
     /// The blocking pool's queue ([`Queue`](crate::recorder::pool::Queue)). If a task of the pool ended, its
     /// `Terminate` is next.
     Queue = FIRST_NOTE + 10,
+    /// The poll that ends next ends in waiting, there ([`WaitId`](crate::recorder::waits::table::WaitId)).
+    Waits = FIRST_NOTE + 11,
+    /// The name of the task in the next `Named`, by its number.
+    Name = FIRST_NOTE + 12,
+    /// The task has the name just noted.
+    Named = FIRST_NOTE + 13,
 }
 
 impl Kind {

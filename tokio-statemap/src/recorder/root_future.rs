@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use crate::recorder::Recorder;
 use crate::recorder::record::ROOT;
+use crate::recorder::waits::probe::Probe;
 use crate::recorder::worker::RootWorker;
 
 pin_project_lite::pin_project! {
@@ -15,7 +16,7 @@ pin_project_lite::pin_project! {
     #[derive(Debug)]
     pub struct Root<F> {
         #[pin]
-        future: F,
+        future: Probe<F>,
         seen: Option<RootRecorder>,
     }
 }
@@ -38,7 +39,9 @@ impl<F> Root<F> {
             recorder.task_spawned(seen.id(), located);
             seen
         });
-        Self { future, seen }
+        // Where nothing is recorded the probe does nothing.
+        let id = seen.as_ref().map_or(ROOT, RootRecorder::id);
+        Self { future: Probe::root(future, location, id), seen }
     }
 }
 
@@ -48,7 +51,7 @@ impl<F: Future> Future for Root<F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let Some(seen) = this.seen else {
-            return this.future.poll(cx);
+            return this.future.poll_alone(cx);
         };
         if !seen.worker.is_known() {
             // During a poll the thread is always inside the runtime.

@@ -7,13 +7,14 @@ use std::sync::{Arc, Weak};
 use crate::recorder::late_tasks::LateTasks;
 use crate::recorder::live_tasks::LocationId;
 use crate::recorder::locations::KnownLocations;
-use crate::recorder::mode::WindowId;
+use crate::recorder::mode::{self, GlobalMode, WindowId};
 use crate::recorder::record::{Kind, Record};
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::segment::{RecordWriter, StreamId};
 use crate::recorder::watch::{self, LastReading};
 use crate::recorder::{Recorder, RecorderId};
 use crate::sys::chunk::WriterCell;
+use crate::sys::tsc;
 
 /// The id of no task.
 const NO_TASK: u64 = u64::MAX;
@@ -157,6 +158,7 @@ thread_local! {
         worker_in: Cell::new(0),
         polled: Cell::new(NO_TASK),
         writer: WriterCell::new(),
+        notes: Cell::new(0),
         late_below: Cell::new(0),
         location: Cell::new((0, 0)),
         buffer: Cell::new(None),
@@ -178,6 +180,8 @@ struct Hot {
     polled: Cell<u64>,
     /// The thread's writer, while `window` isn't 0.
     writer: WriterCell<Record>,
+    /// How many notes were added to the writer's chunk on the fast path.
+    notes: Cell<usize>,
     /// Tasks with smaller ids may have been spawned before the window. 0 if none were.
     late_below: Cell<u64>,
     /// The location of the last spawn: its address, and its index.
@@ -269,6 +273,62 @@ pub(crate) fn push_spawn(
     })
 }
 
+/// The task that this thread polled last, as in a record; `None` if nothing is recorded here.
+#[inline]
+pub(crate) fn polled() -> Option<u64> {
+    HOT.with(|hot| (hot.window.get() != 0).then(|| hot.polled.get()))
+}
+
+/// Adds a note to the records of this thread for `recorder`. Returns its time in ticks; `None` if nothing is
+/// recorded there.
+#[inline]
+pub(crate) fn note(recorder: RecorderId, kind: Kind, payload: u64) -> Option<u64> {
+    let GlobalMode::FastPath(window) = mode::global() else {
+        return note_slowly(recorder, kind, payload);
+    };
+    HOT.with(|hot| {
+        let ticks = tsc::ticks();
+        if hot.window.get() == window && hot.push(Record::new(ticks, kind, payload)) {
+            hot.notes.set(hot.notes.get() + 1);
+            return Some(ticks);
+        }
+        note_slowly(recorder, kind, payload)
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn note_slowly(recorder: RecorderId, kind: Kind, payload: u64) -> Option<u64> {
+    let recorder = recorder_of_this_thread(recorder)?;
+    let ticks = recorder.ticks()?;
+    let added = with(&recorder, |thread| thread.push(&recorder, ticks, kind, payload));
+    added.ok().map(|()| ticks)
+}
+
+/// The time in ticks; `None` if nothing is recorded by `recorder` on this thread.
+pub(crate) fn ticks(recorder: RecorderId) -> Option<u64> {
+    recorder_of_this_thread(recorder)?.ticks()
+}
+
+/// The recorder that this thread used last, if that still records.
+pub(crate) fn last_recorder() -> Option<RecorderId> {
+    THREAD_RECORDERS
+        .try_with(|all| all.try_borrow().ok()?.last.as_ref().map(|entry| entry.recorder_id))
+        .ok()
+        .flatten()
+}
+
+fn recorder_of_this_thread(id: RecorderId) -> Option<Arc<Recorder>> {
+    THREAD_RECORDERS
+        .try_with(|all| {
+            let all = all.try_borrow().ok()?;
+            let mut entries = all.last.iter().chain(&all.others);
+            entries.find(|entry| entry.recorder_id == id)?.recorder.upgrade()
+        })
+        .ok()
+        .flatten()
+}
+
 /// Counts a refused event, if `is_meant` accepts the thread's window.
 #[inline]
 pub(crate) fn refuse_if(is_meant: impl FnOnce(WindowId) -> bool) -> bool {
@@ -305,6 +365,7 @@ impl Hot {
             thread.worker_is_stale |= self.worker_in.replace(0) != thread.window;
             thread.polled = self.polled.get();
             thread.writer = self.writer.replace(None);
+            thread.notes += self.notes.replace(0);
             thread.late = self.late.take();
         }
     }

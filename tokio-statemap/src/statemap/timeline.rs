@@ -136,6 +136,9 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
     let start = start.map(|ns| Duration::new(seconds, ns));
     let zero = start.and_then(|start| start.checked_sub(Duration::from_nanos(facts.begin_ns.0)));
     let mut timeline = Timeline {
+        waits: Vec::new(),
+        waits_not_kept: 0,
+        local_tasks: Vec::new(),
         machine: facts.machine(),
         exhausted_pool: facts.exhausted_pool().ok_or("there are too many names of files")?,
         sampling: facts.sampling(),
@@ -257,6 +260,8 @@ fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
         let is_spawned = state == Spawned && first_ns > run.facts.begin_ns.0;
         let polls = data.iter().filter(|datum| datum.state == RUNNING).count();
         let mut task = Task {
+            name: None,
+            carried_wait: None,
             key: task_key(name)?,
             location: location_of(first)?,
             parent: file.entities[index].parent,

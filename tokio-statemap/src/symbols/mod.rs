@@ -29,7 +29,17 @@ mod lookup;
 )]
 mod object_file;
 
+use std::sync::Mutex;
+
+use crate::util::sync::lock;
 pub use frame::{FrameOrigin, StackFrame};
 pub(crate) use lookup::{Resolver, system_call};
 #[cfg(all(feature = "symbols", feature = "read"))]
 pub(crate) use object_file::{Address, ObjectFile};
+
+/// Calls `f` with what looks addresses of this process up.
+pub(crate) fn with_resolver<R>(f: impl FnOnce(&mut Resolver) -> R) -> R {
+    // Files are read once, and only if there is something to look up.
+    static RESOLVER: Mutex<Option<Resolver>> = Mutex::new(None);
+    f(lock(&RESOLVER).get_or_insert_default())
+}

@@ -1,5 +1,5 @@
 //! All `unsafe` code of this crate: signals, privileges, open folders, non-blocking writes, the
-//! time stamp counter, memory that is read while it is appended to, prefaulting, files in memory, and what
+//! time stamp counter, wakers, memory that is read while it is appended to, prefaulting, files in memory, and what
 //! the system says of threads. Beside it, what the system says of control groups.
 //!
 //! Each block names the test that covers it.
@@ -41,3 +41,5 @@ pub(crate) mod stderr;
 pub(crate) mod threads;
 #[cfg(feature = "record")]
 pub(crate) mod tsc;
+#[cfg(feature = "record")]
+pub(crate) mod waker;

@@ -3,6 +3,7 @@
 mod oldest;
 
 use std::panic::Location;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{CollectorConfig, Keep};
@@ -12,10 +13,14 @@ use crate::recorder::lost::Lost;
 use crate::recorder::pool::Queue;
 use crate::recorder::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
 use crate::recorder::store::segment::{Segment, events_of};
+use crate::recorder::waits::cell::TaskSeen;
+use crate::recorder::waits::names::{self, NameId};
+use crate::recorder::waits::table::Places;
 use crate::recorder::watch::Samples;
 use crate::recorder::{CpuLimit, Recorder, Window};
 use crate::trace::event::{Event, Seen, SpawnLocation};
 use crate::trace::snapshot::oldest::oldest;
+use crate::trace::timeline::WaitId;
 use crate::util::sync::lock;
 
 /// The state of a recorder at one moment.
@@ -39,6 +44,12 @@ pub(crate) struct Snapshot {
     /// Of the stacks of long polls.
     pub(crate) samples: Samples,
     pub(crate) cpu_limit: Option<CpuLimit>,
+    /// The tasks that have waited and not ended.
+    pub(crate) waiting: Vec<TaskSeen>,
+    /// Where they wait.
+    pub(crate) places: Places,
+    /// The names of tasks.
+    pub(crate) names: Vec<Arc<str>>,
     times: Times,
 }
 
@@ -111,6 +122,10 @@ impl Snapshot {
             locations: recorder.locations.to_vec(),
             samples: lock(&recorder.samples).clone(),
             cpu_limit: recorder.cpu_limit(),
+            waiting: recorder.waiting_tasks(),
+            // After the records, and the tasks, so that each place that they name is there.
+            places: Places::now(),
+            names: names::all(),
             times,
         };
         snapshot.cut(stored_events, is_full, &windows);
@@ -205,6 +220,7 @@ impl Snapshot {
                 run_delay_ns: None,
                 switches: None,
                 late_ns: 0,
+                name: None,
             };
             for &record in segments.iter().flat_map(|segment| segment.records()) {
                 if let Some(reading) = reader.read(stream, record) {
@@ -236,7 +252,9 @@ impl Snapshot {
             Reading::Worker(..)
             | Reading::LateOrigin(..)
             | Reading::Usage(..)
-            | Reading::Queue(..) => {}
+            | Reading::Queue(..)
+            | Reading::Waits(..)
+            | Reading::Name(..) => {}
         });
         // Stable, so that the events of one thread stay in order if the clock is coarse.
         events.sort_by_key(Event::time_ns);
@@ -266,6 +284,10 @@ pub(crate) enum Reading {
     Usage(Usage),
     /// How many tasks waited for a thread of the blocking pool.
     Queue(QueueSeen),
+    /// The poll that ends next ends in waiting.
+    Waits(WaitId),
+    /// The task has a name, by its number.
+    Name(u64, NameId),
 }
 
 /// The queue of the blocking pool at a moment.
@@ -300,6 +322,7 @@ struct StreamReader<'a> {
     run_delay_ns: Option<u64>,
     switches: Option<u64>,
     late_ns: u64,
+    name: Option<NameId>,
 }
 
 impl StreamReader<'_> {
@@ -361,6 +384,14 @@ impl StreamReader<'_> {
                 let ended = ended.map(|at| at.and_then(|id| self.snapshot.location(id)));
                 return Some(Reading::Queue(QueueSeen { time_ns, waiting, threads, ended }));
             }
+            Kind::Waits => {
+                return WaitId::new(payload as u16).map(Reading::Waits);
+            }
+            Kind::Name => {
+                self.name = Some(payload as NameId);
+                return None;
+            }
+            Kind::Named => return self.name.take().map(|name| Reading::Name(task_id, name)),
             Kind::Late => {
                 self.late_ns = payload;
                 return None;

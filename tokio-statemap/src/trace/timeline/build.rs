@@ -6,10 +6,12 @@
 //! polled elsewhere.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::recorder::id_map::IdMap;
 use crate::recorder::live_tasks::Stream;
+use crate::recorder::waits::names::NameId;
 use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::snapshot::{QueueSeen, Usage};
 use crate::trace::state::{TaskState, WorkerState};
@@ -18,7 +20,7 @@ use crate::trace::timeline::pool::{OfPool, exhausted};
 use crate::trace::timeline::workers::{Claim, WorkersBuilder};
 use crate::trace::timeline::{
     BlockingThread, ExhaustedPool, Handover, Known, MachineTime, Poll, PollKey, Task, TaskKey,
-    Worker,
+    WaitId, Worker,
 };
 
 /// What is known of tasks and threads so far.
@@ -55,6 +57,7 @@ struct Draft {
     /// When it terminated, and on which thread.
     terminated: Option<(u64, u32)>,
     polls: Vec<Poll>,
+    name: Option<NameId>,
     /// Whether it lived at the left edge, and if so whether it had been polled.
     carried: Option<bool>,
 }
@@ -68,6 +71,8 @@ struct Thread {
     /// Those of tasks that terminated before the left edge: Tokio calls the hook of a poll's end
     /// after that of its task's termination, which may even be on another thread.
     dead_polls: Vec<u64>,
+    /// Where the task waits after the poll that ends next.
+    wait: Option<WaitId>,
     worker: Option<(u32, WorkerState)>,
     claims: Vec<Claim>,
     /// How many of these are of windows before.
@@ -154,8 +159,10 @@ impl Builder {
             Event::TaskPollEnd { task_id, worker, .. } => {
                 let begin_ns = thread.window_begin_ns(&self.windows).max(self.begin_ns);
                 let cut = Poll::open(begin_ns.min(time_ns), number, worker).cut_left();
+                let wait = thread.wait.take();
                 if let Some(poll) = thread.end_poll(task_id, cut) {
-                    self.tasks.entry(task_id).or_default().polls.push(poll.ended(time_ns));
+                    let poll = poll.ended(time_ns).waits_at(wait);
+                    self.tasks.entry(task_id).or_default().polls.push(poll);
                 }
             }
             Event::TaskTerminate { task_id, .. } => {
@@ -209,6 +216,19 @@ impl Builder {
         self.threads.entry(thread).or_default().of_pool.saw(seen);
     }
 
+    /// The poll that ends next on `thread` ends in waiting.
+    pub(crate) fn waits(&mut self, thread: u32, wait: WaitId) {
+        self.threads.entry(thread).or_default().wait = Some(wait);
+    }
+
+    /// The task has this name.
+    pub(crate) fn name(&mut self, id: u64, name: NameId) {
+        // A task that ended before what is kept is none.
+        if let Some(draft) = self.tasks.get_mut(&id) {
+            draft.name = Some(name);
+        }
+    }
+
     /// Adds what is known from other threads.
     pub(crate) fn merge(mut self, later: Self) -> Self {
         // Both maps have their entries in the same order: to fill a small one in that order is slow.
@@ -226,6 +246,7 @@ impl Builder {
         mut self,
         mut known: Vec<Known>,
         long_poll: Duration,
+        names: &[Arc<str>],
         locate: impl Fn(&Known) -> Option<SpawnLocation>,
     ) -> Built {
         let last_window = self.windows.len().saturating_sub(1);
@@ -272,7 +293,7 @@ impl Builder {
             before.add(draft);
             (id, before)
         });
-        let mut tasks: Vec<_> = drafts.filter_map(|(id, d)| d.finish(id, begin_ns)).collect();
+        let mut tasks: Vec<_> = drafts.filter_map(|(id, d)| d.finish(id, begin_ns, names)).collect();
         tasks.sort_unstable_by_key(|task| task.key);
         let (workers, handovers) = workers.finish(&tasks);
         known.retain(|known| known.lives);
@@ -298,6 +319,7 @@ impl Thread {
             if from > time_ns {
                 break;
             }
+            self.wait = None;
             // Recording stopped in between: a poll that was open then is known up to then.
             let stopped_ns = windows[self.window].1;
             for (id, poll) in self.polls.drain(..) {
@@ -395,6 +417,7 @@ impl Draft {
         self.respawned_ns = self.respawned_ns.max(later.respawned_ns);
         self.terminated = self.terminated.max(later.terminated);
         self.carried = self.carried.or(later.carried);
+        self.name = self.name.or(later.name);
         match self.polls.is_empty() {
             true => self.polls = later.polls,
             false => self.polls.append(&mut later.polls),
@@ -408,7 +431,7 @@ impl Draft {
     }
 
     /// The task; `None` if it was none.
-    fn finish(mut self, id: u64, begin_ns: u64) -> Option<Task> {
+    fn finish(mut self, id: u64, begin_ns: u64, names: &[Arc<str>]) -> Option<Task> {
         if !self.is_task() {
             return None;
         }
@@ -458,6 +481,8 @@ impl Draft {
             first_state,
             terminated_ns: self.terminated.map(|(at, _)| at.max(first_ns)),
             polls: self.polls,
+            name: self.name.and_then(|name| names.get(name as usize).cloned()),
+            carried_wait: None,
             ready_ns: None,
         })
     }

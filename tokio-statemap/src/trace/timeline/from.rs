@@ -11,9 +11,10 @@ use crate::recorder::store::segment::{Segment, events_of};
 use crate::trace::event::Event;
 use crate::trace::snapshot::{Reading, Snapshot, task_id};
 use crate::trace::timeline::build::{Builder, Built};
-use crate::trace::timeline::sample;
+use crate::trace::timeline::{sample, wait};
 use crate::trace::timeline::{
-    Known, Lacking, Quiet, Sampling, SamplingState, TaskKey, Tasks, Timeline,
+    CarriedWait, Known, Lacking, LocalTask, Quiet, Sampling, SamplingState, TaskKey, Tasks,
+    Timeline, WaitId, Waiting,
 };
 use crate::util::parallel::{MANY_EVENTS, run_parallel};
 
@@ -29,13 +30,17 @@ impl Timeline {
     fn read_by(threads: usize, snapshot: &Snapshot) -> Self {
         let (builder, known) = build(snapshot, &snapshot.parts(threads));
         let locate = |known: &Known| known.location().and_then(|id| snapshot.location(id));
-        let mut built = builder.finish(known, snapshot.config.long_poll, locate);
+        let mut built = builder.finish(known, snapshot.config.long_poll, &snapshot.names, locate);
         let quiet = Quiet {
             tasks: std::mem::take(&mut built.quiet),
             locations: snapshot.locations.clone(),
+            waiting: waiting(snapshot),
             begin_ns: snapshot.begin_ns,
         };
         let mut timeline = Self::of(built, quiet, &snapshot.config);
+        timeline.tasks.carry_waits();
+        timeline.local_tasks = local_tasks(snapshot);
+        timeline.waits_not_kept = snapshot.places.not_kept;
         for task in timeline.tasks.seen_mut() {
             if let (TaskKey::Root(number), None) = (task.key, task.location) {
                 let location = snapshot.root_locations.get(number as usize).copied().flatten();
@@ -58,6 +63,7 @@ impl Timeline {
             signal_taken: snapshot.samples.signal_taken,
         };
         timeline.samples = sample::resolve(snapshot);
+        timeline.waits = wait::resolve(&timeline, &snapshot.places);
         timeline.carry_samples();
         timeline.apply_samples();
         timeline
@@ -92,7 +98,7 @@ impl Timeline {
             builder.event(event);
         }
         let mut timeline = Self::of(
-            builder.finish(Vec::new(), config.long_poll, |_| None),
+            builder.finish(Vec::new(), config.long_poll, &[], |_| None),
             Quiet::default(),
             config,
         );
@@ -125,6 +131,9 @@ impl Timeline {
             sampling: Sampling::default(),
             causes: built.causes,
             samples: Vec::new(),
+            waits: Vec::new(),
+            waits_not_kept: 0,
+            local_tasks: Vec::new(),
             events: 0,
             lost: Lost::default(),
             trace_target: config.trace_target,
@@ -136,6 +145,45 @@ impl Timeline {
             lacking: Lacking::default(),
         }
     }
+}
+
+/// The tasks of which it is known that they wait, sorted by id.
+fn waiting(snapshot: &Snapshot) -> Vec<Waiting> {
+    let of_runtime = snapshot.waiting.iter().filter(|task| task.polled_in.is_none());
+    let waiting = of_runtime.map(|task| {
+        let carried = |(wait, since)| CarriedWait {
+            since_ns: snapshot.ns(since),
+            wait: WaitId::new(wait),
+        };
+        // One that began later than what was read is of a poll that wasn't.
+        let began = |wait: &CarriedWait| wait.since_ns <= snapshot.end_ns;
+        Waiting {
+            id: task_id(task.id),
+            name: task.name.and_then(|name| snapshot.names.get(name as usize).cloned()),
+            wait: task.waits.map(carried).filter(began),
+        }
+    });
+    let mut waiting: Vec<_> = waiting.collect();
+    waiting.sort_unstable_by_key(|task| task.id);
+    waiting
+}
+
+/// The tasks of `LocalSet`s that wait, by id.
+fn local_tasks(snapshot: &Snapshot) -> Vec<LocalTask> {
+    let local = snapshot.waiting.iter().filter_map(|task| {
+        let (wait, since) = task.waits?;
+        Some(LocalTask {
+            id: task.id,
+            polled_in: TaskKey::from_id(task_id(task.polled_in?)),
+            location: task.location.into(),
+            name: task.name.and_then(|name| snapshot.names.get(name as usize).cloned()),
+            waits_since_ns: snapshot.ns(since).min(snapshot.end_ns),
+            wait: WaitId::new(wait),
+        })
+    });
+    let mut local: Vec<_> = local.collect();
+    local.sort_unstable_by_key(|task| task.id);
+    local
 }
 
 /// Reads the parts in parallel, each on a thread of its own, as no event of another thread is
@@ -176,6 +224,8 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
             &Reading::LateOrigin(id, location) => builder.record_origin(id, location, None),
             &Reading::Usage(usage) => builder.usage(thread, usage),
             &Reading::Queue(seen) => builder.queue(thread, seen),
+            &Reading::Waits(wait) => builder.waits(thread, wait),
+            &Reading::Name(id, name) => builder.name(id, name),
             Reading::Worker(..) => {}
         });
         builder
@@ -307,7 +357,7 @@ mod tests {
         };
         let last = || of(&[spawn(30, 2)]);
         for both in [first().merge(last()), last().merge(first())] {
-            let root = both.finish(Vec::new(), Duration::ZERO, |_| None).tasks.remove(0);
+            let root = both.finish(Vec::new(), Duration::ZERO, &[], |_| None).tasks.remove(0);
             assert_eq!((root.spawned_ns, root.terminated_ns), (Some(10), None));
             assert_eq!(root.parent, None, "that of the one before");
         }

@@ -17,6 +17,7 @@ mod stack_end;
 pub(crate) mod symbolize;
 mod task;
 mod tasks;
+mod wait;
 mod worker;
 mod workers;
 
@@ -39,9 +40,12 @@ pub(crate) use sample::limit_stacks;
 pub(crate) use sample::{MOST_FRAMES, MOST_FRAMES_OF_SAMPLE};
 pub(crate) use sample::{Stack, blamed};
 pub use span::Span;
-pub use task::{Task, TaskKey};
+pub use task::{CarriedWait, Task, TaskKey};
+pub use tasks::LocalTask;
 pub use tasks::Tasks;
-pub(crate) use tasks::{Known, Quiet};
+pub(crate) use tasks::{Known, Quiet, Waiting};
+pub(crate) use wait::WaitId;
+pub use wait::{AwaitFrame, Wait, WaitLine};
 pub use worker::{BlockingThread, Handover, Worker};
 
 /// The index of `ready` among the states: the last.
@@ -113,6 +117,12 @@ pub struct Timeline {
     pub(crate) causes: Vec<(PollKey, PollCause)>,
     /// What threads were doing in long polls, by the polls' keys, and of each poll by time.
     pub(crate) samples: Vec<PollSample>,
+    /// Where tasks wait, by the numbers that polls and tasks have. Those that no one has are empty.
+    pub(crate) waits: Vec<Wait>,
+    /// How many waits began at a place that isn't known, as there were too many.
+    pub waits_not_kept: u64,
+    /// The tasks of `LocalSet`s that were spawned through this crate and wait at the right edge.
+    pub local_tasks: Vec<LocalTask>,
     /// What it lacks of the one that was recorded, if it was read from files.
     pub(crate) lacking: Lacking,
 }
@@ -175,6 +185,28 @@ impl Timeline {
         let from = self.samples.partition_point(|sample| sample.poll_key() < poll.key());
         let to = self.samples.partition_point(|sample| sample.poll_key() <= poll.key());
         &self.samples[from..to]
+    }
+
+    /// Where the task waits from the end of `poll` on; `None` if it doesn't, or that isn't known.
+    ///
+    /// It is known of root futures, and of tasks that are spawned through this crate.
+    pub fn wait_after(&self, poll: &Poll) -> Option<&Wait> {
+        self.wait(poll.wait()?)
+    }
+
+    /// Where `task` waits at the right edge; `None` if it doesn't, or that isn't known.
+    pub fn wait_at_end(&self, task: &Task) -> Option<&Wait> {
+        if task.terminated_ns.is_some() || task.ready_ns.is_some() {
+            return None;
+        }
+        match task.polls.last() {
+            Some(last) => self.wait_after(last),
+            None => self.wait(task.carried_wait?.wait?),
+        }
+    }
+
+    pub(crate) fn wait(&self, id: WaitId) -> Option<&Wait> {
+        self.waits.get(id.index()).filter(|wait| !wait.frames.is_empty())
     }
 
     /// When the worker that `poll` started on was moved to another thread during the poll, in ns.

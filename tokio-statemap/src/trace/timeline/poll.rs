@@ -1,5 +1,7 @@
 //! A poll of a task.
 
+use crate::trace::timeline::wait::WaitId;
+
 /// A poll of a task.
 ///
 /// It takes 32 bytes, as there may be millions.
@@ -13,7 +15,8 @@ pub struct Poll {
     thread: u32,
     /// `NO_WORKER` on a thread that is no worker.
     worker: u16,
-    cut: u16,
+    /// The two lowest bits say where it is cut, the others where the task waits from its end on.
+    cut_and_wait: u16,
 }
 
 /// A poll's thread, and when it started.
@@ -24,6 +27,7 @@ const UNKNOWN: u64 = u64::MAX;
 const NO_WORKER: u16 = u16::MAX;
 const CUT_LEFT: u16 = 1;
 const CUT_RIGHT: u16 = 2;
+const CUTS: u16 = CUT_LEFT | CUT_RIGHT;
 
 impl Poll {
     /// A poll that is still running.
@@ -34,7 +38,7 @@ impl Poll {
             ready_ns: UNKNOWN,
             thread,
             worker: worker.map_or(NO_WORKER, |w| u16::try_from(w).unwrap_or(NO_WORKER)),
-            cut: 0,
+            cut_and_wait: 0,
         }
     }
 
@@ -49,21 +53,21 @@ impl Poll {
     #[must_use]
     pub(crate) fn ended(mut self, end_ns: u64) -> Self {
         self.end_ns = end_ns;
-        self.cut &= !CUT_RIGHT;
+        self.cut_and_wait &= !CUT_RIGHT;
         self
     }
 
     /// The same poll, started before the recorded time.
     #[must_use]
     pub(crate) fn cut_left(mut self) -> Self {
-        self.cut |= CUT_LEFT;
+        self.cut_and_wait |= CUT_LEFT;
         self
     }
 
     /// The same poll, still running when recording was stopped at `end_ns`.
     #[must_use]
     pub(crate) fn cut_right(mut self, end_ns: u64) -> Self {
-        self.cut |= CUT_RIGHT;
+        self.cut_and_wait |= CUT_RIGHT;
         self.end_ns = end_ns;
         self
     }
@@ -82,13 +86,26 @@ impl Poll {
     /// The same poll, cut as [`cuts`](Self::cuts) says; none of other bits.
     #[cfg(feature = "read")]
     pub(crate) fn with_cuts(mut self, cuts: u16) -> Self {
-        self.cut = cuts & (CUT_LEFT | CUT_RIGHT);
+        self.cut_and_wait = self.cut_and_wait & !CUTS | cuts & CUTS;
         self
     }
 
     /// Where it was cut: on the left 1, on the right 2, in sum.
     pub(crate) fn cuts(&self) -> u16 {
-        self.cut
+        self.cut_and_wait & CUTS
+    }
+
+    /// The same poll, from whose end on the task waits at `wait`.
+    #[must_use]
+    pub(crate) fn waits_at(mut self, wait: Option<WaitId>) -> Self {
+        let wait = wait.map_or(0, WaitId::number);
+        self.cut_and_wait = self.cut_and_wait & CUTS | wait << CUTS.count_ones();
+        self
+    }
+
+    /// Where the task waits from its end on, if that is known.
+    pub(crate) fn wait(&self) -> Option<WaitId> {
+        WaitId::new(self.cut_and_wait >> CUTS.count_ones())
     }
 
     /// What identifies it among all polls: a thread starts one at a time.
@@ -139,12 +156,12 @@ impl Poll {
 
     /// Whether the poll started before the recorded time, so that its start is unknown.
     pub fn is_cut_left(&self) -> bool {
-        self.cut & CUT_LEFT != 0
+        self.cut_and_wait & CUT_LEFT != 0
     }
 
     /// Whether recording was stopped during the poll, so that its end is unknown.
     pub fn is_cut_right(&self) -> bool {
-        self.cut & CUT_RIGHT != 0
+        self.cut_and_wait & CUT_RIGHT != 0
     }
 }
 
@@ -158,6 +175,7 @@ impl std::fmt::Debug for Poll {
             .field("worker", &self.worker())
             .field("cut_left", &self.is_cut_left())
             .field("cut_right", &self.is_cut_right())
+            .field("wait", &self.wait())
             .finish()
     }
 }

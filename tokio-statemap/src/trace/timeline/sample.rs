@@ -1,15 +1,12 @@
 //! What a thread was doing at a moment of a long poll.
 
-use std::sync::Mutex;
-
 use crate::recorder::watch::Sample;
-use crate::symbols::{FrameOrigin, Resolver, StackFrame, system_call};
+use crate::symbols::{FrameOrigin, StackFrame, system_call, with_resolver};
 use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::PollKey;
 use crate::trace::timeline::stack_end::up_to_task;
 use crate::util::quantity::count;
 use crate::util::slow::Slow;
-use crate::util::sync::lock;
 
 /// How many functions all samples may have in sum, and one of them: a reader of data takes no more. A program
 /// keeps 4096 samples; with inlined functions, some of them have 200.
@@ -127,12 +124,9 @@ pub(crate) struct Stack {
 
 impl Stack {
     pub(crate) fn of(sample: &Sample) -> Self {
-        // Files are read once, and only if there is something to look up.
-        static RESOLVER: Mutex<Option<Resolver>> = Mutex::new(None);
-        let mut resolver = lock(&RESOLVER);
-        let resolver = resolver.get_or_insert_default();
-        let all = sample.addresses.iter().flat_map(|&at| resolver.frames(at).to_vec());
-        let mut frames: Vec<_> = all.collect();
+        let mut frames: Vec<_> = with_resolver(|resolver| {
+            sample.addresses.iter().flat_map(|&at| resolver.frames(at).to_vec()).collect()
+        });
         let is_cut = up_to_task(&mut frames);
         let blocked_in = sample.blocked.as_ref().map(|call| {
             let name = system_call(call.number);

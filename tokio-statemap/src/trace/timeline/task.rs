@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{Poll, Span};
+use crate::trace::timeline::{Poll, Span, WaitId};
 
 /// Identifies a task: a spawned one, or a root future passed to `block_on`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,6 +49,8 @@ pub struct Task {
     /// The spawn location; for `main` the location of the function. `None` if the spawn was not
     /// recorded, or with `spawn_location = false`.
     pub location: Option<SpawnLocation>,
+    /// The name that it was given, by [`task::Builder`](crate::task::Builder).
+    pub name: Option<Arc<str>>,
     /// The task that spawned it; `None` if it was not spawned by a task, or that is unknown.
     pub parent: Option<TaskKey>,
     /// When it was spawned, in ns; `None` if that was before the left edge.
@@ -60,9 +63,20 @@ pub struct Task {
     pub terminated_ns: Option<u64>,
     /// Its polls in order; each starts no earlier than the previous one ended.
     pub polls: Vec<Poll>,
+    /// Where it waited when its row starts, if it waited then and has no polls.
+    pub carried_wait: Option<CarriedWait>,
     /// Since when it was ready, behind its last poll, for one that isn't there: of a part of a timeline
     /// only, as Tokio tells it with that poll.
     pub(crate) ready_ns: Option<NonZeroU64>,
+}
+
+/// A wait that began before the events that are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CarriedWait {
+    /// When it began, in ns.
+    pub since_ns: u64,
+    pub(crate) wait: Option<WaitId>,
 }
 
 impl Task {

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::recorder::live_tasks::LiveTask;
 use crate::trace::snapshot::task_id;
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{Task, TaskKey};
+use crate::trace::event::{Event, SpawnLocation};
+use crate::trace::timeline::{CarriedWait, Task, TaskKey, WaitId};
 
 /// The tasks of a [`Timeline`](crate::Timeline): the root futures (`main` first), then spawned
 /// tasks by id.
@@ -46,7 +47,35 @@ pub(crate) struct Quiet {
     /// Sorted by id.
     pub(crate) tasks: Vec<Known>,
     pub(crate) locations: Vec<&'static Location<'static>>,
+    /// Those that are known to wait, and where, sorted by id.
+    pub(crate) waiting: Vec<Waiting>,
     pub(crate) begin_ns: u64,
+}
+
+/// A task that waits, of those of which it is found where they do.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) id: u64,
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) wait: Option<CarriedWait>,
+}
+
+/// A task of a `LocalSet` that was spawned through this crate. The runtime has no hooks for those: they are
+/// polled within the poll of another task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LocalTask {
+    /// Its id, as Tokio counts it.
+    pub id: u64,
+    /// The task in whose polls it is polled.
+    pub polled_in: TaskKey,
+    /// Its spawn location.
+    pub location: SpawnLocation,
+    /// The name that it was given.
+    pub name: Option<Arc<str>>,
+    /// Since when it waits, in ns.
+    pub waits_since_ns: u64,
+    pub(crate) wait: Option<WaitId>,
 }
 
 /// A task from before the left edge.
@@ -88,6 +117,7 @@ impl Quiet {
     fn task(&self, index: usize) -> Task {
         let known = &self.tasks[index];
         let location = known.location().and_then(|location| self.locations.get(location as usize));
+        let waiting = self.waiting(known.id);
         Task {
             key: TaskKey::Spawned(known.id),
             location: location.map(|&location| location.into()),
@@ -97,8 +127,16 @@ impl Quiet {
             first_state: if known.polled { TaskState::Waiting } else { TaskState::Spawned },
             terminated_ns: None,
             polls: Vec::new(),
+            name: waiting.and_then(|waiting| waiting.name.clone()),
+            carried_wait: waiting.and_then(|waiting| waiting.wait).filter(|_| known.polled),
             ready_ns: None,
         }
+    }
+
+    /// The task of this id, if it is known to wait.
+    pub(crate) fn waiting(&self, id: u64) -> Option<&Waiting> {
+        let place = self.waiting.binary_search_by_key(&id, |waiting| waiting.id).ok()?;
+        Some(&self.waiting[place])
     }
 
     /// How many have smaller keys.
@@ -116,6 +154,25 @@ impl Tasks {
             ranks.extend((0..).zip(&seen).map(|(i, task)| i + quiet.before(task.key) as u32));
         }
         Self { seen, quiet, ranks, all: OnceLock::new() }
+    }
+
+    /// Adds where tasks wait that have no polls, and names that are of no record.
+    pub(crate) fn carry_waits(&mut self) {
+        if self.quiet.waiting.is_empty() {
+            return;
+        }
+        for task in &mut self.seen {
+            let waiting = match task.key {
+                TaskKey::Spawned(id) => self.quiet.waiting(id),
+                TaskKey::Root(0) => self.quiet.waiting(Event::ROOT),
+                TaskKey::Root(further) => self.quiet.waiting(u64::MAX - u64::from(further - 1)),
+            };
+            let Some(waiting) = waiting else { continue };
+            if task.polls.is_empty() && task.first_state == TaskState::Waiting {
+                task.carried_wait = waiting.wait;
+            }
+            task.name = task.name.take().or_else(|| waiting.name.clone());
+        }
     }
 
     /// The number of tasks.

@@ -8,7 +8,7 @@ mod kinds;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::unwind::Unwinder;
+use crate::recorder::unwind::Unwinder;
 use crate::sys::threads::proc::{self, ThreadState};
 use crate::sys::threads::stack::{self, StackCopy, Unavailable};
 use kinds::{Kind, Thread};

@@ -12,7 +12,6 @@ mod teller;
 #[cfg(all(test, tokio_unstable))]
 mod tests;
 mod told;
-mod unwind;
 mod whose;
 
 use std::sync::atomic::Ordering;
@@ -23,11 +22,11 @@ use progress::SOON;
 pub(crate) use reading::LastReading;
 use room::WATCHER;
 use teller::Teller;
-use unwind::Unwinder;
 
 use crate::recorder::Recorder;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::thread_recorder::ThreadRecorder;
+use crate::recorder::unwind::Unwinder;
 use crate::recorder::watch::MIN_THRESHOLD;
 use crate::recorder::watch::look::Look;
 use crate::sys::threads;

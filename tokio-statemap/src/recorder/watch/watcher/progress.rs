@@ -6,7 +6,7 @@ use super::Tools;
 use super::runs::Runs;
 use super::teller::LongPoll;
 use super::told::Told;
-use super::unwind::Unwinder;
+use crate::recorder::unwind::Unwinder;
 use crate::recorder::Recorder;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::watch::look::{Doing, Look};

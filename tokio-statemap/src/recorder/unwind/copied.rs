@@ -1,0 +1,120 @@
+//! From the copy of a stack to the addresses of its functions, by the program's unwind tables.
+
+use super::calls::{Found, Functions, doubts, found_at};
+use super::{MAX_FRAMES, Tables};
+use crate::sys::threads::stack::StackCopy;
+use crate::sys::threads::stack::modules::copy;
+
+/// How many words of a stack are tried for a frame pointer that isn't known.
+const MAX_TRIES: usize = 64;
+
+/// How many frames a walk may be shorter than another to be preferred for a doubt less.
+const FRAMES_A_DOUBT: usize = 4;
+
+/// Stands for a frame pointer that isn't known. 0 would be the end of the stack.
+const UNKNOWN: u64 = 8;
+
+/// Unwinds the stacks of this process.
+pub(crate) struct Unwinder {
+    tables: Tables,
+    functions: Vec<Functions>,
+}
+
+/// The functions that a thread is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Frames {
+    /// An address within each, the innermost first: of a caller, within its call.
+    pub(crate) addresses: Vec<u64>,
+    /// Whether the outermost is where the thread began.
+    pub(crate) is_complete: bool,
+}
+
+/// One reading of a stack.
+struct Walk {
+    frames: Frames,
+    /// What is found where the last function is called that is known for sure.
+    found: Found,
+    doubts: usize,
+}
+
+impl Walk {
+    /// The less, the likelier it is the true one. The longest has so many frames.
+    fn cost(&self, longest: usize) -> (bool, usize) {
+        let frames = self.frames.addresses.len();
+        match self.frames.is_complete {
+            true => (false, self.doubts * FRAMES_A_DOUBT + longest.saturating_sub(frames)),
+            // Of those that don't get to the end, the one that gets farthest.
+            false => (true, MAX_FRAMES.saturating_sub(frames)),
+        }
+    }
+}
+
+impl Unwinder {
+    pub(crate) fn new() -> Self {
+        let mut unwinder = Self { tables: Tables::new(), functions: Vec::new() };
+        unwinder.find_functions();
+        unwinder
+    }
+
+    fn find_functions(&mut self) {
+        let modules = self.tables.modules.iter();
+        self.functions =
+            modules.map(|module| Functions::of(module, &copy(&module.eh_frame_hdr))).collect();
+    }
+
+    /// The functions of a stack.
+    pub(crate) fn frames(&mut self, stack: &StackCopy) -> Frames {
+        if self.tables.refresh() {
+            self.find_functions();
+        }
+        if let Some(frame_pointer) = stack.registers.frame_pointer {
+            return self.walk(stack, frame_pointer);
+        }
+        let known = self.walk(stack, UNKNOWN);
+        let [.., callee] = known.addresses[..] else { return known };
+        if known.is_complete {
+            return known;
+        }
+        // The last function keeps its frame by the pointer that isn't known: it points at a word of the
+        // stack that is followed by the address that the function returns to. Old frames have such words,
+        // too, so it is above all the call of that function that is looked for.
+        let may_be_frame = |address: &u64| {
+            stack.word(address.wrapping_add(8)).is_some_and(|returns_to| self.is_code(returns_to))
+        };
+        let candidates: Vec<_> = stack.addresses().filter(may_be_frame).take(MAX_TRIES).collect();
+        let mut walks = Vec::with_capacity(candidates.len());
+        for candidate in candidates {
+            let frames = self.walk(stack, candidate);
+            let Some(&call) = frames.addresses.get(known.addresses.len()) else { continue };
+            let found = found_at(call, callee, &self.functions);
+            let doubts = doubts(&frames.addresses, &self.functions);
+            if frames.is_complete && found == Found::TheCall && doubts == 0 {
+                return frames;
+            }
+            walks.push(Walk { frames, found, doubts });
+        }
+        // A wrong one takes an old return address for a frame, which a call of another function shows; or
+        // leaves out the functions up to one that calls by a pointer, which only its length shows.
+        let complete = walks.iter().filter(|walk| walk.frames.is_complete);
+        let longest = complete.map(|walk| walk.frames.addresses.len()).max().unwrap_or(0);
+        let best = walks.into_iter().min_by_key(|walk| walk.cost(longest)); // of equals the first
+        let Some(Walk { frames, found, .. }) = best else { return known };
+        // Where some library has no tables, it is not known what else is wrong.
+        Frames { is_complete: frames.is_complete && found > Found::Nothing, ..frames }
+    }
+
+    fn walk(&mut self, stack: &StackCopy, frame_pointer: u64) -> Frames {
+        let mut addresses = Vec::new();
+        let word = |address| stack.word(address);
+        let is_complete = self.tables.walk(&stack.registers, frame_pointer, word, |address| {
+            addresses.push(address);
+            true
+        });
+        Frames { addresses, is_complete }
+    }
+
+    fn is_code(&self, address: u64) -> bool {
+        let modules = &self.tables.modules;
+        modules.iter().any(|module| module.code.iter().any(|code| code.contains(&address)))
+    }
+}

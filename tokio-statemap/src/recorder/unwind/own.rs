@@ -1,0 +1,58 @@
+//! The stack of the calling thread.
+
+use std::cell::Cell;
+use std::sync::Mutex;
+
+use super::Tables;
+use crate::sys::threads::stack::Registers;
+use crate::sys::threads::stack::own::CopyOfOwn;
+use crate::util::sync::lock;
+
+/// Where a function returns to, and where on the stack that is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Return {
+    /// How many bytes above the stack pointer.
+    pub(crate) offset: u32,
+    pub(crate) address: u64,
+}
+
+/// Where the functions that this thread is in return to, the innermost first, up to the one that `stack`
+/// ends in. `None` if the stack could not be followed up to there.
+///
+/// It takes some µs, and a lock. The first time it reads the program's unwind tables.
+pub(crate) fn returns(stack: &CopyOfOwn, registers: &Registers) -> Option<Vec<Return>> {
+    static TABLES: Mutex<Option<Tables>> = Mutex::new(None);
+    let mut tables = lock(&TABLES);
+    let tables = tables.get_or_insert_with(Tables::new);
+    tables.refresh();
+    let mut returns = Vec::new();
+    // The words that were read since the last function, of which one is the address to return to.
+    let read: Cell<[(u64, u64); 4]> = Cell::new([(0, 0); 4]);
+    let is_beyond = Cell::new(false);
+    let word = |address| {
+        let word = stack.word(address);
+        match word {
+            Some(word) => {
+                let [a, b, c, _] = read.get();
+                read.set([(address, word), a, b, c]);
+            }
+            // The next function is outside.
+            None => is_beyond.set(address >= stack.end()),
+        }
+        word
+    };
+    let mut is_first = true;
+    tables.walk(registers, registers.frame_pointer?, word, |address| {
+        if std::mem::take(&mut is_first) {
+            return true; // the function that `registers` are of
+        }
+        // `address` is within the call.
+        let found = read.get().into_iter().find(|&(_, word)| word == address.wrapping_add(1));
+        let Some((at, word)) = found else { return false };
+        let Some(offset) = at.checked_sub(registers.stack_pointer) else { return false };
+        let Ok(offset) = u32::try_from(offset) else { return false };
+        returns.push(Return { offset, address: word });
+        true
+    });
+    (is_beyond.get() && !returns.is_empty()).then_some(returns)
+}

@@ -1,0 +1,131 @@
+//! What is known of a task that waits, beside its records: for a dump at any moment, however long ago its
+//! records were evicted.
+
+use std::panic::Location;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::{Arc, Mutex, Weak};
+
+use super::names::NameId;
+use super::table::{UNKNOWN, WaitId};
+use crate::recorder::RecorderId;
+use crate::util::sync::lock;
+
+/// A task that has waited.
+#[derive(Debug)]
+pub(crate) struct TaskCell {
+    pub(super) recorder: RecorderId,
+    pub(super) id: u64,
+    /// The task in whose poll it is polled, of a task of a `LocalSet`: the runtime knows nothing of it.
+    pub(super) polled_in: Option<u64>,
+    pub(super) location: &'static Location<'static>,
+    pub(super) name: Option<NameId>,
+    /// Odd while the task is polled. Only the thread that polls it writes.
+    version: AtomicU32,
+    wait: AtomicU32,
+    /// When the last poll ended, in ticks.
+    since: AtomicU64,
+}
+
+/// A task that waits, as it was at a moment.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskSeen {
+    pub(crate) id: u64,
+    /// The task in whose poll it is polled, of a task of a `LocalSet`.
+    pub(crate) polled_in: Option<u64>,
+    pub(crate) location: &'static Location<'static>,
+    pub(crate) name: Option<NameId>,
+    /// Where it waits and since when, in ticks; `None` while it is polled.
+    pub(crate) waits: Option<(WaitId, u64)>,
+}
+
+impl TaskCell {
+    pub(super) fn new(
+        recorder: RecorderId,
+        id: u64,
+        polled_in: Option<u64>,
+        location: &'static Location<'static>,
+        name: Option<NameId>,
+    ) -> Arc<Self> {
+        let cell = Arc::new(Self {
+            recorder,
+            id,
+            polled_in,
+            location,
+            name,
+            version: AtomicU32::new(1),
+            wait: AtomicU32::new(u32::from(UNKNOWN)),
+            since: AtomicU64::new(0),
+        });
+        register(&cell);
+        cell
+    }
+
+    /// A poll begins.
+    #[inline]
+    pub(super) fn poll_starts(&self) {
+        let version = self.version.load(Ordering::Relaxed);
+        self.version.store(version | 1, Ordering::Relaxed);
+        fence(Ordering::Release);
+    }
+
+    /// A poll ended at `ticks`: the task waits.
+    #[inline]
+    pub(super) fn waits(&self, wait: WaitId, ticks: u64) {
+        if wait != UNKNOWN {
+            self.wait.store(u32::from(wait), Ordering::Relaxed);
+        }
+        self.since.store(ticks, Ordering::Relaxed);
+        let version = self.version.load(Ordering::Relaxed);
+        self.version.store((version | 1).wrapping_add(1), Ordering::Release);
+    }
+
+    /// Where the last poll ended that is over, if something was captured since.
+    pub(super) fn last_wait(&self) -> WaitId {
+        self.wait.load(Ordering::Relaxed) as WaitId
+    }
+
+    fn see(&self) -> TaskSeen {
+        let version = self.version.load(Ordering::Acquire);
+        let wait = self.wait.load(Ordering::Relaxed) as WaitId;
+        let since = self.since.load(Ordering::Relaxed);
+        fence(Ordering::Acquire);
+        let is_one = version & 1 == 0 && self.version.load(Ordering::Relaxed) == version;
+        TaskSeen {
+            id: self.id,
+            polled_in: self.polled_in,
+            location: self.location,
+            name: self.name,
+            waits: is_one.then_some((wait, since)),
+        }
+    }
+}
+
+/// The cells of all tasks, in parts, so that threads that begin tasks rarely wait for each other.
+static CELLS: [Mutex<Part>; 16] = [const { Mutex::new(Part { cells: Vec::new(), clean_at: 64 }) }; 16];
+
+struct Part {
+    cells: Vec<Weak<TaskCell>>,
+    /// At so many the ended tasks are removed.
+    clean_at: usize,
+}
+
+fn register(cell: &Arc<TaskCell>) {
+    // Tasks have ids one after the other.
+    let mut part = lock(&CELLS[cell.id as usize % CELLS.len()]);
+    if part.cells.len() >= part.clean_at {
+        part.cells.retain(|cell| cell.strong_count() > 0);
+        part.clean_at = (2 * part.cells.len()).max(64);
+    }
+    part.cells.push(Arc::downgrade(cell));
+}
+
+/// The tasks of `recorder` that have waited and not ended.
+pub(crate) fn of(recorder: RecorderId) -> Vec<TaskSeen> {
+    let mut seen = Vec::new();
+    for part in &CELLS {
+        // No task is looked at while its thread may wait for this lock.
+        let cells: Vec<_> = lock(part).cells.iter().filter_map(Weak::upgrade).collect();
+        seen.extend(cells.iter().filter(|cell| cell.recorder == recorder).map(|cell| cell.see()));
+    }
+    seen
+}

@@ -1,0 +1,98 @@
+//! The chains that a thread has seen, so that it follows its stack once for each.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::table::{Chain, ChainId, WaitId};
+
+/// How many sets of chains, and how many chains of each: the most that a thread knows, 1024.
+const SETS: usize = 256;
+const WAYS: usize = 4;
+/// How many waits for several things.
+const SEVERAL: usize = 64;
+
+/// What a thread knows.
+pub(super) struct Known {
+    /// Chains by a hash of their depths; in a set the last used first.
+    chains: Box<[[Option<KnownChain>; WAYS]]>,
+    /// Waits by a hash of their chains.
+    several: Box<[(u64, WaitId)]>,
+}
+
+#[derive(Clone)]
+pub(super) struct KnownChain {
+    pub(super) chain: Arc<Chain>,
+    pub(super) id: ChainId,
+    /// Where nothing but this is waited for.
+    pub(super) alone: WaitId,
+}
+
+thread_local! {
+    static KNOWN: RefCell<Option<Known>> = const { RefCell::new(None) };
+}
+
+/// Calls `f` with what this thread knows; `None` if the thread is ending, or while `f` runs.
+pub(super) fn with<R>(f: impl FnOnce(&mut Known) -> R) -> Option<R> {
+    let known = KNOWN.try_with(|known| {
+        let mut known = known.try_borrow_mut().ok()?;
+        Some(f(known.get_or_insert_with(Known::new)))
+    });
+    known.ok().flatten()
+}
+
+impl Known {
+    #[cold]
+    fn new() -> Self {
+        Self {
+            chains: vec![const { [const { None }; WAYS] }; SETS].into(),
+            several: vec![(0, 0); SEVERAL].into(),
+        }
+    }
+
+    /// The chain of this depth for which `is_it` returns `true`.
+    #[inline]
+    pub(super) fn find(
+        &mut self,
+        depth: u32,
+        is_it: impl Fn(&Chain) -> bool,
+    ) -> Option<&KnownChain> {
+        let set = &mut self.chains[set_of(depth)];
+        let is_it = |known: &Option<KnownChain>| {
+            known.as_ref().is_some_and(|known| known.chain.depth == depth && is_it(&known.chain))
+        };
+        let place = set.iter().position(is_it)?;
+        if place > 0 {
+            set[..=place].rotate_right(1);
+        }
+        set[0].as_ref()
+    }
+
+    /// Adds a chain, in the place of the one of its set that was used least recently.
+    pub(super) fn add(&mut self, chain: KnownChain) {
+        let set = &mut self.chains[set_of(chain.chain.depth)];
+        set.rotate_right(1);
+        set[0] = Some(chain);
+    }
+
+    /// The number of the wait for all of `chains`, which `number` looks up if it isn't known.
+    pub(super) fn wait(
+        &mut self,
+        chains: &[ChainId],
+        number: impl FnOnce(&[ChainId]) -> WaitId,
+    ) -> WaitId {
+        let mix = |hash: u64, &chain: &ChainId| {
+            (hash.rotate_left(5) ^ u64::from(chain)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        };
+        let hash = chains.iter().fold(chains.len() as u64, mix);
+        let place = &mut self.several[(hash >> 58) as usize];
+        if place.0 != hash {
+            *place = (hash, number(chains));
+        }
+        place.1
+    }
+}
+
+fn set_of(depth: u32) -> usize {
+    // Stack pointers of functions that call others are multiples of 16.
+    (depth >> 4).wrapping_mul(0x9E37_79B9) as usize >> (u32::BITS - SETS.ilog2())
+}

@@ -1,0 +1,138 @@
+//! The future around a task that finds where it waits.
+
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use super::capture::Captures;
+use super::cell::TaskCell;
+use super::names::{self, NameId};
+use crate::recorder::mode::{self, GlobalMode};
+use crate::recorder::record::Kind;
+use crate::recorder::{task_id, thread_recorder};
+use crate::sys::waker::with_tap;
+
+pin_project_lite::pin_project! {
+    /// A task's future, of which it is found where it waits.
+    ///
+    /// While nothing is recorded it is polled as it is.
+    #[derive(Debug)]
+    pub struct Probe<F> {
+        #[pin]
+        future: F,
+        task: ProbedTask,
+    }
+}
+
+impl<F> Probe<F> {
+    /// A task that is about to be spawned at `location`.
+    pub(crate) fn new(future: F, location: &'static Location<'static>, name: Option<&str>) -> Self {
+        let name = name.and_then(names::id);
+        Self { future, task: ProbedTask { id: None, location, name, cell: None } }
+    }
+
+    /// The root future `id`.
+    pub(crate) fn root(future: F, location: &'static Location<'static>, id: u64) -> Self {
+        Self { future, task: ProbedTask { id: Some(id), location, name: None, cell: None } }
+    }
+}
+
+impl<F: Future> Probe<F> {
+    /// Polls the future as it is.
+    #[inline]
+    pub(crate) fn poll_alone(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        self.project().future.poll(cx)
+    }
+}
+
+impl<F: Future> Future for Probe<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        if matches!(mode::global(), GlobalMode::Off | GlobalMode::Full) {
+            return this.future.poll(cx);
+        }
+        let polled_in = this.task.poll_starts();
+        let captures = Captures::new();
+        let polled = with_tap(cx.waker(), &|| captures.capture(), |cx| this.future.poll(cx));
+        if polled.is_pending() {
+            this.task.waits(&captures, polled_in);
+        }
+        polled
+    }
+}
+
+/// What a probe knows of its task.
+#[derive(Debug)]
+struct ProbedTask {
+    /// As in a record; `None` before the first poll.
+    id: Option<u64>,
+    location: &'static Location<'static>,
+    name: Option<NameId>,
+    /// From its first wait on.
+    cell: Option<Arc<TaskCell>>,
+}
+
+impl ProbedTask {
+    /// A poll starts. Returns the task that the thread polls as far as the runtime knows, unless that is
+    /// known.
+    #[inline]
+    fn poll_starts(&mut self) -> Option<u64> {
+        if let Some(cell) = &self.cell {
+            cell.poll_starts();
+            return None;
+        }
+        if self.id.is_none() {
+            self.id = tokio::task::try_id().map(task_id::number);
+            self.note_name();
+        }
+        thread_recorder::polled()
+    }
+
+    /// A poll ended, and the task waits.
+    #[inline]
+    fn waits(&mut self, captures: &Captures, polled: Option<u64>) {
+        if self.cell.is_none() {
+            self.cell = self.new_cell(polled);
+        }
+        let Some(cell) = &self.cell else { return };
+        // What keeps its waker clones it once: it is what was waited for before.
+        let wait = if captures.is_empty() { cell.last_wait() } else { captures.wait() };
+        let payload = u64::from(wait);
+        let ticks = match cell.polled_in {
+            None => thread_recorder::note(cell.recorder, Kind::Waits, payload),
+            Some(_) => thread_recorder::ticks(cell.recorder),
+        };
+        if let Some(ticks) = ticks {
+            cell.waits(wait, ticks);
+        }
+    }
+
+    #[cold]
+    fn new_cell(&self, polled: Option<u64>) -> Option<Arc<TaskCell>> {
+        let (id, polled) = (self.id?, polled?);
+        let recorder = thread_recorder::last_recorder()?;
+        let polled_in = (polled != id).then_some(polled);
+        Some(TaskCell::new(recorder, id, polled_in, self.location, self.name))
+    }
+
+    /// Notes the task's name, if it has one.
+    fn note_name(&self) {
+        if let (Some(id), Some(name)) = (self.id, self.name) {
+            let Some(recorder) = thread_recorder::last_recorder() else { return };
+            // Both are noted, or none: they are told apart by their kinds alone.
+            thread_recorder::note(recorder, Kind::Name, u64::from(name));
+            thread_recorder::note(recorder, Kind::Named, id);
+        }
+    }
+}
+
+impl Drop for ProbedTask {
+    fn drop(&mut self) {
+        // Again: the first one may have been evicted since.
+        self.note_name();
+    }
+}

@@ -1,0 +1,127 @@
+//! The chains of functions at which tasks wait, by number, so that a record can hold one.
+//!
+//! They are those of the process, not of a recorder: addresses mean the same everywhere in it.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::recorder::waits::stack::Return;
+use crate::util::sync::lock;
+
+/// The functions that a task was in when what it waits for took the waker.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Chain {
+    /// How far the stack pointer was from the task's poll, in bytes.
+    pub(super) depth: u32,
+    /// Where the functions return to, the innermost first; the outermost is that which polls the task.
+    pub(super) returns: Box<[Return]>,
+}
+
+impl Chain {
+    /// An address within each function, the innermost first.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = u64> {
+        self.returns.iter().map(|to| to.address - 1)
+    }
+
+    /// How many functions.
+    pub(crate) fn len(&self) -> usize {
+        self.returns.len()
+    }
+}
+
+/// The number of a chain: its index.
+pub(crate) type ChainId = u32;
+
+/// What a task waits for: mostly a single chain, several where it polls several futures at once.
+pub(crate) type Wait = Box<[ChainId]>;
+
+/// The number of a [`Wait`], from 1 on. It fits into 14 bits.
+pub(crate) type WaitId = u16;
+
+/// No wait, or one that isn't known.
+pub(crate) const UNKNOWN: WaitId = 0;
+
+/// The most waits.
+pub(crate) const MOST_WAITS: usize = (1 << 14) - 1;
+/// The most chains, and functions in all of them.
+const MOST_CHAINS: usize = 1 << 15;
+const MOST_RETURNS: usize = 1 << 20;
+
+static CHAINS: Mutex<Interned<Arc<Chain>>> = Mutex::new(Interned::new());
+static WAITS: Mutex<Interned<Wait>> = Mutex::new(Interned::new());
+/// How many waits began at a place that isn't kept.
+static NOT_KEPT: AtomicU64 = AtomicU64::new(0);
+
+/// Different values, by number.
+struct Interned<T> {
+    numbers: Option<HashMap<T, u32>>,
+    all: Vec<T>,
+    /// The sum of their sizes.
+    size: usize,
+}
+
+impl<T: Clone + Hash + Eq> Interned<T> {
+    const fn new() -> Self {
+        Self { numbers: None, all: Vec::new(), size: 0 }
+    }
+
+    /// The number of `value`, and the one value that has it; `None` if there are too many.
+    fn get(&mut self, value: T, size: usize, is_full: impl Fn(&Self) -> bool) -> Option<(u32, &T)> {
+        let next = self.all.len() as u32;
+        let is_full = is_full(self);
+        let numbers = self.numbers.get_or_insert_default();
+        let number = match numbers.get(&value) {
+            Some(&number) => number,
+            None if is_full => return None,
+            None => {
+                numbers.insert(value.clone(), next);
+                self.all.push(value);
+                self.size += size;
+                next
+            }
+        };
+        Some((number, &self.all[number as usize]))
+    }
+}
+
+/// The number of a chain, and the one that has it; `None` if there are too many.
+pub(super) fn intern_chain(chain: Chain) -> Option<(ChainId, Arc<Chain>)> {
+    let size = chain.returns.len();
+    let is_full = |all: &Interned<_>| all.all.len() >= MOST_CHAINS || all.size >= MOST_RETURNS;
+    let mut chains = lock(&CHAINS);
+    chains.get(Arc::new(chain), size, is_full).map(|(number, chain)| (number, Arc::clone(chain)))
+}
+
+/// The number of a wait; [`UNKNOWN`] if there are too many.
+pub(super) fn intern_wait(wait: &[ChainId]) -> WaitId {
+    let is_full = |all: &Interned<_>| all.all.len() >= MOST_WAITS;
+    let mut waits = lock(&WAITS);
+    let number = waits.get(wait.into(), 1, is_full).map(|(number, _)| number + 1);
+    number.and_then(|number| WaitId::try_from(number).ok()).unwrap_or(UNKNOWN)
+}
+
+/// Counts a wait whose place isn't kept.
+pub(super) fn not_kept() {
+    NOT_KEPT.fetch_add(1, Ordering::Relaxed);
+}
+
+/// All that was seen so far in this process.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    pub(crate) chains: Vec<Arc<Chain>>,
+    /// Each at its number less one.
+    pub(crate) waits: Vec<Wait>,
+    /// How many waits began at a place that isn't kept.
+    pub(crate) not_kept: u64,
+}
+
+impl Places {
+    pub(crate) fn now() -> Self {
+        // First, so that the chains of each wait are there.
+        let waits = lock(&WAITS).all.clone();
+        let chains = lock(&CHAINS).all.clone();
+        Self { chains, waits, not_kept: NOT_KEPT.load(Ordering::Relaxed) }
+    }
+}

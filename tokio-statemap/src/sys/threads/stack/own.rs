@@ -1,0 +1,163 @@
+//! The stack of the calling thread, between where it is and a place further out.
+
+use std::marker::PhantomData;
+
+use super::{Registers, STACK_BYTES, read_memory};
+
+/// The registers of the function that this is inlined into.
+#[inline(always)]
+pub(crate) fn registers() -> Registers {
+    let (instruction_pointer, stack_pointer, frame_pointer): (u64, u64, u64);
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: it only reads registers. Test: `sys::threads::stack::own::tests::the_stack_is_this_one`.
+    unsafe {
+        std::arch::asm!(
+            "lea {}, [rip]", "mov {}, rsp", "mov {}, rbp",
+            out(reg) instruction_pointer, out(reg) stack_pointer, out(reg) frame_pointer,
+            options(nomem, nostack, preserves_flags),
+        );
+    }
+    #[cfg(target_arch = "x86_64")]
+    let link = 8; // there is none
+    #[cfg(target_arch = "aarch64")]
+    let link: u64;
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: it only reads registers. Test: as above.
+    unsafe {
+        std::arch::asm!(
+            "adr {}, .", "mov {}, sp", "mov {}, x29", "mov {}, x30",
+            out(reg) instruction_pointer, out(reg) stack_pointer, out(reg) frame_pointer,
+            out(reg) link, options(nomem, nostack, preserves_flags),
+        );
+    }
+    Registers {
+        instruction_pointer,
+        stack_pointer,
+        frame_pointer: Some(frame_pointer),
+        link,
+    }
+}
+
+/// Where the stack of a function ends; what that function calls is below.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StackEnd {
+    address: u64,
+    /// It is on one thread's stack.
+    _of_thread: PhantomData<*const ()>,
+}
+
+impl StackEnd {
+    /// That of the function that this is inlined into.
+    #[inline(always)]
+    pub(crate) fn here() -> Self {
+        Self { address: registers().stack_pointer, _of_thread: PhantomData }
+    }
+
+    /// How far `here` is from it, in bytes; `None` if that is more than is copied of a stack, or negative:
+    /// it is another stack then.
+    #[inline]
+    pub(crate) fn depth_of(self, here: &Registers) -> Option<u32> {
+        let depth = self.address.checked_sub(here.stack_pointer)?;
+        (depth <= STACK_BYTES as u64).then_some(depth as u32)
+    }
+
+    /// Whether the word `offset` bytes above the stack pointer of `here`, which a [`CopyOfOwn`] of the same
+    /// depth had, is `word`.
+    #[inline]
+    pub(crate) fn has_word(self, here: &Registers, offset: u32, word: u64) -> bool {
+        let address = here.stack_pointer + u64::from(offset);
+        if address.saturating_add(8) > self.address {
+            return false;
+        }
+        let found: u64;
+        // As an instruction, as the word is in the frame of another function, about which the compiler
+        // assumes that no one else reads it.
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: it is between two places of this thread's stack, which are at most 256 KiB apart, and in
+        // use: the function of the upper one has called that of the lower one. Test:
+        // `sys::threads::stack::own::tests::the_stack_is_this_one`.
+        unsafe {
+            std::arch::asm!(
+                "mov {}, [{}]", out(reg) found, in(reg) address,
+                options(readonly, nostack, preserves_flags),
+            );
+        }
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: the same.
+        unsafe {
+            std::arch::asm!(
+                "ldr {}, [{}]", out(reg) found, in(reg) address,
+                options(readonly, nostack, preserves_flags),
+            );
+        }
+        found == word
+    }
+}
+
+/// A copy of this thread's stack from its stack pointer up to a place further out.
+#[derive(Debug)]
+pub(crate) struct CopyOfOwn {
+    from: u64,
+    bytes: Vec<u8>,
+}
+
+impl CopyOfOwn {
+    /// From `here` to `end`; `None` if that isn't all in memory, or is too much.
+    pub(crate) fn new(here: &Registers, end: StackEnd) -> Option<Self> {
+        let length = end.depth_of(here)? as usize;
+        let mut bytes = vec![0; length];
+        (read_memory(here.stack_pointer, &mut bytes) == length)
+            .then_some(Self { from: here.stack_pointer, bytes })
+    }
+
+    /// The address at which it ends.
+    pub(crate) fn end(&self) -> u64 {
+        self.from + self.bytes.len() as u64
+    }
+
+    /// The word at `address`; `None` outside.
+    pub(crate) fn word(&self, address: u64) -> Option<u64> {
+        let offset = usize::try_from(address.checked_sub(self.from)?).ok()?;
+        let bytes = self.bytes.get(offset..offset.checked_add(8)?)?;
+        Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[inline(never)]
+    fn inner(end: StackEnd) {
+        let here = registers();
+        let depth = end.depth_of(&here).unwrap();
+        let copy = CopyOfOwn::new(&here, end).unwrap();
+        assert_eq!(copy.end(), end.address);
+        assert_eq!((copy.word(end.address), copy.word(here.stack_pointer - 8)), (None, None));
+        for offset in (0..depth).step_by(8).skip(64) {
+            let word = copy.word(here.stack_pointer + u64::from(offset)).unwrap();
+            // What isn't in this function's own part, where the copy is, hasn't changed.
+            assert!(end.has_word(&here, offset, word));
+            assert!(!end.has_word(&here, offset, !word));
+        }
+        assert!(!end.has_word(&here, depth, 0) && !end.has_word(&here, u32::MAX, 0));
+    }
+
+    #[inline(never)]
+    fn outer(end: StackEnd) -> u8 {
+        let buffer = std::hint::black_box([7_u8; 4096]);
+        inner(end);
+        buffer[0]
+    }
+
+    #[test]
+    fn the_stack_is_this_one() {
+        assert_eq!(outer(StackEnd::here()), 7);
+        let mut below = registers();
+        below.stack_pointer -= 1 << 30;
+        assert!(CopyOfOwn::new(&below, StackEnd::here()).is_none(), "too much");
+        let mut above = registers();
+        above.stack_pointer += 1 << 16;
+        assert!(CopyOfOwn::new(&above, StackEnd::here()).is_none(), "the other way round");
+    }
+}

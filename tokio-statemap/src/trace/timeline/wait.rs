@@ -1,0 +1,104 @@
+//! Where tasks wait.
+
+mod resolve;
+mod tree;
+
+use std::num::NonZeroU16;
+
+pub(super) use resolve::resolve;
+
+use crate::symbols::{FrameOrigin, StackFrame};
+
+/// The number of a [`Wait`] of one timeline, from 1 on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct WaitId(NonZeroU16);
+
+impl WaitId {
+    /// How many there may be: a poll has 14 bits for it.
+    pub(crate) const MOST: u16 = (1 << 14) - 1;
+
+    pub(crate) fn new(number: u16) -> Option<Self> {
+        NonZeroU16::new(number).filter(|number| number.get() <= Self::MOST).map(Self)
+    }
+
+    pub(crate) fn number(self) -> u16 {
+        self.0.get()
+    }
+
+    /// The index of its wait.
+    pub(crate) fn index(self) -> usize {
+        usize::from(self.0.get()) - 1
+    }
+}
+
+/// A function that a task is in while it waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AwaitFrame {
+    /// The function, and the line at which it waits.
+    pub function: StackFrame,
+    /// What it waits for there: none if it is what is waited for; several if it polls several futures at
+    /// once, as `join!` and `select!` do.
+    pub awaits: Vec<AwaitFrame>,
+}
+
+/// Where a task waits: the functions from its own down to what they wait for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Wait {
+    /// The outermost functions: one, unless they could not be followed up to the task.
+    pub frames: Vec<AwaitFrame>,
+}
+
+impl Wait {
+    /// Each way from the task down to one of the things that it waits for, the outermost function first.
+    pub fn chains(&self) -> Vec<Vec<&StackFrame>> {
+        let mut chains = Vec::new();
+        let mut open: Vec<Vec<&AwaitFrame>> = self.frames.iter().rev().map(|frame| vec![frame]).collect();
+        while let Some(chain) = open.pop() {
+            let Some(last) = chain.last() else { continue };
+            if last.awaits.is_empty() {
+                chains.push(chain.iter().map(|frame| &frame.function).collect());
+            }
+            for next in last.awaits.iter().rev() {
+                let mut longer = chain.clone();
+                longer.push(next);
+                open.push(longer);
+            }
+        }
+        chains
+    }
+
+    /// The lines at which it waits: of each chain the innermost function of the program, or else of a
+    /// dependency, and what is waited for there.
+    pub fn lines(&self) -> Vec<WaitLine<'_>> {
+        fn line(chain: Vec<&StackFrame>) -> WaitLine<'_> {
+            let of = |origin| chain.iter().rposition(move |frame| frame.origin == origin);
+            let own = of(FrameOrigin::Program).or_else(|| of(FrameOrigin::Dependency));
+            let at = own.unwrap_or_default();
+            WaitLine { at: chain[at], awaits: chain.get(at + 1).copied() }
+        }
+        self.chains().into_iter().filter(|chain| !chain.is_empty()).map(line).collect()
+    }
+}
+
+/// A line at which a task waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct WaitLine<'a> {
+    /// The function and the line.
+    pub at: &'a StackFrame,
+    /// What is awaited there; `None` if that is the function itself.
+    pub awaits: Option<&'a StackFrame>,
+}
+
+impl std::fmt::Display for WaitLine<'_> {
+    /// `async shop::checkout at src/shop.rs:61, for tokio::sync::mutex::Mutex::lock`
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.at)?;
+        match self.awaits {
+            Some(awaits) => write!(f, ", for {}", awaits.function.trim_start_matches("async ")),
+            None => Ok(()),
+        }
+    }
+}
