@@ -16,6 +16,9 @@ use crate::util::json;
 
 pub(super) fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
     Timeline {
+        waits: Vec::new(),
+        waits_not_kept: 0,
+        local_tasks: Vec::new(),
         machine: MachineTime::default(),
         exhausted_pool: None,
         sampling: Sampling::default(),
@@ -50,6 +53,8 @@ pub(super) fn task(key: TaskKey, first_ns: u64, polls: Vec<Poll>) -> Task {
         first_state: TaskState::Spawned,
         terminated_ns: None,
         polls,
+        name: None,
+        carried_wait: None,
         ready_ns: None,
     }
 }

@@ -101,7 +101,8 @@ impl TaskCell {
 }
 
 /// The cells of all tasks, in parts, so that threads that begin tasks rarely wait for each other.
-static CELLS: [Mutex<Part>; 16] = [const { Mutex::new(Part { cells: Vec::new(), clean_at: 64 }) }; 16];
+static CELLS: [Mutex<Part>; 16] =
+    [const { Mutex::new(Part { cells: Vec::new(), clean_at: 64 }) }; 16];
 
 struct Part {
     cells: Vec<Weak<TaskCell>>,

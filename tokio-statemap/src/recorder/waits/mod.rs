@@ -10,6 +10,9 @@
 
 mod capture;
 pub(crate) mod cell;
+mod known;
+pub(crate) mod names;
+pub(crate) mod probe;
 #[cfg_attr(
     not(all(
         feature = "stacks",
@@ -19,7 +22,4 @@ pub(crate) mod cell;
     path = "no_stack.rs"
 )]
 mod stack;
-mod known;
-pub(crate) mod names;
-pub(crate) mod probe;
 pub(crate) mod table;

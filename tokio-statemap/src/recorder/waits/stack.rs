@@ -3,9 +3,9 @@
 use super::table::Chain;
 pub(super) use crate::recorder::unwind::Return;
 use crate::recorder::unwind::returns;
-pub(super) use crate::sys::threads::stack::own::{StackEnd, registers as here};
-use crate::sys::threads::stack::own::CopyOfOwn;
 pub(super) use crate::sys::threads::stack::Registers;
+use crate::sys::threads::stack::own::CopyOfOwn;
+pub(super) use crate::sys::threads::stack::own::{StackEnd, registers as here};
 
 /// Whether this thread is in the functions of `chain`, whose depth is that of `here`.
 ///

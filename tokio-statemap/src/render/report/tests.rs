@@ -28,6 +28,9 @@ fn timeline(running_ms: u64) -> Timeline {
         parks: 1,
     };
     Timeline {
+        waits: Vec::new(),
+        waits_not_kept: 0,
+        local_tasks: Vec::new(),
         machine: MachineTime::default(),
         exhausted_pool: None,
         sampling: Sampling::default(),
@@ -63,6 +66,8 @@ fn task(id: u64, location: Option<SpawnLocation>, polls: Vec<Poll>) -> Task {
         first_state: TaskState::Spawned,
         terminated_ns: polls.last().and_then(Poll::end_ns),
         polls,
+        name: None,
+        carried_wait: None,
         ready_ns: None,
     }
 }

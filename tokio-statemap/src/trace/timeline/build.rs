@@ -293,7 +293,8 @@ impl Builder {
             before.add(draft);
             (id, before)
         });
-        let mut tasks: Vec<_> = drafts.filter_map(|(id, d)| d.finish(id, begin_ns, names)).collect();
+        let mut tasks: Vec<_> =
+            drafts.filter_map(|(id, d)| d.finish(id, begin_ns, names)).collect();
         tasks.sort_unstable_by_key(|task| task.key);
         let (workers, handovers) = workers.finish(&tasks);
         known.retain(|known| known.lives);

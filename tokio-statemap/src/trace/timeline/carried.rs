@@ -51,6 +51,8 @@ mod tests {
             first_state: TaskState::Running,
             terminated_ns: None,
             polls: vec![poll],
+            name: None,
+            carried_wait: None,
             ready_ns: None,
         };
         let sample = |&(poll_start_ns, at_ns): &(u64, u64)| PollSample {

@@ -11,11 +11,11 @@ use crate::recorder::store::segment::{Segment, events_of};
 use crate::trace::event::Event;
 use crate::trace::snapshot::{Reading, Snapshot, task_id};
 use crate::trace::timeline::build::{Builder, Built};
-use crate::trace::timeline::{sample, wait};
 use crate::trace::timeline::{
     CarriedWait, Known, Lacking, LocalTask, Quiet, Sampling, SamplingState, TaskKey, Tasks,
     Timeline, WaitId, Waiting,
 };
+use crate::trace::timeline::{sample, wait};
 use crate::util::parallel::{MANY_EVENTS, run_parallel};
 
 impl Timeline {
@@ -151,10 +151,8 @@ impl Timeline {
 fn waiting(snapshot: &Snapshot) -> Vec<Waiting> {
     let of_runtime = snapshot.waiting.iter().filter(|task| task.polled_in.is_none());
     let waiting = of_runtime.map(|task| {
-        let carried = |(wait, since)| CarriedWait {
-            since_ns: snapshot.ns(since),
-            wait: WaitId::new(wait),
-        };
+        let carried =
+            |(wait, since)| CarriedWait { since_ns: snapshot.ns(since), wait: WaitId::new(wait) };
         // One that began later than what was read is of a poll that wasn't.
         let began = |wait: &CarriedWait| wait.since_ns <= snapshot.end_ns;
         Waiting {

@@ -7,9 +7,9 @@ use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
 use crate::recorder::live_tasks::LiveTask;
+use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::snapshot::task_id;
 use crate::trace::state::TaskState;
-use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::timeline::{CarriedWait, Task, TaskKey, WaitId};
 
 /// The tasks of a [`Timeline`](crate::Timeline): the root futures (`main` first), then spawned
@@ -338,7 +338,7 @@ mod tests {
         let all = [TaskKey::Root(0)].into_iter().chain(keys).map(seen).collect();
         let locations = vec![Location::caller()];
         let quiet = quiet_ids.iter().map(|&id| known(id)).collect();
-        Tasks::new(all, Quiet { tasks: quiet, locations, begin_ns: 5 })
+        Tasks::new(all, Quiet { tasks: quiet, locations, waiting: Vec::new(), begin_ns: 5 })
     }
 
     #[test]

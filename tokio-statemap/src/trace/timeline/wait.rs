@@ -54,7 +54,8 @@ impl Wait {
     /// Each way from the task down to one of the things that it waits for, the outermost function first.
     pub fn chains(&self) -> Vec<Vec<&StackFrame>> {
         let mut chains = Vec::new();
-        let mut open: Vec<Vec<&AwaitFrame>> = self.frames.iter().rev().map(|frame| vec![frame]).collect();
+        let mut open: Vec<Vec<&AwaitFrame>> =
+            self.frames.iter().rev().map(|frame| vec![frame]).collect();
         while let Some(chain) = open.pop() {
             let Some(last) = chain.last() else { continue };
             if last.awaits.is_empty() {

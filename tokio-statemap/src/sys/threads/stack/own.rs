@@ -30,12 +30,7 @@ pub(crate) fn registers() -> Registers {
             out(reg) link, options(nomem, nostack, preserves_flags),
         );
     }
-    Registers {
-        instruction_pointer,
-        stack_pointer,
-        frame_pointer: Some(frame_pointer),
-        link,
-    }
+    Registers { instruction_pointer, stack_pointer, frame_pointer: Some(frame_pointer), link }
 }
 
 /// Where the stack of a function ends; what that function calls is below.

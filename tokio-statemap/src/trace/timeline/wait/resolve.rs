@@ -14,7 +14,8 @@ use crate::util::slow::Slow;
 pub(in crate::trace::timeline) fn resolve(timeline: &Timeline, places: &Places) -> Vec<Wait> {
     let ids = used(timeline);
     let Some(last) = ids.last() else { return Vec::new() };
-    let slow = || Slow::begin(format!("looking up {}", count(ids.len() as u64, "place of waiting")));
+    let slow =
+        || Slow::begin(format!("looking up {}", count(ids.len() as u64, "place of waiting")));
     let _slow = slow();
     let mut waits = vec![Wait::default(); last.index() + 1];
     with_resolver(|resolver| {
@@ -59,7 +60,8 @@ fn named(places: &Places, id: ChainId, resolver: &mut Resolver) -> Vec<Located> 
             true => frames.iter().position(polls_task).unwrap_or(0),
             false => frames.len(),
         };
-        all.extend(frames[..own].iter().map(|frame| Located { address, frame: frame.clone() }));
+        let located = |frame: &StackFrame| Located { frame: frame.clone(), address, call: 0 };
+        all.extend(frames[..own].iter().map(located));
     }
     all.reverse();
     // What clones the waker, and what that calls.

@@ -3,20 +3,29 @@
 use super::{AwaitFrame, Wait};
 use crate::symbols::{FrameOrigin, StackFrame};
 
-/// A function of a chain, and the address that it is of: several are of one if they were inlined there.
+/// A function of a chain, and where it is called from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Located {
-    pub(super) address: u64,
     pub(super) frame: StackFrame,
+    /// The address that it is of: several are of one if they were inlined there.
+    pub(super) address: u64,
+    /// Stands for the addresses of those that call it, and so for the call. Two calls of one function are
+    /// two futures.
+    pub(super) call: u64,
 }
 
 impl Located {
     fn is_async(&self) -> bool {
-        self.frame.function.starts_with("async ")
+        // In builds without full debug information some have no path: `an async fn`.
+        self.frame.function.starts_with("async ") || self.frame.function.starts_with("an async ")
     }
 
     fn is_same_place(&self, other: &Self) -> bool {
         self.frame == other.frame
+    }
+
+    fn is_same_call(&self, other: &Self) -> bool {
+        self.call == other.call && self.is_same_place(other)
     }
 }
 
@@ -28,30 +37,60 @@ pub(super) fn essential(chain: Vec<Located>) -> Vec<Located> {
     let mut kept: Vec<Located> = Vec::new();
     // Whether the last one that was kept is of another's code, whose inside is its own affair.
     let mut is_inside = false;
+    // The calls of the functions before that of the present address, and whether one of that address was
+    // left out.
+    let (mut calls, mut address, mut is_split) = (0_u64, None, false);
     for mut located in chain {
-        let is_of_last = kept.last().is_some_and(|last| {
-            // The closure of a `join!` or `select!` has the name of the function that it is in.
-            last.frame.function.trim_start_matches("async ") == &*located.frame.function
-        });
-        let is_ours = is_ours(&located.frame);
+        if let Some(before) = address.filter(|&before| before != located.address) {
+            calls = mixed(calls, before);
+            is_split = false;
+        }
+        address = Some(located.address);
+        let is_of_last = kept.last().is_some_and(|last| is_closure_of(last, &located));
         let keeps = match located.frame.origin {
-            _ if is_of_last || is_ours => false,
+            _ if is_of_last || is_plumbing(&located.frame) => false,
             FrameOrigin::Program => true,
             FrameOrigin::Dependency => !is_inside || located.is_async(),
             FrameOrigin::Runtime => !is_inside,
             FrameOrigin::Std | FrameOrigin::System => false,
         };
-        if keeps {
-            is_inside = located.frame.origin != FrameOrigin::Program;
-            located.frame.function = future_of(&located.frame.function).into();
-            kept.push(located);
+        if !keeps {
+            is_split |= is_of_last;
+            continue;
         }
+        is_inside = located.frame.origin != FrameOrigin::Program;
+        located.call = if is_split { mixed(calls, located.address) } else { calls };
+        located.frame.function = future_of(&located.frame.function).into();
+        if located.frame.origin == FrameOrigin::Runtime {
+            // A line of Tokio's says nothing.
+            (located.frame.file, located.frame.line) = (None, None);
+        }
+        kept.push(located);
     }
     kept
 }
 
-fn is_ours(frame: &StackFrame) -> bool {
-    frame.function.contains("tokio_statemap::") && frame.origin == FrameOrigin::Runtime
+/// Whether it is the closure of a `join!` or `select!` in `last`: it has the name of the function that it is
+/// in, or the line of the macro.
+fn is_closure_of(last: &Located, located: &Located) -> bool {
+    let (a, b) = (&last.frame, &located.frame);
+    a.function.strip_prefix("async ") == Some(&*b.function)
+        || last.is_async()
+            && !located.is_async()
+            && a.line.is_some()
+            && (&a.file, a.line) == (&b.file, b.line)
+}
+
+fn mixed(hash: u64, address: u64) -> u64 {
+    (hash.rotate_left(7) ^ address).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// Whether it is what futures are put together by, or this crate's.
+fn is_plumbing(frame: &StackFrame) -> bool {
+    const OF: [&str; 4] =
+        ["tokio_statemap::", "tokio::future::", "tokio::task::coop::", "tokio::macros::"];
+    frame.origin == FrameOrigin::Runtime
+        && OF.iter().any(|of| frame.function.trim_start_matches(['<', '&']).starts_with(of))
 }
 
 /// The future that is polled by `function`: `shop::Cart` of `<shop::Cart as Future>::poll`.
@@ -85,9 +124,8 @@ pub(super) fn tree(mut chains: Vec<Vec<Located>>) -> Wait {
 /// Whether an `async fn` awaits `earlier` on one line and `later` on another.
 fn is_before(earlier: &[Located], later: &[Located]) -> bool {
     let mut both = earlier.iter().zip(later);
-    both.find(|(a, b)| !a.is_same_place(b)).is_some_and(|(a, b)| {
-        a.is_async() && b.is_async() && a.frame.function == b.frame.function
-    })
+    both.find(|(a, b)| !a.is_same_place(b))
+        .is_some_and(|(a, b)| a.is_async() && b.is_async() && a.frame.function == b.frame.function)
 }
 
 /// A part of the tree, with what tells it from others of the same names.
@@ -105,18 +143,10 @@ impl Node {
     }
 }
 
-/// Adds a chain to the last branch, as far as that is the same.
+/// Adds a chain to the branches, as far as it is one of them.
 fn add(mut nodes: &mut Vec<Node>, chain: &[Located]) {
-    for (at, located) in chain.iter().enumerate() {
-        // What is called from two places is two futures, though the names are the same.
-        let is_same = |node: &Node| {
-            node.located.is_same_place(located)
-                && (node.located.address == located.address
-                    || chain.get(at + 1).zip(node.awaits.last()).is_some_and(|(next, last)| {
-                        !next.is_same_place(&last.located)
-                    }))
-        };
-        let found = nodes.iter().rposition(is_same);
+    for located in chain {
+        let found = nodes.iter().rposition(|node| node.located.is_same_call(located));
         let place = found.unwrap_or_else(|| {
             nodes.push(Node { located: located.clone(), awaits: Vec::new() });
             nodes.len() - 1
@@ -130,7 +160,7 @@ mod tests {
     use super::*;
 
     /// `foo:1 bar:2`, from the outermost on; those that begin with a small letter are `async fn`s of the
-    /// program, others of Tokio. What follows `@` is the address.
+    /// program, others of Tokio. What follows `@` is the call.
     fn chain(text: &str) -> Vec<Located> {
         let located = |(i, word): (usize, &str)| {
             let (name, address) = word.split_once('@').unwrap_or((word, ""));
@@ -142,7 +172,7 @@ mod tests {
                 line: line.parse().ok(),
                 origin: if is_own { FrameOrigin::Program } else { FrameOrigin::Runtime },
             };
-            Located { address: address.parse().unwrap_or(i as u64), frame }
+            Located { frame, address: i as u64, call: address.parse().unwrap_or_default() }
         };
         text.split_whitespace().enumerate().map(located).collect()
     }
@@ -150,7 +180,11 @@ mod tests {
     fn show(frames: &[AwaitFrame]) -> String {
         let show = |frame: &AwaitFrame| {
             let name = frame.function.function.trim_start_matches("async ");
-            let inner = if frame.awaits.is_empty() { String::new() } else { format!("({})", show(&frame.awaits)) };
+            let inner = if frame.awaits.is_empty() {
+                String::new()
+            } else {
+                format!("({})", show(&frame.awaits))
+            };
             format!("{name}:{}{inner}", frame.function.line.unwrap())
         };
         frames.iter().map(show).collect::<Vec<_>>().join(" ")
@@ -163,8 +197,6 @@ mod tests {
             (&["a:1 b:2 Sleep", "a:1 c:3 Recv"], "a:1(b:2(Sleep:0) c:3(Recv:0))"),
             // Two calls of the same function.
             (&["a:1 b:2@7 Sleep", "a:1 b:2@8 Sleep"], "a:1(b:2(Sleep:0) b:2(Sleep:0))"),
-            // The same, inlined into the one that calls them.
-            (&["a:1@5 b:2@7 Sleep", "a:1@6 c:2@8 Sleep"], "a:1(b:2(Sleep:0) c:2(Sleep:0))"),
             // It went on from line 1 to line 2.
             (&["a:1 Recv", "a:2 Sleep"], "a:2(Sleep:0)"),
             (&["a:1 b:2 Recv", "a:1 b:3 Sleep", "a:1 c:1 Sleep"], "a:1(b:3(Sleep:0) c:1(Sleep:0))"),
@@ -182,12 +214,33 @@ mod tests {
             let names: Vec<_> = kept.iter().map(|at| at.frame.function.to_string()).collect();
             names.join(" ")
         };
-        assert_eq!(names("a Timeout Coop b Mutex Acquire"), "async a Timeout async b Mutex");
+        assert_eq!(
+            names("a:1 Timeout:9 Coop:9 b:2 Mutex:9 Acquire:9"),
+            "async a Timeout async b Mutex"
+        );
         let future = "<tokio::time::sleep::Sleep as core::future::future::Future>::poll";
         assert_eq!(future_of(future), "tokio::time::sleep::Sleep");
         // A closure of the function itself.
-        let mut all = chain("a b");
+        let mut all = chain("a:1 b:2");
         all[1].frame.function = "a".into();
         assert_eq!(essential(all).len(), 1);
+    }
+
+    #[test]
+    fn calls_are_told_apart() {
+        let call = |closure: u64, callee: u64| {
+            let mut all = chain("a:1 b:2 c:3");
+            all[1].frame.function = "a".into();
+            (all[1].address, all[2].address) = (closure, callee);
+            let kept = essential(all);
+            assert_eq!(kept.len(), 2);
+            (kept[0].call, kept[1].call)
+        };
+        // Called by the same closure at two places.
+        assert_eq!(call(5, 7).0, call(6, 7).0);
+        assert_ne!(call(5, 7).1, call(6, 7).1);
+        assert_eq!(call(5, 7).1, call(5, 8).1, "it went on within");
+        // Inlined into the closure.
+        assert_ne!(call(5, 5).1, call(6, 6).1);
     }
 }
