@@ -54,6 +54,7 @@ mod trace;
 mod util;
 
 pub use hooks::Hooks;
+pub use recorder::{Instrument, Instrumented};
 pub use task::{spawn, spawn_local};
 pub use tokio_statemap_macros::{main, test};
 
@@ -86,6 +87,7 @@ pub mod __private {
     pub use crate::attribute::{OutputPaths, Run, Settings};
     pub use crate::config::{Keep, TraceTarget};
     pub use crate::hooks::Hooks;
+    pub use crate::recorder::functions::{Function, instrumented, instrumented_with};
     #[cfg(all(feature = "symbols", feature = "read"))]
     pub use crate::trace::timeline::symbolize::{Symbolized, has_addresses, symbolize};
     pub use crate::util::atomic_file::write as write_file;

@@ -49,7 +49,7 @@ impl Clock {
         let mut clock = Self {
             tsc,
             start: Anchor {
-                ticks: 0,
+                ticks: instant_ticks(),
                 instant: Instant::now(),
                 utc: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
             },
@@ -68,12 +68,7 @@ impl Clock {
     /// The current time, in ticks.
     #[inline]
     pub(crate) fn ticks(&self) -> u64 {
-        if self.tsc {
-            tsc::ticks()
-        } else {
-            // 2⁶⁴ ns are 584 years.
-            self.start.instant.elapsed().as_nanos() as u64
-        }
+        if self.tsc { tsc::ticks() } else { instant_ticks() }
     }
 
     /// UTC at the clock's start, since the Unix epoch.
@@ -123,6 +118,19 @@ impl TickScale {
         let since = u128::from(ticks.saturating_sub(self.start_ticks));
         ((since * self.ns_per_tick) >> FRACTION_BITS) as u64
     }
+}
+
+/// The current time in ticks, which all clocks of a process have in common.
+#[inline]
+pub(crate) fn ticks() -> u64 {
+    if tsc_is_trusted() { tsc::ticks() } else { instant_ticks() }
+}
+
+/// Nanoseconds since this was first called.
+fn instant_ticks() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    // 2⁶⁴ ns are 584 years.
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
 /// Whether the kernel's clock source is the TSC.

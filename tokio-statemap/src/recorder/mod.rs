@@ -9,6 +9,7 @@
 mod boxed;
 pub(crate) mod clock;
 mod events;
+pub(crate) mod functions;
 pub(crate) mod id_map;
 mod late_tasks;
 pub(crate) mod live_tasks;
@@ -53,6 +54,7 @@ use std::time::Duration;
 
 use crate::config::CollectorConfig;
 use crate::recorder::clock::Clock;
+pub use crate::recorder::functions::{Instrument, Instrumented};
 use crate::recorder::late_tasks::LateTasks;
 use crate::recorder::live_tasks::LiveTasks;
 use crate::recorder::locations::Locations;

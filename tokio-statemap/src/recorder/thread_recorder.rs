@@ -198,6 +198,12 @@ struct Hot {
 // compute the record are called last: to the compiler a thread-local access is a call, and values
 // computed before it have to be saved across it.
 
+/// The window that this thread records in, or recorded in last. 0 if there is none, and in a hook.
+#[inline]
+pub(crate) fn window() -> WindowId {
+    HOT.with(|hot| hot.window.get())
+}
+
 /// Adds a record, if it is known which worker the thread is.
 #[inline]
 pub(crate) fn push_if_worker_known(window: WindowId, record: impl FnOnce() -> Record) -> bool {

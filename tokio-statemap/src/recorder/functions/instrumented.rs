@@ -1,0 +1,87 @@
+//! The future of an instrumented call.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::recorder::functions::Function;
+use crate::recorder::functions::fields::{Fields, NoFields, Registers};
+use crate::recorder::functions::points::{self, End};
+use crate::recorder::functions::times::{self, CallTimes};
+
+pin_project_lite::pin_project! {
+    /// A future whose polls are recorded under the name of a function. It returns what the future in it
+    /// returns, and is `Send`, `Sync` and `Unpin` if that is.
+    ///
+    /// [`Instrument`](crate::Instrument) and the attribute `instrument` make it.
+    #[must_use = "futures do nothing unless they are polled"]
+    pub struct Instrumented<F, D = NoFields> {
+        // First, so that a call has ended before what it holds is dropped.
+        call: CallTimes,
+        fields: D,
+        #[pin]
+        future: F,
+    }
+}
+
+/// Wraps `future`, a call of `function`.
+pub fn instrumented<F: Future>(function: &'static Function, future: F) -> Instrumented<F> {
+    Instrumented { call: CallTimes::new(function), fields: NoFields, future }
+}
+
+/// The same for a call with arguments, which `fields` writes: at any time until the call ends, on any
+/// thread, if someone asks.
+pub fn instrumented_with<F: Future, D>(
+    function: &'static Function,
+    fields: D,
+    future: F,
+) -> Instrumented<F, Fields<D>>
+where
+    D: Fn(&mut fmt::Formatter<'_>) -> fmt::Result + Send + Sync + 'static,
+{
+    Instrumented { call: CallTimes::new(function), fields: Fields::new(fields), future }
+}
+
+impl<F: Future, D: Registers> Future for Instrumented<F, D> {
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let call = this.call;
+        points::enter(call.function);
+        let polled = match times::now_if_recorded() {
+            Some(now_ticks) => {
+                // Of the poll's frame.
+                let local = 0_u8;
+                let address = std::ptr::from_ref(&local).addr();
+                let activation = call.enter(now_ticks, address);
+                this.fields.register(activation.function(), activation.entered_ticks());
+                let polled = this.future.poll(cx);
+                drop(activation);
+                polled
+            }
+            None => this.future.poll(cx),
+        };
+        match polled {
+            Poll::Ready(_) => call.end(End::Completed),
+            Poll::Pending => points::wait(call.function),
+        }
+        polled
+    }
+}
+
+impl<F, D> fmt::Debug for Instrumented<F, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Instrumented").field(self.call.function).finish()
+    }
+}
+
+#[cfg(test)]
+impl<F, D> Instrumented<F, D> {
+    /// When it was first polled, in ticks.
+    pub(crate) fn entered_ticks(&self) -> Option<u64> {
+        self.call.entered_ticks.map(std::num::NonZeroU64::get)
+    }
+}
