@@ -3,8 +3,9 @@
 
 use std::panic::Location;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
+use super::capture::MOST_CALLS;
 use super::names::NameId;
 use super::table::{UNKNOWN, WaitId};
 use crate::recorder::RecorderId;
@@ -24,6 +25,9 @@ pub(crate) struct TaskCell {
     wait: AtomicU32,
     /// When the last poll ended, in ticks.
     since: AtomicU64,
+    /// When the instrumented calls that it waits in were first polled, in ticks, in the order of the
+    /// chains; 0 after the last. Only of a task that has such calls.
+    entered: OnceLock<Box<[AtomicU64; MOST_CALLS]>>,
 }
 
 /// A task that waits, as it was at a moment.
@@ -36,6 +40,9 @@ pub(crate) struct TaskSeen {
     pub(crate) name: Option<NameId>,
     /// Where it waits and since when, in ticks; `None` while it is polled.
     pub(crate) waits: Option<(WaitId, u64)>,
+    /// When the instrumented calls that it waits in were first polled, in ticks, in the order of the
+    /// chains.
+    pub(crate) entered: Vec<u64>,
 }
 
 impl TaskCell {
@@ -55,6 +62,7 @@ impl TaskCell {
             version: AtomicU32::new(1),
             wait: AtomicU32::new(u32::from(UNKNOWN)),
             since: AtomicU64::new(0),
+            entered: OnceLock::new(),
         });
         register(&cell);
         cell
@@ -66,6 +74,17 @@ impl TaskCell {
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version | 1, Ordering::Relaxed);
         fence(Ordering::Release);
+    }
+
+    /// The task will wait in instrumented calls that were first polled at these ticks.
+    #[inline]
+    pub(super) fn set_entered(&self, ticks: impl ExactSizeIterator<Item = u64>) {
+        if ticks.len() == 0 && self.entered.get().is_none() {
+            return;
+        }
+        let entered = self.entered.get_or_init(|| Box::new([const { AtomicU64::new(0) }; MOST_CALLS]));
+        let ticks = ticks.chain(std::iter::repeat(0));
+        entered.iter().zip(ticks).for_each(|(place, ticks)| place.store(ticks, Ordering::Relaxed));
     }
 
     /// A poll ended at `ticks`: the task waits.
@@ -88,6 +107,9 @@ impl TaskCell {
         let version = self.version.load(Ordering::Acquire);
         let wait = self.wait.load(Ordering::Relaxed) as WaitId;
         let since = self.since.load(Ordering::Relaxed);
+        let entered = self.entered.get().into_iter().flat_map(|all| all.iter());
+        let entered = entered.map(|ticks| ticks.load(Ordering::Relaxed));
+        let entered: Vec<_> = entered.take_while(|&ticks| ticks != 0).collect();
         fence(Ordering::Acquire);
         let is_one = version & 1 == 0 && self.version.load(Ordering::Relaxed) == version;
         TaskSeen {
@@ -96,6 +118,7 @@ impl TaskCell {
             location: self.location,
             name: self.name,
             waits: is_one.then_some((wait, since)),
+            entered,
         }
     }
 }

@@ -49,16 +49,20 @@ impl Known {
         }
     }
 
-    /// The chain of this depth for which `is_it` returns `true`.
+    /// The chain of this depth, and of instrumented functions with this hash, for which `is_it` returns
+    /// `true`.
     #[inline]
     pub(super) fn find(
         &mut self,
         depth: u32,
+        calls_hash: u64,
         is_it: impl Fn(&Chain) -> bool,
     ) -> Option<&KnownChain> {
         let set = &mut self.chains[set_of(depth)];
         let is_it = |known: &Option<KnownChain>| {
-            known.as_ref().is_some_and(|known| known.chain.depth == depth && is_it(&known.chain))
+            known.as_ref().is_some_and(|KnownChain { chain, .. }| {
+                chain.depth == depth && chain.calls_hash == calls_hash && is_it(chain)
+            })
         };
         let place = set.iter().position(is_it)?;
         if place > 0 {

@@ -33,6 +33,6 @@ pub(super) fn is_at(_: &Registers, _: StackEnd, _: &Chain) -> bool {
     true
 }
 
-pub(super) fn follow(_: &Registers, _: StackEnd, depth: u32) -> Option<Chain> {
-    Some(Chain { depth, returns: Box::default() })
+pub(super) fn follow(_: &Registers, _: StackEnd) -> Option<Box<[Return]>> {
+    Some(Box::default())
 }

@@ -100,7 +100,13 @@ impl ProbedTask {
         }
         let Some(cell) = &self.cell else { return };
         // What keeps its waker clones it once: it is what was waited for before.
-        let wait = if captures.is_empty() { cell.last_wait() } else { captures.wait() };
+        let wait = match captures.is_empty() {
+            true => cell.last_wait(),
+            false => {
+                cell.set_entered(captures.entered());
+                captures.wait()
+            }
+        };
         let payload = u64::from(wait);
         let ticks = match cell.polled_in {
             None => thread_recorder::note(cell.recorder, Kind::Waits, payload),

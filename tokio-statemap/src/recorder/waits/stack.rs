@@ -16,10 +16,8 @@ pub(super) fn is_at(here: &Registers, end: StackEnd, chain: &Chain) -> bool {
     chain.returns.iter().all(|to| end.has_word(here, to.offset, to.address))
 }
 
-/// The chain at `here`, of this depth. `None` if the stack can't be followed.
+/// Where the functions from `here` up to `end` return to. `None` if the stack can't be followed.
 #[cold]
-pub(super) fn follow(here: &Registers, end: StackEnd, depth: u32) -> Option<Chain> {
-    let stack = CopyOfOwn::new(here, end)?;
-    let returns = returns(&stack, here)?.into();
-    Some(Chain { depth, returns })
+pub(super) fn follow(here: &Registers, end: StackEnd) -> Option<Box<[Return]>> {
+    Some(returns(&CopyOfOwn::new(here, end)?, here)?.into())
 }

@@ -3,31 +3,61 @@
 //! They are those of the process, not of a recorder: addresses mean the same everywhere in it.
 
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use crate::recorder::functions::Function;
 use crate::recorder::waits::stack::Return;
 use crate::util::sync::lock;
 
 /// The functions that a task was in when what it waits for took the waker.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 pub(crate) struct Chain {
     /// How far the stack pointer was from the task's poll, in bytes.
     pub(super) depth: u32,
     /// Where the functions return to, the innermost first; the outermost is that which polls the task.
     pub(super) returns: Box<[Return]>,
+    /// A hash of `calls`.
+    pub(super) calls_hash: u64,
+    /// The instrumented functions, the outermost first.
+    pub(super) calls: Box<[&'static Function]>,
 }
 
 impl Chain {
+    /// What it is known by.
+    fn identity(&self) -> (u32, &[Return], impl Iterator<Item = usize>) {
+        (self.depth, &self.returns, self.calls.iter().map(|function| function.address()))
+    }
     /// An address within each function, the innermost first.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = u64> {
         self.returns.iter().map(|to| to.address - 1)
     }
 
-    /// How many functions.
+    /// The instrumented functions, the outermost first.
+    pub(crate) fn calls(&self) -> &[&'static Function] {
+        &self.calls
+    }
+
+    /// How many functions are on the stack.
     pub(crate) fn len(&self) -> usize {
         self.returns.len()
+    }
+}
+
+impl PartialEq for Chain {
+    fn eq(&self, other: &Self) -> bool {
+        let (a, b) = (self.identity(), other.identity());
+        (a.0, a.1) == (b.0, b.1) && a.2.eq(b.2)
+    }
+}
+
+impl Eq for Chain {}
+
+impl Hash for Chain {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        // That of its functions stands for them.
+        (self.depth, &self.returns, self.calls_hash).hash(hasher);
     }
 }
 

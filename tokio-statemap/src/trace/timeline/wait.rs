@@ -40,6 +40,8 @@ pub struct AwaitFrame {
     /// What it waits for there: none if it is what is waited for; several if it polls several futures at
     /// once, as `join!` and `select!` do.
     pub awaits: Vec<AwaitFrame>,
+    /// The index among the instrumented calls of the wait, if it is one.
+    pub(crate) call: Option<u16>,
 }
 
 /// Where a task waits: the functions from its own down to what they wait for.

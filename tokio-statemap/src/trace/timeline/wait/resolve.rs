@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::tree::{Located, essential, tree};
 use super::{Wait, WaitId};
-use crate::recorder::waits::table::{ChainId, Places};
+use crate::recorder::waits::table::{Chain, ChainId, Places};
 use crate::symbols::{Resolver, StackFrame, with_resolver};
 use crate::trace::timeline::Timeline;
 use crate::util::quantity::count;
@@ -19,14 +19,18 @@ pub(in crate::trace::timeline) fn resolve(timeline: &Timeline, places: &Places) 
     let _slow = slow();
     let mut waits = vec![Wait::default(); last.index() + 1];
     with_resolver(|resolver| {
-        let mut chains: HashMap<ChainId, Vec<Located>> = HashMap::new();
+        let mut known: HashMap<ChainId, Vec<Located>> = HashMap::new();
         for id in ids {
             let Some(wait) = places.waits.get(id.index()) else { continue };
-            let chain = |&id: &ChainId| {
-                chains.entry(id).or_insert_with(|| named(places, id, resolver)).clone()
-            };
-            let all = wait.iter().map(chain).filter(|chain| !chain.is_empty());
-            waits[id.index()] = tree(all.collect());
+            let (mut chains, mut first_call) = (Vec::new(), 0);
+            for &id in wait {
+                let Some(chain) = places.chains.get(id as usize) else { continue };
+                let named = known.entry(id).or_insert_with(|| named(chain, resolver));
+                chains.push(essential(named.clone(), (first_call..).zip(chain.calls().iter().copied())));
+                first_call += chain.calls().len() as u16;
+            }
+            chains.retain(|chain| !chain.is_empty());
+            waits[id.index()] = tree(chains);
         }
     });
     waits
@@ -48,9 +52,8 @@ fn used(timeline: &Timeline) -> BTreeSet<WaitId> {
     (0..).zip(used).filter(|(_, used)| *used).filter_map(|(id, _)| WaitId::new(id)).collect()
 }
 
-/// The functions of a chain that a person would name, the outermost first.
-fn named(places: &Places, id: ChainId, resolver: &mut Resolver) -> Vec<Located> {
-    let Some(chain) = places.chains.get(id as usize) else { return Vec::new() };
+/// The functions of a chain, the outermost first.
+fn named(chain: &Chain, resolver: &mut Resolver) -> Vec<Located> {
     let mut all = Vec::new();
     for (i, address) in chain.addresses().enumerate() {
         let frames = resolver.frames(address);
@@ -60,14 +63,14 @@ fn named(places: &Places, id: ChainId, resolver: &mut Resolver) -> Vec<Located> 
             true => frames.iter().position(polls_task).unwrap_or(0),
             false => frames.len(),
         };
-        let located = |frame: &StackFrame| Located { frame: frame.clone(), address, call: 0 };
+        let located = |frame: &StackFrame| Located { frame: frame.clone(), address, call: 0, instrumented: None };
         all.extend(frames[..own].iter().map(located));
     }
     all.reverse();
     // What clones the waker, and what that calls.
     let end = all.iter().position(|located| is_capture(&located.frame)).unwrap_or(all.len());
     all.truncate(end);
-    essential(all)
+    all
 }
 
 /// Whether it is what polls a task through a probe.

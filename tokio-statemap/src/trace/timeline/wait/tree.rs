@@ -1,6 +1,7 @@
 //! From the chains that were captured in a poll to the tree of functions that a person reads.
 
 use super::{AwaitFrame, Wait};
+use crate::recorder::functions::Function;
 use crate::symbols::{FrameOrigin, StackFrame};
 
 /// A function of a chain, and where it is called from.
@@ -12,6 +13,8 @@ pub(super) struct Located {
     /// Stands for the addresses of those that call it, and so for the call. Two calls of one function are
     /// two futures.
     pub(super) call: u64,
+    /// If it is an instrumented call: its index among those of the wait.
+    pub(super) instrumented: Option<u16>,
 }
 
 impl Located {
@@ -32,42 +35,130 @@ impl Located {
 /// Leaves the functions that a person would name, of a chain whose outermost is first.
 ///
 /// Those are the program's own, those that are `async`, and of what the program calls of others the first.
-/// How futures are boxed, pinned and joined is left out.
-pub(super) fn essential(chain: Vec<Located>) -> Vec<Located> {
-    let mut kept: Vec<Located> = Vec::new();
-    // Whether the last one that was kept is of another's code, whose inside is its own affair.
-    let mut is_inside = false;
-    // The calls of the functions before that of the present address, and whether one of that address was
-    // left out.
-    let (mut calls, mut address, mut is_split) = (0_u64, None, false);
-    for mut located in chain {
-        if let Some(before) = address.filter(|&before| before != located.address) {
-            calls = mixed(calls, before);
-            is_split = false;
+/// How futures are boxed, pinned and joined is left out. `calls` are the instrumented ones of the chain, in
+/// their order, with their indices among those of the wait.
+pub(super) fn essential(
+    chain: Vec<Located>,
+    calls: impl IntoIterator<Item = (u16, &'static Function)>,
+) -> Vec<Located> {
+    let mut essential = Essential::default();
+    let mut calls = calls.into_iter();
+    for located in chain {
+        essential.path.go_on(located.address);
+        if is_instrumented(&located.frame) {
+            essential.enter(calls.next());
+        } else {
+            essential.add(located);
         }
-        address = Some(located.address);
-        let is_of_last = kept.last().is_some_and(|last| is_closure_of(last, &located));
+    }
+    essential.enter(None);
+    if essential.kept.is_empty() {
+        // Nothing is known of the stack.
+        calls.for_each(|call| essential.enter(Some(call)));
+        essential.enter(None);
+    }
+    essential.kept
+}
+
+/// The essential functions so far.
+#[derive(Default)]
+struct Essential {
+    kept: Vec<Located>,
+    path: Path,
+    /// Whether the last one is of another's code, whose inside is its own affair.
+    is_inside: bool,
+    /// The instrumented call whose own function is next.
+    call: Option<(u16, &'static Function)>,
+}
+
+/// The addresses on the way to a function.
+#[derive(Default)]
+struct Path {
+    /// Stands for those before the present one.
+    before: u64,
+    address: Option<u64>,
+    /// Whether a function of the present address was left out that may call several.
+    is_split: bool,
+}
+
+impl Path {
+    fn go_on(&mut self, address: u64) {
+        if let Some(before) = self.address.replace(address).filter(|&before| before != address) {
+            self.before = mixed(self.before, before);
+            self.is_split = false;
+        }
+    }
+
+    /// Stands for the call of the present function.
+    fn call(&self) -> u64 {
+        match self.address {
+            Some(address) if self.is_split => mixed(self.before, address),
+            _ => self.before,
+        }
+    }
+}
+
+impl Essential {
+    /// An instrumented call begins. One that was to come has no function of its own.
+    fn enter(&mut self, call: Option<(u16, &'static Function)>) {
+        if let Some((index, function)) = std::mem::replace(&mut self.call, call) {
+            let frame = StackFrame {
+                function: function.name().into(),
+                file: Some(function.file().into()),
+                line: Some(function.line()),
+                origin: FrameOrigin::Program,
+            };
+            let (address, call) = (self.path.address.unwrap_or_default(), self.path.call());
+            self.kept.push(Located { frame, address, call, instrumented: Some(index) });
+            self.is_inside = false;
+        }
+    }
+
+    fn add(&mut self, mut located: Located) {
+        let is_of_last = self.kept.last().is_some_and(|last| is_closure_of(last, &located));
         let keeps = match located.frame.origin {
-            _ if is_of_last || is_plumbing(&located.frame) => false,
+            _ if is_of_last && self.call.is_none() || is_plumbing(&located.frame) => false,
             FrameOrigin::Program => true,
-            FrameOrigin::Dependency => !is_inside || located.is_async(),
-            FrameOrigin::Runtime => !is_inside,
+            FrameOrigin::Dependency => !self.is_inside || located.is_async(),
+            FrameOrigin::Runtime => !self.is_inside,
             FrameOrigin::Std | FrameOrigin::System => false,
         };
         if !keeps {
-            is_split |= is_of_last;
-            continue;
+            self.path.is_split |= is_of_last;
+            return;
         }
-        is_inside = located.frame.origin != FrameOrigin::Program;
-        located.call = if is_split { mixed(calls, located.address) } else { calls };
+        located.call = self.path.call();
         located.frame.function = future_of(&located.frame.function).into();
+        match self.call {
+            Some((index, function)) if located.is_async() => {
+                self.call = None;
+                located.instrumented = Some(index);
+                // The attribute's `async fn` only awaits the call of its body.
+                let is_body = |last: &mut Located| last.frame.function == located.frame.function;
+                if let Some(outer) = self.kept.pop_if(is_body) {
+                    located.call = outer.call;
+                }
+                if located.frame.function.trim_start_matches("async ") != function.name() {
+                    located.frame.function = function.name().into();
+                }
+            }
+            Some(_) => self.enter(None),
+            None => {}
+        }
+        self.is_inside = located.frame.origin != FrameOrigin::Program;
         if located.frame.origin == FrameOrigin::Runtime {
             // A line of Tokio's says nothing.
             (located.frame.file, located.frame.line) = (None, None);
         }
-        kept.push(located);
+        self.kept.push(located);
     }
-    kept
+}
+
+/// Whether it is the poll of an instrumented call.
+fn is_instrumented(frame: &StackFrame) -> bool {
+    frame.origin == FrameOrigin::Runtime
+        && (frame.function.contains("functions::instrumented::Instrumented")
+            || frame.file.as_deref().is_some_and(|f| f.ends_with("/functions/instrumented.rs")))
 }
 
 /// Whether it is the closure of a `join!` or `select!` in `last`: it has the name of the function that it is
@@ -139,6 +230,7 @@ impl Node {
         AwaitFrame {
             function: self.located.frame,
             awaits: self.awaits.into_iter().map(Self::frame).collect(),
+            call: self.located.instrumented,
         }
     }
 }
@@ -172,7 +264,7 @@ mod tests {
                 line: line.parse().ok(),
                 origin: if is_own { FrameOrigin::Program } else { FrameOrigin::Runtime },
             };
-            Located { frame, address: i as u64, call: address.parse().unwrap_or_default() }
+            Located { frame, address: i as u64, call: address.parse().unwrap_or_default(), instrumented: None }
         };
         text.split_whitespace().enumerate().map(located).collect()
     }
@@ -210,7 +302,7 @@ mod tests {
     #[test]
     fn the_inside_of_other_code_is_left_out() {
         let names = |text: &str| {
-            let kept = essential(chain(text));
+            let kept = essential(chain(text), []);
             let names: Vec<_> = kept.iter().map(|at| at.frame.function.to_string()).collect();
             names.join(" ")
         };
@@ -223,7 +315,36 @@ mod tests {
         // A closure of the function itself.
         let mut all = chain("a:1 b:2");
         all[1].frame.function = "a".into();
-        assert_eq!(essential(all).len(), 1);
+        assert_eq!(essential(all, []).len(), 1);
+    }
+
+    #[test]
+    fn instrumented_calls_are_named() {
+        static SHOP: Function = Function::named("b", "src/shop.rs", 7, 1);
+        static NAMED: Function = Function::named("connection", "src/main.rs", 9, 1);
+        let show = |text: &str| {
+            let mut all = chain(text);
+            for located in all.iter_mut().filter(|at| &*at.frame.function == "Instrumented") {
+                located.frame.function = "functions::instrumented::Instrumented".into();
+            }
+            let kept = essential(all, [(3, &SHOP), (4, &NAMED)]);
+            let show = |at: &Located| {
+                let name = at.frame.function.trim_start_matches("async ");
+                format!("{name}:{} {:?}", at.frame.line.unwrap_or(0), at.instrumented)
+            };
+            kept.iter().map(show).collect::<Vec<_>>().join(", ")
+        };
+        // The attribute's function, its body; and a block with a name.
+        assert_eq!(
+            show("a:1 b:2 Instrumented b:3 Instrumented c:4 Sleep"),
+            "a:1 None, b:3 Some(3), connection:4 Some(4), Sleep:0 None"
+        );
+        // Futures that have no function of the program's.
+        assert_eq!(
+            show("a:1 Instrumented Instrumented Sleep"),
+            "a:1 None, b:7 Some(3), connection:9 Some(4), Sleep:0 None"
+        );
+        assert_eq!(show(""), "b:7 Some(3), connection:9 Some(4)");
     }
 
     #[test]
@@ -232,7 +353,7 @@ mod tests {
             let mut all = chain("a:1 b:2 c:3");
             all[1].frame.function = "a".into();
             (all[1].address, all[2].address) = (closure, callee);
-            let kept = essential(all);
+            let kept = essential(all, []);
             assert_eq!(kept.len(), 2);
             (kept[0].call, kept[1].call)
         };
