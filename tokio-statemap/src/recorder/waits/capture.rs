@@ -12,21 +12,47 @@ const MOST: usize = 8;
 /// Of the most instrumented calls it is known since when they go on.
 pub(super) const MOST_CALLS: usize = 16;
 
-/// The chains that were captured in one poll, in their order.
+thread_local! {
+    /// How many chains were captured so far in the poll of the innermost probe.
+    static NUMBER: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How many chains were captured so far in this thread's innermost poll of a probed task.
+#[inline]
+pub(crate) fn number() -> usize {
+    NUMBER.with(Cell::get)
+}
+
+/// Forgets what was captured after the first `number`: what waited there is over.
+#[inline]
+pub(crate) fn forget_after(number: usize) {
+    NUMBER.with(|captured| captured.set(captured.get().min(number)));
+}
+
+/// The chains that were captured in one poll, in their order. While it lives they are those of the thread's
+/// innermost poll.
 pub(super) struct Captures {
     /// Where the stack of the poll ends.
     end: StackEnd,
     /// How many instrumented calls were polled on this thread before.
     calls_before: usize,
-    chains: [Cell<ChainId>; MOST],
-    number: Cell<u8>,
-    /// The wait, if it is for the first chain alone.
-    alone: Cell<WaitId>,
+    chains: [Cell<Captured>; MOST],
+    /// [`NUMBER`] of the poll that this one is in.
+    outer: usize,
     /// Whether some chain isn't among them.
     is_more: Cell<bool>,
     /// When the instrumented calls of all chains were first polled, in ticks, one chain after the other.
     entered: [Cell<u64>; MOST_CALLS],
-    calls: Cell<u8>,
+}
+
+/// A chain that was captured.
+#[derive(Clone, Copy, Default)]
+struct Captured {
+    id: ChainId,
+    /// The wait, if it is for this chain alone.
+    alone: WaitId,
+    /// How many of the instrumented calls are of this chain or one before.
+    calls: u8,
 }
 
 impl Captures {
@@ -36,12 +62,10 @@ impl Captures {
         Self {
             end: StackEnd::here(),
             calls_before: call_stack::depth(),
-            chains: [const { Cell::new(0) }; MOST],
-            number: Cell::new(0),
-            alone: Cell::new(UNKNOWN),
+            chains: [const { Cell::new(Captured { id: 0, alone: UNKNOWN, calls: 0 }) }; MOST],
+            outer: NUMBER.with(|number| number.replace(0)),
             is_more: Cell::new(false),
             entered: [const { Cell::new(0) }; MOST_CALLS],
-            calls: Cell::new(0),
         }
     }
 
@@ -72,40 +96,45 @@ impl Captures {
     }
 
     fn add(&self, id: ChainId, alone: WaitId) {
-        let number = usize::from(self.number.get());
-        if self.chains[..number].iter().any(|chain| chain.get() == id) {
+        let number = number();
+        if self.chains[..number].iter().any(|chain| chain.get().id == id) {
             return; // some clone twice
         }
         let Some(place) = self.chains.get(number) else { return self.is_more.set(true) };
-        place.set(id);
-        self.number.set(number as u8 + 1);
-        self.alone.set(alone);
+        let mut calls = self.calls(number);
         call_stack::calls_above(self.calls_before, |call| {
-            let number = self.calls.get();
-            if let Some(place) = self.entered.get(usize::from(number)) {
-                place.set(call.entered_ticks);
-                self.calls.set(number + 1);
+            if let Some(entered) = self.entered.get(usize::from(calls)) {
+                entered.set(call.entered_ticks);
+                calls += 1;
             }
         });
+        place.set(Captured { id, alone, calls });
+        NUMBER.with(|captured| captured.set(number + 1));
+    }
+
+    /// How many instrumented calls the first `number` chains have.
+    fn calls(&self, number: usize) -> u8 {
+        let last = number.checked_sub(1).and_then(|last| self.chains.get(last));
+        last.map_or(0, |last| last.get().calls)
     }
 
     /// When the instrumented calls of all chains were first polled, in ticks.
     pub(super) fn entered(&self) -> impl ExactSizeIterator<Item = u64> {
-        self.entered[..usize::from(self.calls.get())].iter().map(Cell::get)
+        self.entered[..usize::from(self.calls(number()))].iter().map(Cell::get)
     }
 
     /// Whether nothing was captured: nothing cloned the waker.
     pub(super) fn is_empty(&self) -> bool {
-        self.number.get() == 0 && !self.is_more.get()
+        number() == 0 && !self.is_more.get()
     }
 
     /// What the task waits for.
     pub(super) fn wait(&self) -> WaitId {
-        let wait = match usize::from(self.number.get()) {
+        let wait = match number() {
             0 => UNKNOWN,
-            1 => self.alone.get(),
+            1 => self.chains[0].get().alone,
             number => {
-                let chains = self.chains.each_ref().map(Cell::get);
+                let chains = self.chains.each_ref().map(|chain| chain.get().id);
                 let look_up = |known: &mut Known| known.wait(&chains[..number], table::intern_wait);
                 known::with(look_up).unwrap_or(UNKNOWN)
             }
@@ -114,5 +143,11 @@ impl Captures {
             table::not_kept();
         }
         wait
+    }
+}
+
+impl Drop for Captures {
+    fn drop(&mut self) {
+        NUMBER.with(|number| number.set(self.outer));
     }
 }

@@ -82,7 +82,8 @@ impl TaskCell {
         if ticks.len() == 0 && self.entered.get().is_none() {
             return;
         }
-        let entered = self.entered.get_or_init(|| Box::new([const { AtomicU64::new(0) }; MOST_CALLS]));
+        let entered =
+            self.entered.get_or_init(|| Box::new([const { AtomicU64::new(0) }; MOST_CALLS]));
         let ticks = ticks.chain(std::iter::repeat(0));
         entered.iter().zip(ticks).for_each(|(place, ticks)| place.store(ticks, Ordering::Relaxed));
     }

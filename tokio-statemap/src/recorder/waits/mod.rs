@@ -8,7 +8,7 @@
 //! records. [`cell`] keeps, for each task that waits, what a record can't: since when it does, and the
 //! task's name.
 
-mod capture;
+pub(crate) mod capture;
 pub(crate) mod cell;
 mod known;
 pub(crate) mod names;

@@ -205,6 +205,11 @@ impl Timeline {
         }
     }
 
+    /// Where a task of a `LocalSet` waits; `None` if that isn't known.
+    pub fn wait_of_local(&self, task: &LocalTask) -> Option<&Wait> {
+        self.wait(task.wait?)
+    }
+
     pub(crate) fn wait(&self, id: WaitId) -> Option<&Wait> {
         self.waits.get(id.index()).filter(|wait| !wait.frames.is_empty())
     }

@@ -26,7 +26,10 @@ pub(in crate::trace::timeline) fn resolve(timeline: &Timeline, places: &Places) 
             for &id in wait {
                 let Some(chain) = places.chains.get(id as usize) else { continue };
                 let named = known.entry(id).or_insert_with(|| named(chain, resolver));
-                chains.push(essential(named.clone(), (first_call..).zip(chain.calls().iter().copied())));
+                chains.push(essential(
+                    named.clone(),
+                    (first_call..).zip(chain.calls().iter().copied()),
+                ));
                 first_call += chain.calls().len() as u16;
             }
             chains.retain(|chain| !chain.is_empty());
@@ -63,7 +66,12 @@ fn named(chain: &Chain, resolver: &mut Resolver) -> Vec<Located> {
             true => frames.iter().position(polls_task).unwrap_or(0),
             false => frames.len(),
         };
-        let located = |frame: &StackFrame| Located { frame: frame.clone(), address, call: 0, instrumented: None };
+        let located = |frame: &StackFrame| Located {
+            frame: frame.clone(),
+            address,
+            call: 0,
+            instrumented: None,
+        };
         all.extend(frames[..own].iter().map(located));
     }
     all.reverse();

@@ -134,11 +134,14 @@ impl Essential {
                 self.call = None;
                 located.instrumented = Some(index);
                 // The attribute's `async fn` only awaits the call of its body.
-                let is_body = |last: &mut Located| last.frame.function == located.frame.function;
+                let is_same =
+                    located.frame.function.strip_prefix("async ") == Some(function.name());
+                let is_body =
+                    |last: &mut Located| is_same && last.frame.function == located.frame.function;
                 if let Some(outer) = self.kept.pop_if(is_body) {
                     located.call = outer.call;
                 }
-                if located.frame.function.trim_start_matches("async ") != function.name() {
+                if !is_same {
                     located.frame.function = function.name().into();
                 }
             }
@@ -147,6 +150,12 @@ impl Essential {
         }
         self.is_inside = located.frame.origin != FrameOrigin::Program;
         if located.frame.origin == FrameOrigin::Runtime {
+            if located.frame.function.starts_with("an async ") {
+                let module = located.frame.file.as_deref().and_then(module_of);
+                located.frame.function = module.map_or(located.frame.function, |module| {
+                    format!("an async fn of {module}").into()
+                });
+            }
             // A line of Tokio's says nothing.
             (located.frame.file, located.frame.line) = (None, None);
         }
@@ -161,11 +170,12 @@ fn is_instrumented(frame: &StackFrame) -> bool {
             || frame.file.as_deref().is_some_and(|f| f.ends_with("/functions/instrumented.rs")))
 }
 
-/// Whether it is the closure of a `join!` or `select!` in `last`: it has the name of the function that it is
-/// in, or the line of the macro.
+/// Whether it is a closure in `last`, such as that of a `join!` or `select!`: it has the name of the function
+/// that it is in, or the line of the macro.
 fn is_closure_of(last: &Located, located: &Located) -> bool {
     let (a, b) = (&last.frame, &located.frame);
     a.function.strip_prefix("async ") == Some(&*b.function)
+        || !last.is_async() && *a.function == *future_of(&b.function)
         || last.is_async()
             && !located.is_async()
             && a.line.is_some()
@@ -192,11 +202,25 @@ fn future_of(function: &str) -> &str {
     of_trait.unwrap_or(function)
 }
 
+/// The module of a file of a dependency: `tokio::sync::mpsc` of `…/tokio-1.54.1/src/sync/mpsc/mod.rs`.
+fn module_of(file: &str) -> Option<String> {
+    let (package, path) = file.rsplit_once("/src/")?;
+    let package = package.rsplit('/').next()?;
+    let is_version = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+    let name = match package.rsplit_once('-') {
+        Some((name, version)) if is_version(version) => name,
+        _ => package,
+    };
+    let path = path.strip_suffix(".rs")?;
+    let path = path.strip_suffix("/mod").unwrap_or(path);
+    let name = name.replace('-', "_");
+    Some(if path == "lib" { name } else { format!("{name}::{}", path.replace('/', "::")) })
+}
+
 /// The tree of several chains, each with its outermost function first, in the order in which they were
 /// captured.
 pub(super) fn tree(mut chains: Vec<Vec<Located>>) -> Wait {
-    // One that was captured before another was over by then if both are awaited by the same `async fn`, on
-    // different lines: it goes on to the next line only when the first is over.
+    // What was captured in a poll may be over by the end of that poll.
     let mut at = 0;
     while at < chains.len() {
         let is_over = chains[at + 1..].iter().any(|later| is_before(&chains[at], later));
@@ -212,11 +236,16 @@ pub(super) fn tree(mut chains: Vec<Vec<Located>>) -> Wait {
     Wait { frames: frames.into_iter().map(Node::frame).collect() }
 }
 
-/// Whether an `async fn` awaits `earlier` on one line and `later` on another.
+/// Whether one `async fn` awaits both: it goes on to the later one only when the earlier one is over.
 fn is_before(earlier: &[Located], later: &[Located]) -> bool {
-    let mut both = earlier.iter().zip(later);
-    both.find(|(a, b)| !a.is_same_place(b))
-        .is_some_and(|(a, b)| a.is_async() && b.is_async() && a.frame.function == b.frame.function)
+    let both = || earlier.iter().zip(later);
+    let Some(at) = both().position(|(a, b)| !a.is_same_call(b)) else { return false };
+    let (a, b) = (&earlier[at], &later[at]);
+    // Either it is itself at another line now, or what it awaits is another future of the same line. What
+    // polls several futures calls them from different places, or isn't `async`.
+    let is_elsewhere = a.is_async() && b.is_async() && a.frame.function == b.frame.function;
+    let is_next = at > 0 && earlier[at - 1].is_async();
+    a.call == b.call && (is_elsewhere || is_next)
 }
 
 /// A part of the tree, with what tells it from others of the same names.
@@ -264,7 +293,12 @@ mod tests {
                 line: line.parse().ok(),
                 origin: if is_own { FrameOrigin::Program } else { FrameOrigin::Runtime },
             };
-            Located { frame, address: i as u64, call: address.parse().unwrap_or_default(), instrumented: None }
+            Located {
+                frame,
+                address: i as u64,
+                call: address.parse().unwrap_or_default(),
+                instrumented: None,
+            }
         };
         text.split_whitespace().enumerate().map(located).collect()
     }
@@ -286,12 +320,19 @@ mod tests {
     fn chains_become_a_tree() {
         for (chains, expected) in [
             (&["a:1 b:2 Sleep"][..], "a:1(b:2(Sleep:0))"),
-            (&["a:1 b:2 Sleep", "a:1 c:3 Recv"], "a:1(b:2(Sleep:0) c:3(Recv:0))"),
+            (&["a:1 b:2@7 Sleep", "a:1 c:3@8 Recv"], "a:1(b:2(Sleep:0) c:3(Recv:0))"),
+            (&["a:1 All b:2 Sleep", "a:1 All c:3 Recv"], "a:1(All:0(b:2(Sleep:0) c:3(Recv:0)))"),
+            // One after the other at the same line.
+            (&["a:1 b:2 Sleep", "a:1 c:3 Recv"], "a:1(c:3(Recv:0))"),
             // Two calls of the same function.
             (&["a:1 b:2@7 Sleep", "a:1 b:2@8 Sleep"], "a:1(b:2(Sleep:0) b:2(Sleep:0))"),
+            (&["a:1 b:2@7 Recv", "a:1 b:3@8 Sleep"], "a:1(b:2(Recv:0) b:3(Sleep:0))"),
             // It went on from line 1 to line 2.
             (&["a:1 Recv", "a:2 Sleep"], "a:2(Sleep:0)"),
-            (&["a:1 b:2 Recv", "a:1 b:3 Sleep", "a:1 c:1 Sleep"], "a:1(b:3(Sleep:0) c:1(Sleep:0))"),
+            (
+                &["a:1 b:2 Recv", "a:1 b:3 Sleep", "a:1 c:1@9 Sleep"],
+                "a:1(b:3(Sleep:0) c:1(Sleep:0))",
+            ),
             (&[], ""),
         ] {
             let wait = tree(chains.iter().map(|text| chain(text)).collect());
@@ -316,6 +357,18 @@ mod tests {
         let mut all = chain("a:1 b:2");
         all[1].frame.function = "a".into();
         assert_eq!(essential(all, []).len(), 1);
+    }
+
+    #[test]
+    fn a_file_tells_its_module() {
+        for (file, module) in [
+            ("/index/tokio-1.54.1/src/sync/mpsc/bounded.rs", Some("tokio::sync::mpsc::bounded")),
+            ("/index/tokio-util-0.7.1/src/time/mod.rs", Some("tokio_util::time")),
+            ("vendor/tokio/src/lib.rs", Some("tokio")),
+            ("main.rs", None),
+        ] {
+            assert_eq!(module_of(file).as_deref(), module);
+        }
     }
 
     #[test]

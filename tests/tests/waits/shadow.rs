@@ -1,0 +1,114 @@
+//! A tree of frames that a program keeps by hand, and the one that was found, as text.
+
+use std::sync::{Arc, Mutex, Weak};
+
+use tokio_statemap::Timeline;
+use tokio_statemap::timeline::{AwaitFrame, FrameOrigin, Task};
+
+/// The frames that are awaited at one place.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shadow(Arc<Mutex<Vec<Arc<Node>>>>);
+
+#[derive(Debug)]
+struct Node {
+    name: &'static str,
+    line: Mutex<u32>,
+    awaits: Shadow,
+    /// What it awaits, if that was made elsewhere.
+    inner: Mutex<Option<Shadow>>,
+}
+
+/// A frame of a function; dropping it removes it.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    node: Arc<Node>,
+    up: Weak<Mutex<Vec<Arc<Node>>>>,
+}
+
+impl Shadow {
+    /// A call of the function `name`.
+    pub(crate) fn enter(&self, name: &'static str) -> Frame {
+        let node = Arc::new(Node {
+            name,
+            line: Mutex::new(0),
+            awaits: Self::default(),
+            inner: Mutex::default(),
+        });
+        self.0.lock().unwrap().push(Arc::clone(&node));
+        Frame { node, up: Arc::downgrade(&self.0) }
+    }
+
+    /// `outer:3(inner:5(Sleep))`, branches in alphabetical order.
+    pub(crate) fn text(&self) -> String {
+        let text = |node: &Arc<Node>| {
+            let inner = node.inner.lock().unwrap();
+            let awaits = inner.as_ref().unwrap_or(&node.awaits).text();
+            show(node.name, *node.line.lock().unwrap(), &awaits)
+        };
+        joined(self.0.lock().unwrap().iter().map(text).collect())
+    }
+}
+
+impl Frame {
+    /// It is about to await functions that get the result, on `line`.
+    pub(crate) fn at(&self, line: u32) -> Shadow {
+        *self.node.line.lock().unwrap() = line;
+        self.node.awaits.0.lock().unwrap().clear();
+        self.node.awaits.clone()
+    }
+
+    /// It is about to await what has its frames in `inner`, on `line`.
+    pub(crate) fn continues(&self, line: u32, inner: &Shadow) {
+        *self.node.line.lock().unwrap() = line;
+        *self.node.inner.lock().unwrap() = Some(inner.clone());
+    }
+
+    /// It is about to await `leaf`, on `line`.
+    pub(crate) fn waits(&self, line: u32, leaf: &'static str) {
+        // Until it awaits something else.
+        std::mem::forget(self.at(line).enter(leaf));
+    }
+}
+
+impl Drop for Frame {
+    fn drop(&mut self) {
+        if let Some(up) = self.up.upgrade() {
+            up.lock().unwrap().retain(|node| !Arc::ptr_eq(node, &self.node));
+        }
+    }
+}
+
+fn show(name: &str, line: u32, awaits: &str) -> String {
+    let line = if line == 0 { String::new() } else { format!(":{line}") };
+    let awaits = if awaits.is_empty() { String::new() } else { format!("({awaits})") };
+    format!("{name}{line}{awaits}")
+}
+
+fn joined(mut all: Vec<String>) -> String {
+    all.sort();
+    all.join(" ")
+}
+
+/// What was found of `task`, in the same form.
+pub(crate) fn found(timeline: &Timeline, task: &Task) -> String {
+    let wait = timeline.wait_at_end(task);
+    wait.map_or_else(|| "unknown".to_owned(), |wait| found_in(&wait.frames))
+}
+
+pub(crate) fn found_in(frames: &[AwaitFrame]) -> String {
+    let text = |frame: &AwaitFrame| {
+        let function = &frame.function;
+        // Of others' functions the programs don't know the lines.
+        let line = function.line.filter(|_| function.origin == FrameOrigin::Program);
+        show(short(&function.function), line.unwrap_or(0), &found_in(&frame.awaits))
+    };
+    joined(frames.iter().map(text).collect())
+}
+
+/// The last part of a path, without types.
+fn short(function: &str) -> &str {
+    let path = function.trim_start_matches("async ");
+    let path = path.find("> as ").map_or(path, |_| path);
+    let end = if path.ends_with('>') { path.find('<').unwrap_or(path.len()) } else { path.len() };
+    path[..end].rsplit("::").next().unwrap_or(path)
+}
