@@ -23,6 +23,7 @@ use crate::statemap::StatemapData;
 use crate::sys::signal::mask::Mask;
 use crate::trace::event::Event;
 use crate::trace::live_poll::LivePoll;
+use crate::trace::profile::Profile;
 use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::Timeline;
 use crate::util::sync::lock;
@@ -360,6 +361,12 @@ impl Collector {
             tell: Box::new(move |seen, missed| f(&LivePoll::of(seen, missed))),
             missed: AtomicU64::new(0),
         });
+    }
+
+    /// Returns what the calls of instrumented async functions took since the first
+    /// [`start`](Self::start). The runtime continues to run meanwhile.
+    pub fn profile(&self) -> Profile {
+        Profile::of(&self.recorder)
     }
 
     /// Returns how many events were emitted but are not kept, by cause.

@@ -72,6 +72,7 @@ pub use self::{
     statemap::StatemapData,
     trace::event::{Event, SpawnLocation},
     trace::live_poll::LivePoll,
+    trace::profile::{self, Profile},
     trace::state::{TaskState, WorkerState},
     trace::timeline::{self, Timeline},
 };

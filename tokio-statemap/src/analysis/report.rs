@@ -11,6 +11,7 @@ use super::verdict::{self, Facts, Verdict};
 use super::workers::{self, WorkerShare};
 use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
+use crate::trace::profile::Profile;
 use crate::trace::timeline::{ExhaustedPool, Lacking, MachineTime, Sampling, TaskKey, Timeline};
 
 /// What a [`Timeline`] says about who held the runtime, and for how long.
@@ -90,6 +91,8 @@ pub struct Report {
     pub exhausted_pool: Option<ExhaustedPool>,
     /// Whether the stacks of long polls were sampled.
     pub sampling: Sampling,
+    /// What the calls of instrumented async functions took, in the whole run.
+    pub profile: Profile,
     /// What the timeline lacks, if it was read from files.
     pub(crate) lacking: Lacking,
 }
@@ -139,6 +142,7 @@ impl Timeline {
             machine: self.machine,
             exhausted_pool: self.exhausted_pool,
             sampling: self.sampling,
+            profile: self.profile.clone(),
             lacking: self.lacking,
         };
         for task in self.tasks.one_by_one() {

@@ -113,6 +113,11 @@ impl Clock {
 }
 
 impl TickScale {
+    /// So many ticks, in nanoseconds.
+    pub(crate) fn length_ns(&self, ticks: u64) -> u64 {
+        ((u128::from(ticks) * self.ns_per_tick) >> FRACTION_BITS) as u64
+    }
+
     /// Nanoseconds from the clock's start to `ticks`; 0 for an earlier time.
     pub(crate) fn ns(&self, ticks: u64) -> u64 {
         let since = u128::from(ticks.saturating_sub(self.start_ticks));

@@ -377,6 +377,7 @@ impl Recorder {
         if worker != thread.worker {
             thread.worker = worker;
             thread.buffer.watched.set_worker(worker);
+            worker.inspect(|&worker| self.functions.has_worker(worker));
             let payload = worker.map_or(0, |index| u64::from(index) + 1);
             thread.push(self, ticks, Kind::Role, payload);
         }

@@ -54,6 +54,7 @@ use std::time::Duration;
 
 use crate::config::CollectorConfig;
 use crate::recorder::clock::Clock;
+use crate::recorder::functions::Profiles;
 pub use crate::recorder::functions::{Instrument, Instrumented};
 use crate::recorder::late_tasks::LateTasks;
 use crate::recorder::live_tasks::LiveTasks;
@@ -77,7 +78,9 @@ use crate::util::sync::lock;
 #[derive(Debug)]
 pub(crate) struct Recorder {
     id: RecorderId,
-    mode: RecorderMode,
+    mode: Arc<RecorderMode>,
+    /// What calls of instrumented functions took.
+    pub(crate) functions: Arc<Profiles>,
     /// The late tasks of the current window.
     late: Mutex<Arc<LateTasks>>,
     /// Whether a hook ran while nothing was recorded.
@@ -129,9 +132,11 @@ type RecorderId = u64;
 impl Recorder {
     pub(crate) fn new(config: CollectorConfig) -> Arc<Self> {
         static IDS: AtomicU64 = AtomicU64::new(1);
+        let (id, mode) = (IDS.fetch_add(1, Ordering::Relaxed), Arc::new(RecorderMode::new()));
         Arc::new_cyclic(|this| Self {
-            id: IDS.fetch_add(1, Ordering::Relaxed),
-            mode: RecorderMode::new(),
+            id,
+            functions: Profiles::new(id, Arc::clone(&mode)),
+            mode,
             late: Mutex::new(Arc::new(LateTasks::new())),
             ran_while_off: AtomicBool::new(false),
             clock: Clock::new(),

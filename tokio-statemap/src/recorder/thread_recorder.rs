@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Weak};
 
+use crate::recorder::functions::{self, ThreadProfile};
 use crate::recorder::late_tasks::LateTasks;
 use crate::recorder::live_tasks::LocationId;
 use crate::recorder::locations::KnownLocations;
@@ -46,6 +47,8 @@ pub(crate) struct ThreadRecorder {
     /// window.
     late: Option<Arc<LateTasks>>,
     pub(crate) last_reading: Option<LastReading>,
+    /// What calls of instrumented functions took, once there was one.
+    profile: Option<Arc<ThreadProfile>>,
     /// Whether a reading is being added.
     is_reading: bool,
 }
@@ -66,6 +69,7 @@ impl ThreadRecorder {
             location: (0, 0),
             late: None,
             last_reading: None,
+            profile: None,
             is_reading: false,
         })
     }
@@ -418,6 +422,7 @@ impl RecorderEntry {
         if let Some(thread) = &mut self.thread {
             HOT.with(|hot| hot.give_back(thread));
         }
+        functions::forget();
     }
 }
 
@@ -428,6 +433,20 @@ impl Drop for RecorderEntry {
             recorder.retire(thread);
         }
     }
+}
+
+/// The profile of this thread's recorder, if `window` is that of the one used last.
+pub(crate) fn profile(window: WindowId) -> Option<Arc<ThreadProfile>> {
+    let found = THREAD_RECORDERS.try_with(|thread_recorders| {
+        let mut thread_recorders = thread_recorders.try_borrow_mut().ok()?;
+        let entry = thread_recorders.last.as_mut()?;
+        let thread = entry.thread.as_mut().filter(|thread| thread.window == window)?;
+        if thread.profile.is_none() {
+            thread.profile = Some(entry.recorder.upgrade()?.functions.new_thread());
+        }
+        thread.profile.clone()
+    });
+    found.ok().flatten()
 }
 
 /// Calls `f` with this thread's recorder for `recorder`.

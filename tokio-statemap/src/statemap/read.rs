@@ -5,6 +5,7 @@ pub(super) mod field;
 pub(super) mod long_polls;
 mod metadata;
 pub(super) mod plain;
+mod profile;
 mod record;
 pub(super) mod records;
 pub(super) mod run;

@@ -20,6 +20,7 @@
 //! | `parents` | `[parent, tasks]`: an id, `main` … or `null`, and of how many tasks in a row |
 //! | `causes` | `[thread, start, onCpu, blocked, runDelay, stolen, majorFaults]` of a long poll |
 //! | `functions` | `[function, file, line, origin]`, each once; file and line are `null` if unknown |
+//! | `profile` | `[name, file, line, column, calls, completed, cancelled, polls, total, own, ended]`: see below |
 //! | `samples` | `[thread, pollStart, at, blockedIn, isComplete, functions]`: see below |
 //!
 //! The causes are by thread and start, and those of a poll, in ns, add up to its length. The samples are
@@ -32,6 +33,11 @@
 //! `exhaustedPool`, which is `[threads, mostWaiting, waitedNs, longestNs, tasks, ranNs, otherLocations,
 //! location]` of the blocking pool, with a location of `[file, line, column]`, or `null`. They are those of
 //! the whole run in a part of it, too.
+//!
+//! The profile is of calls of async functions, and the same in a part of the run. `ended` is `null`, or
+//! the total, own and waiting times of a call, each as `[mean, p50, p90, p99, longest]`. The first
+//! definition has `profile`, too, if there is one: `[recorded, workers, uncountedCalls]`. Only tasks have
+//! the list.
 //!
 //! Times are those of the run. A number over 2^53 is a string of digits.
 //!

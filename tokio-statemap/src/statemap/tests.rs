@@ -8,6 +8,7 @@ use super::{Labels, StatemapData};
 use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
+use crate::trace::profile::Profile;
 use crate::trace::state::{TaskState, WorkerState};
 use crate::trace::timeline::{
     Lacking, MachineTime, Poll, Sampling, Task, TaskKey, Timeline, Worker,
@@ -24,6 +25,7 @@ pub(super) fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
         sampling: Sampling::default(),
         causes: Vec::new(),
         samples: Vec::new(),
+        profile: Profile::default(),
         runtime: None,
         utc_at_zero: Duration::new(1_000, 5),
         begin_ns: 0,

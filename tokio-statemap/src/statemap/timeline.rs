@@ -144,6 +144,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
         sampling: facts.sampling(),
         causes: Vec::new(),
         samples: Vec::new(),
+        profile: facts.profile(),
         runtime: facts.runtime.clone(),
         utc_at_zero: zero.ok_or("`start` is no time, or before time zero")?,
         begin_ns: facts.begin_ns.0,
@@ -184,6 +185,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
             timeline.handovers.clone_from(&run.handovers);
             timeline.causes = causes(&timeline.tasks, run, first.is_part)?;
             timeline.samples = samples(&timeline.tasks, run)?;
+            timeline.profile.functions.clone_from(&run.profile);
             timeline.lacking.tasks = false;
         }
     }

@@ -2,6 +2,7 @@
 
 mod header;
 mod long_polls;
+mod profile;
 mod run;
 mod stream;
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod event;
 pub(crate) mod live_poll;
+pub mod profile;
 pub(crate) mod snapshot;
 pub(crate) mod state;
 pub mod timeline;

@@ -86,10 +86,14 @@ pub(crate) struct RenderArgs {
 #[command(after_help = "\
 Examples:
   tokio-statemap report tasks.json
-  tokio-statemap report tasks.json workers.json --begin 1s")]
+  tokio-statemap report tasks.json workers.json --begin 1s
+  tokio-statemap report --profile tasks.json")]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) files: Files,
+    /// Print what every instrumented async function took in the whole run, instead of the report
+    #[arg(long)]
+    pub(crate) profile: bool,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
 }

@@ -20,6 +20,13 @@ pub(crate) fn run(args: ReportArgs) -> Result<(), Failure> {
             print("\n")?;
         }
         let (report, of) = match recording {
+            Recording::Run { timeline, files, .. } if args.profile => {
+                (timeline.profile().to_string(), &files[..])
+            }
+            Recording::Other { file, .. } if args.profile => (
+                "This data says nothing of async functions.".to_owned(),
+                std::slice::from_ref(file),
+            ),
             Recording::Run { timeline, files, .. } => (timeline.report().to_string(), &files[..]),
             Recording::Other { data, file, .. } => {
                 (data.report().to_string(), std::slice::from_ref(file))

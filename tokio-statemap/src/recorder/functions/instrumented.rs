@@ -51,21 +51,22 @@ impl<F: Future, D: Registers> Future for Instrumented<F, D> {
         let this = self.project();
         let call = this.call;
         points::enter(call.function);
-        let polled = match times::now_if_recorded() {
-            Some(now_ticks) => {
-                // Of the poll's frame.
-                let local = 0_u8;
-                let address = std::ptr::from_ref(&local).addr();
-                let activation = call.enter(now_ticks, address);
-                this.fields.register(activation.function(), activation.entered_ticks());
-                let polled = this.future.poll(cx);
-                drop(activation);
-                polled
+        let Some(now_ticks) = times::now_if_recorded() else {
+            let polled = this.future.poll(cx);
+            match polled {
+                Poll::Ready(_) => call.end(End::Completed, None),
+                Poll::Pending => points::wait(call.function),
             }
-            None => this.future.poll(cx),
+            return polled;
         };
+        // Of the poll's frame.
+        let local = 0_u8;
+        let activation = call.enter(now_ticks, std::ptr::from_ref(&local).addr());
+        this.fields.register(activation.function(), activation.entered_ticks());
+        let polled = this.future.poll(cx);
+        let left_ticks = activation.leave();
         match polled {
-            Poll::Ready(_) => call.end(End::Completed),
+            Poll::Ready(_) => call.end(End::Completed, Some(left_ticks)),
             Poll::Pending => points::wait(call.function),
         }
         polled

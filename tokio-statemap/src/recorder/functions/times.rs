@@ -1,11 +1,13 @@
 //! The times of one call, and of the poll that it is in.
 
-use crate::recorder::clock;
+use std::num::NonZeroU64;
+
 use crate::recorder::functions::Function;
 use crate::recorder::functions::call_stack::{self, Call, Pushed};
+use crate::recorder::functions::current;
 use crate::recorder::functions::points::{self, End};
 use crate::recorder::mode::{self, GlobalMode};
-use crate::recorder::thread_recorder;
+use crate::recorder::{RecorderId, clock, thread_recorder};
 use crate::sys::tsc;
 
 /// What a call took up to now. Dropping it ends the call.
@@ -13,51 +15,66 @@ use crate::sys::tsc;
 pub(super) struct CallTimes {
     pub(super) function: &'static Function,
     /// When it was first polled while that was recorded.
-    pub(super) entered_ticks: Option<std::num::NonZeroU64>,
+    pub(super) entered_ticks: Option<NonZeroU64>,
+    /// Who recorded that. 0 before, and once the call has ended.
+    recorder_id: RecorderId,
     /// Its polls, in sum.
     total_ticks: u64,
     /// The same without what other calls took in them.
     own_ticks: u64,
-    /// Whether it was polled and has not ended.
-    is_open: bool,
 }
 
 impl CallTimes {
     pub(super) fn new(function: &'static Function) -> Self {
-        Self { function, entered_ticks: None, total_ticks: 0, own_ticks: 0, is_open: false }
+        Self { function, entered_ticks: None, recorder_id: 0, total_ticks: 0, own_ticks: 0 }
     }
 
-    /// A poll begins, at `now_ticks`.
+    /// A poll begins, at `now_ticks`. `address` is that of a local of it.
     #[inline]
     pub(super) fn enter(&mut self, now_ticks: u64, address: usize) -> Activation<'_> {
-        let entered_ticks = self.begin(now_ticks);
+        let entered_ticks = match self.entered_ticks {
+            Some(entered_ticks) => entered_ticks.get(),
+            None => self.begin(now_ticks),
+        };
         let pushed = call_stack::push(Call { function: self.function, entered_ticks, address });
-        Activation { call: self, pushed: Some(pushed), from_ticks: now_ticks }
+        Activation { call: self, pushed: Some(pushed), from_ticks: now_ticks, to_ticks: now_ticks }
     }
 
-    /// When the call began: now, if this is its first poll.
-    #[inline]
+    #[inline(never)]
     fn begin(&mut self, now_ticks: u64) -> u64 {
-        if let Some(entered_ticks) = self.entered_ticks {
-            return entered_ticks.get();
-        }
-        let now_ticks = std::num::NonZeroU64::new(now_ticks).unwrap_or(std::num::NonZeroU64::MIN);
-        self.entered_ticks = Some(now_ticks);
-        self.is_open = true;
-        now_ticks.get()
+        let entered_ticks = NonZeroU64::new(now_ticks).unwrap_or(NonZeroU64::MIN);
+        self.entered_ticks = Some(entered_ticks);
+        let recorder_id = current::with(|profile, _| {
+            profile.begin(self.function);
+            profile.recorder_id
+        });
+        // If there is none, no one is left to be told.
+        self.recorder_id = recorder_id.unwrap_or(0);
+        entered_ticks.get()
     }
 
-    /// The call ended.
-    pub(super) fn end(&mut self, how: End) {
-        if std::mem::replace(&mut self.is_open, false) {
-            points::end(self.function, how);
+    /// The call ended, now if that was recorded.
+    #[inline]
+    pub(super) fn end(&mut self, how: End, now_ticks: Option<u64>) {
+        points::end(self.function, how);
+        if let recorder_id @ 1.. = std::mem::take(&mut self.recorder_id) {
+            let entered_ticks = self.entered_ticks.map(NonZeroU64::get);
+            let times = now_ticks.zip(entered_ticks).map(|(now_ticks, entered_ticks)| {
+                let all_ticks = now_ticks.saturating_sub(entered_ticks);
+                [self.total_ticks, self.own_ticks, all_ticks.saturating_sub(self.total_ticks)]
+            });
+            current::with_those_of(recorder_id, |profile| profile.end(self.function, how, times));
         }
     }
 }
 
 impl Drop for CallTimes {
     fn drop(&mut self) {
-        self.end(End::Cancelled);
+        if self.recorder_id != 0 {
+            // Wherever it is dropped.
+            let is_recorded = !matches!(mode::global(), GlobalMode::Off | GlobalMode::Full);
+            self.end(End::Cancelled, is_recorded.then(clock::ticks));
+        }
     }
 }
 
@@ -67,6 +84,7 @@ pub(super) struct Activation<'a> {
     call: &'a mut CallTimes,
     pushed: Option<Pushed>,
     from_ticks: u64,
+    to_ticks: u64,
 }
 
 impl Activation<'_> {
@@ -76,17 +94,38 @@ impl Activation<'_> {
 
     /// When the call was first polled.
     pub(super) fn entered_ticks(&self) -> u64 {
-        self.call.entered_ticks.map_or(self.from_ticks, std::num::NonZeroU64::get)
+        self.call.entered_ticks.map_or(self.from_ticks, NonZeroU64::get)
+    }
+
+    /// Ends the poll. Returns when.
+    #[inline]
+    pub(super) fn leave(mut self) -> u64 {
+        self.leave_now();
+        self.to_ticks
+    }
+
+    #[inline]
+    fn leave_now(&mut self) {
+        let Some(pushed) = self.pushed.take() else { return };
+        self.to_ticks = clock::ticks();
+        let ticks = self.to_ticks.saturating_sub(self.from_ticks);
+        let own_ticks = pushed.pop(ticks);
+        let call = &mut *self.call;
+        call.total_ticks = call.total_ticks.saturating_add(ticks);
+        call.own_ticks = call.own_ticks.saturating_add(own_ticks);
+        if call.recorder_id != 0 {
+            let is_outermost = !call_stack::has(call.function);
+            current::with_those_of(call.recorder_id, |profile| {
+                profile.poll(call.function, ticks, own_ticks, is_outermost);
+            });
+        }
     }
 }
 
 impl Drop for Activation<'_> {
     #[inline]
     fn drop(&mut self) {
-        let ticks = clock::ticks().saturating_sub(self.from_ticks);
-        let own_ticks = self.pushed.take().map_or(0, |pushed| pushed.pop(ticks));
-        self.call.total_ticks = self.call.total_ticks.saturating_add(ticks);
-        self.call.own_ticks = self.call.own_ticks.saturating_add(own_ticks);
+        self.leave_now();
     }
 }
 
@@ -96,6 +135,9 @@ pub(super) fn now_if_recorded() -> Option<u64> {
     match mode::global() {
         GlobalMode::FastPath(window) => (thread_recorder::window() == window).then(tsc::ticks),
         GlobalMode::Off | GlobalMode::Full => None,
-        GlobalMode::CheckEach => (thread_recorder::window() != 0).then(clock::ticks),
+        GlobalMode::CheckEach => {
+            let is_on = current::with(|profile, window| profile.is_on(window)).unwrap_or(false);
+            is_on.then(clock::ticks)
+        }
     }
 }

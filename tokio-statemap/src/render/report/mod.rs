@@ -6,6 +6,7 @@
 #[cfg(feature = "read")]
 mod foreign;
 mod layout;
+mod profile;
 mod run;
 mod verdict;
 

@@ -44,7 +44,11 @@ impl Report {
         before.extend(self.culprit_lines(room.saturating_sub(LOCATIONS.start() + LOCATIONS_REST)));
         let room = LINES.saturating_sub(before.len() + after.len());
         let mut lines = before;
-        lines.extend(self.location_lines(room));
+        let of_functions = self
+            .profile
+            .lines(room.saturating_sub(LOCATIONS.start() + LOCATIONS_REST), !self.lacking.time);
+        lines.extend(self.location_lines(room.saturating_sub(of_functions.len())));
+        lines.extend(of_functions);
         lines.extend(after);
         lines
     }

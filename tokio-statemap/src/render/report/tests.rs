@@ -6,6 +6,7 @@ use super::*;
 use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
+use crate::trace::profile::Profile;
 use crate::trace::state::{TaskState, WorkerState};
 use crate::trace::timeline::{
     ExhaustedPool, Handover, Lacking, MachineTime, Poll, Sampling, Task, TaskKey, Timeline, Worker,
@@ -36,6 +37,7 @@ fn timeline(running_ms: u64) -> Timeline {
         sampling: Sampling::default(),
         causes: Vec::new(),
         samples: Vec::new(),
+        profile: Profile::default(),
         runtime: None,
         utc_at_zero: Duration::ZERO,
         begin_ns: 0,

@@ -7,6 +7,7 @@ use crate::config::TraceTarget;
 use crate::statemap::intern::intern;
 use crate::statemap::run::{FORMAT, LARGEST_NUMBER, sampling_name, trace_target_name};
 use crate::trace::event::SpawnLocation;
+use crate::trace::profile::Profile;
 use crate::trace::timeline::{CpuLimit, ExhaustedPool, MachineTime, Sampling, SamplingState};
 
 /// What is the same for all files of a run.
@@ -42,6 +43,9 @@ pub(crate) struct Facts {
     signal_taken: Number,
     #[serde(default)]
     exhausted_pool: Option<PoolEntry>,
+    /// `[recorded, workers, uncountedCalls]`
+    #[serde(default)]
+    profile: Option<(Number, Number, Number)>,
 }
 
 /// `[threads, mostWaiting, waited, longest, tasks, ran, otherLocations, [file, line, column]]`
@@ -99,6 +103,16 @@ impl Facts {
             ran_ns: ran.0,
             other_locations: others.0,
         }))
+    }
+
+    /// The profile, but for the functions.
+    pub(in crate::statemap) fn profile(&self) -> Profile {
+        self.profile.map_or_else(Profile::default, |(recorded, workers, uncounted)| Profile {
+            functions: Vec::new(),
+            recorded_ns: recorded.0,
+            workers: workers.0,
+            uncounted_calls: uncounted.0,
+        })
     }
 
     pub(in crate::statemap) fn sampling(&self) -> Sampling {

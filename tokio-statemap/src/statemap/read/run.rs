@@ -6,9 +6,11 @@ use serde_json::Value;
 use super::facts::{Facts, Number};
 use super::field::{Object, shorten};
 use super::long_polls::{CauseEntry, FunctionEntry, LongPolls, SampleEntry};
+use super::profile::{self, ProfileEntry};
 use super::{Entity, Statemap};
 use crate::statemap::format::{Datum, Mark, Native};
 use crate::statemap::run::TAG;
+use crate::trace::profile::FunctionProfile;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{BlockingThread, Handover, TaskKey};
 
@@ -26,6 +28,8 @@ pub(crate) struct Run {
     /// The threads and workers that polls ran on.
     pub(crate) ran_on: Vec<(u32, Option<u16>)>,
     pub(crate) long_polls: LongPolls,
+    /// What calls of async functions took.
+    pub(crate) profile: Vec<FunctionProfile>,
     /// How long was recorded in all, in ns, if this is a part of it.
     pub(crate) whole_ns: Option<u64>,
 }
@@ -47,6 +51,7 @@ struct Part {
     causes: Vec<CauseEntry>,
     functions: Vec<FunctionEntry>,
     samples: Vec<SampleEntry>,
+    profile: Vec<ProfileEntry>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -98,8 +103,11 @@ impl RunReader {
             if self.native != Native::Workers {
                 let edges = (run.facts.begin_ns.0, run.facts.end_ns.0);
                 run.long_polls.add(edges, &part.causes, &mut part.functions, &mut part.samples)?;
+                profile::add(&mut run.profile, &mut part.profile)?;
             } else if part.is_of_polls() {
-                return Err("`causes` and `samples` are of polls; workers have none".to_owned());
+                return Err(
+                    "`causes`, `samples` and `profile` are of polls; workers have none".to_owned()
+                );
             }
             self.data(&part, &mut statemap.entities)?;
             return self.parents(&part, &mut statemap.entities);
@@ -124,6 +132,7 @@ impl RunReader {
             parks: Vec::new(),
             ran_on: Vec::new(),
             long_polls: LongPolls::default(),
+            profile: Vec::new(),
             whole_ns: None,
         });
         Ok(())
@@ -203,7 +212,8 @@ impl RunReader {
 impl Part {
     /// Whether it says why polls took long.
     fn is_of_polls(&self) -> bool {
-        !(self.causes.is_empty() && self.functions.is_empty() && self.samples.is_empty())
+        let is_of_none = self.causes.is_empty() && self.functions.is_empty();
+        !(is_of_none && self.samples.is_empty() && self.profile.is_empty())
     }
 }
 

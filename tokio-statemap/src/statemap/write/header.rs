@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 
+use super::profile;
 use super::run::number;
 use super::stream::Text;
 use crate::statemap::Labels;
@@ -50,6 +51,9 @@ pub(super) fn header(
     long_polls(timeline, text)?;
     if let Some(pool) = &timeline.exhausted_pool {
         exhausted_pool(pool, text)?;
+    }
+    if let Some(numbers) = profile::facts(&timeline.profile) {
+        write!(text, ",\"profile\":[{numbers}]")?;
     }
     text.write_all(b"}\n")
 }

@@ -30,9 +30,10 @@ pub(super) enum List {
     Causes,
     Functions,
     Samples,
+    Profile,
 }
 
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "gaps",
     "handovers",
     "blockingThreads",
@@ -45,6 +46,7 @@ const NAMES: [&str; 12] = [
     "causes",
     "functions",
     "samples",
+    "profile",
 ];
 
 /// What the next part says.
@@ -99,6 +101,7 @@ impl Parts {
         if is_tasks {
             self.causes(timeline, text)?;
             self.samples(timeline, text)?;
+            self.profile(timeline, text)?;
         }
         Ok(())
     }

@@ -19,6 +19,7 @@ use crate::recorder::waits::table::Places;
 use crate::recorder::watch::Samples;
 use crate::recorder::{CpuLimit, Recorder, Window};
 use crate::trace::event::{Event, Seen, SpawnLocation};
+use crate::trace::profile::Profile;
 use crate::trace::snapshot::oldest::oldest;
 use crate::trace::timeline::WaitId;
 use crate::util::sync::lock;
@@ -50,6 +51,7 @@ pub(crate) struct Snapshot {
     pub(crate) places: Places,
     /// The names of tasks.
     pub(crate) names: Vec<Arc<str>>,
+    pub(crate) profile: Profile,
     times: Times,
 }
 
@@ -126,6 +128,7 @@ impl Snapshot {
             // After the records, and the tasks, so that each place that they name is there.
             places: Places::now(),
             names: names::all(),
+            profile: Profile::of(recorder),
             times,
         };
         snapshot.cut(stored_events, is_full, &windows);

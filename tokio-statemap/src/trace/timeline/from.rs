@@ -9,6 +9,7 @@ use crate::recorder::lost::Lost;
 use crate::recorder::record::ROOT;
 use crate::recorder::store::segment::{Segment, events_of};
 use crate::trace::event::Event;
+use crate::trace::profile::Profile;
 use crate::trace::snapshot::{Reading, Snapshot, task_id};
 use crate::trace::timeline::build::{Builder, Built};
 use crate::trace::timeline::{
@@ -54,6 +55,7 @@ impl Timeline {
         timeline.gaps = gaps(&snapshot.windows, snapshot.begin_ns);
         timeline.lost = snapshot.lost;
         timeline.machine.limit = snapshot.cpu_limit;
+        timeline.profile.clone_from(&snapshot.profile);
         timeline.sampling = Sampling {
             state: match snapshot.config.stacks {
                 true => SamplingState::OF_THIS_BUILD,
@@ -134,6 +136,7 @@ impl Timeline {
             waits: Vec::new(),
             waits_not_kept: 0,
             local_tasks: Vec::new(),
+            profile: Profile::default(),
             events: 0,
             lost: Lost::default(),
             trace_target: config.trace_target,

@@ -25,6 +25,7 @@ use std::time::Duration;
 
 use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
+use crate::trace::profile::Profile;
 use crate::trace::state::TaskState;
 
 pub use crate::symbols::{FrameOrigin, StackFrame};
@@ -123,6 +124,8 @@ pub struct Timeline {
     pub waits_not_kept: u64,
     /// The tasks of `LocalSet`s that were spawned through this crate and wait at the right edge.
     pub local_tasks: Vec<LocalTask>,
+    /// What calls of instrumented async functions took.
+    pub(crate) profile: Profile,
     /// What it lacks of the one that was recorded, if it was read from files.
     pub(crate) lacking: Lacking,
 }
@@ -160,6 +163,12 @@ impl Timeline {
         let end = poll.end_ns().unwrap_or(self.end_ns);
         let end = self.handover_of(poll).map_or(end, |at| at.min(end));
         end.saturating_sub(poll.start_ns())
+    }
+
+    /// What the calls of instrumented async functions took. It is of the whole run, also where this
+    /// timeline is of a part of it, and empty in one of drained events.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
     }
 
     /// Why `poll` took long; `None` if that isn't known.

@@ -1,0 +1,79 @@
+//! The counts that this thread writes to.
+
+use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use crate::recorder::RecorderId;
+use crate::recorder::functions::profile::{Profiles, ThreadProfile};
+use crate::recorder::mode::WindowId;
+use crate::recorder::thread_recorder;
+
+/// Those of the recorder that the thread used last.
+struct Current {
+    /// The window in which they were found.
+    window: Cell<WindowId>,
+    /// Without a destructor, as calls may be dropped when those of other values have run. They are given
+    /// back with the thread's recorder ([`forget`]).
+    profile: ManuallyDrop<RefCell<Option<Arc<ThreadProfile>>>>,
+}
+
+thread_local! {
+    static CURRENT: Current = const { Current {
+        window: Cell::new(0),
+        profile: ManuallyDrop::new(RefCell::new(None)),
+    } };
+}
+
+/// Calls `f` with the counts of the recorder that records this thread, if one does or did last, and its
+/// window.
+#[inline]
+pub(super) fn with<R>(f: impl FnOnce(&ThreadProfile, WindowId) -> R) -> Option<R> {
+    let window = thread_recorder::window();
+    CURRENT.with(|current| {
+        if current.window.get() != window || window == 0 {
+            current.find(window)?;
+        }
+        let profile = current.profile.try_borrow().ok()?;
+        Some(f(profile.as_deref()?, window))
+    })
+}
+
+/// Calls `f` with the counts of this recorder: those of this thread, if it is the one.
+#[inline]
+pub(super) fn with_those_of(recorder_id: RecorderId, f: impl Fn(&ThreadProfile)) {
+    let is_done = CURRENT.with(|current| {
+        let Ok(profile) = current.profile.try_borrow() else { return false };
+        match profile.as_deref() {
+            Some(profile) if profile.recorder_id == recorder_id => {
+                f(profile);
+                true
+            }
+            _ => false,
+        }
+    });
+    if !is_done {
+        Profiles::elsewhere(recorder_id, f);
+    }
+}
+
+/// Ends the use of the counts: another thread may have them next.
+pub(crate) fn forget() {
+    CURRENT.with(|current| {
+        current.window.set(0);
+        // Not dropped while it is borrowed.
+        drop(current.profile.try_borrow_mut().ok().and_then(|mut profile| profile.take()));
+    });
+}
+
+impl Current {
+    #[cold]
+    #[inline(never)]
+    fn find(&self, window: WindowId) -> Option<()> {
+        let found = thread_recorder::profile(window)?;
+        let before = self.profile.try_borrow_mut().ok()?.replace(found);
+        self.window.set(window);
+        drop(before);
+        Some(())
+    }
+}

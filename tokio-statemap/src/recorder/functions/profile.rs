@@ -1,0 +1,229 @@
+//! What calls took, by function: counted by each thread for itself, and merged by whoever reads it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+
+use crate::recorder::RecorderId;
+use crate::recorder::functions::Function;
+use crate::recorder::functions::histogram::{Histogram, Times, add};
+use crate::recorder::functions::points::End;
+use crate::recorder::mode::{Mode, RecorderMode, WindowId};
+use crate::util::sync::lock;
+
+/// The counts of one recorder.
+#[derive(Debug)]
+pub(crate) struct Profiles {
+    recorder_id: RecorderId,
+    mode: Arc<RecorderMode>,
+    threads: Mutex<Vec<Arc<ThreadProfile>>>,
+    /// Of calls that are polled or dropped where another recorder, or none, records. Who holds the lock
+    /// writes.
+    elsewhere: Mutex<Option<Arc<ThreadProfile>>>,
+    /// How many workers were seen.
+    pub(crate) workers: AtomicU64,
+}
+
+/// All of them.
+static ALL: Mutex<Vec<(RecorderId, Weak<Profiles>)>> = Mutex::new(Vec::new());
+
+impl Profiles {
+    pub(crate) fn new(recorder_id: RecorderId, mode: Arc<RecorderMode>) -> Arc<Self> {
+        let profiles = Arc::new(Self {
+            recorder_id,
+            mode,
+            threads: Mutex::default(),
+            elsewhere: Mutex::default(),
+            workers: AtomicU64::new(0),
+        });
+        lock(&ALL).push((recorder_id, Arc::downgrade(&profiles)));
+        profiles
+    }
+
+    /// Those of one more thread. They stay when it ends, for the next one.
+    pub(crate) fn new_thread(&self) -> Arc<ThreadProfile> {
+        let thread = Arc::new(ThreadProfile {
+            recorder_id: self.recorder_id,
+            mode: Arc::clone(&self.mode),
+            groups: std::array::from_fn(|_| OnceLock::new()),
+            beyond: AtomicU64::new(0),
+        });
+        lock(&self.threads).push(Arc::clone(&thread));
+        thread
+    }
+
+    /// Calls `f` with those that are no thread's, of the recorder if it still exists.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn elsewhere(recorder_id: RecorderId, f: impl FnOnce(&ThreadProfile)) {
+        let found =
+            lock(&ALL).iter().find(|(id, _)| *id == recorder_id).map(|found| found.1.clone());
+        if let Some(profiles) = found.and_then(|profiles| profiles.upgrade()) {
+            let mut elsewhere = lock(&profiles.elsewhere);
+            f(elsewhere.get_or_insert_with(|| profiles.new_thread()));
+        }
+    }
+
+    /// A worker with this index was seen.
+    pub(crate) fn has_worker(&self, index: u32) {
+        self.workers.fetch_max(u64::from(index) + 1, Ordering::Relaxed);
+    }
+
+    /// What was counted up to now, and how many calls were of functions beyond the most.
+    pub(crate) fn read(&self) -> (Vec<Counted>, u64) {
+        let threads = lock(&self.threads).clone();
+        let mut all = Vec::new();
+        if !threads.is_empty() {
+            for (index, function) in Function::all().into_iter().enumerate() {
+                let of_threads: Vec<_> = threads.iter().filter_map(|t| t.counts(index)).collect();
+                if !of_threads.is_empty() {
+                    all.push(Counted::of(function, &of_threads));
+                }
+            }
+        }
+        (all, threads.iter().map(|thread| thread.beyond.load(Ordering::Relaxed)).sum())
+    }
+}
+
+impl Drop for Profiles {
+    fn drop(&mut self) {
+        lock(&ALL).retain(|(id, _)| *id != self.recorder_id);
+    }
+}
+
+const GROUPS: usize = 64;
+const OF_GROUP: usize = Function::MOST / GROUPS;
+
+type Group = [OnceLock<Box<Counts>>; OF_GROUP];
+
+/// The counts of one thread: some 16 KiB for each function whose calls ended on it, allocated when the
+/// thread sees the function first.
+#[derive(Debug)]
+pub(crate) struct ThreadProfile {
+    pub(super) recorder_id: RecorderId,
+    mode: Arc<RecorderMode>,
+    groups: [OnceLock<Box<Group>>; GROUPS],
+    /// Calls of functions that have no index.
+    beyond: AtomicU64,
+}
+
+impl ThreadProfile {
+    /// Whether the recorder records, in this window.
+    pub(super) fn is_on(&self, window: WindowId) -> bool {
+        let (now, mode) = self.mode.get_both();
+        now == window && matches!(mode, Mode::On | Mode::FastPath)
+    }
+
+    fn counts(&self, index: usize) -> Option<&Counts> {
+        let group = self.groups.get(index / OF_GROUP)?.get()?;
+        Some(group[index % OF_GROUP].get()?)
+    }
+
+    #[inline]
+    fn counts_of(&self, function: &'static Function) -> Option<&Counts> {
+        let index = function.index()?;
+        let group = self.groups.get(index / OF_GROUP)?;
+        let group = group.get_or_init(|| Box::new(std::array::from_fn(|_| OnceLock::new())));
+        Some(group[index % OF_GROUP].get_or_init(Box::default))
+    }
+
+    /// A call began.
+    pub(super) fn begin(&self, function: &'static Function) {
+        match self.counts_of(function) {
+            Some(counts) => counts
+                .begun
+                .store(counts.begun.load(Ordering::Relaxed).saturating_add(1), Ordering::Relaxed),
+            None => add(&self.beyond, 1),
+        }
+    }
+
+    /// A call was polled. `is_outermost`: it is in no other call of this function.
+    #[inline]
+    pub(super) fn poll(
+        &self,
+        function: &'static Function,
+        ticks: u64,
+        own_ticks: u64,
+        is_outermost: bool,
+    ) {
+        if let Some(counts) = self.counts_of(function) {
+            add(&counts.polls, 1);
+            add(&counts.own_ticks, own_ticks);
+            if is_outermost {
+                add(&counts.total_ticks, ticks);
+            }
+        }
+    }
+
+    /// A call ended. `times` are its total, its own and its waiting time; unknown if nothing was recorded then.
+    pub(super) fn end(&self, function: &'static Function, how: End, times: Option<[u64; 3]>) {
+        let Some(counts) = self.counts_of(function) else { return };
+        if let Some(ticks) = times {
+            let ended = counts.ended.get_or_init(Box::default);
+            ended.iter().zip(ticks).for_each(|(histogram, ticks)| histogram.add(ticks));
+        }
+        let ends = match how {
+            End::Completed => &counts.completed,
+            End::Cancelled => &counts.cancelled,
+        };
+        // After the beginning, for whoever sees this.
+        ends.store(ends.load(Ordering::Relaxed).saturating_add(1), Ordering::Release);
+    }
+}
+
+/// The counts of one function and thread.
+#[derive(Debug, Default)]
+struct Counts {
+    begun: AtomicU64,
+    completed: AtomicU64,
+    cancelled: AtomicU64,
+    polls: AtomicU64,
+    total_ticks: AtomicU64,
+    own_ticks: AtomicU64,
+    /// Of calls that ended: their total, own and waiting times.
+    ended: OnceLock<Box<[Histogram; 3]>>,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What was counted of a function.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    pub(crate) function: &'static Function,
+    pub(crate) begun: u64,
+    pub(crate) completed: u64,
+    pub(crate) cancelled: u64,
+    pub(crate) polls: u64,
+    pub(crate) total_ticks: u64,
+    pub(crate) own_ticks: u64,
+    /// The total, own and waiting times of calls that ended.
+    pub(crate) ended: [Times; 3],
+}
+
+impl Counted {
+    fn of(function: &'static Function, threads: &[&Counts]) -> Self {
+        let sum = |of: fn(&Counts) -> &AtomicU64| {
+            threads.iter().map(|counts| of(counts).load(Ordering::Acquire)).sum()
+        };
+        // A call that is seen to have ended is then seen to have begun, on whatever thread.
+        let (completed, cancelled) = (sum(|c| &c.completed), sum(|c| &c.cancelled));
+        let begun = sum(|c| &c.begun);
+        let mut ended: [Times; 3] = Default::default();
+        for one in threads.iter().filter_map(|counts| counts.ended.get()) {
+            ended.iter_mut().zip(one.iter()).for_each(|(all, one)| all.merge(one));
+        }
+        Self {
+            function,
+            begun,
+            completed,
+            cancelled,
+            polls: sum(|c| &c.polls),
+            total_ticks: sum(|c| &c.total_ticks),
+            own_ticks: sum(|c| &c.own_ticks),
+            ended,
+        }
+    }
+}

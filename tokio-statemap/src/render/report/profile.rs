@@ -1,0 +1,123 @@
+//! The text of a profile: all of it, and the part of it that a report has.
+
+use std::fmt;
+
+use super::layout::table;
+use crate::trace::profile::{Ended, FunctionProfile, PerCall, Profile};
+use crate::util::clean::clean;
+use crate::util::quantity::{count, human, percent};
+
+/// How many functions a report lists at most, and how many at least.
+pub(super) const FUNCTIONS: std::ops::RangeInclusive<usize> = 5..=20;
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.functions.is_empty() {
+            f.write_str("No instrumented async function was called.")?;
+            return self.uncounted().map_or(Ok(()), |line| write!(f, "\n{line}"));
+        }
+        let workers = count(self.workers, "worker");
+        writeln!(f, "Async functions in {} on {workers}:", human(self.recorded_ns))?;
+        let heads = ["calls", "running", "cancelled", "polls", "own", "share", "total", "function"];
+        let rows = self.functions.iter().map(|function| {
+            [
+                function.calls.to_string(),
+                function.running().to_string(),
+                function.cancelled.to_string(),
+                function.polls.to_string(),
+                human(function.own_ns),
+                self.share(function),
+                human(function.total_ns),
+                full_name(function),
+            ]
+        });
+        f.write_str(&aligned(heads, rows))?;
+        let kinds: [(&str, fn(&Ended) -> PerCall); 3] = [
+            ("How long a call was polled, with what it called:", |ended| ended.total),
+            ("How long a call was polled, without what it called:", |ended| ended.own),
+            ("How long a call waited, from its first poll to its end:", |ended| ended.waiting),
+        ];
+        for (title, of) in kinds {
+            write!(f, "\n\n{title}\n")?;
+            let heads = ["mean", "p50", "p90", "p99", "longest", "function"];
+            let rows = self.functions.iter().filter_map(|function| {
+                let times = of(function.ended.as_ref()?);
+                let PerCall { mean_ns, p50_ns, p90_ns, p99_ns, longest_ns, .. } = times;
+                let [mean, p50, p90, p99, longest] =
+                    [mean_ns, p50_ns, p90_ns, p99_ns, longest_ns].map(human);
+                Some([mean, p50, p90, p99, longest, clean(&function.name).into()])
+            });
+            f.write_str(&aligned(heads, rows))?;
+        }
+        self.uncounted().map_or(Ok(()), |line| write!(f, "\n\n{line}"))
+    }
+}
+
+impl Profile {
+    /// What a report says of it in about `room` lines.
+    pub(super) fn lines(&self, room: usize, is_whole_run: bool) -> Vec<String> {
+        if self.functions.is_empty() {
+            return self.uncounted().into_iter().collect();
+        }
+        // A blank line, the title, the head of the table, "more".
+        let most = room.saturating_sub(4).clamp(*FUNCTIONS.start(), *FUNCTIONS.end());
+        let (listed, more) = self.functions.split_at(most.min(self.functions.len()));
+        let heads =
+            ["async function", "calls", "own time", "share", "total", "p50", "p99", "waits"];
+        let mut cells = vec![heads.map(str::to_owned)];
+        cells.extend(listed.iter().map(|function| {
+            let time = |of: fn(&Ended) -> u64| {
+                function.ended.as_ref().map_or_else(|| "-".to_owned(), |ended| human(of(ended)))
+            };
+            [
+                clean(&function.name).into(),
+                function.calls.to_string(),
+                human(function.own_ns),
+                self.share(function),
+                human(function.total_ns),
+                time(|ended| ended.total.p50_ns),
+                time(|ended| ended.total.p99_ns),
+                time(|ended| ended.waiting.mean_ns),
+            ]
+        }));
+        let of = if is_whole_run { "" } else { " in the whole run" };
+        let mut lines = vec![
+            String::new(),
+            format!("What async functions took{of} (p50, p99: a call polled; waits: its mean):"),
+        ];
+        lines.extend(table(&cells, true));
+        if !more.is_empty() {
+            lines.push(format!("… and {} more", count(more.len() as u64, "function")));
+        }
+        lines.extend(self.uncounted());
+        lines
+    }
+
+    fn share(&self, function: &FunctionProfile) -> String {
+        self.share_of_workers(function.own_ns).map_or_else(|| "-".to_owned(), percent)
+    }
+
+    fn uncounted(&self) -> Option<String> {
+        let calls = count(self.uncounted_calls, "call");
+        (self.uncounted_calls > 0)
+            .then(|| format!("Not counted: {calls} of functions beyond the first 4096."))
+    }
+}
+
+fn full_name(function: &FunctionProfile) -> String {
+    let FunctionProfile { name, file, line, column, .. } = function;
+    format!("{} at {}:{line}:{column}", clean(name), clean(file))
+}
+
+/// The rows below their heads. The last column is on the left, as long as it is.
+fn aligned<const N: usize>(heads: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let rows: Vec<_> = std::iter::once(heads.map(str::to_owned)).chain(rows).collect();
+    let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: [usize; N] = std::array::from_fn(|column| widest(column).unwrap_or_default());
+    let lines = rows.iter().map(|row| {
+        let (last, cells) = row.split_last().expect("a table has columns");
+        let cells = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}  "));
+        format!("{}{last}", cells.collect::<String>())
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
