@@ -147,6 +147,11 @@ impl Collector {
         Arc::new(Self { recorder })
     }
 
+    #[cfg(test)]
+    pub(crate) fn recorder(&self) -> &Arc<Recorder> {
+        &self.recorder
+    }
+
     /// Whether a collector with this configuration can be created.
     pub(crate) fn check(config: &CollectorConfig) -> Result<(), Error> {
         config.check()?;

@@ -17,6 +17,8 @@ mod intern;
 mod labels;
 #[cfg(all(test, feature = "read"))]
 mod long_poll_tests;
+#[cfg(all(test, feature = "read"))]
+mod profile_tests;
 #[cfg(feature = "read")]
 pub mod read;
 mod run;

@@ -181,3 +181,6 @@ impl PerCall {
         })
     }
 }
+
+#[cfg(all(test, tokio_unstable))]
+mod tests;
