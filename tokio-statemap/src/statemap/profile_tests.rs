@@ -106,5 +106,4 @@ fn a_report_lists_twenty_at_most() {
     assert!((5..=20).contains(&rows), "{report}");
     assert!(report.contains(&format!("… and {} functions more", 50 - rows)), "{report}");
     assert!(report.lines().all(|line| line.chars().count() <= 80), "{report}");
-    println!("{report}\n\n{}", timeline.profile());
 }

@@ -14,16 +14,18 @@ use crate::util::sync::lock;
 
 type Write = dyn Fn(&mut fmt::Formatter<'_>) -> fmt::Result + Send + Sync;
 
+type Shard = HashMap<Key, Weak<Write>>;
+
 /// A call: the address of its function, and when it was first polled.
 type Key = (usize, u64);
 
 /// The arguments of all calls that have some, in a few maps with a lock each.
-static ALL: LazyLock<[Mutex<HashMap<Key, Weak<Write>>>; SHARDS]> = LazyLock::new(Default::default);
+static ALL: LazyLock<[Mutex<Shard>; SHARDS]> = LazyLock::new(Default::default);
 const SHARDS: usize = 16;
 /// How many calls each map has at most. Those beyond are shown without their arguments.
 const MOST: usize = 4096;
 
-fn shard((_, entered_ticks): Key) -> &'static Mutex<HashMap<Key, Weak<Write>>> {
+fn shard((_, entered_ticks): Key) -> &'static Mutex<Shard> {
     // The lowest bits of a counter may all be the same.
     let mixed = entered_ticks.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     &ALL[mixed as usize % SHARDS]

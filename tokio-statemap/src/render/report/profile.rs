@@ -7,6 +7,9 @@ use crate::trace::profile::{Ended, FunctionProfile, PerCall, Profile};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, percent};
 
+/// One of the times of a call.
+type TimesOf = fn(&Ended) -> PerCall;
+
 /// How many functions a report lists at most, and how many at least.
 pub(super) const FUNCTIONS: std::ops::RangeInclusive<usize> = 5..=20;
 
@@ -32,7 +35,7 @@ impl fmt::Display for Profile {
             ]
         });
         f.write_str(&aligned(heads, rows))?;
-        let kinds: [(&str, fn(&Ended) -> PerCall); 3] = [
+        let kinds: [(&str, TimesOf); 3] = [
             ("How long a call was polled, with what it called:", |ended| ended.total),
             ("How long a call was polled, without what it called:", |ended| ended.own),
             ("How long a call waited, from its first poll to its end:", |ended| ended.waiting),
