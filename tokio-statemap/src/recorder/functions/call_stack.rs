@@ -127,9 +127,10 @@ impl Pushed {
         STACK.with(|stack| {
             let own_ticks = ticks.saturating_sub(stack.child_ticks.get());
             stack.child_ticks.set(self.saved_ticks.saturating_add(ticks));
+            stack.depth.set(self.depth);
+            std::mem::forget(self);
             own_ticks
         })
-        // The drop does the rest.
     }
 }
 

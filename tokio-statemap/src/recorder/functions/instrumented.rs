@@ -51,7 +51,7 @@ impl<F: Future, D: Registers> Future for Instrumented<F, D> {
         let this = self.project();
         let call = this.call;
         points::enter(call.function);
-        let Some(now_ticks) = times::now_if_recorded() else {
+        let Some(now) = times::now_if_recorded() else {
             let polled = this.future.poll(cx);
             match polled {
                 Poll::Ready(_) => call.end(End::Completed, None),
@@ -61,7 +61,7 @@ impl<F: Future, D: Registers> Future for Instrumented<F, D> {
         };
         // Of the poll's frame.
         let local = 0_u8;
-        let activation = call.enter(now_ticks, std::ptr::from_ref(&local).addr());
+        let activation = call.enter(now, std::ptr::from_ref(&local).addr());
         this.fields.register(activation.function(), activation.entered_ticks());
         let polled = this.future.poll(cx);
         let left_ticks = activation.leave();

@@ -1,6 +1,7 @@
 //! The steps of a call, for whoever is to be told of them: nothing yet.
 //!
-//! They are called whether or not anything is recorded, and on the hot path.
+//! They are on the hot path, and are called whether or not anything is recorded, but for the end of a call
+//! that is dropped: it is told only if the call's begin was recorded.
 
 use crate::recorder::functions::Function;
 

@@ -29,15 +29,15 @@ impl CallTimes {
         Self { function, entered_ticks: None, recorder_id: 0, total_ticks: 0, own_ticks: 0 }
     }
 
-    /// A poll begins, at `now_ticks`. `address` is that of a local of it.
+    /// A poll begins now. `address` is that of a local of it.
     #[inline]
-    pub(super) fn enter(&mut self, now_ticks: u64, address: usize) -> Activation<'_> {
+    pub(super) fn enter(&mut self, now: Now, address: usize) -> Activation<'_> {
         let entered_ticks = match self.entered_ticks {
             Some(entered_ticks) => entered_ticks.get(),
-            None => self.begin(now_ticks),
+            None => self.begin(now.ticks),
         };
         let pushed = call_stack::push(Call { function: self.function, entered_ticks, address });
-        Activation { call: self, pushed: Some(pushed), from_ticks: now_ticks, to_ticks: now_ticks }
+        Activation { call: self, pushed: Some(pushed), from: now, to_ticks: now.ticks }
     }
 
     #[inline(never)]
@@ -83,8 +83,24 @@ impl Drop for CallTimes {
 pub(super) struct Activation<'a> {
     call: &'a mut CallTimes,
     pushed: Option<Pushed>,
-    from_ticks: u64,
+    from: Now,
     to_ticks: u64,
+}
+
+/// A moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Now {
+    ticks: u64,
+    /// Whether the clock is known to be the TSC, so that it needn't be asked again.
+    is_tsc: bool,
+}
+
+impl Now {
+    /// What the same clock says some time later.
+    #[inline]
+    fn later_ticks(self) -> u64 {
+        if self.is_tsc { tsc::ticks() } else { clock::ticks() }
+    }
 }
 
 impl Activation<'_> {
@@ -94,7 +110,7 @@ impl Activation<'_> {
 
     /// When the call was first polled.
     pub(super) fn entered_ticks(&self) -> u64 {
-        self.call.entered_ticks.map_or(self.from_ticks, NonZeroU64::get)
+        self.call.entered_ticks.map_or(self.from.ticks, NonZeroU64::get)
     }
 
     /// Ends the poll. Returns when.
@@ -107,8 +123,8 @@ impl Activation<'_> {
     #[inline]
     fn leave_now(&mut self) {
         let Some(pushed) = self.pushed.take() else { return };
-        self.to_ticks = clock::ticks();
-        let ticks = self.to_ticks.saturating_sub(self.from_ticks);
+        self.to_ticks = self.from.later_ticks();
+        let ticks = self.to_ticks.saturating_sub(self.from.ticks);
         let own_ticks = pushed.pop(ticks);
         let call = &mut *self.call;
         call.total_ticks = call.total_ticks.saturating_add(ticks);
@@ -129,15 +145,18 @@ impl Drop for Activation<'_> {
     }
 }
 
-/// The current time in ticks, if what this thread polls is recorded.
+/// The current time, if what this thread polls is recorded.
 #[inline]
-pub(super) fn now_if_recorded() -> Option<u64> {
+pub(super) fn now_if_recorded() -> Option<Now> {
     match mode::global() {
-        GlobalMode::FastPath(window) => (thread_recorder::window() == window).then(tsc::ticks),
+        GlobalMode::FastPath(window) => {
+            let is_recorded = thread_recorder::window() == window;
+            is_recorded.then(|| Now { ticks: tsc::ticks(), is_tsc: true })
+        }
         GlobalMode::Off | GlobalMode::Full => None,
         GlobalMode::CheckEach => {
             let is_on = current::with(|profile, window| profile.is_on(window)).unwrap_or(false);
-            is_on.then(clock::ticks)
+            is_on.then(|| Now { ticks: clock::ticks(), is_tsc: false })
         }
     }
 }

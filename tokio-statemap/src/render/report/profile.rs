@@ -16,7 +16,7 @@ pub(super) const FUNCTIONS: std::ops::RangeInclusive<usize> = 5..=20;
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.functions.is_empty() {
-            f.write_str("No instrumented async function was called.")?;
+            f.write_str("No call of an instrumented async function is known.")?;
             return self.uncounted().map_or(Ok(()), |line| write!(f, "\n{line}"));
         }
         let workers = count(self.workers, "worker");

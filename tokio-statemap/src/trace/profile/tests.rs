@@ -1,10 +1,12 @@
 //! What calls took, in runtimes that are recorded.
 
 use std::future::{Future, pending, poll_fn};
+use std::hint::black_box;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::yield_now;
@@ -45,7 +47,7 @@ fn work(steps: u64, took_ticks: &AtomicU64) {
     let from = clock::ticks();
     let mut x = steps;
     for _ in 0..steps * 100 {
-        x = std::hint::black_box(x.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(7));
+        x = black_box(x.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(7));
     }
     took_ticks.fetch_add(clock::ticks() - from, Ordering::Relaxed);
 }
@@ -334,7 +336,10 @@ fn threads_that_end_leave_their_counts() {
 
 #[test]
 fn a_profile_is_a_table() {
-    assert_eq!(Profile::default().to_string(), "No instrumented async function was called.");
+    assert_eq!(
+        Profile::default().to_string(),
+        "No call of an instrumented async function is known."
+    );
     function!(SHOWN);
     let (runtime, collector) = one_thread();
     collector.block_on(&runtime, instrumented(&SHOWN, async {}));
@@ -345,56 +350,73 @@ fn a_profile_is_a_table() {
     assert!(report.lines().any(|line| line.starts_with("SHOWN")), "{report}");
 }
 
+#[cfg(feature = "read")]
+#[test]
+fn it_is_the_same_from_the_data() {
+    use crate::statemap::{Recording, read::read, recordings};
+
+    function!(WRITTEN);
+    let (runtime, collector) = one_thread();
+    collector.block_on(&runtime, instrumented(&WRITTEN, yield_now()));
+    let timeline = collector.snapshot();
+    let bytes = timeline.to_data().tasks_to_bytes().expect("it is memory");
+    let files = [read(&bytes[..]).expect("it is ours")];
+    let Some(Recording::Run { timeline: again, .. }) = recordings(&files).pop() else {
+        panic!("it is a run");
+    };
+    assert_eq!(again.profile(), timeline.profile());
+    assert_eq!(again.profile().to_string(), timeline.profile().to_string());
+}
+
 /// What a poll of an instrumented function costs: `cargo test --release -p tokio-statemap --lib
 /// trace::profile::tests::cost -- --ignored --nocapture --test-threads 1`
 #[test]
 #[ignore = "it measures"]
 fn cost() {
-    function!(A);
-    const FRAMES: u64 = 5;
-    fn level<'a>(
-        depth: u64,
-        f: Option<&'static Function>,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
-        match (depth, f) {
+    static FUNCTIONS: [Function; 20] = [const { Function::named("f", "f", 1, 1) }; 20];
+    fn level(depth: usize, is_instrumented: bool) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        match (depth, is_instrumented) {
             (0, _) => Box::pin(pending()),
-            (_, Some(f)) => Box::pin(instrumented(f, level(depth - 1, Some(f)))),
-            (_, None) => Box::pin(level(depth - 1, None)),
+            (_, true) => Box::pin(instrumented(&FUNCTIONS[depth - 1], level(depth - 1, true))),
+            (_, false) => {
+                let mut inner = level(depth - 1, false);
+                Box::pin(poll_fn(move |cx| inner.as_mut().poll(cx)))
+            }
         }
     }
     let (runtime, collector) = one_thread();
-    let measure = |frames, function| {
-        runtime.block_on(collector.root(
-            async {
-                let mut call = level(frames, function);
-                let mut best = f64::MAX;
-                for _ in 0..20 {
-                    const POLLS: u64 = 20_000;
-                    let from = std::time::Instant::now();
-                    for _ in 0..POLLS {
-                        let _ = std::hint::black_box(poll_once(call.as_mut()));
-                    }
-                    best = best.min(from.elapsed().as_nanos() as f64 / POLLS as f64);
+    let measure = |frames, is_instrumented| {
+        let polls = async {
+            let mut call = level(frames, is_instrumented);
+            let mut best = f64::MAX;
+            for _ in 0..100 {
+                const POLLS: u32 = 5_000;
+                let from = Instant::now();
+                for _ in 0..POLLS {
+                    let _ = black_box(poll_once(call.as_mut()));
                 }
-                best
-            },
-            std::panic::Location::caller(),
-        ))
+                best = best.min(from.elapsed().as_nanos() as f64 / f64::from(POLLS));
+            }
+            best
+        };
+        collector.block_on(&runtime, polls)
     };
-    for frames in [1, FRAMES, 4 * FRAMES] {
+    for frames in [1, 5, 20] {
         collector.start();
-        let fast = matches!(mode::global(), GlobalMode::FastPath(_));
-        let (plain, on) = (measure(frames, None), measure(frames, Some(&A)));
+        let is_fast = matches!(mode::global(), GlobalMode::FastPath(_));
+        let (plain, on) = (measure(frames, false), measure(frames, true));
         collector.stop();
-        let off = measure(frames, Some(&A));
+        let off = measure(frames, true);
         let per = |ns: f64| (ns - plain) / frames as f64;
-        println!("{frames} frames, fast path {fast}: {:.1} ns on, {:.1} ns off", per(on), per(off));
+        println!(
+            "{frames} frames, fast path {is_fast}: {:.1} ns on, {:.1} ns off",
+            per(on),
+            per(off)
+        );
     }
-    let from = clock::ticks();
-    let began = std::time::Instant::now();
+    let from = Instant::now();
     for _ in 0..100_000 {
-        std::hint::black_box(clock::ticks());
+        black_box(crate::sys::tsc::ticks());
     }
-    println!("a clock read: {:.1} ns", began.elapsed().as_nanos() as f64 / 100_000.0);
-    let _ = from;
+    println!("reading the TSC: {:.1} ns", from.elapsed().as_nanos() as f64 / 1e5);
 }
