@@ -13,7 +13,7 @@ use tokio::task::yield_now;
 use tokio_statemap::timeline::TaskKey;
 use tokio_statemap::{CollectorConfig, Instrument, register_hooks};
 
-use crate::shadow::{Shadow, found};
+use crate::shadow::{Shadow, UNNAMED, found};
 
 /// What a program does.
 #[derive(Clone, Debug)]
@@ -64,9 +64,10 @@ impl Turns {
 
 type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-#[rustfmt::skip] // each await is on the line that says so
+/// Each call is instrumented, so that it is known when it is over. Otherwise what a branch of a `join!`
+/// waited for in the very poll in which it ended is shown until the next poll.
 fn run(step: Step, up: Shadow, turns: Turns) -> BoxFuture {
-    match step {
+    let step: BoxFuture = match step {
         Step::Wait(leaf) => Box::pin(waits(leaf, up, turns)),
         Step::Yield(times) => Box::pin(yields(times, up)),
         Step::Sequence(steps) => Box::pin(sequence(steps, up, turns)),
@@ -75,7 +76,8 @@ fn run(step: Step, up: Shadow, turns: Turns) -> BoxFuture {
         Step::Timeout(step) => Box::pin(times_out(*step, up, turns)),
         Step::Named(step) => Box::pin(names(*step, up, turns)),
         Step::Generic(step) => Box::pin(calls(*step, up, turns)),
-    }
+    };
+    Box::pin(step.instrument(UNNAMED))
 }
 
 #[rustfmt::skip]

@@ -5,6 +5,9 @@ use std::sync::{Arc, Mutex, Weak};
 use tokio_statemap::Timeline;
 use tokio_statemap::timeline::{AwaitFrame, FrameOrigin, Task};
 
+/// A name of a call that isn't shown.
+pub(crate) const UNNAMED: &str = "unnamed";
+
 /// The frames that are awaited at one place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shadow(Arc<Mutex<Vec<Arc<Node>>>>);
@@ -100,7 +103,9 @@ pub(crate) fn found_in(frames: &[AwaitFrame]) -> String {
         let function = &frame.function;
         // Of others' functions the programs don't know the lines.
         let line = function.line.filter(|_| function.origin == FrameOrigin::Program);
-        show(short(&function.function), line.unwrap_or(0), &found_in(&frame.awaits))
+        let name = frame.name.as_deref().unwrap_or(short(&function.function));
+        let name = if name == UNNAMED { short(&function.function) } else { name };
+        show(name, line.unwrap_or(0), &found_in(&frame.awaits))
     };
     joined(frames.iter().map(text).collect())
 }

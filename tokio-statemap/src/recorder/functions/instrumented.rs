@@ -9,6 +9,7 @@ use crate::recorder::functions::Function;
 use crate::recorder::functions::fields::{Fields, NoFields, Registers};
 use crate::recorder::functions::points::{self, End};
 use crate::recorder::functions::times::{self, CallTimes};
+use crate::recorder::waits::capture;
 
 pin_project_lite::pin_project! {
     /// A future whose polls are recorded under the name of a function. It returns what the future in it
@@ -63,10 +64,15 @@ impl<F: Future, D: Registers> Future for Instrumented<F, D> {
         let local = 0_u8;
         let activation = call.enter(now, std::ptr::from_ref(&local).addr());
         this.fields.register(activation.function(), activation.entered_ticks());
+        let captured = capture::number();
         let polled = this.future.poll(cx);
         let left_ticks = activation.leave();
         match polled {
-            Poll::Ready(_) => call.end(End::Completed, Some(left_ticks)),
+            Poll::Ready(_) => {
+                // What it waited for in this poll is over.
+                capture::forget_after(captured);
+                call.end(End::Completed, Some(left_ticks));
+            }
             Poll::Pending => points::wait(call.function),
         }
         polled

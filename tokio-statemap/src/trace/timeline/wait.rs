@@ -4,6 +4,7 @@ mod resolve;
 mod tree;
 
 use std::num::NonZeroU16;
+use std::sync::Arc;
 
 pub(super) use resolve::resolve;
 
@@ -40,6 +41,9 @@ pub struct AwaitFrame {
     /// What it waits for there: none if it is what is waited for; several if it polls several futures at
     /// once, as `join!` and `select!` do.
     pub awaits: Vec<AwaitFrame>,
+    /// The name that the call was given, with [`Instrument`](crate::Instrument) or by the attribute, if
+    /// that is another than the function's.
+    pub name: Option<Arc<str>>,
     /// The index among the instrumented calls of the wait, if it is one.
     pub(crate) call: Option<u16>,
 }

@@ -71,6 +71,7 @@ fn named(chain: &Chain, resolver: &mut Resolver) -> Vec<Located> {
             address,
             call: 0,
             instrumented: None,
+            name: None,
         };
         all.extend(frames[..own].iter().map(located));
     }

@@ -15,6 +15,8 @@ pub(super) struct Located {
     pub(super) call: u64,
     /// If it is an instrumented call: its index among those of the wait.
     pub(super) instrumented: Option<u16>,
+    /// The name that this call was given.
+    pub(super) name: Option<&'static str>,
 }
 
 impl Located {
@@ -109,7 +111,8 @@ impl Essential {
                 origin: FrameOrigin::Program,
             };
             let (address, call) = (self.path.address.unwrap_or_default(), self.path.call());
-            self.kept.push(Located { frame, address, call, instrumented: Some(index) });
+            let instrumented = Some(index);
+            self.kept.push(Located { frame, address, call, instrumented, name: None });
             self.is_inside = false;
         }
     }
@@ -142,7 +145,7 @@ impl Essential {
                     located.call = outer.call;
                 }
                 if !is_same {
-                    located.frame.function = function.name().into();
+                    located.name = Some(function.name());
                 }
             }
             Some(_) => self.enter(None),
@@ -259,6 +262,7 @@ impl Node {
         AwaitFrame {
             function: self.located.frame,
             awaits: self.awaits.into_iter().map(Self::frame).collect(),
+            name: self.located.name.map(Into::into),
             call: self.located.instrumented,
         }
     }
@@ -383,14 +387,15 @@ mod tests {
             let kept = essential(all, [(3, &SHOP), (4, &NAMED)]);
             let show = |at: &Located| {
                 let name = at.frame.function.trim_start_matches("async ");
-                format!("{name}:{} {:?}", at.frame.line.unwrap_or(0), at.instrumented)
+                let given = at.name.map(|name| format!("{name}=")).unwrap_or_default();
+                format!("{given}{name}:{} {:?}", at.frame.line.unwrap_or(0), at.instrumented)
             };
             kept.iter().map(show).collect::<Vec<_>>().join(", ")
         };
         // The attribute's function, its body; and a block with a name.
         assert_eq!(
             show("a:1 b:2 Instrumented b:3 Instrumented c:4 Sleep"),
-            "a:1 None, b:3 Some(3), connection:4 Some(4), Sleep:0 None"
+            "a:1 None, b:3 Some(3), connection=c:4 Some(4), Sleep:0 None"
         );
         // Futures that have no function of the program's.
         assert_eq!(
