@@ -147,7 +147,7 @@ impl Collector {
         Arc::new(Self { recorder })
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, tokio_unstable))]
     pub(crate) fn recorder(&self) -> &Arc<Recorder> {
         &self.recorder
     }

@@ -28,5 +28,5 @@ pub use instrumented::{Instrumented, instrumented, instrumented_with};
 pub use named::Instrument;
 pub(crate) use profile::{Counted, Profiles, ThreadProfile};
 
-#[cfg(test)]
+#[cfg(all(test, tokio_unstable))]
 mod tests;
