@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::yield_now;
@@ -16,7 +15,7 @@ use crate::collector::{Collector, register_hooks};
 use crate::config::CollectorConfig;
 use crate::recorder::clock;
 use crate::recorder::functions::{Counted, Function, Instrumented, instrumented};
-use crate::recorder::mode::{self, GlobalMode};
+
 use crate::trace::state::TaskState;
 
 macro_rules! function {
@@ -363,57 +362,4 @@ fn it_is_the_same_from_the_data() {
     };
     assert_eq!(again.profile(), timeline.profile());
     assert_eq!(again.profile().to_string(), timeline.profile().to_string());
-}
-
-/// What a poll of an instrumented function costs: `cargo test --release -p tokio-statemap --lib
-/// trace::profile::tests::cost -- --ignored --nocapture --test-threads 1`
-#[test]
-#[ignore = "it measures"]
-fn cost() {
-    static FUNCTIONS: [Function; 20] = [const { Function::named("f", "f", 1, 1) }; 20];
-    fn level(depth: usize, is_instrumented: bool) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        match (depth, is_instrumented) {
-            (0, _) => Box::pin(pending()),
-            (_, true) => Box::pin(instrumented(&FUNCTIONS[depth - 1], level(depth - 1, true))),
-            (_, false) => {
-                let mut inner = level(depth - 1, false);
-                Box::pin(poll_fn(move |cx| inner.as_mut().poll(cx)))
-            }
-        }
-    }
-    let (runtime, collector) = one_thread();
-    let measure = |frames, is_instrumented| {
-        let polls = async {
-            let mut call = level(frames, is_instrumented);
-            let mut best = f64::MAX;
-            for _ in 0..100 {
-                const POLLS: u32 = 5_000;
-                let from = Instant::now();
-                for _ in 0..POLLS {
-                    let _ = black_box(poll_once(call.as_mut()));
-                }
-                best = best.min(from.elapsed().as_nanos() as f64 / f64::from(POLLS));
-            }
-            best
-        };
-        collector.block_on(&runtime, polls)
-    };
-    for frames in [1, 5, 20] {
-        collector.start();
-        let is_fast = matches!(mode::global(), GlobalMode::FastPath(_));
-        let (plain, on) = (measure(frames, false), measure(frames, true));
-        collector.stop();
-        let off = measure(frames, true);
-        let per = |ns: f64| (ns - plain) / frames as f64;
-        println!(
-            "{frames} frames, fast path {is_fast}: {:.1} ns on, {:.1} ns off",
-            per(on),
-            per(off)
-        );
-    }
-    let from = Instant::now();
-    for _ in 0..100_000 {
-        black_box(crate::sys::tsc::ticks());
-    }
-    println!("reading the TSC: {:.1} ns", from.elapsed().as_nanos() as f64 / 1e5);
 }

@@ -302,6 +302,7 @@ mod tests {
                 address: i as u64,
                 call: address.parse().unwrap_or_default(),
                 instrumented: None,
+                name: None,
             }
         };
         text.split_whitespace().enumerate().map(located).collect()
