@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{LocalSet, block_in_place};
-use tokio_statemap::timeline::TaskKey;
+use tokio_statemap::timeline::{TaskKey, Waiting};
 use tokio_statemap::{Collector, CollectorConfig, register_hooks};
 
 use crate::shadow::{Shadow, found, found_in};
@@ -84,7 +84,7 @@ fn a_local_set_has_trees_of_its_tasks() {
             assert_eq!((seen.polled_in, seen.name.as_deref()), (TaskKey::Root(0), Some("local")));
             assert!(seen.location.to_string().contains("waits/runtimes.rs"));
             assert!(seen.waits_since_ns <= timeline.end_ns);
-            let wait = timeline.wait_of_local(seen).unwrap();
+            let Waiting::At(wait) = timeline.waiting_of_local(seen) else { panic!("{seen:?}") };
             assert_eq!(found_in(&wait.frames), local.text());
         }),
     );

@@ -137,6 +137,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
     let zero = start.and_then(|start| start.checked_sub(Duration::from_nanos(facts.begin_ns.0)));
     let mut timeline = Timeline {
         waits: Vec::new(),
+        calls_at_end: Vec::new(),
         waits_not_kept: 0,
         local_tasks: Vec::new(),
         machine: facts.machine(),

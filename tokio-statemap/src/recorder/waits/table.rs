@@ -73,8 +73,11 @@ pub(crate) type WaitId = u16;
 /// No wait, or one that isn't known.
 pub(crate) const UNKNOWN: WaitId = 0;
 
+/// Nothing took the waker: nothing will wake the task.
+pub(crate) const NOTHING: WaitId = (1 << 14) - 1;
+
 /// The most waits.
-pub(crate) const MOST_WAITS: usize = (1 << 14) - 1;
+const MOST_WAITS: usize = NOTHING as usize - 1;
 /// The most chains, and functions in all of them.
 const MOST_CHAINS: usize = 1 << 15;
 const MOST_RETURNS: usize = 1 << 20;
@@ -148,6 +151,14 @@ pub(crate) struct Places {
 }
 
 impl Places {
+    /// The instrumented functions of the chains of a wait, in their order.
+    pub(crate) fn calls(&self, wait: WaitId) -> impl Iterator<Item = &'static Function> {
+        let wait = usize::from(wait).checked_sub(1).and_then(|index| self.waits.get(index));
+        let chains = wait.into_iter().flatten();
+        let chains = chains.filter_map(|&chain| self.chains.get(chain as usize));
+        chains.flat_map(|chain| chain.calls().iter().copied())
+    }
+
     pub(crate) fn now() -> Self {
         // First, so that the chains of each wait are there.
         let waits = lock(&WAITS).all.clone();

@@ -4,17 +4,19 @@ use std::thread;
 use std::time::Duration;
 
 use crate::config::CollectorConfig;
+use crate::recorder::functions::fields_of;
 use crate::recorder::live_tasks::Liveness;
 use crate::recorder::lost::Lost;
 use crate::recorder::record::ROOT;
 use crate::recorder::store::segment::{Segment, events_of};
+use crate::recorder::waits::cell::TaskSeen;
 use crate::trace::event::Event;
 use crate::trace::profile::Profile;
 use crate::trace::snapshot::{Reading, Snapshot, task_id};
 use crate::trace::timeline::build::{Builder, Built};
 use crate::trace::timeline::{
-    CarriedWait, Known, Lacking, LocalTask, Quiet, Sampling, SamplingState, TaskKey, Tasks,
-    Timeline, WaitId, Waiting,
+    CallAtEnd, CarriedWait, Known, Lacking, LocalTask, Quiet, Sampling, SamplingState, TaskKey, Tasks,
+    Timeline, WaitId, WaitingTask,
 };
 use crate::trace::timeline::{sample, wait};
 use crate::util::parallel::{MANY_EVENTS, run_parallel};
@@ -41,6 +43,7 @@ impl Timeline {
         let mut timeline = Self::of(built, quiet, &snapshot.config);
         timeline.tasks.carry_waits();
         timeline.local_tasks = local_tasks(snapshot);
+        timeline.calls_at_end = calls_at_end(snapshot);
         timeline.waits_not_kept = snapshot.places.not_kept;
         for task in timeline.tasks.seen_mut() {
             if let (TaskKey::Root(number), None) = (task.key, task.location) {
@@ -134,6 +137,7 @@ impl Timeline {
             causes: built.causes,
             samples: Vec::new(),
             waits: Vec::new(),
+            calls_at_end: Vec::new(),
             waits_not_kept: 0,
             local_tasks: Vec::new(),
             profile: Profile::default(),
@@ -151,14 +155,14 @@ impl Timeline {
 }
 
 /// The tasks of which it is known that they wait, sorted by id.
-fn waiting(snapshot: &Snapshot) -> Vec<Waiting> {
+fn waiting(snapshot: &Snapshot) -> Vec<WaitingTask> {
     let of_runtime = snapshot.waiting.iter().filter(|task| task.polled_in.is_none());
     let waiting = of_runtime.map(|task| {
         let carried =
             |(wait, since)| CarriedWait { since_ns: snapshot.ns(since), wait: WaitId::new(wait) };
         // One that began later than what was read is of a poll that wasn't.
         let began = |wait: &CarriedWait| wait.since_ns <= snapshot.end_ns;
-        Waiting {
+        WaitingTask {
             id: task_id(task.id),
             name: task.name.and_then(|name| snapshot.names.get(name as usize).cloned()),
             wait: task.waits.map(carried).filter(began),
@@ -167,6 +171,23 @@ fn waiting(snapshot: &Snapshot) -> Vec<Waiting> {
     let mut waiting: Vec<_> = waiting.collect();
     waiting.sort_unstable_by_key(|task| task.id);
     waiting
+}
+
+/// The instrumented calls that tasks wait in, by the tasks' keys.
+fn calls_at_end(snapshot: &Snapshot) -> Vec<(TaskKey, Vec<CallAtEnd>)> {
+    let of_task = |task: &TaskSeen| {
+        let (wait, _) = task.waits?;
+        let functions = snapshot.places.calls(wait).zip(&task.entered);
+        let calls = functions.map(|(function, &entered)| CallAtEnd {
+            entered_ns: snapshot.ns(entered),
+            fields: fields_of(function, entered),
+        });
+        let calls: Vec<_> = calls.collect();
+        (!calls.is_empty()).then(|| (TaskKey::from_id(task_id(task.id)), calls))
+    };
+    let mut calls: Vec<_> = snapshot.waiting.iter().filter_map(of_task).collect();
+    calls.sort_unstable_by_key(|(key, _)| *key);
+    calls
 }
 
 /// The tasks of `LocalSet`s that wait, by id.

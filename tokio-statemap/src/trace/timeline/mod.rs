@@ -44,9 +44,9 @@ pub use span::Span;
 pub use task::{CarriedWait, Task, TaskKey};
 pub use tasks::LocalTask;
 pub use tasks::Tasks;
-pub(crate) use tasks::{Known, Quiet, Waiting};
-pub(crate) use wait::WaitId;
-pub use wait::{AwaitFrame, Wait, WaitLine};
+pub(crate) use tasks::{Known, Quiet, WaitingTask};
+pub(crate) use wait::{CallAtEnd, WaitId};
+pub use wait::{AwaitFrame, Wait, WaitLine, Waiting};
 pub use worker::{BlockingThread, Handover, Worker};
 
 /// The index of `ready` among the states: the last.
@@ -120,6 +120,8 @@ pub struct Timeline {
     pub(crate) samples: Vec<PollSample>,
     /// Where tasks wait, by the numbers that polls and tasks have. Those that no one has are empty.
     pub(crate) waits: Vec<Wait>,
+    /// The instrumented calls that tasks wait in at the right edge, by the tasks' keys.
+    pub(crate) calls_at_end: Vec<(TaskKey, Vec<CallAtEnd>)>,
     /// How many waits began at a place that isn't known, as there were too many.
     pub waits_not_kept: u64,
     /// The tasks of `LocalSet`s that were spawned through this crate and wait at the right edge.
@@ -205,18 +207,41 @@ impl Timeline {
 
     /// Where `task` waits at the right edge; `None` if it doesn't, or that isn't known.
     pub fn wait_at_end(&self, task: &Task) -> Option<&Wait> {
-        if task.terminated_ns.is_some() || task.ready_ns.is_some() {
-            return None;
-        }
-        match task.polls.last() {
-            Some(last) => self.wait_after(last),
-            None => self.wait(task.carried_wait?.wait?),
+        match self.waiting_at_end(task) {
+            Waiting::At(wait) => Some(wait),
+            _ => None,
         }
     }
 
-    /// Where a task of a `LocalSet` waits; `None` if that isn't known.
-    pub fn wait_of_local(&self, task: &LocalTask) -> Option<&Wait> {
-        self.wait(task.wait?)
+    /// What is known of where `task` waits at the right edge.
+    pub fn waiting_at_end(&self, task: &Task) -> Waiting<'_> {
+        if task.terminated_ns.is_some() || task.ready_ns.is_some() {
+            return Waiting::Unknown;
+        }
+        let id = match task.polls.last() {
+            Some(last) => last.wait(),
+            None => task.carried_wait.and_then(|carried| carried.wait),
+        };
+        self.waiting(id)
+    }
+
+    fn waiting(&self, id: Option<WaitId>) -> Waiting<'_> {
+        match id {
+            Some(WaitId::NOTHING) => Waiting::Nothing,
+            Some(id) => self.wait(id).map_or(Waiting::Unknown, Waiting::At),
+            None => Waiting::Unknown,
+        }
+    }
+
+    /// What is known of where a task of a `LocalSet` waits.
+    pub fn waiting_of_local(&self, task: &LocalTask) -> Waiting<'_> {
+        self.waiting(task.wait)
+    }
+
+    /// The instrumented calls that a task waits in at the right edge, in the order of their indices.
+    pub(crate) fn calls_at_end(&self, key: TaskKey) -> &[CallAtEnd] {
+        let found = self.calls_at_end.binary_search_by_key(&key, |(key, _)| *key);
+        found.map_or(&[], |place| &self.calls_at_end[place].1)
     }
 
     pub(crate) fn wait(&self, id: WaitId) -> Option<&Wait> {

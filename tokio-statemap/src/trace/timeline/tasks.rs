@@ -48,13 +48,13 @@ pub(crate) struct Quiet {
     pub(crate) tasks: Vec<Known>,
     pub(crate) locations: Vec<&'static Location<'static>>,
     /// Those that are known to wait, and where, sorted by id.
-    pub(crate) waiting: Vec<Waiting>,
+    pub(crate) waiting: Vec<WaitingTask>,
     pub(crate) begin_ns: u64,
 }
 
 /// A task that waits, of those of which it is found where they do.
 #[derive(Clone, Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitingTask {
     pub(crate) id: u64,
     pub(crate) name: Option<Arc<str>>,
     pub(crate) wait: Option<CarriedWait>,
@@ -134,7 +134,7 @@ impl Quiet {
     }
 
     /// The task of this id, if it is known to wait.
-    pub(crate) fn waiting(&self, id: u64) -> Option<&Waiting> {
+    pub(crate) fn waiting(&self, id: u64) -> Option<&WaitingTask> {
         let place = self.waiting.binary_search_by_key(&id, |waiting| waiting.id).ok()?;
         Some(&self.waiting[place])
     }

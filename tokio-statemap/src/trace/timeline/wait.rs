@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 pub(super) use resolve::resolve;
 
+use crate::recorder::waits::table::NOTHING;
 use crate::symbols::{FrameOrigin, StackFrame};
 
 /// The number of a [`Wait`] of one timeline, from 1 on.
@@ -17,6 +18,11 @@ pub(crate) struct WaitId(NonZeroU16);
 impl WaitId {
     /// How many there may be: a poll has 14 bits for it.
     pub(crate) const MOST: u16 = (1 << 14) - 1;
+    /// The task waits, and nothing took its waker.
+    pub(crate) const NOTHING: Self = match NonZeroU16::new(NOTHING) {
+        Some(number) => Self(number),
+        None => unreachable!(),
+    };
 
     pub(crate) fn new(number: u16) -> Option<Self> {
         NonZeroU16::new(number).filter(|number| number.get() <= Self::MOST).map(Self)
@@ -87,6 +93,29 @@ impl Wait {
         }
         self.chains().into_iter().filter(|chain| !chain.is_empty()).map(line).collect()
     }
+}
+
+/// An instrumented call that goes on at the right edge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CallAtEnd {
+    /// When it was first polled, in ns.
+    pub(crate) entered_ns: u64,
+    /// Its arguments, as the program wrote them.
+    pub(crate) fields: Option<String>,
+}
+
+/// What is known of where a task waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Waiting<'a> {
+    /// In these functions.
+    At(&'a Wait),
+    /// Nothing took the waker that the task was polled with, so that nothing will wake it: it awaits
+    /// something like [`std::future::pending`].
+    Nothing,
+    /// It isn't known: the task wasn't spawned through this crate, or began to wait before what was
+    /// recorded.
+    Unknown,
 }
 
 /// A line at which a task waits.

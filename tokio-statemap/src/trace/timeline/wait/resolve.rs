@@ -52,6 +52,7 @@ fn used(timeline: &Timeline) -> BTreeSet<WaitId> {
         task.polls.iter().for_each(|poll| mark(poll.wait()));
     }
     timeline.local_tasks.iter().for_each(|task| mark(task.wait));
+    used[usize::from(WaitId::NOTHING.number())] = false;
     (0..).zip(used).filter(|(_, used)| *used).filter_map(|(id, _)| WaitId::new(id)).collect()
 }
 
