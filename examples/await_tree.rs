@@ -88,22 +88,6 @@ async fn main() {
         })
         .unwrap();
     tokio::time::sleep(Duration::from_millis(100)).await;
-    let t = tokio_statemap::current().unwrap().snapshot();
-    for task in t.tasks.one_by_one() {
-        println!("{} {:?}", task.key, task.name);
-        fn show(f: &tokio_statemap::timeline::AwaitFrame, n: usize) {
-            println!("{:n$}{}", "", f.function);
-            for a in &f.awaits {
-                show(a, n + 2)
-            }
-        }
-        match t.wait_at_end(&task) {
-            Some(w) => {
-                for f in &w.frames {
-                    show(f, 4)
-                }
-            }
-            None => println!("    -"),
-        }
-    }
+    tokio::time::sleep(Duration::from_millis(1200)).await;
+    println!("{}", tokio_statemap::trees::Folded(&tokio_statemap::current().unwrap().trees()));
 }

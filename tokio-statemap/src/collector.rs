@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
+use crate::analysis::TaskTree;
 use crate::config::CollectorConfig;
 use crate::error::Error;
 use crate::hooks::{self, Hooks};
@@ -302,6 +303,29 @@ impl Collector {
     /// ```
     pub fn snapshot(&self) -> Timeline {
         Timeline::from_snapshot(&Snapshot::take(&self.recorder, false))
+    }
+
+    /// Where each live task is now: the functions that it waits in, or that its thread is in if its poll
+    /// goes on for long. The runtime continues to run meanwhile, and no task is polled for it.
+    ///
+    /// The root futures come first (`main` is one), then the spawned tasks by id. Where a task waits is
+    /// known of root futures and of tasks spawned through [`task`](crate::task); the others are there
+    /// without. [`trees::Folded`](crate::trees::Folded) prints them, those that are alike as one.
+    ///
+    /// It takes as long as a [`snapshot`](Self::snapshot). The first time, the program's debug information
+    /// is read.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # fn dump(collector: &tokio_statemap::Collector) {
+    /// for tree in collector.trees() {
+    ///     println!("{tree}");
+    /// }
+    /// # }
+    /// ```
+    pub fn trees(&self) -> Vec<TaskTree> {
+        self.snapshot().trees()
     }
 
     /// Calls `f` with each poll that has gone on for `threshold`, while it does: once a poll, as soon as

@@ -4,3 +4,4 @@
 pub mod html;
 pub mod report;
 pub mod svg;
+pub mod trees;

@@ -15,8 +15,8 @@ use crate::trace::profile::Profile;
 use crate::trace::snapshot::{Reading, Snapshot, task_id};
 use crate::trace::timeline::build::{Builder, Built};
 use crate::trace::timeline::{
-    CallAtEnd, CarriedWait, Known, Lacking, LocalTask, Quiet, Sampling, SamplingState, TaskKey, Tasks,
-    Timeline, WaitId, WaitingTask,
+    CallAtEnd, CarriedWait, Known, Lacking, LocalTask, Quiet, Sampling, SamplingState, TaskKey,
+    Tasks, Timeline, WaitId, WaitingTask,
 };
 use crate::trace::timeline::{sample, wait};
 use crate::util::parallel::{MANY_EVENTS, run_parallel};

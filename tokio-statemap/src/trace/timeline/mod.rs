@@ -45,8 +45,8 @@ pub use task::{CarriedWait, Task, TaskKey};
 pub use tasks::LocalTask;
 pub use tasks::Tasks;
 pub(crate) use tasks::{Known, Quiet, WaitingTask};
-pub(crate) use wait::{CallAtEnd, WaitId};
 pub use wait::{AwaitFrame, Wait, WaitLine, Waiting};
+pub(crate) use wait::{CallAtEnd, WaitId};
 pub use worker::{BlockingThread, Handover, Worker};
 
 /// The index of `ready` among the states: the last.

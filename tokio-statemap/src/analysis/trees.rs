@@ -1,0 +1,252 @@
+//! Where each live task is: the functions that it waits in, or that its thread is in.
+
+mod fold;
+#[cfg(test)]
+mod tests;
+
+pub use fold::TreeGroup;
+
+use crate::symbols::StackFrame;
+use crate::trace::state::TaskState;
+use crate::trace::timeline::{
+    AwaitFrame, CallAtEnd, LocalTask, PollSample, Task, TaskKey, Timeline, Wait, Waiting,
+};
+
+/// A live task, its state, and the functions that it is in.
+///
+/// `Display` is a few lines: what the task is, and the functions, the outermost first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "read", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TaskTree {
+    /// Its name in the pictures: `main`, `task-7`.
+    pub task: String,
+    /// Its id, as Tokio counts it; `None` of a root future.
+    pub id: Option<u64>,
+    /// The name that it was given.
+    #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
+    pub name: Option<String>,
+    /// Its spawn location, as `file:line:column`; for `main` the location of the function.
+    pub location: Option<String>,
+    /// Of a task of a `LocalSet`: the task in whose polls it is polled.
+    #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
+    pub polled_in: Option<String>,
+    /// Its state.
+    #[cfg_attr(feature = "read", serde(serialize_with = "state_name"))]
+    pub state: TaskState,
+    /// For how long it is in that state, in ns. If [`is_older`](Self::is_older), for at least as long.
+    pub for_ns: u64,
+    /// Whether it may be longer in that state than is known.
+    #[cfg_attr(feature = "read", serde(skip_serializing_if = "std::ops::Not::not"))]
+    pub is_older: bool,
+    /// What is known of where it is.
+    pub place: TreePlace,
+    /// Whether it may wait for ever: it has waited for over 1 s and half of what was recorded, and not for
+    /// a timer, a signal or I/O.
+    pub is_maybe_forgotten: bool,
+}
+
+/// What is known of where a task is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "read", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum TreePlace {
+    /// It waits in these functions: one, with what it awaits; several if they could not be followed up to
+    /// the task's own.
+    Waits(Vec<TreeFrame>),
+    /// It is polled, and that takes long: the functions that its thread is in, the outermost first.
+    Polled(Vec<TreeFrame>),
+    /// Nothing took the waker that it was polled with: nothing will wake it.
+    NothingWakes,
+    /// It isn't known. Of a task that waits: it wasn't spawned through this crate, or waits since before
+    /// recording started.
+    Unknown,
+}
+
+/// A function that a task is in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "read", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TreeFrame {
+    /// The function, such as `async shop::checkout`.
+    pub function: String,
+    /// The source file; `None` if that isn't known, or is the runtime's.
+    #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
+    pub file: Option<String>,
+    /// The line that it is at, from 1 on.
+    #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
+    pub line: Option<u32>,
+    /// The name that the call was given.
+    #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
+    pub name: Option<String>,
+    /// For how long the call goes on, in ns, if it is instrumented.
+    #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
+    pub for_ns: Option<u64>,
+    /// Its arguments, if it is instrumented with some.
+    #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
+    pub fields: Option<String>,
+    /// What it awaits: several if it polls several futures at once.
+    #[cfg_attr(feature = "read", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub awaits: Vec<Self>,
+}
+
+#[cfg(feature = "read")]
+fn state_name<S: serde::Serializer>(state: &TaskState, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(state.name())
+}
+
+/// From when on a wait may be one for ever, if it is also half of what was recorded.
+const LONG_WAIT_NS: u64 = 1_000_000_000;
+
+impl Timeline {
+    /// Where each task is that lives at the right edge: the root futures (`main` first), then spawned tasks
+    /// by id; those of a `LocalSet` behind the task in whose polls they are polled.
+    ///
+    /// Where a task waits is known of root futures and of tasks spawned through this crate
+    /// ([`task`](crate::task)).
+    pub fn trees(&self) -> Vec<TaskTree> {
+        let mut trees = Vec::new();
+        let live = self.tasks.one_by_one();
+        for task in live.filter(|task| task.terminated_ns.is_none()) {
+            trees.push(self.tree(&task));
+            let local = self.local_tasks.iter().filter(|local| local.polled_in == task.key);
+            trees.extend(local.map(|local| self.local_tree(local)));
+        }
+        trees
+    }
+
+    fn tree(&self, task: &Task) -> TaskTree {
+        let (state, since_ns, is_older) = self.state_at_end(task);
+        let place = match state {
+            TaskState::Waiting => self.place_of(self.waiting_at_end(task), task.key),
+            TaskState::Running => self.place_of_poll(task),
+            _ => TreePlace::Unknown,
+        };
+        let for_ns = self.end_ns.saturating_sub(since_ns);
+        TaskTree {
+            task: self.task_name(task.key),
+            id: match task.key {
+                TaskKey::Spawned(id) => Some(id),
+                TaskKey::Root(_) => None,
+            },
+            name: task.name.as_deref().map(str::to_owned),
+            location: task.location.map(|location| location.to_string()),
+            polled_in: None,
+            state,
+            for_ns,
+            is_older,
+            is_maybe_forgotten: self.is_maybe_forgotten(state, for_ns, &place),
+            place,
+        }
+    }
+
+    fn local_tree(&self, task: &LocalTask) -> TaskTree {
+        let key = TaskKey::Spawned(task.id);
+        let place = self.place_of(self.waiting_of_local(task), key);
+        let for_ns = self.end_ns.saturating_sub(task.waits_since_ns);
+        TaskTree {
+            task: self.task_name(key),
+            id: Some(task.id),
+            name: task.name.as_deref().map(str::to_owned),
+            location: Some(task.location.to_string()),
+            polled_in: Some(self.task_name(task.polled_in)),
+            state: TaskState::Waiting,
+            for_ns,
+            is_older: false,
+            is_maybe_forgotten: self.is_maybe_forgotten(TaskState::Waiting, for_ns, &place),
+            place,
+        }
+    }
+
+    /// The state of a live task, since when, and whether it may be since before that.
+    fn state_at_end(&self, task: &Task) -> (TaskState, u64, bool) {
+        let last = self.transitions(task).last();
+        let (since_ns, state) = last.unwrap_or((task.first_ns, task.first_state));
+        match task.carried_wait.filter(|_| task.polls.is_empty() && state == TaskState::Waiting) {
+            Some(carried) => (state, carried.since_ns, false),
+            None => (state, since_ns, task.spawned_ns.is_none() && since_ns <= self.begin_ns),
+        }
+    }
+
+    fn place_of(&self, waiting: Waiting<'_>, key: TaskKey) -> TreePlace {
+        match waiting {
+            Waiting::At(Wait { frames, .. }) => {
+                let calls = self.calls_at_end(key);
+                TreePlace::Waits(frames.iter().map(|frame| self.frame(frame, calls)).collect())
+            }
+            Waiting::Nothing => TreePlace::NothingWakes,
+            Waiting::Unknown => TreePlace::Unknown,
+        }
+    }
+
+    fn frame(&self, frame: &AwaitFrame, calls: &[CallAtEnd]) -> TreeFrame {
+        let call = frame.call.and_then(|index| calls.get(usize::from(index)));
+        TreeFrame {
+            name: frame.name.as_deref().map(str::to_owned),
+            for_ns: call.map(|call| self.end_ns.saturating_sub(call.entered_ns)),
+            fields: call.and_then(|call| call.fields.clone()),
+            awaits: frame.awaits.iter().map(|frame| self.frame(frame, calls)).collect(),
+            ..TreeFrame::of(&frame.function)
+        }
+    }
+
+    /// The functions of the last sample of the poll that goes on.
+    fn place_of_poll(&self, task: &Task) -> TreePlace {
+        let open = task.polls.last().filter(|poll| poll.end_ns().is_none());
+        let sample = open.and_then(|poll| self.samples(poll).last());
+        let Some(PollSample { frames, blocked_in, .. }) = sample else { return TreePlace::Unknown };
+        // The innermost is first.
+        let call = blocked_in.as_ref().map(|call| TreeFrame {
+            function: format!("blocked in {call}"),
+            ..TreeFrame::default()
+        });
+        let add = |inner: Option<TreeFrame>, frame: &StackFrame| {
+            Some(TreeFrame { awaits: inner.into_iter().collect(), ..TreeFrame::of(frame) })
+        };
+        TreePlace::Polled(frames.iter().fold(call, add).into_iter().collect())
+    }
+
+    fn is_maybe_forgotten(&self, state: TaskState, for_ns: u64, place: &TreePlace) -> bool {
+        let waits_for_long =
+            state == TaskState::Waiting && for_ns >= LONG_WAIT_NS.max(self.length_ns() / 2);
+        waits_for_long
+            && match place {
+                TreePlace::NothingWakes => true,
+                TreePlace::Waits(frames) => !frames.iter().any(TreeFrame::is_of_driver),
+                _ => false,
+            }
+    }
+}
+
+impl TreeFrame {
+    fn of(frame: &StackFrame) -> Self {
+        Self {
+            function: frame.function.to_string(),
+            file: frame.file.as_deref().map(str::to_owned),
+            line: frame.line,
+            ..Self::default()
+        }
+    }
+
+    /// Whether it awaits what the runtime's driver, a child process or a thread wakes: it is only a matter of time.
+    fn is_of_driver(&self) -> bool {
+        const OF: [&str; 8] = [
+            "tokio::time::",
+            "tokio::net::",
+            "tokio::io::",
+            "tokio::signal::",
+            "tokio::process::",
+            "tokio::fs::",
+            "tokio::runtime::",
+            "tokio::task::",
+        ];
+        match &self.awaits[..] {
+            [] => {
+                let name = self.function.trim_start_matches("async ");
+                let name = name.trim_start_matches("an async fn of ").trim_start_matches('<');
+                OF.iter().any(|of| name.starts_with(of))
+            }
+            awaits => awaits.iter().any(Self::is_of_driver),
+        }
+    }
+}
