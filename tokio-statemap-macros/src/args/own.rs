@@ -211,6 +211,34 @@ impl Setting for Keep {
     }
 }
 
+/// The name of a signal.
+pub(crate) struct Signal;
+
+impl Signal {
+    /// Those that a program can do without; whether the platform has one, the library knows.
+    const NAMES: [&str; 4] = ["SIGUSR1", "SIGUSR2", "SIGQUIT", "SIGIO"];
+}
+
+impl Value for Signal {
+    type Read = &'static str;
+
+    fn read(value: &Expr, key: &str) -> syn::Result<&'static str> {
+        let names = r#""SIGUSR1", "SIGUSR2", "SIGQUIT" or "SIGIO""#;
+        let lit = choice(value, key, names)?;
+        let name = literal::string(lit, key)?;
+        let found = Self::NAMES.into_iter().find(|of| *of == name);
+        found.ok_or_else(|| {
+            literal::error(lit, format!("`{key}` can't be the signal `{name}`, but {names}."))
+        })
+    }
+}
+
+impl Setting for Signal {
+    fn tokens(name: &&'static str) -> TokenStream {
+        quote! { #name }
+    }
+}
+
 /// The path of a function that is called with the runtime's builder.
 pub(crate) struct Configure;
 

@@ -13,8 +13,8 @@
 use super::keys::keys;
 use super::literal::{Bool, CratePath, PositiveInteger, Text};
 use super::own::{
-    BufferCapacity, Configure, Keep, Nanos, Optional, PathExpr, PositiveNanos, ReportPath, Trace,
-    UserHooks,
+    BufferCapacity, Configure, Keep, Nanos, Optional, PathExpr, PositiveNanos, ReportPath, Signal,
+    Trace, UserHooks,
 };
 use super::runtime::{Flavor, UnhandledPanic};
 
@@ -68,6 +68,9 @@ keys! {
     "warn_after" warn_after_ns: Optional<PositiveNanos> => warn_after,
         "duration, from 5 ms on", "how long a poll goes on before it is printed (feature `stacks`, Linux)",
         "none";
+    "dump_signal" dump_signal: Optional<Signal> => dump_signal,
+        r#"`"SIGUSR1"`, `"SIGUSR2"`, `"SIGQUIT"`, `"SIGIO"`"#,
+        "the signal on which all tasks and where they wait are printed on stderr (Unix)", "none";
     "start_after" start_after_ns: Optional<Nanos> => start_after,
         "duration", "the delay before recording starts", "none";
     "duration" duration_ns: Optional<PositiveNanos> => duration,

@@ -28,10 +28,14 @@ pub(super) fn forget(run: &Arc<Active>) {
     lock(&RUNS).retain(|other| !std::ptr::eq(other.as_ptr(), Arc::as_ptr(run)));
 }
 
+/// The runs that have not ended.
+pub(super) fn runs() -> Vec<Arc<Active>> {
+    lock(&RUNS).iter().filter_map(Weak::upgrade).collect()
+}
+
 /// Writes all registered runs: the process is about to end.
 pub(super) fn write_all() {
-    let runs: Vec<_> = lock(&RUNS).iter().filter_map(Weak::upgrade).collect();
-    for run in runs {
+    for run in runs() {
         run.finish_soon();
         // This thread must not drop the last reference: the run owns values of any type.
         std::mem::forget(run);

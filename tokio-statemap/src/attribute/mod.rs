@@ -1,5 +1,6 @@
 //! What the attribute expands to: the recording window, the exit paths, the output files.
 
+mod dump;
 mod env;
 mod exits;
 mod output;
@@ -123,6 +124,7 @@ impl Active {
             written: Mutex::new(false),
         });
         exits::watch(&active);
+        dump::listen(settings);
         Some(active)
     }
 

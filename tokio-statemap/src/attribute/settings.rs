@@ -30,6 +30,8 @@ pub struct Settings {
     pub stacks: bool,
     /// How long a poll goes on before it is printed.
     pub warn_after: Option<Duration>,
+    /// The name of the signal on which the trees of all tasks are printed.
+    pub dump_signal: Option<&'static str>,
     /// How long after the start of the program recording starts.
     pub start_after: Option<Duration>,
     /// How long recording goes on.
@@ -57,6 +59,7 @@ impl Settings {
             long_poll: config.long_poll,
             stacks: config.stacks,
             warn_after: None,
+            dump_signal: None,
             start_after: None,
             duration: None,
             runtime: None,

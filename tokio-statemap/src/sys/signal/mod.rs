@@ -10,6 +10,7 @@
 //! replaces it; one that chains to the previous handler (as signal-hook and so Tokio do) calls it
 //! too: it then finds that it is no longer installed, and leaves the signal to the application.
 
+pub(crate) mod dump;
 mod interrupted;
 pub(crate) mod mask;
 mod wake;
@@ -21,6 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::sys::patience;
+use wake::Wake;
 
 type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
@@ -34,6 +36,8 @@ const SIGNALS: [(c_int, Handler); 4] = [
     (libc::SIGABRT, on_abort),
 ];
 
+/// Wakes the thread.
+static WAKE: Wake = Wake::new();
 /// Called before the process ends.
 static LAST: OnceLock<fn()> = OnceLock::new();
 /// The pending signals, as bits.
@@ -112,7 +116,7 @@ fn listen() -> std::io::Result<()> {
     if ours.is_empty() {
         return Ok(());
     }
-    wake::prepare()?;
+    WAKE.prepare()?;
     HANDLED.store(SENT.load(Ordering::Acquire), Ordering::Release);
     IS_DYING.store(false, Ordering::Release);
     std::thread::Builder::new().name("statemap-signal".into()).spawn(|| {
@@ -120,7 +124,7 @@ fn listen() -> std::io::Result<()> {
         THREAD.store(unsafe { libc::pthread_self() } as usize, Ordering::Relaxed);
         block_all();
         loop {
-            wake::wait();
+            WAKE.wait();
             let sent = SENT.load(Ordering::Acquire);
             let pending = PENDING.swap(0, Ordering::AcqRel);
             for (signal, handler) in SIGNALS {
@@ -240,7 +244,7 @@ fn write_all() {
 fn notify(signal: c_int) -> u32 {
     PENDING.fetch_or(bit(signal), Ordering::AcqRel);
     let sent = SENT.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
-    wake::wake();
+    WAKE.wake();
     sent
 }
 

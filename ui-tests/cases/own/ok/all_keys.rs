@@ -21,6 +21,7 @@ mod settings {
     start_after = "0s",
     stacks = true,
     warn_after = "1h",
+    dump_signal = "SIGUSR1",
     long_poll = "1.5ms",
     schedule_latency = false,
     keep = "first",

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(dump_signal = "SIGKILL")]
+async fn main() {}
