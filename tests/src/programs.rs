@@ -13,6 +13,8 @@ pub mod quiet;
 pub mod sampled;
 pub mod small_stack;
 pub mod stuck;
+#[cfg(unix)]
+pub mod trees;
 #[cfg(target_os = "linux")]
 pub mod warns;
 

@@ -1,0 +1,14 @@
+//! Prints where its tasks wait when SIGUSR1 comes.
+
+#[cfg(unix)]
+#[tokio_statemap::main(
+    worker_threads = 2,
+    dump_signal = "SIGUSR1",
+    tasks = tests::programs::out("tasks.json")
+)]
+async fn main() {
+    tests::programs::trees::run(&tests::programs::way()).await;
+}
+
+#[cfg(not(unix))]
+fn main() {}
