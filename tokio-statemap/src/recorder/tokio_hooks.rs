@@ -17,6 +17,7 @@ use crate::recorder::Recorder;
 use crate::recorder::mode::WindowId;
 #[cfg(tokio_unstable)]
 use crate::recorder::task_id::number;
+use crate::sys::trace_points;
 
 /// The recorder's side of each runtime hook.
 #[derive(Clone)]
@@ -49,35 +50,47 @@ impl TokioHooks {
 
     #[inline]
     pub(crate) fn thread_park(&self) {
+        trace_points::worker_park();
         self.recorder.parked();
     }
 
     #[inline]
     pub(crate) fn thread_unpark(&self) {
+        trace_points::worker_unpark();
         self.recorder.unparked();
     }
 
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn task_spawn(&self, meta: &TaskMeta<'_>) {
+        trace_points::task_spawn(number(meta.id()), meta.spawned_at());
         self.recorder.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
     }
 
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn before_task_poll(&self, meta: &TaskMeta<'_>) {
+        if cfg!(feature = "sdt") {
+            let id = number(meta.id());
+            if let Some(ready_for) = ready_for(meta) {
+                trace_points::task_ready(id, ready_for.as_nanos() as u64);
+            }
+            trace_points::poll_start(id, meta.spawned_at());
+        }
         self.recorder.hook(|window| self.add_poll_start(meta, window), || self.poll_started(meta));
     }
 
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn after_task_poll(&self, meta: &TaskMeta<'_>) {
+        trace_points::poll_end(number(meta.id()));
         self.recorder.hook(|window| self.add_poll_end(meta, window), || self.poll_ended(meta));
     }
 
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn task_terminate(&self, meta: &TaskMeta<'_>) {
+        trace_points::task_terminate(number(meta.id()));
         self.recorder.hook(|window| self.add_end(meta, window), || self.task_terminated(meta));
     }
 }

@@ -40,6 +40,10 @@ pub(crate) mod stderr;
 ))]
 pub(crate) mod threads;
 #[cfg(feature = "record")]
+#[cfg_attr(not(all(feature = "sdt", target_os = "linux")), path = "no_trace_points.rs")]
+#[cfg_attr(not(tokio_unstable), allow(dead_code, reason = "some are for hooks of tasks"))]
+pub(crate) mod trace_points;
+#[cfg(feature = "record")]
 pub(crate) mod tsc;
 #[cfg(feature = "record")]
 pub(crate) mod waker;
