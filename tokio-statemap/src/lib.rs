@@ -86,10 +86,14 @@ pub mod _cost {}
 #[doc(hidden)]
 #[cfg(feature = "record")]
 pub mod __private {
+    #[cfg(feature = "cli")]
+    pub use crate::analysis::awaits::{Awaits, Node, Note};
     pub use crate::attribute::{OutputPaths, Run, Settings};
     pub use crate::config::{Keep, TraceTarget};
     pub use crate::hooks::Hooks;
     pub use crate::recorder::functions::{Function, instrumented, instrumented_with};
+    #[cfg(feature = "cli")]
+    pub use crate::render::awaits::{write_html, write_text};
     #[cfg(all(feature = "symbols", feature = "read"))]
     pub use crate::trace::timeline::symbolize::{Symbolized, has_addresses, symbolize};
     pub use crate::util::atomic_file::write as write_file;

@@ -1,6 +1,8 @@
 //! What a timeline or a file's data means, worked out once for every output.
 
 mod act;
+#[cfg(feature = "cli")]
+pub(crate) mod awaits;
 mod blame;
 mod culprits;
 #[cfg(feature = "read")]

@@ -1,6 +1,8 @@
 //! From addresses of code to functions and lines, for those that were seen, and only when they are to
 //! be shown.
 
+#[cfg(feature = "cli")]
+pub(crate) mod coroutines;
 mod frame;
 #[cfg(all(
     feature = "stacks",
@@ -34,6 +36,8 @@ use std::sync::Mutex;
 use crate::util::sync::lock;
 pub use frame::{FrameOrigin, StackFrame};
 pub(crate) use lookup::{Resolver, system_call};
+#[cfg(feature = "cli")]
+pub(crate) use object_file::package;
 #[cfg(all(feature = "symbols", feature = "read"))]
 pub(crate) use object_file::{Address, ObjectFile};
 

@@ -23,6 +23,7 @@ Examples:
   tokio-statemap render tasks.json workers.json -o statemap.html
   tokio-statemap report tasks.json
   tokio-statemap check tasks.json workers.json
+  tokio-statemap awaits target/debug/shop
 
 Exit status: 0 if all went well, 1 for bad data or a file that can't be read or written, 2 for a \
 command line that can't be understood.";
@@ -37,6 +38,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Name the functions of a stripped program, by the binary before it was stripped
     Symbolize(SymbolizeArgs),
+    /// Say where each async fn of a program awaits, and what, without running it
+    Awaits(AwaitsArgs),
     /// Print a script that completes this command's arguments in a shell
     #[command(after_help = "\
 Examples:
@@ -134,6 +137,34 @@ pub(crate) struct SymbolizeArgs {
     /// Where to write, or - for standard output [default: FILE]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Reads the debug information of a program for Linux, which must be that of `debug = \"full\"` in its \
+profile. Each line is a place where a task may wait, and what it awaits there; an async fn of the program \
+has its own such places below it. A line ends the tree where a future isn't an async fn's: a timer, a \
+lock, a `poll` written by hand; or where only the running program knows which future it is, behind `dyn \
+Future`. For what a macro awaits (`join!`, `select!`) it has the lines of the async fn that it is in. Only \
+what the compiler generated is in a program: an async fn that nothing uses isn't.
+
+  CARGO_PROFILE_RELEASE_DEBUG=full cargo build --release
+  tokio-statemap awaits target/release/shop
+  tokio-statemap awaits target/release/shop shop::checkout
+  tokio-statemap awaits target/release/shop --html awaits.html")]
+pub(crate) struct AwaitsArgs {
+    /// The program, or the file with its debug information
+    #[arg(value_name = "BINARY")]
+    pub(crate) binary: PathBuf,
+    /// Only those async fns whose path contains this, also those of dependencies
+    #[arg(value_name = "PATTERN")]
+    pub(crate) pattern: Option<String>,
+    /// Those of dependencies, too
+    #[arg(long, conflicts_with = "pattern")]
+    pub(crate) all: bool,
+    /// Write a page that folds, instead of text; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

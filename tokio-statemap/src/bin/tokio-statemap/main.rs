@@ -1,6 +1,8 @@
-//! The command `tokio-statemap`: draws, reports on, checks and completes statemap data.
+//! The command `tokio-statemap`: draws, reports on, checks and completes statemap data; and says what the
+//! async fns of a program await.
 
 mod args;
+mod awaits;
 mod check;
 mod duration;
 mod failure;
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(args),
         Command::Check(args) => check::run(&args),
         Command::Symbolize(args) => symbolize::run(&args),
+        Command::Awaits(args) => awaits::run(&args),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man => generate::man(),
     };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Text as it may stand in an element or in a quoted attribute.
-pub(super) fn escape_html(text: &str) -> Cow<'_, str> {
+pub(in crate::render) fn escape_html(text: &str) -> Cow<'_, str> {
     escape(text, |c| match c {
         '&' => Some("&amp;"),
         '<' => Some("&lt;"),

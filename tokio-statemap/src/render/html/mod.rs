@@ -17,7 +17,8 @@ use crate::analysis::picture::Picture;
 use crate::statemap::Labels;
 use crate::trace::timeline::Timeline;
 
-use escape::{escape_html, escape_json};
+pub(super) use escape::escape_html;
+use escape::escape_json;
 
 /// Writes `picture` as one html page, through a buffer.
 ///

@@ -18,8 +18,11 @@ use crate::symbols::{FrameOrigin, StackFrame};
 #[cfg(feature = "read")]
 pub(crate) use address::Address;
 use debug_info::{DebugInfo, Function};
-use name::{Body, defined_in, demangle, is_mangled, readable};
+use name::{Body, defined_in, is_mangled};
+pub(super) use name::{demangle, readable};
 use origin::Known;
+#[cfg(feature = "cli")]
+pub(crate) use package::package;
 use symbol_table::SymbolTable;
 
 /// The symbols of a file, and its line tables if it has any.

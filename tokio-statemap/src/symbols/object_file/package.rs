@@ -4,7 +4,7 @@ use crate::symbols::FrameOrigin;
 
 /// Whose source `file` is. What nothing speaks against is the program's: its packages, those of its
 /// workspace, and what its build scripts wrote.
-pub(super) fn package(file: &str) -> FrameOrigin {
+pub(crate) fn package(file: &str) -> FrameOrigin {
     let parts: Vec<_> = file.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
     if is_std(&parts) {
         return FrameOrigin::Std;

@@ -5,7 +5,8 @@ mod closure;
 mod generics;
 
 pub(super) use brackets::split_last;
-pub(super) use closure::{Body, body, defined_in};
+pub(in crate::symbols) use closure::Body;
+pub(super) use closure::{body, defined_in};
 
 /// Whether `name` is that of a symbol, which says what the function is in, not that of the function
 /// by itself.
@@ -14,7 +15,7 @@ pub(super) fn is_mangled(name: &str) -> bool {
 }
 
 /// The path of a symbol, with closures and without hash: `shop::handle::{{closure}}`.
-pub(super) fn demangle(symbol: &str) -> String {
+pub(in crate::symbols) fn demangle(symbol: &str) -> String {
     // What the linker adds to make names differ.
     let symbol = symbol.split(".llvm.").next().unwrap_or(symbol);
     format!("{:#}", rustc_demangle::demangle(symbol))
@@ -22,7 +23,7 @@ pub(super) fn demangle(symbol: &str) -> String {
 
 /// The path or name of a function without closures, and what the compiler alone writes:
 /// `shop::render_invoice`, `async shop::handle`, `<shop::Cart as core::fmt::Display>::fmt`.
-pub(super) fn readable(path: &str, body: Option<Body>) -> String {
+pub(in crate::symbols) fn readable(path: &str, body: Option<Body>) -> String {
     let name = generics::shortened(&without_impl(&closure::without_closures(path)));
     match body {
         Some(Body::Async) => format!("async {name}"),

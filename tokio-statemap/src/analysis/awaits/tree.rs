@@ -1,0 +1,183 @@
+//! The tree of an async fn: what it awaits, and what that awaits.
+
+use std::collections::HashSet;
+
+use super::{AsyncFn, Kind, Place, Point, Target};
+use crate::analysis::in_package;
+
+/// An async fn, a suspend point, or what is awaited there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The file and the line, of what is at one: `src/main.rs:7`; if a macro has the `.await`, the lines
+    /// of the async fn that it is in: `src/main.rs:5-9`.
+    pub place: Option<String>,
+    /// What is there.
+    pub name: String,
+    /// What more is to be said of it.
+    pub note: Option<Note>,
+    /// What is awaited within.
+    pub children: Vec<Node>,
+}
+
+/// What is said of what is awaited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Only the running program knows the type of the future.
+    Dyn,
+    /// It is what awaits this.
+    Recursion,
+    /// Its tree is further up.
+    ShownAbove,
+    /// Its tree is left out: there is too much.
+    LeftOut,
+}
+
+impl Note {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Dyn => "known at run time only",
+            Self::Recursion => "recursion",
+            Self::ShownAbove => "as above",
+            Self::LeftOut => "more is left out",
+        }
+    }
+}
+
+/// How deep trees are.
+const MAX_DEPTH: usize = 60;
+
+/// How many nodes all trees have.
+const MAX_NODES: usize = 300_000;
+
+/// The trees of those that are meant.
+pub(super) fn trees(all: &[AsyncFn], is_meant: impl Fn(&AsyncFn) -> bool) -> Vec<Node> {
+    let mut left = MAX_NODES;
+    let mut trees = Vec::new();
+    for (i, root) in all.iter().enumerate().filter(|(_, of)| is_meant(of)) {
+        let mut tree = Tree { all, open: vec![i], shown: HashSet::new(), left };
+        let children = tree.points(root);
+        left = tree.left.saturating_sub(1);
+        let place = root.begin.as_ref().map(place_of);
+        let note = (left == 0).then_some(Note::LeftOut);
+        trees.push(Node { place, name: format!("{} {}", root.kind, root.path), note, children });
+        if left == 0 {
+            break;
+        }
+    }
+    trees
+}
+
+/// A tree while it is built.
+struct Tree<'a> {
+    all: &'a [AsyncFn],
+    /// Those that are being looked at, from the root on.
+    open: Vec<usize>,
+    /// Which are in the tree.
+    shown: HashSet<usize>,
+    /// How many nodes may be added.
+    left: usize,
+}
+
+impl Tree<'_> {
+    fn points(&mut self, of: &AsyncFn) -> Vec<Node> {
+        of.points.iter().filter_map(|point| self.point(of, point)).collect()
+    }
+
+    fn point(&mut self, of: &AsyncFn, point: &Point) -> Option<Node> {
+        let in_macro = point.place.as_ref().filter(|place| is_of_other_file(of, place));
+        let mut node = match &point.awaited[..] {
+            // The macro is what was written, not the future that it makes.
+            [Target::Other { name, inside, .. }] if in_macro.is_some() && is_poll_fn(name) => {
+                self.node(String::new(), None, inside)?
+            }
+            [one] => self.target(one)?,
+            several => self.node(format!("one of {}", several.len()), None, several)?,
+        };
+        match (in_macro, &point.place) {
+            (Some(place), _) => {
+                let written = macro_of(place);
+                let text = [written.as_str(), node.name.as_str()];
+                node.name =
+                    text.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ");
+                node.place = range_of(of);
+            }
+            (None, place) => node.place = place.as_ref().map(place_of),
+        }
+        Some(node)
+    }
+
+    fn target(&mut self, target: &Target) -> Option<Node> {
+        let i = match target {
+            Target::Fn(i) => *i,
+            Target::Other { name, is_dyn, inside } => {
+                return self.node(name.clone(), is_dyn.then_some(Note::Dyn), inside);
+            }
+        };
+        let all = self.all;
+        let of = &all[i];
+        let name = match (of.kind, &of.begin) {
+            (Kind::Fn, _) | (_, None) => of.path.clone(),
+            (kind, Some(begin)) => format!("{kind} {} ({})", of.path, place_of(begin)),
+        };
+        let note = match () {
+            () if of.points.is_empty() => None,
+            () if self.open.contains(&i) => Some(Note::Recursion),
+            () if self.shown.contains(&i) => Some(Note::ShownAbove),
+            () if self.open.len() >= MAX_DEPTH => Some(Note::LeftOut),
+            () => None,
+        };
+        let mut node = self.node(name, note, &[])?;
+        if note.is_none() {
+            self.shown.insert(i);
+            self.open.push(i);
+            node.children = self.points(of);
+            self.open.pop();
+        }
+        Some(node)
+    }
+
+    /// `None` once there are too many.
+    fn node(&mut self, name: String, note: Option<Note>, inside: &[Target]) -> Option<Node> {
+        self.left = self.left.checked_sub(1)?;
+        let children = inside.iter().filter_map(|target| self.target(target)).collect();
+        Some(Node { place: None, name, note, children })
+    }
+}
+
+fn is_of_other_file(of: &AsyncFn, place: &Place) -> bool {
+    of.begin.as_ref().is_some_and(|begin| begin.file != place.file)
+}
+
+fn is_poll_fn(name: &str) -> bool {
+    name.split('<').next().is_some_and(|path| path.ends_with("PollFn"))
+}
+
+fn place_of(place: &Place) -> String {
+    in_package(&place.to_string()).to_owned()
+}
+
+/// The lines of an async fn.
+fn range_of(of: &AsyncFn) -> Option<String> {
+    let begin = of.begin.as_ref()?;
+    Some(match &of.end {
+        Some(end) if end.file == begin.file && end.line > begin.line => {
+            format!("{}-{}", place_of(begin), end.line)
+        }
+        _ => place_of(begin),
+    })
+}
+
+/// The macro that has its `.await` there.
+fn macro_of(place: &Place) -> String {
+    const KNOWN: [(&str, &str); 6] = [
+        ("/src/macros/join.rs", "tokio::join!"),
+        ("/src/macros/try_join.rs", "tokio::try_join!"),
+        ("/src/macros/select.rs", "tokio::select!"),
+        ("/async_await/join_mod.rs", "futures::join!"),
+        ("/async_await/select_mod.rs", "futures::select!"),
+        ("/async_await/stream_select_mod.rs", "futures::stream_select!"),
+    ];
+    let known = KNOWN.iter().find(|(end, _)| place.file.ends_with(end));
+    known.map_or_else(|| format!("a macro of {}", place_of(place)), |(_, name)| (*name).to_owned())
+}

@@ -1,0 +1,64 @@
+//! Trees as a page that folds. It needs nothing else, and no script.
+
+use std::io::{self, Write};
+
+use crate::analysis::awaits::Node;
+use crate::render::html::escape_html;
+use crate::util::clean::clean;
+
+const STYLE: &str = "\
+:root{color-scheme:light dark}
+body{font:14px/1.6 ui-monospace,monospace;margin:2em;max-width:120em}
+h1{font:600 20px/1.4 system-ui,sans-serif}
+ul{list-style:none;margin:0;padding-left:1.6em;border-left:1px solid #8884}
+main>details{margin:.3em 0}
+summary{cursor:pointer}
+li>span{padding-left:1.1em}
+.place{color:#777}
+.note{font-style:italic;color:#777}
+";
+
+/// Writes a page with these trees, those of `title`.
+pub fn write(trees: &[Node], title: &str, w: &mut dyn Write) -> io::Result<()> {
+    let title = text(title);
+    writeln!(w, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
+    writeln!(w, "<meta name=\"viewport\" content=\"width=device-width\">")?;
+    writeln!(w, "<title>What {title} awaits</title>\n<style>\n{STYLE}</style>\n</head>\n<body>")?;
+    writeln!(w, "<h1>What the async fns of {title} await</h1>\n<main>")?;
+    for tree in trees {
+        writeln!(w, "<details><summary>{}</summary>", label(tree))?;
+        children(tree, w)?;
+        writeln!(w, "</details>")?;
+    }
+    writeln!(w, "</main>\n</body>\n</html>")
+}
+
+/// Trees have a limited depth, so that this does.
+fn children(of: &Node, w: &mut dyn Write) -> io::Result<()> {
+    if of.children.is_empty() {
+        return Ok(());
+    }
+    writeln!(w, "<ul>")?;
+    for child in &of.children {
+        match child.children.is_empty() {
+            true => writeln!(w, "<li><span>{}</span></li>", label(child))?,
+            false => {
+                writeln!(w, "<li><details open><summary>{}</summary>", label(child))?;
+                children(child, w)?;
+                writeln!(w, "</details></li>")?;
+            }
+        }
+    }
+    writeln!(w, "</ul>")
+}
+
+fn label(of: &Node) -> String {
+    let part = |class: &str, of: &str| format!("<span class=\"{class}\">{}</span>", text(of));
+    let place = of.place.as_ref().map(|place| part("place", place) + " ").unwrap_or_default();
+    let note = of.note.map(|note| format!(" {}", part("note", note.text()))).unwrap_or_default();
+    format!("{place}{}{note}", text(&of.name))
+}
+
+fn text(text: &str) -> String {
+    escape_html(&clean(text)).into_owned()
+}

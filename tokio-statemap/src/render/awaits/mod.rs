@@ -1,0 +1,7 @@
+//! The trees of what async fns await, as text and as a page.
+
+mod html;
+mod text;
+
+pub use html::write as write_html;
+pub use text::write as write_text;

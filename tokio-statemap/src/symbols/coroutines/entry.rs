@@ -1,0 +1,80 @@
+//! One entry of the debug information, as far as coroutines need it.
+
+use gimli::{Abbreviation, AttributeValue, DwTag, EntriesRaw, UnitOffset};
+
+use super::sections::Slice;
+
+/// An entry: what it is, where it is, and some of its attributes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) tag: DwTag,
+    /// In its unit.
+    pub(super) offset: UnitOffset,
+    /// How many entries it is in.
+    pub(super) depth: isize,
+    pub(super) name: Option<AttributeValue<Slice<'a>>>,
+    pub(super) linkage_name: Option<AttributeValue<Slice<'a>>>,
+    pub(super) of_type: Option<AttributeValue<Slice<'a>>>,
+    pub(super) language: Option<AttributeValue<Slice<'a>>>,
+    /// In bytes.
+    pub(super) size: Option<u64>,
+    /// Where a member is in its type, in bytes.
+    pub(super) member_offset: Option<u64>,
+    /// The value that tells that a variant is the one that is there.
+    pub(super) discriminant: Option<u64>,
+    /// Where it is written.
+    pub(super) file: Option<u64>,
+    pub(super) line: Option<u64>,
+}
+
+impl<'a> Entry<'a> {
+    /// Reads the attributes of the entry whose abbreviation was read.
+    pub(super) fn read(
+        raw: &mut EntriesRaw<'_, '_, Slice<'a>>,
+        abbreviation: &Abbreviation,
+        offset: UnitOffset,
+        depth: isize,
+    ) -> gimli::Result<Self> {
+        let mut entry = Self {
+            tag: abbreviation.tag(),
+            offset,
+            depth,
+            name: None,
+            linkage_name: None,
+            of_type: None,
+            language: None,
+            size: None,
+            member_offset: None,
+            discriminant: None,
+            file: None,
+            line: None,
+        };
+        for attribute in abbreviation.attributes() {
+            let attribute = raw.read_attribute(*attribute)?;
+            let value = attribute.value();
+            match attribute.name() {
+                gimli::DW_AT_name => entry.name = Some(value),
+                gimli::DW_AT_linkage_name => entry.linkage_name = Some(value),
+                gimli::DW_AT_type => entry.of_type = Some(value),
+                gimli::DW_AT_language => entry.language = Some(value),
+                gimli::DW_AT_byte_size => entry.size = value.udata_value(),
+                gimli::DW_AT_data_member_location => entry.member_offset = value.udata_value(),
+                gimli::DW_AT_discr_value => entry.discriminant = number(&value),
+                gimli::DW_AT_decl_file => {
+                    entry.file = match value {
+                        AttributeValue::FileIndex(index) => Some(index),
+                        value => value.udata_value(),
+                    };
+                }
+                gimli::DW_AT_decl_line => entry.line = value.udata_value(),
+                _ => {}
+            }
+        }
+        Ok(entry)
+    }
+}
+
+/// A discriminant's value, of which only the lowest bytes are there.
+fn number(value: &AttributeValue<Slice<'_>>) -> Option<u64> {
+    value.udata_value().or_else(|| value.sdata_value().map(|value| value as u64))
+}
