@@ -1,5 +1,6 @@
 //! Shared code of the integration tests.
 
+pub mod awaits;
 pub mod browser;
 pub mod build;
 pub mod check;

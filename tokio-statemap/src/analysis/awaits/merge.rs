@@ -43,6 +43,9 @@ pub(super) fn merge(coroutines: &Coroutines<'_>) -> Result<Awaits, String> {
             }
         }
     }
+    for point in all.iter_mut().flat_map(|of| &mut of.points) {
+        point.awaited.sort();
+    }
     Ok(Awaits { all })
 }
 

@@ -38,7 +38,7 @@ struct Point {
 }
 
 /// What is awaited.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
     /// An async fn, block or closure, as an index.
     Fn(usize),

@@ -130,7 +130,7 @@ impl Walk<'_, '_> {
             match &of_type.shape {
                 Shape::Struct(members) if of_type.name.starts_with(b"(") => {
                     // As Tokio's macros call it.
-                    let are_futures = member.name.slice() == b"futures";
+                    let are_futures = member.name.slice().ends_with(b"futures");
                     let all = members.iter().map(|member| member.of_type);
                     branches.extend(all.filter(|id| are_futures || self.is_future(*id, 6)));
                 }

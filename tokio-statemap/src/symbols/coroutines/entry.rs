@@ -1,17 +1,13 @@
 //! One entry of the debug information, as far as coroutines need it.
 
-use gimli::{Abbreviation, AttributeValue, DwTag, EntriesRaw, UnitOffset};
+use gimli::{Abbreviation, AttributeValue, DwTag, EntriesRaw};
 
 use super::sections::Slice;
 
-/// An entry: what it is, where it is, and some of its attributes.
+/// An entry: what it is, and some of its attributes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<'a> {
     pub(super) tag: DwTag,
-    /// In its unit.
-    pub(super) offset: UnitOffset,
-    /// How many entries it is in.
-    pub(super) depth: isize,
     pub(super) name: Option<AttributeValue<Slice<'a>>>,
     pub(super) linkage_name: Option<AttributeValue<Slice<'a>>>,
     pub(super) of_type: Option<AttributeValue<Slice<'a>>>,
@@ -32,13 +28,9 @@ impl<'a> Entry<'a> {
     pub(super) fn read(
         raw: &mut EntriesRaw<'_, '_, Slice<'a>>,
         abbreviation: &Abbreviation,
-        offset: UnitOffset,
-        depth: isize,
     ) -> gimli::Result<Self> {
         let mut entry = Self {
             tag: abbreviation.tag(),
-            offset,
-            depth,
             name: None,
             linkage_name: None,
             of_type: None,

@@ -79,7 +79,7 @@ impl<'a> Index<'a> {
                     continue;
                 }
             }
-            let entry = Entry::read(&mut raw, abbreviation, offset, depth)?;
+            let entry = Entry::read(&mut raw, abbreviation)?;
             if let Some(AttributeValue::Language(language)) = entry.language {
                 is_rust = language == DW_LANG_Rust;
             }

@@ -4,8 +4,11 @@ use std::fmt;
 
 use gimli::AttributeValue;
 
-use super::sections::Sections;
+use super::sections::{Sections, Slice};
 use crate::symbols::{FrameOrigin, package};
+
+/// The most folders that are known.
+const MAX_FOLDERS: usize = 32;
 
 /// A file and a line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,15 +43,38 @@ impl Place {
             }
             _ => name,
         };
-        let compiled_in = unit.comp_dir.map(|folder| folder.to_string_lossy().into_owned());
-        let path = match &compiled_in {
-            Some(folder) if !path.starts_with('/') => format!("{folder}/{path}"),
+        let path = match unit.comp_dir {
+            Some(folder) if !path.starts_with('/') => {
+                format!("{}/{path}", folder.to_string_lossy())
+            }
             _ => path,
         };
-        // A package of a registry was compiled in its own folder, of which the version is worth knowing.
-        let compiled_in = compiled_in.filter(|_| package(&path) == FrameOrigin::Program);
-        let inner = compiled_in
-            .and_then(|folder| Some(path.strip_prefix(&folder)?.strip_prefix('/')?.to_owned()));
+        let inner = sections.folders.iter().find_map(|folder| {
+            Some(path.strip_prefix(folder.as_str())?.strip_prefix('/')?.to_owned())
+        });
         Some(Self { file: inner.unwrap_or(path), line })
     }
+}
+
+/// The folders that the program's own units were compiled in, the innermost first. With LTO a type may be in
+/// a unit of another crate than its source.
+pub(super) fn folders(units: &[gimli::Unit<Slice<'_>>]) -> Vec<String> {
+    let mut folders: Vec<String> = Vec::new();
+    for folder in units.iter().filter_map(|unit| unit.comp_dir) {
+        let folder = folder.to_string_lossy();
+        // A package of a registry was compiled in its own folder, of which the version is worth knowing.
+        let is_own = || package(&format!("{folder}/src/lib.rs")) == FrameOrigin::Program;
+        if folder.starts_with('/')
+            && folder != "/"
+            && !folders.iter().any(|known| *known == folder)
+            && is_own()
+        {
+            folders.push(folder.into_owned());
+        }
+        if folders.len() == MAX_FOLDERS {
+            break;
+        }
+    }
+    folders.sort_by_key(|folder| std::cmp::Reverse(folder.len()));
+    folders
 }

@@ -3,6 +3,8 @@
 use gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId, Unit, UnitSectionOffset};
 use object::{CompressionFormat, Object as _, ObjectSection as _};
 
+use super::place::folders;
+
 /// Bytes of the file.
 pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
@@ -16,6 +18,8 @@ const HOW_TO_BUILD: &str = "build it with `debug = \"full\"` in its profile, and
 pub(super) struct Sections<'a> {
     pub(super) dwarf: Dwarf<Slice<'a>>,
     pub(super) units: Vec<Unit<Slice<'a>>>,
+    /// Where the program was compiled.
+    pub(super) folders: Vec<String>,
 }
 
 impl<'a> Sections<'a> {
@@ -51,7 +55,8 @@ impl<'a> Sections<'a> {
         };
         let dwarf = Dwarf::load(load)?;
         let units = units(&dwarf)?;
-        Ok(Self { dwarf, units })
+        let folders = folders(&units);
+        Ok(Self { dwarf, units, folders })
     }
 
     /// Where the unit with this index begins in its section.

@@ -1,5 +1,10 @@
 //! Types, read when they are asked for.
 
+#![cfg_attr(
+    not(feature = "dwarf"),
+    allow(dead_code, reason = "where things are in memory matters only there")
+)]
+
 use gimli::{AttributeValue, UnitOffset};
 
 use super::entry::Entry;
@@ -81,7 +86,7 @@ impl<'a> Type<'a> {
         // The discriminant of the variant whose member comes next.
         let mut discriminant = None;
         while !raw.is_empty() && count < MAX_ENTRIES {
-            let (depth, offset) = (raw.next_depth(), raw.next_offset());
+            let depth = raw.next_depth();
             if count > 0 && depth <= 0 {
                 break;
             }
@@ -92,7 +97,7 @@ impl<'a> Type<'a> {
                 raw.skip_attributes(abbreviation.attributes())?;
                 continue;
             }
-            let entry = Entry::read(&mut raw, abbreviation, offset, depth)?;
+            let entry = Entry::read(&mut raw, abbreviation)?;
             let of_type = sections.target(id.unit, entry.of_type);
             let member = of_type.map(|of_type| Member {
                 name: name_of(&entry),
