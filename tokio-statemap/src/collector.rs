@@ -173,6 +173,14 @@ impl Collector {
             builder.track_task_schedule_latency();
         }
         let recorder = Recorder::new(config);
+        #[cfg(all(
+            feature = "dwarf",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        ))]
+        if recorder.config.dwarf && recorder.config.trace_target.tracks_tasks() {
+            recorder.cells.start();
+        }
         hooks::install(builder, user, Some(TokioHooks::of(&recorder)));
         Self::of(recorder)
     }
@@ -396,6 +404,18 @@ impl Collector {
     /// [`start`](Self::start). The runtime continues to run meanwhile.
     pub fn profile(&self) -> Profile {
         Profile::of(&self.recorder)
+    /// What each live task awaits that isn't polled now, by its id: see
+    /// [`TaskCells::chains`](crate::recorder::cells::TaskCells::chains).
+    #[cfg(all(
+        feature = "dwarf",
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
+    pub(crate) fn chains(
+        &self,
+        is_idle: impl Fn(u64) -> Option<u64>,
+    ) -> Vec<(u64, crate::symbols::coroutines::cells::AwaitNode)> {
+        self.recorder.cells.chains(is_idle)
     }
 
     /// Returns how many events were emitted but are not kept, by cause.

@@ -56,6 +56,12 @@ pub struct CollectorConfig {
     /// A thread of this crate's looks at the threads that poll every 5 ms and interrupts those that work,
     /// for some 1 to 10 µs.
     pub stacks: bool,
+    /// Experimental: whether it is noted where tasks are in memory, so that what they await can be read from
+    /// there. Default: yes.
+    ///
+    /// It needs this crate's feature `dwarf` and full debug information (`debug = "full"` in the profile), on
+    /// Linux on x86-64 or aarch64; elsewhere it has no effect. A spawn takes 2 to 20 µs more.
+    pub dwarf: bool,
 }
 
 impl Default for CollectorConfig {
@@ -69,6 +75,7 @@ impl Default for CollectorConfig {
             schedule_latency: true,
             long_poll: Duration::from_millis(1),
             stacks: true,
+            dwarf: true,
         }
     }
 }

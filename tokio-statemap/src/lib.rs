@@ -94,9 +94,28 @@ pub mod __private {
     pub use crate::recorder::functions::{Function, instrumented, instrumented_with};
     #[cfg(feature = "cli")]
     pub use crate::render::awaits::{write_html, write_text};
+    #[cfg(all(
+        feature = "dwarf",
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
+    pub use crate::symbols::coroutines::cells::AwaitNode;
     #[cfg(all(feature = "symbols", feature = "read"))]
     pub use crate::trace::timeline::symbolize::{Symbolized, has_addresses, symbolize};
     pub use crate::util::atomic_file::write as write_file;
     pub use crate::util::clean::clean;
     pub use crate::util::counting::Counting;
+
+    /// What each live task awaits that isn't polled now, by its id.
+    #[cfg(all(
+        feature = "dwarf",
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
+    pub fn chains(
+        collector: &crate::Collector,
+        is_idle: impl Fn(u64) -> Option<u64>,
+    ) -> Vec<(u64, AwaitNode)> {
+        collector.chains(is_idle)
+    }
 }

@@ -83,6 +83,7 @@ impl Settings {
             schedule_latency: self.schedule_latency,
             long_poll: self.long_poll,
             stacks: self.stacks,
+            ..CollectorConfig::default()
         }
     }
 }

@@ -7,6 +7,12 @@
 //! starts and stops recording; [`late_tasks`] are the tasks spawned before it started.
 
 mod boxed;
+#[cfg(all(
+    feature = "dwarf",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+pub(crate) mod cells;
 pub(crate) mod clock;
 mod events;
 pub(crate) mod functions;
@@ -123,6 +129,12 @@ pub(crate) struct Recorder {
     pub(crate) samples: Mutex<Samples>,
     pub(crate) listeners: Listeners,
     throttling: Mutex<ThrottlingSoFar>,
+    #[cfg(all(
+        feature = "dwarf",
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
+    pub(crate) cells: cells::TaskCells,
     this: Weak<Self>,
 }
 
@@ -162,6 +174,12 @@ impl Recorder {
             samples: Mutex::default(),
             listeners: Listeners::default(),
             throttling: Mutex::default(),
+            #[cfg(all(
+                feature = "dwarf",
+                target_os = "linux",
+                any(target_arch = "x86_64", target_arch = "aarch64")
+            ))]
+            cells: cells::TaskCells::default(),
             this: Weak::clone(this),
             config,
         })

@@ -65,6 +65,12 @@ impl TokioHooks {
     pub(crate) fn task_spawn(&self, meta: &TaskMeta<'_>) {
         trace_points::task_spawn(number(meta.id()), meta.spawned_at());
         self.recorder.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
+        #[cfg(all(
+            feature = "dwarf",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        ))]
+        self.recorder.cells.spawned(number(meta.id()), std::ptr::from_ref(meta).addr() as u64);
     }
 
     #[cfg(tokio_unstable)]
@@ -92,6 +98,12 @@ impl TokioHooks {
     pub(crate) fn task_terminate(&self, meta: &TaskMeta<'_>) {
         trace_points::task_terminate(number(meta.id()));
         self.recorder.hook(|window| self.add_end(meta, window), || self.task_terminated(meta));
+        #[cfg(all(
+            feature = "dwarf",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        ))]
+        self.recorder.cells.terminated(number(meta.id()));
     }
 }
 

@@ -1,7 +1,11 @@
 //! From addresses of code to functions and lines, for those that were seen, and only when they are to
 //! be shown.
 
-#[cfg(feature = "cli")]
+#[cfg(any(feature = "cli", feature = "dwarf"))]
+#[cfg_attr(
+    not(feature = "cli"),
+    allow(dead_code, reason = "only the command looks at all of them")
+)]
 pub(crate) mod coroutines;
 mod frame;
 #[cfg(all(
@@ -36,7 +40,7 @@ use std::sync::Mutex;
 use crate::util::sync::lock;
 pub use frame::{FrameOrigin, StackFrame};
 pub(crate) use lookup::{Resolver, system_call};
-#[cfg(feature = "cli")]
+#[cfg(any(feature = "cli", feature = "dwarf"))]
 pub(crate) use object_file::package;
 #[cfg(all(feature = "symbols", feature = "read"))]
 pub(crate) use object_file::{Address, ObjectFile};

@@ -59,7 +59,7 @@ impl Coroutines<'_> {
         id
     }
 
-    fn name_of(&self, id: TypeId, of_type: &Type<'_>) -> String {
+    pub(super) fn name_of(&self, id: TypeId, of_type: &Type<'_>) -> String {
         let path = self.index.path(&self.sections, id);
         name::of_type(&path, &of_type.name.to_string_lossy())
     }

@@ -1,5 +1,10 @@
 //! One entry of the debug information, as far as coroutines need it.
 
+#![cfg_attr(
+    not(feature = "dwarf"),
+    allow(dead_code, reason = "where things are in memory matters only there")
+)]
+
 use gimli::{Abbreviation, AttributeValue, DwTag, EntriesRaw};
 
 use super::sections::Slice;
@@ -12,6 +17,14 @@ pub(super) struct Entry<'a> {
     pub(super) linkage_name: Option<AttributeValue<Slice<'a>>>,
     pub(super) of_type: Option<AttributeValue<Slice<'a>>>,
     pub(super) language: Option<AttributeValue<Slice<'a>>>,
+    /// Where a function begins.
+    pub(super) address: Option<AttributeValue<Slice<'a>>>,
+    /// Where a variable is.
+    pub(super) location: Option<AttributeValue<Slice<'a>>>,
+    /// The entry that says more of a function.
+    pub(super) origin: Option<AttributeValue<Slice<'a>>>,
+    /// The type that a table of methods is of.
+    pub(super) containing: Option<AttributeValue<Slice<'a>>>,
     /// In bytes.
     pub(super) size: Option<u64>,
     /// Where a member is in its type, in bytes.
@@ -35,6 +48,10 @@ impl<'a> Entry<'a> {
             linkage_name: None,
             of_type: None,
             language: None,
+            address: None,
+            location: None,
+            origin: None,
+            containing: None,
             size: None,
             member_offset: None,
             discriminant: None,
@@ -49,6 +66,12 @@ impl<'a> Entry<'a> {
                 gimli::DW_AT_linkage_name => entry.linkage_name = Some(value),
                 gimli::DW_AT_type => entry.of_type = Some(value),
                 gimli::DW_AT_language => entry.language = Some(value),
+                gimli::DW_AT_low_pc => entry.address = Some(value),
+                gimli::DW_AT_location => entry.location = Some(value),
+                gimli::DW_AT_abstract_origin | gimli::DW_AT_specification => {
+                    entry.origin = Some(value);
+                }
+                gimli::DW_AT_containing_type => entry.containing = Some(value),
                 gimli::DW_AT_byte_size => entry.size = value.udata_value(),
                 gimli::DW_AT_data_member_location => entry.member_offset = value.udata_value(),
                 gimli::DW_AT_discr_value => entry.discriminant = number(&value),

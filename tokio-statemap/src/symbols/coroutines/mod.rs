@@ -6,6 +6,12 @@
 //! of its `.await`, and what it awaits as the field `__awaitee`.
 
 mod awaited;
+#[cfg(all(
+    feature = "dwarf",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+pub(crate) mod cells;
 mod entry;
 mod index;
 mod name;
@@ -21,6 +27,7 @@ use index::{Index, is_coroutine};
 use sections::{Sections, damaged};
 use types::{Member, Shape, Type, Variant};
 
+#[cfg(feature = "cli")]
 pub(crate) use awaited::{Awaited, What};
 pub(crate) use name::Kind;
 pub(crate) use place::Place;

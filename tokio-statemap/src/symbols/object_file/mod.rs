@@ -21,7 +21,7 @@ use debug_info::{DebugInfo, Function};
 use name::{Body, defined_in, is_mangled};
 pub(super) use name::{demangle, readable};
 use origin::Known;
-#[cfg(feature = "cli")]
+#[cfg(any(feature = "cli", feature = "dwarf"))]
 pub(crate) use package::package;
 use symbol_table::SymbolTable;
 

@@ -6,6 +6,7 @@
 //! call would return EINTR: its stack is read from outside.
 
 pub(crate) mod modules;
+#[cfg(feature = "dwarf")]
 pub(crate) mod own;
 mod signal;
 #[cfg(test)]
