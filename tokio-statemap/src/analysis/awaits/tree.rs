@@ -170,14 +170,6 @@ fn range_of(of: &AsyncFn) -> Option<String> {
 
 /// The macro that has its `.await` there.
 fn macro_of(place: &Place) -> String {
-    const KNOWN: [(&str, &str); 6] = [
-        ("/src/macros/join.rs", "tokio::join!"),
-        ("/src/macros/try_join.rs", "tokio::try_join!"),
-        ("/src/macros/select.rs", "tokio::select!"),
-        ("/async_await/join_mod.rs", "futures::join!"),
-        ("/async_await/select_mod.rs", "futures::select!"),
-        ("/async_await/stream_select_mod.rs", "futures::stream_select!"),
-    ];
-    let known = KNOWN.iter().find(|(end, _)| place.file.ends_with(end));
-    known.map_or_else(|| format!("a macro of {}", place_of(place)), |(_, name)| (*name).to_owned())
+    let known = place.known_macro();
+    known.map_or_else(|| format!("a macro of {}", place_of(place)), str::to_owned)
 }

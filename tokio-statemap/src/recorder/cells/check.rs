@@ -19,24 +19,23 @@ const OFFSETS: std::ops::Range<u64> = 24..128;
 
 /// Where a task's id is in its memory, in bytes; an error is what isn't as expected.
 pub(super) fn id_offset() -> Result<u64, &'static str> {
-    const OTHER: &str = "this version of Tokio keeps its tasks in another way";
     // In a build without this flag no hook is told of tasks.
     if !cfg!(tokio_unstable) {
         return Err("it needs Tokio's hooks of tasks (`--cfg tokio_unstable`)");
     }
     let Ok(runtime) = Builder::new_current_thread().build() else { return Err("no runtime") };
     let tasks = [runtime.spawn(pending::<()>()), runtime.spawn(pending::<()>())];
-    let offset_in = |task: &JoinHandle<()>| {
-        let (cell, id) = (cell_of(task)?, number(task.id()));
-        OFFSETS.step_by(8).find(|offset| Own.word(cell + offset) == Some(id))
+    // One may have another number there that happens to be its id.
+    let has_id_at = |offset: u64| {
+        let has_id = |task: &JoinHandle<()>| {
+            cell_of(task).and_then(|cell| Own.word(cell + offset)) == Some(number(task.id()))
+        };
+        tasks.iter().all(has_id)
     };
-    let offsets = [offset_in(&tasks[0]), offset_in(&tasks[1])];
+    let offset = OFFSETS.step_by(8).find(|offset| has_id_at(*offset));
     // Dropping a runtime may block, which isn't allowed within another.
     runtime.shutdown_background();
-    match offsets {
-        [Some(one), Some(other)] if one == other => Ok(one),
-        _ => Err(OTHER),
-    }
+    offset.ok_or("this version of Tokio keeps its tasks in another way")
 }
 
 /// Where a task is, by its handle, which is nothing but its address.

@@ -26,6 +26,19 @@ impl fmt::Display for Place {
 }
 
 impl Place {
+    /// The macro that has its `.await` there, if it is one of Tokio's or futures'.
+    pub(crate) fn known_macro(&self) -> Option<&'static str> {
+        const KNOWN: [(&str, &str); 6] = [
+            ("/src/macros/join.rs", "tokio::join!"),
+            ("/src/macros/try_join.rs", "tokio::try_join!"),
+            ("/src/macros/select.rs", "tokio::select!"),
+            ("/async_await/join_mod.rs", "futures::join!"),
+            ("/async_await/select_mod.rs", "futures::select!"),
+            ("/async_await/stream_select_mod.rs", "futures::stream_select!"),
+        ];
+        KNOWN.iter().find(|(end, _)| self.file.ends_with(end)).map(|(_, name)| *name)
+    }
+
     /// The line of the file with this number in the table of a unit.
     pub(super) fn of(sections: &Sections<'_>, unit: usize, file: u64, line: u64) -> Option<Self> {
         let unit = &sections.units[unit];

@@ -18,7 +18,7 @@ use code::Code;
 pub struct AwaitNode {
     /// The async fn, block or closure by its path, or the type of another future.
     pub function: String,
-    /// The file of the `.await` that it is suspended at.
+    /// The file of the `.await` that it is suspended at. If a macro has that, where the function begins.
     pub file: Option<String>,
     /// Its line.
     pub line: Option<u32>,

@@ -144,20 +144,30 @@ impl<'w, 'a> Walk<'w, 'a> {
             return Some(None);
         }
         let coroutine = self.of.coroutine(id).ok()??;
-        let place = match number {
-            UNRESUMED => coroutine.begin,
+        let point = match number {
+            UNRESUMED => coroutine.begin.clone(),
             number => coroutine.points.get(number - SUSPENDED)?.place.clone(),
         };
+        // What a macro awaits has the macro's line, which says nothing of where it is used.
+        let in_macro = point
+            .clone()
+            .filter(|point| coroutine.begin.as_ref().is_some_and(|begin| begin.file != point.file));
+        let place = if in_macro.is_some() { coroutine.begin } else { point };
         let awaitee = self.of.type_of(state.member.of_type).and_then(|of_state| {
             let Shape::Struct(members) = &of_state.shape else { return None };
             members.iter().find(|member| is_awaitee(member)).copied()
         });
-        let children = match awaitee {
+        let mut children = match awaitee {
             Some(awaitee) if number >= SUSPENDED => {
                 self.future(awaitee.of_type, at.checked_add(awaitee.offset)?, depth)
             }
             _ => Vec::new(),
         };
+        if let (Some(name), [one]) =
+            (in_macro.and_then(|place| place.known_macro()), &mut children[..])
+        {
+            one.function = name.to_owned();
+        }
         let function = match coroutine.kind {
             Kind::Fn => coroutine.path,
             kind => format!("{kind} {}", coroutine.path),
