@@ -7,10 +7,11 @@
 mod check;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use crate::symbols::coroutines::cells::{AwaitNode, Cells, Memory};
+use crate::symbols::coroutines::cells::{AwaitNode, Cells, Memory, TABLE};
 use crate::sys::threads::stack::own::find_word;
 use crate::sys::threads::stack::read_memory;
 use crate::util::message::warn;
@@ -37,9 +38,19 @@ const RUNNING_OR_COMPLETE: u64 = 0b11;
 /// The tasks of one runtime.
 #[derive(Debug, Default)]
 pub(crate) struct TaskCells {
-    /// Where a task's id is in its memory, in bytes; 0 while nothing is looked for.
-    id_offset: AtomicU64,
+    /// Whether tasks are looked for.
+    is_on: AtomicBool,
+    layout: OnceLock<Layout>,
     cells: Mutex<HashMap<u64, u64>>,
+}
+
+/// How tasks are kept.
+#[derive(Clone, Debug)]
+struct Layout {
+    /// Where a task's id is in its memory, in bytes.
+    id_offset: u64,
+    /// What the program takes of memory: tables of tasks' functions are in there.
+    program: Range<u64>,
 }
 
 /// The program's types, and where its addresses begin.
@@ -60,20 +71,25 @@ impl Memory for Own {
 impl TaskCells {
     /// Looks for tasks from now on, if they are as they are expected to be. If not, one line says so.
     pub(crate) fn start(&self) {
-        match check::id_offset() {
-            Ok(offset) => self.id_offset.store(offset, Ordering::Relaxed),
+        match check::layout() {
+            Ok(layout) => {
+                self.layout.get_or_init(|| layout);
+                self.is_on.store(true, Ordering::Release);
+            }
             Err(problem) => say(problem),
         }
+    }
+
+    /// How tasks are kept, while they are looked for.
+    fn layout(&self) -> Option<&Layout> {
+        self.is_on.load(Ordering::Acquire).then(|| self.layout.get())?
     }
 
     /// Notes the task `id`, whose hook has its argument at `argument`.
     #[cfg_attr(not(tokio_unstable), allow(dead_code, reason = "there are no hooks of tasks"))]
     pub(crate) fn spawned(&self, id: u64, argument: u64) {
-        let offset = self.id_offset.load(Ordering::Relaxed);
-        if offset == 0 {
-            return;
-        }
-        if let Some(cell) = find(id, offset, argument) {
+        let Some(layout) = self.layout() else { return };
+        if let Some(cell) = layout.find(id, argument) {
             let mut cells = lock(&self.cells);
             if cells.len() < MAX_TASKS {
                 cells.insert(id, cell);
@@ -83,7 +99,7 @@ impl TaskCells {
 
     #[cfg_attr(not(tokio_unstable), allow(dead_code, reason = "there are no hooks of tasks"))]
     pub(crate) fn terminated(&self, id: u64) {
-        if self.id_offset.load(Ordering::Relaxed) != 0 {
+        if self.layout().is_some() {
             lock(&self.cells).remove(&id);
         }
     }
@@ -95,12 +111,9 @@ impl TaskCells {
     ///
     /// The first call reads the program's debug information.
     pub(crate) fn chains(&self, is_idle: impl Fn(u64) -> Option<u64>) -> Vec<(u64, AwaitNode)> {
-        let offset = self.id_offset.load(Ordering::Relaxed);
-        if offset == 0 {
-            return Vec::new();
-        }
+        let Some(layout) = self.layout() else { return Vec::new() };
         let Some(program) = program() else {
-            self.id_offset.store(0, Ordering::Relaxed);
+            self.is_on.store(false, Ordering::Relaxed);
             lock(&self.cells).clear();
             return Vec::new();
         };
@@ -109,7 +122,7 @@ impl TaskCells {
         all.sort_unstable();
         let chain = |(id, cell): (u64, u64)| {
             let state = || {
-                let is_it = Own.word(cell.checked_add(offset)?)? == id;
+                let is_it = Own.word(cell.checked_add(layout.id_offset)?)? == id;
                 let state = Own.word(cell)?;
                 (is_it && state & RUNNING_OR_COMPLETE == 0).then_some(())?;
                 // A task that has terminated isn't known any more.
@@ -147,27 +160,36 @@ fn say(problem: &str) {
     warn(format_args!("what tasks await is not known (feature `dwarf`): {problem}"));
 }
 
-/// The address of the task `id`, whose id is at `offset`.
-fn find(id: u64, offset: u64, argument: u64) -> Option<u64> {
-    let (mut found, mut before, mut tries) = (None, 0, 0);
-    find_word(argument.saturating_add(ABOVE), |word| {
-        if word % ALIGNMENT != 0 || !ADDRESSES.contains(&word) || word == before {
-            return false;
-        }
-        before = word;
-        tries += 1;
-        if Own.word(word + offset) == Some(id) {
-            found = Some(word);
-        }
-        found.is_some() || tries == MAX_TRIES
-    });
-    found
+impl Layout {
+    /// The address of the task `id`, which is being spawned.
+    fn find(&self, id: u64, argument: u64) -> Option<u64> {
+        let (mut found, mut before, mut tries) = (None, 0, 0);
+        find_word(argument.saturating_add(ABOVE), |word| {
+            if word % ALIGNMENT != 0 || !ADDRESSES.contains(&word) || word == before {
+                return false;
+            }
+            before = word;
+            tries += 1;
+            if self.is_task(id, word) {
+                found = Some(word);
+            }
+            found.is_some() || tries == MAX_TRIES
+        });
+        found
+    }
+
+    /// Whether the task `id` is at `address`. Its number alone may be anywhere.
+    fn is_task(&self, id: u64, address: u64) -> bool {
+        let is_of_program = |word: Option<u64>| word.filter(|word| self.program.contains(word));
+        Own.word(address + self.id_offset) == Some(id)
+            && is_of_program(Own.word(address + TABLE))
+                .is_some_and(|table| is_of_program(Own.word(table)).is_some())
+    }
 }
 
 #[cfg(all(test, tokio_unstable))]
 mod tests {
     use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
     use std::time::{Duration, Instant};
 
     use super::*;
@@ -204,7 +226,7 @@ mod tests {
     fn each_live_task_is_known_and_no_other() {
         for multi_thread in [false, true] {
             with_tasks(multi_thread, |cells, runtime| {
-                assert_ne!(cells.id_offset.load(Ordering::Relaxed), 0);
+                assert!(cells.layout().is_some());
                 let may_end = Arc::new(AtomicBool::new(false));
                 let spawn = |_| {
                     let may_end = Arc::clone(&may_end);
@@ -237,13 +259,13 @@ mod tests {
     #[test]
     fn a_task_is_not_taken_for_another() {
         with_tasks(false, |cells, runtime| {
-            let offset = cells.id_offset.load(Ordering::Relaxed);
+            let layout = cells.layout().unwrap();
             let task = runtime.spawn(std::future::pending::<()>());
             let cell = *lock(&cells.cells).values().next().unwrap();
             let id = crate::recorder::task_id::number(task.id());
             let argument = std::ptr::from_ref(&cell).addr() as u64;
-            assert_eq!(find(id, offset, argument), Some(cell));
-            assert_eq!(find(id + 1_000_000, offset, argument), None);
+            assert_eq!(layout.find(id, argument), Some(cell));
+            assert_eq!(layout.find(id + 1_000_000, argument), None);
         });
     }
 }

@@ -8,17 +8,18 @@ use std::ptr::from_ref;
 use tokio::runtime::Builder;
 use tokio::task::JoinHandle;
 
-use super::{Own, Program};
+use super::{Layout, Own, Program};
 use crate::recorder::task_id::number;
-use crate::symbols::coroutines::cells::{AwaitNode, Cells, Memory};
+use crate::symbols::coroutines::cells::{AwaitNode, Cells, Memory, TABLE};
 use crate::sys::mapped::map;
 use crate::sys::threads::stack::modules::loaded;
 
 /// Where a task's id may be in its memory, in bytes.
 const OFFSETS: std::ops::Range<u64> = 24..128;
 
-/// Where a task's id is in its memory, in bytes; an error is what isn't as expected.
-pub(super) fn id_offset() -> Result<u64, &'static str> {
+/// How tasks are kept; an error is what isn't as expected.
+pub(super) fn layout() -> Result<Layout, &'static str> {
+    const OTHER: &str = "this version of Tokio keeps its tasks in another way";
     // In a build without this flag no hook is told of tasks.
     if !cfg!(tokio_unstable) {
         return Err("it needs Tokio's hooks of tasks (`--cfg tokio_unstable`)");
@@ -32,10 +33,13 @@ pub(super) fn id_offset() -> Result<u64, &'static str> {
         };
         tasks.iter().all(has_id)
     };
-    let offset = OFFSETS.step_by(8).find(|offset| has_id_at(*offset));
+    let id_offset = OFFSETS.step_by(8).find(|offset| has_id_at(*offset));
+    let table = cell_of(&tasks[0]).and_then(|cell| Own.word(cell + TABLE));
     // Dropping a runtime may block, which isn't allowed within another.
     runtime.shutdown_background();
-    offset.ok_or("this version of Tokio keeps its tasks in another way")
+    let (id_offset, table) = id_offset.zip(table).ok_or(OTHER)?;
+    let module = loaded().into_iter().find(|module| module.range.contains(&table));
+    Ok(Layout { id_offset, program: module.ok_or(OTHER)?.range })
 }
 
 /// Where a task is, by its handle, which is nothing but its address.

@@ -38,8 +38,8 @@ pub(crate) trait Memory {
     }
 }
 
-/// Where the table of functions is in a cell, in bytes.
-const TABLE: u64 = 16;
+/// Where a cell has the address of its table of functions, in bytes.
+pub(crate) const TABLE: u64 = 16;
 
 /// How many functions of the table are looked at.
 const FUNCTIONS: usize = 8;
