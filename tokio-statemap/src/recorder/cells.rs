@@ -5,6 +5,8 @@
 //! address is known to be right by the id that is in the task's memory.
 
 mod check;
+#[cfg(all(test, tokio_unstable))]
+mod tests;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -184,88 +186,5 @@ impl Layout {
         Own.word(address + self.id_offset) == Some(id)
             && is_of_program(Own.word(address + TABLE))
                 .is_some_and(|table| is_of_program(Own.word(table)).is_some())
-    }
-}
-
-#[cfg(all(test, tokio_unstable))]
-mod tests {
-    use std::sync::Arc;
-    use std::time::{Duration, Instant};
-
-    use super::*;
-    use crate::config::CollectorConfig;
-    use crate::recorder::{Recorder, TokioHooks};
-
-    /// Calls `run` with the tasks of a runtime whose hooks note them.
-    fn with_tasks(multi_thread: bool, run: impl FnOnce(&TaskCells, &tokio::runtime::Runtime)) {
-        let mut builder = match multi_thread {
-            true => tokio::runtime::Builder::new_multi_thread(),
-            false => tokio::runtime::Builder::new_current_thread(),
-        };
-        let recorder = Recorder::new(CollectorConfig::default());
-        recorder.cells.start();
-        let (spawned, terminated) = (TokioHooks::of(&recorder), TokioHooks::of(&recorder));
-        builder.on_task_spawn(move |meta| spawned.task_spawn(meta));
-        builder.on_task_terminate(move |meta| terminated.task_terminate(meta));
-        let runtime = builder.build().unwrap();
-        run(&recorder.cells, &runtime);
-        runtime.shutdown_background();
-    }
-
-    /// Waits until so many tasks are known: one is joined shortly before its hook is called.
-    #[track_caller]
-    fn wait_for(cells: &TaskCells, runtime: &tokio::runtime::Runtime, tasks: usize) {
-        let until = Instant::now() + Duration::from_secs(30);
-        while lock(&cells.cells).len() != tasks {
-            assert!(Instant::now() < until, "{}", lock(&cells.cells).len());
-            runtime.block_on(tokio::task::yield_now());
-        }
-    }
-
-    #[test]
-    fn each_live_task_is_known_and_no_other() {
-        for multi_thread in [false, true] {
-            with_tasks(multi_thread, |cells, runtime| {
-                assert!(cells.layout().is_some());
-                let may_end = Arc::new(AtomicBool::new(false));
-                let spawn = |_| {
-                    let may_end = Arc::clone(&may_end);
-                    runtime.spawn(async move {
-                        while !may_end.load(Ordering::Relaxed) {
-                            tokio::task::yield_now().await;
-                        }
-                    })
-                };
-                let tasks: Vec<_> = (0..200).map(spawn).collect();
-                let spawner = runtime.spawn(async {
-                    let inner = tokio::spawn(std::future::pending::<()>());
-                    inner.await.unwrap();
-                });
-                wait_for(cells, runtime, 202);
-                may_end.store(true, Ordering::Relaxed);
-                runtime.block_on(async {
-                    for task in tasks {
-                        task.await.unwrap();
-                    }
-                    spawner.abort();
-                    assert!(spawner.await.is_err());
-                });
-                // Its task is still there.
-                wait_for(cells, runtime, 1);
-            });
-        }
-    }
-
-    #[test]
-    fn a_task_is_not_taken_for_another() {
-        with_tasks(false, |cells, runtime| {
-            let layout = cells.layout().unwrap();
-            let task = runtime.spawn(std::future::pending::<()>());
-            let cell = *lock(&cells.cells).values().next().unwrap();
-            let id = crate::recorder::task_id::number(task.id());
-            let argument = std::ptr::from_ref(&cell).addr() as u64;
-            assert_eq!(layout.find(id, argument), Some(cell));
-            assert_eq!(layout.find(id + 1_000_000, argument), None);
-        });
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn layout() -> Result<Layout, &'static str> {
 }
 
 /// Where a task is, by its handle, which is nothing but its address.
-fn cell_of(task: &JoinHandle<()>) -> Option<u64> {
+pub(super) fn cell_of(task: &JoinHandle<()>) -> Option<u64> {
     if size_of::<JoinHandle<()>>() != size_of::<u64>() {
         return None;
     }
