@@ -31,6 +31,8 @@ fn what_cannot_be_understood_has_status_2() {
         "report",
         "report - -",
         "check",
+        "awaits",
+        "awaits shop shop::handle --all",
         "completions tcl",
     ] {
         let ended = run(&folder, args);

@@ -23,7 +23,6 @@ Examples:
   tokio-statemap render tasks.json workers.json -o statemap.html
   tokio-statemap report tasks.json
   tokio-statemap check tasks.json workers.json
-  tokio-statemap awaits target/debug/shop
 
 Exit status: 0 if all went well, 1 for bad data or a file that can't be read or written, 2 for a \
 command line that can't be understood.";
