@@ -404,6 +404,8 @@ impl Collector {
     /// [`start`](Self::start). The runtime continues to run meanwhile.
     pub fn profile(&self) -> Profile {
         Profile::of(&self.recorder)
+    }
+
     /// What each live task awaits that isn't polled now, by its id: see
     /// [`TaskCells::chains`](crate::recorder::cells::TaskCells::chains).
     #[cfg(all(

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use crate::symbols::coroutines::cells::{AwaitNode, Cells, Memory, TABLE};
-use crate::sys::threads::stack::own::find_word;
+use crate::sys::threads::stack::at_hand::find_word;
 use crate::sys::threads::stack::read_memory;
 use crate::util::message::warn;
 use crate::util::sync::lock;

@@ -63,8 +63,14 @@ pub(crate) struct Texts<'a> {
 #[inline(always)]
 pub(crate) fn function_enter(id: u64, of: &Texts<'_>) {
     probe_lazy!(
-        tokio_statemap, function_enter, id, (of.name)().as_ptr(), (of.name)().len(), of.file.as_ptr(),
-        of.file.len(), of.line
+        tokio_statemap,
+        function_enter,
+        id,
+        (of.name)().as_ptr(),
+        (of.name)().len(),
+        of.file.as_ptr(),
+        of.file.len(),
+        of.line
     );
 }
 
@@ -72,8 +78,14 @@ pub(crate) fn function_enter(id: u64, of: &Texts<'_>) {
 #[inline(always)]
 pub(crate) fn function_wait(id: u64, of: &Texts<'_>) {
     probe_lazy!(
-        tokio_statemap, function_wait, id, (of.name)().as_ptr(), (of.name)().len(), of.file.as_ptr(),
-        of.file.len(), of.line
+        tokio_statemap,
+        function_wait,
+        id,
+        (of.name)().as_ptr(),
+        (of.name)().len(),
+        of.file.as_ptr(),
+        of.file.len(),
+        of.line
     );
 }
 
@@ -81,7 +93,14 @@ pub(crate) fn function_wait(id: u64, of: &Texts<'_>) {
 #[inline(always)]
 pub(crate) fn function_end(id: u64, of: &Texts<'_>, cancelled: bool) {
     probe_lazy!(
-        tokio_statemap, function_end, id, (of.name)().as_ptr(), (of.name)().len(), of.file.as_ptr(),
-        of.file.len(), of.line, cancelled as u8
+        tokio_statemap,
+        function_end,
+        id,
+        (of.name)().as_ptr(),
+        (of.name)().len(),
+        of.file.as_ptr(),
+        of.file.len(),
+        of.line,
+        cancelled as u8
     );
 }

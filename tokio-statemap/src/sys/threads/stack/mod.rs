@@ -5,8 +5,9 @@
 //! used in the same way by Go's runtime. A thread that is blocked isn't signalled, as many a system
 //! call would return EINTR: its stack is read from outside.
 
-pub(crate) mod modules;
 #[cfg(feature = "dwarf")]
+pub(crate) mod at_hand;
+pub(crate) mod modules;
 pub(crate) mod own;
 mod signal;
 #[cfg(test)]
