@@ -7,6 +7,7 @@ use super::harm::{self, Delay};
 use super::locations::{self, LocationRow};
 use super::long_polls::{self, LongPoll, PollAt, Unsaid};
 use super::stuck;
+use super::trees::TaskTree;
 use super::verdict::{self, Facts, Verdict};
 use super::workers::{self, WorkerShare};
 use crate::config::TraceTarget;
@@ -93,6 +94,9 @@ pub struct Report {
     pub sampling: Sampling,
     /// What the calls of instrumented async functions took, in the whole run.
     pub profile: Profile,
+    /// The tasks that still waited at the end, as far as it is known where; none if those were root futures
+    /// alone.
+    pub still_waiting: Vec<TaskTree>,
     /// What the timeline lacks, if it was read from files.
     pub(crate) lacking: Lacking,
 }
@@ -142,6 +146,7 @@ impl Timeline {
             machine: self.machine,
             exhausted_pool: self.exhausted_pool,
             sampling: self.sampling,
+            still_waiting: self.still_waiting(),
             profile: self.profile.clone(),
             lacking: self.lacking,
         };

@@ -115,6 +115,17 @@ impl Timeline {
         trees
     }
 
+    /// The tasks that still wait at the right edge at a place that is known, unless those are root futures
+    /// alone.
+    pub(super) fn still_waiting(&self) -> Vec<TaskTree> {
+        let mut trees = self.trees();
+        trees.retain(|tree| tree.state == TaskState::Waiting && tree.place != TreePlace::Unknown);
+        if trees.iter().all(|tree| tree.id.is_none()) {
+            trees.clear();
+        }
+        trees
+    }
+
     fn tree(&self, task: &Task) -> TaskTree {
         let (state, since_ns, is_older) = self.state_at_end(task);
         let place = match state {

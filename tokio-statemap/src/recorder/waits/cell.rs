@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use super::capture::MOST_CALLS;
 use super::names::NameId;
-use super::table::{UNKNOWN, WaitId};
+use super::table::{NOTHING, WaitId};
 use crate::recorder::RecorderId;
 use crate::util::sync::lock;
 
@@ -60,7 +60,7 @@ impl TaskCell {
             location,
             name,
             version: AtomicU32::new(1),
-            wait: AtomicU32::new(u32::from(UNKNOWN)),
+            wait: AtomicU32::new(u32::from(NOTHING)),
             since: AtomicU64::new(0),
             entered: OnceLock::new(),
         });
@@ -91,15 +91,13 @@ impl TaskCell {
     /// A poll ended at `ticks`: the task waits.
     #[inline]
     pub(super) fn waits(&self, wait: WaitId, ticks: u64) {
-        if wait != UNKNOWN {
-            self.wait.store(u32::from(wait), Ordering::Relaxed);
-        }
+        self.wait.store(u32::from(wait), Ordering::Relaxed);
         self.since.store(ticks, Ordering::Relaxed);
         let version = self.version.load(Ordering::Relaxed);
         self.version.store((version | 1).wrapping_add(1), Ordering::Release);
     }
 
-    /// Where the last poll ended that is over, if something was captured since.
+    /// Where the task waited after its last poll; [`NOTHING`] if nothing took its waker so far.
     pub(super) fn last_wait(&self) -> WaitId {
         self.wait.load(Ordering::Relaxed) as WaitId
     }

@@ -9,7 +9,6 @@ use std::task::{Context, Poll};
 use super::capture::Captures;
 use super::cell::TaskCell;
 use super::names::{self, NameId};
-use super::table::{NOTHING, UNKNOWN};
 use crate::recorder::mode::{self, GlobalMode};
 use crate::recorder::record::Kind;
 use crate::recorder::{task_id, thread_recorder};
@@ -102,10 +101,7 @@ impl ProbedTask {
         let Some(cell) = &self.cell else { return };
         // What keeps its waker clones it once: it is what was waited for before.
         let wait = match captures.is_empty() {
-            true => match cell.last_wait() {
-                UNKNOWN => NOTHING,
-                before => before,
-            },
+            true => cell.last_wait(),
             false => {
                 cell.set_entered(captures.entered());
                 captures.wait()

@@ -8,6 +8,7 @@ mod foreign;
 mod layout;
 mod profile;
 mod run;
+mod still_waiting;
 mod verdict;
 
 #[cfg(test)]

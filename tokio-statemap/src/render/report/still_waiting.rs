@@ -1,0 +1,78 @@
+//! Who still waited at the end.
+
+use std::cmp::Reverse;
+
+use super::layout::{COLUMNS, keep_right};
+use crate::analysis::{Report, TreeFrame, TreeGroup, TreePlace, in_package};
+use crate::util::clean::clean;
+use crate::util::quantity::{count, human};
+
+/// How many groups of tasks are listed, and how many lines of each.
+const GROUPS: usize = 5;
+const PLACES: usize = 4;
+
+impl Report {
+    /// The tasks that still waited, by where; those that waited longest first.
+    pub(super) fn still_waiting_lines(&self) -> Vec<String> {
+        let mut groups = TreeGroup::fold(&self.still_waiting);
+        if groups.is_empty() {
+            return Vec::new();
+        }
+        groups.sort_by_key(|group| Reverse(group.first.for_ns));
+        let mut lines = vec![String::new(), "Who still waited at the end:".to_owned()];
+        for group in groups.iter().take(GROUPS) {
+            let tree = group.first;
+            let name = tree.name.as_ref().map(|name| format!(" \"{}\"", clean(name)));
+            let others = match group.tasks {
+                1 => String::new(),
+                n => format!(" and {}", count(n as u64 - 1, "other task")),
+            };
+            let forgotten = if tree.is_maybe_forgotten { ", maybe forgotten" } else { "" };
+            let name = name.unwrap_or_default();
+            let waited = human(tree.for_ns);
+            lines.push(keep_right(
+                &format!("{}{name}{others}, {waited}{forgotten}", tree.task),
+                COLUMNS,
+            ));
+            let mut places = Vec::new();
+            match &tree.place {
+                TreePlace::Waits(frames) => {
+                    frames.iter().for_each(|frame| innermost(frame, None, &mut places));
+                }
+                _ => places.push("nothing took its waker: nothing will wake it".to_owned()),
+            }
+            let more = places.len().saturating_sub(PLACES);
+            lines.extend(
+                places
+                    .into_iter()
+                    .take(PLACES)
+                    .map(|place| format!("  {}", keep_right(&place, COLUMNS - 2))),
+            );
+            if more > 0 {
+                lines.push(format!("  … and {more} more"));
+            }
+        }
+        if groups.len() > GROUPS {
+            lines.push(format!("… and {} more", groups.len() - GROUPS));
+        }
+        lines
+    }
+}
+
+/// Of each branch the innermost function that has a line, or else the innermost.
+fn innermost<'a>(frame: &'a TreeFrame, outer: Option<&'a TreeFrame>, places: &mut Vec<String>) {
+    let own = if frame.line.is_some() { Some(frame) } else { outer };
+    if frame.awaits.is_empty() {
+        let place = own.unwrap_or(frame);
+        let function = place.function.trim_start_matches("async ");
+        let text = match (&place.file, place.line) {
+            (Some(file), Some(line)) => format!("{function} at {}:{line}", in_package(file)),
+            _ => function.to_owned(),
+        };
+        let text = clean(&text).into_owned();
+        if !places.contains(&text) {
+            places.push(text);
+        }
+    }
+    frame.awaits.iter().for_each(|next| innermost(next, own, places));
+}
