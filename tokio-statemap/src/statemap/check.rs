@@ -54,7 +54,8 @@ pub fn check(r: impl io::Read) -> Result<Statemap, ReadError> {
 /// stand in it, and none stands there twice. The metadata names the host or not, and the states with
 /// their colours; the entities are named as this crate names them. A tag is the spawn location of a
 /// task: it is defined once, before it is used, and is the same in all live states; its definition has
-/// the parts of that location as `file` and `location`, or neither. The definitions that say what the run
+/// the parts of that location as `file` and `location`, or neither. Where it is known where a task waits, that
+/// state's tag has it behind the location, and its definition `wait` and `waitsAt`. The definitions that say what the run
 /// was, if there are any, tell of all data, so that its timeline can be made again. A life is in order.
 /// The last record is later than all others and repeats its entity's state: it marks the end.
 ///

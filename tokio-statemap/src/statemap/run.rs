@@ -21,6 +21,11 @@
 //! | `causes` | `[thread, start, onCpu, blocked, runDelay, stolen, majorFaults]` of a long poll |
 //! | `functions` | `[function, file, line, origin]`, each once; file and line are `null` if unknown |
 //! | `profile` | `[name, file, line, column, calls, completed, cancelled, polls, total, own, ended]`: see below |
+//! | `waits` | `[wait, [[function, caller, name, call], …]]`: see below |
+//! | `names` | `[task, name]` of a task that was given one |
+//! | `carried` | `[task, since]` of one that has waited since before the run's first data |
+//! | `localTasks` | `[id, polledIn, [file, line, column], name, since, wait]` of a `LocalSet` |
+//! | `calls` | `[task, [[entered, arguments], …]]`: the instrumented calls that it waits in at the end |
 //! | `samples` | `[thread, pollStart, at, blockedIn, isComplete, functions]`: see below |
 //!
 //! The causes are by thread and start, and those of a poll, in ns, add up to its length. The samples are
@@ -38,6 +43,12 @@
 //! the total, own and waiting times of a call, each as `[mean, p50, p90, p99, longest]`. The first
 //! definition has `profile`, too, if there is one: `[recorded, workers, uncountedCalls]`. Only tasks have
 //! the list.
+//!
+//! A wait is the functions that a task waits in: of each its index in `functions`, the place in this list of
+//! what awaits it (`null` of the outermost), the name of the call and its index among the instrumented
+//! calls, or `null`. The tags of the state `waiting` have its number as `wait`, and its lines as `waitsAt`;
+//! 16383 is that of a task whose waker nothing took. The first definition has `waitsNotKept`, the number of
+//! waits of which the functions are not known, if there are any.
 //!
 //! Times are those of the run. A number over 2^53 is a string of digits.
 //!

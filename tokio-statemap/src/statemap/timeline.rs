@@ -13,7 +13,8 @@ use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::{TaskState, WorkerState};
 use crate::trace::timeline::{
-    Lacking, Poll, PollCause, PollKey, PollSample, Task, Tasks, Timeline, Worker,
+    CarriedWait, Lacking, Poll, PollCause, PollKey, PollSample, Task, Tasks, Timeline, WaitId,
+    Worker,
 };
 
 /// What files are of: a run of this crate's own, or anything else.
@@ -138,7 +139,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
     let mut timeline = Timeline {
         waits: Vec::new(),
         calls_at_end: Vec::new(),
-        waits_not_kept: 0,
+        waits_not_kept: facts.waits_not_kept.0,
         local_tasks: Vec::new(),
         machine: facts.machine(),
         exhausted_pool: facts.exhausted_pool().ok_or("there are too many names of files")?,
@@ -187,6 +188,12 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
             timeline.causes = causes(&timeline.tasks, run, first.is_part)?;
             timeline.samples = samples(&timeline.tasks, run)?;
             timeline.profile.functions.clone_from(&run.profile);
+            timeline.waits.clone_from(&run.waits.waits);
+            if !first.is_part {
+                // They are of the end of the run.
+                timeline.local_tasks.clone_from(&run.waits.local_tasks);
+                timeline.calls_at_end.clone_from(&run.waits.calls_at_end);
+            }
             timeline.lacking.tasks = false;
         }
     }
@@ -251,22 +258,31 @@ fn workers(file: &Statemap, run: &Run) -> Result<Vec<Worker>, String> {
 
 fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
     use TaskState::{Completed, Ready, Running, Spawned, Waiting};
-    let locations: Vec<_> = file.tags.iter().map(location).collect();
+    let meanings: Vec<_> = file.tags.iter().map(meaning).collect();
     let mut tasks = Vec::with_capacity(file.entities.len());
     for_each_row(file, run, |index, name, data, times| {
         // A tag that is no place is none of ours.
-        let location_of =
-            |datum: &Datum| datum.tag.map_or(Some(None), |tag| locations.get(tag)?.map(Some));
+        let meaning_of = |datum: &Datum| match datum.tag {
+            Some(tag) => meanings.get(tag).copied().flatten(),
+            None => Some(Meaning::default()),
+        };
         let mut rows = data.iter().zip(times);
         let (first, first_ns) = rows.next()?;
         let mut state = *TaskState::ALL.get(first.state as usize)?;
         let is_spawned = state == Spawned && first_ns > run.facts.begin_ns.0;
         let polls = data.iter().filter(|datum| datum.state == RUNNING).count();
+        let key = task_key(name)?;
+        let of_first = meaning_of(first)?;
+        let carried_wait = (state == Waiting).then(|| {
+            let since_ns = run.waits.carried.get(&key).copied();
+            let wait = of_first.wait;
+            (since_ns, wait)
+        });
         let mut task = Task {
-            name: None,
+            name: run.waits.names.get(&key).cloned(),
             carried_wait: None,
-            key: task_key(name)?,
-            location: location_of(first)?,
+            key,
+            location: of_first.location,
             parent: file.entities[index].parent,
             spawned_ns: is_spawned.then_some(first_ns),
             first_ns,
@@ -282,7 +298,10 @@ fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
         for (datum, time_ns) in rows {
             let before = state;
             state = *TaskState::ALL.get(datum.state as usize)?;
-            if state != Completed && location_of(datum)? != task.location {
+            let meaning = meaning_of(datum)?;
+            if state != Completed && meaning.location != task.location
+                || meaning.wait.is_some() && state != Waiting
+            {
                 return None;
             }
             match (before, state) {
@@ -292,7 +311,8 @@ fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
                 }
                 (Running, Waiting | Completed) => {
                     let poll = task.polls.last_mut()?;
-                    *poll = poll.ended(time_ns).with_cuts(poll.cuts());
+                    let cuts = poll.cuts();
+                    *poll = poll.ended(time_ns).with_cuts(cuts).waits_at(meaning.wait);
                 }
                 (Waiting, Ready) => ready_ns = Some(time_ns),
                 (Spawned | Waiting | Ready, Completed) => {}
@@ -304,6 +324,13 @@ fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
             if poll.is_cut_right() {
                 // It ended in the file, behind the part that is left of it.
                 *poll = poll.cut_right(run.facts.end_ns.0);
+            }
+        }
+        if let (Some((since_ns, wait)), true) = (carried_wait, task.polls.is_empty()) {
+            // In a part the poll before may be missing.
+            if since_ns.is_some() || wait.is_some() {
+                let since_ns = since_ns.unwrap_or(first_ns);
+                task.carried_wait = Some(CarriedWait { since_ns, wait });
             }
         }
         // What it begins with says so by itself.
@@ -382,17 +409,33 @@ fn poll(datum: &Datum, time_ns: u64, run: &Run) -> Option<Poll> {
     Some(Poll::open(time_ns, thread, worker.map(u32::from)).with_cuts(datum.mark.cuts()))
 }
 
-/// The spawn location that a tag is.
-fn location(tag: &TagDefinition) -> Option<SpawnLocation> {
-    let member = |name: &str| -> Option<String> {
+/// What a tag says.
+#[derive(Clone, Copy, Debug, Default)]
+struct Meaning {
+    location: Option<SpawnLocation>,
+    wait: Option<WaitId>,
+}
+
+/// What a tag of this crate's own says.
+fn meaning(tag: &TagDefinition) -> Option<Meaning> {
+    let field = |name: &str| {
         let (_, json) = tag.fields.iter().find(|(key, _)| key == name)?;
-        serde_json::from_str(json).ok()
+        Some(json)
     };
-    let (file, place) = (member("file")?, member("location")?);
+    let member = |name: &str| -> Option<String> { serde_json::from_str(field(name)?).ok() };
+    let wait = match field("wait") {
+        Some(json) => Some(WaitId::new(serde_json::from_str(json).ok()?)?),
+        None => None,
+    };
+    let Some(file) = member("file").filter(|_| field("location").is_some()) else {
+        return wait.map(|wait| Meaning { location: None, wait: Some(wait) });
+    };
+    let place = member("location")?;
     let (line, column) = place.split_once(':')?;
     let (line, column) = (line.parse().ok()?, column.parse().ok()?);
-    if tag.tag != format!("{file}:{line}:{column}") {
+    let rest = tag.tag.strip_prefix(&*format!("{file}:{line}:{column}"))?;
+    if rest.is_empty() != wait.is_none() {
         return None;
     }
-    Some(SpawnLocation { file: intern(&file)?, line, column })
+    Some(Meaning { location: Some(SpawnLocation { file: intern(&file)?, line, column }), wait })
 }

@@ -5,6 +5,7 @@ mod long_polls;
 mod profile;
 mod run;
 mod stream;
+mod waits;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -13,13 +14,14 @@ use crate::statemap::Labels;
 use crate::statemap::format::Metadata;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::{TaskState, WorkerState};
-use crate::trace::timeline::{Poll, Timeline};
+use crate::trace::timeline::{Poll, Timeline, WaitId};
 use crate::util::json;
 use crate::util::parallel::MANY_EVENTS;
 
 use header::header;
 use run::Parts;
 use stream::Text;
+use waits::WaitTags;
 
 /// Writes the tasks of `timeline` as statemap data, through a buffer. Where there is much to write, a
 /// thread of its own makes it while this one writes.
@@ -27,7 +29,8 @@ use stream::Text;
 /// Times count from the timeline's left edge. Where two changes of one task bear the same time (a
 /// clock is only so fine), the later one is written as 1 ns later: the renderer takes no two
 /// changes at one time, and none may be missing. Live states bear the spawn location as their tag, and
-/// the definitions of tags have its parts as `file` and as `location` (`line:column`).
+/// the definitions of tags have its parts as `file` and as `location` (`line:column`). Where it is known
+/// where a task waits, the state has a tag of its own, which names the line too.
 ///
 /// What a timeline says beyond its rows (which worker ran a poll, why a long one took long, gaps, losses)
 /// stands in definitions of tags of their own, `tokio-statemap` …: a renderer takes no notice of them, and
@@ -58,19 +61,33 @@ fn tasks(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Resul
     header(timeline, labels, state, text)?;
     let mut rows = RowWriter::new(timeline, state, text);
     rows.parts.lists(timeline, true, rows.text)?;
-    let mut tags = HashMap::new();
+    let mut tags: HashMap<(Option<SpawnLocation>, Option<WaitId>), usize> = HashMap::new();
+    let mut wait_tags = WaitTags::of(timeline);
     for task in timeline.tasks.one_by_one() {
-        let tag = task
-            .location
-            .map(|location| *tags.entry(location).or_insert_with(|| rows.tag(location)));
+        let location = task.location;
+        let mut tag_of = |rows: &mut RowWriter<'_, '_>, wait: Option<WaitId>| {
+            (location.is_some() || wait.is_some()).then(|| {
+                *tags
+                    .entry((location, wait))
+                    .or_insert_with(|| rows.tag(location, wait.map(|wait| wait_tags.get(wait))))
+            })
+        };
+        let tag = tag_of(&mut rows, None);
         rows.begin_row(&timeline.task_name(task.key))?;
         rows.parts.parent(task.parent);
         let mut polls = task.polls.iter();
+        let mut wait = task.carried_wait.and_then(|carried| carried.wait);
         for (time_ns, state) in timeline.transitions(&task) {
-            let tag = tag.filter(|_| state != TaskState::Completed);
+            let tag = match state {
+                TaskState::Completed => None,
+                TaskState::Waiting if wait.is_some() => tag_of(&mut rows, wait),
+                _ => tag,
+            };
             rows.datum(time_ns, state.value(), tag)?;
             if state == TaskState::Running {
-                rows.poll(polls.next())?;
+                let poll = polls.next();
+                wait = poll.and_then(Poll::wait);
+                rows.poll(poll)?;
             }
         }
     }
@@ -179,17 +196,24 @@ impl<'a, 'b> RowWriter<'a, 'b> {
         }
     }
 
-    /// A tag that is still undefined for every state.
-    fn tag(&mut self, location: SpawnLocation) -> usize {
-        let SpawnLocation { file, line, column } = location;
-        self.tags.push(Tag {
-            json: json::string(&location.to_string()),
-            members: format!(
-                ",\"file\":{},\"location\":\"{line}:{column}\"}}\n",
-                json::string(file)
-            ),
-            defined: 0,
-        });
+    /// A tag that is still undefined for every state: of a spawn location, and of where a task waits, as
+    /// the end of the tag and the members of its definition.
+    fn tag(&mut self, location: Option<SpawnLocation>, wait: Option<&(String, String)>) -> usize {
+        let (mut text, mut members) = (String::new(), String::new());
+        if let Some(location @ SpawnLocation { file, line, column }) = location {
+            text = location.to_string();
+            let file = json::string(file);
+            members = format!(",\"file\":{file},\"location\":\"{line}:{column}\"");
+        }
+        if let Some((end, of_wait)) = wait {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text += end;
+            members += of_wait;
+        }
+        members += "}\n";
+        self.tags.push(Tag { json: json::string(&text), members, defined: 0 });
         self.tags.len() - 1
     }
 

@@ -11,6 +11,7 @@ use crate::statemap::read::records::{Position, RecordStream};
 use crate::statemap::read::run::is_of_run;
 use crate::statemap::read::{ReadError, Reader};
 use crate::trace::state::{TaskState, WorkerState};
+use crate::trace::timeline::WaitId;
 
 const SPAWNED: u32 = TaskState::Spawned as u32;
 const COMPLETED: u32 = TaskState::Completed as u32;
@@ -167,15 +168,24 @@ impl NativeRules {
             // As it knows what these say.
             return Ok(());
         }
-        let known = ["state", "tag", "file", "location"];
+        let known = ["state", "tag", "file", "location", "wait", "waitsAt"];
         if let Some(key) = object.keys().find(|key| !known.contains(&key.as_str())) {
             return Err(format!(
-                "`{}` doesn't belong there: a definition has `state`, `tag`, `file` and `location`",
+                "`{}` doesn't belong there: a definition has `state`, `tag`, `file`, `location`, and of a \
+                 place of waiting `wait` and `waitsAt`",
                 shorten(key)
             ));
         }
         let mut object = object.clone();
         let (state, tag) = (reader.state(&mut object)?, string(&mut object, "tag")?);
+        let whole = tag.clone();
+        let wait = object.remove("wait");
+        let place = match &wait {
+            Some(wait) => Some(self.waits(state, &tag, wait, &mut object)?),
+            None => None,
+        };
+        // What is left of the tag is the spawn location.
+        let tag = place.unwrap_or(tag);
         // Earlier versions wrote neither.
         if !object.is_empty() {
             let (file, place) = (string(&mut object, "file")?, string(&mut object, "location")?);
@@ -189,10 +199,33 @@ impl NativeRules {
                 ));
             }
         }
-        let index = reader.find_tag(state, &tag);
+        let index = reader.find_tag(state, &whole);
         match index.filter(|&index| reader.statemap.tags[index].is_defined) {
-            Some(_) => Err(format!("tag `{}` of state {state} is defined twice", shorten(&tag))),
+            Some(_) => Err(format!("tag `{}` of state {state} is defined twice", shorten(&whole))),
             None => Ok(()),
+        }
+    }
+
+    /// Checks the definition of where tasks wait. Returns what the tag says before it.
+    fn waits(
+        &self,
+        state: u32,
+        tag: &str,
+        wait: &Value,
+        object: &mut Object,
+    ) -> Result<String, String> {
+        string(object, "waitsAt")?;
+        if !self.is_tasks || state != TaskState::Waiting as u32 {
+            return Err("`wait` is of another state than `waiting`".to_owned());
+        }
+        let is_number = wait.as_u64().and_then(|n| u16::try_from(n).ok()).and_then(WaitId::new);
+        let Some(number) = is_number else {
+            return Err("`wait` is no number of a place of waiting".to_owned());
+        };
+        let before = tag.split_once(&format!("waits ({}): ", number.number())).map(|(b, _)| b);
+        match before {
+            Some(before) => Ok(before.trim_end_matches(' ').to_owned()),
+            None => Err(format!("tag `{}` doesn't say that it is of the `wait`", shorten(tag))),
         }
     }
 
@@ -253,8 +286,15 @@ fn life(
         return Err("this task lives on after it completed".to_owned());
     }
     let first = row.iter().find(|datum| datum.state != COMPLETED);
-    // One location has a tag of each state.
-    let text = |tag: Option<usize>| tag.map(|tag| reader.statemap.tags[tag].tag.as_str());
+    // One location has a tag of each state, and of each place of waiting.
+    let text = |tag: Option<usize>| {
+        let tag = &reader.statemap.tags[tag?];
+        let is_of_wait = tag.fields.iter().any(|(key, _)| key == "wait");
+        match tag.tag.split_once("waits (").filter(|_| is_of_wait) {
+            Some((before, _)) => Some(before.trim_end()).filter(|before| !before.is_empty()),
+            None => Some(tag.tag.as_str()),
+        }
+    };
     if state != COMPLETED && first.is_some_and(|first| text(first.tag) != text(tag)) {
         return Err("its tag isn't that of the states before; it must be".to_owned());
     }

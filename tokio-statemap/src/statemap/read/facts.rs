@@ -42,6 +42,8 @@ pub(crate) struct Facts {
     #[serde(default)]
     signal_taken: Number,
     #[serde(default)]
+    pub(in crate::statemap) waits_not_kept: Number,
+    #[serde(default)]
     exhausted_pool: Option<PoolEntry>,
     /// `[recorded, workers, uncountedCalls]`
     #[serde(default)]

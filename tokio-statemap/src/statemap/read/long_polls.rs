@@ -65,6 +65,11 @@ impl LongPolls {
         samples.drain(..).try_for_each(|sample| self.sample(sample))
     }
 
+    /// The functions that parts had so far, by their indices.
+    pub(super) fn functions(&self) -> &[StackFrame] {
+        &self.functions
+    }
+
     fn cause(&mut self, (begin_ns, end_ns): (u64, u64), cause: &CauseEntry) -> Result<(), String> {
         let &(thread, Number(start_ns), on_cpu, blocked, run_delay, stolen, major_faults) = cause;
         let key = (thread, start_ns);

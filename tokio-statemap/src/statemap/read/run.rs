@@ -7,6 +7,7 @@ use super::facts::{Facts, Number};
 use super::field::{Object, shorten};
 use super::long_polls::{CauseEntry, FunctionEntry, LongPolls, SampleEntry};
 use super::profile::{self, ProfileEntry};
+use super::waits::{CallsEntry, CarriedEntry, LocalEntry, NameEntry, WaitEntry, WaitParts, Waits};
 use super::{Entity, Statemap};
 use crate::statemap::format::{Datum, Mark, Native};
 use crate::statemap::run::TAG;
@@ -30,6 +31,7 @@ pub(crate) struct Run {
     pub(crate) long_polls: LongPolls,
     /// What calls of async functions took.
     pub(crate) profile: Vec<FunctionProfile>,
+    pub(crate) waits: Waits,
     /// How long was recorded in all, in ns, if this is a part of it.
     pub(crate) whole_ns: Option<u64>,
 }
@@ -52,10 +54,16 @@ struct Part {
     functions: Vec<FunctionEntry>,
     samples: Vec<SampleEntry>,
     profile: Vec<ProfileEntry>,
+    waits: Vec<WaitEntry>,
+    names: Vec<NameEntry>,
+    carried: Vec<CarriedEntry>,
+    local_tasks: Vec<LocalEntry>,
+    calls: Vec<CallsEntry>,
 }
 
+/// A task.
 #[derive(Clone, Copy, Debug)]
-struct Parent(TaskKey);
+pub(super) struct Parent(pub(super) TaskKey);
 
 /// Reads all of it.
 #[derive(Debug)]
@@ -104,9 +112,11 @@ impl RunReader {
                 let edges = (run.facts.begin_ns.0, run.facts.end_ns.0);
                 run.long_polls.add(edges, &part.causes, &mut part.functions, &mut part.samples)?;
                 profile::add(&mut run.profile, &mut part.profile)?;
+                run.waits.add(part.take_waits(), run.long_polls.functions(), edges.1)?;
             } else if part.is_of_polls() {
                 return Err(
-                    "`causes`, `samples` and `profile` are of polls; workers have none".to_owned()
+                    "`causes`, `samples`, `profile` and `waits` are of tasks; workers have none"
+                        .to_owned(),
                 );
             }
             self.data(&part, &mut statemap.entities)?;
@@ -133,6 +143,7 @@ impl RunReader {
             ran_on: Vec::new(),
             long_polls: LongPolls::default(),
             profile: Vec::new(),
+            waits: Waits::default(),
             whole_ns: None,
         });
         Ok(())
@@ -213,7 +224,22 @@ impl Part {
     /// Whether it says why polls took long.
     fn is_of_polls(&self) -> bool {
         let is_of_none = self.causes.is_empty() && self.functions.is_empty();
-        !(is_of_none && self.samples.is_empty() && self.profile.is_empty())
+        let is_of_no_wait = self.waits.is_empty()
+            && self.names.is_empty()
+            && self.carried.is_empty()
+            && self.local_tasks.is_empty()
+            && self.calls.is_empty();
+        !(is_of_none && is_of_no_wait && self.samples.is_empty() && self.profile.is_empty())
+    }
+
+    fn take_waits(&mut self) -> WaitParts {
+        WaitParts {
+            waits: std::mem::take(&mut self.waits),
+            names: std::mem::take(&mut self.names),
+            carried: std::mem::take(&mut self.carried),
+            local_tasks: std::mem::take(&mut self.local_tasks),
+            calls: std::mem::take(&mut self.calls),
+        }
     }
 }
 

@@ -52,6 +52,9 @@ pub(super) fn header(
     if let Some(pool) = &timeline.exhausted_pool {
         exhausted_pool(pool, text)?;
     }
+    if timeline.waits_not_kept > 0 {
+        write!(text, ",\"waitsNotKept\":{}", number(timeline.waits_not_kept))?;
+    }
     if let Some(numbers) = profile::facts(&timeline.profile) {
         write!(text, ",\"profile\":[{numbers}]")?;
     }

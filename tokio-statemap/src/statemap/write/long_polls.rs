@@ -10,6 +10,9 @@ use crate::statemap::run::origin_name;
 use crate::trace::timeline::{PollCause, PollSample, StackFrame, Timeline};
 use crate::util::json;
 
+/// The indices of functions.
+pub(super) type Indices<'a> = HashMap<&'a StackFrame, usize>;
+
 impl Parts {
     pub(super) fn causes(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
         for &((thread, start_ns), cause) in &timeline.causes {
@@ -22,18 +25,32 @@ impl Parts {
         Ok(())
     }
 
-    /// Writes what threads were doing; each function before the first sample that has it.
-    pub(super) fn samples(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
-        let mut indices: HashMap<&StackFrame, usize> = HashMap::new();
+    /// The index of a function, which is written before what has it.
+    pub(super) fn index_of<'a>(
+        &mut self,
+        frame: &'a StackFrame,
+        indices: &mut Indices<'a>,
+    ) -> usize {
+        let next = indices.len();
+        let index = *indices.entry(frame).or_insert(next);
+        if index == next {
+            self.function(frame);
+        }
+        index
+    }
+
+    /// Writes what threads were doing.
+    pub(super) fn samples<'a>(
+        &mut self,
+        timeline: &'a Timeline,
+        indices: &mut Indices<'a>,
+        text: &mut Text<'_>,
+    ) -> io::Result<()> {
         for sample in &timeline.samples {
             let mut functions = String::new();
             for frame in &sample.frames {
-                let next = indices.len();
-                let index = *indices.entry(frame).or_insert(next);
-                if index == next {
-                    self.function(frame);
-                    self.write_if_full(text)?;
-                }
+                let index = self.index_of(frame, indices);
+                self.write_if_full(text)?;
                 let comma = if functions.is_empty() { "" } else { "," };
                 // Writing to a string does not fail.
                 let _ = write!(functions, "{comma}{index}");
@@ -63,6 +80,6 @@ impl Parts {
     }
 }
 
-fn or_null(value: Option<impl Display>) -> String {
+pub(super) fn or_null(value: Option<impl Display>) -> String {
     value.map_or_else(|| "null".to_owned(), |value| value.to_string())
 }

@@ -3,6 +3,7 @@
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write as _};
 
+use super::long_polls::Indices;
 use super::stream::Text;
 use crate::recorder::id_map::IdMap;
 use crate::statemap::run::{LARGEST_NUMBER, MOST_APART, TAG};
@@ -13,6 +14,15 @@ const PART_BYTES: usize = 1 << 17;
 
 pub(super) fn number(n: u64) -> String {
     if n > LARGEST_NUMBER { format!("\"{n}\"") } else { n.to_string() }
+}
+
+/// A task: its id, or the name of a root future.
+pub(super) fn key(task: Option<TaskKey>) -> String {
+    match task {
+        None => "null".to_owned(),
+        Some(TaskKey::Spawned(id)) => number(id),
+        Some(root) => format!("\"{root}\""),
+    }
 }
 
 /// The lists of parts, in the order in which they stand there.
@@ -31,9 +41,14 @@ pub(super) enum List {
     Functions,
     Samples,
     Profile,
+    Waits,
+    Names,
+    Carried,
+    LocalTasks,
+    Calls,
 }
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 18] = [
     "gaps",
     "handovers",
     "blockingThreads",
@@ -47,6 +62,11 @@ const NAMES: [&str; 13] = [
     "functions",
     "samples",
     "profile",
+    "waits",
+    "names",
+    "carried",
+    "localTasks",
+    "calls",
 ];
 
 /// What the next part says.
@@ -100,8 +120,11 @@ impl Parts {
         }
         if is_tasks {
             self.causes(timeline, text)?;
-            self.samples(timeline, text)?;
+            let mut indices = Indices::default();
+            self.samples(timeline, &mut indices, text)?;
             self.profile(timeline, text)?;
+            self.waits(timeline, &mut indices, text)?;
+            self.tasks(timeline, text)?;
         }
         Ok(())
     }
@@ -155,11 +178,7 @@ impl Parts {
     }
 
     fn add_parents(&mut self, parent: Option<TaskKey>, count: u64) {
-        let parent = match parent {
-            None => "null".to_owned(),
-            Some(TaskKey::Spawned(id)) => number(id),
-            Some(root) => format!("\"{root}\""),
-        };
+        let parent = key(parent);
         self.add(List::Parents, format_args!("[{parent},{count}]"));
     }
 

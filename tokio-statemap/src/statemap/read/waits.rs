@@ -1,0 +1,154 @@
+//! Where tasks wait, as it is in the data.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::facts::Number;
+use super::run::Parent;
+use crate::statemap::intern::intern;
+use crate::trace::event::SpawnLocation;
+use crate::trace::timeline::{AwaitFrame, CallAtEnd, LocalTask, StackFrame, TaskKey, Wait, WaitId};
+
+/// How many functions one wait may have, and all. A program keeps 8 chains of 128 functions a wait, and 2^20
+/// functions in all.
+const MOST_OF_WAIT: usize = 1 << 14;
+const MOST_IN_ALL: usize = 1 << 21;
+/// How deep they may be within one another.
+const MOST_DEEP: usize = 1 << 10;
+
+/// `[wait, [[function, parent, name, call], …]]`
+pub(super) type WaitEntry = (u16, Vec<(u32, Option<u32>, Option<String>, Option<u16>)>);
+
+/// `[task, name]`
+pub(super) type NameEntry = (Parent, String);
+
+/// `[task, since]`
+pub(super) type CarriedEntry = (Parent, Number);
+
+/// `[id, polledIn, [file, line, column], name, since, wait]`
+pub(super) type LocalEntry =
+    (Number, Parent, (String, u32, u32), Option<String>, Number, Option<u16>);
+
+/// `[task, [[entered, fields], …]]`
+pub(super) type CallsEntry = (Parent, Vec<(Number, Option<String>)>);
+
+/// What is known of waits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Waits {
+    /// By number.
+    pub(crate) waits: Vec<Wait>,
+    functions: usize,
+    pub(crate) names: HashMap<TaskKey, Arc<str>>,
+    /// Since when tasks wait whose polls aren't there, in ns.
+    pub(crate) carried: HashMap<TaskKey, u64>,
+    pub(crate) local_tasks: Vec<LocalTask>,
+    pub(crate) calls_at_end: Vec<(TaskKey, Vec<CallAtEnd>)>,
+}
+
+/// What a part says.
+#[derive(Debug)]
+pub(super) struct WaitParts {
+    pub(super) waits: Vec<WaitEntry>,
+    pub(super) names: Vec<NameEntry>,
+    pub(super) carried: Vec<CarriedEntry>,
+    pub(super) local_tasks: Vec<LocalEntry>,
+    pub(super) calls: Vec<CallsEntry>,
+}
+
+impl Waits {
+    /// Adds what a part says; `functions` are those of it and the parts before.
+    pub(super) fn add(
+        &mut self,
+        part: WaitParts,
+        functions: &[StackFrame],
+        end_ns: u64,
+    ) -> Result<(), String> {
+        for wait in part.waits {
+            self.wait(wait, functions)?;
+        }
+        self.names.extend(part.names.into_iter().map(|(task, name)| (task.0, name.into())));
+        for (task, Number(since_ns)) in part.carried {
+            if since_ns > end_ns {
+                return Err(format!("`carried` has a wait since {since_ns}, after the end"));
+            }
+            self.carried.insert(task.0, since_ns);
+        }
+        for (id, polled_in, (file, line, column), name, since, wait) in part.local_tasks {
+            let file = intern(&file).ok_or("there are too many names of files")?;
+            if since.0 > end_ns {
+                return Err(format!("`localTasks` has a wait since {}, after the end", since.0));
+            }
+            self.local_tasks.push(LocalTask {
+                id: id.0,
+                polled_in: polled_in.0,
+                location: SpawnLocation { file, line, column },
+                name: name.map(Arc::from),
+                waits_since_ns: since.0,
+                wait: wait.map(|wait| wait_id(wait, "localTasks")).transpose()?,
+            });
+        }
+        for (task, calls) in part.calls {
+            if self.calls_at_end.last().is_some_and(|(last, _)| *last >= task.0) {
+                return Err("`calls` must be by task".to_owned());
+            }
+            let call = |(entered, fields): (Number, Option<String>)| CallAtEnd {
+                entered_ns: entered.0,
+                fields,
+            };
+            self.calls_at_end.push((task.0, calls.into_iter().map(call).collect()));
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, (id, nodes): WaitEntry, functions: &[StackFrame]) -> Result<(), String> {
+        let id = wait_id(id, "waits")?;
+        if self.waits.len() > id.index() {
+            return Err("`waits` must be by number".to_owned());
+        }
+        self.functions += nodes.len();
+        if nodes.len() > MOST_OF_WAIT || self.functions > MOST_IN_ALL {
+            return Err(format!("`waits` have too many functions, such as number {}", id.number()));
+        }
+        let mut depths: Vec<usize> = Vec::with_capacity(nodes.len());
+        let mut frames: Vec<(Option<usize>, AwaitFrame)> = Vec::with_capacity(nodes.len());
+        for (function, parent, name, call) in nodes {
+            let function = functions.get(function as usize);
+            let function = function.ok_or("`waits` has an index that `functions` doesn't have")?;
+            let parent = parent.map(|parent| parent as usize);
+            let depth = match parent {
+                None => 0,
+                Some(parent) => {
+                    1 + *depths.get(parent).ok_or("`waits` has a caller that comes later")?
+                }
+            };
+            if depth > MOST_DEEP {
+                return Err(format!("`waits` has functions over {MOST_DEEP} deep"));
+            }
+            depths.push(depth);
+            let frame = AwaitFrame {
+                function: function.clone(),
+                awaits: Vec::new(),
+                name: name.map(Arc::from),
+                call,
+            };
+            frames.push((parent, frame));
+        }
+        // What is awaited is behind what awaits it, so that from the end on each is whole.
+        let mut wait = Wait::default();
+        while let Some((parent, mut frame)) = frames.pop() {
+            frame.awaits.reverse();
+            match parent.and_then(|parent| frames.get_mut(parent)) {
+                Some((_, parent)) => parent.awaits.push(frame),
+                None => wait.frames.push(frame),
+            }
+        }
+        wait.frames.reverse();
+        self.waits.resize_with(id.index(), Wait::default);
+        self.waits.push(wait);
+        Ok(())
+    }
+}
+
+fn wait_id(number: u16, of: &str) -> Result<WaitId, String> {
+    WaitId::new(number).ok_or_else(|| format!("`{of}` has the number {number}, which is none"))
+}

@@ -1,0 +1,121 @@
+//! Writes where tasks wait.
+
+use std::collections::HashMap;
+use std::io;
+
+use super::long_polls::{Indices, or_null};
+use super::run::{List, Parts, key, number};
+use super::stream::Text;
+use crate::trace::timeline::{AwaitFrame, CallAtEnd, Timeline, Wait, WaitId};
+use crate::util::json;
+
+impl Parts {
+    /// Writes the functions that tasks wait in: each wait with its number.
+    pub(super) fn waits<'a>(
+        &mut self,
+        timeline: &'a Timeline,
+        indices: &mut Indices<'a>,
+        text: &mut Text<'_>,
+    ) -> io::Result<()> {
+        for (id, wait) in (1..).zip(&timeline.waits) {
+            if wait.frames.is_empty() {
+                continue;
+            }
+            let mut nodes = Vec::new();
+            for frame in &wait.frames {
+                self.node(frame, None, &mut nodes, indices);
+            }
+            self.add(List::Waits, format_args!("[{id},[{}]]", nodes.join(",")));
+            self.write_if_full(text)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a function, and behind it what it awaits.
+    fn node<'a>(
+        &mut self,
+        frame: &'a AwaitFrame,
+        parent: Option<usize>,
+        nodes: &mut Vec<String>,
+        indices: &mut Indices<'a>,
+    ) {
+        let function = self.index_of(&frame.function, indices);
+        let name = or_null(frame.name.as_deref().map(json::string));
+        let (call, up) = (or_null(frame.call), or_null(parent));
+        let this = nodes.len();
+        nodes.push(format!("[{function},{up},{name},{call}]"));
+        for next in &frame.awaits {
+            self.node(next, Some(this), nodes, indices);
+        }
+    }
+
+    /// Writes what is known of single tasks.
+    pub(super) fn tasks(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
+        for task in timeline.tasks.one_by_one() {
+            let of = key(Some(task.key));
+            if let Some(name) = &task.name {
+                self.add(List::Names, format_args!("[{of},{}]", json::string(name)));
+            }
+            if let Some(carried) = task.carried_wait {
+                self.add(List::Carried, format_args!("[{of},{}]", number(carried.since_ns)));
+            }
+            self.write_if_full(text)?;
+        }
+        for task in &timeline.local_tasks {
+            let (id, polled_in) = (number(task.id), key(Some(task.polled_in)));
+            let (file, at) = (json::string(task.location.file), task.location);
+            let name = or_null(task.name.as_deref().map(json::string));
+            let (since_ns, wait) =
+                (number(task.waits_since_ns), or_null(task.wait.map(WaitId::number)));
+            self.add(
+                List::LocalTasks,
+                format_args!(
+                    "[{id},{polled_in},[{file},{},{}],{name},{since_ns},{wait}]",
+                    at.line, at.column
+                ),
+            );
+            self.write_if_full(text)?;
+        }
+        for (task, calls) in &timeline.calls_at_end {
+            let call = |call: &CallAtEnd| {
+                let fields = or_null(call.fields.as_deref().map(json::string));
+                format!("[{},{fields}]", number(call.entered_ns))
+            };
+            let calls: Vec<_> = calls.iter().map(call).collect();
+            self.add(List::Calls, format_args!("[{},[{}]]", key(Some(*task)), calls.join(",")));
+            self.write_if_full(text)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a tag says of where a task waits, by the wait's number: a text for people, and members.
+pub(super) struct WaitTags<'a> {
+    waits: &'a [Wait],
+    texts: HashMap<WaitId, (String, String)>,
+}
+
+impl<'a> WaitTags<'a> {
+    pub(super) fn of(timeline: &'a Timeline) -> Self {
+        Self { waits: &timeline.waits, texts: HashMap::new() }
+    }
+
+    /// The end of a tag, and the members of its definition.
+    pub(super) fn get(&mut self, id: WaitId) -> &(String, String) {
+        let wait = self.waits.get(id.index());
+        self.texts.entry(id).or_insert_with(|| {
+            let number = id.number();
+            let lines = wait.map(Wait::lines).unwrap_or_default();
+            let texts: Vec<_> = lines.iter().map(ToString::to_string).collect();
+            let text = match &texts[..] {
+                [] if id == WaitId::NOTHING => "nothing took its waker".to_owned(),
+                [] => "unknown".to_owned(),
+                [one] => one.clone(),
+                [first, rest @ ..] => format!("{first}, and {} more", rest.len()),
+            };
+            let all = json::string(&texts.join("; "));
+            // The number tells apart what reads the same.
+            (format!("waits ({number}): {text}"), format!(",\"wait\":{number},\"waitsAt\":{all}"))
+        })
+    }
+}
