@@ -23,7 +23,7 @@ const MODULES: &[&[&str]] = &[
     &["statemap"],
     &["analysis"],
     &["render"],
-    &["hooks", "collector", "current"],
+    &["hooks", "collector", "current", "task"],
     &["attribute"],
 ];
 

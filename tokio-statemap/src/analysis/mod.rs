@@ -30,7 +30,7 @@ pub use place::Place;
 pub(crate) use place::in_package;
 pub use report::Report;
 pub use stuck::Stuck;
-pub use trees::{TaskTree, TreeFrame, TreeGroup, TreePlace};
+pub use trees::{StillWaiting, TaskTree, TreeFrame, TreeGroup, TreePlace};
 pub use verdict::Verdict;
 pub use workers::WorkerShare;
 pub(crate) use workers::busy_share;

@@ -7,7 +7,7 @@ use super::harm::{self, Delay};
 use super::locations::{self, LocationRow};
 use super::long_polls::{self, LongPoll, PollAt, Unsaid};
 use super::stuck;
-use super::trees::TaskTree;
+use super::trees::StillWaiting;
 use super::verdict::{self, Facts, Verdict};
 use super::workers::{self, WorkerShare};
 use crate::config::TraceTarget;
@@ -94,9 +94,9 @@ pub struct Report {
     pub sampling: Sampling,
     /// What the calls of instrumented async functions took, in the whole run.
     pub profile: Profile,
-    /// The tasks that still waited at the end, as far as it is known where; none if those were root futures
-    /// alone.
-    pub still_waiting: Vec<TaskTree>,
+    /// The tasks that still waited at the end, as far as it is known where, those first that waited longest;
+    /// none if they were root futures alone.
+    pub still_waiting: Vec<StillWaiting>,
     /// What the timeline lacks, if it was read from files.
     pub(crate) lacking: Lacking,
 }

@@ -4,6 +4,9 @@ mod fold;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
 pub use fold::TreeGroup;
 
 use crate::symbols::StackFrame;
@@ -95,6 +98,18 @@ fn state_name<S: serde::Serializer>(state: &TaskState, serializer: S) -> Result<
     serializer.serialize_str(state.name())
 }
 
+/// Tasks of one spawn location that still waited at the end, at the same place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StillWaiting {
+    /// The one that waited longest.
+    pub longest: TaskTree,
+    /// How many they are.
+    pub tasks: usize,
+    /// For how long the one waited that did for the shortest time, in ns.
+    pub least_ns: u64,
+}
+
 /// From when on a wait may be one for ever, if it is also half of what was recorded.
 const LONG_WAIT_NS: u64 = 1_000_000_000;
 
@@ -116,14 +131,49 @@ impl Timeline {
     }
 
     /// The tasks that still wait at the right edge at a place that is known, unless those are root futures
-    /// alone.
-    pub(super) fn still_waiting(&self) -> Vec<TaskTree> {
-        let mut trees = self.trees();
-        trees.retain(|tree| tree.state == TaskState::Waiting && tree.place != TreePlace::Unknown);
-        if trees.iter().all(|tree| tree.id.is_none()) {
-            trees.clear();
+    /// alone; those of one spawn location and place as one.
+    pub(super) fn still_waiting(&self) -> Vec<StillWaiting> {
+        // There may be a million: no more than what tells them apart is kept of each.
+        let mut groups: HashMap<_, (Task, u64, usize, u64)> = HashMap::new();
+        let live = self.tasks.one_by_one();
+        for task in live.filter(|task| task.terminated_ns.is_none()) {
+            let id = match self.waiting_at_end(&task) {
+                Waiting::At(wait) => Some(std::ptr::from_ref(wait)),
+                Waiting::Nothing => None,
+                Waiting::Unknown => continue,
+            };
+            let (state, since_ns, _) = self.state_at_end(&task);
+            if state != TaskState::Waiting {
+                continue;
+            }
+            let is_root = matches!(task.key, TaskKey::Root(_));
+            let for_ns = self.end_ns.saturating_sub(since_ns);
+            let key = (task.location, is_root, id);
+            match groups.get_mut(&key) {
+                Some((first, longest_ns, tasks, least_ns)) => {
+                    *tasks += 1;
+                    *least_ns = for_ns.min(*least_ns);
+                    // The first of several, in whatever order the map has them.
+                    if for_ns > *longest_ns {
+                        (*first, *longest_ns) = (task.into_owned(), for_ns);
+                    }
+                }
+                None => {
+                    groups.insert(key, (task.into_owned(), for_ns, 1, for_ns));
+                }
+            }
         }
-        trees
+        if groups.keys().all(|(_, is_root, _)| *is_root) {
+            return Vec::new();
+        }
+        let group = |(task, _, tasks, least_ns): (Task, u64, usize, u64)| StillWaiting {
+            longest: self.tree(&task),
+            tasks,
+            least_ns,
+        };
+        let mut groups: Vec<_> = groups.into_values().collect();
+        groups.sort_by_key(|(task, longest_ns, ..)| (Reverse(*longest_ns), task.key));
+        groups.into_iter().map(group).collect()
     }
 
     fn tree(&self, task: &Task) -> TaskTree {

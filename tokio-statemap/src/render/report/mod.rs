@@ -17,5 +17,6 @@ mod tests;
 #[cfg(feature = "read")]
 pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};
 pub use crate::analysis::{
-    Culprit, Delay, Excused, LocationRow, LongPoll, Place, Report, Stuck, Verdict, WorkerShare,
+    Culprit, Delay, Excused, LocationRow, LongPoll, Place, Report, StillWaiting, Stuck, Verdict,
+    WorkerShare,
 };

@@ -1,9 +1,7 @@
 //! Who still waited at the end.
 
-use std::cmp::Reverse;
-
 use super::layout::{COLUMNS, keep_right};
-use crate::analysis::{Report, TreeFrame, TreeGroup, TreePlace, in_package};
+use crate::analysis::{Report, TreeFrame, TreePlace, in_package};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
 
@@ -14,14 +12,13 @@ const PLACES: usize = 4;
 impl Report {
     /// The tasks that still waited, by where; those that waited longest first.
     pub(super) fn still_waiting_lines(&self) -> Vec<String> {
-        let mut groups = TreeGroup::fold(&self.still_waiting);
+        let groups = &self.still_waiting;
         if groups.is_empty() {
             return Vec::new();
         }
-        groups.sort_by_key(|group| Reverse(group.first.for_ns));
         let mut lines = vec![String::new(), "Who still waited at the end:".to_owned()];
         for group in groups.iter().take(GROUPS) {
-            let tree = group.first;
+            let tree = &group.longest;
             let name = tree.name.as_ref().map(|name| format!(" \"{}\"", clean(name)));
             let others = match group.tasks {
                 1 => String::new(),
