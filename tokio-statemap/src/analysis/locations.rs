@@ -225,7 +225,7 @@ impl<'a> Scan<'a> {
 }
 
 /// The smallest value that at least `percent` of the values do not exceed; 0 of no values.
-fn quantile(values: &mut [u64], percent: usize) -> u64 {
+pub(super) fn quantile(values: &mut [u64], percent: usize) -> u64 {
     let rank = (values.len() * percent).div_ceil(100);
     match rank.checked_sub(1) {
         Some(index) => *values.select_nth_unstable(index).1,

@@ -19,6 +19,7 @@ mod stuck;
 mod trees;
 mod unknown;
 mod verdict;
+mod waits;
 mod witness;
 mod workers;
 
@@ -32,5 +33,6 @@ pub use report::Report;
 pub use stuck::Stuck;
 pub use trees::{StillWaiting, TaskTree, TreeFrame, TreeGroup, TreePlace};
 pub use verdict::Verdict;
+pub use waits::{WaitRow, Waits};
 pub use workers::WorkerShare;
 pub(crate) use workers::busy_share;

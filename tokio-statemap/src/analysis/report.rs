@@ -9,6 +9,7 @@ use super::long_polls::{self, LongPoll, PollAt, Unsaid};
 use super::stuck;
 use super::trees::StillWaiting;
 use super::verdict::{self, Facts, Verdict};
+use super::waits::{self, Waits};
 use super::workers::{self, WorkerShare};
 use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
@@ -94,6 +95,8 @@ pub struct Report {
     pub sampling: Sampling,
     /// What the calls of instrumented async functions took, in the whole run.
     pub profile: Profile,
+    /// Where tasks waited.
+    pub waits: Waits,
     /// The tasks that still waited at the end, as far as it is known where, those first that waited longest;
     /// none if they were root futures alone.
     pub still_waiting: Vec<StillWaiting>,
@@ -146,6 +149,7 @@ impl Timeline {
             machine: self.machine,
             exhausted_pool: self.exhausted_pool,
             sampling: self.sampling,
+            waits: waits::waits(self),
             still_waiting: self.still_waiting(),
             profile: self.profile.clone(),
             lacking: self.lacking,

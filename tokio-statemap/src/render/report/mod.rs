@@ -10,6 +10,7 @@ mod profile;
 mod run;
 mod still_waiting;
 mod verdict;
+mod waits;
 
 #[cfg(test)]
 mod tests;
@@ -18,5 +19,5 @@ mod tests;
 pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};
 pub use crate::analysis::{
     Culprit, Delay, Excused, LocationRow, LongPoll, Place, Report, StillWaiting, Stuck, Verdict,
-    WorkerShare,
+    WaitRow, Waits, WorkerShare,
 };

@@ -1,0 +1,142 @@
+//! Where tasks waited, by the line that awaits.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+use super::locations::quantile;
+use crate::symbols::StackFrame;
+use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, WaitId};
+
+/// Where tasks waited.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Waits {
+    /// A row for each line at which a task waited, the longest waits in sum first. None if it is known of
+    /// root futures alone.
+    pub lines: Vec<WaitRow>,
+    /// How many waits there were of which the line isn't known.
+    pub unknown: u64,
+    /// How long those took in sum, in ns.
+    pub unknown_ns: u128,
+}
+
+/// The waits at one line. A wait for several things at once counts at the line of each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaitRow {
+    /// The function and the line.
+    pub at: StackFrame,
+    /// What is awaited there, such as `tokio::sync::mutex::Mutex<T>::lock`.
+    pub awaits: Option<String>,
+    /// How many waits.
+    pub times: u64,
+    /// How long they took in sum, in ns: up to when the task was ready, or to the right edge.
+    pub total_ns: u128,
+    /// The longest one, in ns.
+    pub longest_ns: u64,
+    /// So long at most were half of them, in ns.
+    pub p50_ns: u64,
+    /// So long at most were 99 of 100, in ns.
+    pub p99_ns: u64,
+    /// How many tasks wait there at the right edge.
+    pub now: u64,
+}
+
+/// The waits of one place.
+#[derive(Default)]
+struct AtPlace {
+    lengths_ns: Vec<u64>,
+    now: u64,
+}
+
+pub(super) fn waits(timeline: &Timeline) -> Waits {
+    let mut places: BTreeMap<WaitId, AtPlace> = BTreeMap::new();
+    let mut waits = Waits::default();
+    let mut is_of_tasks = false;
+    for task in timeline.tasks.one_by_one() {
+        for_each_wait(timeline, &task, |wait, length_ns, is_now| {
+            let Some(id) = wait.filter(|&id| timeline.wait(id).is_some()) else {
+                waits.unknown += 1;
+                waits.unknown_ns += u128::from(length_ns);
+                return;
+            };
+            is_of_tasks |= matches!(task.key, TaskKey::Spawned(_));
+            let place = places.entry(id).or_default();
+            place.lengths_ns.push(length_ns);
+            place.now += u64::from(is_now);
+        });
+    }
+    if is_of_tasks {
+        waits.lines = rows(timeline, places);
+    }
+    waits
+}
+
+/// Calls `each` with each wait of a task: where, how long, and whether it goes on at the right edge.
+fn for_each_wait(
+    timeline: &Timeline,
+    task: &Task,
+    mut each: impl FnMut(Option<WaitId>, u64, bool),
+) {
+    let alive_at = task.terminated_ns.is_none();
+    let right = task.terminated_ns.unwrap_or(timeline.end_ns);
+    let first = task.carried_wait.map(|carried| (carried.wait, task.first_ns));
+    let after = |poll: &Poll| Some((poll.wait(), poll.end_ns()?));
+    let begins = std::iter::once(first).chain(task.polls.iter().map(after));
+    for (i, begin) in begins.enumerate() {
+        let Some((wait, from_ns)) = begin else { continue };
+        let next = task.polls.get(i);
+        let ready_ns = task.ready_ns.map(std::num::NonZeroU64::get).filter(|_| next.is_none());
+        let next_ns = next.map(|next| next.ready_ns().unwrap_or(next.start_ns())).or(ready_ns);
+        let to_ns = next_ns.unwrap_or(right);
+        // The end of the last poll is the end of the task.
+        if next_ns.is_none() && !alive_at && to_ns <= from_ns {
+            continue;
+        }
+        each(wait, to_ns.saturating_sub(from_ns), next_ns.is_none() && alive_at);
+    }
+}
+
+fn rows(timeline: &Timeline, places: BTreeMap<WaitId, AtPlace>) -> Vec<WaitRow> {
+    let mut lines: HashMap<(&StackFrame, Option<&str>), AtPlace> = HashMap::new();
+    for (id, place) in &places {
+        let Some(wait) = timeline.wait(*id) else { continue };
+        let mut keys: Vec<_> = wait
+            .lines()
+            .into_iter()
+            .map(|line| {
+                (line.at, line.awaits.map(|awaits| awaits.function.trim_start_matches("async ")))
+            })
+            .collect();
+        // Both branches of a `join!` may be of one line.
+        keys.sort_by_key(|(at, awaits)| (at.file.clone(), at.line, at.function.clone(), *awaits));
+        keys.dedup();
+        for key in keys {
+            let at_line = lines.entry(key).or_default();
+            at_line.lengths_ns.extend_from_slice(&place.lengths_ns);
+            at_line.now += place.now;
+        }
+    }
+    let row = |((at, awaits), mut place): ((&StackFrame, Option<&str>), AtPlace)| {
+        let [p50_ns, p99_ns] = [50, 99].map(|share| quantile(&mut place.lengths_ns, share));
+        WaitRow {
+            at: at.clone(),
+            awaits: awaits.map(str::to_owned),
+            times: place.lengths_ns.len() as u64,
+            total_ns: place.lengths_ns.iter().map(|&ns| u128::from(ns)).sum(),
+            longest_ns: place.lengths_ns.iter().copied().max().unwrap_or_default(),
+            p50_ns,
+            p99_ns,
+            now: place.now,
+        }
+    };
+    let mut rows: Vec<_> = lines.into_iter().map(row).collect();
+    rows.sort_by(|a, b| {
+        let key = |row: &WaitRow| (Reverse(row.total_ns), row.at.file.clone(), row.at.line);
+        key(a)
+            .cmp(&key(b))
+            .then_with(|| a.at.function.cmp(&b.at.function))
+            .then_with(|| a.awaits.cmp(&b.awaits))
+    });
+    rows
+}
