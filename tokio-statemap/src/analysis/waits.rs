@@ -89,8 +89,9 @@ fn for_each_wait(
         let ready_ns = task.ready_ns.map(std::num::NonZeroU64::get).filter(|_| next.is_none());
         let next_ns = next.map(|next| next.ready_ns().unwrap_or(next.start_ns())).or(ready_ns);
         let to_ns = next_ns.unwrap_or(right);
-        // The end of the last poll is the end of the task.
-        if next_ns.is_none() && !alive_at && to_ns <= from_ns {
+        // The end of the last poll is the end of the task; a root future is dropped a little later.
+        let is_over = to_ns <= from_ns || wait.is_none() && matches!(task.key, TaskKey::Root(_));
+        if next_ns.is_none() && !alive_at && is_over {
             continue;
         }
         each(wait, to_ns.saturating_sub(from_ns), next_ns.is_none() && alive_at);

@@ -1,8 +1,7 @@
 //! Where tasks waited.
 
 use super::layout::{table, wrap};
-use super::verdict::function;
-use crate::analysis::{Report, WaitRow};
+use crate::analysis::{Report, WaitRow, in_package};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_sum};
 
@@ -48,13 +47,14 @@ impl Report {
     }
 }
 
-/// `…/shop.rs:17 Mutex::lock`: the line, as short as long polls have theirs, and what is awaited there.
+/// `src/shop.rs:17, Mutex::lock`: the line, or else the function, and what is awaited there.
 fn place(row: &WaitRow) -> String {
-    let line = function(&row.at);
-    match &row.awaits {
-        Some(awaits) => format!("{} at {line}", clean(&short(awaits))),
-        None => line,
-    }
+    let line = match (&row.at.file, row.at.line) {
+        (Some(file), Some(line)) => format!("{}:{line}", in_package(file)),
+        _ => row.at.short(),
+    };
+    let awaits = row.awaits.as_deref().map(|awaits| format!(", {}", short(awaits)));
+    clean(&format!("{line}{}", awaits.unwrap_or_default())).into_owned()
 }
 
 /// The last parts of a path, without types: `Mutex::lock`, `Sleep`.
