@@ -27,6 +27,9 @@ enum Name {
 /// What the name of the type that the attribute puts into a function ends with.
 const HERE: &str = "::__here";
 
+/// What the body of an `async fn` adds to the path of what is in it.
+const BODY: &str = "::{{closure}}";
+
 /// The functions that have an index, by it.
 static FUNCTIONS: Mutex<Vec<&'static Function>> = Mutex::new(Vec::new());
 
@@ -58,7 +61,8 @@ impl Function {
         match self.name {
             Name::Of(name) => {
                 let name = name();
-                name.strip_suffix(HERE).unwrap_or(name)
+                let name = name.strip_suffix(HERE).unwrap_or(name);
+                name.strip_suffix(BODY).unwrap_or(name)
             }
             Name::Given(name) => name,
         }
@@ -139,6 +143,17 @@ mod tests {
             concat!(module_path!(), "::the_name_is_the_path_of_the_function")
         );
         assert!(of(std::any::type_name::<Type>).ends_with("::Type"));
+        async fn load() -> &'static str {
+            #[allow(non_camel_case_types)]
+            struct __here;
+            Function::new(std::any::type_name::<__here>, "f", 1, 2).name()
+        }
+        let mut load = std::pin::pin!(load());
+        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+        let std::task::Poll::Ready(name) = std::future::Future::poll(load.as_mut(), &mut cx) else {
+            panic!("it waits for nothing");
+        };
+        assert!(name.ends_with("::the_name_is_the_path_of_the_function::load"), "{name}");
         let named = Function::named("load::__here", "src/a.rs", 3, 4);
         assert_eq!(format!("{named:?}"), "load::__here at src/a.rs:3:4");
     }
