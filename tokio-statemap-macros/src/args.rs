@@ -1,5 +1,9 @@
-//! The arguments of the attribute: the [`table`] of the keys, and how they are read.
+//! The arguments of the attributes: the [`table`] of the keys, and how they are read.
+//!
+//! Those of `instrument` are in [`instrument`].
 
+pub(crate) mod fields;
+pub(crate) mod instrument;
 pub(crate) mod keys;
 pub(crate) mod own;
 pub(crate) mod runtime;
@@ -10,9 +14,10 @@ mod duration;
 mod literal;
 
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
-use syn::{Meta, Token};
+use syn::{Meta, Path, Token};
 
 use self::runtime::{Flavor, RuntimeKeys};
 use self::table::{OwnKeys, TokioKeys};
@@ -82,12 +87,7 @@ impl Args {
             let Meta::NameValue(pair) = &meta else {
                 return Err(not_a_pair(&meta, kind));
             };
-            let key = pair
-                .path
-                .get_ident()
-                .ok_or_else(|| syn::Error::new_spanned(pair, "Must have specified ident"))?
-                .to_string()
-                .to_lowercase();
+            let key = key(&pair.path, pair)?;
             if key == "core_threads" {
                 literal::of(&pair.value)?;
                 let msg = "Attribute `core_threads` is renamed to `worker_threads`";
@@ -107,7 +107,7 @@ impl Args {
             }
             match own.set(&key, &pair.value) {
                 Some(set) => set?,
-                None => return Err(syn::Error::new_spanned(pair, unknown(&key))),
+                None => return Err(syn::Error::new_spanned(pair, unknown(&key, names()))),
             }
         }
 
@@ -132,11 +132,11 @@ fn not_a_pair(meta: &Meta, kind: Kind) -> syn::Error {
     let Meta::Path(path) = meta else {
         return syn::Error::new_spanned(meta, "Unknown attribute inside the macro");
     };
-    let Some(ident) = path.get_ident() else {
-        return syn::Error::new_spanned(path, "Must have specified ident");
+    let name = match key(path, path) {
+        Ok(name) => name,
+        Err(err) => return err,
     };
     let attribute = kind.path();
-    let name = ident.to_string().to_lowercase();
     let msg = match name.as_str() {
         "threaded_scheduler" | "multi_thread" => {
             format!("Set the runtime flavor with #[{attribute}(flavor = \"multi_thread\")].")
@@ -147,13 +147,21 @@ fn not_a_pair(meta: &Meta, kind: Kind) -> syn::Error {
         key if names().any(|name| name == key) => {
             format!("The `{key}` attribute requires an argument.")
         }
-        key => unknown(key),
+        key => unknown(key, names()),
     };
     syn::Error::new_spanned(path, msg)
 }
 
-fn unknown(key: &str) -> String {
-    let keys: Vec<String> = names().map(|key| format!("`{key}`")).collect();
+/// The name of a key, as [`names`] has it; `whole` is what the error for a longer path points at.
+fn key(path: &Path, whole: &impl ToTokens) -> syn::Result<String> {
+    match path.get_ident() {
+        Some(ident) => Ok(ident.to_string().to_lowercase()),
+        None => Err(syn::Error::new_spanned(whole, "Must have specified ident")),
+    }
+}
+
+fn unknown<'a>(key: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let keys: Vec<String> = names.into_iter().map(|key| format!("`{key}`")).collect();
     format!("Unknown attribute {key} is specified; expected one of: {}.", keys.join(", "))
 }
 

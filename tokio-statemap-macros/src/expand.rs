@@ -6,7 +6,7 @@
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{ReturnType, Type};
+use syn::{ReturnType, Signature, Type};
 
 use crate::Features;
 use crate::args::keys::Setting;
@@ -54,7 +54,7 @@ pub(crate) fn attribute(
     }
 }
 
-fn with_error(mut tokens: TokenStream, err: &syn::Error) -> TokenStream {
+pub(crate) fn with_error(mut tokens: TokenStream, err: &syn::Error) -> TokenStream {
     tokens.extend(err.to_compile_error());
     tokens
 }
@@ -254,7 +254,8 @@ impl<'a> Expansion<'a> {
                 #last
             }
         };
-        self.item.with_body(attrs, quote! { #before #block })
+        let sig = Signature { asyncness: None, ..self.item.sig.clone() };
+        self.item.with(attrs, &sig, quote! { #before #block })
     }
 
     /// The user's body as a future, with a check of what it returns.

@@ -1,6 +1,6 @@
 //! Types with an `impl Trait` in them.
 
-use syn::{GenericArgument, PathArguments, ReturnType, Type};
+use syn::{GenericArgument, PathArguments, ReturnType, Token, Type, TypeInfer};
 
 /// Whether there is an `impl Trait` in `ty`, wherever `#[tokio::main]` looks for one (which isn't
 /// behind `dyn`).
@@ -38,9 +38,45 @@ fn is_in_arguments(arguments: &PathArguments) -> bool {
     }
 }
 
+/// `ty` with `_` in place of each `impl Trait`, as the type of a variable may have it.
+///
+/// Tuples and the arguments of the last segment of a path are looked into: nothing else that a function
+/// returns by value has them in a place where `_` is a type.
+pub(crate) fn erased(ty: &Type) -> Type {
+    let mut ty = ty.clone();
+    erase(&mut ty);
+    ty
+}
+
+fn erase(ty: &mut Type) {
+    match ty {
+        Type::ImplTrait(found) => {
+            let underscore_token = Token![_](found.impl_token.span);
+            *ty = Type::Infer(TypeInfer { attrs: Vec::new(), underscore_token });
+        }
+        Type::Array(ty) => erase(&mut ty.elem),
+        Type::Group(ty) => erase(&mut ty.elem),
+        Type::Paren(ty) => erase(&mut ty.elem),
+        Type::Ptr(ty) => erase(&mut ty.elem),
+        Type::Reference(ty) => erase(&mut ty.elem),
+        Type::Slice(ty) => erase(&mut ty.elem),
+        Type::Tuple(ty) => ty.elems.iter_mut().for_each(erase),
+        Type::Path(ty) => {
+            let Some(last) = ty.path.segments.last_mut() else { return };
+            let PathArguments::AngleBracketed(arguments) = &mut last.arguments else { return };
+            for argument in &mut arguments.args {
+                if let GenericArgument::Type(ty) = argument {
+                    erase(ty);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_in;
+    use super::{erased, is_in};
 
     #[test]
     fn at_any_depth() {
@@ -56,6 +92,21 @@ mod tests {
         }
         for ty in ["()", "!", "Result<(), Box<dyn Send>>", "fn(u8) -> u8"] {
             assert!(!is_in(&syn::parse_str(ty).unwrap()), "{ty}");
+        }
+    }
+
+    #[test]
+    fn it_is_erased() {
+        for (ty, expected) in [
+            ("impl Send", "_"),
+            ("Result<impl Send + 'static, Box<dyn Error>>", "Result<_, Box<dyn Error>>"),
+            ("(u8, &'a [impl Send; 2])", "(u8, &'a [_; 2])"),
+            ("std::io::Result<(impl Send)>", "std::io::Result<(_)>"),
+            ("Box<dyn Fn(u8) -> u8>", "Box<dyn Fn(u8) -> u8>"),
+        ] {
+            let expected: syn::Type = syn::parse_str(expected).unwrap();
+            let found = erased(&syn::parse_str(ty).unwrap());
+            assert_eq!(quote::quote!(#found).to_string(), quote::quote!(#expected).to_string());
         }
     }
 }

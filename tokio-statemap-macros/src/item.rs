@@ -1,6 +1,6 @@
 //! The function under the attribute.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
 use syn::token::Brace;
@@ -50,9 +50,19 @@ impl Parse for Item {
 impl Item {
     /// The body, in the user's own braces.
     pub(crate) fn body(&self) -> TokenStream {
-        let mut group = Group::new(Delimiter::Brace, self.statements.iter().cloned().collect());
-        group.set_span(self.brace.span.join());
+        let mut group = Group::new(Delimiter::Brace, self.statements());
+        group.set_span(self.body_span());
         TokenTree::from(group).into_token_stream()
+    }
+
+    /// From one of those braces to the other.
+    pub(crate) fn body_span(&self) -> Span {
+        self.brace.span.join()
+    }
+
+    /// The tokens between those braces.
+    pub(crate) fn statements(&self) -> TokenStream {
+        self.statements.iter().cloned().collect()
     }
 
     /// The tokens of the last statement; none if the body is empty.
@@ -65,8 +75,13 @@ impl Item {
         self.outer_attrs.iter().chain(&self.inner_attrs).find(|attr| is_test_attr(attr))
     }
 
-    /// The function with `body` in place of its own, and no longer `async`.
-    pub(crate) fn with_body(&self, extra_attrs: TokenStream, body: TokenStream) -> TokenStream {
+    /// The function with `sig` and `body` in place of its own.
+    pub(crate) fn with(
+        &self,
+        extra_attrs: TokenStream,
+        sig: &Signature,
+        body: TokenStream,
+    ) -> TokenStream {
         let mut tokens = TokenStream::new();
         for attr in &self.outer_attrs {
             attr.to_tokens(&mut tokens);
@@ -80,7 +95,6 @@ impl Item {
         tokens.extend(extra_attrs);
 
         self.vis.to_tokens(&mut tokens);
-        let sig = Signature { asyncness: None, ..self.sig.clone() };
         sig.to_tokens(&mut tokens);
         self.brace.surround(&mut tokens, |tokens| tokens.extend(body));
         tokens

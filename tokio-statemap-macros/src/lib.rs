@@ -1,12 +1,13 @@
 //! The attributes of `tokio-statemap`, which re-exports them: depend on that crate, not on this one.
 //!
-//! [`macro@main`] and [`macro@test`] list the keys. What they expand to names hidden items of
+//! [`macro@main`], [`macro@test`] and [`macro@instrument`] list the keys. What they expand to names hidden items of
 //! `tokio-statemap`, so that the two crates only work as the exact pair they were released as.
 
 #[macro_use]
 mod args;
 mod expand;
 mod impl_trait;
+mod instrument;
 mod item;
 mod settings;
 
@@ -72,6 +73,48 @@ pub fn main(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::attribute(args.into(), item.into(), Kind::Test, Features::ON).into()
+}
+
+/// Shows an async function by name: what its calls take, and which tasks wait in it.
+///
+/// ```no_run
+/// # struct Order;
+/// #[tokio_statemap::instrument]
+/// async fn load(id: u64) -> std::io::Result<Order> {
+///     /* … */
+/// #   Ok(Order)
+/// }
+///
+/// #[tokio_statemap::instrument(name = "send an invoice", fields = "customer={customer} n={n:?}")]
+/// async fn send_invoice(customer: &str, n: Option<u64>) { /* … */ }
+/// ```
+///
+/// It goes on an `async fn`: free, in an `impl`, or in a `trait` if it has a body. It also goes on a
+/// function that ends in `async { … }` or in `Box::pin(async { … })`, and so on the methods under
+/// `#[async_trait]`. If another attribute takes the `async` away (`#[tokio::main]`), put it above that one.
+///
+/// The function does what it did: the same is `Send`, arguments are dropped in the same order, and rustc's
+/// errors in it are the same, at the same place.
+///
+/// # Keys
+///
+/// Both are optional.
+///
+/// | key | value | meaning | default |
+/// | --- | --- | --- | --- |
+/// | `name` | string | what the function is called | its path |
+/// | `fields` | format string | the arguments that are shown of a call that goes on | none |
+///
+/// `fields` captures arguments of the function by name. They are cloned when it is called (a `&str` becomes
+/// a `String`), and only formatted if someone looks at where a task waits. So they must be `Clone`, `Send`,
+/// `Sync` and, but for one reference around them, `'static`. Arguments that are patterns have no name.
+///
+/// # Without the feature `record`
+///
+/// The keys are still checked, and the attribute expands to the function as it is.
+#[proc_macro_attribute]
+pub fn instrument(args: TokenStream, item: TokenStream) -> TokenStream {
+    instrument::attribute(args.into(), item.into(), Features::ON).into()
 }
 
 /// What the library that is expanded for can do.

@@ -56,7 +56,7 @@ mod util;
 pub use hooks::Hooks;
 pub use recorder::{Instrument, Instrumented};
 pub use task::{spawn, spawn_local};
-pub use tokio_statemap_macros::{main, test};
+pub use tokio_statemap_macros::{instrument, main, test};
 
 #[cfg(feature = "html")]
 pub use self::render::html;

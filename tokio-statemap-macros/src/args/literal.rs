@@ -29,8 +29,12 @@ pub(super) fn string(lit: &Lit, key: &str) -> syn::Result<String> {
         Lit::Str(str) => Ok(str.value()),
         // A literal that `syn` doesn't know: the message about the value shows it as it is written.
         Lit::Verbatim(tokens) => Ok(tokens.to_string()),
-        _ => Err(error(lit, format!("Failed to parse value of `{key}` as string."))),
+        _ => Err(not_a_string(lit, key)),
     }
+}
+
+pub(super) fn not_a_string(lit: &Lit, key: &str) -> syn::Error {
+    error(lit, format!("Failed to parse value of `{key}` as string."))
 }
 
 /// An integer that is at least 1.

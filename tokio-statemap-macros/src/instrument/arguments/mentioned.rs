@@ -1,0 +1,64 @@
+//! The names in a body.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use syn::ext::IdentExt;
+
+/// What a body mentions: a superset of the variables that it uses.
+pub(super) struct Mentioned {
+    names: HashSet<String>,
+    /// Literals: a format string may capture a variable.
+    literals: Vec<String>,
+}
+
+impl Mentioned {
+    pub(super) fn of(body: TokenStream) -> Self {
+        let mut mentioned = Self { names: HashSet::new(), literals: Vec::new() };
+        mentioned.add(body);
+        mentioned
+    }
+
+    fn add(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => self.add(group.stream()),
+                TokenTree::Ident(name) => {
+                    self.names.insert(name.unraw().to_string());
+                }
+                TokenTree::Literal(literal) => self.literals.push(literal.to_string()),
+                TokenTree::Punct(_) => {}
+            }
+        }
+    }
+
+    /// Whether this name is in it.
+    pub(super) fn has(&self, name: &Ident) -> bool {
+        let name = name.unraw().to_string();
+        self.names.contains(&name) || self.literals.iter().any(|literal| literal.contains(&name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::{Ident, Span};
+    use quote::quote;
+
+    use super::Mentioned;
+
+    #[test]
+    fn names_are_found_wherever_they_are() {
+        let body = quote!({
+            work(a, &[b.c]);
+            println!("{d:?}");
+            r#type
+        });
+        let mentioned = Mentioned::of(body);
+        let has = |name| mentioned.has(&Ident::new(name, Span::call_site()));
+        for name in ["a", "b", "c", "d"] {
+            assert!(has(name), "{name}");
+        }
+        assert!(mentioned.has(&Ident::new_raw("type", Span::call_site())));
+        assert!(!has("e"));
+    }
+}
