@@ -83,7 +83,28 @@ impl Case {
             ..self.clone()
         }
     }
+
+    /// The same case with clippy's groups of lints switched on.
+    pub fn with_all_lints(&self) -> Self {
+        let directives = self.source.lines().take_while(|line| line.starts_with("//@"));
+        let at = directives.map(|line| line.len() + 1).sum::<usize>();
+        let (head, rest) = self.source.split_at(at);
+        let lints = "#![warn(clippy::all, clippy::pedantic, clippy::nursery)]";
+        Self { source: format!("{head}{lints}\n{rest}"), ..self.clone() }
+    }
+
+    /// The same case without the attribute `instrument`, with all else at its line and column.
+    pub fn plain(&self) -> Self {
+        let is_attribute = |line: &str| line.contains(INSTRUMENT) && line.ends_with(']');
+        let lines = self.source.lines().map(|line| if is_attribute(line) { "" } else { line });
+        let source = lines.collect::<Vec<_>>().join("\n") + "\n";
+        assert!(!source.contains(INSTRUMENT), "{}: an attribute is left", self.path.display());
+        Self { source, ..self.clone() }
+    }
 }
+
+/// The attribute, which has a line of its own.
+const INSTRUMENT: &str = "tokio_statemap::instrument";
 
 /// The cases in a folder below `cases/`, by name.
 ///

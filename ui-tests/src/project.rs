@@ -25,12 +25,19 @@ pub enum Dependencies {
     OnlyRecording,
     /// Nothing but Tokio, with the features that tokio-statemap turns on.
     OnlyTokio,
+    /// Like `Tokio`, and the crate `async-trait`.
+    AsyncTrait,
+    /// Like `Recording`, and the crate `async-trait`.
+    AsyncTraitRecording,
+    /// Like `Off`, and the crate `async-trait`.
+    AsyncTraitOff,
 }
 
 impl Dependencies {
     fn manifest(self) -> String {
         let tokio = r#"tokio = { version = "1.54", features = ["rt", "rt-multi-thread", "macros", "time", "test-util"] }"#;
         let only = r#"tokio = { version = "1.54", features = ["rt", "rt-multi-thread", "macros", "schedule-latency"] }"#;
+        let async_trait = r#"async-trait = "0.1""#;
         let library = root().join("tokio-statemap");
         let ours = |rest: &str| format!("tokio-statemap = {{ path = {library:?}{rest} }}");
         match self {
@@ -43,6 +50,9 @@ impl Dependencies {
             Self::Off => format!("{tokio}\n{}", ours(", default-features = false")),
             Self::OnlyRecording => ours(""),
             Self::OnlyTokio => only.to_owned(),
+            Self::AsyncTrait => format!("{}\n{async_trait}", Self::Tokio.manifest()),
+            Self::AsyncTraitRecording => format!("{}\n{async_trait}", Self::Recording.manifest()),
+            Self::AsyncTraitOff => format!("{}\n{async_trait}", Self::Off.manifest()),
         }
     }
 }

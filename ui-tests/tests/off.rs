@@ -1,4 +1,5 @@
-//! Without the feature `record` the attribute is `#[tokio::main]`, and nothing of ours is linked.
+//! Without the feature `record` the attribute is `#[tokio::main]`, `instrument` is nothing, and nothing of ours
+//! is linked.
 //!
 //! (That the programs behave the same is in `twins.rs`, that `configure` and `hooks` still apply
 //! in `own.rs`.)
@@ -42,6 +43,33 @@ fn expansion_is_that_of_tokio() {
         compared += 1;
     }
     println!("{compared} expansions compared");
+    assert!(failures.is_empty(), "\n{failures}");
+}
+
+/// Of `instrument` nothing is left.
+#[test]
+fn instrumented_functions_are_as_written() {
+    let dependencies = Dependencies::Off;
+    let package = Package { name: "as-written".to_owned(), dependencies, cases: Vec::new() };
+    let project = Project::new(TMP, "as-written", vec![package]);
+    let libraries = libraries(&project);
+    let all = cases("instrument/ok");
+    // The one needs another crate; of the other, the text of macros is printed, in which attributes are.
+    let left_out = ["instrument-ok-async_trait", "instrument-ok-hygiene"];
+    let compared = all.iter().filter(|case| !left_out.contains(&&*case.name));
+    let mut failures = String::new();
+    for case in compared {
+        // An attribute's line leaves a blank one behind.
+        let lines = |case: &Case| {
+            let text = expanded(&project, &libraries, case);
+            let lines = text.lines().filter(|line| !line.trim().is_empty());
+            lines.collect::<Vec<_>>().join("\n")
+        };
+        let diff = diff(&lines(&case.plain()), &lines(case));
+        if !diff.is_empty() {
+            writeln!(failures, "{}: not as written (- plain, + ours):\n{diff}", case.name).unwrap();
+        }
+    }
     assert!(failures.is_empty(), "\n{failures}");
 }
 

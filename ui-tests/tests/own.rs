@@ -21,6 +21,11 @@ fn html_needs_its_feature() {
     misuse("own-no-html-err", "own/no_html/err", Dependencies::WithoutHtml);
 }
 
+#[test]
+fn misuse_of_instrument_has_its_message() {
+    misuse("instrument-own-err", "instrument/own/err", Dependencies::Recording);
+}
+
 fn misuse(name: &str, folder: &str, dependencies: Dependencies) {
     let cases = cases(folder);
     let packages = Package::of(name, dependencies, &cases);

@@ -24,10 +24,7 @@ fn twins_without_recording() {
 /// The lints of clippy find nothing in the expansion that they don't find in Tokio's.
 #[test]
 fn twins_under_clippy() {
-    let ok: Vec<Case> = cases("ok")
-        .into_iter()
-        .map(|case| Case { source: with_all_lints(&case.source), ..case })
-        .collect();
+    let ok: Vec<Case> = cases("ok").iter().map(Case::with_all_lints).collect();
     let project = project("clippy", Dependencies::Recording, &ok);
     if !project
         .cargo("clippy")
@@ -45,17 +42,6 @@ fn twins_under_clippy() {
         same_diagnostics(case, &tokio, &ours, &mut failures);
     }
     assert!(failures.is_empty(), "\n{failures}");
-}
-
-/// The source with clippy's groups of lints switched on.
-fn with_all_lints(source: &str) -> String {
-    let at = source
-        .lines()
-        .take_while(|line| line.starts_with("//@"))
-        .map(|line| line.len() + 1)
-        .sum::<usize>();
-    let (head, rest) = source.split_at(at);
-    format!("{head}#![warn(clippy::all, clippy::pedantic, clippy::nursery)]\n{rest}")
 }
 
 fn project(name: &str, dependencies: Dependencies, cases: &[Case]) -> Project {

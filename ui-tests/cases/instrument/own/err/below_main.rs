@@ -1,0 +1,3 @@
+#[tokio::main]
+#[tokio_statemap::instrument]
+async fn main() {}

@@ -1,0 +1,3 @@
+#[tokio_statemap::instrument(name = "a", name = "b")]
+async fn work() {}
+fn main() {}

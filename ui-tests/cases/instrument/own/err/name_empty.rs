@@ -1,0 +1,3 @@
+#[tokio_statemap::instrument(name = " ")]
+async fn work() {}
+fn main() {}

@@ -1,0 +1,3 @@
+#[tokio_statemap::instrument(name = 1)]
+async fn work() {}
+fn main() {}

@@ -1,0 +1,3 @@
+#[tokio_statemap::instrument("work")]
+async fn work() {}
+fn main() {}

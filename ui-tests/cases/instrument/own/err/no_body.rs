@@ -1,0 +1,5 @@
+trait Thing {
+    #[tokio_statemap::instrument]
+    async fn work(&self);
+}
+fn main() {}

@@ -1,0 +1,5 @@
+#[tokio_statemap::instrument]
+struct Thing;
+fn main() {
+    let _ = Thing;
+}

@@ -1,0 +1,7 @@
+#[tokio_statemap::instrument]
+fn work() -> u8 {
+    1
+}
+fn main() {
+    work();
+}

@@ -1,0 +1,3 @@
+#[tokio_statemap::instrument(skip_all)]
+async fn work() {}
+fn main() {}

@@ -1,0 +1,3 @@
+#[tokio_statemap::instrument(level = "info")]
+async fn work() {}
+fn main() {}

@@ -1,0 +1,5 @@
+#[tokio_statemap::instrument]
+pub trait Thing {
+    async fn work(&self) {}
+}
+fn main() {}
