@@ -79,7 +79,8 @@ impl Captures {
             let is_it = |chain: &Chain| stack::is_at(&here, self.end, chain);
             if let Some(found) = known.find(depth, calls_hash, is_it) {
                 let (id, alone) = (found.id, found.alone);
-                return Some(self.add(id, alone));
+                self.add(id, alone);
+                return Some(());
             }
             let returns = stack::follow(&here, self.end)?;
             let mut calls = Vec::new();
@@ -88,7 +89,8 @@ impl Captures {
             let (id, chain) = table::intern_chain(Chain { depth, returns, calls_hash, calls })?;
             let alone = table::intern_wait(&[id]);
             known.add(KnownChain { chain, id, alone });
-            Some(self.add(id, alone))
+            self.add(id, alone);
+            Some(())
         });
         if added.flatten().is_none() {
             self.is_more.set(true);

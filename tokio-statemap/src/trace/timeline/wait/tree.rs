@@ -139,10 +139,11 @@ impl Essential {
                 // The attribute's `async fn` only awaits the call of its body.
                 let is_same =
                     located.frame.function.strip_prefix("async ") == Some(function.name());
-                let is_body =
-                    |last: &mut Located| is_same && last.frame.function == located.frame.function;
-                if let Some(outer) = self.kept.pop_if(is_body) {
-                    located.call = outer.call;
+                let last = self.kept.last().filter(|_| is_same);
+                let is_body = |last: &&Located| last.frame.function == located.frame.function;
+                if let Some(call) = last.filter(is_body).map(|outer| outer.call) {
+                    located.call = call;
+                    self.kept.pop();
                 }
                 if !is_same {
                     located.name = Some(function.name());
