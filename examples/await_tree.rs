@@ -13,6 +13,7 @@ use tokio::time::{sleep, timeout};
 /// What is in stock.
 type Stock = Arc<Mutex<u32>>;
 
+#[tokio_statemap::instrument(fields = "customer {customer}")]
 async fn checkout(customer: u32, stock: Stock) {
     let mut stock = stock.lock().await;
     // The lock is held for as long as the bank takes: that is the mistake.
@@ -20,6 +21,7 @@ async fn checkout(customer: u32, stock: Stock) {
     *stock -= 1;
 }
 
+#[tokio_statemap::instrument]
 async fn pay(customer: u32) {
     let _ = timeout(Duration::from_secs(5), ask_bank(customer)).await;
 }

@@ -104,7 +104,10 @@ fn write_group(f: &mut fmt::Formatter<'_>, group: &TreeGroup<'_>) -> fmt::Result
     }
     match &tree.place {
         TreePlace::Waits(frames) | TreePlace::Polled(frames) => {
-            frames.iter().try_for_each(|frame| write_frame(f, frame, &mut "  ".to_owned(), ""))
+            let is_one = group.tasks == 1;
+            frames.iter().try_for_each(|frame| {
+                write_frame(f, frame, &mut Indent { text: "  ".to_owned(), is_one }, "")
+            })
         }
         TreePlace::NothingWakes => {
             f.write_str("\n  for something that took no waker: nothing will wake it")
@@ -113,15 +116,22 @@ fn write_group(f: &mut fmt::Formatter<'_>, group: &TreeGroup<'_>) -> fmt::Result
     }
 }
 
+/// What stands before a function.
+struct Indent {
+    text: String,
+    /// Whether the tree is of a single task.
+    is_one: bool,
+}
+
 /// The function in a line, and what it awaits below it: where that is one, as far to the right as the
 /// function itself, so that deep chains stay readable.
 fn write_frame(
     f: &mut fmt::Formatter<'_>,
     frame: &TreeFrame,
-    indent: &mut String,
+    indent: &mut Indent,
     mark: &str,
 ) -> fmt::Result {
-    write!(f, "\n{indent}{mark}")?;
+    write!(f, "\n{}{mark}", indent.text)?;
     if let Some(name) = &frame.name {
         write!(f, "{}: ", clean(name))?;
     }
@@ -129,15 +139,18 @@ fn write_frame(
     if let (Some(file), Some(line)) = (&frame.file, frame.line) {
         write!(f, " at {}:{line}", clean(in_package(file)))?;
     }
-    let notes = [frame.for_ns.map(|ns| format!("for {}", human(ns))), frame.fields.clone()];
+    // Of several tasks they are those of the first.
+    let others = if indent.is_one { "" } else { ", …" };
+    let fields = frame.fields.as_ref().map(|fields| format!("{fields}{others}"));
+    let notes = [frame.for_ns.map(|ns| format!("for {}", human(ns))), fields];
     let notes: Vec<_> = notes.into_iter().flatten().collect();
     if !notes.is_empty() {
         write!(f, " ({})", clean(&notes.join("; ")))?;
     }
-    let length = indent.len();
+    let length = indent.text.len();
     match mark {
-        "├ " => indent.push_str("│ "),
-        "└ " => indent.push_str("  "),
+        "├ " => indent.text.push_str("│ "),
+        "└ " => indent.text.push_str("  "),
         _ => {}
     }
     match &frame.awaits[..] {
@@ -148,6 +161,6 @@ fn write_frame(
             write_frame(f, last, indent, "└ ")?;
         }
     }
-    indent.truncate(length);
+    indent.text.truncate(length);
     Ok(())
 }

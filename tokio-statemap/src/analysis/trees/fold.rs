@@ -23,7 +23,8 @@ type Key<'a> = (Option<&'a str>, Option<&'a str>, TaskState, bool, Vec<Frame<'a>
 type Frame<'a> = (usize, &'a str, Option<&'a str>, Option<u32>);
 
 impl<'a> TreeGroup<'a> {
-    /// The groups of `trees`, in the order of their first tasks. One with arguments is alone.
+    /// The groups of `trees`, in the order of their first tasks. Their calls may
+    /// have different arguments.
     pub fn fold(trees: &'a [TaskTree]) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
         let mut known: HashMap<Key<'_>, usize> = HashMap::new();
@@ -58,7 +59,7 @@ fn key(tree: &TaskTree) -> Option<Key<'_>> {
     match &tree.place {
         TreePlace::Waits(waits) => {
             is_known = true;
-            add(&mut frames, waits, 0)?;
+            add(&mut frames, waits, 0);
         }
         TreePlace::NothingWakes => is_known = true,
         _ => {}
@@ -66,14 +67,10 @@ fn key(tree: &TaskTree) -> Option<Key<'_>> {
     Some((tree.location.as_deref(), tree.polled_in.as_deref(), tree.state, is_known, frames))
 }
 
-fn add<'a>(frames: &mut Vec<Frame<'a>>, of: &'a [TreeFrame], depth: usize) -> Option<()> {
+fn add<'a>(frames: &mut Vec<Frame<'a>>, of: &'a [TreeFrame], depth: usize) {
     for frame in of {
-        if frame.fields.is_some() {
-            return None;
-        }
         let name = frame.name.as_deref().unwrap_or(&frame.function);
         frames.push((depth, name, frame.file.as_deref(), frame.line));
-        add(frames, &frame.awaits, depth + 1)?;
+        add(frames, &frame.awaits, depth + 1);
     }
-    Some(())
 }
