@@ -10,6 +10,7 @@ use std::sync::atomic::{Ordering, fence};
 use crate::recorder::Recorder;
 use crate::recorder::late_tasks::{self, LateTasks};
 use crate::recorder::mode::Mode;
+use crate::recorder::waits;
 use crate::recorder::watch;
 use crate::util::sync::{lock, try_lock};
 
@@ -55,6 +56,9 @@ impl Recorder {
         self.read_limit_at_start();
         if self.config.stacks {
             watch::watch();
+        }
+        if self.config.trace_target.tracks_tasks() {
+            waits::prepare();
         }
         match windows.is_full {
             true => self.mode.change(|_| Some(Mode::Full)),

@@ -8,7 +8,7 @@ mod copied;
 mod own;
 
 pub(crate) use copied::Unwinder;
-pub(crate) use own::{Return, returns};
+pub(crate) use own::{Return, prepare, returns};
 
 use std::ops::Range;
 

@@ -16,12 +16,18 @@ pub(crate) struct Return {
     pub(crate) address: u64,
 }
 
+static TABLES: Mutex<Option<Tables>> = Mutex::new(None);
+
+/// Reads the program's unwind tables, which takes a ms or more, so that no poll has to.
+pub(crate) fn prepare() {
+    lock(&TABLES).get_or_insert_with(Tables::new);
+}
+
 /// Where the functions that this thread is in return to, the innermost first, up to the one that `stack`
 /// ends in. `None` if the stack could not be followed up to there.
 ///
-/// It takes some µs, and a lock. The first time it reads the program's unwind tables.
+/// It takes some µs, and a lock.
 pub(crate) fn returns(stack: &CopyOfOwn, registers: &Registers) -> Option<Vec<Return>> {
-    static TABLES: Mutex<Option<Tables>> = Mutex::new(None);
     let mut tables = lock(&TABLES);
     let tables = tables.get_or_insert_with(Tables::new);
     tables.refresh();

@@ -1,9 +1,10 @@
 //! Where a thread is when the waker of a poll is cloned.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use super::known::{self, Known, KnownChain};
-use super::stack::{self, StackEnd};
+use super::stack::{self, Registers, StackEnd};
 use super::table::{self, Chain, ChainId, UNKNOWN, WaitId};
 use crate::recorder::functions::call_stack;
 
@@ -82,11 +83,9 @@ impl Captures {
                 self.add(id, alone);
                 return Some(());
             }
-            let returns = stack::follow(&here, self.end)?;
-            let mut calls = Vec::new();
-            call_stack::calls_above(self.calls_before, |call| calls.push(call.function));
-            let calls = calls.into();
-            let (id, chain) = table::intern_chain(Chain { depth, returns, calls_hash, calls })?;
+            // Another thread may have followed it: that takes long.
+            let seen = table::find_chain(depth, calls_hash, is_it);
+            let (id, chain) = seen.or_else(|| self.follow(&here, depth, calls_hash))?;
             let alone = table::intern_wait(&[id]);
             known.add(KnownChain { chain, id, alone });
             self.add(id, alone);
@@ -95,6 +94,21 @@ impl Captures {
         if added.flatten().is_none() {
             self.is_more.set(true);
         }
+    }
+
+    /// A chain that no thread has seen.
+    #[cold]
+    fn follow(
+        &self,
+        here: &Registers,
+        depth: u32,
+        calls_hash: u64,
+    ) -> Option<(ChainId, Arc<Chain>)> {
+        let returns = stack::follow(here, self.end)?;
+        let mut calls = Vec::new();
+        call_stack::calls_above(self.calls_before, |call| calls.push(call.function));
+        let calls = calls.into();
+        table::intern_chain(Chain { depth, returns, calls_hash, calls })
     }
 
     fn add(&self, id: ChainId, alone: WaitId) {

@@ -23,3 +23,8 @@ pub(crate) mod probe;
 )]
 mod stack;
 pub(crate) mod table;
+
+/// Prepares for what is about to be recorded, so that no poll has to.
+pub(crate) fn prepare() {
+    stack::prepare();
+}

@@ -36,3 +36,5 @@ pub(super) fn is_at(_: &Registers, _: StackEnd, _: &Chain) -> bool {
 pub(super) fn follow(_: &Registers, _: StackEnd) -> Option<Box<[Return]>> {
     Some(Box::default())
 }
+
+pub(super) fn prepare() {}

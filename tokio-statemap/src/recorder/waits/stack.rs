@@ -2,6 +2,7 @@
 
 use super::table::Chain;
 pub(super) use crate::recorder::unwind::Return;
+pub(super) use crate::recorder::unwind::prepare;
 use crate::recorder::unwind::returns;
 pub(super) use crate::sys::threads::stack::Registers;
 use crate::sys::threads::stack::own::CopyOfOwn;

@@ -82,10 +82,17 @@ const MOST_WAITS: usize = NOTHING as usize - 1;
 const MOST_CHAINS: usize = 1 << 15;
 const MOST_RETURNS: usize = 1 << 20;
 
-static CHAINS: Mutex<Interned<Arc<Chain>>> = Mutex::new(Interned::new());
+static CHAINS: Mutex<Chains> = Mutex::new(Chains { all: Interned::new(), alike: None });
 static WAITS: Mutex<Interned<Wait>> = Mutex::new(Interned::new());
 /// How many waits began at a place that isn't kept.
 static NOT_KEPT: AtomicU64 = AtomicU64::new(0);
+
+/// The chains, and those that can't be told apart without a look at the stack.
+struct Chains {
+    all: Interned<Arc<Chain>>,
+    /// By depth and the hash of the calls.
+    alike: Option<HashMap<(u32, u64), Vec<ChainId>>>,
+}
 
 /// Different values, by number.
 struct Interned<T> {
@@ -124,7 +131,26 @@ pub(super) fn intern_chain(chain: Chain) -> Option<(ChainId, Arc<Chain>)> {
     let size = chain.returns.len();
     let is_full = |all: &Interned<_>| all.all.len() >= MOST_CHAINS || all.size >= MOST_RETURNS;
     let mut chains = lock(&CHAINS);
-    chains.get(Arc::new(chain), size, is_full).map(|(number, chain)| (number, Arc::clone(chain)))
+    let (number, chain) = chains.all.get(Arc::new(chain), size, is_full)?;
+    let chain = Arc::clone(chain);
+    let alike = chains.alike.get_or_insert_default();
+    let alike = alike.entry((chain.depth, chain.calls_hash)).or_default();
+    if !alike.contains(&number) {
+        alike.push(number);
+    }
+    Some((number, chain))
+}
+
+/// A chain of this depth and these calls that some thread has seen, for which `is_it` returns `true`.
+pub(super) fn find_chain(
+    depth: u32,
+    calls_hash: u64,
+    is_it: impl Fn(&Chain) -> bool,
+) -> Option<(ChainId, Arc<Chain>)> {
+    let chains = lock(&CHAINS);
+    let alike = chains.alike.as_ref()?.get(&(depth, calls_hash))?;
+    let found = alike.iter().find(|&&id| is_it(&chains.all.all[id as usize]))?;
+    Some((*found, Arc::clone(&chains.all.all[*found as usize])))
 }
 
 /// The number of a wait; [`UNKNOWN`] if there are too many.
@@ -162,7 +188,7 @@ impl Places {
     pub(crate) fn now() -> Self {
         // First, so that the chains of each wait are there.
         let waits = lock(&WAITS).all.clone();
-        let chains = lock(&CHAINS).all.clone();
+        let chains = lock(&CHAINS).all.all.clone();
         Self { chains, waits, not_kept: NOT_KEPT.load(Ordering::Relaxed) }
     }
 }
