@@ -108,7 +108,7 @@ impl Unwinder {
         let word = |address| stack.word(address);
         let is_complete = self.tables.walk(&stack.registers, frame_pointer, word, |address| {
             addresses.push(address);
-            true
+            addresses.len() < MAX_FRAMES
         });
         Frames { addresses, is_complete }
     }

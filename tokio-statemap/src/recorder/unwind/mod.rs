@@ -22,8 +22,10 @@ use framehop::aarch64::{CacheAarch64 as Cache, UnwindRegsAarch64, UnwinderAarch6
 #[cfg(target_arch = "x86_64")]
 use framehop::x86_64::{CacheX86_64 as Cache, UnwindRegsX86_64, UnwinderX86_64 as OfArch};
 
-/// The most frames of a stack. A poll is some dozens deep.
+/// The most frames of a stack that is copied. A poll is some dozens deep.
 const MAX_FRAMES: usize = 128;
+/// The most of any stack. Async functions that are boxed take five frames each, not optimised.
+const MAX_FRAMES_OF_OWN: usize = 1024;
 
 /// The unwind tables of the program and its libraries.
 struct Tables {
@@ -96,7 +98,7 @@ impl Tables {
         };
         let pc = registers.instruction_pointer;
         let mut frames = self.tables.iter_frames(pc, of_arch, &mut self.cache, &mut word);
-        for _ in 0..MAX_FRAMES {
+        for _ in 0..MAX_FRAMES_OF_OWN {
             has_read.set(false);
             match frames.next() {
                 Ok(Some(next)) if frame(next.address_for_lookup()) => {}
