@@ -1,7 +1,7 @@
 //! Spawning tasks so that it is known where they wait.
 //!
 //! [`spawn`] is [`tokio::spawn`], and notes, each time the task begins to wait, the functions that it is
-//! in, down to the line: the report, the page and [`Collector::trees`](crate::Collector::trees) show it.
+//! in, down to the line: the report, the data and `Collector::trees` have it.
 //! [`Builder`] gives a task a name. [`JoinSet`] is Tokio's, with tasks spawned so.
 //!
 //! A task that is spawned otherwise, such as a library's, is recorded all the same, but for where it
