@@ -44,7 +44,7 @@ impl Known {
     #[cold]
     fn new() -> Self {
         Self {
-            chains: vec![const { [const { None }; WAYS] }; SETS].into(),
+            chains: (0..SETS).map(|_| [const { None }; WAYS]).collect(),
             several: vec![(0, 0); SEVERAL].into(),
         }
     }
