@@ -63,7 +63,9 @@ impl TokioHooks {
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn task_spawn(&self, meta: &TaskMeta<'_>) {
-        trace_points::task_spawn(number(meta.id()), meta.spawned_at());
+        if cfg!(feature = "sdt") {
+            trace_points::task_spawn(number(meta.id()), meta.spawned_at());
+        }
         self.recorder.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
         #[cfg(all(
             feature = "dwarf",
@@ -89,14 +91,18 @@ impl TokioHooks {
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn after_task_poll(&self, meta: &TaskMeta<'_>) {
-        trace_points::poll_end(number(meta.id()));
+        if cfg!(feature = "sdt") {
+            trace_points::poll_end(number(meta.id()));
+        }
         self.recorder.hook(|window| self.add_poll_end(meta, window), || self.poll_ended(meta));
     }
 
     #[cfg(tokio_unstable)]
     #[inline]
     pub(crate) fn task_terminate(&self, meta: &TaskMeta<'_>) {
-        trace_points::task_terminate(number(meta.id()));
+        if cfg!(feature = "sdt") {
+            trace_points::task_terminate(number(meta.id()));
+        }
         self.recorder.hook(|window| self.add_end(meta, window), || self.task_terminated(meta));
         #[cfg(all(
             feature = "dwarf",
