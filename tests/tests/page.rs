@@ -6,13 +6,17 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tests::browser::{browser, node};
 use tests::planted;
 use tokio_statemap::picture::Picture;
 use tokio_statemap::statemap::Labels;
-use tokio_statemap::{SpawnLocation, TaskState, Timeline, WorkerState, html};
+use tokio_statemap::{
+    CollectorConfig, SpawnLocation, TaskState, Timeline, WorkerState, html, register_hooks,
+};
 
 const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
 
@@ -183,6 +187,62 @@ fn explained(page: &str) -> String {
     let json =
         meta.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
     format!("{before}{begin}{json}</script>{after}")
+}
+
+#[test]
+fn where_tasks_wait_is_shown() {
+    let folder = folder("waits");
+    let timeline = waiting();
+    page(&folder, "waits.html", &timeline, &labels("waits"));
+    page(&folder, "none.html", &planted::blocked(), &labels("none"));
+    let report = timeline.report();
+    let lines = report.waits.lines.iter().map(|line| {
+        json!({ "line": line.at.line, "times": line.times, "total": line.total_ns as u64, "now": line.now })
+    });
+    let profile = timeline.profile().functions.iter().map(|function| &function.name);
+    let expected = json!({
+        "lines": lines.collect::<Vec<_>>(),
+        "still": report.still_waiting.iter().map(|still| still.tasks).collect::<Vec<_>>(),
+        "profile": profile.collect::<Vec<_>>(),
+    });
+    expect(&folder, "waits.json", &expected);
+    test("waits", Path::new("browser/waits.test.mjs"));
+}
+
+/// Tasks that wait for a lock, for timers, and for nothing.
+fn waiting() -> Timeline {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_time();
+    let collector = register_hooks(&mut builder, CollectorConfig::default()).unwrap();
+    collector.start();
+    let runtime = builder.build().unwrap();
+    runtime.block_on(async {
+        let till = Arc::new(tokio::sync::Mutex::new(0_u32));
+        let guard = till.lock().await;
+        for _ in 0..20 {
+            tokio_statemap::spawn(checkout(Arc::clone(&till)));
+        }
+        let _clock = tokio_statemap::task::Builder::new().name("clock").spawn(ticks());
+        tokio_statemap::spawn(std::future::pending::<()>());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        drop(guard);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        let _guard = till.lock().await;
+        tokio_statemap::spawn(checkout(Arc::clone(&till)));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        collector.snapshot()
+    })
+}
+
+#[tokio_statemap::instrument]
+async fn checkout(till: Arc<tokio::sync::Mutex<u32>>) {
+    *till.lock().await += 1;
+}
+
+async fn ticks() {
+    loop {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 import { encode } from "./encode.js";
 import { load } from "../../../tokio-statemap/src/render/html/page/data/decode.js";
 import { buildCumulative } from "../../../tokio-statemap/src/render/html/page/model/lanes.js";
+import { findAwaits } from "../../../tokio-statemap/src/render/html/page/model/awaits.js";
 import { findWhy } from "../../../tokio-statemap/src/render/html/page/model/why.js";
 import { buildWorkerPolls } from "../../../tokio-statemap/src/render/html/page/model/worker_polls.js";
 
@@ -108,6 +109,7 @@ export async function modelOf(picture, perChunk = 37) {
   model.sections.forEach(buildCumulative);
   buildWorkerPolls(model);
   model.sections.forEach(findWhy);
+  model.sections.forEach(findAwaits);
   return model;
 }
 

@@ -6,7 +6,8 @@ import test from "node:test";
 import { blamedPolls } from "../../../tokio-statemap/src/render/html/page/model/blamed.js";
 import { buildFlame, flameLines, layOutFlame } from "../../../tokio-statemap/src/render/html/page/model/flame.js";
 import { worstPoll } from "../../../tokio-statemap/src/render/html/page/model/issues.js";
-import { ownNs, shortName, sourceOf, whyOf } from "../../../tokio-statemap/src/render/html/page/model/why.js";
+import { shortName, sourceOf } from "../../../tokio-statemap/src/render/html/page/model/frames.js";
+import { ownNs, whyOf } from "../../../tokio-statemap/src/render/html/page/model/why.js";
 import { TASK_STATES, WORKER_STATES, modelOf } from "./random.js";
 
 const MS = 1e6;

@@ -108,6 +108,8 @@ pub struct StillWaiting {
     pub tasks: usize,
     /// For how long the one waited that did for the shortest time, in ns.
     pub least_ns: u64,
+    /// Which one waited longest.
+    pub(crate) key: TaskKey,
 }
 
 /// From when on a wait may be one for ever, if it is also half of what was recorded.
@@ -170,6 +172,7 @@ impl Timeline {
             longest: self.tree(&task),
             tasks,
             least_ns,
+            key: task.key,
         };
         let mut groups: Vec<_> = groups.into_values().collect();
         groups.sort_by_key(|(task, longest_ns, ..)| (Reverse(*longest_ns), task.key));

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
+use super::in_package;
 use super::locations::quantile;
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, WaitId};
@@ -40,6 +41,18 @@ pub struct WaitRow {
     pub p99_ns: u64,
     /// How many tasks wait there at the right edge.
     pub now: u64,
+}
+
+impl WaitRow {
+    /// `src/shop.rs:17, Mutex::lock`: the line, or else the function, and what is awaited there.
+    pub(crate) fn label(&self) -> String {
+        let line = match (&self.at.file, self.at.line) {
+            (Some(file), Some(line)) => format!("{}:{line}", in_package(file)),
+            _ => self.at.short(),
+        };
+        let awaits = self.awaits.as_deref().map(|awaits| format!(", {}", short(awaits)));
+        format!("{line}{}", awaits.unwrap_or_default())
+    }
 }
 
 /// The waits of one place.
@@ -140,4 +153,42 @@ fn rows(timeline: &Timeline, places: BTreeMap<WaitId, AtPlace>) -> Vec<WaitRow> 
             .then_with(|| a.awaits.cmp(&b.awaits))
     });
     rows
+}
+
+/// The last parts of a path, without types: `Mutex::lock`, `Sleep`.
+fn short(path: &str) -> String {
+    let mut plain = String::new();
+    let mut depth = 0_u32;
+    for c in path.chars() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            c if depth == 0 => plain.push(c),
+            _ => {}
+        }
+    }
+    let mut parts = plain.rsplit("::").filter(|part| !part.is_empty());
+    let (last, owner) = (parts.next().unwrap_or_default(), parts.next());
+    match owner.filter(|owner| owner.starts_with(char::is_uppercase)) {
+        Some(owner) => format!("{owner}::{last}"),
+        None => last.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_awaited_has_a_short_name() {
+        for (path, name) in [
+            ("tokio::sync::mutex::Mutex<T>::lock", "Mutex::lock"),
+            ("tokio::time::sleep::Sleep", "Sleep"),
+            ("tokio::task::yield_now::yield_now", "yield_now"),
+            ("shop::Cart<a::B<C>>", "Cart"),
+            ("", ""),
+        ] {
+            assert_eq!(short(path), name, "{path}");
+        }
+    }
 }

@@ -108,6 +108,8 @@ fn section(file: &Statemap) -> Section<'_> {
         tags: tags.collect(),
         events: events.collect(),
         why: None,
+        awaits: None,
+        profile: None,
         source: Box::new(Entities(file)),
     }
 }

@@ -4,6 +4,9 @@
 //! arrangement only (a few bytes a row); what happens in a row is asked of its source when it is
 //! drawn, so that a picture of ten million polls needs hardly any memory of its own.
 
+mod awaits;
+#[cfg(test)]
+mod awaits_tests;
 #[cfg(feature = "read")]
 mod data;
 #[cfg(all(test, feature = "read"))]
@@ -11,6 +14,7 @@ mod data_tests;
 #[cfg(feature = "read")]
 mod merge;
 mod notes;
+mod once;
 mod pack;
 mod source;
 mod state;
@@ -28,8 +32,12 @@ use std::time::Duration;
 
 use crate::analysis::Report;
 use crate::statemap::Labels;
+use crate::trace::profile::Profile;
 use crate::trace::timeline::Timeline;
 
+pub(crate) use awaits::Awaits;
+#[cfg(feature = "html")]
+pub(crate) use awaits::{AwaitLine, AwaitPlace, StillHere};
 pub(crate) use pack::pack;
 pub(crate) use source::{Source, Transition};
 pub(crate) use state::{Role, RowState};
@@ -95,6 +103,10 @@ pub(crate) struct Section<'a> {
     pub(crate) events: Vec<RowEvent>,
     /// Why its polls took long; `None` where there are none, or nobody looked.
     pub(crate) why: Option<Why>,
+    /// Where its tasks waited; `None` where there are none, or that isn't known.
+    pub(crate) awaits: Option<Awaits>,
+    /// What the calls of instrumented functions took in its run.
+    pub(crate) profile: Option<Profile>,
     pub(crate) source: Box<dyn Source + 'a>,
 }
 
@@ -155,6 +167,11 @@ impl<'a> Picture<'a> {
         let mut notes = notes::of(report);
         notes.extend(why.note());
         tasks.why = Some(why);
+        tasks.awaits = Awaits::of(&timeline, report);
+        if tasks.awaits.is_some() {
+            tasks.tags = awaits::tags(&timeline);
+        }
+        tasks.profile = Some(&report.profile).filter(|of| !of.functions.is_empty()).cloned();
         let sections =
             [threads::workers(timeline.clone()), threads::blocking(timeline.clone()), tasks];
         let from_left = |ns: u64| ns.saturating_sub(timeline.begin_ns);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::ops::Deref;
 
+use super::awaits::tag_of;
 use super::threads::within;
 use super::{Group, RowState, Section, SectionKind, Source, Transition, pack};
 use crate::analysis::{Place, Report};
@@ -65,6 +66,8 @@ where
         tags: Vec::new(),
         events: Vec::new(),
         why: None,
+        awaits: None,
+        profile: None,
         source: Box::new(Tasks(timeline)),
     }
 }
@@ -93,8 +96,12 @@ impl<T: Deref<Target = Timeline> + Sync> Source for Tasks<T> {
             to.push_str(runtime);
             to.push('/');
         }
+        let task = self.task(row);
         // Writing to a string does not fail.
-        let _ = write!(to, "{}", self.task(row).key);
+        let _ = write!(to, "{}", task.key);
+        if let Some(name) = &task.name {
+            let _ = write!(to, " \"{name}\"");
+        }
     }
 
     fn parent(&self, row: u32) -> Option<u32> {
@@ -109,15 +116,19 @@ impl<T: Deref<Target = Timeline> + Sync> Source for Tasks<T> {
     fn walk(&self, row: u32, each: &mut dyn FnMut(Transition)) {
         let task = self.task(row);
         let mut polls = task.polls.iter().peekable();
+        let mut wait = task.carried_wait.and_then(|carried| carried.wait);
         for (time_ns, state) in self.0.transitions(&task) {
             let mut transition =
                 Transition::new(within(&self.0, time_ns), u32::from(state.value()));
             if state == TaskState::Running {
                 if let Some(poll) = polls.next_if(|poll| poll.start_ns() <= time_ns) {
+                    wait = poll.wait();
                     transition.worker = poll.worker();
                     transition.held_ns =
                         self.0.handover_of(poll).map(|at| at.saturating_sub(poll.start_ns()));
                 }
+            } else if state == TaskState::Waiting {
+                transition.tag = wait.and_then(|wait| tag_of(&self.0, wait));
             }
             each(transition);
         }

@@ -49,6 +49,8 @@ fn one_lane_each<'a>(rows: usize, label: &str, source: Box<dyn Source + 'a>) -> 
         tags: Vec::new(),
         events: Vec::new(),
         why: None,
+        awaits: None,
+        profile: None,
         source,
     }
 }

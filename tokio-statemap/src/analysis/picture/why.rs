@@ -2,9 +2,9 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
 use std::sync::Arc;
 
+use super::once::Once;
 use crate::analysis::Report;
 use crate::analysis::blame::Blame;
 use crate::analysis::culprits::Excused;
@@ -188,28 +188,6 @@ impl Room {
         self.polls += 1;
         self.samples += timeline.samples(&timeline.tasks.seen()[index].polls[i]).len();
         self.polls <= MOST_POLLS && self.samples <= MOST_SAMPLES
-    }
-}
-
-/// Things, each once.
-struct Once<T> {
-    all: Vec<T>,
-    indices: HashMap<T, u32>,
-}
-
-impl<T> Default for Once<T> {
-    fn default() -> Self {
-        Self { all: Vec::new(), indices: HashMap::new() }
-    }
-}
-
-impl<T: Clone + Eq + Hash> Once<T> {
-    fn index(&mut self, thing: T) -> u32 {
-        let next = self.all.len() as u32;
-        *self.indices.entry(thing).or_insert_with_key(|thing| {
-            self.all.push(thing.clone());
-            next
-        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where tasks waited.
 
 use super::layout::{table, wrap};
-use crate::analysis::{Report, WaitRow, in_package};
+use crate::analysis::Report;
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_sum};
 
@@ -20,7 +20,7 @@ impl Report {
         let rows = waits.lines.iter().take(ROWS);
         cells.extend(rows.map(|row| {
             [
-                place(row),
+                clean(&row.label()).into_owned(),
                 row.times.to_string(),
                 human_sum(row.total_ns),
                 human(row.longest_ns),
@@ -44,53 +44,5 @@ impl Report {
             )));
         }
         lines
-    }
-}
-
-/// `src/shop.rs:17, Mutex::lock`: the line, or else the function, and what is awaited there.
-fn place(row: &WaitRow) -> String {
-    let line = match (&row.at.file, row.at.line) {
-        (Some(file), Some(line)) => format!("{}:{line}", in_package(file)),
-        _ => row.at.short(),
-    };
-    let awaits = row.awaits.as_deref().map(|awaits| format!(", {}", short(awaits)));
-    clean(&format!("{line}{}", awaits.unwrap_or_default())).into_owned()
-}
-
-/// The last parts of a path, without types: `Mutex::lock`, `Sleep`.
-fn short(path: &str) -> String {
-    let mut plain = String::new();
-    let mut depth = 0_u32;
-    for c in path.chars() {
-        match c {
-            '<' => depth += 1,
-            '>' => depth = depth.saturating_sub(1),
-            c if depth == 0 => plain.push(c),
-            _ => {}
-        }
-    }
-    let mut parts = plain.rsplit("::").filter(|part| !part.is_empty());
-    let (last, owner) = (parts.next().unwrap_or_default(), parts.next());
-    match owner.filter(|owner| owner.starts_with(char::is_uppercase)) {
-        Some(owner) => format!("{owner}::{last}"),
-        None => last.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_awaited_has_a_short_name() {
-        for (path, name) in [
-            ("tokio::sync::mutex::Mutex<T>::lock", "Mutex::lock"),
-            ("tokio::time::sleep::Sleep", "Sleep"),
-            ("tokio::task::yield_now::yield_now", "yield_now"),
-            ("shop::Cart<a::B<C>>", "Cart"),
-            ("", ""),
-        ] {
-            assert_eq!(short(path), name, "{path}");
-        }
     }
 }

@@ -84,6 +84,8 @@ pub(super) fn tasks(given: Given, groups: usize) -> Section<'static> {
         tags: Vec::new(),
         events: Vec::new(),
         why: None,
+        awaits: None,
+        profile: None,
         source: Box::new(given),
     }
 }
@@ -104,6 +106,8 @@ pub(super) fn workers(n: u32, length_ns: u64) -> Section<'static> {
         tags: Vec::new(),
         events: Vec::new(),
         why: None,
+        awaits: None,
+        profile: None,
         source: Box::new(Given { rows, description: None }),
     }
 }

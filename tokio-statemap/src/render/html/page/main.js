@@ -17,6 +17,7 @@ import { SearchBox } from "./ui/search_box.js";
 import { SelectionTab } from "./ui/selection_tab.js";
 import { Surface } from "./ui/surface.js";
 import { listenTabs, showTab } from "./ui/tabs.js";
+import { WaitsTab } from "./ui/waits_tab.js";
 
 // The page: reads the data, puts the parts together, and opens on the worst poll.
 
@@ -46,6 +47,7 @@ const buildParts = (view) => {
   const locations = new LocationsTab(view);
   new SelectionTab(view, actions);
   prepareProfile(view);
+  new WaitsTab(view, actions);
   const legend = new Legend(view);
   const searchBox = new SearchBox(view, actions.show);
   new Input(view, { ...actions, search: () => searchBox.focus(), step: (by) => issues.step(by) });

@@ -1,7 +1,8 @@
 // One section of the picture in memory: typed arrays with an element per transition, row or lane.
 
 /**
- * @typedef {{name: string, colour: string|null, role: string}} State
+ * @typedef {{name: string, colour: string|null, role: string, line?: number}} State `line`: of waiting that is told
+ *   apart by line, which one
  * @typedef {{index: number, label: string, firstLane: number, endLane: number, rows: number, firstRow: number}} Group
  */
 
@@ -45,6 +46,12 @@ export class Section {
     this.whyData = meta.why ?? null;
     /** @type {import("../model/why.js").Why|null} */
     this.why = null;
+    /** What `findAwaits` reads, and what it makes of it. */
+    this.awaitsData = meta.awaits ?? null;
+    /** @type {import("../model/awaits.js").Awaits|null} */
+    this.awaits = null;
+    /** What the calls of instrumented functions took. @type {object|null} */
+    this.profile = meta.profile ?? null;
 
     const { nLanes, nRows, nTransitions, states } = this;
     /** The first row of each lane, and at the end the number of rows. */
@@ -71,23 +78,35 @@ export class Section {
     /** A bit for each transition: whether it is the last of its lane. */
     this.lastOfLane = new Uint8Array((nTransitions + 7) >> 3);
 
-    /** By state, 1 or 0: whether it is a poll, whether the task is ready (or spawned), whether it ends a row. */
-    this.isRunning = Uint8Array.from(states, (s) => (s.role === "running" ? 1 : 0));
-    this.isReady = Uint8Array.from(states, (s) => (s.role === "ready" || s.role === "spawned" ? 1 : 0));
-    this.isEnd = Uint8Array.from(states, (s) => (isEndRole(s.role) ? 1 : 0));
+    this.setStates(states);
+    /** The states as they were, while waiting is told apart by line. @type {State[]|null} */
+    this.whole = null;
 
     /** What `buildCumulative` builds: ns by state at every `1 << cumShift`th transition. @type {Float64Array|null} */
     this.cum = null;
     this.cumShift = 5;
     /** @private Kept by `longPolls`. */ this.longBefore = null;
     /** @private Kept by `drawTaken`. */ this.taken = null;
-    /** @private Used again and again by `laneColumns`. */ this.shares = new Float64Array(states.length);
 
     /** @private */ this.prefixes = tail.prefixes;
     /** @private 0: the name stands in `ownNames`. */ this.namePrefix = new Uint32Array(nRows);
     /** @private */ this.nameNumber = new Float64Array(nRows);
     /** @private @type {Map<number, string>} */ this.ownNames = new Map();
     /** @private @type {Map<number, string>} */ this.descriptions = new Map();
+  }
+
+  /**
+   * Replaces the states, which may be fewer or more; those of the transitions are up to the caller.
+   * @param {State[]} states
+   */
+  setStates(states) {
+    this.states = states;
+    /** By state, 1 or 0: whether it is a poll, whether the task is ready (or spawned), whether it ends a row. */
+    this.isRunning = Uint8Array.from(states, (s) => (s.role === "running" ? 1 : 0));
+    this.isReady = Uint8Array.from(states, (s) => (s.role === "ready" || s.role === "spawned" ? 1 : 0));
+    this.isEnd = Uint8Array.from(states, (s) => (isEndRole(s.role) ? 1 : 0));
+    /** @private Used again and again by `laneColumns`. */
+    this.shares = new Float64Array(states.length);
   }
 
   /** @param {number} row @returns {string} as recorded: see `cleanText` before it is shown */

@@ -39,7 +39,7 @@ export const paintColours = (model, theme, palette) => {
     section.states.map((state) => {
       const css = colourOf(state, theme, palette);
       const colour = css === null ? { ...colours.paper, blank: true } : { ...readColour(css), blank: false };
-      return { ...colour, thin: palette === "page" && QUIET_ROLES.has(state.role) };
+      return { ...colour, thin: palette !== "statemap" && QUIET_ROLES.has(state.role) };
     }));
   const running = model.sections.flatMap((section, index) =>
     section.states.map((state, i) => (state.role === "running" ? colours.sections[index][i] : null))).find(Boolean);

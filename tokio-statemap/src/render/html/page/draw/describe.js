@@ -1,5 +1,6 @@
 import { formatMoment, formatNs } from "../format/numbers.js";
 import { visible } from "../format/text.js";
+import { awaitOf, placeLabel } from "../model/awaits.js";
 import { groupLabel, rowWord, workerName } from "../model/names.js";
 import { heldNs, isPoll, pollInfo } from "../model/polls.js";
 
@@ -22,7 +23,16 @@ export const lengthText = (view, section, transition) => {
   return `${isCut ? "at least " : ""}${formatNs(info.held)}${handed}`;
 };
 
-/** What a span is: `{name, state, length, place, worker, start}`, all text but `worker` and `start`. */
+/** Where the task waits meanwhile; null if it doesn't, or that isn't known. */
+const waitsAt = (section, transition) => {
+  const place = awaitOf(section, transition);
+  return place === null ? null : visible(placeLabel(section.awaits, place));
+};
+
+/**
+ * What a span is: `{name, state, length, place, waitsAt, worker, start}`, all text but `worker` and `start`. `place`:
+ * where its task was spawned; `waitsAt`: where it waits.
+ */
 export const describeSpan = (view, section, transition) => {
   const row = section.rowOf(transition);
   const state = section.states[section.state[transition]];
@@ -31,13 +41,15 @@ export const describeSpan = (view, section, transition) => {
   return {
     row,
     name: visible(section.name(row)) || `unnamed ${rowWord(section)}`,
-    state: visible(state.name),
+    // That it waits there is said by itself.
+    state: state.line === undefined ? visible(state.name) : "waiting",
     length: lengthText(view, section, transition),
     isLong: poll && heldNs(section, transition) > view.threshold,
     place: section.kind === "tasks" ? groupLabel(section.groups[section.groupOfRow(row)]) : null,
     worker,
     offWorkers: poll && section.worker !== null && worker === null,
     start: section.time[transition],
+    waitsAt: waitsAt(section, transition),
   };
 };
 
@@ -53,7 +65,7 @@ export const selectionSentence = (view) => {
   if (selection.kind === "row") return `${visible(section.name(selection.row))} of ${visible(section.title)}.`;
   const span = describeSpan(view, section, selection.transition);
   const on = span.worker === null ? "" : ` on ${workerName(model, span.worker)}`;
-  return `${span.name} ${span.state}${on} for ${span.length} at ${momentText(view, span.start)}${span.place ? `, spawned at ${span.place}` : ""}.`;
+  return `${span.name} ${span.state}${on} for ${span.length} at ${momentText(view, span.start)}${span.waitsAt ? `, at ${span.waitsAt}` : ""}${span.place ? `, spawned at ${span.place}` : ""}.`;
 };
 
 /** "0.213 s to 0.518 s, 305 ms". */

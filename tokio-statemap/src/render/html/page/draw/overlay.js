@@ -3,7 +3,8 @@ import { shorten } from "../format/text.js";
 import { lastNotAfter } from "../data/section.js";
 import { workerName } from "../model/names.js";
 import { heldNs, isPoll } from "../model/polls.js";
-import { shortName, sourceOf, whyOf } from "../model/why.js";
+import { shortName, sourceOf } from "../model/frames.js";
+import { whyOf } from "../model/why.js";
 import { workerRow, workerSection } from "../model/worker_polls.js";
 import { CANVAS_FONT, sizeCanvas } from "./axis.js";
 import { describeSpan, momentText } from "./describe.js";
@@ -230,9 +231,9 @@ const drawCallout = (view, context, section, transition, place, from, to) => {
   const box = spanBox(view, place, from, to);
   if (box.left > view.width || box.left + box.width < 0) return;
   const span = describeSpan(view, section, transition);
-  // Whom the poll is blamed on says more than where its task was spawned.
+  // Whom the poll is blamed on, or where it waits, says more than where its task was spawned.
   const frame = whyOf(section, transition)?.frame;
-  const what = frame ? [shortName(frame.name), sourceOf(frame)].filter(Boolean).join(", ") : span.place;
+  const what = frame ? [shortName(frame.name), sourceOf(frame)].filter(Boolean).join(", ") : (span.waitsAt ?? span.place);
   const strong = `${span.state === "running" ? "" : `${span.state} `}${span.length}${what ? ` · ${shorten(what, view.width < 500 ? 34 : 70)}` : ""}`;
   const on = span.worker === null ? (span.offWorkers ? ", off the workers" : "") : ` on ${shorten(workerName(view.model, span.worker), 40)}`;
   const quiet = `${shorten(span.name, 40)}${on}, at ${momentText(view, span.start)}`;

@@ -22,17 +22,21 @@ const HASH_COLOURS = [
   "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999933", "#882255", "#44aa99", "#6f7a86",
 ];
 
+/** For waiting that is told apart by line, and behind them that at all other lines: none is near running or ready. */
+const LINE_COLOURS = ["#0072b2", "#009e73", "#56b4e9", "#7b5cc4", "#999933", "#a0522d", "#44aa99", "#2f4b7c", "#8a94a0"];
+
 /**
  * The colour to draw a state in.
  * @param {State} state
  * @param {"light"|"dark"} theme
- * @param {"page"|"statemap"} kind the page's own palette, or statemap's
+ * @param {"page"|"lines"|"statemap"} kind the page's own palette, the same with waiting by line, or statemap's
  * @returns {string|null} "#rrggbb", or for foreign data any CSS colour that a canvas takes; null is blank
  */
 export function colourOf(state, theme, kind) {
   if (isEndRole(state.role)) return null;
   const own = PAGE_COLOURS[theme === "dark" ? "dark" : "light"];
-  if (kind === "page" && Object.hasOwn(own, state.role)) return own[state.role];
+  if (state.line !== undefined) return LINE_COLOURS[state.line % LINE_COLOURS.length];
+  if (kind !== "statemap" && Object.hasOwn(own, state.role)) return own[state.role];
   return safeColour(state.colour) ?? HASH_COLOURS[hashOf(state.name) % HASH_COLOURS.length];
 }
 

@@ -21,6 +21,14 @@ export class Stacks {
     this.running = false;
   }
 
+  /** Forgets all that was computed: the states of a section have changed. */
+  forget() {
+    for (const [index, section] of this.view.model.sections.entries()) this.overviews[index] = new Array(section.groups.length).fill(null);
+    this.sums.fill(null);
+    this.windows.clear();
+    this.queue.length = 0;
+  }
+
   /** The group over the whole length; computed at once if it wasn't yet. */
   overview(section, group) {
     return (this.overviews[section.index][group.index] ??= groupBins(section, group.index, OVERVIEW_BINS));

@@ -1,3 +1,4 @@
+import { splitWaiting } from "../model/by_line.js";
 import { worstPoll } from "../model/issues.js";
 import { longPolls } from "../model/polls.js";
 import { paintColours } from "./colours.js";
@@ -57,7 +58,7 @@ export class View {
 
   /**
    * Calls `listener` whenever `what` happens: "moved", "selected", "filtered", "threshold", "colours",
-   * "folds", "tab", or "counted" (the legend has new totals).
+   * "folds", "tab", "states" (a section has others), or "counted" (the legend has new totals).
    */
   on(what, listener) {
     if (!this.listeners.has(what)) this.listeners.set(what, []);
@@ -103,6 +104,7 @@ export class View {
   restore({ folded, threshold = this.threshold, palette = this.palette, filter = null, t0, t1 }) {
     Object.assign(this, { folded, threshold, palette, filter });
     if (t1 > t0) [this.t0, this.t1] = [t0, t1];
+    this.splitWaiting();
     this.recolour();
     this.findLong();
     this.relayout();
@@ -305,8 +307,14 @@ export class View {
 
   setPalette(palette) {
     this.palette = palette;
+    this.splitWaiting();
     this.recolour();
     this.notify("colours");
+  }
+
+  splitWaiting() {
+    const changed = this.model.sections.filter((section) => splitWaiting(section, this.palette === "lines"));
+    if (changed.length > 0) this.notify("states");
   }
 
   setTheme(theme) {

@@ -1,7 +1,8 @@
 // The long polls, by who or what is to blame for them.
 
 import { heldNs, Longest, longPolls, pollInfo, worstPolls } from "./polls.js";
-import { ownNs, shortName, sourceOf, takenNs } from "./why.js";
+import { shortName, sourceOf } from "./frames.js";
+import { ownNs, takenNs } from "./why.js";
 
 /**
  * @typedef {import("../data/decode.js").Model} Model

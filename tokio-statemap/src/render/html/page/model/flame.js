@@ -1,7 +1,7 @@
 // A flame graph: what samples show, summed by who called whom.
 
 /**
- * @typedef {import("./why.js").StackFrame} StackFrame
+ * @typedef {import("./frames.js").StackFrame} StackFrame
  * @typedef {{
  *   name: string, file: string|null, line: number, origin: string, ns: number, samples: number, within: FlameNode|null,
  *   calls: FlameNode[],

@@ -31,9 +31,11 @@ export function search(model, text) {
       const name = label.toLowerCase();
       const at = name.indexOf(wanted);
       if (at < 0) continue;
-      // "7" is task-7, "task-7" is api/task-7.
-      const before = name.length - wanted.length - 1;
-      const isWhole = name.endsWith(wanted) && (before < 0 || name[before] === "-" || name[before] === "/");
+      // "7" is task-7, "task-7" is api/task-7, and "conn" is task-7 "conn".
+      const [plain] = name.split(' "', 1);
+      const before = plain.length - wanted.length - 1;
+      const isWhole = name.endsWith(` "${wanted}"`)
+        || (plain.endsWith(wanted) && (before < 0 || plain[before] === "-" || plain[before] === "/"));
       put(isWhole ? exact : at === 0 ? beginning : within, { section: section.index, row, label });
     }
   }

@@ -1,12 +1,13 @@
 // Why long polls took long, and who is to blame: what the report found, by the page's own transitions.
 
 import { lastNotAfter } from "../data/section.js";
+import { readFrames } from "./frames.js";
 import { heldNs } from "./polls.js";
 
 /**
  * @typedef {import("../data/section.js").Section} Section
  * @typedef {import("../data/decode.js").Model} Model
- * @typedef {{name: string, file: string|null, line: number, origin: string}} StackFrame `line`: 0 if unknown
+ * @typedef {import("./frames.js").StackFrame} StackFrame
  * @typedef {{onCpu: number, blocked: number, delay: number, stolen: number, faults: number}} Cause ns, but `faults`
  * @typedef {{after: number, blockedIn: string|null, call: number}} Sample `after`: ns since the poll's start; `call`: the
  *   innermost, from 1 on
@@ -22,9 +23,6 @@ import { heldNs } from "./polls.js";
  * }} Why `calls`: each function and the call that it is within, from 1 on
  */
 
-/** Whose a function is, as the file numbers it. */
-const ORIGINS = ["program", "dependency", "std", "runtime", "system"];
-
 /**
  * Reads what a section's data says, and keeps it as `section.why`.
  * @param {Section} section
@@ -32,8 +30,7 @@ const ORIGINS = ["program", "dependency", "std", "runtime", "system"];
 export function findWhy(section) {
   const data = section.whyData;
   if (data === null) return;
-  const frames = data.frames.map(([name, file, line, origin]) =>
-    ({ name: data.names[name], file: file > 0 ? data.names[file - 1] : null, line, origin: ORIGINS[origin] ?? "system" }));
+  const frames = readFrames(data);
   const polls = data.polls.map(([row, start, cause, blame, samples]) => ({
     section: section.index,
     transition: pollOfRow(section, row, start),
@@ -88,22 +85,3 @@ export function judgedSection(model) {
   const judged = model.sections.filter((section) => section.why !== null);
   return judged.length === 1 ? judged[0] : null;
 }
-
-/**
- * A function's name without its path: "render_invoice". Paths within brackets are none of its own.
- * @param {string} name
- * @returns {string}
- */
-export function shortName(name) {
-  const kind = name.startsWith("async ") ? "async " : "";
-  let from = kind.length, depth = 0;
-  for (let i = from; i < name.length; i++) {
-    if ("<({[".includes(name[i])) depth++;
-    else if (">)}]".includes(name[i]) && name[i - 1] !== "-") depth = Math.max(0, depth - 1);
-    else if (depth === 0 && name.startsWith("::", i)) from = i + 2;
-  }
-  return kind + name.slice(from);
-}
-
-/** "src/shop.rs:21"; empty if it isn't known. */
-export const sourceOf = ({ file, line }) => (file === null ? "" : line > 0 ? `${file}:${line}` : file);

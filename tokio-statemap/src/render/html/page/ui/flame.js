@@ -1,7 +1,7 @@
 import { formatCount, formatNs, formatShare } from "../format/numbers.js";
 import { plural, shorten, titleText, visible } from "../format/text.js";
 import { flameLines, layOutFlame } from "../model/flame.js";
-import { shortName, sourceOf } from "../model/why.js";
+import { shortName, sourceOf } from "../model/frames.js";
 import { make } from "./dom.js";
 
 // A flame graph: the outermost function at the top, each as wide as its time. A press gives a function all the width.

@@ -19,6 +19,7 @@ export class Frame {
     const stacks = new Stacks(view, () => view.touch("lanes"));
     this.view = view;
     this.times = frameTimes;
+    view.on("states", () => stacks.forget());
     this.painter = new LanePainter(view, stacks, byId("lanes-canvas"));
     this.minimap = new Minimap(view, stacks);
     this.gutter = new Gutter(view);

@@ -1,6 +1,7 @@
 // The view as the URL's hash, and back: so a link shows the same thing. What makes no sense is ignored.
 
 import { lastNotAfter } from "../data/section.js";
+import { hasLines } from "../model/by_line.js";
 
 /**
  * @typedef {import("../data/decode.js").Model} Model
@@ -8,7 +9,7 @@ import { lastNotAfter } from "../data/section.js";
  *   a row; a group; the poll (or other span) that a transition begins; a range of time
  * @typedef {{
  *   t0?: number, t1?: number, sel?: Selection|"none"|null, group?: {section: number, group: number}|null,
- *   threshold?: number, folds?: string[], palette?: "page"|"statemap", tab?: string, theme?: "light"|"dark",
+ *   threshold?: number, folds?: string[], palette?: "page"|"lines"|"statemap", tab?: string, theme?: "light"|"dark",
  * }} View times in ns; `folds`: "section" or "section.group", of those whose fold differs from what it is at first
  */
 
@@ -65,7 +66,7 @@ export function decodeView(text, model) {
   if (/^\d{1,15}$/.test(threshold)) view.threshold = Number(threshold);
   if (parts.has("folds")) view.folds = parts.get("folds").split("_").filter((key) => isFold(key, model));
   const palette = parts.get("palette"), tab = parts.get("tab"), theme = parts.get("theme");
-  if (palette === "page" || palette === "statemap") view.palette = palette;
+  if (palette === "page" || palette === "statemap" || (palette === "lines" && model.sections.some(hasLines))) view.palette = palette;
   if (/^[a-z-]{1,20}$/.test(tab ?? "")) view.tab = tab;
   if (theme === "light" || theme === "dark") view.theme = theme;
   return view;

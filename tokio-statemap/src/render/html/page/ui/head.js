@@ -2,7 +2,8 @@ import { formatNs } from "../format/numbers.js";
 import { cleanText, shorten, titleText } from "../format/text.js";
 import { sentence } from "../model/issues.js";
 import { readyMeanwhile } from "../model/waits.js";
-import { judgedSection, sourceOf } from "../model/why.js";
+import { sourceOf } from "../model/frames.js";
+import { judgedSection } from "../model/why.js";
 import { byId, make } from "./dom.js";
 
 // The head of the page: what was run, what the picture lacks, and the answer.

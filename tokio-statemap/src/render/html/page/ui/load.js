@@ -3,6 +3,7 @@
 import { load } from "../data/decode.js";
 import { canInflate } from "../data/inflate.js";
 import { buildCumulative } from "../model/lanes.js";
+import { findAwaits } from "../model/awaits.js";
 import { findWhy } from "../model/why.js";
 import { buildWorkerPolls } from "../model/worker_polls.js";
 import { byId } from "./dom.js";
@@ -51,6 +52,7 @@ export const loadModel = async () => {
   for (const section of model.sections) buildCumulative(section);
   buildWorkerPolls(model);
   model.sections.forEach(findWhy);
+  model.sections.forEach(findAwaits);
   hideProgress(model);
   return model;
 };

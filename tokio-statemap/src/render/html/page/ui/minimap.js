@@ -22,7 +22,9 @@ export class Minimap {
     this.stacks = stacks;
     this.canvas = byId("minimap");
     this.section = minimapSection(view.model);
-    if (this.section !== null) stacks.prepareSum(this.section);
+    const prepare = () => { if (this.section !== null) stacks.prepareSum(this.section); };
+    prepare();
+    view.on("states", prepare);
     this.held = null;
     if (this.section !== null && busyStates(this.section).length > 0) {
       this.canvas.title = "Grey: how many tasks there were. In front, at a scale of its own: how many were running and ready.";

@@ -3,25 +3,29 @@ import { plural } from "../format/text.js";
 import { buildFlame } from "../model/flame.js";
 import { byId, make } from "./dom.js";
 import { flameGraph } from "./flame.js";
+import { CallsTable } from "./calls_table.js";
 
-// The profile: all samples in one flame graph.
+// The profile: async functions, and what long polls did.
 
 /** Fills the tab when it is first shown. */
 export const prepareProfile = (view) => {
-  let isBuilt = false;
-  view.on("tab", () => {
-    if (isBuilt || view.tab !== "profile") return;
-    isBuilt = true;
-    byId("pane-profile").replaceChildren(...profile(view.model));
-  });
+  let samples = null;
+  const draw = () => {
+    samples ??= ofSamples(view.model);
+    byId("pane-profile").replaceChildren(...functions.draw(), ...samples);
+  };
+  const functions = new CallsTable(view.model, draw);
+  view.on("tab", () => { if (samples === null && view.tab === "profile") draw(); });
 };
 
-const profile = (model) => {
+/** All samples in one flame graph. */
+const ofSamples = (model) => {
   const parts = model.sections.filter((section) => section.why !== null).map(({ why }) => ({ why, polls: [...why.polls.values()] }));
   const root = buildFlame(parts);
-  if (root.samples === 0) return [make("p", { class: "hint" }, "No stacks of long polls are in this data, so there is no profile.")];
+  if (root.samples === 0) return [make("p", { class: "hint" }, "No stacks of long polls are in this data, so there is no profile of what they did.")];
   const polls = parts.reduce((sum, part) => sum + part.polls.filter(({ samples }) => samples.length > 0).length, 0);
   return [
+    make("h2", {}, "Long polls"),
     make("p", { class: "selection-title" }, formatNs(root.ns)),
     make("p", { class: "selection-sub" }, `${plural(root.samples, "sample", formatCount(root.samples))} of ${plural(polls, "poll", formatCount(polls))}`),
     make("p", { class: "hint" }, `Of long polls only: what took less than ${formatSetting(model.meta.long)} isn't in it. A sample stands for the time since the one before in its poll.`),

@@ -6,6 +6,7 @@ import { heldNs, isPoll, worstPolls } from "../model/polls.js";
 import { tagTotals, totalsOfGroup, totalsOfRow } from "../model/totals.js";
 import { workerHeld, workerRow, workerSection } from "../model/worker_polls.js";
 import { describeSpan, lengthText, momentText, spanText } from "../draw/describe.js";
+import { chainParts } from "./chain.js";
 import { byId, make } from "./dom.js";
 import { tagTable, totalsTable } from "./totals_table.js";
 import { whyParts } from "./why_part.js";
@@ -67,6 +68,7 @@ export class SelectionTab {
         ...(tag > 0 ? section.tags[tag - 1].fields.slice(0, 20).map(([key, json]) => [shorten(visible(key), 40), shorten(visible(json), 200)]) : []),
       ]),
       this.acts({ kind: "span", section: section.index, transition }),
+      ...chainParts(section, transition),
       ...this.why(section, transition),
     ];
   }
@@ -103,7 +105,7 @@ export class SelectionTab {
       make("h2", {}, "Time in each state", make("span", { class: "count" }, "its whole life")),
       totalsTable(view, section, totalsOfRow(section, model.meta.gaps, row, 0, model.lengthNs), "Time in each state over its whole life"),
       ...this.events(section, row),
-      ...(section.tag && section.kind !== "tasks" ? tagTable(view, section, rowTags(section, row)) : []),
+      ...(section.tag ? tagTable(view, section, rowTags(section, row)) : []),
     ];
   }
 
@@ -165,7 +167,7 @@ export class SelectionTab {
       this.acts(target),
       make("h2", {}, "Time in each state", make("span", { class: "count" }, "in the view")),
       totalsTable(view, section, totalsOfGroup(section, view.model.meta.gaps, group, t0, t1), "Time in each state in the view"),
-      ...(section.tag && section.kind !== "tasks" ? tagTable(view, section, tagTotals(section, group.firstLane, group.endLane, t0, t1)) : []),
+      ...(section.tag ? tagTable(view, section, tagTotals(section, group.firstLane, group.endLane, t0, t1)) : []),
     ];
   }
 
@@ -193,7 +195,7 @@ export class SelectionTab {
     return view.model.sections.filter((section) => section.nLanes > 0).flatMap((section) => [
       make("h2", {}, shorten(visible(section.title), 60), make("span", { class: "count" }, countRows(section, section.nRows))),
       totalsTable(view, section, recordedTotals(section, view.model.meta.gaps, t0, t1), `Time in each state, ${visible(section.title)}`),
-      ...(section.tag && section.kind !== "tasks" ? tagTable(view, section, tagTotals(section, 0, section.nLanes, t0, t1)) : []),
+      ...(section.tag ? tagTable(view, section, tagTotals(section, 0, section.nLanes, t0, t1)) : []),
     ]);
   }
 }

@@ -2,7 +2,7 @@ import { byId } from "./dom.js";
 
 // The panel's tabs: arrow keys go from one to the next, as the ARIA pattern wants it.
 
-export const TABS = ["issues", "locations", "selection", "profile"];
+export const TABS = ["issues", "locations", "waits", "selection", "profile"];
 
 /** Shows a tab's pane. */
 export const showTab = (view, name, focus = false) => {

@@ -1,7 +1,8 @@
 import { formatNs, formatShare } from "../format/numbers.js";
 import { shorten, visible } from "../format/text.js";
+import { shortName, sourceOf } from "../model/frames.js";
 import { countRows, groupLabel, workerName } from "../model/names.js";
-import { shortName, sourceOf, takenNs, whyOf } from "../model/why.js";
+import { takenNs, whyOf } from "../model/why.js";
 import { describeSpan, momentText } from "../draw/describe.js";
 import { byId, make } from "./dom.js";
 
@@ -21,7 +22,8 @@ const spanLines = (view, section, transition, onWorkerLane = false) => {
     make("div", { class: "head" }, shorten(span.name, 120)),
     tooltipLine(colour, `${span.state} for ${span.length}`),
   ];
-  if (span.place !== null) lines.push(make("div", {}, shorten(span.place, 160)));
+  if (span.waitsAt !== null) lines.push(make("div", {}, shorten(span.waitsAt, 160)));
+  if (span.place !== null) lines.push(make("div", { class: span.waitsAt === null ? null : "quiet" }, shorten(span.place, 160)));
   if (span.worker !== null && !onWorkerLane) lines.push(make("div", { class: "quiet" }, `on ${workerName(view.model, span.worker)}`));
   if (span.offWorkers) lines.push(make("div", { class: "quiet" }, "on a thread that is no worker"));
   const tag = section.tag ? section.tag[transition] : 0;

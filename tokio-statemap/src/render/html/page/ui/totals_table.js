@@ -1,5 +1,6 @@
 import { formatNs, formatShare } from "../format/numbers.js";
-import { shorten, visible } from "../format/text.js";
+import { shorten, titleText, visible } from "../format/text.js";
+import { placeLabel } from "../model/awaits.js";
 import { make } from "./dom.js";
 
 // Tables of how long something was in which state, and with which tag.
@@ -26,19 +27,21 @@ const MOST_TAGS = 30;
 
 /** The tags' table, with a heading. */
 export const tagTable = (view, section, found) => {
-  if (found === null) return [make("h2", {}, "By tag"), make("p", { class: "hint" }, "Too many changes of state are in view to count the tags. Zoom in.")];
+  const heading = make("h2", {}, section.awaits === null ? "By tag" : "Waiting, by where");
+  if (found === null) return [heading, make("p", { class: "hint" }, "Too many changes of state are in view to count the tags. Zoom in.")];
   if (found.length === 0) return [];
   const colours = view.colours.sections[section.index];
   const all = found.reduce((sum, { ns }) => sum + ns, 0);
   const rows = found.slice(0, MOST_TAGS).map(({ tag, ns }) => {
-    const { state, tag: name, fields } = section.tags[tag];
+    const { state, tag: text, fields } = section.tags[tag];
+    const name = section.awaits === null ? text : placeLabel(section.awaits, section.awaits.places[tag]);
     const swatch = make("span", { class: "swatch" });
     if (colours[state] && !colours[state].blank) swatch.style.background = colours[state].css;
     const about = (fields ?? []).map(([key, json]) => `${visible(key)}: ${visible(json)}`).join(", ");
     return make("tr", {},
-      make("td", {}, swatch, make("span", { title: shorten(about, 300) }, shorten(visible(name), 40))),
+      make("td", {}, swatch, make("span", { title: titleText(about || name) }, shorten(visible(name), section.awaits === null ? 40 : 30))),
       make("td", {}, formatNs(ns)), make("td", { class: "share" }, formatShare(ns / all)));
   });
   const more = found.length > MOST_TAGS ? make("p", { class: "hint" }, `${found.length - MOST_TAGS} more tags are not listed.`) : null;
-  return [make("h2", {}, "By tag"), make("table", { class: "totals" }, make("tbody", {}, ...rows)), ...(more ? [more] : [])];
+  return [heading, make("table", { class: "totals" }, make("tbody", {}, ...rows)), ...(more ? [more] : [])];
 };
