@@ -1,0 +1,104 @@
+// Where tasks wait: the list of lines, the chain of a wait, waiting by line, who still waited, async functions.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browserForTests, expected, frame, legend, pixels } from "./browser.mjs";
+
+const open = browserForTests();
+const numbers = (text) => Number(text.replace(/\D/g, ""));
+
+test("the lines are the report's, and one shows the longest wait there", () =>
+  open("waits.html", {}, async (page) => {
+    const { lines } = expected("waits.json");
+    await page.click("#tab-waits");
+    const rows = page.locator("#pane-waits tbody tr:not(.place-row)");
+    assert.equal(await rows.count(), lines.length);
+    for (const [n, { line, times, now }] of lines.entries()) {
+      const label = await page.locator("#pane-waits [data-line]").nth(n).innerText();
+      assert.match(label, new RegExp(`page\\.rs:${line}, `));
+      const cells = await rows.nth(n).locator("td").allInnerTexts();
+      assert.deepEqual([numbers(cells[0]), numbers(cells[5])], [times, now], label);
+    }
+    const lock = page.locator("#pane-waits [data-line$='Mutex::lock']").first();
+    await lock.click();
+    await frame(page);
+    const { length, tag } = await page.evaluate(() => {
+      const { section, transition } = window.statemap.selection();
+      const of = window.statemap.model.sections[section];
+      return { length: of.endOf(transition) - of.time[transition], tag: of.tag[transition] };
+    });
+    assert.ok(tag > 0 && length >= 15e6, `${length}`);
+    await page.click("#tab-selection");
+    const chain = page.locator("#pane-selection .chain");
+    assert.match(await chain.first().innerText(), /checkout\s+.*page\.rs:\d+\s+.*Mutex<T>::lock/);
+    assert.equal(await chain.count(), 2, "a function, and what it awaits within it");
+    assert.match(await page.locator("#pane-selection").innerText(), /Waiting, by where\s+.*Mutex::lock/);
+    assert.match(await page.locator("#live").innerText(), /waiting for .* at .*Mutex::lock/);
+  }));
+
+test("waiting is coloured by line, and that is in the address", () =>
+  open("waits.html", {}, async (page) => {
+    const before = (await legend(page)).tasks;
+    await page.selectOption("#palette", "lines");
+    await page.waitForFunction(() => location.hash.includes("palette=lines"));
+    const after = (await legend(page)).tasks;
+    const byLine = Object.entries(after).filter(([name]) => name.startsWith("waiting"));
+    assert.ok(byLine.some(([name]) => name.endsWith("Mutex::lock")));
+    assert.equal(byLine.reduce((sum, [, ns]) => sum + Number(ns), 0), Number(before.waiting));
+    assert.equal(after.running, before.running);
+    const swatch = page.locator("#legend .key", { hasText: "Mutex::lock" }).locator(".swatch");
+    const colour = (await swatch.evaluate((of) => getComputedStyle(of).backgroundColor)).match(/\d+/g).map(Number);
+    assert.ok((await pixels(page, "lanes-canvas", colour)) > 100, "it is painted");
+    await page.selectOption("#palette", "page");
+    assert.deepEqual((await legend(page)).tasks, before);
+    assert.equal(await pixels(page, "lanes-canvas", colour), 0);
+  }));
+
+test("an address opens waiting by line", () =>
+  open("waits.html", { hash: "#palette=lines&tab=waits" }, async (page) => {
+    assert.equal(await page.locator("#palette").inputValue(), "lines");
+    assert.ok(Object.keys((await legend(page)).tasks).some((name) => name.endsWith("Mutex::lock")));
+  }));
+
+test("who still waited is listed, and found by name", () =>
+  open("waits.html", {}, async (page) => {
+    const { still } = expected("waits.json");
+    await page.click("#tab-waits");
+    const listed = page.locator("#pane-waits [data-still]");
+    assert.equal(await listed.count(), still.length);
+    const texts = await listed.allInnerTexts();
+    assert.ok(texts.some((text) => /"clock"[^]*Sleep/.test(text)), texts.join("; "));
+    assert.ok(texts.some((text) => /nothing took its waker/.test(text)), texts.join("; "));
+    await page.fill("#search", "clock");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Enter");
+    await frame(page);
+    const name = await page.evaluate(() => {
+      const { section, row } = window.statemap.selection();
+      return window.statemap.model.sections[section].name(row);
+    });
+    assert.match(name, /^task-\d+ "clock"$/);
+  }));
+
+test("async functions have a table in the profile", () =>
+  open("waits.html", {}, async (page) => {
+    await page.click("#tab-profile");
+    const names = await page.locator("#pane-profile .place-cell span[title]").evaluateAll((all) => all.map((of) => of.firstChild.textContent));
+    assert.deepEqual(names, expected("waits.json").profile);
+    await page.click('#pane-profile [data-sort="Calls"]');
+    assert.equal(await page.locator('#pane-profile th[aria-sort="descending"]').innerText(), "Calls ▾");
+  }));
+
+test("of what isn't known that is said", () =>
+  open("none.html", {}, async (page) => {
+    assert.equal(await page.locator('#palette option[value="lines"]').count(), 0);
+    await page.click("#tab-waits");
+    assert.match(await page.locator("#pane-waits").innerText(), /isn't known/);
+    await page.click("#tab-selection");
+    await page.locator("#lanes").focus();
+    for (let i = 0; i < 3 && !/Where it waits/.test(await page.locator("#pane-selection").innerText()); i++) {
+      await page.keyboard.press("ArrowRight");
+      await frame(page);
+    }
+    assert.match(await page.locator("#pane-selection").innerText(), /Where it waits\s+That isn't known/);
+  }));

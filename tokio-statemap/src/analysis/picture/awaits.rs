@@ -1,0 +1,149 @@
+//! Where the tasks of a section wait, by the tags that its rows bear while they do.
+
+use std::collections::HashMap;
+
+use super::Tag;
+use super::once::Once;
+use crate::analysis::{Report, WaitRow};
+use crate::trace::state::TaskState;
+use crate::trace::timeline::{AwaitFrame, StackFrame, Timeline, Wait, WaitId, WaitLine};
+
+/// Where the tasks of a section wait.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Awaits {
+    /// What all else refers to by index.
+    pub(crate) frames: Vec<StackFrame>,
+    /// A place for each of the section's tags.
+    pub(crate) places: Vec<AwaitPlace>,
+    /// The lines at which tasks waited, as the report has them.
+    pub(crate) lines: Vec<AwaitLine>,
+    /// The tasks that still waited at the end, as the report has them.
+    pub(crate) still: Vec<StillHere>,
+    /// How many waits there were of which the line isn't known, and how long they took in sum.
+    pub(crate) unknown: u64,
+    pub(crate) unknown_ns: u128,
+}
+
+/// The functions of one place.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AwaitPlace {
+    /// The outermost function first, and each behind the one that awaits it.
+    pub(crate) functions: Vec<AwaitFunction>,
+    /// The lines that it counts for, as indices.
+    pub(crate) lines: Vec<u32>,
+}
+
+/// A function that a task is in while it waits.
+#[derive(Clone, Debug)]
+pub(crate) struct AwaitFunction {
+    /// Its frame.
+    pub(crate) frame: u32,
+    /// The function of the same place that awaits it; `None` of an outermost one.
+    pub(crate) awaited_by: Option<u32>,
+    /// The name that the call was given.
+    pub(crate) name: Option<String>,
+}
+
+/// A line at which tasks waited.
+#[derive(Clone, Debug)]
+pub(crate) struct AwaitLine {
+    pub(crate) frame: u32,
+    pub(crate) row: WaitRow,
+}
+
+/// Tasks that still waited at the end, at one place.
+#[derive(Clone, Debug)]
+pub(crate) struct StillHere {
+    /// The row of the one that waited longest, as an index into the source.
+    pub(crate) row: u32,
+    pub(crate) tasks: usize,
+    pub(crate) for_ns: u64,
+    pub(crate) is_maybe_forgotten: bool,
+}
+
+impl Awaits {
+    /// What `report` knows of `timeline`; `None` if that is nothing.
+    pub(super) fn of(timeline: &Timeline, report: &Report) -> Option<Self> {
+        if timeline.waits.is_empty() && report.still_waiting.is_empty() {
+            return None;
+        }
+        let mut frames = Once::default();
+        let lines: Vec<_> = report
+            .waits
+            .lines
+            .iter()
+            .map(|row| AwaitLine { frame: frames.index(row.at.clone()), row: row.clone() })
+            .collect();
+        let by_line: HashMap<_, u32> =
+            lines.iter().map(|line| (&line.row.at, line.row.awaits.as_deref())).zip(0..).collect();
+        let index_of = |line: WaitLine<'_>| {
+            let awaits = line.awaits.map(|awaits| awaits.function.trim_start_matches("async "));
+            by_line.get(&(line.at, awaits)).copied()
+        };
+        let place = |wait: &Wait| {
+            let mut functions = Vec::new();
+            wait.frames.iter().for_each(|frame| add(frame, None, &mut functions, &mut frames));
+            let mut lines: Vec<_> = wait.lines().into_iter().filter_map(index_of).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            AwaitPlace { functions, lines }
+        };
+        let mut places: Vec<_> = timeline.waits.iter().map(place).collect();
+        // That of those whose waker nothing took.
+        places.push(AwaitPlace::default());
+        let still = report.still_waiting.iter().filter_map(|group| {
+            let tree = &group.longest;
+            Some(StillHere {
+                row: timeline.tasks.position(group.key)? as u32,
+                tasks: group.tasks,
+                for_ns: tree.for_ns,
+                is_maybe_forgotten: tree.is_maybe_forgotten,
+            })
+        });
+        Some(Self {
+            still: still.collect(),
+            frames: frames.all,
+            places,
+            lines,
+            unknown: report.waits.unknown,
+            unknown_ns: report.waits.unknown_ns,
+        })
+    }
+}
+
+/// What a row bears while its task waits, by the numbers of [`tag_of`].
+pub(super) fn tags(timeline: &Timeline) -> Vec<Tag> {
+    let tag =
+        |tag: String| Tag { state: u32::from(TaskState::Waiting.value()), tag, fields: Vec::new() };
+    let lines = |wait: &Wait| {
+        let lines: Vec<_> = wait.lines().iter().map(ToString::to_string).collect();
+        tag(lines.join("; "))
+    };
+    let mut tags: Vec<_> = timeline.waits.iter().map(lines).collect();
+    tags.push(tag("nothing took its waker".to_owned()));
+    tags
+}
+
+/// The tag of a wait, as an index; `None` if nothing is known of it.
+pub(super) fn tag_of(timeline: &Timeline, wait: WaitId) -> Option<u32> {
+    if wait == WaitId::NOTHING {
+        return Some(timeline.waits.len() as u32);
+    }
+    timeline.wait(wait).map(|_| wait.index() as u32)
+}
+
+/// Adds a function, and behind it what it awaits.
+fn add(
+    of: &AwaitFrame,
+    awaited_by: Option<u32>,
+    functions: &mut Vec<AwaitFunction>,
+    frames: &mut Once<StackFrame>,
+) {
+    let this = functions.len() as u32;
+    let frame = frames.index(of.function.clone());
+    let name = of.name.as_deref().map(str::to_owned);
+    functions.push(AwaitFunction { frame, awaited_by, name });
+    for next in &of.awaits {
+        add(next, Some(this), functions, frames);
+    }
+}

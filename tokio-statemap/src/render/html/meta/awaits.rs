@@ -1,0 +1,59 @@
+//! Where tasks waited, as JSON.
+
+use super::frames::{Names, from_1};
+use crate::analysis::picture::{AwaitLine, AwaitPlace, Awaits, StillHere};
+use crate::util::json::{Raw, array, object};
+
+/// Indices of what may be missing count from 1 on, with 0 for none. `rows` of the picture by those of the
+/// source.
+pub(super) fn awaits(awaits: &Awaits, rows: &[u32]) -> Raw {
+    let mut names = Names::default();
+    let frames = names.frames(&awaits.frames);
+    object([
+        ("frames", &frames),
+        ("lines", &array(awaits.lines.iter().map(line))),
+        ("names", &names.all),
+        ("places", &array(awaits.places.iter().map(place))),
+        ("still", &array(awaits.still.iter().map(|still| still_here(still, rows)))),
+        ("unknown", &awaits.unknown),
+        ("unknownTime", &nanos(awaits.unknown_ns)),
+    ])
+}
+
+/// The functions of a place, and the lines that it counts for.
+fn place(place: &AwaitPlace) -> Raw {
+    let functions = place
+        .functions
+        .iter()
+        .map(|function| (function.frame, from_1(function.awaited_by), &function.name));
+    array([array(functions), array(&place.lines)])
+}
+
+fn line(line: &AwaitLine) -> Raw {
+    let row = &line.row;
+    object([
+        ("awaits", &row.awaits),
+        ("frame", &line.frame),
+        ("label", &row.label()),
+        ("longest", &row.longest_ns),
+        ("now", &row.now),
+        ("p50", &row.p50_ns),
+        ("p99", &row.p99_ns),
+        ("times", &row.times),
+        ("total", &nanos(row.total_ns)),
+    ])
+}
+
+/// JavaScript has these exactly up to 104 days.
+fn nanos(ns: u128) -> u64 {
+    u64::try_from(ns).unwrap_or(u64::MAX)
+}
+
+fn still_here(still: &StillHere, rows: &[u32]) -> Raw {
+    object([
+        ("for", &still.for_ns),
+        ("forgotten", &still.is_maybe_forgotten),
+        ("row", &rows[still.row as usize]),
+        ("tasks", &still.tasks),
+    ])
+}

@@ -1,0 +1,49 @@
+//! Functions, as JSON that says each name once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::trace::timeline::{FrameOrigin, StackFrame};
+use crate::util::json::{Raw, array};
+
+/// Names of functions and files, each once.
+#[derive(Default)]
+pub(super) struct Names {
+    pub(super) all: Vec<String>,
+    indices: HashMap<Arc<str>, usize>,
+}
+
+impl Names {
+    /// The name of the function, the file's from 1 on, the line, and the origin.
+    pub(super) fn frames(&mut self, frames: &[StackFrame]) -> Raw {
+        let frames = frames.iter().map(|frame| {
+            let file = frame.file.as_ref().map_or(0, |file| self.index(file) + 1);
+            let line = frame.line.map_or(0, |line| line as usize);
+            [self.index(&frame.function), file, line, origin(frame.origin)]
+        });
+        array(frames)
+    }
+
+    fn index(&mut self, name: &Arc<str>) -> usize {
+        *self.indices.entry(Arc::clone(name)).or_insert_with(|| {
+            self.all.push(name.to_string());
+            self.all.len() - 1
+        })
+    }
+}
+
+/// An index that may be missing: from 1 on, and 0 for none.
+pub(super) fn from_1(index: Option<u32>) -> u32 {
+    index.map_or(0, |index| index + 1)
+}
+
+/// The index of an origin in the page's list of them.
+fn origin(origin: FrameOrigin) -> usize {
+    match origin {
+        FrameOrigin::Program => 0,
+        FrameOrigin::Dependency => 1,
+        FrameOrigin::Std => 2,
+        FrameOrigin::Runtime => 3,
+        FrameOrigin::System => 4,
+    }
+}

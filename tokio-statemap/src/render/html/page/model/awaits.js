@@ -1,0 +1,87 @@
+// Where tasks wait: what the report found, by the page's own transitions.
+
+import { readFrames } from "./frames.js";
+
+/**
+ * @typedef {import("../data/section.js").Section} Section
+ * @typedef {import("./frames.js").StackFrame} StackFrame
+ * @typedef {{frame: StackFrame, name: string|null, awaits: AwaitFunction[]}} AwaitFunction `name`: what the call was
+ *   called; `awaits`: several, if it polls several futures at once
+ * @typedef {{functions: AwaitFunction[], lines: number[]}} AwaitPlace `functions`: the outermost; none if nothing took
+ *   the task's waker. `lines`: those that it counts for
+ * @typedef {{
+ *   label: string, frame: StackFrame, awaits: string|null, times: number, total: number, longest: number, p50: number,
+ *   p99: number, now: number, places: Set<number>,
+ * }} AwaitLine times in ns; `now`: how many tasks wait there at the end
+ * @typedef {{row: number, tasks: number, for: number, forgotten: boolean}} StillWaiting `row`: of the one that waited
+ *   longest
+ * @typedef {{
+ *   places: AwaitPlace[], lines: AwaitLine[], still: StillWaiting[], unknown: number, unknownTime: number,
+ * }} Awaits `places`: one for each tag
+ */
+
+/**
+ * Reads what a section's data says, and keeps it as `section.awaits`.
+ * @param {Section} section
+ */
+export function findAwaits(section) {
+  const data = section.awaitsData;
+  if (data === null) return;
+  const frames = readFrames(data);
+  const lines = data.lines.map((line) => ({ ...line, frame: frames[line.frame], places: new Set() }));
+  const places = data.places.map(([all, ofLines], index) => {
+    const functions = all.map(([frame, , name]) => ({ frame: frames[frame], name, awaits: [] }));
+    const outermost = [];
+    all.forEach(([, awaitedBy], i) => (awaitedBy > 0 ? functions[awaitedBy - 1].awaits : outermost).push(functions[i]));
+    for (const line of ofLines) lines[line].places.add(index);
+    return { functions: outermost, lines: ofLines };
+  });
+  section.awaits = { places, lines, still: data.still, unknown: data.unknown, unknownTime: data.unknownTime };
+  section.awaitsData = null;
+}
+
+/**
+ * Where the task waits in the span that a transition begins; null if it doesn't, or that isn't known.
+ * @param {Section} section
+ * @param {number} transition
+ * @returns {AwaitPlace|null}
+ */
+export function awaitOf(section, transition) {
+  const tag = section.awaits === null || section.tag === null ? 0 : section.tag[transition];
+  return tag > 0 ? section.awaits.places[tag - 1] : null;
+}
+
+/** Whether a transition begins a wait. @param {Section} section @param {number} transition */
+export const isWait = (section, transition) =>
+  section.kind === "tasks" && section.states[section.state[transition]].role === "waiting";
+
+/**
+ * A place in a few words: "src/shop.rs:61, Mutex::lock".
+ * @param {Awaits} awaits
+ * @param {AwaitPlace} place
+ * @returns {string}
+ */
+export function placeLabel(awaits, { functions, lines }) {
+  if (lines.length > 0) return lines.map((line) => awaits.lines[line].label).join(" + ");
+  if (functions.length === 0) return "nothing took its waker: nothing will wake it";
+  let at = functions[0];
+  while (at.awaits.length > 0) at = at.awaits[0];
+  return at.frame.name;
+}
+
+/**
+ * The longest wait at a line; −1 if none is in the picture.
+ * @param {Section} section
+ * @param {AwaitLine} line
+ * @returns {number} the transition that begins it
+ */
+export function longestWait(section, line) {
+  const { tag, time, nTransitions } = section;
+  let longest = -1, most = -1;
+  for (let i = 0; i < nTransitions; i++) {
+    if (tag[i] === 0 || !line.places.has(tag[i] - 1)) continue;
+    const length = section.endOf(i) - time[i];
+    if (length > most) [longest, most] = [i, length];
+  }
+  return longest;
+}

@@ -1,0 +1,76 @@
+import { formatCount, formatNs } from "../format/numbers.js";
+import { plural, shorten, titleText, visible } from "../format/text.js";
+import { awaitOf, longestWait, placeLabel } from "../model/awaits.js";
+import { byId, make } from "./dom.js";
+import { SortedTable } from "./sorted_table.js";
+
+// Where tasks waited, by line, and who still waited at the end.
+
+/** How many of those who still waited are listed. */
+const MOST_STILL = 100;
+
+/** The columns, see `SortedTable`. */
+const WAIT_COLUMNS = [
+  ["Times", "How often a task waited there", ({ line }) => line.times, ({ line }) => formatCount(line.times)],
+  ["Total", "How long tasks waited there in sum", ({ line }) => line.total, ({ line }) => formatNs(line.total)],
+  ["Longest", "The longest wait", ({ line }) => line.longest, ({ line }) => formatNs(line.longest)],
+  ["p50", "What half of the waits did not exceed", ({ line }) => line.p50, ({ line }) => formatNs(line.p50)],
+  ["p99", "What 99 % of the waits did not exceed", ({ line }) => line.p99, ({ line }) => formatNs(line.p99)],
+  ["Now", "How many tasks wait there at the end", ({ line }) => line.now, ({ line }) => formatCount(line.now)],
+];
+
+export class WaitsTab {
+  /** `actions`: `show(target)`. */
+  constructor(view, actions) {
+    this.view = view;
+    this.actions = actions;
+    this.sections = view.model.sections.filter(({ awaits }) => awaits !== null);
+    this.table = new SortedTable({ columns: WAIT_COLUMNS, sort: 1, nameOf: (row) => this.nameOf(row), redraw: () => this.draw() });
+    this.draw();
+  }
+
+  draw() {
+    const rows = this.sections.flatMap((section) => section.awaits.lines.map((line) => ({ section, line })));
+    const still = this.sections.flatMap((section) => section.awaits.still.map((of) => ({ section, of })));
+    const parts = rows.length === 0
+      ? [make("p", { class: "hint" }, "At which lines tasks waited isn't known: it is of tasks that are spawned with tokio_statemap::spawn.")]
+      : [make("p", { class: "hint" }, "A line shows the longest wait there."), ...this.table.draw(rows), ...this.unknown()];
+    if (still.length > 0) {
+      parts.push(
+        make("h2", {}, "Still waited at the end", make("span", { class: "count" }, plural(still.length, "place", formatCount(still.length)))),
+        ...still.slice(0, MOST_STILL).map((each) => this.still(each)));
+      if (still.length > MOST_STILL) parts.push(make("p", { class: "hint" }, `${formatCount(still.length - MOST_STILL)} more are not listed.`));
+    }
+    byId("pane-waits").replaceChildren(...parts);
+  }
+
+  nameOf({ section, line }) {
+    return make("button", {
+      type: "button", title: titleText(line.frame.name), "data-line": line.label,
+      onclick: () => {
+        const transition = longestWait(section, line);
+        if (transition >= 0) this.actions.show({ kind: "span", section: section.index, transition });
+      },
+    }, shorten(visible(line.label), 60));
+  }
+
+  /** The waits of which no line is known. */
+  unknown() {
+    const [waits, ns] = this.sections.reduce(([n, sum], { awaits }) => [n + awaits.unknown, sum + awaits.unknownTime], [0, 0]);
+    if (waits === 0) return [];
+    return [make("p", { class: "hint" }, `Of ${plural(waits, "wait", formatCount(waits))}, ${formatNs(ns)} in all, the line isn't known: of tasks not spawned through tokio_statemap.`)];
+  }
+
+  still({ section, of }) {
+    const last = section.rowFirst[of.row + 1] - 1;
+    const place = awaitOf(section, last);
+    const others = of.tasks === 1 ? "" : ` and ${plural(of.tasks - 1, "other task", formatCount(of.tasks - 1))}`;
+    return make("button", {
+      type: "button", class: "issue", "data-still": of.row, title: titleText(section.name(of.row)),
+      onclick: () => this.actions.show({ kind: "span", section: section.index, transition: last }),
+    },
+    make("span", { class: "place" }, `${shorten(visible(section.name(of.row)), 30)}${others}`),
+    make("span", { class: "length" }, formatNs(of.for)),
+    make("span", { class: "about" }, of.forgotten ? make("b", {}, "maybe forgotten · ") : null, place === null ? "where isn't known" : shorten(visible(placeLabel(section.awaits, place)), 80)));
+  }
+}
