@@ -12,7 +12,8 @@ pub use fold::TreeGroup;
 use crate::symbols::StackFrame;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{
-    AwaitFrame, CallAtEnd, LocalTask, PollSample, Task, TaskKey, Timeline, Wait, Waiting,
+    AwaitFrame, CallAtEnd, CutWait, LocalTask, PollSample, Shutdown, Task, TaskKey, Timeline, Wait,
+    Waiting,
 };
 
 /// A live task, its state, and the functions that it is in.
@@ -132,24 +133,32 @@ impl Timeline {
         trees
     }
 
-    /// The tasks that still wait at the right edge at a place that is known, unless those are root futures
-    /// alone; those of one spawn location and place as one.
+    /// The tasks that still waited at the end at a place that is known, unless those are root futures
+    /// alone; those of one spawn location and place as one. The end is the right edge, or that of the
+    /// runtime.
     pub(super) fn still_waiting(&self) -> Vec<StillWaiting> {
         // There may be a million: no more than what tells them apart is kept of each.
         let mut groups: HashMap<_, (Task, u64, usize, u64)> = HashMap::new();
-        let live = self.tasks.one_by_one();
-        for task in live.filter(|task| task.terminated_ns.is_none()) {
-            let id = match self.waiting_at_end(&task) {
+        let shutdown = Shutdown::of(self);
+        for task in self.tasks.one_by_one() {
+            let cut = shutdown.cut_wait(&task);
+            let waiting = match cut {
+                Some(cut) => self.waiting(cut.wait),
+                None => self.waiting_at_end(&task),
+            };
+            let id = match waiting {
                 Waiting::At(wait) => Some(std::ptr::from_ref(wait)),
                 Waiting::Nothing => None,
                 Waiting::Unknown => continue,
             };
-            let (state, since_ns, _) = self.state_at_end(&task);
-            if state != TaskState::Waiting {
-                continue;
-            }
+            let for_ns = match cut {
+                Some(cut) => cut.for_ns(),
+                None => match self.state_at_end(&task) {
+                    (TaskState::Waiting, since_ns, _) => self.end_ns.saturating_sub(since_ns),
+                    _ => continue,
+                },
+            };
             let is_root = matches!(task.key, TaskKey::Root(_));
-            let for_ns = self.end_ns.saturating_sub(since_ns);
             let key = (task.location, is_root, id);
             match groups.get_mut(&key) {
                 Some((first, longest_ns, tasks, least_ns)) => {
@@ -169,7 +178,10 @@ impl Timeline {
             return Vec::new();
         }
         let group = |(task, _, tasks, least_ns): (Task, u64, usize, u64)| StillWaiting {
-            longest: self.tree(&task),
+            longest: match shutdown.cut_wait(&task) {
+                Some(cut) => self.cut_tree(&task, cut),
+                None => self.tree(&task),
+            },
             tasks,
             least_ns,
             key: task.key,
@@ -202,6 +214,14 @@ impl Timeline {
             is_maybe_forgotten: self.is_maybe_forgotten(state, for_ns, &place),
             place,
         }
+    }
+
+    /// The tree of a task just before it was dropped.
+    fn cut_tree(&self, task: &Task, cut: CutWait) -> TaskTree {
+        let (state, for_ns) = (TaskState::Waiting, cut.for_ns());
+        let place = self.place_of(self.waiting(cut.wait), task.key);
+        let is_maybe_forgotten = self.is_maybe_forgotten(state, for_ns, &place);
+        TaskTree { state, for_ns, is_older: false, is_maybe_forgotten, place, ..self.tree(task) }
     }
 
     fn local_tree(&self, task: &LocalTask) -> TaskTree {

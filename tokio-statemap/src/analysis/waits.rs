@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::in_package;
 use super::locations::quantile;
 use crate::symbols::StackFrame;
-use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, WaitId};
+use crate::trace::timeline::{Poll, Shutdown, Task, TaskKey, Timeline, WaitId};
 
 /// Where tasks waited.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct WaitRow {
     pub p50_ns: u64,
     /// So long at most were 99 of 100, in ns.
     pub p99_ns: u64,
-    /// How many tasks wait there at the right edge.
+    /// How many tasks waited there at the end: at the right edge, or when their runtime was shut down.
     pub now: u64,
 }
 
@@ -66,8 +66,9 @@ pub(super) fn waits(timeline: &Timeline) -> Waits {
     let mut places: BTreeMap<WaitId, AtPlace> = BTreeMap::new();
     let mut waits = Waits::default();
     let mut is_of_tasks = false;
+    let shutdown = Shutdown::of(timeline);
     for task in timeline.tasks.one_by_one() {
-        for_each_wait(timeline, &task, |wait, length_ns, is_now| {
+        for_each_wait(timeline, &task, shutdown, |wait, length_ns, is_now| {
             let Some(id) = wait.filter(|&id| timeline.wait(id).is_some()) else {
                 waits.unknown += 1;
                 waits.unknown_ns += u128::from(length_ns);
@@ -85,13 +86,15 @@ pub(super) fn waits(timeline: &Timeline) -> Waits {
     waits
 }
 
-/// Calls `each` with each wait of a task: where, how long, and whether it goes on at the right edge.
+/// Calls `each` with each wait of a task: where, how long, and whether it went on at the end.
 fn for_each_wait(
     timeline: &Timeline,
     task: &Task,
+    shutdown: Shutdown,
     mut each: impl FnMut(Option<WaitId>, u64, bool),
 ) {
     let alive_at = task.terminated_ns.is_none();
+    let is_to_the_end = alive_at || shutdown.cut_wait(task).is_some();
     let right = task.terminated_ns.unwrap_or(timeline.end_ns);
     let first = task.carried_wait.map(|carried| (carried.wait, task.first_ns));
     let after = |poll: &Poll| Some((poll.wait(), poll.end_ns()?));
@@ -107,7 +110,7 @@ fn for_each_wait(
         if next_ns.is_none() && !alive_at && is_over {
             continue;
         }
-        each(wait, to_ns.saturating_sub(from_ns), next_ns.is_none() && alive_at);
+        each(wait, to_ns.saturating_sub(from_ns), next_ns.is_none() && is_to_the_end);
     }
 }
 

@@ -11,6 +11,7 @@ mod machine;
 mod poll;
 mod pool;
 mod sample;
+mod shutdown;
 mod span;
 mod stack_end;
 #[cfg(all(feature = "symbols", feature = "read"))]
@@ -40,6 +41,7 @@ pub(crate) use sample::limit_stacks;
 #[cfg(feature = "read")]
 pub(crate) use sample::{MOST_FRAMES, MOST_FRAMES_OF_SAMPLE};
 pub(crate) use sample::{Stack, blamed};
+pub(crate) use shutdown::{CutWait, Shutdown};
 pub use span::Span;
 pub use task::{CarriedWait, Task, TaskKey};
 pub use tasks::LocalTask;
@@ -225,7 +227,7 @@ impl Timeline {
         self.waiting(id)
     }
 
-    fn waiting(&self, id: Option<WaitId>) -> Waiting<'_> {
+    pub(crate) fn waiting(&self, id: Option<WaitId>) -> Waiting<'_> {
         match id {
             Some(WaitId::NOTHING) => Waiting::Nothing,
             Some(id) => self.wait(id).map_or(Waiting::Unknown, Waiting::At),

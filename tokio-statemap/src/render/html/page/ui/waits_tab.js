@@ -16,7 +16,7 @@ const WAIT_COLUMNS = [
   ["Longest", "The longest wait", ({ line }) => line.longest, ({ line }) => formatNs(line.longest)],
   ["p50", "What half of the waits did not exceed", ({ line }) => line.p50, ({ line }) => formatNs(line.p50)],
   ["p99", "What 99 % of the waits did not exceed", ({ line }) => line.p99, ({ line }) => formatNs(line.p99)],
-  ["Now", "How many tasks wait there at the end", ({ line }) => line.now, ({ line }) => formatCount(line.now)],
+  ["Now", "How many tasks still waited there at the end", ({ line }) => line.now, ({ line }) => formatCount(line.now)],
 ];
 
 export class WaitsTab {
@@ -62,7 +62,9 @@ export class WaitsTab {
   }
 
   still({ section, of }) {
-    const last = section.rowFirst[of.row + 1] - 1;
+    // One that was dropped with its runtime has an end.
+    const end = section.rowFirst[of.row + 1] - 1;
+    const last = section.isEnd[section.state[end]] ? end - 1 : end;
     const place = awaitOf(section, last);
     const others = of.tasks === 1 ? "" : ` and ${plural(of.tasks - 1, "other task", formatCount(of.tasks - 1))}`;
     return make("button", {
