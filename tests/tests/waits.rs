@@ -18,3 +18,5 @@ mod shadow;
 #[path = "waits/shapes.rs"]
 #[rustfmt::skip]
 mod shapes;
+#[path = "waits/unprobed.rs"]
+mod unprobed;

@@ -9,7 +9,7 @@ use crate::recorder::functions::Function;
 use crate::recorder::functions::fields::{Fields, NoFields, Registers};
 use crate::recorder::functions::points::{self, End};
 use crate::recorder::functions::times::{self, CallTimes};
-use crate::recorder::waits::capture;
+use crate::recorder::waits::{capture, unprobed};
 
 pin_project_lite::pin_project! {
     /// A future whose polls are recorded under the name of a function. It returns what the future in it
@@ -48,7 +48,13 @@ impl<F: Future, D: Registers> Future for Instrumented<F, D> {
     type Output = F::Output;
 
     #[inline]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        if unprobed::is_here() {
+            let before = self.call.wait;
+            let (polled, wait) = unprobed::poll(self.as_mut(), cx, before);
+            self.project().call.wait = wait;
+            return polled;
+        }
         let this = self.project();
         let call = this.call;
         points::enter(call.function);

@@ -7,6 +7,7 @@ use crate::recorder::functions::call_stack::{self, Call, Pushed};
 use crate::recorder::functions::current;
 use crate::recorder::functions::points::{self, End};
 use crate::recorder::mode::{self, GlobalMode};
+use crate::recorder::waits::table::{UNKNOWN, WaitId};
 use crate::recorder::{RecorderId, clock, thread_recorder};
 use crate::sys::tsc;
 
@@ -22,11 +23,20 @@ pub(super) struct CallTimes {
     total_ticks: u64,
     /// The same without what other calls took in them.
     own_ticks: u64,
+    /// Where it waits, if it is in a task without a probe.
+    pub(super) wait: WaitId,
 }
 
 impl CallTimes {
     pub(super) fn new(function: &'static Function) -> Self {
-        Self { function, entered_ticks: None, recorder_id: 0, total_ticks: 0, own_ticks: 0 }
+        Self {
+            function,
+            entered_ticks: None,
+            recorder_id: 0,
+            total_ticks: 0,
+            own_ticks: 0,
+            wait: UNKNOWN,
+        }
     }
 
     /// A poll begins now. `address` is that of a local of it.

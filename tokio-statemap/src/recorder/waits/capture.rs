@@ -14,8 +14,16 @@ const MOST: usize = 8;
 pub(super) const MOST_CALLS: usize = 16;
 
 thread_local! {
-    /// How many chains were captured so far in the poll of the innermost probe.
-    static NUMBER: Cell<usize> = const { Cell::new(0) };
+    /// How many chains were captured so far in the poll of the innermost probe; [`OUTSIDE`] of any.
+    static NUMBER: Cell<usize> = const { Cell::new(OUTSIDE) };
+}
+
+const OUTSIDE: usize = usize::MAX;
+
+/// Whether nothing is captured on this thread.
+#[inline]
+pub(crate) fn is_outside() -> bool {
+    number() == OUTSIDE
 }
 
 /// How many chains were captured so far in this thread's innermost poll of a probed task.

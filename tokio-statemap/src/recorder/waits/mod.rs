@@ -6,7 +6,7 @@
 //! such chain of functions has a number ([`table`]), and a thread that knows it already ([`known`]) needs a
 //! few ns a function to recognise it. A poll that ends in waiting notes the number among its thread's
 //! records. [`cell`] keeps, for each task that waits, what a record can't: since when it does, and the
-//! task's name.
+//! task's name. Of a task without a probe its instrumented calls tell where they wait ([`unprobed`]).
 
 pub(crate) mod capture;
 pub(crate) mod cell;
@@ -23,6 +23,7 @@ pub(crate) mod probe;
 )]
 mod stack;
 pub(crate) mod table;
+pub(crate) mod unprobed;
 
 /// Prepares for what is about to be recorded, so that no poll has to.
 pub(crate) fn prepare() {

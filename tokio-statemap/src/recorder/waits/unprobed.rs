@@ -1,0 +1,46 @@
+//! Where a task waits that has no probe, by the instrumented calls in it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::capture::{self, Captures};
+use super::table::{UNKNOWN, WaitId};
+use crate::recorder::mode::{self, GlobalMode};
+use crate::recorder::record::Kind;
+use crate::recorder::thread_recorder;
+use crate::sys::waker::with_tap;
+
+/// Whether a call that is polled now is one that nothing is captured of, though it could be.
+#[inline]
+pub(crate) fn is_here() -> bool {
+    capture::is_outside() && !matches!(mode::global(), GlobalMode::Off | GlobalMode::Full)
+}
+
+/// Polls a call that is in no other and in no probe. `before` is where it waited after its last poll.
+/// Returns where it waits now.
+///
+/// Of several such calls that a task polls in turn, the one that it polled last is said to be where it
+/// waits.
+// Not inlined, so that the stack ends below whatever polls the call.
+#[inline(never)]
+pub(crate) fn poll<F: Future>(
+    mut call: Pin<&mut F>,
+    cx: &mut Context<'_>,
+    before: WaitId,
+) -> (Poll<F::Output>, WaitId) {
+    let captures = Captures::new();
+    let polled = with_tap(cx.waker(), &|| captures.capture(), |cx| call.as_mut().poll(cx));
+    if polled.is_ready() {
+        return (polled, UNKNOWN);
+    }
+    // What keeps its waker clones it once.
+    let wait = if captures.is_empty() { before } else { captures.wait() };
+    // Elsewhere than in a task the note would be of the next poll of the thread.
+    if wait != UNKNOWN && tokio::task::try_id().is_some() {
+        if let Some(recorder) = thread_recorder::last_recorder() {
+            thread_recorder::note(recorder, Kind::Waits, u64::from(wait));
+        }
+    }
+    (polled, wait)
+}

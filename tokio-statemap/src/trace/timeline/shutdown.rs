@@ -1,0 +1,48 @@
+//! Which tasks ended with their runtime.
+
+use super::{Task, TaskKey, Timeline, WaitId};
+
+/// The end of a runtime: from when on tasks are dropped that are not over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shutdown {
+    /// When the last root future ended; `None` if one lives at the right edge, or none is known.
+    from_ns: Option<u64>,
+}
+
+/// A wait that lasted as long as the runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CutWait {
+    pub(crate) since_ns: u64,
+    /// When the task was dropped.
+    pub(crate) until_ns: u64,
+    pub(crate) wait: Option<WaitId>,
+}
+
+impl CutWait {
+    /// How long it waited, in ns.
+    pub(crate) fn for_ns(&self) -> u64 {
+        self.until_ns - self.since_ns
+    }
+}
+
+impl Shutdown {
+    pub(crate) fn of(timeline: &Timeline) -> Self {
+        let tasks = timeline.tasks.one_by_one();
+        let mut roots = tasks.filter(|task| matches!(task.key, TaskKey::Root(_)));
+        let first = roots.next().and_then(|root| root.terminated_ns);
+        let from_ns = roots.fold(first, |last, root| Some(last?.max(root.terminated_ns?)));
+        Self { from_ns }
+    }
+
+    /// The wait in which a spawned task was dropped, together with its runtime.
+    pub(crate) fn cut_wait(&self, task: &Task) -> Option<CutWait> {
+        let until_ns = task.terminated_ns?;
+        let is_cut = matches!(task.key, TaskKey::Spawned(_)) && self.from_ns? <= until_ns;
+        let (since_ns, wait) = match task.polls.last() {
+            Some(last) => (last.end_ns()?, last.wait()),
+            None => task.carried_wait.map(|carried| (carried.since_ns, carried.wait))?,
+        };
+        // What ends within a poll is over by itself.
+        (is_cut && since_ns < until_ns).then_some(CutWait { since_ns, until_ns, wait })
+    }
+}
