@@ -7,6 +7,8 @@
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 
+#[path = "waits/holders.rs"]
+mod holders;
 #[path = "waits/hostile.rs"]
 mod hostile;
 #[path = "waits/random.rs"]

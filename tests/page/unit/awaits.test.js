@@ -23,7 +23,7 @@ const row = (name, ...waits) => {
   return { name, transitions };
 };
 
-const line = (label, frame) => ({ label, frame, awaits: null, times: 1, total: 1, longest: 1, p50: 1, p99: 1, now: 0 });
+const line = (label, frame) => ({ label, frame, awaits: null, times: 1, total: 1, longest: 1, p50: 1, p99: 1, now: 0, holder: null });
 
 /** A wait for a lock; one of a `join!`, for the lock and a timer; one of which nothing took the waker; one elsewhere. */
 const AWAITS = {

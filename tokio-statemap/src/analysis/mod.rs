@@ -33,6 +33,6 @@ pub use report::Report;
 pub use stuck::Stuck;
 pub use trees::{StillWaiting, TaskTree, TreeFrame, TreeGroup, TreePlace};
 pub use verdict::Verdict;
-pub use waits::{WaitRow, Waits};
+pub use waits::{Holder, WaitRow, Waits};
 pub use workers::WorkerShare;
 pub(crate) use workers::busy_share;

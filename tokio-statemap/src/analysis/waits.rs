@@ -1,12 +1,16 @@
 //! Where tasks waited, by the line that awaits.
 
+mod holders;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+
+pub use holders::Holder;
 
 use super::in_package;
 use super::locations::quantile;
 use crate::symbols::StackFrame;
-use crate::trace::timeline::{Poll, Shutdown, Task, TaskKey, Timeline, WaitId};
+use crate::trace::timeline::{Poll, Shutdown, Task, TaskKey, Timeline, WaitId, WaitLine};
 
 /// Where tasks waited.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,18 +45,36 @@ pub struct WaitRow {
     pub p99_ns: u64,
     /// How many tasks waited there at the end: at the right edge, or when their runtime was shut down.
     pub now: u64,
+    /// Of a lock: where its holder waited meanwhile, if that is the rule.
+    pub holder: Option<Holder>,
 }
 
 impl WaitRow {
     /// `src/shop.rs:17, Mutex::lock`: the line, or else the function, and what is awaited there.
     pub(crate) fn label(&self) -> String {
-        let line = match (&self.at.file, self.at.line) {
-            (Some(file), Some(line)) => format!("{}:{line}", in_package(file)),
-            _ => self.at.short(),
-        };
-        let awaits = self.awaits.as_deref().map(|awaits| format!(", {}", short(awaits)));
-        format!("{line}{}", awaits.unwrap_or_default())
+        label(&self.at, self.awaits.as_deref())
     }
+}
+
+impl Holder {
+    /// As of a [`WaitRow`].
+    pub(crate) fn label(&self) -> String {
+        label(&self.at, self.awaits.as_deref())
+    }
+}
+
+fn label(at: &StackFrame, awaits: Option<&str>) -> String {
+    let line = match (&at.file, at.line) {
+        (Some(file), Some(line)) => format!("{}:{line}", in_package(file)),
+        _ => at.short(),
+    };
+    let awaits = awaits.map(|awaits| format!(", {}", short(awaits)));
+    format!("{line}{}", awaits.unwrap_or_default())
+}
+
+/// What waits of one line have in common.
+pub(super) fn line_of(line: WaitLine<'_>) -> (&StackFrame, Option<&str>) {
+    (line.at, line.awaits.map(|awaits| awaits.function.trim_start_matches("async ")))
 }
 
 /// The waits of one place.
@@ -116,18 +138,16 @@ fn for_each_wait(
 
 fn rows(timeline: &Timeline, places: BTreeMap<WaitId, AtPlace>) -> Vec<WaitRow> {
     let mut lines: HashMap<(&StackFrame, Option<&str>), AtPlace> = HashMap::new();
+    let mut only_at = Vec::new();
     for (id, place) in &places {
         let Some(wait) = timeline.wait(*id) else { continue };
-        let mut keys: Vec<_> = wait
-            .lines()
-            .into_iter()
-            .map(|line| {
-                (line.at, line.awaits.map(|awaits| awaits.function.trim_start_matches("async ")))
-            })
-            .collect();
+        let mut keys: Vec<_> = wait.lines().into_iter().map(line_of).collect();
         // Both branches of a `join!` may be of one line.
         keys.sort_by_key(|(at, awaits)| (at.file.clone(), at.line, at.function.clone(), *awaits));
         keys.dedup();
+        if let [only] = keys[..] {
+            only_at.push((*id, only));
+        }
         for key in keys {
             let at_line = lines.entry(key).or_default();
             at_line.lengths_ns.extend_from_slice(&place.lengths_ns);
@@ -145,6 +165,7 @@ fn rows(timeline: &Timeline, places: BTreeMap<WaitId, AtPlace>) -> Vec<WaitRow> 
             p50_ns,
             p99_ns,
             now: place.now,
+            holder: None,
         }
     };
     let mut rows: Vec<_> = lines.into_iter().map(row).collect();
@@ -155,6 +176,10 @@ fn rows(timeline: &Timeline, places: BTreeMap<WaitId, AtPlace>) -> Vec<WaitRow> 
             .then_with(|| a.at.function.cmp(&b.at.function))
             .then_with(|| a.awaits.cmp(&b.awaits))
     });
+    let indices: HashMap<_, usize> =
+        rows.iter().enumerate().map(|(i, row)| ((&row.at, row.awaits.as_deref()), i)).collect();
+    let lines = only_at.into_iter().map(|(id, line)| (id, indices[&line])).collect();
+    holders::find(timeline, &mut rows, &lines);
     rows
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Tag;
 use super::once::Once;
+use crate::analysis::waits::line_of;
 use crate::analysis::{Report, WaitRow};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{AwaitFrame, StackFrame, Timeline, Wait, WaitId, WaitLine};
@@ -76,10 +77,7 @@ impl Awaits {
             .collect();
         let by_line: HashMap<_, u32> =
             lines.iter().map(|line| (&line.row.at, line.row.awaits.as_deref())).zip(0..).collect();
-        let index_of = |line: WaitLine<'_>| {
-            let awaits = line.awaits.map(|awaits| awaits.function.trim_start_matches("async "));
-            by_line.get(&(line.at, awaits)).copied()
-        };
+        let index_of = |line: WaitLine<'_>| by_line.get(&line_of(line)).copied();
         let place = |wait: &Wait| {
             let mut functions = Vec::new();
             wait.frames.iter().for_each(|frame| add(frame, None, &mut functions, &mut frames));

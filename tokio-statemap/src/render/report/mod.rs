@@ -18,6 +18,6 @@ mod tests;
 #[cfg(feature = "read")]
 pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};
 pub use crate::analysis::{
-    Culprit, Delay, Excused, LocationRow, LongPoll, Place, Report, StillWaiting, Stuck, Verdict,
-    WaitRow, Waits, WorkerShare,
+    Culprit, Delay, Excused, Holder, LocationRow, LongPoll, Place, Report, StillWaiting, Stuck,
+    Verdict, WaitRow, Waits, WorkerShare,
 };

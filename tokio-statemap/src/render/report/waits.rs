@@ -1,7 +1,7 @@
 //! Where tasks waited.
 
 use super::layout::{table, wrap};
-use crate::analysis::Report;
+use crate::analysis::{Report, WaitRow};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_sum};
 
@@ -36,6 +36,7 @@ impl Report {
         if more > 0 {
             lines.push(format!("… and {}", count(more as u64, "more line")));
         }
+        lines.extend(waits.lines.iter().take(ROWS).flat_map(held));
         if waits.unknown > 0 {
             lines.extend(wrap(&format!(
                 "Of {}, {} in all, the line isn't known: of tasks not spawned through tokio_statemap.",
@@ -45,4 +46,16 @@ impl Report {
         }
         lines
     }
+}
+
+/// Where the holder of a lock waited meanwhile.
+fn held(row: &WaitRow) -> Vec<String> {
+    let Some(holder) = &row.holder else { return Vec::new() };
+    wrap(&format!(
+        "What is awaited at {} was held by tasks that waited at {} meanwhile: in {} of {} whose holder is known.",
+        clean(&row.label()),
+        clean(&holder.label()),
+        holder.times,
+        count(holder.of, "wait"),
+    ))
 }

@@ -11,8 +11,9 @@ import { readFrames } from "./frames.js";
  *   the task's waker. `lines`: those that it counts for
  * @typedef {{
  *   label: string, frame: StackFrame, awaits: string|null, times: number, total: number, longest: number, p50: number,
- *   p99: number, now: number, places: Set<number>,
- * }} AwaitLine times in ns; `now`: how many tasks wait there at the end
+ *   p99: number, now: number, holder: [string, number, number]|null, places: Set<number>,
+ * }} AwaitLine times in ns; `now`: how many tasks still waited there at the end; `holder`: where that of the lock waited
+ *   meanwhile, and in how many waits of how many
  * @typedef {{row: number, tasks: number, for: number, forgotten: boolean}} StillWaiting `row`: of the one that waited
  *   longest
  * @typedef {{

@@ -51,7 +51,14 @@ export class WaitsTab {
         const transition = longestWait(section, line);
         if (transition >= 0) this.actions.show({ kind: "span", section: section.index, transition });
       },
-    }, shorten(visible(line.label), 60));
+    }, shorten(visible(line.label), 60), this.heldBy(line));
+  }
+
+  /** Where the holder of a lock waited meanwhile. */
+  heldBy({ holder }) {
+    if (holder === null) return null;
+    const [label, times, of] = holder;
+    return make("span", { class: "source", title: `In ${formatCount(times)} of ${plural(of, "wait", formatCount(of))} whose holder is known` }, `held by tasks that waited at ${shorten(visible(label), 40)}`);
   }
 
   /** The waits of which no line is known. */
