@@ -67,7 +67,9 @@ fn expanded(args: TokenStream, tokens: &TokenStream) -> syn::Result<TokenStream>
         Form::AsyncFn => {
             let future = wrap(future(&item, &arguments, site));
             let sig = Signature { inputs: arguments.inputs(), ..item.sig.clone() };
-            item.with(TokenStream::new(), &sig, quote_spanned! {site=> #future.await })
+            // With the user's hygiene, as the line of debug information would be the attribute's otherwise.
+            let awaited = quote_spanned! {item.sig.ident.span()=> .await };
+            item.with(TokenStream::new(), &sig, quote! { #future #awaited })
         }
         Form::Block { before, block } => {
             let future = wrap(block);

@@ -93,7 +93,8 @@ fn instrumented_calls_tell_where_a_task_waits() {
                 Waiting::Unknown => String::new(),
                 other => panic!("{n}: {other:?}"),
             };
-            assert_eq!(found, *expected, "{n}, {threads} threads");
+            let waiting = timeline.waiting_at_end(task);
+            assert_eq!(found, *expected, "{n}, {threads} threads: {waiting:?}");
         }
         let trees = timeline.trees();
         let tree = trees.iter().find(|tree| tree.to_string().contains("nested")).unwrap();

@@ -162,7 +162,8 @@ impl WaitRow {
     /// Whether it is for what another task has to let go of.
     fn is_for_a_lock(&self) -> bool {
         const OF: [&str; 3] =
-            ["tokio::sync::mutex::", "tokio::sync::rwlock::", "tokio::sync::semaphore::"];
-        self.awaits.as_deref().is_some_and(|awaits| OF.iter().any(|of| awaits.starts_with(of)))
+            ["tokio::sync::mutex", "tokio::sync::rwlock", "tokio::sync::semaphore"];
+        let awaits = self.awaits.as_deref().map(|of| of.trim_start_matches("an async fn of "));
+        awaits.is_some_and(|awaits| OF.iter().any(|of| awaits.starts_with(of)))
     }
 }

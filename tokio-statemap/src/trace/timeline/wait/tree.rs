@@ -139,9 +139,12 @@ impl Essential {
                 // The attribute's `async fn` only awaits the call of its body.
                 let is_same =
                     located.frame.function.strip_prefix("async ") == Some(function.name());
-                let last = self.kept.last().filter(|_| is_same);
-                let is_body = |last: &&Located| last.frame.function == located.frame.function;
-                if let Some(call) = last.filter(is_body).map(|outer| outer.call) {
+                let is_outer = |last: &&Located| {
+                    is_same && last.frame.function == located.frame.function
+                        || is_unnamed_at(&last.frame, function)
+                };
+                let outer = self.kept.last().filter(is_outer);
+                if let Some(call) = outer.map(|outer| outer.call) {
                     located.call = call;
                     self.kept.pop();
                 }
@@ -172,6 +175,14 @@ fn is_instrumented(frame: &StackFrame) -> bool {
     frame.origin == FrameOrigin::Runtime
         && (frame.function.contains("functions::instrumented::Instrumented")
             || frame.file.as_deref().is_some_and(|f| f.ends_with("/functions/instrumented.rs")))
+}
+
+/// Whether it is an `async fn` without a name, as those are in builds without full debug information that were
+/// inlined, at the place where `function` begins.
+fn is_unnamed_at(frame: &StackFrame, function: &Function) -> bool {
+    frame.function.starts_with("an async ")
+        && frame.line == Some(function.line())
+        && frame.file.as_deref().is_some_and(|file| file.ends_with(function.file()))
 }
 
 /// Whether it is a closure in `last`, such as that of a `join!` or `select!`: it has the name of the function
