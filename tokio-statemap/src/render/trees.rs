@@ -1,5 +1,8 @@
 //! The trees of tasks as text.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 use crate::analysis::in_package;
