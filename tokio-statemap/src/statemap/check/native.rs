@@ -21,6 +21,8 @@ pub(super) struct NativeRules {
     is_tasks: bool,
     /// Which of the defined tags were used.
     used: Vec<bool>,
+    /// How long the spawn location is that each of them begins with.
+    locations: Vec<usize>,
     /// The entity of the last record, if that is a datum.
     last: Option<usize>,
 }
@@ -92,6 +94,7 @@ impl NativeRules {
             (Some(entities), None) => Ok(Self {
                 is_tasks: matches!(entities, Native::Tasks { .. }),
                 used: Vec::new(),
+                locations: Vec::new(),
                 last: None,
             }),
         }
@@ -112,7 +115,7 @@ impl NativeRules {
         // A time that isn't greater is told by the reader.
         let previous = row.last().filter(|last| last.time_ns < time_ns);
         match previous {
-            Some(last) if self.is_tasks => life(reader, row, *last, state, tag),
+            Some(last) if self.is_tasks => self.life(reader, row, *last, state, tag),
             _ => Ok(()),
         }
     }
@@ -179,13 +182,11 @@ impl NativeRules {
         let mut object = object.clone();
         let (state, tag) = (reader.state(&mut object)?, string(&mut object, "tag")?);
         let whole = tag.clone();
-        let wait = object.remove("wait");
-        let place = match &wait {
-            Some(wait) => Some(self.waits(state, &tag, wait, &mut object)?),
-            None => None,
+        let tag = match object.remove("wait") {
+            Some(wait) => self.waits(state, &tag, &wait, &mut object)?,
+            None => tag,
         };
-        // What is left of the tag is the spawn location.
-        let tag = place.unwrap_or(tag);
+        self.locations.push(tag.len());
         // Earlier versions wrote neither.
         if !object.is_empty() {
             let (file, place) = (string(&mut object, "file")?, string(&mut object, "location")?);
@@ -206,7 +207,7 @@ impl NativeRules {
         }
     }
 
-    /// Checks the definition of where tasks wait. Returns what the tag says before it.
+    /// Checks the definition of where tasks wait. Returns what the tag says before it: the spawn location.
     fn waits(
         &self,
         state: u32,
@@ -222,11 +223,37 @@ impl NativeRules {
         let Some(number) = is_number else {
             return Err("`wait` is no number of a place of waiting".to_owned());
         };
-        let before = tag.split_once(&format!("waits ({}): ", number.number())).map(|(b, _)| b);
-        match before {
-            Some(before) => Ok(before.trim_end_matches(' ').to_owned()),
+        match before_wait(tag, number, object) {
+            Some(before) => Ok(before.to_owned()),
             None => Err(format!("tag `{}` doesn't say that it is of the `wait`", shorten(tag))),
         }
+    }
+
+    /// Checks the next change in the life of a task.
+    fn life(
+        &self,
+        reader: &Reader,
+        row: &[Datum],
+        last: Datum,
+        state: u32,
+        tag: Option<usize>,
+    ) -> Result<(), String> {
+        if state == SPAWNED && last.state != SPAWNED {
+            return Err("this task is spawned again; it can be but once".to_owned());
+        }
+        if last.state == COMPLETED && state != COMPLETED {
+            return Err("this task lives on after it completed".to_owned());
+        }
+        let first = row.iter().find(|datum| datum.state != COMPLETED);
+        // One location has a tag of each state, and of each place of waiting.
+        let location = |tag: Option<usize>| {
+            let length = *self.locations.get(tag?)?;
+            reader.statemap.tags[tag?].tag.get(..length).filter(|location| !location.is_empty())
+        };
+        if state != COMPLETED && first.is_some_and(|first| location(first.tag) != location(tag)) {
+            return Err("its tag isn't that of the states before; it must be".to_owned());
+        }
+        Ok(())
     }
 
     pub(super) fn finish(
@@ -271,32 +298,17 @@ fn is_place(text: &str) -> bool {
     text.split_once(':').is_some_and(|(line, column)| is_number(line) && is_number(column))
 }
 
-/// Checks the next change in the life of a task.
-fn life(
-    reader: &Reader,
-    row: &[Datum],
-    last: Datum,
-    state: u32,
-    tag: Option<usize>,
-) -> Result<(), String> {
-    if state == SPAWNED && last.state != SPAWNED {
-        return Err("this task is spawned again; it can be but once".to_owned());
-    }
-    if last.state == COMPLETED && state != COMPLETED {
-        return Err("this task lives on after it completed".to_owned());
-    }
-    let first = row.iter().find(|datum| datum.state != COMPLETED);
-    // One location has a tag of each state, and of each place of waiting.
-    let text = |tag: Option<usize>| {
-        let tag = &reader.statemap.tags[tag?];
-        let is_of_wait = tag.fields.iter().any(|(key, _)| key == "wait");
-        match tag.tag.split_once("waits (").filter(|_| is_of_wait) {
-            Some((before, _)) => Some(before.trim_end()).filter(|before| !before.is_empty()),
-            None => Some(tag.tag.as_str()),
+/// What a tag says before where the task waits, if it says that. A source file may have any name, so that only its
+/// own definition tells where the location ends.
+fn before_wait<'a>(tag: &'a str, wait: WaitId, object: &Object) -> Option<&'a str> {
+    let member = |key| object.get(key).and_then(Value::as_str);
+    let of_wait = format!("waits ({}): ", wait.number());
+    let (before, rest) = match (member("file"), member("location")) {
+        (Some(file), Some(place)) => {
+            let (before, rest) = tag.split_at_checked(file.len() + 1 + place.len())?;
+            (before, rest.strip_prefix(' ')?)
         }
+        _ => ("", tag),
     };
-    if state != COMPLETED && first.is_some_and(|first| text(first.tag) != text(tag)) {
-        return Err("its tag isn't that of the states before; it must be".to_owned());
-    }
-    Ok(())
+    rest.starts_with(&of_wait).then_some(before)
 }
