@@ -2,7 +2,6 @@
 
 mod holders;
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 pub use holders::Holder;
@@ -143,7 +142,7 @@ fn rows(timeline: &Timeline, places: BTreeMap<WaitId, AtPlace>) -> Vec<WaitRow> 
         let Some(wait) = timeline.wait(*id) else { continue };
         let mut keys: Vec<_> = wait.lines().into_iter().map(line_of).collect();
         // Both branches of a `join!` may be of one line.
-        keys.sort_by_key(|(at, awaits)| (at.file.clone(), at.line, at.function.clone(), *awaits));
+        keys.sort_by_key(|&(at, awaits)| (order(at), awaits));
         keys.dedup();
         if let [only] = keys[..] {
             only_at.push((*id, only));
@@ -170,17 +169,19 @@ fn rows(timeline: &Timeline, places: BTreeMap<WaitId, AtPlace>) -> Vec<WaitRow> 
     };
     let mut rows: Vec<_> = lines.into_iter().map(row).collect();
     rows.sort_by(|a, b| {
-        let key = |row: &WaitRow| (Reverse(row.total_ns), row.at.file.clone(), row.at.line);
-        key(a)
-            .cmp(&key(b))
-            .then_with(|| a.at.function.cmp(&b.at.function))
-            .then_with(|| a.awaits.cmp(&b.awaits))
+        let longest = b.total_ns.cmp(&a.total_ns);
+        longest.then_with(|| (order(&a.at), &a.awaits).cmp(&(order(&b.at), &b.awaits)))
     });
     let indices: HashMap<_, usize> =
         rows.iter().enumerate().map(|(i, row)| ((&row.at, row.awaits.as_deref()), i)).collect();
     let lines = only_at.into_iter().map(|(id, line)| (id, indices[&line])).collect();
     holders::find(timeline, &mut rows, &lines);
     rows
+}
+
+/// An order in which no two functions are equal, so that rows don't stand as a map has them.
+fn order(at: &StackFrame) -> (Option<&str>, Option<u32>, &str, u8) {
+    (at.file.as_deref(), at.line, &at.function, at.origin as u8)
 }
 
 /// The last parts of a path, without types: `Mutex::lock`, `Sleep`.
