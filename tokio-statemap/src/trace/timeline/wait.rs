@@ -85,13 +85,48 @@ impl Wait {
     /// The lines at which it waits: of each chain the innermost function of the program, or else of a
     /// dependency, and what is waited for there.
     pub fn lines(&self) -> Vec<WaitLine<'_>> {
-        fn line(chain: Vec<&StackFrame>) -> WaitLine<'_> {
-            let of = |origin| chain.iter().rposition(move |frame| frame.origin == origin);
-            let own = of(FrameOrigin::Program).or_else(|| of(FrameOrigin::Dependency));
-            let at = own.unwrap_or_default();
-            WaitLine { at: chain[at], awaits: chain.get(at + 1).copied() }
+        let mut lines = Vec::new();
+        // Not by the chains: a file may have many that share most of a deep one.
+        let mut open: Vec<(&AwaitFrame, Innermost<'_>)> =
+            self.frames.iter().rev().map(|frame| (frame, Innermost::default())).collect();
+        while let Some((frame, outer)) = open.pop() {
+            let innermost = outer.down_to(&frame.function);
+            if frame.awaits.is_empty() {
+                lines.extend(innermost.line());
+            }
+            open.extend(frame.awaits.iter().rev().map(|next| (next, innermost)));
         }
-        self.chains().into_iter().filter(|chain| !chain.is_empty()).map(line).collect()
+        lines
+    }
+}
+
+/// What is known of a chain down to one of its functions.
+#[derive(Clone, Copy, Default)]
+struct Innermost<'a> {
+    of_program: Option<WaitLine<'a>>,
+    of_dependency: Option<WaitLine<'a>>,
+    outermost: Option<WaitLine<'a>>,
+}
+
+impl<'a> Innermost<'a> {
+    fn down_to(mut self, function: &'a StackFrame) -> Self {
+        for line in [&mut self.of_program, &mut self.of_dependency, &mut self.outermost] {
+            if let Some(line) = line {
+                line.awaits.get_or_insert(function);
+            }
+        }
+        let line = WaitLine { at: function, awaits: None };
+        match function.origin {
+            FrameOrigin::Program => self.of_program = Some(line),
+            FrameOrigin::Dependency => self.of_dependency = Some(line),
+            _ => {}
+        }
+        self.outermost.get_or_insert(line);
+        self
+    }
+
+    fn line(self) -> Option<WaitLine<'a>> {
+        self.of_program.or(self.of_dependency).or(self.outermost)
     }
 }
 
