@@ -124,10 +124,15 @@ impl Timeline {
     /// ([`task`](crate::task)).
     pub fn trees(&self) -> Vec<TaskTree> {
         let mut trees = Vec::new();
+        // There may be many of both.
+        let mut local_tasks: HashMap<TaskKey, Vec<&LocalTask>> = HashMap::new();
+        for local in &self.local_tasks {
+            local_tasks.entry(local.polled_in).or_default().push(local);
+        }
         let live = self.tasks.one_by_one();
         for task in live.filter(|task| task.terminated_ns.is_none()) {
             trees.push(self.tree(&task));
-            let local = self.local_tasks.iter().filter(|local| local.polled_in == task.key);
+            let local = local_tasks.get(&task.key).into_iter().flatten();
             trees.extend(local.map(|local| self.local_tree(local)));
         }
         trees

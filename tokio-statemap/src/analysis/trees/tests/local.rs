@@ -64,3 +64,17 @@ fn their_calls_are_known_too() {
     let TreePlace::Waits(frames) = &timeline.trees()[1].place else { panic!() };
     assert_eq!((frames[0].for_ns, frames[0].fields.as_deref()), (Some(6 * S), Some("cart=7")));
 }
+
+#[test]
+fn many_of_many_tasks_take_little_time() {
+    const MANY: u64 = 20_000;
+    let mut timeline = timeline((0..MANY).map(|id| quiet(id, None)).collect());
+    timeline.local_tasks =
+        (0..MANY).map(|id| local(MANY + id, TaskKey::Spawned(id / 2), 0)).collect();
+    let began = std::time::Instant::now();
+    let trees = timeline.trees();
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    assert_eq!(trees.len() as u64, 2 * MANY);
+    let ids: Vec<_> = trees[..6].iter().filter_map(|tree| tree.id).collect();
+    assert_eq!(ids, [0, MANY, MANY + 1, 1, MANY + 2, MANY + 3]);
+}
