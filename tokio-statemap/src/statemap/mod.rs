@@ -28,6 +28,8 @@ mod tests;
 mod timeline;
 #[cfg(all(test, feature = "read"))]
 mod timeline_tests;
+#[cfg(all(test, feature = "read"))]
+mod wait_tests;
 mod write;
 
 use std::io;

@@ -105,8 +105,7 @@ impl RunReader {
             if tag != due {
                 return Err(format!("tag `{}` must be `{due}`", shorten(tag)));
             }
-            let mut part: Part =
-                serde_json::from_value(members).map_err(|e| shorten(&e.to_string()))?;
+            let mut part = Part::of(members)?;
             run.add(&part)?;
             if self.native != Native::Workers {
                 let edges = (run.facts.begin_ns.0, run.facts.end_ns.0);
@@ -221,6 +220,21 @@ impl RunReader {
 }
 
 impl Part {
+    fn of(members: Value) -> Result<Self, String> {
+        Self::deserialize(&members).map_err(|error| {
+            // serde doesn't say which of the lists it is.
+            let lists = members.as_object().into_iter().flatten();
+            let is_wrong = |(name, list): &(&String, &Value)| {
+                let alone =
+                    Value::Object([((*name).clone(), (*list).clone())].into_iter().collect());
+                Self::deserialize(&alone).is_err()
+            };
+            let wrong = lists.into_iter().find(is_wrong).map(|(name, _)| name);
+            let wrong = wrong.map_or_else(String::new, |name| format!("`{}`: ", shorten(name)));
+            format!("{wrong}{}", shorten(&error.to_string()))
+        })
+    }
+
     /// Whether it says why polls took long.
     fn is_of_polls(&self) -> bool {
         let is_of_none = self.causes.is_empty() && self.functions.is_empty();

@@ -102,6 +102,13 @@ impl Waits {
 
     fn wait(&mut self, (id, nodes): WaitEntry, functions: &[StackFrame]) -> Result<(), String> {
         let id = wait_id(id, "waits")?;
+        if id == WaitId::NOTHING || nodes.is_empty() {
+            let number = id.number();
+            return Err(match nodes.is_empty() {
+                true => format!("`waits` has no functions of number {number}"),
+                false => format!("`waits` has the number {number}, which is of no functions"),
+            });
+        }
         if self.waits.len() > id.index() {
             return Err("`waits` must be by number".to_owned());
         }
@@ -151,4 +158,27 @@ impl Waits {
 
 fn wait_id(number: u16, of: &str) -> Result<WaitId, String> {
     WaitId::new(number).ok_or_else(|| format!("`{of}` has the number {number}, which is none"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::timeline::FrameOrigin;
+
+    /// 128 places have as many functions as there may be, in a file of some MB.
+    #[test]
+    fn all_places_have_a_limit() {
+        let functions =
+            [StackFrame { function: "f".into(), file: None, line: None, origin: FrameOrigin::Std }];
+        let mut waits = Waits::default();
+        let mut add = |id| {
+            let node = (0, None, None, None);
+            let (waits_of_part, names) = (vec![(id, vec![node; MOST_OF_WAIT])], Vec::new());
+            let (carried, local_tasks, calls) = (Vec::new(), Vec::new(), Vec::new());
+            let part = WaitParts { waits: waits_of_part, names, carried, local_tasks, calls };
+            waits.add(part, &functions, 0)
+        };
+        (1..=128).try_for_each(&mut add).unwrap();
+        assert_eq!(add(129).unwrap_err(), "`waits` have too many functions, such as number 129");
+    }
 }
