@@ -4,6 +4,7 @@
 //! the library, so that tests don't depend on its reader.
 
 mod long_polls;
+pub mod waits;
 
 use std::collections::BTreeMap;
 
@@ -11,6 +12,7 @@ use serde_json::Value;
 use tokio_statemap::statemap::check::check_ours;
 
 use long_polls::LongPolls;
+use waits::{WaitCounts, Waits};
 
 /// The content of valid data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub struct Summary {
     pub causes: usize,
     /// How many samples there are of what threads did in long polls.
     pub samples: usize,
+    /// What there is of where tasks wait.
+    pub waits: WaitCounts,
 }
 
 /// A datum.
@@ -79,7 +83,7 @@ pub fn check(bytes: &[u8]) -> Result<Summary, String> {
     let mut lines = bytes.split(|&b| b == b'\n').filter(|line| !line.is_empty());
     let mut line = || Some(serde_json::from_slice::<Value>(lines.next()?).unwrap());
     let mut summary = metadata(&line().ok_or("no metadata")?);
-    let mut long_polls = LongPolls::default();
+    let (mut long_polls, mut waits) = (LongPolls::default(), Waits::default());
     while let Some(record) = line() {
         let string = |key: &str| record[key].as_str().map(str::to_owned);
         let state = record["state"].as_u64().ok_or("no state")? as usize;
@@ -87,19 +91,30 @@ pub fn check(bytes: &[u8]) -> Result<Summary, String> {
             let tag = string("tag").ok_or("no tag")?;
             // These say what the run was.
             match tag.strip_prefix("tokio-statemap") {
-                Some("") => long_polls.run(&record)?,
-                Some(rest) if rest.starts_with(' ') => long_polls.part(&record)?,
-                _ => summary.tags.push((state, tag)),
+                Some("") => {
+                    long_polls.run(&record)?;
+                    waits.run(&record)?;
+                }
+                Some(rest) if rest.starts_with(' ') => {
+                    long_polls.part(&record)?;
+                    waits.part(&record)?;
+                }
+                _ => {
+                    waits.tag(&summary.states[state], &record)?;
+                    summary.tags.push((state, tag));
+                }
             }
             continue;
         };
         let time_ns = string("time").and_then(|time| time.parse().ok()).ok_or("no time")?;
         summary.end_ns = time_ns;
         long_polls.datum(&entity, time_ns, &summary.states[state]);
+        waits.datum(&entity, &summary.states[state]);
         let row = summary.entities.entry(entity).or_default();
         row.push(Transition { time_ns, state, tag: string("tag") });
     }
     (summary.causes, summary.samples) = long_polls.finish()?;
+    summary.waits = waits.finish()?;
     Ok(summary)
 }
 
@@ -119,5 +134,6 @@ fn metadata(record: &Value) -> Summary {
         end_ns: 0,
         causes: 0,
         samples: 0,
+        waits: WaitCounts::default(),
     }
 }

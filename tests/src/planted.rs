@@ -1,5 +1,7 @@
 //! Synthetic programs with known properties.
 
+pub mod waits;
+
 use std::sync::Arc;
 
 use tokio_statemap::{Collector, CollectorConfig, Event, SpawnLocation, Timeline, register_hooks};

@@ -32,7 +32,7 @@ struct Datum {
 }
 
 /// A number, over 2^53 as a string.
-fn number(value: &Value) -> Result<u64, String> {
+pub(super) fn number(value: &Value) -> Result<u64, String> {
     let number = match value.as_str() {
         Some(digits) => digits.parse().ok().filter(|&number: &u64| number > 1 << 53),
         None => value.as_u64().filter(|&number| number <= 1 << 53),
@@ -41,7 +41,7 @@ fn number(value: &Value) -> Result<u64, String> {
 }
 
 /// The entries of a list that may not be there.
-fn list<'a>(record: &'a Value, name: &str) -> &'a [Value] {
+pub(super) fn list<'a>(record: &'a Value, name: &str) -> &'a [Value] {
     record[name].as_array().map_or(&[], Vec::as_slice)
 }
 

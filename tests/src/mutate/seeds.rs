@@ -5,7 +5,7 @@ use std::fmt::Write;
 use tokio_statemap::statemap::{Labels, write_tasks, write_workers};
 
 use super::Random;
-use crate::planted;
+use crate::planted::{self, waits};
 
 /// As in the format's description: metadata over many lines, white space, tags that are defined
 /// before and after their use, twice, with further members, or not at all.
@@ -75,7 +75,10 @@ impl Seeds {
             let (mut of_tasks, mut of_workers) = (Vec::new(), Vec::new());
             write_tasks(&timeline, &labels, &mut of_tasks).expect("memory takes all");
             write_workers(&timeline, &labels, &mut of_workers).expect("memory takes all");
-            seeds.extend([of_tasks, of_workers].map(begin_at_a_known_time));
+            let [of_tasks, of_workers] = [of_tasks, of_workers].map(begin_at_a_known_time);
+            let text = std::str::from_utf8(&of_tasks).expect("what is written is UTF-8");
+            let with_waits = waits::plant(text, &mut Random::new(number as u64));
+            seeds.extend([of_tasks, of_workers, with_waits.data.into()]);
         }
         Self(seeds)
     }
@@ -144,8 +147,9 @@ fn made_up(random: &mut Random) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::LONG_POLLS;
+    use super::*;
     use crate::check::check;
+    use crate::check::waits::WaitCounts;
 
     #[test]
     fn a_file_with_causes_is_valid() {
@@ -161,5 +165,15 @@ mod tests {
             let text = LONG_POLLS.replace(old, new);
             assert!(text != LONG_POLLS && check(text.as_bytes()).is_err(), "{new}");
         }
+    }
+
+    #[test]
+    fn some_files_have_all_there_is_of_waits() {
+        let seeds = Seeds::new();
+        let counts: Vec<_> =
+            seeds.0.iter().filter_map(|seed| Some(check(seed).ok()?.waits)).collect();
+        let has = |of: fn(&WaitCounts) -> usize| counts.iter().any(|counts| of(counts) > 0);
+        assert!(has(|c| c.places) && has(|c| c.tags) && has(|c| c.names), "{counts:?}");
+        assert!(has(|c| c.carried) && has(|c| c.local_tasks) && has(|c| c.calls), "{counts:?}");
     }
 }
