@@ -20,6 +20,12 @@ mod command {
         any(target_arch = "x86_64", target_arch = "aarch64")
     ))]
     mod symbolize;
+    #[cfg(all(
+        tokio_unstable,
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
+    mod symbolize_waits;
     mod usage;
     mod window;
 }

@@ -14,24 +14,24 @@ use tokio_statemap::timeline::{FrameOrigin, PollSample};
 
 use super::binary::{binary, folder, names_in, run, run_with, tasks};
 
-/// Builds the program that blocks; `None` where it can't be stripped.
-fn program() -> Option<PathBuf> {
+/// Builds a program; `None` where it can't be stripped.
+pub(super) fn program(name: &str) -> Option<PathBuf> {
     if Command::new("objcopy").arg("--version").output().is_err() {
         println!("not run: there is no objcopy");
         return None;
     }
     let arguments =
-        ["build", "--package", "tests", "--bin", "sleeps", "--features", "tokio-statemap/stacks"];
-    Some(build(Path::new(env!("CARGO_TARGET_TMPDIR")), &arguments, "sleeps"))
+        ["build", "--package", "tests", "--bin", name, "--features", "tokio-statemap/stacks"];
+    Some(build(Path::new(env!("CARGO_TARGET_TMPDIR")), &arguments, name))
 }
 
-fn objcopy(folder: &Path, option: &str, from: &Path, to: &str) {
+pub(super) fn objcopy(folder: &Path, option: &str, from: &Path, to: &str) {
     let mut command = Command::new("objcopy");
     let status = command.current_dir(folder).arg(option).arg(from).arg(to).status().unwrap();
     assert!(status.success(), "objcopy {option}");
 }
 
-fn timeline(file: &Path) -> Timeline {
+pub(super) fn timeline(file: &Path) -> Timeline {
     let bytes = fs::read(file).unwrap();
     check(&bytes).unwrap();
     match recordings(&[read(&bytes[..]).unwrap()]).pop() {
@@ -48,7 +48,7 @@ fn samples(timeline: &Timeline) -> Vec<PollSample> {
 
 #[test]
 fn a_stripped_program_s_functions_have_names_then() {
-    let Some(whole) = program() else { return };
+    let Some(whole) = program("sleeps") else { return };
     let folder = folder("symbolize");
     objcopy(&folder, "--strip-all", &whole, "stripped");
     objcopy(&folder, "--only-keep-debug", &whole, "sleeps.debug");
@@ -93,14 +93,20 @@ fn a_stripped_program_s_functions_have_names_then() {
     assert_eq!(fs::read(&file).unwrap(), bytes);
     assert!(!folder.join("out.json").exists());
 
-    // All but the functions stays.
+    // All but the functions stays, and where tasks wait.
     let whole = whole.display();
     let said = run(&folder, &format!("symbolize tasks.json --binary {whole} -o whole.json"));
     assert!(said.stdout().contains(" addresses have names"));
     let lines = |file: &str| -> Vec<String> {
         let text = fs::read_to_string(folder.join(file)).unwrap();
-        let is_other = |line: &&str| !line.starts_with("{\"tag\":\"tokio-statemap ");
-        text.lines().filter(is_other).map(str::to_owned).collect()
+        let is_other = |line: &&str| {
+            !line.starts_with("{\"tag\":\"tokio-statemap ") && !line.contains("\"wait\":")
+        };
+        let without_place = |line: &str| match line.split_once(" waits (") {
+            Some((line, _)) => line.to_owned(),
+            None => line.to_owned(),
+        };
+        text.lines().filter(is_other).map(without_place).collect()
     };
     assert_eq!(lines("whole.json"), lines("tasks.json"));
     let named = timeline(&folder.join("whole.json"));

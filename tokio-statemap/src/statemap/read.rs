@@ -11,6 +11,7 @@ pub(super) mod records;
 pub(super) mod run;
 #[cfg(test)]
 mod tests;
+mod unnamed;
 pub(super) mod waits;
 
 use std::io;

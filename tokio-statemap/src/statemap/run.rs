@@ -22,6 +22,8 @@
 //! | `functions` | `[function, file, line, origin]`, each once; file and line are `null` if unknown |
 //! | `profile` | `[name, file, line, column, calls, completed, cancelled, polls, total, own, ended]`: see below |
 //! | `waits` | `[wait, [[function, caller, name, call], …]]`: see below |
+//! | `chains` | `[[[address, function, …], …], [[name, file, line], …]]`: see below |
+//! | `unnamed` | `[wait, [chain, …]]`: see below |
 //! | `names` | `[task, name]` of a task that was given one |
 //! | `carried` | `[task, since]` of one that has waited since before the run's first data |
 //! | `localTasks` | `[id, polledIn, [file, line, column], name, since, wait]` of a `LocalSet` |
@@ -49,6 +51,11 @@
 //! calls, or `null`. The tags of the state `waiting` have its number as `wait`, and its lines as `waitsAt`;
 //! 16383 is that of a task whose waker nothing took. The first definition has `waitsNotKept`, the number of
 //! waits of which the functions are not known, if there are any.
+//!
+//! A program without symbols knows the functions that its tasks wait in by their addresses alone, and can't tell
+//! which of them to name. So it writes whole `chains`, and for each wait (`unnamed`) which ones. The addresses of a
+//! chain are numbers that tell them apart, the innermost first, each with the functions there, as indices: those
+//! that were inlined first. Behind them are the instrumented calls, the outermost first.
 //!
 //! Times are those of the run. A number over 2^53 is a string of digits.
 //!

@@ -18,6 +18,7 @@ use crate::util::json;
 pub(super) fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
     Timeline {
         waits: Vec::new(),
+        unnamed_waits: Default::default(),
         calls_at_end: Vec::new(),
         waits_not_kept: 0,
         local_tasks: Vec::new(),

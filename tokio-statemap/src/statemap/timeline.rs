@@ -138,6 +138,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
     let zero = start.and_then(|start| start.checked_sub(Duration::from_nanos(facts.begin_ns.0)));
     let mut timeline = Timeline {
         waits: Vec::new(),
+        unnamed_waits: Default::default(),
         calls_at_end: Vec::new(),
         waits_not_kept: facts.waits_not_kept.0,
         local_tasks: Vec::new(),
@@ -189,6 +190,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
             timeline.samples = samples(&timeline.tasks, run)?;
             timeline.profile.functions.clone_from(&run.profile);
             timeline.waits.clone_from(&run.waits.waits);
+            timeline.unnamed_waits.clone_from(&run.waits.unnamed);
             if !first.is_part {
                 // They are of the end of the run.
                 timeline.local_tasks.clone_from(&run.waits.local_tasks);

@@ -1,6 +1,7 @@
 //! From addresses of code to functions and lines, for those that were seen, and only when they are to
 //! be shown.
 
+mod address;
 #[cfg(any(feature = "cli", feature = "dwarf"))]
 #[cfg_attr(
     not(feature = "cli"),
@@ -38,12 +39,13 @@ mod object_file;
 use std::sync::Mutex;
 
 use crate::util::sync::lock;
+pub(crate) use address::Address;
 pub use frame::{FrameOrigin, StackFrame};
 pub(crate) use lookup::{Resolver, system_call};
+#[cfg(all(feature = "symbols", feature = "read"))]
+pub(crate) use object_file::ObjectFile;
 #[cfg(any(feature = "cli", feature = "dwarf"))]
 pub(crate) use object_file::package;
-#[cfg(all(feature = "symbols", feature = "read"))]
-pub(crate) use object_file::{Address, ObjectFile};
 
 /// Calls `f` with what looks addresses of this process up.
 pub(crate) fn with_resolver<R>(f: impl FnOnce(&mut Resolver) -> R) -> R {

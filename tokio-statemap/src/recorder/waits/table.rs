@@ -30,18 +30,13 @@ impl Chain {
         (self.depth, &self.returns, self.calls.iter().map(|function| function.address()))
     }
     /// An address within each function, the innermost first.
-    pub(crate) fn addresses(&self) -> impl Iterator<Item = u64> {
+    pub(crate) fn addresses(&self) -> impl ExactSizeIterator<Item = u64> {
         self.returns.iter().map(|to| to.address - 1)
     }
 
     /// The instrumented functions, the outermost first.
     pub(crate) fn calls(&self) -> &[&'static Function] {
         &self.calls
-    }
-
-    /// How many functions are on the stack.
-    pub(crate) fn len(&self) -> usize {
-        self.returns.len()
     }
 }
 

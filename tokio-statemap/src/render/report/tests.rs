@@ -30,6 +30,7 @@ fn timeline(running_ms: u64) -> Timeline {
     };
     Timeline {
         waits: Vec::new(),
+        unnamed_waits: Default::default(),
         calls_at_end: Vec::new(),
         waits_not_kept: 0,
         local_tasks: Vec::new(),

@@ -7,6 +7,7 @@ use super::facts::{Facts, Number};
 use super::field::{Object, shorten};
 use super::long_polls::{CauseEntry, FunctionEntry, LongPolls, SampleEntry};
 use super::profile::{self, ProfileEntry};
+use super::unnamed::{ChainEntry, UnnamedEntry};
 use super::waits::{CallsEntry, CarriedEntry, LocalEntry, NameEntry, WaitEntry, WaitParts, Waits};
 use super::{Entity, Statemap};
 use crate::statemap::format::{Datum, Mark, Native};
@@ -55,6 +56,8 @@ struct Part {
     samples: Vec<SampleEntry>,
     profile: Vec<ProfileEntry>,
     waits: Vec<WaitEntry>,
+    chains: Vec<ChainEntry>,
+    unnamed: Vec<UnnamedEntry>,
     names: Vec<NameEntry>,
     carried: Vec<CarriedEntry>,
     local_tasks: Vec<LocalEntry>,
@@ -111,7 +114,9 @@ impl RunReader {
                 let edges = (run.facts.begin_ns.0, run.facts.end_ns.0);
                 run.long_polls.add(edges, &part.causes, &mut part.functions, &mut part.samples)?;
                 profile::add(&mut run.profile, &mut part.profile)?;
-                run.waits.add(part.take_waits(), run.long_polls.functions(), edges.1)?;
+                let functions = run.long_polls.functions();
+                run.waits.add(part.take_waits(), functions, edges.1)?;
+                run.waits.add_unnamed(&mut part.chains, &mut part.unnamed, functions)?;
             } else if part.is_of_polls() {
                 return Err(
                     "`causes`, `samples`, `profile` and `waits` are of tasks; workers have none"
@@ -239,6 +244,8 @@ impl Part {
     fn is_of_polls(&self) -> bool {
         let is_of_none = self.causes.is_empty() && self.functions.is_empty();
         let is_of_no_wait = self.waits.is_empty()
+            && self.chains.is_empty()
+            && self.unnamed.is_empty()
             && self.names.is_empty()
             && self.carried.is_empty()
             && self.local_tasks.is_empty()

@@ -7,14 +7,10 @@ use super::facts::Number;
 use super::run::Parent;
 use crate::statemap::intern::intern;
 use crate::trace::event::SpawnLocation;
-use crate::trace::timeline::{AwaitFrame, CallAtEnd, LocalTask, StackFrame, TaskKey, Wait, WaitId};
-
-/// How many functions one wait may have, and all. A program keeps 8 chains of 128 functions a wait, and 2^20
-/// functions in all.
-const MOST_OF_WAIT: usize = 1 << 14;
-const MOST_IN_ALL: usize = 1 << 21;
-/// How deep they may be within one another.
-const MOST_DEEP: usize = 1 << 10;
+use crate::trace::timeline::{
+    AwaitFrame, CallAtEnd, LocalTask, MOST_DEEP, MOST_OF_WAIT, MOST_OF_WAITS, StackFrame, TaskKey,
+    UnnamedWaits, Wait, WaitId,
+};
 
 /// `[wait, [[function, parent, name, call], …]]`
 pub(super) type WaitEntry = (u16, Vec<(u32, Option<u32>, Option<String>, Option<u16>)>);
@@ -38,6 +34,10 @@ pub(crate) struct Waits {
     /// By number.
     pub(crate) waits: Vec<Wait>,
     functions: usize,
+    /// Those of which functions are addresses.
+    pub(crate) unnamed: UnnamedWaits,
+    /// How many functions the chains of those have: all, and each as often as a wait has it.
+    pub(super) of_chains: (usize, usize),
     pub(crate) names: HashMap<TaskKey, Arc<str>>,
     /// Since when tasks wait whose polls aren't there, in ns.
     pub(crate) carried: HashMap<TaskKey, u64>,
@@ -113,7 +113,7 @@ impl Waits {
             return Err("`waits` must be by number".to_owned());
         }
         self.functions += nodes.len();
-        if nodes.len() > MOST_OF_WAIT || self.functions > MOST_IN_ALL {
+        if nodes.len() > MOST_OF_WAIT || self.functions > MOST_OF_WAITS {
             return Err(format!("`waits` have too many functions, such as number {}", id.number()));
         }
         let mut depths: Vec<usize> = Vec::with_capacity(nodes.len());
@@ -156,7 +156,7 @@ impl Waits {
     }
 }
 
-fn wait_id(number: u16, of: &str) -> Result<WaitId, String> {
+pub(super) fn wait_id(number: u16, of: &str) -> Result<WaitId, String> {
     WaitId::new(number).ok_or_else(|| format!("`{of}` has the number {number}, which is none"))
 }
 

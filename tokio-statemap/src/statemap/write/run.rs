@@ -42,13 +42,15 @@ pub(super) enum List {
     Samples,
     Profile,
     Waits,
+    Chains,
+    Unnamed,
     Names,
     Carried,
     LocalTasks,
     Calls,
 }
 
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 20] = [
     "gaps",
     "handovers",
     "blockingThreads",
@@ -63,6 +65,8 @@ const NAMES: [&str; 18] = [
     "samples",
     "profile",
     "waits",
+    "chains",
+    "unnamed",
     "names",
     "carried",
     "localTasks",
@@ -124,6 +128,7 @@ impl Parts {
             self.samples(timeline, &mut indices, text)?;
             self.profile(timeline, text)?;
             self.waits(timeline, &mut indices, text)?;
+            self.unnamed(timeline, &mut indices, text)?;
             self.tasks(timeline, text)?;
         }
         Ok(())

@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::sync::Arc;
 
 use super::long_polls::{Indices, or_null};
 use super::run::{List, Parts, key, number};
 use super::stream::Text;
-use crate::trace::timeline::{AwaitFrame, CallAtEnd, Timeline, Wait, WaitId};
+use crate::trace::timeline::{
+    AwaitFrame, CallAtEnd, NamedCall, StackFrame, Timeline, Wait, WaitId,
+};
 use crate::util::json;
 
 impl Parts {
@@ -47,6 +50,36 @@ impl Parts {
         for next in &frame.awaits {
             self.node(next, Some(this), nodes, indices);
         }
+    }
+
+    /// Writes the chains of waits of which functions are addresses, and which waits are of which.
+    pub(super) fn unnamed<'a>(
+        &mut self,
+        timeline: &'a Timeline,
+        indices: &mut Indices<'a>,
+        text: &mut Text<'_>,
+    ) -> io::Result<()> {
+        for chain in &timeline.unnamed_waits.chains {
+            let place = |(number, frames): &'a (u32, Arc<[StackFrame]>)| {
+                let functions =
+                    frames.iter().map(|frame| self.index_of(frame, indices).to_string());
+                let place: Vec<_> = std::iter::once(number.to_string()).chain(functions).collect();
+                format!("[{}]", place.join(","))
+            };
+            let places: Vec<_> = chain.places.iter().map(place).collect();
+            let call = |call: &NamedCall| {
+                format!("[{},{},{}]", json::string(&call.name), json::string(&call.file), call.line)
+            };
+            let calls: Vec<_> = chain.calls.iter().map(call).collect();
+            self.add(List::Chains, format_args!("[[{}],[{}]]", places.join(","), calls.join(",")));
+            self.write_if_full(text)?;
+        }
+        for (id, chains) in &timeline.unnamed_waits.waits {
+            let chains: Vec<_> = chains.iter().map(ToString::to_string).collect();
+            self.add(List::Unnamed, format_args!("[{},[{}]]", id.number(), chains.join(",")));
+            self.write_if_full(text)?;
+        }
+        Ok(())
     }
 
     /// Writes what is known of single tasks.

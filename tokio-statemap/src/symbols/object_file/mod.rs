@@ -1,7 +1,5 @@
 //! The symbols and line tables of a program or library.
 
-#[cfg(feature = "read")]
-mod address;
 mod debug_info;
 mod name;
 mod origin;
@@ -15,8 +13,6 @@ use std::sync::Arc;
 use object::Object as _;
 
 use crate::symbols::{FrameOrigin, StackFrame};
-#[cfg(feature = "read")]
-pub(crate) use address::Address;
 use debug_info::{DebugInfo, Function};
 use name::{Body, defined_in, is_mangled};
 pub(super) use name::{demangle, readable};

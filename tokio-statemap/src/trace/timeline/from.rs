@@ -14,11 +14,11 @@ use crate::trace::event::Event;
 use crate::trace::profile::Profile;
 use crate::trace::snapshot::{Reading, Snapshot, task_id};
 use crate::trace::timeline::build::{Builder, Built};
+use crate::trace::timeline::sample;
 use crate::trace::timeline::{
     CallAtEnd, CarriedWait, Known, Lacking, LocalTask, Quiet, Sampling, SamplingState, TaskKey,
-    Tasks, Timeline, WaitId, WaitingTask,
+    Tasks, Timeline, UnnamedWaits, WaitId, WaitingTask,
 };
-use crate::trace::timeline::{sample, wait};
 use crate::util::parallel::{MANY_EVENTS, run_parallel};
 
 impl Timeline {
@@ -68,7 +68,7 @@ impl Timeline {
             signal_taken: snapshot.samples.signal_taken,
         };
         timeline.samples = sample::resolve(snapshot);
-        timeline.waits = wait::resolve(&timeline, &snapshot.places);
+        timeline.resolve_waits(&snapshot.places);
         timeline.carry_samples();
         timeline.apply_samples();
         timeline
@@ -137,6 +137,7 @@ impl Timeline {
             causes: built.causes,
             samples: Vec::new(),
             waits: Vec::new(),
+            unnamed_waits: UnnamedWaits::default(),
             calls_at_end: Vec::new(),
             waits_not_kept: 0,
             local_tasks: Vec::new(),

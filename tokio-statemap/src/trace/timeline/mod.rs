@@ -48,7 +48,9 @@ pub use tasks::LocalTask;
 pub use tasks::Tasks;
 pub(crate) use tasks::{Known, Quiet, WaitingTask};
 pub use wait::{AwaitFrame, Wait, WaitLine, Waiting};
-pub(crate) use wait::{CallAtEnd, WaitId};
+pub(crate) use wait::{CallAtEnd, NamedCall, UnnamedWaits, WaitId};
+#[cfg(feature = "read")]
+pub(crate) use wait::{MOST_DEEP, MOST_OF_WAIT, MOST_OF_WAITS, UnnamedChain};
 pub use worker::{BlockingThread, Handover, Worker};
 
 /// The index of `ready` among the states: the last.
@@ -122,6 +124,8 @@ pub struct Timeline {
     pub(crate) samples: Vec<PollSample>,
     /// Where tasks wait, by the numbers that polls and tasks have. Those that no one has are empty.
     pub(crate) waits: Vec<Wait>,
+    /// Those of them of which functions are addresses, as far as anyone may look these up.
+    pub(crate) unnamed_waits: UnnamedWaits,
     /// The instrumented calls that tasks wait in at the right edge, by the tasks' keys.
     pub(crate) calls_at_end: Vec<(TaskKey, Vec<CallAtEnd>)>,
     /// How many waits began at a place that isn't known, as there were too many.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::symbols::{Address, ObjectFile, StackFrame};
 use crate::trace::timeline::sample::limit_stacks;
 use crate::trace::timeline::stack_end::up_to_task;
-use crate::trace::timeline::{PollSample, Timeline};
+use crate::trace::timeline::{MOST_DEEP, MOST_OF_WAIT, MOST_OF_WAITS, PollSample, Timeline, Wait};
 
 /// How many functions have names now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,13 @@ pub struct Symbolized {
 
 /// Whether there are functions in `timeline` that are addresses in a file with a build id.
 pub fn has_addresses(timeline: &Timeline) -> bool {
-    timeline.samples.iter().flat_map(|sample| &sample.frames).any(is_address)
+    functions(timeline).any(is_address)
+}
+
+/// The functions of samples, and those that tasks wait in as far as they may be addresses.
+fn functions(timeline: &Timeline) -> impl Iterator<Item = &StackFrame> {
+    let of_samples = timeline.samples.iter().flat_map(|sample| &sample.frames);
+    of_samples.chain(timeline.unnamed_waits.functions())
 }
 
 /// Fills in names, files and lines of the functions that are addresses in the file at `binary`: the
@@ -35,7 +41,7 @@ pub fn symbolize(timeline: &mut Timeline, binary: &Path) -> Result<Symbolized, S
         .build_id()
         .ok_or("it has no build id, so that it can't be told from others")?
         .to_owned();
-    let all = timeline.samples.iter().flat_map(|sample| &sample.frames);
+    let all = functions(timeline);
     let wanted: BTreeSet<&str> =
         all.filter_map(|frame| Some(Address::of(&frame.function)?.build_id)).collect();
     if !wanted.contains(&*build_id) {
@@ -48,15 +54,17 @@ pub fn symbolize(timeline: &mut Timeline, binary: &Path) -> Result<Symbolized, S
     let mut known = HashMap::new();
     let mut look_up = |address| file.frames(address, true);
     fill_in_all(&mut timeline.samples, &mut look_up, &build_id, &mut known);
+    fill_in_waits(timeline, &mut look_up, &build_id, &mut known);
     let found =
         known.values().filter(|frames| frames.iter().any(|frame| !is_address(frame))).count();
     if found == 0 {
         return Err("it has no symbols for the addresses: is it stripped, too?".to_owned());
     }
-    let all = timeline.samples.iter().flat_map(|sample| &sample.frames);
-    let left: BTreeSet<&str> =
-        all.filter(|frame| is_address(frame)).map(|frame| &*frame.function).collect();
-    Ok(Symbolized { found, left: left.len() })
+    let all = functions(timeline).filter(|frame| is_address(frame));
+    let left: BTreeSet<&str> = all.map(|frame| &*frame.function).collect();
+    let left = left.len();
+    timeline.unnamed_waits.forget_named();
+    Ok(Symbolized { found, left })
 }
 
 fn is_address(frame: &StackFrame) -> bool {
@@ -77,30 +85,74 @@ fn fill_in_all(
     limit_stacks(samples);
 }
 
-/// Fills in the functions of a sample: where some were inlined, there are several for an address.
+/// Fills in the functions that tasks wait in, and makes the trees of them that a program with symbols would have
+/// made: only then can it be told what of a chain is the task's own.
+fn fill_in_waits(
+    timeline: &mut Timeline,
+    look_up: &mut impl FnMut(u64) -> Vec<StackFrame>,
+    build_id: &str,
+    known: &mut HashMap<Arc<str>, Vec<StackFrame>>,
+) {
+    let unnamed = &mut timeline.unnamed_waits;
+    for (_, frames) in unnamed.chains.iter_mut().flat_map(|chain| &mut chain.places) {
+        let new = named(frames, look_up, build_id, known);
+        if let Some(new) = new {
+            *frames = new.into();
+        }
+    }
+    // They are written, and then read again.
+    let mut left =
+        MOST_OF_WAITS.saturating_sub(timeline.waits.iter().map(|wait| wait.size().0).sum());
+    for (id, chains) in &unnamed.waits {
+        let wait = unnamed.wait(chains);
+        let (functions, depth) = wait.size();
+        if functions == 0 || functions > MOST_OF_WAIT.min(left) || depth > MOST_DEEP {
+            continue;
+        }
+        left -= functions;
+        if timeline.waits.len() <= id.index() {
+            timeline.waits.resize_with(id.index() + 1, Wait::default);
+        }
+        timeline.waits[id.index()] = wait;
+    }
+}
+
+/// Fills in the functions of a sample.
 fn fill_in(
     sample: &mut PollSample,
     look_up: &mut impl FnMut(u64) -> Vec<StackFrame>,
     build_id: &str,
     known: &mut HashMap<Arc<str>, Vec<StackFrame>>,
 ) {
-    let mut frames = Vec::with_capacity(sample.frames.len());
+    let Some(frames) = named(&sample.frames, look_up, build_id, known) else { return };
+    sample.frames = frames;
+    // Only now can the runtime's be told.
+    if up_to_task(&mut sample.frames) {
+        sample.is_complete = true;
+    }
+}
+
+/// The functions with those at addresses in the file: where some were inlined, there are several for one. `None`
+/// if there is no such address.
+fn named(
+    frames: &[StackFrame],
+    look_up: &mut impl FnMut(u64) -> Vec<StackFrame>,
+    build_id: &str,
+    known: &mut HashMap<Arc<str>, Vec<StackFrame>>,
+) -> Option<Vec<StackFrame>> {
+    let mut all = Vec::with_capacity(frames.len());
     let mut is_any = false;
-    for frame in sample.frames.drain(..) {
+    for frame in frames {
         let address = Address::of(&frame.function).filter(|address| address.build_id == build_id);
         let Some(Address { address, .. }) = address else {
-            frames.push(frame);
+            all.push(frame.clone());
             continue;
         };
         is_any = true;
         let key = Arc::clone(&frame.function);
-        frames.extend_from_slice(known.entry(key).or_insert_with(|| look_up(address)));
+        all.extend_from_slice(known.entry(key).or_insert_with(|| look_up(address)));
     }
-    sample.frames = frames;
-    // Only now can the runtime's be told.
-    if is_any && up_to_task(&mut sample.frames) {
-        sample.is_complete = true;
-    }
+    is_any.then_some(all)
 }
 
 #[cfg(test)]

@@ -1,15 +1,29 @@
 //! Where tasks wait.
 
+mod named;
 mod resolve;
 mod tree;
+mod unnamed;
 
 use std::num::NonZeroU16;
 use std::sync::Arc;
 
-pub(super) use resolve::resolve;
+#[cfg(feature = "read")]
+pub(crate) use unnamed::UnnamedChain;
+pub(crate) use unnamed::{NamedCall, UnnamedWaits};
 
 use crate::recorder::waits::table::NOTHING;
 use crate::symbols::{FrameOrigin, StackFrame};
+
+/// How many functions one wait may have, and all: a reader of data takes no more. A program keeps 8 chains of 128
+/// functions a wait, and 2^20 functions in all.
+#[cfg(feature = "read")]
+pub(crate) const MOST_OF_WAIT: usize = 1 << 14;
+#[cfg(feature = "read")]
+pub(crate) const MOST_OF_WAITS: usize = 1 << 21;
+/// How deep they may be within one another.
+#[cfg(feature = "read")]
+pub(crate) const MOST_DEEP: usize = 1 << 10;
 
 /// The number of a [`Wait`] of one timeline, from 1 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +77,18 @@ pub struct Wait {
 }
 
 impl Wait {
+    /// How many functions it has, and how deep they are within one another.
+    #[cfg(all(feature = "symbols", feature = "read"))]
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let mut open: Vec<_> = self.frames.iter().map(|frame| (frame, 0)).collect();
+        let (mut functions, mut deepest) = (0, 0);
+        while let Some((frame, depth)) = open.pop() {
+            (functions, deepest) = (functions + 1, deepest.max(depth));
+            open.extend(frame.awaits.iter().map(|next| (next, depth + 1)));
+        }
+        (functions, deepest)
+    }
+
     /// Each way from the task down to one of the things that it waits for, the outermost function first.
     pub fn chains(&self) -> Vec<Vec<&StackFrame>> {
         let mut chains = Vec::new();

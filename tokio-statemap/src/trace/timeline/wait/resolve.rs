@@ -1,8 +1,11 @@
 //! Looks up the functions of the chains that a timeline's tasks wait at.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
-use super::tree::{Located, essential, tree};
+use super::named::{named, wait_of};
+use super::tree::{Call, Located};
+use super::unnamed::{NamedCall, UnnamedChain, UnnamedWaits, has_address};
 use super::{Wait, WaitId};
 use crate::recorder::waits::table::{Chain, ChainId, Places};
 use crate::symbols::{Resolver, StackFrame, with_resolver};
@@ -10,33 +13,28 @@ use crate::trace::timeline::Timeline;
 use crate::util::quantity::count;
 use crate::util::slow::Slow;
 
-/// Where the tasks of `timeline` wait, by number; those that it doesn't have are empty.
-pub(in crate::trace::timeline) fn resolve(timeline: &Timeline, places: &Places) -> Vec<Wait> {
-    let ids = used(timeline);
-    let Some(last) = ids.last() else { return Vec::new() };
-    let slow =
-        || Slow::begin(format!("looking up {}", count(ids.len() as u64, "place of waiting")));
-    let _slow = slow();
-    let mut waits = vec![Wait::default(); last.index() + 1];
-    with_resolver(|resolver| {
-        let mut known: HashMap<ChainId, Vec<Located>> = HashMap::new();
-        for id in ids {
-            let Some(wait) = places.waits.get(id.index()) else { continue };
-            let (mut chains, mut first_call) = (Vec::new(), 0);
-            for &id in wait {
-                let Some(chain) = places.chains.get(id as usize) else { continue };
-                let named = known.entry(id).or_insert_with(|| named(chain, resolver));
-                chains.push(essential(
-                    named.clone(),
-                    (first_call..).zip(chain.calls().iter().copied()),
-                ));
-                first_call += chain.calls().len() as u16;
+impl Timeline {
+    /// Looks up where its tasks wait, by number; those that it doesn't have are empty.
+    pub(in crate::trace::timeline) fn resolve_waits(&mut self, places: &Places) {
+        let ids = used(self);
+        let Some(last) = ids.last() else { return };
+        let slow =
+            || Slow::begin(format!("looking up {}", count(ids.len() as u64, "place of waiting")));
+        let _slow = slow();
+        self.waits = vec![Wait::default(); last.index() + 1];
+        with_resolver(|resolver| {
+            let mut known = Known { resolver, chains: HashMap::new(), unnamed: Unnamed::default() };
+            for id in ids {
+                let Some(wait) = places.waits.get(id.index()) else { continue };
+                let chains: Vec<_> = wait
+                    .iter()
+                    .filter_map(|&id| Some((id, &**places.chains.get(id as usize)?)))
+                    .collect();
+                self.waits[id.index()] = known.wait(id, &chains);
             }
-            chains.retain(|chain| !chain.is_empty());
-            waits[id.index()] = tree(chains);
-        }
-    });
-    waits
+            self.unnamed_waits = known.unnamed.all;
+        });
+    }
 }
 
 /// The numbers that a timeline has.
@@ -56,41 +54,74 @@ fn used(timeline: &Timeline) -> BTreeSet<WaitId> {
     (0..).zip(used).filter(|(_, used)| *used).filter_map(|(id, _)| WaitId::new(id)).collect()
 }
 
-/// The functions of a chain, the outermost first.
-fn named(chain: &Chain, resolver: &mut Resolver) -> Vec<Located> {
-    let mut all = Vec::new();
-    for (i, address) in chain.addresses().enumerate() {
-        let frames = resolver.frames(address);
-        let is_outermost = i + 1 == chain.len();
-        // Of the function that polls the task only what was inlined into it is the task's own.
-        let own = match is_outermost {
-            true => frames.iter().position(polls_task).unwrap_or(0),
-            false => frames.len(),
+/// What was looked up so far.
+struct Known<'a> {
+    resolver: &'a mut Resolver,
+    /// Of each chain its functions, and whether one is an address.
+    chains: HashMap<ChainId, (Vec<Located>, bool)>,
+    unnamed: Unnamed,
+}
+
+impl Known<'_> {
+    fn wait<'c>(&mut self, id: WaitId, chains: &[(ChainId, &'c Chain)]) -> Wait {
+        let mut is_unnamed = false;
+        let chain = |&(id, chain): &(ChainId, &'c Chain)| {
+            let (functions, has_address) =
+                self.chains.entry(id).or_insert_with(|| look_up(chain, self.resolver));
+            is_unnamed |= *has_address;
+            let calls = chain.calls().iter().map(|function| Call {
+                name: function.name(),
+                file: function.file(),
+                line: function.line(),
+            });
+            (functions.clone(), calls)
         };
-        let located = |frame: &StackFrame| Located {
-            frame: frame.clone(),
-            address,
-            call: 0,
-            instrumented: None,
-            name: None,
-        };
-        all.extend(frames[..own].iter().map(located));
+        let wait = wait_of(chains.iter().map(chain));
+        if is_unnamed {
+            self.unnamed.add(id, chains, self.resolver);
+        }
+        wait
     }
-    all.reverse();
-    // What clones the waker, and what that calls.
-    let end = all.iter().position(|located| is_capture(&located.frame)).unwrap_or(all.len());
-    all.truncate(end);
-    all
 }
 
-/// Whether it is what polls a task through a probe.
-fn polls_task(frame: &StackFrame) -> bool {
-    const FILES: [&str; 2] = ["/waits/probe.rs", "/sys/waker.rs"];
-    ["waits::probe::", "sys::waker::"].iter().any(|of| frame.function.contains(of))
-        || frame.file.as_deref().is_some_and(|of| FILES.iter().any(|file| of.ends_with(file)))
+fn look_up(chain: &Chain, resolver: &mut Resolver) -> (Vec<Located>, bool) {
+    let places: Vec<(u64, Arc<[StackFrame]>)> =
+        chain.addresses().map(|address| (address, resolver.frames(address))).collect();
+    let has_address = places.iter().any(|(_, frames)| has_address(frames));
+    (named(places.iter().map(|(address, frames)| (*address, &**frames))), has_address)
 }
 
-/// Whether it is what is called when a waker is cloned.
-fn is_capture(frame: &StackFrame) -> bool {
-    frame.function.contains("sys::waker::clone") || frame.function.contains("waits::capture::")
+/// The waits of which functions are addresses.
+#[derive(Default)]
+struct Unnamed {
+    all: UnnamedWaits,
+    indices: HashMap<ChainId, u32>,
+    /// Where this process has them tells nothing to others.
+    addresses: HashMap<u64, u32>,
+}
+
+impl Unnamed {
+    fn add(&mut self, id: WaitId, chains: &[(ChainId, &Chain)], resolver: &mut Resolver) {
+        let index = |&(id, chain): &(ChainId, &Chain)| {
+            let next = self.indices.len() as u32;
+            let index = *self.indices.entry(id).or_insert(next);
+            if index == next {
+                let place = |address| {
+                    let next = self.addresses.len() as u32;
+                    let number = *self.addresses.entry(address).or_insert(next);
+                    (number, resolver.frames(address))
+                };
+                let calls = chain.calls().iter().map(|function| NamedCall {
+                    name: function.name().into(),
+                    file: function.file().into(),
+                    line: function.line(),
+                });
+                let (places, calls) = (chain.addresses().map(place).collect(), calls.collect());
+                self.all.chains.push(UnnamedChain { places, calls });
+            }
+            index
+        };
+        let chains = chains.iter().map(index).collect();
+        self.all.waits.push((id, chains));
+    }
 }

@@ -1,7 +1,8 @@
 //! From the chains that were captured in a poll to the tree of functions that a person reads.
 
+use std::sync::Arc;
+
 use super::{AwaitFrame, Wait};
-use crate::recorder::functions::Function;
 use crate::symbols::{FrameOrigin, StackFrame};
 
 /// A function of a chain, and where it is called from.
@@ -16,7 +17,15 @@ pub(super) struct Located {
     /// If it is an instrumented call: its index among those of the wait.
     pub(super) instrumented: Option<u16>,
     /// The name that this call was given.
-    pub(super) name: Option<&'static str>,
+    pub(super) name: Option<Arc<str>>,
+}
+
+/// An instrumented function, as the program named it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Call<'a> {
+    pub(super) name: &'a str,
+    pub(super) file: &'a str,
+    pub(super) line: u32,
 }
 
 impl Located {
@@ -39,9 +48,9 @@ impl Located {
 /// Those are the program's own, those that are `async`, and of what the program calls of others the first.
 /// How futures are boxed, pinned and joined is left out. `calls` are the instrumented ones of the chain, in
 /// their order, with their indices among those of the wait.
-pub(super) fn essential(
+pub(super) fn essential<'a>(
     chain: Vec<Located>,
-    calls: impl IntoIterator<Item = (u16, &'static Function)>,
+    calls: impl IntoIterator<Item = (u16, Call<'a>)>,
 ) -> Vec<Located> {
     let mut essential = Essential::default();
     let mut calls = calls.into_iter();
@@ -64,13 +73,13 @@ pub(super) fn essential(
 
 /// The essential functions so far.
 #[derive(Default)]
-struct Essential {
+struct Essential<'a> {
     kept: Vec<Located>,
     path: Path,
     /// Whether the last one is of another's code, whose inside is its own affair.
     is_inside: bool,
     /// The instrumented call whose own function is next.
-    call: Option<(u16, &'static Function)>,
+    call: Option<(u16, Call<'a>)>,
 }
 
 /// The addresses on the way to a function.
@@ -100,14 +109,14 @@ impl Path {
     }
 }
 
-impl Essential {
+impl<'a> Essential<'a> {
     /// An instrumented call begins. One that was to come has no function of its own.
-    fn enter(&mut self, call: Option<(u16, &'static Function)>) {
+    fn enter(&mut self, call: Option<(u16, Call<'a>)>) {
         if let Some((index, function)) = std::mem::replace(&mut self.call, call) {
             let frame = StackFrame {
-                function: function.name().into(),
-                file: Some(function.file().into()),
-                line: Some(function.line()),
+                function: function.name.into(),
+                file: Some(function.file.into()),
+                line: Some(function.line),
                 origin: FrameOrigin::Program,
             };
             let (address, call) = (self.path.address.unwrap_or_default(), self.path.call());
@@ -138,10 +147,10 @@ impl Essential {
                 located.instrumented = Some(index);
                 // The attribute's `async fn` only awaits the call of its body.
                 let is_same =
-                    located.frame.function.strip_prefix("async ") == Some(function.name());
+                    located.frame.function.strip_prefix("async ") == Some(function.name);
                 let is_outer = |last: &&Located| {
                     is_same && last.frame.function == located.frame.function
-                        || is_unnamed_at(&last.frame, function)
+                        || is_unnamed_at(&last.frame, &function)
                 };
                 let outer = self.kept.last().filter(is_outer);
                 if let Some(call) = outer.map(|outer| outer.call) {
@@ -149,7 +158,7 @@ impl Essential {
                     self.kept.pop();
                 }
                 if !is_same {
-                    located.name = Some(function.name());
+                    located.name = Some(function.name.into());
                 }
             }
             Some(_) => self.enter(None),
@@ -178,11 +187,11 @@ fn is_instrumented(frame: &StackFrame) -> bool {
 }
 
 /// Whether it is an `async fn` without a name, as those are in builds without full debug information that were
-/// inlined, at the place where `function` begins.
-fn is_unnamed_at(frame: &StackFrame, function: &Function) -> bool {
+/// inlined, at the place where the function of `call` begins.
+fn is_unnamed_at(frame: &StackFrame, call: &Call<'_>) -> bool {
     frame.function.starts_with("an async ")
-        && frame.line == Some(function.line())
-        && frame.file.as_deref().is_some_and(|file| file.ends_with(function.file()))
+        && frame.line == Some(call.line)
+        && frame.file.as_deref().is_some_and(|file| file.ends_with(call.file))
 }
 
 /// Whether it is a closure in `last`, such as that of a `join!` or `select!`: it has the name of the function
@@ -274,7 +283,7 @@ impl Node {
         AwaitFrame {
             function: self.located.frame,
             awaits: self.awaits.into_iter().map(Self::frame).collect(),
-            name: self.located.name.map(Into::into),
+            name: self.located.name,
             call: self.located.instrumented,
         }
     }
@@ -390,17 +399,17 @@ mod tests {
 
     #[test]
     fn instrumented_calls_are_named() {
-        static SHOP: Function = Function::named("b", "src/shop.rs", 7, 1);
-        static NAMED: Function = Function::named("connection", "src/main.rs", 9, 1);
+        const SHOP: Call<'_> = Call { name: "b", file: "src/shop.rs", line: 7 };
+        const NAMED: Call<'_> = Call { name: "connection", file: "src/main.rs", line: 9 };
         let show = |text: &str| {
             let mut all = chain(text);
             for located in all.iter_mut().filter(|at| &*at.frame.function == "Instrumented") {
                 located.frame.function = "functions::instrumented::Instrumented".into();
             }
-            let kept = essential(all, [(3, &SHOP), (4, &NAMED)]);
+            let kept = essential(all, [(3, SHOP), (4, NAMED)]);
             let show = |at: &Located| {
                 let name = at.frame.function.trim_start_matches("async ");
-                let given = at.name.map(|name| format!("{name}=")).unwrap_or_default();
+                let given = at.name.as_ref().map(|name| format!("{name}=")).unwrap_or_default();
                 format!("{given}{name}:{} {:?}", at.frame.line.unwrap_or(0), at.instrumented)
             };
             kept.iter().map(show).collect::<Vec<_>>().join(", ")

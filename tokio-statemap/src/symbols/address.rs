@@ -2,6 +2,10 @@
 
 /// What is written of a function that nothing else is known of: `0x1234 of shop (build id abcd)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(all(feature = "symbols", feature = "read")),
+    allow(dead_code, reason = "nothing looks them up")
+)]
 pub(crate) struct Address<'a> {
     /// The address in its file.
     pub(crate) address: u64,
