@@ -77,6 +77,9 @@ pub(super) struct Waits {
     end_ns: u64,
     functions: Vec<Function>,
     places: BTreeMap<u16, Vec<Node>>,
+    /// How many chains there are of functions that are addresses, and the last wait that has some.
+    chains: usize,
+    last_unnamed: u16,
     tags: Vec<Tag>,
     /// By name: the states that the task was in.
     tasks: BTreeMap<String, Vec<String>>,
@@ -195,6 +198,8 @@ impl Waits {
             });
         }
         list(record, "waits").iter().try_for_each(|wait| self.wait(wait))?;
+        list(record, "chains").iter().try_for_each(|chain| self.chain(chain))?;
+        list(record, "unnamed").iter().try_for_each(|wait| self.unnamed(wait))?;
         for name in list(record, "names") {
             let [of, name] = entry(name, "names")?;
             text(name, "names")?;
@@ -266,6 +271,43 @@ impl Waits {
         }
         self.places.insert(id, all);
         Ok(())
+    }
+
+    fn chain(&mut self, chain: &Value) -> Result<(), String> {
+        let [places, calls] = entry(chain, "chains")?;
+        for place in places.as_array().ok_or("a chain without addresses")? {
+            let place = place.as_array().and_then(|place| place.split_first());
+            let (address, functions) = place.ok_or("an address without a number, in `chains`")?;
+            number(address)?;
+            let is_there =
+                |index: &Value| index.as_u64().is_some_and(|n| n < self.functions.len() as u64);
+            if !functions.iter().all(is_there) {
+                return Err(format!("{chain} has a function that isn't there"));
+            }
+        }
+        for call in calls.as_array().ok_or("a chain without calls")? {
+            let [name, file, line] = entry(call, "chains")?;
+            text(name, "chains")?;
+            text(file, "chains")?;
+            number(line)?;
+        }
+        self.chains += 1;
+        Ok(())
+    }
+
+    fn unnamed(&mut self, wait: &Value) -> Result<(), String> {
+        let [id, chains] = entry(wait, "unnamed")?;
+        let id = place(id, "unnamed")?;
+        if id <= self.last_unnamed || id == NOTHING {
+            return Err(format!("`unnamed` has the number {id}, which isn't the next one"));
+        }
+        self.last_unnamed = id;
+        let chains = chains.as_array().ok_or("no chains")?;
+        let is_there = |chain: &Value| chain.as_u64().is_some_and(|n| n < self.chains as u64);
+        match chains.iter().all(is_there) {
+            true => Ok(()),
+            false => Err(format!("{wait} has a chain that isn't there")),
+        }
     }
 
     fn local_task(&mut self, local: &Value) -> Result<(), String> {

@@ -23,6 +23,8 @@ pub struct WithWaits {
     pub functions: Vec<Function>,
     /// The places, by number.
     pub places: BTreeMap<u16, Vec<Node>>,
+    /// Chains of addresses, and the places that have them, as they are in the file.
+    pub chains: (Vec<Value>, Vec<Value>),
     /// By the task's name: each time that it waits, in turn, the number of the place.
     pub waits: BTreeMap<String, Vec<Option<u16>>>,
     /// The names that tasks were given.
@@ -83,6 +85,7 @@ pub fn plant(tasks: &str, random: &mut Random) -> WithWaits {
     };
     let mut planted = WithWaits::default();
     planted.make_places(random);
+    planted.make_chains(random);
     planted.not_kept = if random.is(2) { random.any() } else { 0 };
     let not_kept = match planted.not_kept {
         0 => String::new(),
@@ -238,6 +241,26 @@ impl WithWaits {
         }
     }
 
+    fn make_chains(&mut self, random: &mut Random) {
+        let count = random.below(4);
+        for _ in 0..count {
+            let mut place = |_| {
+                let mut place = vec![random.below(9)];
+                for _ in 0..random.below(3) {
+                    place.push(self.any_function(random));
+                }
+                place
+            };
+            let places: Vec<_> = (0..5).map(&mut place).collect();
+            let call = || json!([random.pick(&TEXTS), "src/shop.rs", 7]);
+            let calls: Vec<_> = std::iter::repeat_with(call).take(count / 2).collect();
+            self.chains.0.push(json!([places, calls]));
+        }
+        let places = (1..NOTHING).step_by(3).take(count);
+        let of = |id| json!([id, (0..1 + random.below(count)).collect::<Vec<_>>()]);
+        self.chains.1 = places.map(of).collect();
+    }
+
     fn any_function(&mut self, random: &mut Random) -> usize {
         let origin = random.pick(&["program", "dependency", "std", "runtime", "system"]);
         let function = Function {
@@ -303,6 +326,8 @@ impl WithWaits {
         let place =
             |(id, nodes): (_, &Vec<Node>)| json!([id, nodes.iter().map(node).collect::<Value>()]);
         part["waits"] = self.places.iter().map(place).collect();
+        part["chains"] = json!(self.chains.0);
+        part["unnamed"] = json!(self.chains.1);
         let (mut names, mut carried, mut calls) = (Vec::new(), Vec::new(), Vec::new());
         let mut call = || {
             let fields = random.is(2).then(|| random.pick(&TEXTS));
@@ -344,7 +369,7 @@ impl WithWaits {
 
 /// A part as it must be written: its members in their order, without the lists that are empty.
 fn in_order(part: &Value) -> String {
-    const MEMBERS: [&str; 21] = [
+    const MEMBERS: [&str; 23] = [
         "tag",
         "state",
         "data",
@@ -362,6 +387,8 @@ fn in_order(part: &Value) -> String {
         "samples",
         "profile",
         "waits",
+        "chains",
+        "unnamed",
         "names",
         "carried",
         "localTasks",

@@ -10,8 +10,8 @@ use super::{Recording, recordings};
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{
-    AwaitFrame, CallAtEnd, CarriedWait, FrameOrigin, LocalTask, Poll, StackFrame, Task, TaskKey,
-    Timeline, Wait, WaitId,
+    AwaitFrame, CallAtEnd, CarriedWait, FrameOrigin, LocalTask, NamedCall, Poll, StackFrame, Task,
+    TaskKey, Timeline, UnnamedChain, UnnamedWaits, Wait, WaitId,
 };
 
 const HOSTILE: &str = "a\"b\\c\n\u{1b}[2J\u{202e}</script>";
@@ -100,6 +100,7 @@ fn comes_back(timeline: &Timeline) {
     assert!(!again.lacking.tasks && !again.lacking.workers, "they are of one run");
     assert_eq!(again.tasks.to_vec(), timeline.tasks.to_vec());
     assert_eq!(again.waits, known(&timeline.waits));
+    assert_eq!(again.unnamed_waits, timeline.unnamed_waits);
     assert_eq!(again.calls_at_end, timeline.calls_at_end);
     assert_eq!(again.local_tasks, timeline.local_tasks);
     assert_eq!(again.waits_not_kept, timeline.waits_not_kept);
@@ -129,6 +130,30 @@ fn how_it_is_written() {
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
+}
+
+/// Of a program without symbols.
+#[test]
+fn chains_of_addresses_come_back() {
+    let address = |name: &str| -> std::sync::Arc<[StackFrame]> {
+        [frame(name, 0, Vec::new()).function].into()
+    };
+    let places = vec![
+        (0, address("0x1f of shop (build id 00ff)")),
+        (4, [].into()),
+        (1, address("0x2f of shop (build id 00ff)")),
+        (0, [frame("b", 2, Vec::new()).function, frame("c", 3, Vec::new()).function].into()),
+    ];
+    let call = NamedCall { name: HOSTILE.into(), file: "src/shop.rs".into(), line: 7 };
+    let named = UnnamedChain { places: places.clone(), calls: vec![call.clone(), call] };
+    let chains = vec![named, UnnamedChain { places, calls: Vec::new() }];
+    let waits = [(2, vec![0, 1, 0]), (9, vec![1]), (16_382, Vec::new())];
+    let waits = waits.map(|(id, chains)| (WaitId::new(id).unwrap(), chains)).to_vec();
+    let mut timeline = full();
+    timeline.unnamed_waits = UnnamedWaits { chains, waits };
+    comes_back(&timeline);
+    let report = timeline.report().to_string();
+    assert!(!report.contains("0x"), "{report}");
 }
 
 /// A part of a run says nothing of its end.

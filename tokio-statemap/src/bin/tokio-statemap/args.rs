@@ -118,7 +118,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
-The data of a program that was stripped has addresses where the stacks of its long polls have functions. \
+The data of a program that was stripped has addresses where the stacks of its long polls, and its tasks that wait, have functions. \
 What it was before it was stripped, or a file with its debug information, has their names, files and \
 lines. It must be of the same build: both bear its build id.
 

@@ -136,11 +136,10 @@ struct Innermost<'a> {
 
 impl<'a> Innermost<'a> {
     fn down_to(mut self, function: &'a StackFrame) -> Self {
-        for line in [&mut self.of_program, &mut self.of_dependency, &mut self.outermost] {
-            if let Some(line) = line {
-                line.awaits.get_or_insert(function);
-            }
-        }
+        let lines = [&mut self.of_program, &mut self.of_dependency, &mut self.outermost];
+        lines.into_iter().flatten().for_each(|line| {
+            line.awaits.get_or_insert(function);
+        });
         let line = WaitLine { at: function, awaits: None };
         match function.origin {
             FrameOrigin::Program => self.of_program = Some(line),
