@@ -146,8 +146,7 @@ impl<'a> Essential<'a> {
                 self.call = None;
                 located.instrumented = Some(index);
                 // The attribute's `async fn` only awaits the call of its body.
-                let is_same =
-                    located.frame.function.strip_prefix("async ") == Some(function.name);
+                let is_same = located.frame.function.strip_prefix("async ") == Some(function.name);
                 let is_outer = |last: &&Located| {
                     is_same && last.frame.function == located.frame.function
                         || is_unnamed_at(&last.frame, &function)
