@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use gimli::{AttributeValue, Operation};
 
+use super::macros::{Awaitees, Variable};
 use crate::symbols::coroutines::TypeId;
 use crate::symbols::coroutines::entry::Entry;
 use crate::symbols::coroutines::index::Index;
@@ -18,6 +19,7 @@ pub(super) struct Code {
     pub(super) cells: Vec<TypeId>,
     /// The types behind `dyn Future`, by the addresses of their tables in the file.
     pub(super) tables: HashMap<u64, TypeId>,
+    pub(super) awaitees: Awaitees,
 }
 
 impl Code {
@@ -96,8 +98,11 @@ impl Code {
                 }
                 _ => {
                     const TABLE: &[u8] = b" as core::future::future::Future>::{vtable}";
-                    if text(entry.name).is_some_and(|name| name.ends_with(TABLE)) {
+                    let Some(name) = text(entry.name) else { continue };
+                    if name.ends_with(TABLE) {
                         self.tables.extend(table(sections, at, &entry));
+                    } else if name.slice() == Awaitees::NAME {
+                        self.awaitees.variables.extend(awaitee(sections, at, &entry));
                     }
                 }
             }
@@ -113,6 +118,12 @@ struct Found {
     futures: HashMap<TypeId, TypeId>,
     /// Functions, by the entry that says more of them, with their addresses.
     functions: Vec<(TypeId, u64)>,
+}
+
+/// The variable of what is awaited.
+fn awaitee<'a>(sections: &Sections<'a>, unit: usize, entry: &Entry<'a>) -> Option<Variable> {
+    let of_type = sections.target(unit, entry.of_type)?;
+    Some(Variable { unit, of_type, file: entry.file?, line: entry.line? })
 }
 
 /// Where a table of functions is, and of what type it is one.

@@ -5,22 +5,31 @@
 //! `poll<T, S>` says which type the future is of.
 
 mod code;
+mod macros;
+mod point;
 mod walk;
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use super::types::{Member, Shape};
-use super::{Coroutines, TypeId};
+use super::{Coroutines, Kind, TypeId};
 use code::Code;
+use macros::Awaitees;
+use point::Point;
 
 /// What a task awaits: one function, and what is awaited in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AwaitNode {
-    /// The async fn, block or closure by its path, or the type of another future.
+    /// The async fn, or that which the async block or closure is in, by its path; or the type of another
+    /// future; or the macro that polls several.
     pub function: String,
-    /// The file of the `.await` that it is suspended at. If a macro has that, where the function begins.
+    /// As what it was written, if it is a function.
+    pub(crate) kind: Option<Kind>,
+    /// The file of the function.
     pub file: Option<String>,
-    /// Its line.
+    /// The line of the `.await` that it is suspended at, or of the call of the macro that has it. `None` if
+    /// that isn't known.
     pub line: Option<u32>,
     /// What it awaits: more than one future in `join!` or `select!`.
     pub children: Vec<AwaitNode>,
@@ -52,7 +61,13 @@ pub(crate) struct Cells<'a> {
     futures: HashMap<u64, Option<Future>>,
     /// The types of futures behind `dyn Future`, by the address of their tables in the file.
     tables: HashMap<u64, TypeId>,
+    awaitees: Awaitees,
+    /// The suspend points that were looked at, by the types of their functions and their numbers.
+    points: Mutex<Points>,
 }
+
+/// Those of which nothing is known are `None`.
+type Points = HashMap<(TypeId, usize), Option<Arc<Point>>>;
 
 /// Where the future is in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +108,13 @@ impl<'a> Cells<'a> {
             futures.entry(address).or_insert(future);
             names.insert(address, name);
         }
-        Ok(Self { of, futures, tables: code.tables })
+        Ok(Self {
+            of,
+            futures,
+            tables: code.tables,
+            awaitees: code.awaitees,
+            points: Mutex::default(),
+        })
     }
 
     /// What the task awaits whose cell is at `cell`, in a program whose addresses begin at `base`. `None`
@@ -107,7 +128,7 @@ impl<'a> Cells<'a> {
         });
         let future = (*future?)?;
         let stage = cell.checked_add(future.stage_offset)?;
-        walk::Walk::new(&self.of, &self.tables, base, memory).running(future.stage, stage)
+        walk::Walk::new(self, base, memory).running(future.stage, stage)
     }
 }
 

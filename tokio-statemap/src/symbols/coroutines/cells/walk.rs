@@ -1,11 +1,10 @@
 //! The walk from a future in memory to what it awaits.
 
 use std::cell::Cell;
-use std::collections::HashMap;
 
-use super::{AwaitNode, Memory};
+use super::{AwaitNode, Cells, Memory};
 use crate::symbols::coroutines::types::{Member, Shape, Type, Variant};
-use crate::symbols::coroutines::{Coroutines, Kind, TypeId, is_awaitee, name, states};
+use crate::symbols::coroutines::{Coroutines, TypeId, name, states};
 
 /// How deep futures may be in one another.
 const MAX_DEPTH: u32 = 64;
@@ -19,27 +18,21 @@ const MAX_NESTED: u32 = 8;
 /// The most elements of a slice that are looked at.
 const MAX_ELEMENTS: u64 = 64;
 
-/// The states of a coroutine that aren't suspend points.
-const UNRESUMED: usize = 0;
+/// The states of a coroutine from this one on are suspend points. Before, it hasn't begun, or is done.
 const SUSPENDED: usize = 3;
 
 /// One walk, which ends after so many steps.
 pub(super) struct Walk<'w, 'a> {
+    cells: &'w Cells<'a>,
     of: &'w Coroutines<'a>,
-    tables: &'w HashMap<u64, TypeId>,
     base: u64,
     memory: &'w dyn Memory,
     steps: Cell<u32>,
 }
 
 impl<'w, 'a> Walk<'w, 'a> {
-    pub(super) fn new(
-        of: &'w Coroutines<'a>,
-        tables: &'w HashMap<u64, TypeId>,
-        base: u64,
-        memory: &'w dyn Memory,
-    ) -> Self {
-        Self { of, tables, base, memory, steps: Cell::new(MAX_STEPS) }
+    pub(super) fn new(cells: &'w Cells<'a>, base: u64, memory: &'w dyn Memory) -> Self {
+        Self { cells, of: &cells.of, base, memory, steps: Cell::new(MAX_STEPS) }
     }
 
     /// What the future of a task's stage awaits; `None` if the task is done.
@@ -128,7 +121,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         }
     }
 
-    /// `None` if it is done.
+    /// `None` if it is done, or has not begun.
     fn coroutine(
         &self,
         id: TypeId,
@@ -140,41 +133,23 @@ impl<'w, 'a> Walk<'w, 'a> {
         let number = states(of_type)?.iter().position(|s| {
             s.member.offset == state.member.offset && s.discriminant == state.discriminant
         })?;
-        if (UNRESUMED + 1..SUSPENDED).contains(&number) {
-            return Some(None);
-        }
-        let coroutine = self.of.coroutine(id).ok()??;
-        let point = match number {
-            UNRESUMED => coroutine.begin.clone(),
-            number => coroutine.points.get(number - SUSPENDED)?.place.clone(),
+        // One that hasn't begun isn't awaited: a branch of `select!` that is switched off.
+        let Some(number) = number.checked_sub(SUSPENDED) else { return Some(None) };
+        let point = self.cells.point(id, number, state.member.of_type)?;
+        let mut children = match point.awaitee {
+            Some((of_type, offset)) => self.future(of_type, at.checked_add(offset)?, depth),
+            None => Vec::new(),
         };
-        // What a macro awaits has the macro's line, which says nothing of where it is used.
-        let in_macro = point
-            .clone()
-            .filter(|point| coroutine.begin.as_ref().is_some_and(|begin| begin.file != point.file));
-        let place = if in_macro.is_some() { coroutine.begin } else { point };
-        let awaitee = self.of.type_of(state.member.of_type).and_then(|of_state| {
-            let Shape::Struct(members) = &of_state.shape else { return None };
-            members.iter().find(|member| is_awaitee(member)).copied()
-        });
-        let mut children = match awaitee {
-            Some(awaitee) if number >= SUSPENDED => {
-                self.future(awaitee.of_type, at.checked_add(awaitee.offset)?, depth)
-            }
-            _ => Vec::new(),
-        };
-        if let (Some(name), [one]) =
-            (in_macro.and_then(|place| place.known_macro()), &mut children[..])
-        {
+        if let (Some(name), [one]) = (point.of_macro, &mut children[..]) {
             one.function = name.to_owned();
         }
-        let function = match coroutine.kind {
-            Kind::Fn => coroutine.path,
-            kind => format!("{kind} {}", coroutine.path),
-        };
-        let line = place.as_ref().and_then(|place| u32::try_from(place.line).ok());
-        let file = place.map(|place| place.file);
-        Some(Some(AwaitNode { function, file, line, children }))
+        Some(Some(AwaitNode {
+            function: point.function.clone(),
+            kind: Some(point.kind),
+            file: point.file.clone(),
+            line: point.line,
+            children,
+        }))
     }
 
     /// The future behind `dyn`, by its table.
@@ -189,10 +164,11 @@ impl<'w, 'a> Walk<'w, 'a> {
         let data = members.iter().find(|member| member.offset != table.offset)?;
         let future = self.memory.word(at.checked_add(data.offset)?)?;
         let table = self.memory.word(at.checked_add(table.offset)?)?;
-        let known = self.tables.get(&table.wrapping_sub(self.base));
+        let known = self.cells.tables.get(&table.wrapping_sub(self.base));
         let known = known.and_then(|id| self.future(*id, future, depth).into_iter().next());
         Some(known.unwrap_or_else(|| AwaitNode {
             function: name::of_dyn(&of_type.name.to_string_lossy()),
+            kind: None,
             file: None,
             line: None,
             children: Vec::new(),
@@ -287,6 +263,15 @@ impl<'w, 'a> Walk<'w, 'a> {
             Shape::Struct(members) if members.iter().any(|m| m.name.slice() == b"vtable") => {
                 of_type.name.to_string_lossy().contains("dyn core::future::future::Future<")
             }
+            // Of a boxed slice, which owns what its pointer leads to.
+            Shape::Struct(members) if is_owned(&of_type.name) => {
+                members.iter().any(|m| {
+                    match self.of.type_of(m.of_type).map(|of| of.shape.clone()) {
+                        Some(Shape::Pointer(Some(to))) => self.has_future(to, nested),
+                        _ => false,
+                    }
+                })
+            }
             Shape::Struct(members) => any(members),
             Shape::Enum { variants, .. } => variants.iter().any(|variant| {
                 let of_variant = self.of.type_of(variant.member.of_type);
@@ -326,7 +311,7 @@ impl<'w, 'a> Walk<'w, 'a> {
 
     fn leaf(&self, id: TypeId, of_type: &Type<'_>, children: Vec<AwaitNode>) -> AwaitNode {
         let function = self.of.name_of(id, of_type);
-        AwaitNode { function, file: None, line: None, children }
+        AwaitNode { function, kind: None, file: None, line: None, children }
     }
 
     fn step(&self, depth: u32) -> Option<u32> {
