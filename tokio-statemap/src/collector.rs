@@ -317,11 +317,13 @@ impl Collector {
     /// goes on for long. The runtime continues to run meanwhile, and no task is polled for it.
     ///
     /// The root futures come first (`main` is one), then the spawned tasks by id. Where a task waits is
-    /// known of root futures and of tasks spawned through [`task`](crate::task); the others are there
-    /// without. [`trees::Folded`](crate::trees::Folded) prints them, those that are alike as one.
+    /// known of root futures and of tasks spawned through [`task`](crate::task). The others are there
+    /// without; with the experimental feature `dwarf`, and full debug information, the functions that they
+    /// wait in are read in their memory. [`trees::Folded`](crate::trees::Folded) prints the trees, those that
+    /// are alike as one.
     ///
     /// It takes as long as a [`snapshot`](Self::snapshot). The first time, the program's debug information
-    /// is read.
+    /// is read, on this thread.
     ///
     /// # Examples
     ///
@@ -333,7 +335,21 @@ impl Collector {
     /// # }
     /// ```
     pub fn trees(&self) -> Vec<TaskTree> {
-        self.snapshot().trees()
+        self.snapshot_for_trees().trees()
+    }
+
+    /// A snapshot in which it is known where all tasks wait: also those without a probe, as far as the
+    /// feature `dwarf` finds what they await in their memory.
+    pub(crate) fn snapshot_for_trees(&self) -> Timeline {
+        #[cfg(all(
+            feature = "dwarf",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        ))]
+        if self.is_recording() {
+            return Timeline::with_memory(&self.recorder);
+        }
+        self.snapshot()
     }
 
     /// Calls `f` with each poll that has gone on for `threshold`, while it does: once a poll, as soon as
@@ -406,18 +422,15 @@ impl Collector {
         Profile::of(&self.recorder)
     }
 
-    /// What each live task awaits that isn't polled now, by its id: see
+    /// What each live task awaits that isn't polled now: see
     /// [`TaskCells::chains`](crate::recorder::cells::TaskCells::chains).
     #[cfg(all(
         feature = "dwarf",
         target_os = "linux",
         any(target_arch = "x86_64", target_arch = "aarch64")
     ))]
-    pub(crate) fn chains(
-        &self,
-        is_idle: impl Fn(u64) -> Option<u64>,
-    ) -> Vec<(u64, crate::symbols::coroutines::cells::AwaitNode)> {
-        self.recorder.cells.chains(is_idle)
+    pub(crate) fn chains(&self) -> Vec<crate::recorder::cells::ReadTask> {
+        self.recorder.cells.chains(|| self.recorder.clock.ticks(), |_| true)
     }
 
     /// Returns how many events were emitted but are not kept, by cause.

@@ -56,11 +56,13 @@ pub struct CollectorConfig {
     /// A thread of this crate's looks at the threads that poll every 5 ms and interrupts those that work,
     /// for some 1 to 10 µs.
     pub stacks: bool,
-    /// Experimental: whether it is noted where tasks are in memory, so that what they await can be read from
-    /// there. Default: yes.
+    /// Experimental: whether it is noted where tasks are in memory, so that [`Collector::trees`] can read from
+    /// there what they await. Default: yes.
     ///
     /// It needs this crate's feature `dwarf` and full debug information (`debug = "full"` in the profile), on
     /// Linux on x86-64 or aarch64; elsewhere it has no effect. A spawn takes 2 to 20 µs more.
+    ///
+    /// [`Collector::trees`]: crate::Collector::trees
     pub dwarf: bool,
 }
 

@@ -106,16 +106,13 @@ pub mod __private {
     pub use crate::util::clean::clean;
     pub use crate::util::counting::Counting;
 
-    /// What each live task awaits that isn't polled now, by its id.
+    /// What each live task awaits that isn't polled now, by its id, as it is in memory.
     #[cfg(all(
         feature = "dwarf",
         target_os = "linux",
         any(target_arch = "x86_64", target_arch = "aarch64")
     ))]
-    pub fn chains(
-        collector: &crate::Collector,
-        is_idle: impl Fn(u64) -> Option<u64>,
-    ) -> Vec<(u64, AwaitNode)> {
-        collector.chains(is_idle)
+    pub fn chains(collector: &crate::Collector) -> Vec<(u64, AwaitNode)> {
+        collector.chains().into_iter().map(|task| (task.id, task.awaits)).collect()
     }
 }

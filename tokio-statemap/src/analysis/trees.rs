@@ -63,7 +63,7 @@ pub enum TreePlace {
     /// Nothing took the waker that it was polled with: nothing will wake it.
     NothingWakes,
     /// It isn't known. Of a task that waits: it wasn't spawned through this crate, or waits since before
-    /// recording started.
+    /// recording started; and what it awaits could not be read in its memory (the feature `dwarf`).
     Unknown,
 }
 
@@ -77,7 +77,7 @@ pub struct TreeFrame {
     /// The source file; `None` if that isn't known, or is the runtime's.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
     pub file: Option<String>,
-    /// The line that it is at, from 1 on.
+    /// The line that it is at, from 1 on; `None` if that isn't known.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
     pub line: Option<u32>,
     /// The name that the call was given.
@@ -216,7 +216,8 @@ impl Timeline {
             state,
             for_ns,
             is_older,
-            is_maybe_forgotten: self.is_maybe_forgotten(state, for_ns, &place),
+            is_maybe_forgotten: self.is_maybe_forgotten(state, for_ns, &place)
+                && (!self.is_in_memory(task) || place.is_of_tokio()),
             place,
         }
     }
@@ -307,6 +308,15 @@ impl Timeline {
     }
 }
 
+impl TreePlace {
+    /// Whether all that is waited for is Tokio's. Of another future that was read in memory it isn't known
+    /// what it waits for itself.
+    fn is_of_tokio(&self) -> bool {
+        let Self::Waits(frames) = self else { return true };
+        frames.iter().all(TreeFrame::is_of_tokio)
+    }
+}
+
 impl TreeFrame {
     fn of(frame: &StackFrame) -> Self {
         Self {
@@ -314,6 +324,13 @@ impl TreeFrame {
             file: frame.file.as_deref().map(str::to_owned),
             line: frame.line,
             ..Self::default()
+        }
+    }
+
+    fn is_of_tokio(&self) -> bool {
+        match &self.awaits[..] {
+            [] => self.function.trim_start_matches("async ").starts_with("tokio::"),
+            awaits => awaits.iter().all(Self::is_of_tokio),
         }
     }
 

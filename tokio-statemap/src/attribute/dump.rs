@@ -58,7 +58,7 @@ impl Active {
         if self.pid != std::process::id() || !self.collector.is_recording() {
             return None;
         }
-        let timeline = self.collector.snapshot();
+        let timeline = self.collector.snapshot_for_trees();
         let trees = timeline.trees();
         let of = timeline.runtime.as_ref().map(|name| format!(", runtime {name}"));
         let of = of.unwrap_or_default();

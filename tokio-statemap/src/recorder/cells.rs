@@ -10,8 +10,8 @@ mod tests;
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::{Mutex, Once, OnceLock};
 
 use crate::symbols::coroutines::cells::{AwaitNode, Cells, Memory, TABLE};
 use crate::sys::threads::stack::at_hand::find_word;
@@ -55,6 +55,15 @@ struct Layout {
     program: Range<u64>,
 }
 
+/// What was read of a task.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadTask {
+    pub(crate) id: u64,
+    /// When it began to be read, in ticks.
+    pub(crate) at: u64,
+    pub(crate) awaits: AwaitNode,
+}
+
 /// The program's types, and where its addresses begin.
 struct Program {
     cells: Cells<'static>,
@@ -78,7 +87,10 @@ impl TaskCells {
                 self.layout.get_or_init(|| layout);
                 self.is_on.store(true, Ordering::Release);
             }
-            Err(problem) => say(problem),
+            Err(problem) => {
+                static ONCE: Once = Once::new();
+                ONCE.call_once(|| say(problem));
+            }
         }
     }
 
@@ -106,36 +118,44 @@ impl TaskCells {
         }
     }
 
-    /// What each task awaits that is known and isn't polled, by its id.
+    /// What each known task awaits that isn't polled, of those that `wants` is true of, by id.
     ///
-    /// `is_idle` returns a number of a task that isn't being polled, another after each of its polls. It is
-    /// asked before and after a task's memory is read, and what was read is kept if it returns the same.
-    ///
-    /// The first call reads the program's debug information.
-    pub(crate) fn chains(&self, is_idle: impl Fn(u64) -> Option<u64>) -> Vec<(u64, AwaitNode)> {
+    /// The first call reads the program's debug information, on this thread. `now` is called before each task
+    /// is read: what is returned of one that was polled since then may be nonsense.
+    pub(crate) fn chains(
+        &self,
+        now: impl Fn() -> u64,
+        wants: impl Fn(u64) -> bool,
+    ) -> Vec<ReadTask> {
         let Some(layout) = self.layout() else { return Vec::new() };
+        let mut all: Vec<(u64, u64)> =
+            lock(&self.cells).iter().map(|(id, at)| (*id, *at)).collect();
+        all.retain(|(id, _)| wants(*id));
+        if all.is_empty() {
+            return Vec::new();
+        }
         let Some(program) = program() else {
             self.is_on.store(false, Ordering::Relaxed);
             lock(&self.cells).clear();
             return Vec::new();
         };
-        let mut all: Vec<(u64, u64)> =
-            lock(&self.cells).iter().map(|(id, at)| (*id, *at)).collect();
         all.sort_unstable();
-        let chain = |(id, cell): (u64, u64)| {
-            let state = || {
+        let read = |(id, cell): (u64, u64)| {
+            let is_idle = || {
                 let is_it = Own.word(cell.checked_add(layout.id_offset)?)? == id;
-                let state = Own.word(cell)?;
-                (is_it && state & RUNNING_OR_COMPLETE == 0).then_some(())?;
+                (is_it && Own.word(cell)? & RUNNING_OR_COMPLETE == 0).then_some(())?;
                 // A task that has terminated isn't known any more.
-                let is_known = lock(&self.cells).get(&id) == Some(&cell);
-                is_known.then(|| is_idle(id)).flatten()
+                (lock(&self.cells).get(&id) == Some(&cell)).then_some(())
             };
-            let before = state()?;
-            let chain = program.chain(cell)?;
-            (state() == Some(before)).then_some((id, chain))
+            let at = now();
+            is_idle()?;
+            let awaits = program.chain(cell)?;
+            is_idle().map(|()| ReadTask { id, at, awaits })
         };
-        all.into_iter().filter_map(chain).collect()
+        let read = all.into_iter().filter_map(read).collect();
+        // What was read is before whatever is asked about polls from here on.
+        fence(Ordering::SeqCst);
+        read
     }
 }
 

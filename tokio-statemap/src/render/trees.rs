@@ -139,8 +139,10 @@ fn write_frame(
         write!(f, "{}: ", clean(name))?;
     }
     f.write_str(&clean(frame.function.trim_start_matches("async ")))?;
-    if let (Some(file), Some(line)) = (&frame.file, frame.line) {
-        write!(f, " at {}:{line}", clean(in_package(file)))?;
+    match (&frame.file, frame.line) {
+        (Some(file), Some(line)) => write!(f, " at {}:{line}", clean(in_package(file)))?,
+        (Some(file), None) => write!(f, " in {}", clean(in_package(file)))?,
+        (None, _) => {}
     }
     // Of several tasks they are those of the first.
     let others = if indent.is_one { "" } else { ", …" };

@@ -19,6 +19,7 @@ pub(super) fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
     Timeline {
         waits: Vec::new(),
         unnamed_waits: Default::default(),
+        waits_in_memory: std::collections::HashMap::new(),
         calls_at_end: Vec::new(),
         waits_not_kept: 0,
         local_tasks: Vec::new(),

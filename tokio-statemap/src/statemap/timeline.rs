@@ -139,6 +139,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
     let mut timeline = Timeline {
         waits: Vec::new(),
         unnamed_waits: Default::default(),
+        waits_in_memory: std::collections::HashMap::new(),
         calls_at_end: Vec::new(),
         waits_not_kept: facts.waits_not_kept.0,
         local_tasks: Vec::new(),

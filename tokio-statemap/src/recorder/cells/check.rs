@@ -17,6 +17,9 @@ use crate::sys::threads::stack::modules::loaded;
 /// Where a task's id may be in its memory, in bytes.
 const OFFSETS: std::ops::Range<u64> = 24..128;
 
+const OTHER_TYPES: &str = "this version of Tokio, or of the compiler, describes tasks in another way: \
+                           what a task of this crate awaits isn't found";
+
 /// How tasks are kept; an error is what isn't as expected.
 pub(super) fn layout() -> Result<Layout, &'static str> {
     const OTHER: &str = "this version of Tokio keeps its tasks in another way";
@@ -59,10 +62,13 @@ pub(super) fn program() -> Result<Program, String> {
     let base = module.ok_or("the program isn't found in memory")?.base;
     let program = Program { cells, base };
     // A runtime can't run on a thread of another.
-    let known = std::thread::scope(|scope| scope.spawn(|| known_chain(&program)).join());
-    match known.ok().flatten() {
+    let known = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, || known_chain(&program));
+        thread.ok()?.join().ok()?
+    });
+    match known {
         Some(chain) if is_known(&chain) => Ok(program),
-        _ => Err("a task of this crate isn't found to await what it does".to_owned()),
+        _ => Err(OTHER_TYPES.to_owned()),
     }
 }
 

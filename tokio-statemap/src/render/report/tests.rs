@@ -31,6 +31,7 @@ fn timeline(running_ms: u64) -> Timeline {
     Timeline {
         waits: Vec::new(),
         unnamed_waits: Default::default(),
+        waits_in_memory: std::collections::HashMap::new(),
         calls_at_end: Vec::new(),
         waits_not_kept: 0,
         local_tasks: Vec::new(),

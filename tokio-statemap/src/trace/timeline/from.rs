@@ -1,5 +1,6 @@
 //! Builds timelines from a snapshot, and from drained events.
 
+use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
 
@@ -138,6 +139,7 @@ impl Timeline {
             samples: Vec::new(),
             waits: Vec::new(),
             unnamed_waits: UnnamedWaits::default(),
+            waits_in_memory: HashMap::new(),
             calls_at_end: Vec::new(),
             waits_not_kept: 0,
             local_tasks: Vec::new(),

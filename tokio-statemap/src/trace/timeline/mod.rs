@@ -8,6 +8,12 @@ mod carried;
 mod cause;
 mod from;
 mod machine;
+#[cfg(all(
+    feature = "dwarf",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod memory;
 mod poll;
 mod pool;
 mod sample;
@@ -22,6 +28,8 @@ mod wait;
 mod worker;
 mod workers;
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::TraceTarget;
@@ -126,6 +134,9 @@ pub struct Timeline {
     pub(crate) waits: Vec<Wait>,
     /// Those of them of which functions are addresses, as far as anyone may look these up.
     pub(crate) unnamed_waits: UnnamedWaits,
+    /// Where tasks wait at the right edge of which that was read in their memory (the feature `dwarf`), by
+    /// their ids. Those that wait at the same place share it.
+    pub(crate) waits_in_memory: HashMap<u64, Arc<Wait>>,
     /// The instrumented calls that tasks wait in at the right edge, by the tasks' keys.
     pub(crate) calls_at_end: Vec<(TaskKey, Vec<CallAtEnd>)>,
     /// How many waits began at a place that isn't known, as there were too many.
@@ -228,7 +239,23 @@ impl Timeline {
             Some(last) => last.wait(),
             None => task.carried_wait.and_then(|carried| carried.wait),
         };
-        self.waiting(id)
+        match (self.waiting(id), task.key) {
+            (Waiting::Unknown, TaskKey::Spawned(id)) => {
+                self.waits_in_memory.get(&id).map_or(Waiting::Unknown, |wait| Waiting::At(wait))
+            }
+            (known, _) => known,
+        }
+    }
+
+    /// Whether it was read in the memory of `task` where it waits.
+    pub(crate) fn is_in_memory(&self, task: &Task) -> bool {
+        match (self.waiting_at_end(task), task.key) {
+            (Waiting::At(wait), TaskKey::Spawned(id)) => self
+                .waits_in_memory
+                .get(&id)
+                .is_some_and(|read| std::ptr::eq(&raw const **read, wait)),
+            _ => false,
+        }
     }
 
     pub(crate) fn waiting(&self, id: Option<WaitId>) -> Waiting<'_> {

@@ -1,5 +1,11 @@
 //! Where tasks wait.
 
+#[cfg(all(
+    feature = "dwarf",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod in_memory;
 mod named;
 mod resolve;
 mod tree;
@@ -8,6 +14,13 @@ mod unnamed;
 use std::num::NonZeroU16;
 use std::sync::Arc;
 
+#[cfg(all(
+    feature = "dwarf",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+pub(super) use in_memory::of_memory;
+pub(super) use resolve::resolve;
 #[cfg(feature = "read")]
 pub(crate) use unnamed::UnnamedChain;
 pub(crate) use unnamed::{NamedCall, UnnamedWaits};

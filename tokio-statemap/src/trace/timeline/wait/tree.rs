@@ -210,7 +210,7 @@ fn mixed(hash: u64, address: u64) -> u64 {
 }
 
 /// Whether it is what futures are put together by, or this crate's.
-fn is_plumbing(frame: &StackFrame) -> bool {
+pub(super) fn is_plumbing(frame: &StackFrame) -> bool {
     const OF: [&str; 4] =
         ["tokio_statemap::", "tokio::future::", "tokio::task::coop::", "tokio::macros::"];
     frame.origin == FrameOrigin::Runtime
