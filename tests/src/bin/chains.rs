@@ -1,9 +1,11 @@
 //! Has tasks wait in many ways, without any annotation, and prints what each of them awaits as it is found in
-//! its memory. Built with the feature `dwarf` and full debug information only.
+//! its memory; or, if the second argument is `trees`, the trees of all tasks. Built with the feature `dwarf`
+//! and full debug information only.
 
 use std::future::{Future, pending};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpListener;
@@ -11,26 +13,27 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_statemap::__private::{AwaitNode, chains};
-use tokio_statemap::{CollectorConfig, register_hooks};
+use tokio_statemap::trees::{Folded, TreePlace};
+use tokio_statemap::{Collector, CollectorConfig, register_hooks};
 
 const LONG: Duration = Duration::from_secs(1000);
 
 async fn leaf(kept: u32) {
-    sleep(LONG).await;
+    sleep(LONG).await; // leaf
     std::hint::black_box(kept);
 }
 
 async fn middle(kept: u32) {
-    leaf(kept).await;
+    leaf(kept).await; // middle
 }
 
 async fn other() {
-    pending::<()>().await;
+    pending::<()>().await; // other
 }
 
 async fn joined() {
     let kept = vec![1_u8; 10];
-    tokio::join!(middle(1), other());
+    tokio::join!(middle(1), other()); // joined
     drop(kept);
 }
 
@@ -43,6 +46,27 @@ async fn selected() {
         () = leaf(1) => {}
         () = middle(2) => {}
     }
+}
+
+async fn selected_partly(other_too: bool) {
+    tokio::select! { // partly
+        () = other(), if other_too => {}
+        () = middle(2) => {}
+    }
+}
+
+macro_rules! awaited {
+    ($future:expr) => {
+        $future.await
+    };
+}
+
+async fn in_a_macro() {
+    awaited!(leaf(5));
+}
+
+async fn joined_as_many() {
+    futures_util::future::join_all([leaf(1), leaf(2)]).await; // as many
 }
 
 async fn boxed() {
@@ -62,7 +86,7 @@ async fn receives(mut from: mpsc::Receiver<u8>) {
 }
 
 async fn locks(lock: Arc<Mutex<u8>>) {
-    *lock.lock().await += 1;
+    *lock.lock().await += 1; // locks
 }
 
 async fn accepts() {
@@ -71,7 +95,7 @@ async fn accepts() {
 }
 
 async fn times_out() {
-    let _ = timeout(LONG, middle(4)).await;
+    let _ = timeout(LONG, middle(4)).await; // times out
 }
 
 async fn second_of_two() {
@@ -99,6 +123,17 @@ async fn later() {
     sleep(Duration::from_millis(1)).await;
 }
 
+/// Is polled all the time.
+async fn busy(is_over: Arc<AtomicBool>) {
+    while !is_over.load(Ordering::Relaxed) {
+        busy_once().await;
+    }
+}
+
+async fn busy_once() {
+    tokio::task::yield_now().await;
+}
+
 fn print(node: &AwaitNode, indent: usize) {
     let place = match (&node.file, node.line) {
         (Some(file), Some(line)) => format!(" {file}:{line}"),
@@ -108,14 +143,44 @@ fn print(node: &AwaitNode, indent: usize) {
     node.children.iter().for_each(|child| print(child, indent + 2));
 }
 
+/// With a task that has a probe, and such that are polled meanwhile.
+async fn print_trees(collector: &Collector) {
+    tokio_statemap::spawn(middle(3)); // with a probe
+    let is_over = Arc::new(AtomicBool::new(false));
+    let polled: Vec<_> = (0..4).map(|_| tokio::spawn(busy(Arc::clone(&is_over)))).collect();
+    sleep(Duration::from_millis(10)).await;
+    for _ in 0..20 {
+        let trees = collector.trees();
+        // One that is polled between any two looks is nowhere, or where it is.
+        for tree in trees.iter().filter(|tree| tree.to_string().contains("busy")) {
+            if let TreePlace::Waits(frames) = &tree.place {
+                assert!(frames[0].function.ends_with("::busy"), "{tree}");
+            }
+        }
+        tokio::task::yield_now().await;
+    }
+    is_over.store(true, Ordering::Relaxed);
+    for task in polled {
+        task.await.expect("it doesn't panic");
+    }
+    // A task is joined shortly before its end is recorded.
+    sleep(Duration::from_millis(100)).await;
+    let trees = collector.trees();
+    println!("{}\n", Folded(&trees));
+    println!("{}", serde_json::to_string(&trees).expect("it is JSON"));
+}
+
 fn main() {
     let mut builder = match std::env::args().nth(1).as_deref() {
         Some("current-thread") => tokio::runtime::Builder::new_current_thread(),
         _ => tokio::runtime::Builder::new_multi_thread(),
     };
     builder.enable_all();
-    let collector = register_hooks(&mut builder, CollectorConfig::default()).expect("it is valid");
+    // The polls of busy tasks are many.
+    let config = CollectorConfig { max_events: 10_000, ..CollectorConfig::default() };
+    let collector = register_hooks(&mut builder, config).expect("it is valid");
     collector.start();
+    let has_trees = std::env::args().nth(2).is_some_and(|what| what == "trees");
     let runtime = builder.build().expect("a runtime");
     let lock = Arc::new(Mutex::new(0));
     let held = lock.clone().try_lock_owned().expect("it is free");
@@ -124,6 +189,9 @@ fn main() {
         tokio::spawn(joined());
         tokio::spawn(joined_partly());
         tokio::spawn(selected());
+        tokio::spawn(selected_partly(false));
+        tokio::spawn(in_a_macro());
+        tokio::spawn(joined_as_many());
         tokio::spawn(boxed());
         tokio::spawn(recursive(3));
         tokio::spawn(receives(receiver));
@@ -140,15 +208,17 @@ fn main() {
             task.await.expect("it doesn't panic");
         }
         sleep(Duration::from_millis(100)).await;
+        if has_trees {
+            print_trees(&collector).await;
+            return;
+        }
         // None of them is polled any more.
         let mut found = Vec::new();
         for _ in 0..2 {
             let began = Instant::now();
-            found = chains(&collector, |_| Some(0));
+            found = chains(&collector);
             eprintln!("{} tasks in {:?}", found.len(), began.elapsed());
         }
-        let busy = chains(&collector, |_| None);
-        assert!(busy.is_empty(), "a task that is polled isn't read");
         found.iter().for_each(|(_, node)| print(node, 0));
     });
     drop((held, sender));
