@@ -20,7 +20,6 @@ use std::sync::Arc;
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 pub(super) use in_memory::of_memory;
-pub(super) use resolve::resolve;
 #[cfg(feature = "read")]
 pub(crate) use unnamed::UnnamedChain;
 pub(crate) use unnamed::{NamedCall, UnnamedWaits};
