@@ -39,7 +39,7 @@ const AWAITS = {
   ],
   lines: [line("src/shop.rs:18, Mutex::lock", 0), line("src/shop.rs:20, Sleep", 4)],
   still: [{ row: 0, tasks: 2, for: 9, forgotten: true }],
-  unknown: 1, unknownTime: 5,
+  notes: [],
 };
 const TAGS = ["lock", "both", "nothing", "main"].map((tag) => ({ state: WAITING, tag, fields: [] }));
 

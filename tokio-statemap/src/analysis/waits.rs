@@ -10,6 +10,7 @@ use super::in_package;
 use super::locations::quantile;
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Poll, Shutdown, Task, TaskKey, Timeline, WaitId, WaitLine};
+use crate::util::quantity::{count, human_sum};
 
 /// Where tasks waited.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +23,33 @@ pub struct Waits {
     pub unknown: u64,
     /// How long those took in sum, in ns.
     pub unknown_ns: u128,
+    /// How many waits there were at functions of which only the addresses are known.
+    pub unnamed: u64,
+    /// How long those took in sum, in ns.
+    pub unnamed_ns: u128,
+}
+
+impl Waits {
+    /// What isn't known: a sentence each.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let of = |waits, ns| format!("Of {}, {} in all,", count(waits, "wait"), human_sum(ns));
+        let mut notes = Vec::new();
+        if self.unnamed > 0 {
+            notes.push(format!(
+                "{} the functions have no names, as the program has no symbols: `tokio-statemap symbolize` \
+                 names them.",
+                of(self.unnamed, self.unnamed_ns),
+            ));
+        }
+        if self.unknown > 0 && !self.lines.is_empty() {
+            notes.push(format!(
+                "{} the line isn't known: of tasks not spawned through tokio_statemap, or from before the \
+                 recording.",
+                of(self.unknown, self.unknown_ns),
+            ));
+        }
+        notes
+    }
 }
 
 /// The waits at one line. A wait for several things at once counts at the line of each.
@@ -90,10 +118,20 @@ pub(super) fn waits(timeline: &Timeline) -> Waits {
     let shutdown = Shutdown::of(timeline);
     for task in timeline.tasks.one_by_one() {
         for_each_wait(timeline, &task, shutdown, |wait, length_ns, is_now| {
-            let Some(id) = wait.filter(|&id| timeline.wait(id).is_some()) else {
-                waits.unknown += 1;
-                waits.unknown_ns += u128::from(length_ns);
-                return;
+            let id = match wait {
+                // It waits for nothing, at no line.
+                Some(WaitId::NOTHING) => return,
+                Some(id) if timeline.wait(id).is_some() => id,
+                Some(id) if timeline.unnamed_waits.has(id) => {
+                    waits.unnamed += 1;
+                    waits.unnamed_ns += u128::from(length_ns);
+                    return;
+                }
+                _ => {
+                    waits.unknown += 1;
+                    waits.unknown_ns += u128::from(length_ns);
+                    return;
+                }
             };
             is_of_tasks |= matches!(task.key, TaskKey::Spawned(_));
             let place = places.entry(id).or_default();

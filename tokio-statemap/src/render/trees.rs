@@ -51,11 +51,13 @@ impl fmt::Display for Folded<'_> {
         match trees.iter().filter(is_unknown).count() as u64 {
             0 => {}
             1 => f.write_str(
-                " Of 1 it isn't known where it waits: it wasn't spawned through tokio_statemap.",
+                " Of 1 it isn't known where it waits: it wasn't spawned through tokio_statemap, or \
+                 the program has no symbols.",
             )?,
             n => write!(
                 f,
-                " Of {n} it isn't known where they wait: they weren't spawned through tokio_statemap."
+                " Of {n} it isn't known where they wait: they weren't spawned through tokio_statemap, \
+                 or the program has no symbols."
             )?,
         }
         for group in TreeGroup::fold(trees) {

@@ -20,9 +20,8 @@ pub(crate) struct Awaits {
     pub(crate) lines: Vec<AwaitLine>,
     /// The tasks that still waited at the end, as the report has them.
     pub(crate) still: Vec<StillHere>,
-    /// How many waits there were of which the line isn't known, and how long they took in sum.
-    pub(crate) unknown: u64,
-    pub(crate) unknown_ns: u128,
+    /// What isn't known of them: a sentence each.
+    pub(crate) notes: Vec<String>,
 }
 
 /// The functions of one place.
@@ -65,7 +64,8 @@ pub(crate) struct StillHere {
 impl Awaits {
     /// What `report` knows of `timeline`; `None` if that is nothing.
     pub(super) fn of(timeline: &Timeline, report: &Report) -> Option<Self> {
-        if timeline.waits.is_empty() && report.still_waiting.is_empty() {
+        let notes = report.waits.notes();
+        if timeline.waits.is_empty() && report.still_waiting.is_empty() && notes.is_empty() {
             return None;
         }
         let mut frames = Once::default();
@@ -98,14 +98,7 @@ impl Awaits {
                 is_maybe_forgotten: tree.is_maybe_forgotten,
             })
         });
-        Some(Self {
-            still: still.collect(),
-            frames: frames.all,
-            places,
-            lines,
-            unknown: report.waits.unknown,
-            unknown_ns: report.waits.unknown_ns,
-        })
+        Some(Self { still: still.collect(), frames: frames.all, places, lines, notes })
     }
 }
 

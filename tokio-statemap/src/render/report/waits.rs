@@ -12,8 +12,10 @@ impl Report {
     /// The lines at which tasks waited, those with the longest waits in sum first.
     pub(super) fn waits_lines(&self) -> Vec<String> {
         let waits = &self.waits;
+        let notes = waits.notes().into_iter().flat_map(|note| wrap(&note));
         if waits.lines.is_empty() {
-            return Vec::new();
+            let blank = (waits.unnamed > 0).then(String::new);
+            return blank.into_iter().chain(notes).collect();
         }
         let heads = ["where, and for what", "times", "total", "longest", "p50", "p99", "now"];
         let mut cells = vec![heads.map(str::to_owned)];
@@ -37,13 +39,7 @@ impl Report {
             lines.push(format!("… and {}", count(more as u64, "more line")));
         }
         lines.extend(waits.lines.iter().take(ROWS).flat_map(held));
-        if waits.unknown > 0 {
-            lines.extend(wrap(&format!(
-                "Of {}, {} in all, the line isn't known: of tasks not spawned through tokio_statemap.",
-                count(waits.unknown, "wait"),
-                human_sum(waits.unknown_ns),
-            )));
-        }
+        lines.extend(notes);
         lines
     }
 }

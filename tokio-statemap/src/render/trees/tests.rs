@@ -145,7 +145,7 @@ fn equal_trees_are_folded() {
     ];
     let text =
         "9 tasks: 1 polled, 2 ready, 2 not polled yet, 4 waiting. Of 1 it isn't known where it \
-waits: it wasn't spawned through tokio_statemap.
+waits: it wasn't spawned through tokio_statemap, or the program has no symbols.
 
 main (src/shop.rs:7:5) waits for 40.0 ms
 
@@ -167,7 +167,7 @@ task-8 and 1 other task (spawned at src/shop.rs:7:5) are ready for 40.0 ms to at
     let two =
         [tree(1, TreePlace::Unknown), TaskTree { location: None, ..tree(2, TreePlace::Unknown) }];
     let first = "2 tasks: 2 waiting. Of 2 it isn't known where they wait: they weren't spawned through \
-                 tokio_statemap.";
+                 tokio_statemap, or the program has no symbols.";
     assert_eq!(Folded(&two).to_string().lines().next(), Some(first));
 }
 

@@ -13,10 +13,9 @@ pub(super) fn awaits(awaits: &Awaits, rows: &[u32]) -> Raw {
         ("frames", &frames),
         ("lines", &array(awaits.lines.iter().map(line))),
         ("names", &names.all),
+        ("notes", &awaits.notes),
         ("places", &array(awaits.places.iter().map(place))),
         ("still", &array(awaits.still.iter().map(|still| still_here(still, rows)))),
-        ("unknown", &awaits.unknown),
-        ("unknownTime", &nanos(awaits.unknown_ns)),
     ])
 }
 

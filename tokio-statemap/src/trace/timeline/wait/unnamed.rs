@@ -43,6 +43,13 @@ pub(super) fn has_address(frames: &[StackFrame]) -> bool {
     frames.iter().any(|frame| Address::of(&frame.function).is_some())
 }
 
+impl UnnamedWaits {
+    /// Whether this wait is one of them. They are by number.
+    pub(crate) fn has(&self, id: WaitId) -> bool {
+        self.waits.binary_search_by_key(&id, |(id, _)| *id).is_ok()
+    }
+}
+
 #[cfg(all(feature = "symbols", feature = "read"))]
 impl UnnamedWaits {
     /// All functions.

@@ -17,8 +17,8 @@ import { readFrames } from "./frames.js";
  * @typedef {{row: number, tasks: number, for: number, forgotten: boolean}} StillWaiting `row`: of the one that waited
  *   longest
  * @typedef {{
- *   places: AwaitPlace[], lines: AwaitLine[], still: StillWaiting[], unknown: number, unknownTime: number,
- * }} Awaits `places`: one for each tag
+ *   places: AwaitPlace[], lines: AwaitLine[], still: StillWaiting[], notes: string[],
+ * }} Awaits `places`: one for each tag; `notes`: what isn't known
  */
 
 /**
@@ -37,7 +37,7 @@ export function findAwaits(section) {
     for (const line of ofLines) lines[line].places.add(index);
     return { functions: outermost, lines: ofLines };
   });
-  section.awaits = { places, lines, still: data.still, unknown: data.unknown, unknownTime: data.unknownTime };
+  section.awaits = { places, lines, still: data.still, notes: data.notes };
   section.awaitsData = null;
 }
 

@@ -32,9 +32,10 @@ export class WaitsTab {
   draw() {
     const rows = this.sections.flatMap((section) => section.awaits.lines.map((line) => ({ section, line })));
     const still = this.sections.flatMap((section) => section.awaits.still.map((of) => ({ section, of })));
+    const notes = this.sections.flatMap(({ awaits }) => awaits.notes).map((note) => make("p", { class: "hint" }, note));
     const parts = rows.length === 0
-      ? [make("p", { class: "hint" }, "At which lines tasks waited isn't known: it is of tasks that are spawned with tokio_statemap::spawn.")]
-      : [make("p", { class: "hint" }, "A line shows the longest wait there."), ...this.table.draw(rows), ...this.unknown()];
+      ? [make("p", { class: "hint" }, "At which lines tasks waited isn't known: it is of tasks that are spawned with tokio_statemap::spawn."), ...notes]
+      : [make("p", { class: "hint" }, "A line shows the longest wait there."), ...this.table.draw(rows), ...notes];
     if (still.length > 0) {
       parts.push(
         make("h2", {}, "Still waited at the end", make("span", { class: "count" }, plural(still.length, "place", formatCount(still.length)))),
@@ -59,13 +60,6 @@ export class WaitsTab {
     if (holder === null) return null;
     const [label, times, of] = holder;
     return make("span", { class: "source", title: `In ${formatCount(times)} of ${plural(of, "wait", formatCount(of))} whose holder is known` }, `held by tasks that waited at ${shorten(visible(label), 40)}`);
-  }
-
-  /** The waits of which no line is known. */
-  unknown() {
-    const [waits, ns] = this.sections.reduce(([n, sum], { awaits }) => [n + awaits.unknown, sum + awaits.unknownTime], [0, 0]);
-    if (waits === 0) return [];
-    return [make("p", { class: "hint" }, `Of ${plural(waits, "wait", formatCount(waits))}, ${formatNs(ns)} in all, the line isn't known: of tasks not spawned through tokio_statemap.`)];
   }
 
   still({ section, of }) {
