@@ -48,8 +48,9 @@ impl Blame {
     }
 }
 
-/// How long a poll waited for a lock of the runtime's own, in ns: none of the program's doing, as who holds
-/// it does so for no longer than it takes, unless its processor is taken away.
+/// How long a poll waited for a lock of the runtime's own, or was held up by the recording itself, in ns: none
+/// of the program's doing, as who holds such a lock does so for no longer than it takes, unless its processor
+/// is taken away.
 pub(super) fn in_runtime_ns(timeline: &Timeline, poll: &Poll, end_ns: u64) -> u64 {
     let waits = weighted(timeline, poll).filter(|(sample, _)| is_in_runtime(sample));
     let waited_ns = waits.fold(0, |sum: u64, (_, since_ns)| sum.saturating_add(since_ns));
@@ -71,7 +72,8 @@ fn weighted<'a>(
     })
 }
 
-/// Whether a sample shows a wait for a lock that the runtime took for itself.
+/// Whether a sample shows a wait for a lock that the runtime took for itself, or what is done once for each
+/// place at which tasks wait: to follow the stack there takes over a millisecond in an unoptimised build.
 fn is_in_runtime(sample: &PollSample) -> bool {
     let is_lock = sample.blocked_in.as_deref() == Some("futex");
     let is_own = |frame: &StackFrame| frame.origin == FrameOrigin::Program;
@@ -81,7 +83,10 @@ fn is_in_runtime(sample: &PollSample) -> bool {
     let is_asked_for = inner.iter().any(|frame| {
         ["block_on", "blocking_", "block_in_place"].iter().any(|name| frame.function.contains(name))
     });
-    is_lock && is_runtimes && !is_asked_for
+    let is_recording = |frame: &&StackFrame| {
+        frame.function.starts_with("tokio_statemap::recorder::waits::capture::")
+    };
+    is_lock && is_runtimes && !is_asked_for || inner.iter().any(is_recording)
 }
 
 fn of_sample(sample: &PollSample) -> Option<(Function, &StackFrame, String)> {
@@ -164,6 +169,33 @@ mod tests {
             assert_eq!(sum.heaviest(), Some(&names[first].as_str()));
             assert_eq!((sum.len(), sum.sum()), (100, u64::MAX));
         }
+    }
+
+    #[test]
+    fn what_the_recording_does_is_not_the_programs() {
+        let frame = |function: &str, origin| StackFrame {
+            function: function.into(),
+            file: None,
+            line: None,
+            origin,
+        };
+        let leaf = || frame("tokio::time::sleep::Sleep::poll", FrameOrigin::Runtime);
+        let own = || frame("async shop::handle", FrameOrigin::Program);
+        let capture = "tokio_statemap::recorder::waits::capture::Captures::capture";
+        let capture = || frame(capture, FrameOrigin::Runtime);
+        let sample = |frames| PollSample {
+            thread: 0,
+            poll_start_ns: 0,
+            at_ns: 0,
+            blocked_in: None,
+            frames,
+            is_complete: true,
+        };
+        let follows = frame("gimli::read::cfi::UnwindTable::next_row", FrameOrigin::Dependency);
+        assert!(is_in_runtime(&sample(vec![follows, capture(), leaf(), own()])));
+        assert!(!is_in_runtime(&sample(vec![leaf(), own()])));
+        // What the program does is its own, whatever polls it.
+        assert!(!is_in_runtime(&sample(vec![own(), capture()])));
     }
 
     /// To look through all others for each would take hours.
