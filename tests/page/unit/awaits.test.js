@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { awaitOf, longestWait, placeLabel } from "../../../tokio-statemap/src/render/html/page/model/awaits.js";
+import { awaitOf, longestWait } from "../../../tokio-statemap/src/render/html/page/model/awaits.js";
 import { MOST_LINES, hasLines, splitWaiting } from "../../../tokio-statemap/src/render/html/page/model/by_line.js";
 import { sectionTotals } from "../../../tokio-statemap/src/render/html/page/model/lanes.js";
 import { search } from "../../../tokio-statemap/src/render/html/page/model/search.js";
@@ -41,7 +41,9 @@ const AWAITS = {
   still: [{ row: 0, tasks: 2, for: 9, forgotten: true }],
   notes: [],
 };
-const TAGS = ["lock", "both", "nothing", "main"].map((tag) => ({ state: WAITING, tag, fields: [] }));
+const TAGS = [
+  "src/shop.rs:18, Mutex::lock", "src/shop.rs:18, Mutex::lock + src/shop.rs:20, Sleep", "nothing took its waker", "src/shop.rs:9",
+].map((tag) => ({ state: WAITING, tag, fields: [] }));
 
 const picture = (...rows) => ({
   length: LENGTH,
@@ -55,9 +57,9 @@ const waits = (section) => [...section.state.keys()].filter((i) => section.state
 test("a tag is a place, with its functions as a tree", async () => {
   const { sections: [tasks] } = await two();
   const places = waits(tasks).map((i) => awaitOf(tasks, i));
-  assert.deepEqual(places.map((place) => place && placeLabel(tasks.awaits, place)), [
+  assert.deepEqual(places.map((place) => place && place.label), [
     "src/shop.rs:18, Mutex::lock", "src/shop.rs:18, Mutex::lock + src/shop.rs:20, Sleep", null,
-    "src/shop.rs:18, Mutex::lock", "nothing took its waker: nothing will wake it", "async shop::main",
+    "src/shop.rs:18, Mutex::lock", "nothing took its waker", "src/shop.rs:9",
   ]);
   const names = (functions) => functions.map(({ frame, name, awaits }) => [frame.name, name, names(awaits)]);
   assert.deepEqual(names(places[1].functions), [["async shop::main", null, [
@@ -88,7 +90,7 @@ test("waiting is split by line, and put together again", async () => {
   // The last span of a lane goes on to the right edge.
   const after = totals();
   assert.deepEqual(Object.entries(after).slice(TASK_STATES.length).map(([name]) => name), [
-    "waiting at async shop::main", "waiting at src/shop.rs:18, Mutex::lock", "waiting at src/shop.rs:18, Mutex::lock + src/shop.rs:20, Sleep",
+    "waiting at src/shop.rs:9", "waiting at src/shop.rs:18, Mutex::lock", "waiting at src/shop.rs:18, Mutex::lock + src/shop.rs:20, Sleep",
   ]);
   assert.equal(after["waiting at src/shop.rs:18, Mutex::lock"], 42, "each up to the next poll");
   const split = Object.entries(after).filter(([name]) => name.startsWith("waiting")).reduce((sum, [, ns]) => sum + ns, 0);
@@ -102,9 +104,9 @@ test("waiting is split by line, and put together again", async () => {
 test("the lines with the longest waits have a state, all others share one", async () => {
   const many = picture(...Array.from({ length: 12 }, (_, i) => row(`task-${i}`, [i, 40 - i], [i, 0])));
   const [section] = many.sections;
-  section.tags = Array.from({ length: 12 }, (_, i) => ({ state: WAITING, tag: `${i}`, fields: [] }));
+  section.tags = Array.from({ length: 12 }, (_, i) => ({ state: WAITING, tag: `src/shop.rs:${i}`, fields: [] }));
   section.awaits = {
-    ...AWAITS, lines: section.tags.map(({ tag }) => line(`src/shop.rs:${tag}`, 0)), places: section.tags.map((_, i) => [[[0, 0, null]], [i]]), still: [],
+    ...AWAITS, lines: section.tags.map(({ tag }) => line(tag, 0)), places: section.tags.map((_, i) => [[[0, 0, null]], [i]]), still: [],
   };
   const { sections: [tasks] } = await modelOf(many);
   splitWaiting(tasks, true);

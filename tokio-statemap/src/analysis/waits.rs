@@ -9,7 +9,7 @@ pub use holders::Holder;
 use super::in_package;
 use super::locations::quantile;
 use crate::symbols::StackFrame;
-use crate::trace::timeline::{Poll, Shutdown, Task, TaskKey, Timeline, WaitId, WaitLine};
+use crate::trace::timeline::{Poll, Shutdown, Task, TaskKey, Timeline, Wait, WaitId, WaitLine};
 use crate::util::quantity::{count, human_sum};
 
 /// Where tasks waited.
@@ -97,6 +97,19 @@ fn label(at: &StackFrame, awaits: Option<&str>) -> String {
     };
     let awaits = awaits.map(|awaits| format!(", {}", short(awaits)));
     format!("{line}{}", awaits.unwrap_or_default())
+}
+
+/// The lines of a wait: `src/shop.rs:17, Mutex::lock + src/shop.rs:20, Sleep`.
+pub(super) fn place_label(wait: &Wait) -> String {
+    let mut labels = Vec::new();
+    for line in wait.lines() {
+        let (at, awaits) = line_of(line);
+        let label = label(at, awaits);
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+    labels.join(" + ")
 }
 
 /// What waits of one line have in common.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Tag;
 use super::once::Once;
-use crate::analysis::waits::line_of;
+use crate::analysis::waits::{line_of, place_label};
 use crate::analysis::{Report, WaitRow};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{AwaitFrame, StackFrame, Timeline, Wait, WaitId, WaitLine};
@@ -106,11 +106,7 @@ impl Awaits {
 pub(super) fn tags(timeline: &Timeline) -> Vec<Tag> {
     let tag =
         |tag: String| Tag { state: u32::from(TaskState::Waiting.value()), tag, fields: Vec::new() };
-    let lines = |wait: &Wait| {
-        let lines: Vec<_> = wait.lines().iter().map(ToString::to_string).collect();
-        tag(lines.join("; "))
-    };
-    let mut tags: Vec<_> = timeline.waits.iter().map(lines).collect();
+    let mut tags: Vec<_> = timeline.waits.iter().map(|wait| tag(place_label(wait))).collect();
     tags.push(tag("nothing took its waker".to_owned()));
     tags
 }

@@ -1,6 +1,6 @@
 import { formatMoment, formatNs } from "../format/numbers.js";
 import { visible } from "../format/text.js";
-import { awaitOf, placeLabel } from "../model/awaits.js";
+import { awaitOf } from "../model/awaits.js";
 import { groupLabel, rowWord, workerName } from "../model/names.js";
 import { heldNs, isPoll, pollInfo } from "../model/polls.js";
 
@@ -26,7 +26,7 @@ export const lengthText = (view, section, transition) => {
 /** Where the task waits meanwhile; null if it doesn't, or that isn't known. */
 const waitsAt = (section, transition) => {
   const place = awaitOf(section, transition);
-  return place === null ? null : visible(placeLabel(section.awaits, place));
+  return place === null ? null : visible(place.label);
 };
 
 /**

@@ -7,8 +7,8 @@ import { readFrames } from "./frames.js";
  * @typedef {import("./frames.js").StackFrame} StackFrame
  * @typedef {{frame: StackFrame, name: string|null, awaits: AwaitFunction[]}} AwaitFunction `name`: what the call was
  *   called; `awaits`: several, if it polls several futures at once
- * @typedef {{functions: AwaitFunction[], lines: number[]}} AwaitPlace `functions`: the outermost; none if nothing took
- *   the task's waker. `lines`: those that it counts for
+ * @typedef {{label: string, functions: AwaitFunction[]}} AwaitPlace `label`: "src/shop.rs:61, Mutex::lock"; `functions`:
+ *   the outermost; none if nothing took the task's waker
  * @typedef {{
  *   label: string, frame: StackFrame, awaits: string|null, times: number, total: number, longest: number, p50: number,
  *   p99: number, now: number, holder: [string, number, number]|null, places: Set<number>,
@@ -35,7 +35,7 @@ export function findAwaits(section) {
     const outermost = [];
     all.forEach(([, awaitedBy], i) => (awaitedBy > 0 ? functions[awaitedBy - 1].awaits : outermost).push(functions[i]));
     for (const line of ofLines) lines[line].places.add(index);
-    return { functions: outermost, lines: ofLines };
+    return { label: section.tags[index].tag, functions: outermost };
   });
   section.awaits = { places, lines, still: data.still, notes: data.notes };
   section.awaitsData = null;
@@ -55,20 +55,6 @@ export function awaitOf(section, transition) {
 /** Whether a transition begins a wait. @param {Section} section @param {number} transition */
 export const isWait = (section, transition) =>
   section.kind === "tasks" && section.states[section.state[transition]].role === "waiting";
-
-/**
- * A place in a few words: "src/shop.rs:61, Mutex::lock".
- * @param {Awaits} awaits
- * @param {AwaitPlace} place
- * @returns {string}
- */
-export function placeLabel(awaits, { functions, lines }) {
-  if (lines.length > 0) return lines.map((line) => awaits.lines[line].label).join(" + ");
-  if (functions.length === 0) return "nothing took its waker: nothing will wake it";
-  let at = functions[0];
-  while (at.awaits.length > 0) at = at.awaits[0];
-  return at.frame.name;
-}
 
 /**
  * The longest wait at a line; −1 if none is in the picture.

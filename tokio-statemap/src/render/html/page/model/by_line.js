@@ -1,6 +1,5 @@
 // Waiting, told apart by the line that tasks wait at: a state for each of the lines with the longest waits.
 
-import { placeLabel } from "./awaits.js";
 import { buildCumulative } from "./lanes.js";
 
 /** @typedef {import("../data/section.js").Section} Section */
@@ -53,7 +52,7 @@ function longestLines(section) {
   const { awaits, tag, time, nTransitions } = section;
   const sums = new Float64Array(awaits.places.length);
   for (let i = 0; i < nTransitions; i++) if (tag[i] > 0) sums[tag[i] - 1] += section.endOf(i) - time[i];
-  const labels = awaits.places.map((place) => placeLabel(awaits, place));
+  const labels = awaits.places.map(({ label }) => label);
   const byLabel = new Map();
   awaits.places.forEach(({ functions }, place) => {
     if (functions.length > 0 && sums[place] > 0) byLabel.set(labels[place], (byLabel.get(labels[place]) ?? 0) + sums[place]);

@@ -1,6 +1,5 @@
 import { formatNs, formatShare } from "../format/numbers.js";
 import { shorten, titleText, visible } from "../format/text.js";
-import { placeLabel } from "../model/awaits.js";
 import { make } from "./dom.js";
 
 // Tables of how long something was in which state, and with which tag.
@@ -33,8 +32,7 @@ export const tagTable = (view, section, found) => {
   const colours = view.colours.sections[section.index];
   const all = found.reduce((sum, { ns }) => sum + ns, 0);
   const rows = found.slice(0, MOST_TAGS).map(({ tag, ns }) => {
-    const { state, tag: text, fields } = section.tags[tag];
-    const name = section.awaits === null ? text : placeLabel(section.awaits, section.awaits.places[tag]);
+    const { state, tag: name, fields } = section.tags[tag];
     const swatch = make("span", { class: "swatch" });
     if (colours[state] && !colours[state].blank) swatch.style.background = colours[state].css;
     const about = (fields ?? []).map(([key, json]) => `${visible(key)}: ${visible(json)}`).join(", ");

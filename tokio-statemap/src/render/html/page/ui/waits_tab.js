@@ -1,6 +1,6 @@
 import { formatCount, formatNs } from "../format/numbers.js";
 import { plural, shorten, titleText, visible } from "../format/text.js";
-import { awaitOf, longestWait, placeLabel } from "../model/awaits.js";
+import { awaitOf, longestWait } from "../model/awaits.js";
 import { byId, make } from "./dom.js";
 import { SortedTable } from "./sorted_table.js";
 
@@ -74,6 +74,6 @@ export class WaitsTab {
     },
     make("span", { class: "place" }, `${shorten(visible(section.name(of.row)), 30)}${others}`),
     make("span", { class: "length" }, formatNs(of.for)),
-    make("span", { class: "about" }, of.forgotten ? make("b", {}, "maybe forgotten · ") : null, place === null ? "where isn't known" : shorten(visible(placeLabel(section.awaits, place)), 80)));
+    make("span", { class: "about" }, of.forgotten ? make("b", {}, "maybe forgotten · ") : null, place === null ? "where isn't known" : shorten(visible(place.label), 80)));
   }
 }
