@@ -30,9 +30,9 @@ struct CallStack {
     /// it are no exception: what their calls took isn't the innermost one's own, and is in its sum.
     child_ticks: Cell<u64>,
     calls: [Cell<Option<Call>>; MOST],
-    /// Of the functions of the first calls, by how many these are: a polynomial, so that that of any
-    /// range follows from two of them.
-    hashes: [Cell<u64>; MOST + 1],
+    /// By how many of the first calls: a bit for each of their functions, which some have in common. So one
+    /// that is not among them is mostly known without a search.
+    functions: [Cell<u64>; MOST + 1],
 }
 
 thread_local! {
@@ -41,23 +41,12 @@ thread_local! {
         depth: Cell::new(0),
         child_ticks: Cell::new(0),
         calls: [const { Cell::new(None) }; MOST],
-        hashes: [const { Cell::new(0) }; MOST + 1],
+        functions: [const { Cell::new(0) }; MOST + 1],
     } };
 }
 
-/// The base of the polynomial.
+/// The base of the polynomial that a hash is.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
-const POWERS: [u64; MOST + 1] = powers();
-
-const fn powers() -> [u64; MOST + 1] {
-    let mut powers = [1_u64; MOST + 1];
-    let mut i = 1;
-    while i <= MOST {
-        powers[i] = powers[i - 1].wrapping_mul(BASE);
-        i += 1;
-    }
-    powers
-}
 
 /// How many calls are being polled on this thread.
 #[inline]
@@ -71,8 +60,10 @@ pub(crate) fn hash_above(base: usize) -> u64 {
     STACK.with(|stack| {
         let depth = stack.depth.get();
         let (kept, from) = (depth.min(MOST), base.min(depth).min(MOST));
-        let below = stack.hashes[from].get().wrapping_mul(POWERS[kept - from]);
-        let hash = stack.hashes[kept].get().wrapping_sub(below);
+        let calls = stack.calls[from..kept].iter().filter_map(Cell::get);
+        let hash = calls.fold(0_u64, |hash, call| {
+            hash.wrapping_mul(BASE).wrapping_add(mix(call.function.address() as u64))
+        });
         let more = (depth - kept).saturating_sub(base.saturating_sub(MOST)) as u64;
         mix(hash.wrapping_add(more))
     })
@@ -87,58 +78,53 @@ pub(crate) fn calls_above(base: usize, mut f: impl FnMut(&Call)) {
     });
 }
 
-/// Whether a call of `function` is being polled.
-#[inline]
-pub(super) fn has(function: &'static Function) -> bool {
-    STACK.with(|stack| {
-        let kept = stack.depth.get().min(MOST);
-        let mut calls = stack.calls[..kept].iter();
-        calls.any(|call| call.get().is_some_and(|call| std::ptr::eq(call.function, function)))
-    })
-}
-
-/// Adds a call until the guard is dropped.
+/// Adds a call. It stays until it is popped.
 #[inline]
 pub(super) fn push(call: Call) -> Pushed {
     STACK.with(|stack| {
         let depth = stack.depth.get();
+        let kept = depth.min(MOST);
+        let (functions, bit) = (stack.functions[kept].get(), call.function.bit());
+        let is_outermost = functions & bit == 0 || !stack.has(kept, call.function);
         if let Some(place) = stack.calls.get(depth) {
             place.set(Some(call));
-            let hash = stack.hashes[depth].get().wrapping_mul(BASE);
-            stack.hashes[depth + 1].set(hash.wrapping_add(mix(call.function.address() as u64)));
+            stack.functions[depth + 1].set(functions | bit);
         }
         stack.depth.set(depth + 1);
-        Pushed { depth, saved_ticks: stack.child_ticks.replace(0) }
+        Pushed { depth, is_outermost, saved_ticks: stack.child_ticks.replace(0) }
     })
 }
 
-/// A call on the stack; dropping it removes it, also while the thread unwinds.
-#[derive(Debug)]
+impl CallStack {
+    /// Whether one of the first `kept` calls is of `function`.
+    #[inline(never)]
+    fn has(&self, kept: usize, function: &'static Function) -> bool {
+        let mut calls = self.calls[..kept].iter();
+        calls.any(|call| call.get().is_some_and(|call| std::ptr::eq(call.function, function)))
+    }
+}
+
+/// A call on the stack. Whoever pushed it pops it, also while the thread unwinds.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Pushed {
-    depth: usize,
-    saved_ticks: u64,
+    /// How many calls are below.
+    pub(super) depth: usize,
+    /// Whether it is in no other call of its function.
+    pub(super) is_outermost: bool,
+    pub(super) saved_ticks: u64,
 }
 
 impl Pushed {
-    /// Removes the call, which was polled for `ticks`. Returns how many of these are its own: those that
-    /// no other call was polled in.
+    /// Removes the call, which was polled for `ticks`, and whatever is above. Returns how many of these are
+    /// its own: those that no other call was polled in.
     #[inline]
     pub(super) fn pop(self, ticks: u64) -> u64 {
         STACK.with(|stack| {
             let own_ticks = ticks.saturating_sub(stack.child_ticks.get());
             stack.child_ticks.set(self.saved_ticks.saturating_add(ticks));
             stack.depth.set(self.depth);
-            std::mem::forget(self);
             own_ticks
         })
-    }
-}
-
-impl Drop for Pushed {
-    #[inline]
-    fn drop(&mut self) {
-        // Whatever was above is gone.
-        STACK.with(|stack| stack.depth.set(self.depth));
     }
 }
 
@@ -172,11 +158,28 @@ mod tests {
         let b = call(&B, 2);
         assert_eq!((depth(), names(0), names(1)), (2, vec!["a", "b"], vec!["b"]));
         assert_eq!((names(2), names(9)), (vec![], vec![]));
-        assert!(has(&A) && has(&B));
-        drop(b);
-        assert!(has(&A) && !has(&B));
-        drop(a);
+        b.pop(0);
+        assert_eq!((depth(), names(0)), (1, vec!["a"]));
+        a.pop(0);
         assert_eq!(depth(), 0);
+    }
+
+    #[test]
+    fn a_call_knows_whether_it_is_the_outermost_of_its_function() {
+        let outer = call(&A, 1);
+        let (b, a) = (call(&B, 2), call(&A, 3));
+        assert!(outer.is_outermost && b.is_outermost && !a.is_outermost);
+        outer.pop(0);
+        let b = call(&B, 4);
+        assert!(b.is_outermost, "what was there before is gone");
+        assert!(call(&A, 5).is_outermost);
+        b.pop(0);
+        // Of more functions than there are bits, some have theirs in common.
+        static MANY: [Function; MOST] = [const { Function::named("f", "f", 1, 1) }; MOST];
+        let all = MANY.each_ref().map(|function| call(function, 6));
+        assert!(all.iter().all(|call| call.is_outermost));
+        assert!(!call(&MANY[MOST - 1], 7).is_outermost && call(&A, 8).is_outermost);
+        all[0].pop(0);
     }
 
     #[test]
@@ -184,20 +187,21 @@ mod tests {
         let empty = hash_above(0);
         let outer = call(&B, 1);
         assert_eq!(hash_above(1), empty);
-        let _a = call(&A, 2);
-        let _b = call(&B, 3);
+        let a = call(&A, 2);
+        call(&B, 3);
         let (above, all) = (hash_above(1), hash_above(0));
         assert_ne!(above, all);
         assert_ne!(hash_above(2), above);
-        drop((_b, _a));
-        drop(outer);
-        let _a = call(&A, 7);
-        let b = call(&B, 8);
+        a.pop(0);
+        outer.pop(0);
+        let a = call(&A, 7);
+        call(&B, 8);
         assert_eq!(hash_above(0), above, "the times and what was below are not in it");
-        drop((b, _a));
-        let _b = call(&B, 7);
-        let _a = call(&A, 8);
+        a.pop(0);
+        let b = call(&B, 7);
+        call(&A, 8);
         assert_ne!(hash_above(0), above, "their order is");
+        b.pop(0);
     }
 
     #[test]
@@ -208,21 +212,10 @@ mod tests {
         assert_ne!(deepest.1, deepest.2);
         let one_more = call(&B, 1);
         assert_ne!(hash_above(0), deepest.0);
-        drop(one_more);
+        one_more.pop(0);
         assert_eq!(hash_above(0), deepest.0);
-        all.into_iter().rev().for_each(drop);
+        all.into_iter().rev().for_each(|call| drop(call.pop(0)));
         assert_eq!(depth(), 0);
-    }
-
-    #[test]
-    fn unwinding_removes_what_it_passes() {
-        let _a = call(&A, 1);
-        let unwound = std::panic::catch_unwind(|| {
-            let _b = call(&B, 2);
-            panic!("on purpose");
-        });
-        assert!(unwound.is_err());
-        assert_eq!(names(0), ["a"]);
     }
 
     #[test]

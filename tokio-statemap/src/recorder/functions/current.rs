@@ -42,7 +42,15 @@ pub(super) fn with<R>(f: impl FnOnce(&ThreadProfile, WindowId) -> R) -> Option<R
 /// Calls `f` with the counts of this recorder: those of this thread, if it is the one.
 #[inline]
 pub(super) fn with_those_of(recorder_id: RecorderId, f: impl Fn(&ThreadProfile)) {
-    let is_done = CURRENT.with(|current| {
+    if !with_own_of(recorder_id, &f) {
+        Profiles::elsewhere(recorder_id, f);
+    }
+}
+
+/// Calls `f` with the counts of this thread, if they are those of this recorder. Returns whether they are.
+#[inline]
+pub(super) fn with_own_of(recorder_id: RecorderId, f: impl FnOnce(&ThreadProfile)) -> bool {
+    CURRENT.with(|current| {
         let Ok(profile) = current.profile.try_borrow() else { return false };
         match profile.as_deref() {
             Some(profile) if profile.recorder_id == recorder_id => {
@@ -51,10 +59,7 @@ pub(super) fn with_those_of(recorder_id: RecorderId, f: impl Fn(&ThreadProfile))
             }
             _ => false,
         }
-    });
-    if !is_done {
-        Profiles::elsewhere(recorder_id, f);
-    }
+    })
 }
 
 /// Ends the use of the counts: another thread may have them next.

@@ -88,7 +88,7 @@ impl Function {
     #[inline]
     pub(crate) fn index(&'static self) -> Option<usize> {
         match self.index.load(Ordering::Relaxed) {
-            Self::UNKNOWN => self.assign(&mut lock(&FUNCTIONS)),
+            Self::UNKNOWN => self.first_index(),
             Self::NONE => None,
             index => Some(index as usize),
         }
@@ -96,6 +96,10 @@ impl Function {
 
     #[cold]
     #[inline(never)]
+    fn first_index(&'static self) -> Option<usize> {
+        self.assign(&mut lock(&FUNCTIONS))
+    }
+
     fn assign(&'static self, functions: &mut Vec<&'static Self>) -> Option<usize> {
         let known = self.index.load(Ordering::Relaxed);
         if known != Self::UNKNOWN {
@@ -113,6 +117,12 @@ impl Function {
     /// All functions that have an index, by it.
     pub(crate) fn all() -> Vec<&'static Self> {
         lock(&FUNCTIONS).clone()
+    }
+
+    /// One bit, which some functions have in common.
+    #[inline]
+    pub(crate) fn bit(&'static self) -> u64 {
+        1 << (self.index().unwrap_or(Self::MOST) % 64)
     }
 
     /// What tells it from all others in this process.

@@ -113,6 +113,7 @@ impl ThreadProfile {
         now == window && matches!(mode, Mode::On | Mode::FastPath)
     }
 
+    #[inline]
     fn counts(&self, index: usize) -> Option<&Counts> {
         let group = self.groups.get(index / OF_GROUP)?.get()?;
         Some(group[index % OF_GROUP].get()?)
@@ -121,6 +122,12 @@ impl ThreadProfile {
     #[inline]
     fn counts_of(&self, function: &'static Function) -> Option<&Counts> {
         let index = function.index()?;
+        self.counts(index).or_else(|| self.new_counts(index))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_counts(&self, index: usize) -> Option<&Counts> {
         let group = self.groups.get(index / OF_GROUP)?;
         let group = group.get_or_init(|| Box::new(std::array::from_fn(|_| OnceLock::new())));
         Some(group[index % OF_GROUP].get_or_init(Box::default))
@@ -137,7 +144,9 @@ impl ThreadProfile {
     }
 
     /// A call was polled. `is_outermost`: it is in no other call of this function.
-    #[inline]
+    ///
+    /// Never inlined, so that whoever finds the counts is: what it needs fits into registers.
+    #[inline(never)]
     pub(super) fn poll(
         &self,
         function: &'static Function,

@@ -1,11 +1,13 @@
 //! The times of one call, and of the poll that it is in.
 
+use std::mem::ManuallyDrop;
 use std::num::NonZeroU64;
 
 use crate::recorder::functions::Function;
 use crate::recorder::functions::call_stack::{self, Call, Pushed};
 use crate::recorder::functions::current;
 use crate::recorder::functions::points::{self, End};
+use crate::recorder::functions::profile::Profiles;
 use crate::recorder::mode::{self, GlobalMode};
 use crate::recorder::waits::table::{UNKNOWN, WaitId};
 use crate::recorder::{RecorderId, clock, thread_recorder};
@@ -47,7 +49,31 @@ impl CallTimes {
             None => self.begin(now.ticks),
         };
         let pushed = call_stack::push(Call { function: self.function, entered_ticks, address });
-        Activation { call: self, pushed: Some(pushed), from: now, to_ticks: now.ticks }
+        Activation { call: self, pushed, from: now }
+    }
+
+    /// A poll ended, which took so long.
+    ///
+    /// Never inlined, as each instrumented function would have it. What [`Pushed`] holds is passed in
+    /// registers so.
+    #[inline(never)]
+    fn leave(&mut self, depth: usize, is_outermost: bool, saved_ticks: u64, ticks: u64) {
+        let own_ticks = Pushed { depth, is_outermost, saved_ticks }.pop(ticks);
+        self.total_ticks = self.total_ticks.saturating_add(ticks);
+        self.own_ticks = self.own_ticks.saturating_add(own_ticks);
+        let (function, recorder_id) = (self.function, self.recorder_id);
+        if recorder_id == 0 {
+            return;
+        }
+        let is_counted = current::with_own_of(recorder_id, |profile| {
+            profile.poll(function, ticks, own_ticks, is_outermost);
+        });
+        // A closure of its own, so that the usual one is inlined.
+        if !is_counted {
+            Profiles::elsewhere(recorder_id, |profile| {
+                profile.poll(function, ticks, own_ticks, is_outermost);
+            });
+        }
     }
 
     #[inline(never)]
@@ -92,9 +118,8 @@ impl Drop for CallTimes {
 #[derive(Debug)]
 pub(super) struct Activation<'a> {
     call: &'a mut CallTimes,
-    pushed: Option<Pushed>,
+    pushed: Pushed,
     from: Now,
-    to_ticks: u64,
 }
 
 /// A moment.
@@ -114,37 +139,30 @@ impl Now {
 }
 
 impl Activation<'_> {
+    #[inline]
     pub(super) fn function(&self) -> &'static Function {
         self.call.function
     }
 
     /// When the call was first polled.
+    #[inline]
     pub(super) fn entered_ticks(&self) -> u64 {
         self.call.entered_ticks.map_or(self.from.ticks, NonZeroU64::get)
     }
 
     /// Ends the poll. Returns when.
     #[inline]
-    pub(super) fn leave(mut self) -> u64 {
-        self.leave_now();
-        self.to_ticks
+    pub(super) fn leave(self) -> u64 {
+        ManuallyDrop::new(self).leave_now()
     }
 
-    #[inline]
-    fn leave_now(&mut self) {
-        let Some(pushed) = self.pushed.take() else { return };
-        self.to_ticks = self.from.later_ticks();
-        let ticks = self.to_ticks.saturating_sub(self.from.ticks);
-        let own_ticks = pushed.pop(ticks);
-        let call = &mut *self.call;
-        call.total_ticks = call.total_ticks.saturating_add(ticks);
-        call.own_ticks = call.own_ticks.saturating_add(own_ticks);
-        if call.recorder_id != 0 {
-            let is_outermost = !call_stack::has(call.function);
-            current::with_those_of(call.recorder_id, |profile| {
-                profile.poll(call.function, ticks, own_ticks, is_outermost);
-            });
-        }
+    #[inline(always)]
+    fn leave_now(&mut self) -> u64 {
+        let to_ticks = self.from.later_ticks();
+        let Pushed { depth, is_outermost, saved_ticks } = self.pushed;
+        let ticks = to_ticks.saturating_sub(self.from.ticks);
+        self.call.leave(depth, is_outermost, saved_ticks, ticks);
+        to_ticks
     }
 }
 
