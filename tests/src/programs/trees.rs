@@ -32,8 +32,11 @@ async fn waits() {
     named.spawn(joins()).unwrap();
     tokio::spawn(sleep_long()); // a library's
     tokio_statemap::spawn(std::future::pending::<()>());
-    sleep(Duration::from_millis(50)).await;
-    println!("ready");
+    std::thread::spawn(|| {
+        // Once all tasks wait, this one, too.
+        std::thread::sleep(Duration::from_millis(150));
+        println!("ready");
+    });
     until_told().await;
 }
 
@@ -55,7 +58,7 @@ async fn is_notified() {
 
 async fn until_told() {
     while !out("go_on").exists() {
-        sleep(Duration::from_millis(1)).await; // is told
+        sleep(Duration::from_millis(100)).await; // is told
     }
 }
 
