@@ -43,7 +43,7 @@ pub(crate) type Accounts = BTreeMap<(Workload, Variant), Account>;
 pub(crate) fn take(plan: &Plan, programs: &Programs, samples: &Samples) -> Accounts {
     let mut accounts = Accounts::new();
     for workload in plan.timed().filter(|_| plan.turns > 0) {
-        for variant in programs.built(&Variant::ALL) {
+        for variant in programs.built(workload.kind.variants()) {
             let Some(said) = measure::account(plan, programs, workload, variant) else { continue };
             let memory = Spread::of(samples.over_none((workload, variant), PEAK_BYTES));
             let account = Account::read(&said, memory.map(|memory| memory.median));

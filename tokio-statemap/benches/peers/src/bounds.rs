@@ -1,5 +1,7 @@
 //! The bounds that the cost is held to, and whether they hold.
 
+pub(crate) mod functions;
+
 use crate::callgrind::INSTRUCTIONS;
 use crate::measure::CPU_NS;
 use crate::results::Measured;
@@ -57,7 +59,12 @@ fn storms(samples: &Samples, bounds: &mut Vec<Bound>) {
             let what = format!(
                 "default, `keep = \"{keep}\"`, yield storm, {threads}: extra ns to dial9's with its own spawn"
             );
-            push(what, beside(samples, on(Kind::Yield, workers), variant, Dial9Spawn), 0.6, " ×");
+            push(
+                what,
+                beside(samples, CPU_NS, on(Kind::Yield, workers), variant, Dial9Spawn),
+                0.6,
+                " ×",
+            );
         }
     }
 }
@@ -72,11 +79,13 @@ fn lean_beside_dial9(samples: &Samples, bounds: &mut Vec<Bound>) {
         {
             for (workers, threads) in THREADS {
                 let workload = on(kind, workers);
-                let Some(spread) = beside(samples, workload, variant, Dial9) else { continue };
+                let Some(spread) = beside(samples, CPU_NS, workload, variant, Dial9) else {
+                    continue;
+                };
                 let what =
                     format!("lean, `keep = \"{keep}\"`, {storm}, {threads}: extra ns to dial9's");
                 let mut bound = at_most(what, spread, most, " ×");
-                if let Some(ticks) = beside(samples, workload, Ticks, Dial9) {
+                if let Some(ticks) = beside(samples, CPU_NS, workload, Ticks, Dial9) {
                     bound.measured +=
                         &format!("; hooks that only read the clock {:.2} ×", ticks.median);
                 }
@@ -91,8 +100,15 @@ fn on(kind: Kind, workers: usize) -> Workload {
 }
 
 /// What a variant takes beyond the program without hooks, in parts of what a peer takes beyond it.
-fn beside(samples: &Samples, workload: Workload, this: Variant, peer: Variant) -> Option<Spread> {
-    let pairs = extras(samples, workload, this).zip(extras(samples, workload, peer));
+fn beside(
+    samples: &Samples,
+    metric: &'static str,
+    workload: Workload,
+    this: Variant,
+    peer: Variant,
+) -> Option<Spread> {
+    let [these, those] = [this, peer].map(|variant| samples.over_none((workload, variant), metric));
+    let pairs = these.zip(those);
     Spread::of(pairs.map(|(this, peer)| this / peer))
 }
 

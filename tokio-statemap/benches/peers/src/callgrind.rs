@@ -13,7 +13,6 @@ use std::thread;
 use crate::plan::Plan;
 use crate::programs::{self, Programs};
 use crate::samples::Samples;
-use crate::variants::Variant;
 use crate::workloads::Workload;
 
 /// Instructions a unit.
@@ -33,7 +32,7 @@ pub(crate) fn count(plan: &Plan, programs: &Programs, samples: &mut Samples) {
     }
     let mut todo = Vec::new();
     for &kind in &plan.workloads {
-        for variant in programs.built(&Variant::ALL) {
+        for variant in programs.built(kind.variants()) {
             todo.push((Workload { kind, workers: 0 }, variant, kind.counted_units(variant)));
         }
     }
@@ -72,10 +71,15 @@ pub(crate) fn count(plan: &Plan, programs: &Programs, samples: &mut Samples) {
 }
 
 fn instructions(program: &std::path::Path, arguments: [&str; 6]) -> u64 {
+    // Not /dev/null: it would be replaced by a file.
+    let folder = std::env::temp_dir();
+    let file = folder.join(format!("peers-{}-{}", std::process::id(), arguments.join("-")));
     let mut command = Command::new("valgrind");
-    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--zero-before=main"]);
-    command.arg(program);
+    command.args(["--tool=callgrind", "--zero-before=main"]);
+    command.arg(format!("--callgrind-out-file={}", file.display())).arg(program);
     let (_, stderr) = programs::output_of(command.args(arguments));
+    // Nobody reads it.
+    let _ = std::fs::remove_file(file);
     // ==4711== Collected : 62512345
     let (_, collected) = stderr.split_once("Collected :").expect("callgrind's last word");
     let count = collected.split_whitespace().next().expect("a count");

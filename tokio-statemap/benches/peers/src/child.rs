@@ -44,10 +44,11 @@ fn workload_run(
         last: (workload.events(warm_up_units) as usize / 2).min(1_000_000),
     };
     let traced = Traced::new(variant, workload.builder(), limits, account);
-    traced.block_on(workload.run(traced.spawner(), warm_up_units));
+    let functions = variant.functions();
+    traced.block_on(workload.run(traced.spawner(), functions, warm_up_units));
     traced.is_warm();
     let since = Since::now();
-    traced.block_on(workload.run(traced.spawner(), units));
+    traced.block_on(workload.run(traced.spawner(), functions, units));
     let (cpu, wall) = (since.cpu(), since.wall());
     let peak_bytes = usage::peak_bytes();
     let per_unit = |time: std::time::Duration| time.as_nanos() as f64 / units as f64;

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use crate::callgrind;
 
-const CRATES: [&str; 7] = [
+/// Those that are measured beside ours.
+pub(crate) const OF_TASKS: [&str; 7] = [
     "tokio",
     "dial9-tokio-telemetry",
     "tokio-metrics",
@@ -15,15 +16,28 @@ const CRATES: [&str; 7] = [
     "hyper",
 ];
 
+/// Those of `FUNCTIONS.md`.
+pub(crate) const OF_FUNCTIONS: [&str; 8] = [
+    "tokio",
+    "await-tree",
+    "async-backtrace",
+    "fastrace",
+    "hotpath",
+    "tokio-metrics",
+    "tracing",
+    "tracing-subscriber",
+];
+
 /// A list in Markdown.
-pub(crate) fn describe() -> String {
+pub(crate) fn describe(crates: &[&str]) -> String {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let models = || cpuinfo.lines().filter_map(|line| line.strip_prefix("model name"));
     let model =
         models().next().map_or("unknown", |model| model.trim_start_matches([' ', '\t', ':']));
     let file = |path| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     let clock = file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    let crates = CRATES.map(|name| format!("{name} {}", version(name))).join(", ");
+    let crates = crates.iter().map(|name| format!("{name} {}", version(name))).collect::<Vec<_>>();
+    let crates = crates.join(", ");
     format!(
         "- Machine: {model}, {} cores; Linux {}, clock source {clock}\n\
          - {}; {}\n\
@@ -40,10 +54,9 @@ pub(crate) fn describe() -> String {
 fn revision() -> String {
     let revision = said("git", &["rev-parse", "--short=12", "HEAD"]);
     // What this writes itself is no change.
-    match said(
-        "git",
-        &["status", "--porcelain", "--", ":/", ":!/tokio-statemap/benches/RESULTS.md"],
-    ) {
+    let written =
+        [":!/tokio-statemap/benches/RESULTS.md", ":!/tokio-statemap/benches/FUNCTIONS.md"];
+    match said("git", &[&["status", "--porcelain", "--", ":/"], &written[..]].concat()) {
         changes if changes.is_empty() => revision,
         _ => format!("{revision}, changed"),
     }

@@ -7,6 +7,8 @@
 //! writes `tokio-statemap/benches/RESULTS.md`. Behind ` -- ` may stand one word, which measures less
 //! and prints what it measured: `quick`, `instructions`, `yield`, `spawn`, `ping-pong`, `http`, `exit`,
 //! `startup` or `flight`; behind `flight` the seconds it is to last.
+//! `functions` writes `tokio-statemap/benches/FUNCTIONS.md`; `functions quick` and `functions instructions`
+//! only print.
 //!
 //! Everything is measured in child processes of their own, `peers run …`, all variants by turns, so
 //! that whatever else the machine does hits them alike; and compared within one turn.
@@ -15,6 +17,7 @@ mod accounts;
 mod bounds;
 mod callgrind;
 mod child;
+mod functions;
 mod machine;
 mod measure;
 mod plan;

@@ -19,7 +19,7 @@ const METRICS: [&str; 2] = [CPU_NS, PEAK_BYTES];
 /// Times what the plan says.
 pub(crate) fn time(plan: &Plan, programs: &Programs, samples: &mut Samples) {
     for workload in plan.timed() {
-        let mut variants = programs.built(&Variant::ALL);
+        let mut variants = programs.built(workload.kind.variants());
         for turn in 0..plan.turns {
             eprint!("\r{}: turn {} of {}  ", workload.id(), turn + 1, plan.turns);
             // Nobody always follows the same other one.

@@ -1,9 +1,9 @@
 //! What is to be measured, and how often.
 
-use crate::workloads::{Kind, WORKERS, Workload};
+use crate::workloads::{Kind, Workload};
 
 /// What may stand behind ` -- `.
-pub(crate) const WORDS: [&str; 10] = [
+pub(crate) const WORDS: [&str; 11] = [
     "all",
     "quick",
     "instructions",
@@ -14,6 +14,7 @@ pub(crate) const WORDS: [&str; 10] = [
     "exit",
     "startup",
     "flight",
+    "functions",
 ];
 
 pub(crate) struct Plan {
@@ -31,7 +32,28 @@ pub(crate) struct Plan {
     pub(crate) flight_seconds: u64,
     /// Each timed run does one of this many parts of its work.
     pub(crate) part: u64,
+    /// What is said of it.
+    pub(crate) text: Text,
+    /// Whether it is written to the file of that.
     pub(crate) is_all: bool,
+}
+
+/// What a run is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Text {
+    /// `RESULTS.md`: what looks at tasks.
+    Tasks,
+    /// `FUNCTIONS.md`: what looks into async functions.
+    Functions,
+}
+
+impl Text {
+    pub(crate) fn file(self) -> &'static str {
+        match self {
+            Self::Tasks => "RESULTS.md",
+            Self::Functions => "FUNCTIONS.md",
+        }
+    }
 }
 
 const NOTHING: Plan = Plan {
@@ -43,6 +65,7 @@ const NOTHING: Plan = Plan {
     starts: 0,
     flight_seconds: 0,
     part: 1,
+    text: Text::Tasks,
     is_all: false,
 };
 
@@ -57,7 +80,15 @@ impl Plan {
             starts: 101,
             flight_seconds: 60,
             part: 1,
+            text: Text::Tasks,
             is_all: true,
+        };
+        let functions = Self {
+            workloads: Kind::FUNCTIONS.to_vec(),
+            turns: all.turns,
+            counts: all.counts,
+            text: Text::Functions,
+            ..NOTHING
         };
         let plan = match *words {
             [] | ["all"] => all,
@@ -78,6 +109,9 @@ impl Plan {
             ["startup"] => Self { starts: all.starts, ..NOTHING },
             ["flight"] => Self { flight_seconds: all.flight_seconds, ..NOTHING },
             ["flight", seconds] => Self { flight_seconds: seconds.parse().ok()?, ..NOTHING },
+            ["functions"] => Self { is_all: true, ..functions },
+            ["functions", "quick"] => Self { turns: 3, counts: 0, part: 6, ..functions },
+            ["functions", "instructions"] => Self { turns: 0, ..functions },
             [kind] => {
                 let kind = Kind::ALL.into_iter().find(|of| of.id() == kind)?;
                 Self { workloads: vec![kind], turns: all.turns, counts: all.counts, ..NOTHING }
@@ -89,6 +123,8 @@ impl Plan {
 
     /// The programs that are timed.
     pub(crate) fn timed(&self) -> impl Iterator<Item = Workload> {
-        self.workloads.iter().flat_map(|&kind| WORKERS.map(|workers| Workload { kind, workers }))
+        self.workloads
+            .iter()
+            .flat_map(|&kind| kind.workers().iter().map(move |&workers| Workload { kind, workers }))
     }
 }

@@ -1,5 +1,6 @@
 //! The programs that are measured: this one, and builds with other features.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,21 +9,39 @@ use serde_json::Value;
 
 use crate::variants::Variant;
 
+/// The features that a program is built with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Build {
+    Plain,
+    /// Tokio with its spans.
+    Spans,
+    /// Ours with its static trace points.
+    Sdt,
+    /// Ours without `stacks`.
+    NoStacks,
+}
+
 /// Where the builds are.
 pub(crate) struct Programs {
     plain: PathBuf,
-    /// The build with Tokio's spans, or why there is none.
-    spans: Result<PathBuf, String>,
+    /// Those of the other builds that were made.
+    others: BTreeMap<Build, PathBuf>,
 }
 
 impl Programs {
-    pub(crate) fn build() -> Self {
+    /// Builds what these need.
+    pub(crate) fn build(variants: impl Iterator<Item = Variant>) -> Self {
         let plain = env::current_exe().expect("a program knows its path");
-        let spans = build("spans", &["--features", "console", "--bin", "peers"]);
-        if let Err(why) = &spans {
-            eprintln!("no console-subscriber: {why}");
+        let mut others = BTreeMap::new();
+        let builds: BTreeSet<_> = variants.map(Variant::build).collect();
+        for of in builds {
+            match of.make() {
+                Some(Ok(program)) => drop(others.insert(of, program)),
+                Some(Err(why)) => eprintln!("no {of:?}: {why}"),
+                None => {}
+            }
         }
-        Self { plain, spans: spans.map(|folder| folder.join("peers")) }
+        Self { plain, others }
     }
 
     /// Those of `variants` that could be built.
@@ -32,10 +51,29 @@ impl Programs {
 
     /// The program that has `variant`.
     pub(crate) fn of(&self, variant: Variant) -> Option<&Path> {
-        match variant.needs_spans() {
-            true => self.spans.as_deref().ok(),
-            false => Some(&self.plain),
+        match variant.build() {
+            Build::Plain => Some(&self.plain),
+            other => self.others.get(&other).map(PathBuf::as_path),
         }
+    }
+}
+
+impl Build {
+    /// The program, or why there is none. `None`: it is this one.
+    fn make(self) -> Option<Result<PathBuf, String>> {
+        let (name, target, options): (_, _, &[&str]) = match self {
+            Self::Plain => return None,
+            Self::Spans => ("spans", "spans", &["--features", "console"]),
+            // What they need is the same.
+            Self::Sdt => ("sdt", "ours", &["--features", "sdt"]),
+            Self::NoStacks => ("no-stacks", "ours", &["--no-default-features"]),
+        };
+        let folder = build(target, &[&["--bin", "peers"], options].concat());
+        Some(folder.and_then(|folder| {
+            let program = folder.join(format!("peers-{name}"));
+            let copied = std::fs::copy(folder.join("peers"), &program);
+            copied.map(|_| program).map_err(|error| error.to_string())
+        }))
     }
 }
 
@@ -66,6 +104,8 @@ pub(crate) fn json_of(command: &mut Command) -> Value {
 
 /// Runs a child process that must not fail: stdout, stderr.
 pub(crate) fn output_of(command: &mut Command) -> (String, String) {
+    // hotpath answers requests otherwise, and two of it would want the same port.
+    command.env("HOTPATH_METRICS_SERVER_OFF", "1");
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));

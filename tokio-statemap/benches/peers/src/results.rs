@@ -1,5 +1,6 @@
 //! Measures what the plan says, and writes it down.
 
+mod functions;
 mod parts;
 mod tables;
 
@@ -8,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::accounts::{self, Accounts};
-use crate::plan::Plan;
+use crate::plan::{Plan, Text};
 use crate::programs::Programs;
 use crate::samples::Samples;
 use crate::scale::{Exits, Flights};
@@ -26,13 +27,16 @@ pub(crate) struct Measured {
     pub(crate) starts: Result<Vec<Start>, String>,
 }
 
-/// Measures; prints it, and if it is all, writes `RESULTS.md`.
+/// Measures; prints it, and if it is all, writes its file.
 pub(crate) fn make(plan: &Plan) {
     let measured = measure(plan);
-    let text = text(plan, &measured);
+    let text = match plan.text {
+        Text::Tasks => text(plan, &measured),
+        Text::Functions => functions::text(plan, &measured.samples),
+    };
     print!("{text}");
     if plan.is_all {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("RESULTS.md");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(plan.text.file());
         fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         eprintln!("written to {}", path.display());
     }
@@ -43,10 +47,14 @@ fn measure(plan: &Plan) -> Measured {
     let mut accounts = Accounts::new();
     let mut service = Service::default();
     if !plan.workloads.is_empty() || plan.pairs > 0 {
-        let programs = Programs::build();
+        let variants = plan.workloads.iter().flat_map(|kind| kind.variants()).copied();
+        let of_service = service::VARIANTS.into_iter().filter(|_| plan.pairs > 0);
+        let programs = Programs::build(variants.chain(of_service));
         service = service::measure(plan, &programs);
         measure::time(plan, &programs, &mut samples);
-        accounts = accounts::take(plan, &programs, &samples);
+        if plan.text == Text::Tasks {
+            accounts = accounts::take(plan, &programs, &samples);
+        }
         callgrind::count(plan, &programs, &mut samples);
     }
     let exits = scale::exits(plan);
@@ -61,7 +69,7 @@ fn text(plan: &Plan, measured: &Measured) -> String {
          Written by `cargo run --release --manifest-path tokio-statemap/benches/peers/Cargo.toml`, \
          never by hand.\n\n",
     );
-    text += &machine::describe();
+    text += &machine::describe(&machine::OF_TASKS);
     if plan.turns > 0 {
         let _ = writeln!(text, "- {} turns", plan.turns);
     }
@@ -73,19 +81,7 @@ fn text(plan: &Plan, measured: &Measured) -> String {
         );
     }
     text += parts::HOW;
-    let bounds = bounds::check(measured);
-    if !bounds.is_empty() {
-        text += "\n## The bounds\n\n";
-        text += "| what | bound | measured | |\n| --- | --- | --- | --- |\n";
-        for bound in bounds {
-            let verdict = if bound.holds { "holds" } else { "**doesn't hold**" };
-            let _ = writeln!(
-                text,
-                "| {} | {} | {} | {verdict} |",
-                bound.what, bound.bound, bound.measured
-            );
-        }
-    }
+    text += &tables::bounds(&bounds::check(measured));
     for &kind in &plan.workloads {
         text += &tables::storm(kind, measured);
     }

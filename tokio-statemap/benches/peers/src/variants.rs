@@ -2,9 +2,12 @@
 
 mod console;
 mod dial9;
+mod listeners;
 mod spawner;
 mod traced;
 
+use crate::functions::Functions;
+use crate::programs::Build;
 pub(crate) use spawner::Spawner;
 pub(crate) use traced::{Account, Limits, Traced};
 
@@ -32,9 +35,35 @@ pub(crate) enum Variant {
     /// Tokio's feature that the console needs, and nobody who listens.
     Spans,
     Console,
+    /// As `LeanLast`, in a build with the static trace points.
+    LeanSdt,
+    /// The same in a build without `stacks`.
+    LeanNoStacks,
+    /// As `LeanLast`, of tasks that ours spawns: it finds where they wait.
+    Probed,
+    /// As `LeanLast`, of instrumented functions: it takes their times.
+    Timed,
+    /// Both.
+    ProbedTimed,
+    /// Both, with the static trace points.
+    ProbedTimedSdt,
+    /// Instrumented functions, and nothing recorded.
+    TimedOff,
+    AwaitTree,
+    AsyncBacktrace,
+    /// Without a reporter.
+    FastraceOff,
+    FastraceCalls,
+    FastracePolls,
+    HotpathCalls,
+    HotpathPolls,
+    /// Without a subscriber.
+    TracingOff,
+    TracingRegistry,
 }
 
 impl Variant {
+    /// Those of `RESULTS.md`.
     pub(crate) const ALL: [Self; 16] = [
         Self::None,
         Self::Empty,
@@ -52,6 +81,31 @@ impl Variant {
         Self::TokioDtrace,
         Self::Spans,
         Self::Console,
+    ];
+
+    /// Builds of ours.
+    pub(crate) const FEATURES: [Self; 4] =
+        [Self::None, Self::LeanNoStacks, Self::LeanLast, Self::LeanSdt];
+
+    /// Those that look into async functions, and what they are compared with.
+    pub(crate) const FUNCTIONS: [Self; 17] = [
+        Self::None,
+        Self::LeanLast,
+        Self::Probed,
+        Self::Timed,
+        Self::ProbedTimed,
+        Self::ProbedTimedSdt,
+        Self::TimedOff,
+        Self::AwaitTree,
+        Self::AsyncBacktrace,
+        Self::FastraceOff,
+        Self::FastraceCalls,
+        Self::FastracePolls,
+        Self::HotpathCalls,
+        Self::HotpathPolls,
+        Self::TaskMonitor,
+        Self::TracingOff,
+        Self::TracingRegistry,
     ];
 
     /// What a child process is told.
@@ -73,11 +127,28 @@ impl Variant {
             Self::TokioDtrace => "tokio-dtrace",
             Self::Spans => "spans",
             Self::Console => "console",
+            Self::LeanSdt => "lean-sdt",
+            Self::LeanNoStacks => "lean-no-stacks",
+            Self::Probed => "probed",
+            Self::Timed => "timed",
+            Self::ProbedTimed => "probed-timed",
+            Self::ProbedTimedSdt => "probed-timed-sdt",
+            Self::TimedOff => "timed-off",
+            Self::AwaitTree => "await-tree",
+            Self::AsyncBacktrace => "async-backtrace",
+            Self::FastraceOff => "fastrace-off",
+            Self::FastraceCalls => "fastrace-calls",
+            Self::FastracePolls => "fastrace-polls",
+            Self::HotpathCalls => "hotpath-calls",
+            Self::HotpathPolls => "hotpath-polls",
+            Self::TracingOff => "tracing-off",
+            Self::TracingRegistry => "tracing-registry",
         }
     }
 
     pub(crate) fn of_id(id: &str) -> Self {
-        let variant = Self::ALL.into_iter().find(|variant| variant.id() == id);
+        let all = [&Self::ALL[..], &Self::FEATURES, &Self::FUNCTIONS].concat();
+        let variant = all.into_iter().find(|variant| variant.id() == id);
         variant.unwrap_or_else(|| panic!("{id} is no variant"))
     }
 
@@ -100,17 +171,58 @@ impl Variant {
             Self::TokioDtrace => "tokio-dtrace (its probes do nothing here)",
             Self::Spans => "Tokio's feature `tracing`, no subscriber",
             Self::Console => "console-subscriber, no client",
+            Self::LeanSdt => "the same with the feature `sdt`, nobody listens",
+            Self::LeanNoStacks => "**ours, lean**, without the feature `stacks`",
+            Self::Probed => "**ours, `spawn`**",
+            Self::Timed => "**ours, `instrument`**, plain `tokio::spawn`",
+            Self::ProbedTimed => "**ours, `spawn` and `instrument`**",
+            Self::ProbedTimedSdt => "the same with the feature `sdt`, nobody listens",
+            Self::TimedOff => "ours, `instrument`, nothing is recorded",
+            Self::AwaitTree => "await-tree, `spawn` and `instrument_await`",
+            Self::AsyncBacktrace => "async-backtrace, `framed`",
+            Self::FastraceOff => "fastrace, `trace`, no reporter",
+            Self::FastraceCalls => "fastrace, `trace`",
+            Self::FastracePolls => "fastrace, `trace(enter_on_poll = true)`",
+            Self::HotpathCalls => "hotpath, `measure`",
+            Self::HotpathPolls => "hotpath, `measure(future = true)`",
+            Self::TracingOff => "tracing, `instrument`, no subscriber",
+            Self::TracingRegistry => "tracing, `instrument`, a `Registry`",
         }
     }
 
-    /// The console is so slow that it gets one of so many parts of the work.
+    /// Some are so slow that they get one of so many parts of the work.
     pub(crate) fn slowness(self) -> u64 {
-        if self == Self::Console { 10 } else { 1 }
+        match self {
+            Self::Console | Self::FastraceCalls | Self::FastracePolls | Self::HotpathPolls => 10,
+            _ => 1,
+        }
     }
 
-    /// Whether it is in the build with Tokio's spans.
-    pub(crate) fn needs_spans(self) -> bool {
-        matches!(self, Self::Spans | Self::Console)
+    /// The build that has it.
+    pub(crate) fn build(self) -> Build {
+        match self {
+            Self::Spans | Self::Console => Build::Spans,
+            Self::LeanSdt | Self::ProbedTimedSdt => Build::Sdt,
+            Self::LeanNoStacks => Build::NoStacks,
+            _ => Build::Plain,
+        }
+    }
+
+    /// What is written at the async functions for it.
+    pub(crate) fn functions(self) -> Functions {
+        match self {
+            Self::Timed | Self::ProbedTimed | Self::ProbedTimedSdt | Self::TimedOff => {
+                Functions::Ours
+            }
+            Self::AwaitTree => Functions::AwaitTree,
+            Self::AsyncBacktrace => Functions::AsyncBacktrace,
+            Self::FastraceOff | Self::FastraceCalls => Functions::Fastrace,
+            Self::FastracePolls => Functions::FastracePolls,
+            Self::HotpathCalls => Functions::Hotpath,
+            Self::HotpathPolls => Functions::HotpathPolls,
+            Self::TracingOff | Self::TracingRegistry => Functions::Tracing,
+            _ => Functions::Plain,
+        }
     }
 
     /// Whether it can tell what it kept.

@@ -1,11 +1,13 @@
 //! The programs that are measured.
 
+mod chains;
 mod ping_pong;
 mod spawn_storm;
 mod yield_storm;
 
 use tokio::runtime::Builder;
 
+use crate::functions::Functions;
 use crate::variants::{Spawner, Variant};
 pub(crate) use yield_storm::storm;
 
@@ -15,6 +17,10 @@ pub(crate) enum Kind {
     Yield,
     Spawn,
     PingPong,
+    /// Chains of so many async functions, which are polled again and again. Of none, a yield storm.
+    Waits(u8),
+    /// The same chains, called again and again.
+    Calls(u8),
 }
 
 /// A program and its runtime.
@@ -25,17 +31,25 @@ pub(crate) struct Workload {
     pub(crate) workers: usize,
 }
 
-/// The numbers of workers that each is timed with.
-pub(crate) const WORKERS: [usize; 2] = [0, 2];
-
 impl Kind {
+    /// Those that are about tasks.
     pub(crate) const ALL: [Self; 3] = [Self::Yield, Self::Spawn, Self::PingPong];
+
+    /// Those that are about async functions.
+    pub(crate) const FUNCTIONS: [Self; 5] =
+        [Self::Waits(0), Self::Waits(1), Self::Waits(4), Self::Waits(16), Self::Calls(4)];
 
     pub(crate) fn id(self) -> &'static str {
         match self {
             Self::Yield => "yield",
             Self::Spawn => "spawn",
             Self::PingPong => "ping-pong",
+            Self::Waits(0) => "waits-0",
+            Self::Waits(1) => "waits-1",
+            Self::Waits(4) => "waits-4",
+            Self::Waits(16) => "waits-16",
+            Self::Calls(4) => "calls-4",
+            Self::Waits(_) | Self::Calls(_) => panic!("{self:?} isn't measured"),
         }
     }
 
@@ -44,6 +58,11 @@ impl Kind {
             Self::Yield => "Yield storm: 16 tasks that do nothing but yield",
             Self::Spawn => "Spawn storm: tasks that end at once, 64 at a time",
             Self::PingPong => "Channel ping-pong: 8 pairs of tasks, `mpsc` channels of 1",
+            Self::Waits(0) => "Features: a yield storm without functions",
+            Self::Waits(_) => "Polls: 16 tasks, each in a chain of async functions that yields",
+            Self::Calls(_) => {
+                "Calls: 16 tasks that call a chain of 4 async functions, which yields once"
+            }
         }
     }
 
@@ -53,14 +72,42 @@ impl Kind {
             Self::Yield => "poll",
             Self::Spawn => "spawn…end",
             Self::PingPong => "message",
+            Self::Waits(_) => "poll",
+            Self::Calls(_) => "call of the chain",
+        }
+    }
+
+    /// How many functions a chain has.
+    pub(crate) fn functions(self) -> String {
+        match self {
+            Self::Waits(1) => "1 function".to_owned(),
+            Self::Waits(functions) | Self::Calls(functions) => format!("{functions} functions"),
+            Self::Yield | Self::Spawn | Self::PingPong => "no functions".to_owned(),
+        }
+    }
+
+    /// What may look at it.
+    pub(crate) fn variants(self) -> &'static [Variant] {
+        match self {
+            Self::Yield | Self::Spawn | Self::PingPong => &Variant::ALL,
+            Self::Waits(0) => &Variant::FEATURES,
+            Self::Waits(_) | Self::Calls(_) => &Variant::FUNCTIONS,
+        }
+    }
+
+    /// The numbers of workers that it is timed with.
+    pub(crate) fn workers(self) -> &'static [usize] {
+        match self {
+            Self::Yield | Self::Spawn | Self::PingPong => &[0, 2],
+            Self::Waits(_) | Self::Calls(_) => &[0],
         }
     }
 
     /// How many events one unit is, or a little less.
     fn unit_events(self) -> u64 {
         match self {
-            Self::Yield | Self::PingPong => 2,
-            Self::Spawn => 4,
+            Self::Yield | Self::PingPong | Self::Waits(_) => 2,
+            Self::Spawn | Self::Calls(_) => 4,
         }
     }
 
@@ -70,6 +117,8 @@ impl Kind {
             Self::Yield => 2_000_000,
             Self::Spawn => 600_000,
             Self::PingPong => 1_000_000,
+            Self::Waits(_) => 400_000,
+            Self::Calls(_) => 100_000,
         };
         units / self.slowness(variant)
     }
@@ -80,6 +129,8 @@ impl Kind {
             Self::Yield => [40_000, 200_000],
             Self::Spawn => [10_000, 60_000],
             Self::PingPong => [20_000, 100_000],
+            Self::Waits(_) => [4_000, 20_000],
+            Self::Calls(_) => [2_000, 10_000],
         };
         units.map(|units| units / self.slowness(variant))
     }
@@ -102,7 +153,8 @@ impl Workload {
 
     pub(crate) fn of_id(id: &str) -> Self {
         let (kind, workers) = id.rsplit_once('-').expect("a kind and a number of workers");
-        let kind = Kind::ALL.into_iter().find(|of| of.id() == kind).expect("a kind");
+        let mut kinds = Kind::ALL.into_iter().chain(Kind::FUNCTIONS);
+        let kind = kinds.find(|of| of.id() == kind).expect("a kind");
         Self { kind, workers: workers.parse().expect("a number of workers") }
     }
 
@@ -129,11 +181,23 @@ impl Workload {
     }
 
     /// Does `units` units.
-    pub(crate) async fn run(self, spawner: Spawner, units: u64) {
+    pub(crate) async fn run(self, spawner: Spawner, functions: Functions, units: u64) {
         match self.kind {
             Kind::Yield => yield_storm::storm(&spawner, 16, units).await,
             Kind::Spawn => spawn_storm::storm(&spawner, units).await,
             Kind::PingPong => ping_pong::play(&spawner, units).await,
+            Kind::Waits(depth) => chains::wait(&spawner, functions, depth, units).await,
+            Kind::Calls(depth) => chains::call(&spawner, functions, depth, units).await,
         }
+    }
+}
+
+/// Spawns `tasks` tasks and waits for them.
+async fn join<F>(spawner: &Spawner, tasks: u64, future: impl Fn() -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    for task in (0..tasks).map(|_| spawner.spawn(future())).collect::<Vec<_>>() {
+        task.await.expect("it only yields");
     }
 }

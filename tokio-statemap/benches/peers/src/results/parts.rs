@@ -33,6 +33,8 @@ row says how well the others are known. Before it opens, each has had a million 
 - console-subscriber is in a build of its own, as Tokio's feature `tracing` costs something by itself.
 - tokio-dtrace's probes are made by the crate `usdt`, which has none for Linux: what is measured is its hooks
   without them.
+- What it costs to look into async functions, to know where a task waits and what they take, is in
+  [FUNCTIONS.md](FUNCTIONS.md).
 ";
 
 pub(super) fn exits(exits: &Exits) -> String {

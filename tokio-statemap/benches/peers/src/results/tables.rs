@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::Measured;
 use crate::accounts::Account;
+use crate::bounds::Bound;
 use crate::callgrind::INSTRUCTIONS;
 use crate::measure::{CPU_NS, PEAK_BYTES};
 use crate::samples::Spread;
@@ -11,8 +12,22 @@ use crate::service::{self, Of, Pair, Service};
 use crate::variants::Variant;
 use crate::workloads::{Kind, Workload};
 
+pub(super) fn bounds(bounds: &[Bound]) -> String {
+    if bounds.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("\n## The bounds\n\n");
+    text += "| what | bound | measured | |\n| --- | --- | --- | --- |\n";
+    for bound in bounds {
+        let verdict = if bound.holds { "holds" } else { "**doesn't hold**" };
+        let _ =
+            writeln!(text, "| {} | {} | {} | {verdict} |", bound.what, bound.bound, bound.measured);
+    }
+    text
+}
+
 /// What a variant gets less of than the others, as `slowness` says, is said beside its name.
-fn table(
+pub(super) fn table(
     title: &str,
     variants: &[Variant],
     slowness: impl Fn(Variant) -> u64,
@@ -42,12 +57,12 @@ fn table(
 
 const MISSING: &str = "–";
 
-struct Column<'a> {
+pub(super) struct Column<'a> {
     head: String,
     cell: Box<dyn Fn(Variant) -> String + 'a>,
 }
 
-fn column<'a>(
+pub(super) fn column<'a>(
     head: impl Into<String>,
     cell: impl Fn(Variant) -> Option<String> + 'a,
 ) -> Column<'a> {
@@ -86,7 +101,7 @@ pub(super) fn storm(kind: Kind, measured: &Measured) -> String {
         let [one, two] = [one, two].map(|workload| measured.accounts.get(&(workload, variant)));
         Some(format!("{} / {}", lost(one?), lost(two?)))
     }));
-    table(kind.title(), &Variant::ALL, |variant| kind.slowness(variant), &columns)
+    table(kind.title(), kind.variants(), |variant| kind.slowness(variant), &columns)
 }
 
 pub(super) fn service(service: &Service) -> String {

@@ -2,14 +2,21 @@
 
 use std::future::Future;
 
+use await_tree::Registry;
+use fastrace::Span;
+use fastrace::future::FutureExt;
+use fastrace::prelude::SpanContext;
 use tokio::task::JoinHandle;
 use tokio_metrics::TaskMonitor;
 
 #[derive(Clone)]
 pub(crate) enum Spawner {
     Tokio,
+    Ours,
     Dial9,
     Monitor(TaskMonitor),
+    AwaitTree(Registry),
+    Fastrace,
 }
 
 impl Spawner {
@@ -20,8 +27,13 @@ impl Spawner {
     {
         match self {
             Self::Tokio => tokio::spawn(future),
+            Self::Ours => tokio_statemap::spawn(future),
             Self::Dial9 => dial9_tokio_telemetry::spawn(future),
             Self::Monitor(monitor) => tokio::spawn(monitor.instrument(future)),
+            Self::AwaitTree(registry) => registry.spawn_anonymous("task", future),
+            Self::Fastrace => {
+                tokio::spawn(future.in_span(Span::root("task", SpanContext::random())))
+            }
         }
     }
 }

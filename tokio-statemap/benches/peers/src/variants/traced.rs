@@ -3,13 +3,13 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use await_tree::Registry;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
-use tokio_metrics::TaskMonitor;
 use tokio_statemap::{Collector, CollectorConfig, Keep, register_hooks};
 
 use super::dial9::Dial9;
-use super::{Spawner, Variant, console};
+use super::{Spawner, Variant, console, listeners};
 
 /// How many events ours keeps at most.
 #[derive(Clone, Copy)]
@@ -63,7 +63,12 @@ impl Traced {
     ) -> Self {
         use Variant::*;
         let (runtime, tracer) = match variant {
-            None | Spans | TaskMonitor => (build(builder), Tracer::None),
+            None | Spans | TaskMonitor | TimedOff | AwaitTree | AsyncBacktrace | FastraceOff
+            | FastraceCalls | FastracePolls | HotpathCalls | HotpathPolls | TracingOff
+            | TracingRegistry => {
+                listeners::listen(variant);
+                (build(builder), Tracer::None)
+            }
             Console => {
                 console::listen();
                 (build(builder), Tracer::None)
@@ -90,7 +95,8 @@ impl Traced {
                 tokio_dtrace::register_hooks(&mut builder).expect("its hooks");
                 (build(builder), Tracer::None)
             }
-            LeanLast | LeanFirst | DefaultLast | DefaultFirst | Stopped | Full => {
+            LeanLast | LeanFirst | DefaultLast | DefaultFirst | Stopped | Full | LeanSdt
+            | LeanNoStacks | Probed | Timed | ProbedTimed | ProbedTimedSdt => {
                 let config = config(variant, limits);
                 let collector = register_hooks(&mut builder, config).expect("our hooks");
                 collector.start();
@@ -105,9 +111,13 @@ impl Traced {
     }
 
     pub(crate) fn spawner(&self) -> Spawner {
+        use Variant::*;
         match self.variant {
-            Variant::Dial9Spawn => Spawner::Dial9,
-            Variant::TaskMonitor => Spawner::Monitor(TaskMonitor::new()),
+            Probed | ProbedTimed | ProbedTimedSdt => Spawner::Ours,
+            Dial9Spawn => Spawner::Dial9,
+            TaskMonitor => Spawner::Monitor(tokio_metrics::TaskMonitor::new()),
+            AwaitTree => Spawner::AwaitTree(Registry::new(await_tree::Config::default())),
+            FastraceOff | FastraceCalls | FastracePolls => Spawner::Fastrace,
             _ => Spawner::Tokio,
         }
     }

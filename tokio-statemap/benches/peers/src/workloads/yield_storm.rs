@@ -6,14 +6,10 @@ use crate::variants::Spawner;
 
 /// Lets `tasks` tasks be polled `polls` times in all.
 pub(crate) async fn storm(spawner: &Spawner, tasks: u64, polls: u64) {
-    let yields = |_| {
-        spawner.spawn(async move {
-            for _ in 1..polls / tasks {
-                yield_now().await;
-            }
-        })
+    let yields = || async move {
+        for _ in 1..polls / tasks {
+            yield_now().await;
+        }
     };
-    for task in (0..tasks).map(yields).collect::<Vec<_>>() {
-        task.await.expect("it only yields");
-    }
+    super::join(spawner, tasks, yields).await;
 }

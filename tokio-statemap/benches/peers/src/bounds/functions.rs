@@ -1,0 +1,104 @@
+//! The bounds of what looks into async functions.
+
+use super::{Bound, at_most, beside, on};
+use crate::callgrind::INSTRUCTIONS;
+use crate::functions::DEPTHS;
+use crate::measure::CPU_NS;
+use crate::samples::{Samples, Spread};
+use crate::variants::Variant::{self, *};
+use crate::workloads::Kind;
+
+/// Ours, and the peers that give no more.
+struct Comparison {
+    what: &'static str,
+    ours: Variant,
+    peers: &'static [Variant],
+    of: &'static [Kind],
+}
+
+const POLLS: [Kind; 3] = [Kind::Waits(1), Kind::Waits(4), Kind::Waits(16)];
+
+const COMPARISONS: [Comparison; 4] = [
+    Comparison {
+        what: "where a task waits: `spawn`",
+        ours: Probed,
+        peers: &[AwaitTree, AsyncBacktrace],
+        of: &POLLS,
+    },
+    Comparison {
+        what: "times of polls: `instrument`",
+        ours: Timed,
+        peers: &[FastracePolls, HotpathPolls],
+        of: &POLLS,
+    },
+    Comparison {
+        what: "times of calls: `instrument`",
+        ours: Timed,
+        peers: &[FastraceCalls, HotpathCalls],
+        of: &[Kind::Calls(4)],
+    },
+    Comparison {
+        what: "times of whole tasks: the hooks",
+        ours: LeanLast,
+        peers: &[TaskMonitor],
+        of: &POLLS,
+    },
+];
+
+/// All bounds that something was measured for.
+pub(crate) fn check(samples: &Samples) -> Vec<Bound> {
+    let mut bounds = Vec::new();
+    for comparison in &COMPARISONS {
+        for &peer in comparison.peers {
+            for &kind in comparison.of {
+                compare(samples, comparison, peer, kind, &mut bounds);
+            }
+        }
+    }
+    for (variant, what) in [(Timed, "`instrument`"), (ProbedTimed, "`instrument`, with `spawn`")] {
+        let what = format!("{what}: ns a function and poll, with its times");
+        let each = Spread::of(a_function(samples, variant, CPU_NS));
+        bounds.extend(each.map(|each| at_most(what, each, 25.0, " ns")));
+    }
+    // The same program, and tasks that ours doesn't spawn.
+    let pairs = samples.pairs(
+        (on(Kind::Waits(0), 0), LeanLast),
+        (on(Kind::Waits(0), 0), LeanNoStacks),
+        INSTRUCTIONS,
+    );
+    let what = "a poll of a task that isn't probed: instructions that `stacks` adds".to_owned();
+    let more = Spread::of(pairs.map(|(with, without)| with - without));
+    bounds.extend(more.map(|more| at_most(what, more, 1.0, "")));
+    bounds
+}
+
+fn compare(
+    samples: &Samples,
+    comparison: &Comparison,
+    peer: Variant,
+    kind: Kind,
+    bounds: &mut Vec<Bound>,
+) {
+    for (metric, name) in [(INSTRUCTIONS, "instructions"), (CPU_NS, "ns")] {
+        let times = beside(samples, metric, on(kind, 0), comparison.ours, peer);
+        let what = format!(
+            "{}, {}: extra {name} to {}'s",
+            comparison.what,
+            kind.functions(),
+            peer.title()
+        );
+        bounds.extend(times.map(|times| at_most(what, times, 1.0, " ×")));
+    }
+}
+
+/// What one function more in the chain takes, of a poll and beyond the program without hooks.
+pub(crate) fn a_function(
+    samples: &Samples,
+    variant: Variant,
+    metric: &'static str,
+) -> impl Iterator<Item = f64> {
+    let [one, .., most] = DEPTHS;
+    let [few, many] =
+        [one, most].map(|depth| samples.over_none((on(Kind::Waits(depth), 0), variant), metric));
+    many.zip(few).map(move |(many, few)| (many - few) / f64::from(most - one))
+}
