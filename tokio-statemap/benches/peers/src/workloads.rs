@@ -129,8 +129,9 @@ impl Kind {
             Self::Yield => [40_000, 200_000],
             Self::Spawn => [10_000, 60_000],
             Self::PingPong => [20_000, 100_000],
-            Self::Waits(_) => [4_000, 20_000],
-            Self::Calls(_) => [2_000, 10_000],
+            // No less of slow ones: some have a thread, of which a short run tells little.
+            Self::Waits(_) => return [4_000, 20_000],
+            Self::Calls(_) => return [2_000, 10_000],
         };
         units.map(|units| units / self.slowness(variant))
     }

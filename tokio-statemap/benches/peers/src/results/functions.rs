@@ -30,7 +30,8 @@ system call.
   begins and ends, and nothing of its polls. So does hotpath's `measure`, of which calls that go on cost little: see
   *Calls*.
 - tracing has no layer: what a subscriber does with the spans comes on top.
-- hotpath is without its server.
+- hotpath is without its server. It and fastrace have a thread that adds up: what it did until the end is in
+  their figures, and what it did not is missing.
 ";
 
 /// What each of them tells: where a task waits, the times of its functions, the tree, and what is to be written.
