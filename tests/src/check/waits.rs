@@ -378,7 +378,7 @@ impl Waits {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, tokio_unstable))]
 mod tests {
     use crate::check::check;
     use crate::mutate::Random;

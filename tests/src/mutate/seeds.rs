@@ -149,6 +149,7 @@ fn made_up(random: &mut Random) -> String {
 mod tests {
     use super::*;
     use crate::check::check;
+    #[cfg(tokio_unstable)]
     use crate::check::waits::WaitCounts;
 
     #[test]
@@ -168,6 +169,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(tokio_unstable)]
     fn some_files_have_all_there_is_of_waits() {
         let seeds = Seeds::new();
         let counts: Vec<_> =

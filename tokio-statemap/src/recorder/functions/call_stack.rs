@@ -214,7 +214,9 @@ mod tests {
         assert_ne!(hash_above(0), deepest.0);
         one_more.pop(0);
         assert_eq!(hash_above(0), deepest.0);
-        all.into_iter().rev().for_each(|call| drop(call.pop(0)));
+        for call in all.into_iter().rev() {
+            call.pop(0);
+        }
         assert_eq!(depth(), 0);
     }
 
