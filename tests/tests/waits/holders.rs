@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::runtime::Builder;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::task::yield_now;
 use tokio::time::sleep;
 use tokio_statemap::report::WaitRow;
 
-use crate::runtimes::runtime;
+use crate::runtimes::{of_threads, runtime};
 
 const HOLDS: u32 = line!() + 4;
 
@@ -41,14 +40,7 @@ fn row(rows: &[WaitRow], line: u32) -> &WaitRow {
 #[test]
 fn a_lock_that_is_held_over_an_await_is_said_to_be() {
     for threads in [0, 2] {
-        let mut builder = match threads {
-            0 => Builder::new_current_thread(),
-            _ => Builder::new_multi_thread(),
-        };
-        if threads > 0 {
-            builder.worker_threads(threads);
-        }
-        let (collector, runtime) = runtime(builder);
+        let (collector, runtime) = runtime(of_threads(threads));
         let (slow, quick) = (Arc::default(), Arc::default());
         let permits = Arc::new(Semaphore::new(3));
         let guard = runtime.enter();

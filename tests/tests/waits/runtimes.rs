@@ -20,7 +20,7 @@ pub(crate) fn runtime(mut builder: Builder) -> (Arc<Collector>, Runtime) {
     (collector, builder.build().unwrap())
 }
 
-fn of_threads(threads: usize) -> Builder {
+pub(crate) fn of_threads(threads: usize) -> Builder {
     match threads {
         0 => Builder::new_current_thread(),
         _ => {

@@ -5,11 +5,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use tokio::runtime::Builder;
 use tokio_statemap::Instrument;
 use tokio_statemap::timeline::{AwaitFrame, TaskKey, Waiting};
 
-use crate::runtimes::runtime;
+use crate::runtimes::{of_threads, runtime};
 
 /// Keeps the first waker, and is polled again by what else wakes the task.
 struct Keeps(Option<Waker>);
@@ -60,14 +59,7 @@ fn text(frames: &[AwaitFrame]) -> String {
 #[test]
 fn instrumented_calls_tell_where_a_task_waits() {
     for threads in [0, 2] {
-        let mut builder = match threads {
-            0 => Builder::new_current_thread(),
-            _ => Builder::new_multi_thread(),
-        };
-        if threads > 0 {
-            builder.worker_threads(threads);
-        }
-        let (collector, runtime) = runtime(builder);
+        let (collector, runtime) = runtime(of_threads(threads));
         let guard = runtime.enter();
         let spawned = [
             ("handler (sleeps (Sleep))", tokio::spawn(handler(1_000_000))),
