@@ -178,10 +178,12 @@ impl<'a> Essential<'a> {
     }
 }
 
-/// Whether it is the poll of an instrumented call.
+/// Whether it is the poll of an instrumented call. What only has such a call among its type parameters, which
+/// names may have in them, is none.
 fn is_instrumented(frame: &StackFrame) -> bool {
+    const TYPE: &str = "tokio_statemap::recorder::functions::instrumented::Instrumented";
     frame.origin == FrameOrigin::Runtime
-        && (frame.function.contains("functions::instrumented::Instrumented")
+        && (frame.function.trim_start_matches('<').starts_with(TYPE)
             || frame.file.as_deref().is_some_and(|f| f.ends_with("/functions/instrumented.rs")))
 }
 
