@@ -80,19 +80,35 @@ pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &HashMap<Wa
             before = Some(poll);
         }
     }
-    let mut found: HashMap<usize, (u64, HashMap<WaitId, u64>)> = HashMap::new();
+    let mut found: HashMap<usize, Found> = HashMap::new();
     for wait in &ended {
-        let EndedBy::Holder(waited) = wait.by else { continue };
-        let (of, times) = found.entry(wait.row).or_default();
-        *of += 1;
-        // Who was given it in the poll in which it let go of it did not wait with it.
-        if let Some(id) = waited.filter(|id| lines.get(id) != Some(&wait.row)) {
-            *times.entry(id).or_default() += 1;
+        let found = found.entry(wait.row).or_default();
+        match wait.by {
+            EndedBy::Nobody => found.by_nobody += 1,
+            EndedBy::Unclear => {}
+            EndedBy::Holder(waited) => {
+                found.of += 1;
+                // Who was given it in the poll in which it let go of it did not wait with it.
+                if let Some(id) = waited.filter(|id| lines.get(id) != Some(&wait.row)) {
+                    *found.times.entry(id).or_default() += 1;
+                }
+            }
         }
     }
-    for (row, (of, times)) in found {
-        rows[row].holder = holder(timeline, of, times);
+    for (row, found) in found {
+        rows[row].holder = found.holder(timeline);
     }
+}
+
+/// Who ended the waits at a line.
+#[derive(Default)]
+struct Found {
+    /// Of how many that is known.
+    of: u64,
+    /// How many were ended where no task was polled: by a thread of the blocking pool, say.
+    by_nobody: u64,
+    /// How often the holder waited at each place.
+    times: HashMap<WaitId, u64>,
 }
 
 impl Ended {
@@ -136,26 +152,30 @@ fn ended_waits(timeline: &Timeline, lines: &HashMap<WaitId, usize>) -> Vec<Ended
     ended
 }
 
-/// The line at which holders waited most often, if that is the rule.
-fn holder(timeline: &Timeline, of: u64, times: HashMap<WaitId, u64>) -> Option<Holder> {
-    let mut by_line: HashMap<(&StackFrame, Option<&str>), u64> = HashMap::new();
-    for (id, times) in times {
-        let wait = timeline.wait(id)?;
-        if let [line] = wait.lines()[..] {
-            *by_line.entry(line_of(line)).or_default() += times;
+impl Found {
+    /// The line at which holders waited most often, if that is the rule. Where others than tasks let go of it,
+    /// a task that was polled at that moment had nothing to do with it.
+    fn holder(self, timeline: &Timeline) -> Option<Holder> {
+        let Self { of, by_nobody, times } = self;
+        let mut by_line: HashMap<(&StackFrame, Option<&str>), u64> = HashMap::new();
+        for (id, times) in times {
+            let Some(wait) = timeline.wait(id) else { continue };
+            if let [line] = wait.lines()[..] {
+                *by_line.entry(line_of(line)).or_default() += times;
+            }
         }
+        let place = |(frame, awaits): (&StackFrame, Option<&str>)| {
+            (frame.file.clone(), frame.line, awaits.map(str::to_owned))
+        };
+        let most = by_line.into_iter().max_by_key(|&(line, times)| (times, Reverse(place(line))));
+        let ((at, awaits), times) = most?;
+        (times >= LEAST_TIMES && 2 * times > of + by_nobody).then(|| Holder {
+            at: at.clone(),
+            awaits: awaits.map(str::to_owned),
+            times,
+            of,
+        })
     }
-    let place = |(frame, awaits): (&StackFrame, Option<&str>)| {
-        (frame.file.clone(), frame.line, awaits.map(str::to_owned))
-    };
-    let most = by_line.into_iter().max_by_key(|&(line, times)| (times, Reverse(place(line))));
-    let ((at, awaits), times) = most?;
-    (times >= LEAST_TIMES && 2 * times > of).then(|| Holder {
-        at: at.clone(),
-        awaits: awaits.map(str::to_owned),
-        times,
-        of,
-    })
 }
 
 impl WaitRow {
