@@ -178,12 +178,14 @@ impl<'a> Essential<'a> {
     }
 }
 
+/// What polls an instrumented call.
+const INSTRUMENTED: &str = "tokio_statemap::recorder::functions::instrumented::Instrumented";
+
 /// Whether it is the poll of an instrumented call. What only has such a call among its type parameters, which
 /// names may have in them, is none.
 fn is_instrumented(frame: &StackFrame) -> bool {
-    const TYPE: &str = "tokio_statemap::recorder::functions::instrumented::Instrumented";
     frame.origin == FrameOrigin::Runtime
-        && (frame.function.trim_start_matches('<').starts_with(TYPE)
+        && (frame.function.trim_start_matches('<').starts_with(INSTRUMENTED)
             || frame.file.as_deref().is_some_and(|f| f.ends_with("/functions/instrumented.rs")))
 }
 
@@ -405,7 +407,7 @@ mod tests {
         let show = |text: &str| {
             let mut all = chain(text);
             for located in all.iter_mut().filter(|at| &*at.frame.function == "Instrumented") {
-                located.frame.function = "functions::instrumented::Instrumented".into();
+                located.frame.function = format!("<{INSTRUMENTED}<F> as Future>::poll").into();
             }
             let kept = essential(all, [(3, SHOP), (4, NAMED)]);
             let show = |at: &Located| {
