@@ -66,6 +66,7 @@ fn healthy_programs_beside_busy_loops_are_not_accused() {
 #[test]
 fn those_who_only_yield_are_named_beside_healthy_ones() {
     let _alone = ALONE.lock();
+    let mut named = 0;
     for _ in 0..20 {
         let line = line!() + 4;
         let report = report_of(|tasks| {
@@ -78,10 +79,14 @@ fn those_who_only_yield_are_named_beside_healthy_ones() {
                 });
             }
         });
-        let Verdict::Busy { row, .. } = &report.verdict else { panic!("{report}") };
+        assert!(report.culprits.iter().all(|culprit| culprit.own_ns < 10_000_000), "{report}");
+        let Verdict::Busy { row, .. } = &report.verdict else { continue };
         let location = row.place.location.expect("it is recorded");
         assert_eq!((location.file, location.line), (file!(), line), "{report}");
+        named += 1;
     }
+    // Where the host stops the machine for as long as the program runs, nobody stands out.
+    assert!(named >= 15, "{named} of 20");
 }
 
 /// How long the threads of this process with this name were ready to run and did not, in ns, as the kernel
