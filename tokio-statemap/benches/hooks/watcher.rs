@@ -142,7 +142,7 @@ fn watcher() -> Option<String> {
     let threads = fs::read_dir("/proc/self/task").ok()?;
     let mut folders = threads.flatten().map(|thread| thread.path().display().to_string());
     let name = |folder: &str| fs::read_to_string(format!("{folder}/comm")).unwrap_or_default();
-    folders.find(|folder| name(folder) == "statemap-watch\n")
+    folders.find(|folder| name(folder) == "tokio-statemap\n")
 }
 
 /// Its CPU time in ns, its run delay, and how often it was given a processor.

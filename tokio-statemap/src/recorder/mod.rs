@@ -6,6 +6,7 @@
 //! and [`live_tasks`] keeps what evicted records say about tasks that are still alive. [`windows`]
 //! starts and stops recording; [`late_tasks`] are the tasks spawned before it started.
 
+pub(crate) mod background;
 mod boxed;
 #[cfg(all(
     feature = "dwarf",
@@ -202,15 +203,17 @@ impl Recorder {
             return thread;
         }
         let writer = lock(&self.store).take_writer();
-        let buffer = Buffer::take(self.new_stream(), Arc::clone(writer.chunk()));
+        let chunk = Arc::clone(writer.chunk());
+        let spare = retention::spare_chunks(&self.config);
+        let (buffer, rings) = Buffer::take(self.new_stream(), chunk, spare);
         lock(&self.buffers).push(buffer);
-        ThreadRecorder::new(buffer, writer)
+        ThreadRecorder::new(buffer, writer, rings)
     }
 
     /// Takes back the recorder of a thread that ends.
     pub(crate) fn retire(&self, mut thread: Box<ThreadRecorder>) {
         // The watcher may have looked at its buffer when the process was forked.
-        if watch::is_forked() {
+        if background::is_forked() {
             return std::mem::forget(thread);
         }
         if thread.buffer.is_used() {
@@ -231,7 +234,7 @@ impl Drop for Recorder {
     fn drop(&mut self) {
         self.stop();
         // The watcher may have looked at a buffer when the process was forked.
-        if !watch::is_forked() {
+        if !background::is_forked() {
             Buffer::give_back(std::mem::take(&mut *lock(&self.buffers)));
         }
     }

@@ -3,12 +3,43 @@
 use std::sync::atomic::Ordering;
 
 use crate::config::{CollectorConfig, Keep};
-use crate::recorder::Recorder;
 use crate::recorder::lost::Lost;
-use crate::recorder::store::segment::Segment;
+use crate::recorder::store::buffer::Buffer;
+use crate::recorder::store::rings::FullChunk;
+use crate::recorder::store::segment::{RecordWriter, Segment};
+use crate::recorder::{Recorder, background};
 use crate::util::sync::{lock, try_lock};
 
 impl Recorder {
+    /// Moves the full chunk to the store and returns an empty one, for a thread whose ring has none: the
+    /// background thread doesn't keep up, or isn't there. Gives the full one back in the child of a fork in
+    /// which that can't be done. Must only be called by the thread of `buffer`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn exchange(
+        &self,
+        buffer: &Buffer,
+        full: FullChunk,
+    ) -> Result<RecordWriter, FullChunk> {
+        if background::is_forked() && !self.is_free() {
+            return Err(full);
+        }
+        buffer.hand_over(full, &self.store);
+        // First, so that the chunk of an evicted block can be filled next while it is in the cache.
+        self.after_drain();
+        Ok(buffer.next_writer(&self.store))
+    }
+
+    /// Whether nothing is locked. In the child of a fork, what the parent's other threads had locked stays so.
+    pub(super) fn is_free(&self) -> bool {
+        let buffers = try_lock(&self.buffers).map(|all| all.iter().all(|buffer| buffer.is_free()));
+        buffers == Some(true)
+            && try_lock(&self.store).is_some()
+            && try_lock(&self.eviction).is_some()
+            && try_lock(&self.live_tasks).is_some()
+            && try_lock(&self.windows).is_some()
+    }
+
     /// Enforces `max_events` after records were moved to the store.
     pub(crate) fn after_drain(&self) {
         match self.config.keep {
@@ -38,7 +69,7 @@ impl Recorder {
         // first, as a buffer may be handed over to the store in between, as a block that is as old.
         let mut events = 0;
         for buffer in lock(&self.buffers).iter() {
-            events += buffer.take_until(until_ticks, &mut taken);
+            events += buffer.take_until(until_ticks, &self.store, &mut taken);
         }
         events += lock(&self.store).take_until(until_ticks, &mut taken);
         Segment::sort(&mut taken);
@@ -47,14 +78,6 @@ impl Recorder {
         self.evicted_until.store(until_ticks, Ordering::Relaxed);
         let mut store = lock(&self.store);
         taken.drain(..).for_each(|segment| store.recycle(segment.into_chunk()));
-    }
-
-    /// The address of the records that are evicted next, if any.
-    pub(crate) fn next_evicted_address(&self) -> Option<usize> {
-        match self.config.keep {
-            Keep::First => None,
-            Keep::Last => lock(&self.store).oldest_address(),
-        }
     }
 
     /// Moves all records from the threads' buffers to the store.
@@ -106,4 +129,10 @@ pub(super) fn chunk_records(config: &CollectorConfig) -> usize {
     const EFFICIENT: usize = 1024;
     let most = (config.max_events / 512).max(EFFICIENT).min(config.max_events / 16);
     config.buffer_capacity.clamp(MIN, most.max(MIN))
+}
+
+/// How many empty chunks a thread has at most besides the one that it fills: enough for the time until the
+/// background thread comes round again, and few relative to `max_events`, as all may be full.
+pub(super) fn spare_chunks(config: &CollectorConfig) -> usize {
+    (config.max_events / 8 / chunk_records(config)).clamp(1, 16)
 }

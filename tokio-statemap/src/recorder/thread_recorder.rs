@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Weak};
 
+use crate::recorder::background;
 use crate::recorder::functions::{self, ThreadProfile};
 use crate::recorder::late_tasks::LateTasks;
 use crate::recorder::live_tasks::LocationId;
@@ -11,6 +12,7 @@ use crate::recorder::locations::KnownLocations;
 use crate::recorder::mode::{self, GlobalMode, WindowId};
 use crate::recorder::record::{Kind, Record};
 use crate::recorder::store::buffer::Buffer;
+use crate::recorder::store::rings::{FullChunk, ThreadEnd};
 use crate::recorder::store::segment::{RecordWriter, StreamId};
 use crate::recorder::watch::{self, LastReading};
 use crate::recorder::{Recorder, RecorderId};
@@ -28,8 +30,8 @@ pub(crate) struct ThreadRecorder {
     writer: Option<RecordWriter>,
     /// How many records of that chunk are notes.
     notes: usize,
-    /// The address of the records that are evicted next, to prefetch them.
-    prefetch_address: usize,
+    /// Where full chunks go, and empty ones come from.
+    rings: ThreadEnd,
     pub(crate) locations: KnownLocations,
     /// The window in which the fields below were set.
     window: WindowId,
@@ -54,12 +56,16 @@ pub(crate) struct ThreadRecorder {
 }
 
 impl ThreadRecorder {
-    pub(crate) fn new(buffer: &'static Buffer, writer: RecordWriter) -> Box<Self> {
+    pub(crate) fn new(
+        buffer: &'static Buffer,
+        writer: RecordWriter,
+        rings: ThreadEnd,
+    ) -> Box<Self> {
         Box::new(Self {
             buffer,
             writer: Some(writer),
             notes: 0,
-            prefetch_address: 0,
+            rings,
             locations: KnownLocations::new(),
             window: 0,
             worker: None,
@@ -94,7 +100,7 @@ impl ThreadRecorder {
 
     /// Reassigns this recorder to another thread.
     pub(crate) fn reassign(&mut self, stream: StreamId, recorder: &Recorder) {
-        self.buffer.reassign(stream, &recorder.store);
+        self.buffer.reassign(stream, &mut self.rings, &recorder.store);
         recorder.after_drain();
         self.window = 0;
         self.worker = None;
@@ -107,15 +113,17 @@ impl ThreadRecorder {
     pub(crate) fn push(&mut self, recorder: &Recorder, ticks: u64, kind: Kind, payload: u64) {
         let record = Record::new(ticks, kind, payload);
         let is_pushed = self.writer.as_ref().is_some_and(|writer| writer.push(record));
-        if !is_pushed {
-            self.push_to_next(recorder, record);
+        if is_pushed || self.push_to_next(recorder, record) {
+            self.notes += usize::from(!record.is_event());
+        } else if record.is_event() {
+            self.buffer.refuse();
         }
-        self.notes += usize::from(!record.is_event());
     }
 
+    /// Returns whether there was room.
     #[cold]
     #[inline(never)]
-    fn push_to_next(&mut self, recorder: &Recorder, record: Record) {
+    fn push_to_next(&mut self, recorder: &Recorder, record: Record) -> bool {
         // It may be interrupted anew meanwhile.
         while self.writer.as_ref().is_some_and(RecordWriter::resume) {
             // Its own records may be interrupted, too: one reading will do for that.
@@ -124,24 +132,29 @@ impl ThreadRecorder {
                 self.is_reading = false;
             }
             if self.writer.as_ref().is_some_and(|writer| writer.push(record)) {
-                return;
+                return true;
             }
         }
-        let Some(full) = self.writer.take() else { return self.buffer.refuse() };
-        self.buffer.hand_over(full, self.notes, &recorder.store);
+        let Some(writer) = self.writer.take() else { return false };
+        let full = FullChunk { writer, notes: self.notes };
+        let writer = match self.rings.exchange(full) {
+            Ok(empty) => empty,
+            Err(full) => match recorder.exchange(self.buffer, full) {
+                Ok(empty) => empty,
+                Err(full) => {
+                    self.writer = Some(full.writer);
+                    return false;
+                }
+            },
+        };
         self.notes = 0;
-        // First, so that the chunk of an evicted block can be filled next while it is in the cache.
-        recorder.after_drain();
-        let writer = self.buffer.next_writer(&recorder.store);
+        background::wake();
         // The watcher may have looked at the chunk while it was prefaulted.
-        if !writer.push_anyway(record) && record.is_event() {
-            self.buffer.refuse(); // unreachable: the chunk is empty
-        }
-        // Without an eviction, an address that is in the cache anyway.
-        self.prefetch_address = recorder.next_evicted_address().unwrap_or(writer.chunk().address());
+        let is_pushed = writer.push_anyway(record);
         self.writer = Some(writer);
         // An interruption of the full chunk is over.
         watch::woken(recorder, self.buffer);
+        is_pushed
     }
 }
 
@@ -162,8 +175,8 @@ thread_local! {
         worker_in: Cell::new(0),
         polled: Cell::new(NO_TASK),
         writer: WriterCell::new(),
-        notes: Cell::new(0),
         late_below: Cell::new(0),
+        notes: Cell::new(0),
         location: Cell::new((0, 0)),
         buffer: Cell::new(None),
         late: ManuallyDrop::new(Cell::new(None)),
@@ -392,7 +405,6 @@ impl Hot {
         thread.enter_window(recorder);
         let result = f(thread);
         self.writer.replace(thread.writer.take());
-        self.writer.fetch(thread.prefetch_address);
         self.worker_in.set(if thread.worker_is_stale { 0 } else { thread.window });
         self.polled.set(thread.polled);
         self.location.set(thread.location);

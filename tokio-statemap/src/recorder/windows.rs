@@ -7,11 +7,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
-use crate::recorder::Recorder;
 use crate::recorder::late_tasks::{self, LateTasks};
 use crate::recorder::mode::Mode;
 use crate::recorder::waits;
-use crate::recorder::watch;
+use crate::recorder::{Recorder, background};
 use crate::util::sync::{lock, try_lock};
 
 /// A period of time in which events were recorded, in ticks.
@@ -54,9 +53,7 @@ impl Recorder {
             return;
         }
         self.read_limit_at_start();
-        if self.config.stacks {
-            watch::watch();
-        }
+        background::recorder_started(self);
         if self.config.trace_target.tracks_tasks() {
             waits::prepare();
         }
@@ -68,13 +65,17 @@ impl Recorder {
 
     /// Stops recording. Has no effect if it is stopped.
     pub(crate) fn stop(&self) {
-        let mut windows = lock(&self.windows);
+        // In the child of a fork it may stay locked for ever.
+        let windows = if background::is_forked() {
+            try_lock(&self.windows)
+        } else {
+            Some(lock(&self.windows))
+        };
+        let Some(mut windows) = windows else { return };
         if std::mem::replace(&mut windows.is_wanted, false) {
             self.mode.change(|_| Some(Mode::Off));
             windows.end(self.clock.ticks());
-            if self.config.stacks {
-                watch::unwatch();
-            }
+            background::recorder_stopped(self);
             self.read_limit_at_stop();
         }
     }

@@ -125,19 +125,11 @@ impl<T: Copy> ChunkWriter<T> {
     /// Appends an item. Returns `false` if the chunk is full.
     #[inline]
     pub(crate) fn push(&self, item: T) -> bool {
-        self.push_and_fetch(item, self.chunk.address())
-    }
-
-    /// The same; also prefetches memory at the address `other`, as far into it as this chunk is
-    /// written.
-    #[inline]
-    fn push_and_fetch(&self, item: T, other: usize) -> bool {
         let chunk = &*self.chunk;
         let written = chunk.written.load(Ordering::Relaxed);
         if written >= chunk.limit.load(Ordering::Relaxed) {
             return false;
         }
-        prefault::for_reading(other.wrapping_add(written * size_of::<T>()));
         // SAFETY: it is within the chunk's memory, and nobody else writes there, as there is one writer,
         // or reads it, as `written` says it isn't there. Test:
         // `sys::chunk::tests::others_read_while_one_writes`.
@@ -185,18 +177,13 @@ impl<T> fmt::Debug for ChunkWriter<T> {
 
 /// A cell for a writer, for use in a thread-local: items are written through it in place, and it
 /// needs no destructor. A writer that is still in it when the thread ends is never freed.
-///
-/// With each item written, the same amount of other memory is prefetched, to be read when the chunk
-/// is full.
 pub(crate) struct WriterCell<T> {
     writer: ManuallyDrop<Cell<Option<ChunkWriter<T>>>>,
-    /// The address to prefetch from.
-    fetched: Cell<usize>,
 }
 
 impl<T: Copy> WriterCell<T> {
     pub(crate) const fn new() -> Self {
-        Self { writer: ManuallyDrop::new(Cell::new(None)), fetched: Cell::new(0) }
+        Self { writer: ManuallyDrop::new(Cell::new(None)) }
     }
 
     /// Appends an item. Returns `false` if there is no writer, or the chunk is full.
@@ -206,17 +193,12 @@ impl<T: Copy> WriterCell<T> {
         // given back that could put another writer there. Test:
         // `sys::chunk::tests::a_writer_cell_is_written_in_place`.
         let writer = unsafe { &*self.writer.as_ptr() };
-        writer.as_ref().is_some_and(|writer| writer.push_and_fetch(item, self.fetched.get()))
+        writer.as_ref().is_some_and(|writer| writer.push(item))
     }
 
     /// Sets the writer; returns the previous one.
     pub(crate) fn replace(&self, writer: Option<ChunkWriter<T>>) -> Option<ChunkWriter<T>> {
         self.writer.replace(writer)
-    }
-
-    /// Sets the address to prefetch from; it need not be valid.
-    pub(crate) fn fetch(&self, address: usize) {
-        self.fetched.set(address);
     }
 }
 
@@ -293,7 +275,6 @@ mod tests {
         let writer = writer(1);
         let chunk = Arc::clone(writer.chunk());
         assert!(holder.replace(Some(writer)).is_none());
-        holder.fetch(usize::MAX); // any address
         assert!(holder.push(7) && !holder.push(8));
         assert_eq!(chunk.items(), [7]);
         drop(holder.replace(None));

@@ -1,22 +1,7 @@
-//! Prefetches and prefaults memory.
+//! Prefaults memory.
 
 #[cfg(all(target_os = "linux", not(miri)))]
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Prefetches the memory at `address`, if there is any.
-#[inline]
-pub(crate) fn for_reading(address: usize) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        // SAFETY: every processor of this architecture has the instruction, which is a hint: it
-        // reads nothing that the program would see, and no address is wrong. Test:
-        // `sys::prefault::tests::any_address_can_be_prefetched`.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(std::ptr::without_provenance(address)) };
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = address;
-}
 
 /// Maps pages of memory for the given addresses at once, if the system can: at most `MAX_BYTES`.
 /// The contents are unchanged.
@@ -62,15 +47,6 @@ static UNSUPPORTED: AtomicBool = AtomicBool::new(false);
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn any_address_can_be_prefetched() {
-        let here = 7_u64;
-        for address in [(&raw const here).addr(), 0, usize::MAX] {
-            for_reading(address);
-        }
-        assert_eq!(here, 7);
-    }
 
     #[test]
     fn memory_for_writing_stays_as_it_is() {

@@ -38,7 +38,7 @@ fn watcher() -> String {
     let threads = fs::read_dir("/proc/self/task").unwrap();
     let mut folders = threads.map(|thread| thread.unwrap().path().display().to_string());
     let is_it = |folder: &String| {
-        fs::read_to_string(format!("{folder}/comm")).unwrap() == "statemap-watch\n"
+        fs::read_to_string(format!("{folder}/comm")).unwrap() == "tokio-statemap\n"
     };
     folders.find(is_it).expect("there is a watcher")
 }

@@ -107,10 +107,6 @@ fn place_after<T>(items: &VecDeque<T>, is_before: impl Fn(&T) -> bool) -> usize 
 }
 
 impl Block {
-    pub(crate) fn records(&self) -> &[Record] {
-        self.content.records()
-    }
-
     /// Appends its runs to `into`.
     pub(crate) fn segments(&self, into: &mut Vec<Segment>) {
         match &self.content {

@@ -1,19 +1,25 @@
 //! A thread's buffer: the chunk that the thread fills, and how it gets into the store.
 //!
-//! The thread writes records into the chunk in place. When the chunk is full the thread hands it
-//! over to the store as it is, and continues with an empty one: nothing is lost, and nothing is
-//! copied. Other threads can read what was written at any time, for a snapshot.
+//! The thread writes records into the chunk in place. When the chunk is full the thread hands it over as it
+//! is, through a [ring](super::rings), and continues with an empty one: nothing is lost, and nothing is copied.
+//! Who has the lock of the buffer moves full chunks to the store and gives the thread empty ones, and can read
+//! what was written at any time, for a snapshot. The thread takes the lock only if there is no empty chunk.
 
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::recorder::record::{Record, events_in};
 use crate::recorder::store::Store;
+use crate::recorder::store::rings::{FullChunk, ReaderEnd, ThreadEnd, rings};
 use crate::recorder::store::segment::{RecordWriter, Segment, Sequence, SharedChunk, StreamId};
 use crate::recorder::watch::Watched;
-use crate::util::sync::lock;
+use crate::util::sync::{lock, try_lock};
 
-/// A thread's buffer: the thread fills its chunk; the holder of the lock of `reader` reads it.
+/// A thread's buffer: the thread fills its chunks; the holder of the lock of `reader` reads them.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     /// The number of refused events. Only the buffer's thread writes it, so no read-modify-write is
@@ -29,10 +35,15 @@ struct ReaderState {
     stream: StreamId,
     /// The sequence number of the run that starts at `read`.
     sequence: Sequence,
-    /// The chunk that the thread fills; `None` if the buffer has no thread.
-    chunk: Option<SharedChunk>,
-    /// How many records of the chunk were read: they are in the store, or evicted.
+    /// The chunks that are not in the store, in the order in which the thread fills them: the full ones that
+    /// wait in the ring, the one that it fills, and those that it will fill.
+    chunks: VecDeque<SharedChunk>,
+    /// How many records of the first were read: they are in the store, or evicted.
     read: usize,
+    /// How many chunks got full since they were last collected.
+    filled: usize,
+    /// `None` if the buffer has no thread.
+    rings: Option<ReaderEnd>,
 }
 
 /// Buffers that no recorder uses. A buffer is never freed, so that a hook can refer to it without a
@@ -42,55 +53,106 @@ static IDLE: Mutex<Vec<&'static Buffer>> = Mutex::new(Vec::new());
 impl Buffer {
     /// A buffer without a thread.
     pub(crate) const fn unassigned() -> Self {
-        let reader = ReaderState { stream: 0, sequence: 0, chunk: None, read: 0 };
-        Self { refused: AtomicU64::new(0), watched: Watched::new(), reader: Mutex::new(reader) }
+        Self {
+            refused: AtomicU64::new(0),
+            watched: Watched::new(),
+            reader: Mutex::new(ReaderState::unassigned()),
+        }
     }
 
-    /// A buffer for the thread whose stream is `stream`, which fills `chunk`.
-    pub(crate) fn take(stream: StreamId, chunk: SharedChunk) -> &'static Self {
+    /// A buffer for the thread whose stream is `stream`, which fills `chunk` and gets up to `spare` empty ones.
+    pub(crate) fn take(
+        stream: StreamId,
+        chunk: SharedChunk,
+        spare: usize,
+    ) -> (&'static Self, ThreadEnd) {
         let idle = lock(&IDLE).pop();
         let buffer = idle.unwrap_or_else(|| Box::leak(Box::new(Self::unassigned())));
-        *lock(&buffer.reader) = ReaderState { stream, sequence: 0, chunk: Some(chunk), read: 0 };
+        let (thread, reader) = rings(spare);
+        // Hooks add to it, and don't allocate.
+        let mut chunks = VecDeque::with_capacity(spare + 1);
+        chunks.push_back(chunk);
+        *lock(&buffer.reader) =
+            ReaderState { stream, chunks, rings: Some(reader), ..ReaderState::unassigned() };
         buffer.watched.set_worker(None);
-        buffer
+        (buffer, thread)
     }
 
     /// Takes back buffers that no thread writes to any more.
     pub(crate) fn give_back(buffers: Vec<&'static Self>) {
         for buffer in &buffers {
-            lock(&buffer.reader).chunk = None;
+            *lock(&buffer.reader) = ReaderState::unassigned();
             buffer.refused.store(0, Ordering::Relaxed);
         }
         lock(&IDLE).extend(buffers);
     }
 
-    /// Hands the chunk that `full` wrote over to the store. Returns the number of events moved.
-    /// `notes` is the number of notes among all records of the chunk. Must only be called by the
-    /// buffer's thread.
-    pub(crate) fn hand_over(&self, full: RecordWriter, notes: usize, store: &Mutex<Store>) -> u64 {
+    /// Moves a full chunk to the store, after those before it. Must only be called by the buffer's thread.
+    pub(crate) fn hand_over(&self, full: FullChunk, store: &Mutex<Store>) {
         let mut reader = lock(&self.reader);
-        drop(full); // so that only the store has the chunk
-        reader.seal(notes, &mut lock(store))
+        let mut store = lock(store);
+        reader.seal_all(&mut store);
+        reader.seal(full, &mut store);
     }
 
     /// Gives the thread an empty chunk. Must only be called by the buffer's thread, after
     /// [`hand_over`](Self::hand_over).
     pub(crate) fn next_writer(&self, store: &Mutex<Store>) -> RecordWriter {
         let empty = lock(store).take_writer();
-        lock(&self.reader).chunk = Some(Arc::clone(empty.chunk()));
+        // Those that came through the ring meanwhile are filled after it.
+        lock(&self.reader).chunks.push_front(Arc::clone(empty.chunk()));
         empty.prefault();
         empty
     }
 
-    /// Calls `read` with the stream, the sequence number of what isn't in the store yet, and the thread's
-    /// chunk. `None` if the buffer has no thread.
+    /// Moves full chunks to the store. Returns how many got full since the last time.
+    pub(crate) fn collect(&self, store: &Mutex<Store>) -> usize {
+        let mut reader = lock(&self.reader);
+        if reader.waiting() > 0 {
+            reader.seal_all(&mut lock(store));
+        }
+        std::mem::take(&mut reader.filled)
+    }
+
+    /// Whether nobody reads it.
+    pub(crate) fn is_free(&self) -> bool {
+        try_lock(&self.reader).is_some()
+    }
+
+    /// Whether any chunk got full since the last time.
+    pub(crate) fn has_filled(&self) -> bool {
+        let reader = lock(&self.reader);
+        reader.filled > 0 || reader.waiting() > 0
+    }
+
+    /// How many chunks the thread has besides the one that it fills, of which most are empty.
+    pub(crate) fn spare(&self) -> usize {
+        lock(&self.reader).chunks.len().saturating_sub(1)
+    }
+
+    /// Gives the thread an empty chunk. Gives it back if the thread has as many as it may have.
+    pub(crate) fn give(&self, empty: RecordWriter) -> Result<(), RecordWriter> {
+        let mut reader = lock(&self.reader);
+        let (chunks, chunk) = (reader.chunks.len(), Arc::clone(empty.chunk()));
+        match &mut reader.rings {
+            Some(rings) if chunks <= rings.spare() => rings.give_empty(empty)?,
+            _ => return Err(empty),
+        }
+        reader.chunks.push_back(chunk);
+        Ok(())
+    }
+
+    /// Calls `read` with the stream, the sequence number of what isn't in the store yet, and the chunk that the
+    /// thread fills. `None` if the buffer has no thread.
     pub(crate) fn read<R>(
         &self,
         read: impl FnOnce(StreamId, Sequence, &SharedChunk) -> R,
     ) -> Option<R> {
         let reader = lock(&self.reader);
-        let chunk = reader.chunk.as_ref()?;
-        Some(read(reader.stream, reader.sequence, chunk))
+        let waiting = reader.waiting();
+        let chunk = reader.chunks.get(waiting)?;
+        let sequence = reader.sequence.wrapping_add(waiting as Sequence);
+        Some(read(reader.stream, sequence, chunk))
     }
 
     /// Counts a refused event.
@@ -101,10 +163,17 @@ impl Buffer {
     }
 
     /// Reassigns the buffer to the thread whose stream is `next`, after its records are moved to
-    /// the store. Returns the number of events moved.
-    pub(crate) fn reassign(&self, next: StreamId, store: &Mutex<Store>) -> u64 {
+    /// the store. Its empty chunks, which are in `thread`, go back. Returns the number of events moved.
+    pub(crate) fn reassign(
+        &self,
+        next: StreamId,
+        thread: &mut ThreadEnd,
+        store: &Mutex<Store>,
+    ) -> u64 {
         let mut reader = lock(&self.reader);
         let moved = reader.flush(store);
+        reader.chunks.truncate(1);
+        thread.leave().for_each(|empty| lock(store).give_back(empty));
         self.watched.set_worker(None);
         reader.stream = next;
         reader.sequence = 0;
@@ -123,9 +192,18 @@ impl Buffer {
         lock(&self.reader).flush(store)
     }
 
-    /// Moves the records up to `until_ticks` to `into`. Returns the number of events moved.
-    pub(crate) fn take_until(&self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
+    /// Moves the records up to `until_ticks` to `into`, and full chunks to the store. Returns the number of
+    /// events moved to `into`.
+    pub(crate) fn take_until(
+        &self,
+        until_ticks: u64,
+        store: &Mutex<Store>,
+        into: &mut Vec<Segment>,
+    ) -> u64 {
         let mut reader = lock(&self.reader);
+        if reader.waiting() > 0 {
+            reader.seal_all(&mut lock(store));
+        }
         let unread = reader.unread();
         let old = unread.partition_point(|record| record.ticks <= until_ticks);
         let events = events_in(&unread[..old]);
@@ -139,13 +217,23 @@ impl Buffer {
 }
 
 impl ReaderState {
-    fn unread(&self) -> &[Record] {
-        self.chunk.as_ref().map_or(&[], |chunk| &chunk.items()[self.read..])
+    const fn unassigned() -> Self {
+        Self { stream: 0, sequence: 0, chunks: VecDeque::new(), read: 0, filled: 0, rings: None }
     }
 
-    /// Reads the next `n` unread records.
+    /// How many full chunks wait in the ring.
+    fn waiting(&self) -> usize {
+        self.rings.as_ref().map_or(0, ReaderEnd::waiting)
+    }
+
+    /// The unread records of the first chunk.
+    fn unread(&self) -> &[Record] {
+        self.chunks.front().map_or(&[], |chunk| &chunk.items()[self.read..])
+    }
+
+    /// Reads the next `n` unread records of the first chunk.
     fn take(&mut self, n: usize) -> Option<Segment> {
-        let chunk = self.chunk.as_ref().filter(|_| n > 0)?;
+        let chunk = self.chunks.front().filter(|_| n > 0)?;
         let range = self.read..self.read + n;
         let segment = Segment::new(self.stream, self.sequence, Arc::clone(chunk), range);
         self.read += n;
@@ -153,31 +241,51 @@ impl ReaderState {
         Some(segment)
     }
 
-    /// Moves a full chunk to the store.
-    fn seal(&mut self, notes: usize, store: &mut Store) -> u64 {
+    /// Moves all full chunks to the store. Returns the number of events moved.
+    fn seal_all(&mut self, store: &mut Store) -> u64 {
+        let mut events = 0;
+        while let Some(full) = self.rings.as_mut().and_then(ReaderEnd::take_full) {
+            events += self.seal(full, store);
+        }
+        events
+    }
+
+    /// Moves the first chunk, which is `full`, to the store. Returns the number of events moved.
+    fn seal(&mut self, full: FullChunk, store: &mut Store) -> u64 {
+        drop(full.writer); // so that only the store has the chunk
+        self.filled += 1;
         let unread = self.unread();
         let n = unread.len();
-        if n < self.read {
+        let events = if n < self.read {
             // Most of it was read already: the rest is copied, so that the chunk can be reused.
             let events = self.copy_unread(store);
-            if let Some(chunk) = self.chunk.take() {
+            if let Some(chunk) = self.chunks.pop_front() {
                 store.recycle(chunk);
             }
-            self.read = 0;
-            return events;
-        }
-        // Usually none of it was read, and the events needn't be counted.
-        let events = if self.read == 0 { (n - notes) as u64 } else { events_in(unread) };
-        if let Some(segment) = self.take(n) {
-            store.keep(segment, events);
-        }
-        self.chunk = None;
+            events
+        } else {
+            // Usually none of it was read, and the events needn't be counted.
+            let events = if self.read == 0 {
+                n.saturating_sub(full.notes) as u64
+            } else {
+                events_in(unread)
+            };
+            if let Some(segment) = self.take(n) {
+                store.keep(segment, events);
+            }
+            self.chunks.pop_front();
+            events
+        };
         self.read = 0;
         events
     }
 
     fn flush(&mut self, store: &Mutex<Store>) -> u64 {
-        if self.unread().is_empty() { 0 } else { self.copy_unread(&mut lock(store)) }
+        if self.waiting() == 0 && self.unread().is_empty() {
+            return 0;
+        }
+        let mut store = lock(store);
+        self.seal_all(&mut store) + self.copy_unread(&mut store)
     }
 
     fn copy_unread(&mut self, store: &mut Store) -> u64 {
@@ -188,138 +296,5 @@ impl ReaderState {
         self.sequence = sequence;
         self.read += n;
         events
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::recorder::record::Kind;
-    use std::collections::HashSet;
-
-    fn all(store: &Mutex<Store>) -> Vec<Segment> {
-        let mut all = Vec::new();
-        lock(store).segments(&mut all);
-        all
-    }
-
-    /// A buffer with its writer. The payload of each record added is its time.
-    struct Filled {
-        store: Mutex<Store>,
-        buffer: &'static Buffer,
-        writer: Option<RecordWriter>,
-        notes: usize,
-        moved: u64,
-    }
-
-    impl Filled {
-        fn new(chunk_records: usize) -> Self {
-            let mut store = Store::new(chunk_records, 1000);
-            let writer = store.take_writer();
-            let buffer = Buffer::take(3, Arc::clone(writer.chunk()));
-            let (store, writer) = (Mutex::new(store), Some(writer));
-            Self { store, buffer, writer, notes: 0, moved: 0 }
-        }
-
-        fn add(&mut self, ticks: u64, kind: Kind) {
-            let record = Record::new(ticks, kind, ticks);
-            let Some(writer) = self.writer.take() else { unreachable!() };
-            let writer = if writer.push(record) {
-                writer
-            } else {
-                self.moved += self.buffer.hand_over(writer, self.notes, &self.store);
-                self.notes = 0;
-                let next = self.buffer.next_writer(&self.store);
-                assert!(next.push(record));
-                next
-            };
-            self.notes += usize::from(!record.is_event());
-            self.writer = Some(writer);
-        }
-    }
-
-    impl Drop for Filled {
-        fn drop(&mut self) {
-            Buffer::give_back(vec![self.buffer]);
-        }
-    }
-
-    #[test]
-    fn full_chunks_are_moved_in_order_without_loss() {
-        let mut filled = Filled::new(5);
-        for i in 0..103 {
-            filled.add(i, if i % 4 == 1 { Kind::Role } else { Kind::Spawn });
-        }
-        assert_eq!(filled.moved, 75, "of 100 records, 20 chunks of 5");
-        assert_eq!(filled.buffer.flush(&filled.store), 2);
-        assert_eq!(filled.buffer.flush(&filled.store), 0, "it is moved on but once");
-        let all = all(&filled.store);
-        let ids = all.iter().flat_map(|s| s.records()).map(|r| r.payload());
-        assert_eq!(ids.collect::<Vec<_>>(), (0..103).collect::<Vec<_>>());
-        assert_eq!(lock(&filled.store).events(), 77);
-        assert!(all.iter().all(|s| s.stream == 3));
-    }
-
-    #[test]
-    fn records_read_before_the_chunk_is_full_are_not_moved_again() {
-        let mut filled = Filled::new(8);
-        let mut taken = Vec::new();
-        for i in 0..100 {
-            filled.add(i, if i % 3 == 1 { Kind::Role } else { Kind::Spawn });
-            match i % 7 {
-                2 => filled.moved += filled.buffer.flush(&filled.store),
-                5 => filled.moved += filled.buffer.take_until(i - 2, &mut taken),
-                _ => {}
-            }
-        }
-        filled.moved += filled.buffer.flush(&filled.store);
-        let all = all(&filled.store);
-        let mut ids: Vec<_> =
-            taken.iter().chain(&all).flat_map(|s| s.records()).map(|r| r.payload()).collect();
-        ids.sort_unstable();
-        assert_eq!(ids, (0..100).collect::<Vec<_>>());
-        assert_eq!(filled.moved, 67);
-    }
-
-    /// Short-lived threads each flush a few records.
-    #[test]
-    fn flushed_records_take_memory_once() {
-        let mut filled = Filled::new(64);
-        for i in 0..800 {
-            filled.add(i, Kind::Spawn);
-            if i % 10 == 9 {
-                filled.moved += filled.buffer.flush(&filled.store);
-            }
-        }
-        assert_eq!(filled.moved, 800);
-        let all = all(&filled.store).into_iter();
-        let chunks: HashSet<_> = all.map(|segment| Arc::as_ptr(&segment.into_chunk())).collect();
-        // A chunk holds five runs of ten records, each with its note.
-        assert!(chunks.len() <= 20, "{}", chunks.len());
-    }
-
-    #[test]
-    fn a_whole_chunk_can_be_flushed() {
-        let mut filled = Filled::new(4);
-        (0..4).for_each(|i| filled.add(i, Kind::Park));
-        assert_eq!(filled.buffer.flush(&filled.store), 4);
-        filled.add(4, Kind::Park);
-        assert_eq!(filled.moved, 0);
-        filled.buffer.flush(&filled.store);
-        let all = all(&filled.store);
-        let ticks: Vec<_> = all.iter().flat_map(|s| s.records()).map(|r| r.ticks).collect();
-        assert_eq!(ticks, [0, 1, 2, 3, 4]);
-    }
-
-    #[test]
-    fn a_reassigned_buffer_belongs_to_the_next_stream() {
-        let mut filled = Filled::new(8);
-        filled.add(1, Kind::Park);
-        filled.buffer.reassign(4, &filled.store);
-        filled.add(2, Kind::Park);
-        filled.buffer.flush(&filled.store);
-        let streams: Vec<_> =
-            all(&filled.store).iter().map(|s| (s.stream, s.records().len())).collect();
-        assert_eq!(streams, [(3, 1), (4, 1)]);
     }
 }

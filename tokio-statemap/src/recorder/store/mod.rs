@@ -4,6 +4,7 @@
 
 mod blocks;
 pub(crate) mod buffer;
+pub(crate) mod rings;
 pub(crate) mod segment;
 mod shared_chunk;
 
@@ -83,6 +84,13 @@ impl Store {
         }
     }
 
+    /// Takes back a chunk that nothing was written to.
+    pub(crate) fn give_back(&mut self, empty: RecordWriter) {
+        if self.free.len() < self.free.capacity() {
+            self.free.push(empty);
+        }
+    }
+
     /// Reuses the memory of a chunk, unless something else still refers to it.
     pub(crate) fn recycle(&mut self, chunk: SharedChunk) {
         if self.free.len() < self.free.capacity() {
@@ -127,11 +135,6 @@ impl Store {
     /// evicted.
     pub(crate) fn exceeds_by(&self, max_events: u64, margin: u64) -> bool {
         self.events > self.search_at.max(max_events).saturating_add(margin)
-    }
-
-    /// The address of the oldest records.
-    pub(crate) fn oldest_address(&self) -> Option<usize> {
-        self.blocks.get(0).map(|block| block.records().as_ptr().addr())
     }
 
     /// The number of events in the store.

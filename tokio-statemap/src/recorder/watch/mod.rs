@@ -1,4 +1,4 @@
-//! The watcher: one thread per process that looks at the polls that go on.
+//! The watcher looks at the polls that go on, on the [background thread](crate::recorder::background).
 //!
 //! It sees from a thread's own records since when it is in which poll. At each look it interrupts the
 //! thread's [writer](crate::sys::chunk::Chunk::interrupt): the next record leaves the fast path, adds a
@@ -35,9 +35,7 @@ use crate::recorder::Recorder;
 use crate::recorder::mode::Mode;
 use crate::recorder::store::segment::StreamId;
 pub(crate) use switches::Switches;
-pub(crate) use watcher::{
-    LastReading, interrupted, is_forked, this_thread_has, unwatch, watch, woken,
-};
+pub(crate) use watcher::{LastReading, Watcher, interrupted, this_thread_has, woken};
 
 /// What a buffer keeps for the watcher.
 #[derive(Debug)]
@@ -81,6 +79,10 @@ impl Watched {
         self.thread.load(Ordering::Relaxed)
     }
 }
+
+/// The time between two looks, on average: it is from a half of that to one and a half. A poll of twice that
+/// length is seen while it goes on, unless the watcher itself has to wait for a processor.
+const BETWEEN_LOOKS: Duration = MIN_THRESHOLD;
 
 /// The youngest poll that listeners are told of: the time between two looks.
 pub(crate) const MIN_THRESHOLD: Duration = Duration::from_millis(5);

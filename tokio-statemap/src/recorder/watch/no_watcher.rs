@@ -4,6 +4,7 @@
 use crate::recorder::Recorder;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::thread_recorder::ThreadRecorder;
+use crate::recorder::watch::BETWEEN_LOOKS;
 
 /// A thread has no readings.
 #[derive(Clone, Copy, Debug)]
@@ -11,12 +12,21 @@ pub(crate) enum LastReading {}
 
 pub(crate) fn this_thread_has(_: &Recorder, _: &ThreadRecorder) {}
 
-pub(crate) fn watch() {}
+/// It has nothing to look at.
+#[derive(Default)]
+pub(crate) struct Watcher(());
 
-pub(crate) fn unwatch() {}
+impl Watcher {
+    pub(crate) fn is_idle(&self) -> bool {
+        true
+    }
 
-pub(crate) fn is_forked() -> bool {
-    false
+    /// Waits until full chunks are to be collected.
+    pub(crate) fn wait_and_look(&mut self) {
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+
+    pub(crate) fn leave_all(self) {}
 }
 
 pub(crate) fn woken(_: &Recorder, _: &'static Buffer) {}

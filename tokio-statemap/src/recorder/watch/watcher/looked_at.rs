@@ -38,7 +38,8 @@ impl Awake {
 
     /// Leaves the thread alone.
     fn leave(&self) {
-        self.buffer.watched.is_awake.store(false, Ordering::Release);
+        // Who woke up before has handed its chunk over, which this must see, or it would interrupt the wrong one.
+        self.buffer.watched.is_awake.swap(false, Ordering::AcqRel);
     }
 
     /// The same, but its next record wakes it.

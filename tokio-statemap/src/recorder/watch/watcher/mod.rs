@@ -1,11 +1,10 @@
-//! The watcher's thread.
+//! The watcher: it looks at threads again and again, and samples the stacks of long polls.
 
 #[cfg(test)]
 mod captures;
 mod looked_at;
 mod progress;
 mod reading;
-mod room;
 mod runs;
 mod samples;
 mod teller;
@@ -13,6 +12,7 @@ mod teller;
 mod tests;
 mod told;
 mod whose;
+mod woken;
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -20,59 +20,25 @@ use std::time::Duration;
 use looked_at::{Awake, remove_repeated};
 use progress::SOON;
 pub(crate) use reading::LastReading;
-use room::WATCHER;
 use teller::Teller;
 
-use crate::recorder::Recorder;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::thread_recorder::ThreadRecorder;
 use crate::recorder::unwind::Unwinder;
-use crate::recorder::watch::MIN_THRESHOLD;
+use crate::recorder::watch::BETWEEN_LOOKS;
 use crate::recorder::watch::look::Look;
+use crate::recorder::{Recorder, background};
 use crate::sys::threads;
-use crate::util::message::warn;
-use crate::util::sync::lock;
-
-/// The time between two looks, on average: it is from a half of that to one and a half. A poll of twice that
-/// length is seen while it goes on, unless the watcher itself has to wait for a processor.
-const BETWEEN_LOOKS: Duration = MIN_THRESHOLD;
-
-/// A recorder was started: its threads are watched from now on.
-pub(crate) fn watch() {
-    let started = WATCHER.add_recorder(|| {
-        std::thread::Builder::new().name("statemap-watch".to_owned()).spawn(run).map(drop)
-    });
-    if let Err(error) = started {
-        warn(format_args!("long polls are not looked at: no thread can be started: {error}"));
-    }
-}
-
-/// Whether this is the child of a fork, in which the watcher is gone, and what it had locked stays so.
-pub(crate) fn is_forked() -> bool {
-    WATCHER.is_forked()
-}
-
-/// It was stopped.
-pub(crate) fn unwatch() {
-    if is_forked() {
-        return;
-    }
-    let mut state = lock(&WATCHER.state);
-    state.recorders = state.recorders.saturating_sub(1);
-    if state.recorders == 0 {
-        WATCHER.wake.notify_one();
-    }
-}
 
 /// The calling thread has this recorder from now on.
 pub(crate) fn this_thread_has(recorder: &Recorder, thread: &ThreadRecorder) {
     // The child of a fork may find the watcher's lock taken for ever.
-    if !recorder.config.stacks || is_forked() {
+    if !recorder.config.stacks || background::is_forked() {
         return;
     }
     thread.buffer.watched.set_thread(threads::id());
     let is_new = !thread.buffer.watched.is_counted.swap(true, Ordering::Relaxed);
-    lock(&WATCHER.state).make_room(is_new);
+    woken::make_room(is_new);
     // So that its first record has a reading, too.
     Look::at(thread.buffer);
     // It may still be looked at for the recorder that had the buffer before.
@@ -90,7 +56,7 @@ pub(crate) fn interrupted(recorder: &Recorder, thread: &mut ThreadRecorder, tick
 /// The thread of `buffer` is looked at from now on. Called by itself.
 pub(crate) fn woken(recorder: &Recorder, buffer: &'static Buffer) {
     if recorder.config.stacks {
-        WATCHER.add(recorder, buffer);
+        woken::add(recorder, buffer);
     }
 }
 
@@ -103,37 +69,38 @@ struct Tools {
     teller: Teller,
 }
 
-/// The watcher's thread.
-fn run() {
-    crate::sys::signal::block_all();
-    let mut awake: Vec<Awake> = Vec::new();
-    let mut tools = Tools::default();
-    let mut times = LookTimes::default();
-    loop {
-        let has_new;
-        {
-            let mut state = lock(&WATCHER.state);
-            while state.recorders > 0 && awake.is_empty() && state.woken.is_empty() {
-                state = WATCHER.wake.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
-            }
-            if state.recorders == 0 {
-                WATCHER.has_thread.store(false, Ordering::Release);
-                awake.iter().for_each(Awake::let_go);
-                state.let_go();
-                return;
-            }
-            has_new = !state.woken.is_empty();
-            awake.append(&mut state.woken);
+/// What looks at threads.
+#[derive(Default)]
+pub(crate) struct Watcher {
+    awake: Vec<Awake>,
+    tools: Tools,
+    times: LookTimes,
+}
+
+impl Watcher {
+    /// Whether there is no thread to look at.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.awake.is_empty() && !woken::are_any()
+    }
+
+    /// Waits for a while, and looks at each thread that is awake.
+    pub(crate) fn wait_and_look(&mut self) {
+        if woken::take(&mut self.awake) {
+            remove_repeated(&mut self.awake);
         }
-        if has_new {
-            remove_repeated(&mut awake);
-        }
-        std::thread::sleep(times.next());
-        awake.retain_mut(|one| one.look(&mut tools));
+        std::thread::sleep(self.times.next());
+        let Self { awake, tools, .. } = self;
+        awake.retain_mut(|one| one.look(tools));
         if awake.iter().any(Awake::is_due_soon) {
             std::thread::sleep(SOON);
-            awake.retain_mut(|one| !one.is_due_soon() || one.look(&mut tools));
+            awake.retain_mut(|one| !one.is_due_soon() || one.look(tools));
         }
+    }
+
+    /// Leaves all alone. The next thread that looks finds them again.
+    pub(crate) fn leave_all(mut self) {
+        woken::take(&mut self.awake);
+        self.awake.iter().for_each(Awake::let_go);
     }
 }
 

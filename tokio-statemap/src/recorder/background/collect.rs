@@ -1,0 +1,51 @@
+//! Collecting: full chunks go to the store, and threads that fill many get as many empty ones.
+
+use std::sync::Arc;
+
+use crate::recorder::Recorder;
+use crate::recorder::retention::spare_chunks;
+use crate::recorder::store::buffer::Buffer;
+use crate::util::sync::lock;
+
+/// Collects from all. Returns whether there was anything.
+pub(super) fn all(recorders: &[Arc<Recorder>]) -> bool {
+    recorders.iter().fold(false, |any, recorder| recorder.collect() | any)
+}
+
+/// Whether there is anything to collect.
+pub(super) fn is_needed(recorders: &[Arc<Recorder>]) -> bool {
+    let waits = |recorder: &Arc<Recorder>| lock(&recorder.buffers).iter().any(|b| b.has_filled());
+    recorders.iter().any(waits)
+}
+
+impl Recorder {
+    /// Moves full chunks to the store, and evicts. Returns whether there were any.
+    pub(super) fn collect(&self) -> bool {
+        let buffers = lock(&self.buffers).clone();
+        let mut any = false;
+        for buffer in buffers {
+            let filled = buffer.collect(&self.store);
+            if filled > 0 {
+                any = true;
+                self.supply(buffer, filled);
+            }
+        }
+        if any {
+            self.after_drain();
+        }
+        any
+    }
+
+    /// Gives the thread of `buffer` empty chunks, which filled so many since the last time.
+    fn supply(&self, buffer: &Buffer, filled: usize) {
+        // Twice as many, as the next time may be later.
+        let wanted = (2 * filled).min(spare_chunks(&self.config));
+        for _ in buffer.spare()..wanted {
+            let empty = lock(&self.store).take_writer();
+            empty.prefault();
+            if let Err(empty) = buffer.give(empty) {
+                return lock(&self.store).give_back(empty);
+            }
+        }
+    }
+}

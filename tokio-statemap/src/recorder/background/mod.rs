@@ -1,0 +1,115 @@
+//! The background thread: one per process, while anything is recorded.
+//!
+//! It [collects](collect) full chunks, evicts the oldest events, prepares memory for the threads that record,
+//! and is the [watcher of long polls](crate::recorder::watch). So a hook takes no lock and asks the system for
+//! nothing. It sleeps while no chunk gets full and no thread is looked at.
+//!
+//! Where it can't be had, in the child of a fork or if the system has no thread, or where it doesn't keep up,
+//! the threads that record do its work themselves.
+
+mod collect;
+mod process;
+#[cfg(all(test, tokio_unstable))]
+mod tests;
+
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+
+use process::PROCESS;
+
+use crate::recorder::Recorder;
+use crate::recorder::watch::Watcher;
+use crate::util::message::warn;
+use crate::util::sync::lock;
+
+/// Whether the thread sleeps until it is woken.
+static SLEEPS: AtomicBool = AtomicBool::new(false);
+
+/// A recorder was started.
+pub(crate) fn recorder_started(recorder: &Recorder) {
+    let started = PROCESS.add(recorder, || {
+        std::thread::Builder::new().name("tokio-statemap".to_owned()).spawn(run).map(drop)
+    });
+    if let (Err(error), true) = (started, recorder.config.stacks) {
+        warn(format_args!("long polls are not looked at: no thread can be started: {error}"));
+    }
+}
+
+/// It was stopped.
+pub(crate) fn recorder_stopped(recorder: &Recorder) {
+    if !is_forked() {
+        PROCESS.remove(recorder);
+        wake();
+    }
+}
+
+/// Whether this is the child of a fork, in which the thread is gone, and what it had locked stays so.
+pub(crate) fn is_forked() -> bool {
+    PROCESS.is_forked()
+}
+
+/// Whether there is the thread, for the watcher.
+#[cfg(all(
+    feature = "stacks",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+pub(crate) fn is_there() -> bool {
+    PROCESS.is_there()
+}
+
+/// There is something to do for the thread.
+#[inline]
+pub(crate) fn wake() {
+    // After what there is to do: either it finds that before it sleeps, or this finds that it sleeps.
+    fence(Ordering::SeqCst);
+    if SLEEPS.load(Ordering::Relaxed) {
+        wake_up();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn wake_up() {
+    if !is_forked() && SLEEPS.swap(false, Ordering::AcqRel) {
+        // Locked, so that it doesn't fall asleep between its look at the flag and its wait.
+        let _state = lock(&PROCESS.state);
+        PROCESS.wake.notify_one();
+    }
+}
+
+/// The thread.
+fn run() {
+    crate::sys::signal::block_all();
+    let mut watcher = Watcher::default();
+    let mut recorders = Vec::new();
+    loop {
+        if !PROCESS.recorders(&mut recorders) {
+            return watcher.leave_all();
+        }
+        let has_collected = collect::all(&recorders);
+        recorders.clear();
+        if !has_collected && watcher.is_idle() {
+            sleep(&watcher);
+        } else {
+            watcher.wait_and_look();
+        }
+    }
+}
+
+/// Sleeps until there is something to do.
+fn sleep(watcher: &Watcher) {
+    SLEEPS.store(true, Ordering::Relaxed);
+    fence(Ordering::SeqCst);
+    let mut recorders = Vec::new();
+    PROCESS.recorders(&mut recorders);
+    if !watcher.is_idle() || collect::is_needed(&recorders) {
+        return SLEEPS.store(false, Ordering::Relaxed);
+    }
+    // What nobody refers to any more must not wait for the next to be woken by.
+    drop(recorders);
+    let mut state = lock(&PROCESS.state);
+    while SLEEPS.load(Ordering::Relaxed) {
+        state = PROCESS.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+}

@@ -1,0 +1,117 @@
+//! Which process has the background thread, and for which recorders.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, Weak};
+
+use crate::recorder::Recorder;
+use crate::util::sync::{lock, try_lock};
+
+/// The only one.
+pub(super) static PROCESS: Process = Process::new();
+
+pub(super) struct Process {
+    /// The process that had the thread last, also if it has it no longer.
+    id: AtomicU32,
+    /// Whether it has the thread. Only changed while `state` is locked.
+    has_thread: AtomicBool,
+    pub(super) state: Mutex<State>,
+    pub(super) wake: Condvar,
+}
+
+pub(super) struct State {
+    /// The recorders that are started.
+    recorders: Vec<Weak<Recorder>>,
+}
+
+impl Process {
+    const fn new() -> Self {
+        Self {
+            id: AtomicU32::new(0),
+            has_thread: AtomicBool::new(false),
+            state: Mutex::new(State { recorders: Vec::new() }),
+            wake: Condvar::new(),
+        }
+    }
+
+    /// Whether there is the thread. A child of a fork has none.
+    pub(super) fn is_there(&self) -> bool {
+        self.has_thread.load(Ordering::Acquire)
+            && self.id.load(Ordering::Relaxed) == std::process::id()
+    }
+
+    /// Whether this is the child of a fork, in which the thread is gone, and what it had locked stays so.
+    pub(super) fn is_forked(&self) -> bool {
+        let id = self.id.load(Ordering::Relaxed);
+        id != 0 && id != std::process::id()
+    }
+
+    /// One recorder more is started. Calls `start` unless there is the thread.
+    pub(super) fn add(
+        &self,
+        recorder: &Recorder,
+        start: impl FnOnce() -> io::Result<()>,
+    ) -> io::Result<()> {
+        let is_forked = self.is_forked();
+        let state = if is_forked { try_lock(&self.state) } else { Some(lock(&self.state)) };
+        // Nobody will unlock it here.
+        let Some(mut state) = state else { return Ok(()) };
+        if is_forked {
+            // The parent's, of which a lock may be held for ever.
+            std::mem::forget(std::mem::take(&mut state.recorders));
+        }
+        state.recorders.push(recorder.this());
+        let is_there = self.is_there();
+        self.id.store(std::process::id(), Ordering::Relaxed);
+        self.has_thread.store(true, Ordering::Release);
+        if is_there {
+            return Ok(());
+        }
+        let started = start();
+        if started.is_err() {
+            self.has_thread.store(false, Ordering::Release);
+        }
+        started
+    }
+
+    /// It is started no longer.
+    pub(super) fn remove(&self, recorder: &Recorder) {
+        lock(&self.state).recorders.retain(|other| !std::ptr::eq(other.as_ptr(), recorder));
+    }
+
+    /// The recorders that are started. `false` if there is none: then the process has no thread any more.
+    pub(super) fn recorders(&self, into: &mut Vec<Arc<Recorder>>) -> bool {
+        let state = lock(&self.state);
+        into.extend(state.recorders.iter().filter_map(Weak::upgrade));
+        let has_any = !state.recorders.is_empty();
+        if !has_any {
+            self.has_thread.store(false, Ordering::Release);
+        }
+        has_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::CollectorConfig;
+
+    #[test]
+    fn a_thread_is_started_for_the_first_recorder() {
+        let process = Process::new();
+        let recorders = [(), ()].map(|()| Recorder::new(CollectorConfig::default()));
+        let no_thread = || Err(io::ErrorKind::WouldBlock.into());
+        process.add(&recorders[0], no_thread).unwrap_err();
+        assert!(!process.is_there());
+        // The next recorder may be luckier.
+        process.add(&recorders[1], || Ok(())).unwrap();
+        process.add(&recorders[1], || panic!("there is one")).unwrap();
+        let mut started = Vec::new();
+        assert!(process.is_there() && process.recorders(&mut started));
+        assert_eq!(started.len(), 3);
+        recorders.iter().for_each(|recorder| process.remove(recorder));
+        started.clear();
+        assert!(!process.recorders(&mut started) && started.is_empty());
+        assert!(!process.is_there());
+    }
+}
