@@ -82,34 +82,28 @@ fn wake_up() {
 fn run() {
     crate::sys::signal::block_all();
     let mut watcher = Watcher::default();
-    let mut recorders = Vec::new();
-    loop {
-        if !PROCESS.recorders(&mut recorders) {
-            return watcher.leave_all();
-        }
-        let has_collected = collect::all(&recorders);
-        recorders.clear();
+    while !PROCESS.ends() {
+        let has_collected = collect::all(&PROCESS.recorders());
         if !has_collected && watcher.is_idle() {
             sleep(&watcher);
         } else {
             watcher.wait_and_look();
         }
     }
+    watcher.leave_all();
 }
 
 /// Sleeps until there is something to do.
 fn sleep(watcher: &Watcher) {
     SLEEPS.store(true, Ordering::Relaxed);
     fence(Ordering::SeqCst);
-    let mut recorders = Vec::new();
-    PROCESS.recorders(&mut recorders);
-    if !watcher.is_idle() || collect::is_needed(&recorders) {
+    if !watcher.is_idle() || collect::is_needed(&PROCESS.recorders()) {
         return SLEEPS.store(false, Ordering::Relaxed);
     }
-    // What nobody refers to any more must not wait for the next to be woken by.
-    drop(recorders);
     let mut state = lock(&PROCESS.state);
-    while SLEEPS.load(Ordering::Relaxed) {
+    // The last recorder may have been stopped before that flag was set.
+    while SLEEPS.load(Ordering::Relaxed) && state.has_recorders() {
         state = PROCESS.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
     }
+    SLEEPS.store(false, Ordering::Relaxed);
 }

@@ -79,15 +79,27 @@ impl Process {
         lock(&self.state).recorders.retain(|other| !std::ptr::eq(other.as_ptr(), recorder));
     }
 
-    /// The recorders that are started. `false` if there is none: then the process has no thread any more.
-    pub(super) fn recorders(&self, into: &mut Vec<Arc<Recorder>>) -> bool {
+    /// Whether no recorder is started. Then the process has no thread any more: the caller, which is that
+    /// thread, must end.
+    pub(super) fn ends(&self) -> bool {
         let state = lock(&self.state);
-        into.extend(state.recorders.iter().filter_map(Weak::upgrade));
-        let has_any = !state.recorders.is_empty();
-        if !has_any {
+        let ends = !state.has_recorders();
+        if ends {
             self.has_thread.store(false, Ordering::Release);
         }
-        has_any
+        ends
+    }
+
+    /// The recorders that are started.
+    pub(super) fn recorders(&self) -> Vec<Arc<Recorder>> {
+        lock(&self.state).recorders.iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
+impl State {
+    /// Whether any recorder is started.
+    pub(super) fn has_recorders(&self) -> bool {
+        !self.recorders.is_empty()
     }
 }
 
@@ -106,12 +118,10 @@ mod tests {
         // The next recorder may be luckier.
         process.add(&recorders[1], || Ok(())).unwrap();
         process.add(&recorders[1], || panic!("there is one")).unwrap();
-        let mut started = Vec::new();
-        assert!(process.is_there() && process.recorders(&mut started));
-        assert_eq!(started.len(), 3);
+        assert_eq!(process.recorders().len(), 3);
+        assert!(!process.ends() && process.is_there());
         recorders.iter().for_each(|recorder| process.remove(recorder));
-        started.clear();
-        assert!(!process.recorders(&mut started) && started.is_empty());
-        assert!(!process.is_there());
+        assert!(process.recorders().is_empty() && process.is_there());
+        assert!(process.ends() && !process.is_there());
     }
 }

@@ -173,6 +173,8 @@ impl Buffer {
         let mut reader = lock(&self.reader);
         let moved = reader.flush(store);
         reader.chunks.truncate(1);
+        // The next one may fill none.
+        reader.filled = 0;
         thread.leave().for_each(|empty| lock(store).give_back(empty));
         self.watched.set_worker(None);
         reader.stream = next;

@@ -86,6 +86,8 @@ impl Store {
 
     /// Takes back a chunk that nothing was written to.
     pub(crate) fn give_back(&mut self, empty: RecordWriter) {
+        // The watcher may have taken it for the one that its thread was about to fill.
+        empty.resume();
         if self.free.len() < self.free.capacity() {
             self.free.push(empty);
         }
