@@ -63,6 +63,7 @@ const LOOKED_AT: &[(&str, &[&str])] = &[
         ],
     ),
     ("object", &[]),
+    ("rtrb", &[]),
     // Texts in its tests.
     (
         "rustc-demangle",

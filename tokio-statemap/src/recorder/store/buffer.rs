@@ -105,12 +105,15 @@ impl Buffer {
         empty
     }
 
-    /// Moves full chunks to the store. Returns how many got full since the last time.
+    /// Moves full chunks to the store.
+    pub(crate) fn seal(&self, store: &Mutex<Store>) {
+        lock(&self.reader).seal_waiting(store);
+    }
+
+    /// The same. Returns how many got full since the last time.
     pub(crate) fn collect(&self, store: &Mutex<Store>) -> usize {
         let mut reader = lock(&self.reader);
-        if reader.waiting() > 0 {
-            reader.seal_all(&mut lock(store));
-        }
+        reader.seal_waiting(store);
         std::mem::take(&mut reader.filled)
     }
 
@@ -203,9 +206,7 @@ impl Buffer {
         into: &mut Vec<Segment>,
     ) -> u64 {
         let mut reader = lock(&self.reader);
-        if reader.waiting() > 0 {
-            reader.seal_all(&mut lock(store));
-        }
+        reader.seal_waiting(store);
         let unread = reader.unread();
         let old = unread.partition_point(|record| record.ticks <= until_ticks);
         let events = events_in(&unread[..old]);
@@ -241,6 +242,13 @@ impl ReaderState {
         self.read += n;
         self.sequence = self.sequence.wrapping_add(1);
         Some(segment)
+    }
+
+    /// Moves the full chunks that wait to the store, and doesn't lock it if there are none.
+    fn seal_waiting(&mut self, store: &Mutex<Store>) {
+        if self.waiting() > 0 {
+            self.seal_all(&mut lock(store));
+        }
     }
 
     /// Moves all full chunks to the store. Returns the number of events moved.

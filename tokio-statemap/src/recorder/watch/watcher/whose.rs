@@ -76,10 +76,11 @@ fn recorded(recorder: &Recorder, task: u64) -> Option<LocationId> {
     let in_buffer = |buffer: &Buffer| {
         buffer.read(|stream, _, chunk| Spawn::find(stream, chunk.items(), task)).flatten()
     };
-    let in_buffers = buffers.into_iter().find_map(in_buffer);
+    let in_buffers = buffers.iter().find_map(|buffer| in_buffer(buffer));
     if let Some(Spawn { location: location @ Some(_), .. }) = in_buffers {
         return location;
     }
+    buffers.iter().for_each(|buffer| buffer.seal(&recorder.store));
     let mut segments = Vec::new();
     lock(&recorder.store).segments(&mut segments);
     segments.sort_unstable_by_key(began);
