@@ -71,6 +71,7 @@ use crate::recorder::record::Kind;
 use crate::recorder::roots::Roots;
 use crate::recorder::store::Store;
 use crate::recorder::store::buffer::Buffer;
+use crate::recorder::store::rings::{ReaderEnd, ThreadEnd, rings};
 use crate::recorder::store::segment::{Segment, StreamId};
 use crate::recorder::thread_recorder::ThreadRecorder;
 pub use crate::recorder::throttling::CpuLimit;
@@ -202,10 +203,14 @@ impl Recorder {
         if let Some(thread) = lock(&self.idle_thread_recorders).pop() {
             return thread;
         }
+        self.with_rings(rings(retention::spare_chunks(&self.config)))
+    }
+
+    /// Never inlined: a hook comes here, and what makes the rings needs much stack, too.
+    #[inline(never)]
+    fn with_rings(&self, (rings, reader): (ThreadEnd, ReaderEnd)) -> Box<ThreadRecorder> {
         let writer = lock(&self.store).take_writer();
-        let chunk = Arc::clone(writer.chunk());
-        let spare = retention::spare_chunks(&self.config);
-        let (buffer, rings) = Buffer::take(self.new_stream(), chunk, spare);
+        let buffer = Buffer::take(self.new_stream(), Arc::clone(writer.chunk()), reader);
         lock(&self.buffers).push(buffer);
         ThreadRecorder::new(buffer, writer, rings)
     }

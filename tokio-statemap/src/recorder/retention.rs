@@ -6,28 +6,22 @@ use crate::config::{CollectorConfig, Keep};
 use crate::recorder::lost::Lost;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::rings::FullChunk;
-use crate::recorder::store::segment::{RecordWriter, Segment};
+use crate::recorder::store::segment::Segment;
 use crate::recorder::{Recorder, background};
 use crate::util::sync::{lock, try_lock};
 
 impl Recorder {
-    /// Moves the full chunk to the store and returns an empty one, for a thread whose ring has none: the
-    /// background thread doesn't keep up, or isn't there. Gives the full one back in the child of a fork in
-    /// which that can't be done. Must only be called by the thread of `buffer`.
+    /// Moves the full chunk to the store, for a thread whose ring has no empty one: the background thread doesn't
+    /// keep up, or isn't there. Gives it back in the child of a fork in which that can't be done. Must only be
+    /// called by the thread of `buffer`.
     #[cold]
     #[inline(never)]
-    pub(crate) fn exchange(
-        &self,
-        buffer: &Buffer,
-        full: FullChunk,
-    ) -> Result<RecordWriter, FullChunk> {
+    pub(crate) fn hand_over(&self, buffer: &Buffer, full: FullChunk) -> Result<(), FullChunk> {
         if background::is_forked() && !self.is_free() {
             return Err(full);
         }
         buffer.hand_over(full, &self.store);
-        // First, so that the chunk of an evicted block can be filled next while it is in the cache.
-        self.after_drain();
-        Ok(buffer.next_writer(&self.store))
+        Ok(())
     }
 
     /// Whether nothing is locked. In the child of a fork, what the parent's other threads had locked stays so.
@@ -48,6 +42,20 @@ impl Recorder {
         }
     }
 
+    /// The same in a hook, which leaves eviction to the background thread while that keeps up.
+    pub(crate) fn after_drain_in_hook(&self) {
+        if self.config.keep == Keep::First || !background::is_there() || self.is_far_beyond() {
+            self.after_drain();
+        }
+    }
+
+    /// Whether memory would grow without bound if nobody evicted now.
+    fn is_far_beyond(&self) -> bool {
+        let max_events = self.config.max_events as u64;
+        let margin = (max_events / 256).max(2 * chunk_records(&self.config) as u64);
+        lock(&self.store).exceeds_by(max_events, margin)
+    }
+
     /// Evicts the oldest blocks while the newer ones alone hold `max_events`. What they say about
     /// tasks that are still alive is applied to `live_tasks`.
     fn evict_surplus(&self) {
@@ -56,20 +64,20 @@ impl Recorder {
         // A hook never waits for a snapshot. It waits for another thread that evicts only if that
         // one has been preempted for so long that memory would grow without bound.
         let eviction = try_lock(&self.eviction).or_else(|| {
-            let margin = (max_events / 256).max(2 * chunk_records(&self.config) as u64);
             // The store's lock is released before waiting: the evicting thread needs it.
-            let must_wait = lock(&self.store).exceeds_by(max_events, margin);
-            must_wait.then(|| lock(&self.eviction))
+            self.is_far_beyond().then(|| lock(&self.eviction))
         });
         let Some(mut taken) = eviction else { return };
         let Some(mut live_tasks) = try_lock(&self.live_tasks) else { return };
         let Some(windows) = try_lock(&self.windows) else { return };
         let Some(until_ticks) = lock(&self.store).evictable_until(max_events) else { return };
+        // In a loop of its own, as both need much stack.
+        lock(&self.buffers).iter().for_each(|buffer| buffer.seal(&self.store));
         // Threads that seldom emit have older records in a chunk that isn't full. These are taken
         // first, as a buffer may be handed over to the store in between, as a block that is as old.
         let mut events = 0;
         for buffer in lock(&self.buffers).iter() {
-            events += buffer.take_until(until_ticks, &self.store, &mut taken);
+            events += buffer.take_until(until_ticks, &mut taken);
         }
         events += lock(&self.store).take_until(until_ticks, &mut taken);
         Segment::sort(&mut taken);

@@ -101,7 +101,7 @@ impl ThreadRecorder {
     /// Reassigns this recorder to another thread.
     pub(crate) fn reassign(&mut self, stream: StreamId, recorder: &Recorder) {
         self.buffer.reassign(stream, &mut self.rings, &recorder.store);
-        recorder.after_drain();
+        recorder.after_drain_in_hook();
         self.window = 0;
         self.worker = None;
         self.late = None;
@@ -124,6 +124,36 @@ impl ThreadRecorder {
     #[cold]
     #[inline(never)]
     fn push_to_next(&mut self, recorder: &Recorder, record: Record) -> bool {
+        if self.push_after_interruption(recorder, record) {
+            return true;
+        }
+        let Some(writer) = self.writer.take() else { return false };
+        let full = FullChunk { writer, notes: self.notes };
+        let writer = match self.rings.exchange(full) {
+            Ok(empty) => empty,
+            Err(full) => {
+                if let Err(full) = recorder.hand_over(self.buffer, full) {
+                    self.writer = Some(full.writer);
+                    return false;
+                }
+                // First, so that the chunk of an evicted block can be filled next while it is in the cache.
+                recorder.after_drain_in_hook();
+                self.buffer.next_writer(&recorder.store)
+            }
+        };
+        self.notes = 0;
+        background::wake();
+        // The watcher may have looked at the chunk while it was prefaulted.
+        let is_pushed = writer.push_anyway(record);
+        self.writer = Some(writer);
+        // An interruption of the full chunk is over.
+        watch::woken(recorder, self.buffer);
+        is_pushed
+    }
+
+    /// Ends an interruption and adds the record. Returns whether there was one, and room.
+    #[inline(never)]
+    fn push_after_interruption(&mut self, recorder: &Recorder, record: Record) -> bool {
         // It may be interrupted anew meanwhile.
         while self.writer.as_ref().is_some_and(RecordWriter::resume) {
             // Its own records may be interrupted, too: one reading will do for that.
@@ -135,26 +165,7 @@ impl ThreadRecorder {
                 return true;
             }
         }
-        let Some(writer) = self.writer.take() else { return false };
-        let full = FullChunk { writer, notes: self.notes };
-        let writer = match self.rings.exchange(full) {
-            Ok(empty) => empty,
-            Err(full) => match recorder.exchange(self.buffer, full) {
-                Ok(empty) => empty,
-                Err(full) => {
-                    self.writer = Some(full.writer);
-                    return false;
-                }
-            },
-        };
-        self.notes = 0;
-        background::wake();
-        // The watcher may have looked at the chunk while it was prefaulted.
-        let is_pushed = writer.push_anyway(record);
-        self.writer = Some(writer);
-        // An interruption of the full chunk is over.
-        watch::woken(recorder, self.buffer);
-        is_pushed
+        false
     }
 }
 

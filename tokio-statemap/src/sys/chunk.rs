@@ -87,15 +87,22 @@ impl<T: Copy> ChunkWriter<T> {
             // SAFETY: a part of the memory for `chunks * capacity` items, which overlaps with no
             // other. Test: `sys::chunk::tests::chunks_of_one_memory_do_not_overlap`.
             let items = unsafe { start.add(i * capacity) };
-            let chunk = Chunk {
-                items,
-                capacity,
-                limit: AtomicUsize::new(capacity),
-                written: AtomicUsize::new(0),
-                _memory: Arc::clone(&memory),
-            };
-            Self { chunk: Arc::new(chunk), used: 0, not_shared: PhantomData }
+            let _memory = Arc::clone(&memory);
+            let (limit, written) = (AtomicUsize::new(capacity), AtomicUsize::new(0));
+            Self::new(|| Chunk { items, capacity, limit, written, _memory })
         })
+    }
+
+    /// The first writer of a chunk. It is made in place: on a hook's stack it would take two hundred bytes.
+    fn new(chunk: impl FnOnce() -> Chunk<T>) -> Self {
+        let mut place = Arc::new_uninit();
+        if let Some(place) = Arc::get_mut(&mut place) {
+            place.write(chunk());
+        }
+        // SAFETY: it was written, as nothing else refers to a new place. Test:
+        // `sys::chunk::tests::chunks_of_one_memory_do_not_overlap`.
+        let chunk = unsafe { place.assume_init() };
+        Self { chunk, used: 0, not_shared: PhantomData }
     }
 
     /// A writer that starts over at the beginning of `chunk`. `None` if anything else refers to the

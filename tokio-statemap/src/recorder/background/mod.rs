@@ -48,12 +48,7 @@ pub(crate) fn is_forked() -> bool {
     PROCESS.is_forked()
 }
 
-/// Whether there is the thread, for the watcher.
-#[cfg(all(
-    feature = "stacks",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+/// Whether there is the thread.
 pub(crate) fn is_there() -> bool {
     PROCESS.is_there()
 }
@@ -80,6 +75,7 @@ fn wake_up() {
 
 /// The thread.
 fn run() {
+    #[cfg(unix)]
     crate::sys::signal::block_all();
     let mut watcher = Watcher::default();
     while !PROCESS.ends() {

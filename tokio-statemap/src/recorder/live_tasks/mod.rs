@@ -155,9 +155,14 @@ impl LiveTasks {
     }
 
     /// Updates the state from records of one stream.
+    ///
+    /// Never inlined, as hooks evict, and the stack of a hook is bounded: it would add to that of
+    /// [`remove_ended`](Self::remove_ended).
+    #[inline(never)]
     fn update_stream(&mut self, id: StreamId, records: &[Record]) {
         // Taken out, so that the rest of `self` can be changed meanwhile.
-        let (place, mut stream) = self.take_stream(id);
+        let place = self.place_of(id);
+        let mut stream = std::mem::take(&mut self.streams[place].1);
         stream.window = self.window;
         let mut ended = false;
         let mut later = records;
@@ -198,16 +203,13 @@ impl LiveTasks {
         }
     }
 
-    /// Takes the stream `id` out of its slot, which is created if necessary.
+    /// The place of the stream `id`, which is created if necessary.
     #[inline(never)]
-    fn take_stream(&mut self, id: StreamId) -> (usize, Stream) {
-        match self.streams.binary_search_by_key(&id, |(id, _)| *id) {
-            Ok(place) => (place, std::mem::take(&mut self.streams[place].1)),
-            Err(place) => {
-                self.streams.insert(place, (id, Stream::default()));
-                (place, Stream::default())
-            }
-        }
+    fn place_of(&mut self, id: StreamId) -> usize {
+        self.streams.binary_search_by_key(&id, |(id, _)| *id).unwrap_or_else(|place| {
+            self.streams.insert(place, (id, Stream::default()));
+            place
+        })
     }
 
     /// Removes the tasks that terminated.

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::recorder::record::{Record, events_in};
 use crate::recorder::store::Store;
-use crate::recorder::store::rings::{FullChunk, ReaderEnd, ThreadEnd, rings};
+use crate::recorder::store::rings::{FullChunk, ReaderEnd, ThreadEnd};
 use crate::recorder::store::segment::{RecordWriter, Segment, Sequence, SharedChunk, StreamId};
 use crate::recorder::watch::Watched;
 use crate::util::sync::{lock, try_lock};
@@ -60,22 +60,17 @@ impl Buffer {
         }
     }
 
-    /// A buffer for the thread whose stream is `stream`, which fills `chunk` and gets up to `spare` empty ones.
-    pub(crate) fn take(
-        stream: StreamId,
-        chunk: SharedChunk,
-        spare: usize,
-    ) -> (&'static Self, ThreadEnd) {
+    /// A buffer for the thread whose stream is `stream`, which fills `chunk` and has the other end of `rings`.
+    pub(crate) fn take(stream: StreamId, chunk: SharedChunk, rings: ReaderEnd) -> &'static Self {
         let idle = lock(&IDLE).pop();
         let buffer = idle.unwrap_or_else(|| Box::leak(Box::new(Self::unassigned())));
-        let (thread, reader) = rings(spare);
         // Hooks add to it, and don't allocate.
-        let mut chunks = VecDeque::with_capacity(spare + 1);
+        let mut chunks = VecDeque::with_capacity(rings.spare() + 1);
         chunks.push_back(chunk);
         *lock(&buffer.reader) =
-            ReaderState { stream, chunks, rings: Some(reader), ..ReaderState::unassigned() };
+            ReaderState { stream, chunks, rings: Some(rings), ..ReaderState::unassigned() };
         buffer.watched.set_worker(None);
-        (buffer, thread)
+        buffer
     }
 
     /// Takes back buffers that no thread writes to any more.
@@ -197,16 +192,10 @@ impl Buffer {
         lock(&self.reader).flush(store)
     }
 
-    /// Moves the records up to `until_ticks` to `into`, and full chunks to the store. Returns the number of
-    /// events moved to `into`.
-    pub(crate) fn take_until(
-        &self,
-        until_ticks: u64,
-        store: &Mutex<Store>,
-        into: &mut Vec<Segment>,
-    ) -> u64 {
+    /// Moves the records up to `until_ticks` to `into`, which is before the buffer was [sealed](Self::seal).
+    /// Returns the number of events moved.
+    pub(crate) fn take_until(&self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
         let mut reader = lock(&self.reader);
-        reader.seal_waiting(store);
         let unread = reader.unread();
         let old = unread.partition_point(|record| record.ticks <= until_ticks);
         let events = events_in(&unread[..old]);

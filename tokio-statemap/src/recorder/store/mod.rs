@@ -64,7 +64,8 @@ impl Store {
         }
         Self {
             chunk_records,
-            blocks: Blocks::with_capacity(ahead),
+            // A hook that evicts should not allocate for what slow threads leave.
+            blocks: Blocks::with_capacity(ahead.max(256)),
             partial: None,
             free,
             begun: Vec::new(),
@@ -184,24 +185,36 @@ impl Store {
     /// whose termination is applied long before its spawn. The records of a stream must be removed
     /// in order.
     pub(crate) fn take_until(&mut self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
+        let mut taken = self.take_ended(until_ticks, into);
+        let parts_from = into.len();
+        self.split_begun(until_ticks, into);
+        self.split_partial(until_ticks, into);
+        taken += events_of(&into[parts_from..]);
+        self.events -= taken;
+        taken
+    }
+
+    // Each step has a frame of its own, as hooks evict.
+
+    /// Takes the blocks that end no later. Returns the number of their events.
+    #[inline(never)]
+    fn take_ended(&mut self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
         let mut taken = 0;
         while let Some(block) = self.blocks.take_ended(until_ticks) {
             taken += block.events;
             block.segments(into);
         }
-        let parts_from = into.len();
+        taken
+    }
+
+    /// Takes the front of blocks that begin no later.
+    fn split_begun(&mut self, until_ticks: u64, into: &mut Vec<Segment>) {
         // Each block once: the remainder of a block goes back.
+        self.take_begun(until_ticks);
         let mut begun = std::mem::take(&mut self.begun);
-        while let Some(block) = self.blocks.take_begun(until_ticks) {
-            begun.push(block);
-        }
-        for block in begun.drain(..) {
+        while let Some(block) = begun.pop() {
             match block.content {
-                BlockRecords::Single(mut segment) => {
-                    into.push(segment.split_until(until_ticks));
-                    let events = events_in(segment.records());
-                    self.blocks.add(BlockRecords::Single(segment), events);
-                }
+                BlockRecords::Single(segment) => self.split_single(segment, until_ticks, into),
                 BlockRecords::Shared(chunk) => {
                     let later = self.split_shared(&chunk, until_ticks, into);
                     self.keep_shared(&later);
@@ -209,15 +222,30 @@ impl Store {
             }
         }
         self.begun = begun;
+    }
+
+    #[inline(never)]
+    fn take_begun(&mut self, until_ticks: u64) {
+        while let Some(block) = self.blocks.take_begun(until_ticks) {
+            self.begun.push(block);
+        }
+    }
+
+    /// Takes what is old of the runs that don't fill a chunk.
+    fn split_partial(&mut self, until_ticks: u64, into: &mut Vec<Segment>) {
         let is_old = |record: &Record| record.ticks <= until_ticks;
         let partial = self.partial.as_ref().map(|partial| Arc::clone(partial.chunk()));
         // Its runs are not sorted by time.
         if let Some(partial) = partial.filter(|partial| partial.items().iter().any(is_old)) {
             self.partial = Some(self.split_shared(&partial, until_ticks, into));
         }
-        taken += events_of(&into[parts_from..]);
-        self.events -= taken;
-        taken
+    }
+
+    #[inline(never)]
+    fn split_single(&mut self, mut segment: Segment, until_ticks: u64, into: &mut Vec<Segment>) {
+        into.push(segment.split_until(until_ticks));
+        let events = events_in(segment.records());
+        self.blocks.add(BlockRecords::Single(segment), events);
     }
 
     /// The same for a drain, after which the number of events starts anew.
@@ -227,6 +255,7 @@ impl Store {
     }
 
     /// Takes the records up to `until_ticks` out of a shared chunk; returns a chunk with the rest.
+    #[inline(never)]
     fn split_shared(
         &mut self,
         chunk: &SharedChunk,
@@ -234,11 +263,12 @@ impl Store {
         into: &mut Vec<Segment>,
     ) -> RecordWriter {
         let rest = self.take_writer();
-        let mut runs = Vec::new();
-        split_streams(chunk, &mut runs);
-        for mut run in runs {
-            into.push(run.split_until(until_ticks));
-            write_run(&rest, run.stream, run.sequence, run.records());
+        let from = into.len();
+        split_streams(chunk, into);
+        for run in &mut into[from..] {
+            let old = run.records().partition_point(|record| record.ticks <= until_ticks);
+            write_run(&rest, run.stream, run.sequence, &run.records()[old..]);
+            run.truncate(old);
         }
         rest
     }

@@ -24,17 +24,24 @@ pub(crate) struct ThreadEnd {
 
 /// The other end, whose holder has the lock of the thread's buffer.
 #[derive(Debug)]
-pub(super) struct ReaderEnd {
+pub(crate) struct ReaderEnd {
     full: Consumer<FullChunk>,
     empty: Producer<RecordWriter>,
 }
 
 /// Rings for a thread that has up to `spare` empty chunks besides the one that it fills.
-pub(super) fn rings(spare: usize) -> (ThreadEnd, ReaderEnd) {
+#[inline]
+pub(crate) fn rings(spare: usize) -> (ThreadEnd, ReaderEnd) {
     // All that it filled, and the one that it had before any came through the ring.
-    let (full, from_thread) = RingBuffer::new(spare + 1);
-    let (to_thread, empty) = RingBuffer::new(spare);
+    let (full, from_thread) = ring(spare + 1);
+    let (to_thread, empty) = ring(spare);
     (ThreadEnd { full, empty }, ReaderEnd { full: from_thread, empty: to_thread })
+}
+
+/// Never inlined: a hook makes them, and one takes a third of the stack that a hook may use.
+#[inline(never)]
+fn ring<T>(capacity: usize) -> (Producer<T>, Consumer<T>) {
+    RingBuffer::new(capacity)
 }
 
 impl ThreadEnd {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::recorder::record::Kind;
+use crate::recorder::store::rings::rings;
 use std::collections::HashSet;
 
 fn all(store: &Mutex<Store>) -> Vec<Segment> {
@@ -24,7 +25,8 @@ impl Filled {
     fn new(chunk_records: usize, given: usize) -> Self {
         let mut store = Store::new(chunk_records, 1000);
         let writer = store.take_writer();
-        let (buffer, rings) = Buffer::take(3, Arc::clone(writer.chunk()), SPARE);
+        let (rings, reader) = rings(SPARE);
+        let buffer = Buffer::take(3, Arc::clone(writer.chunk()), reader);
         let (store, writer) = (Mutex::new(store), Some(writer));
         Self { store, buffer, writer, rings, given }
     }
@@ -93,7 +95,10 @@ fn records_read_before_the_chunk_is_full_are_not_moved_again() {
             filled.add(i, if i % 3 == 1 { Kind::Role } else { Kind::Spawn });
             match i % 7 {
                 2 => _ = filled.buffer.flush(&filled.store),
-                5 => events += filled.buffer.take_until(i - 2, &filled.store, &mut taken),
+                5 => {
+                    filled.buffer.seal(&filled.store);
+                    events += filled.buffer.take_until(i - 2, &mut taken);
+                }
                 _ => {}
             }
         }
