@@ -439,8 +439,12 @@ impl Collector {
         // Nothing is evicted while this is locked; and no one waits for a buffer while holding the
         // store.
         let _live_tasks = lock(&self.recorder.live_tasks);
-        let stored_events = lock(&self.recorder.store).events();
-        self.recorder.lost(stored_events)
+        let (staged, max_stored) = {
+            let eviction = lock(&self.recorder.eviction);
+            (eviction.staged_events, self.recorder.max_stored(&eviction))
+        };
+        let stored_events = lock(&self.recorder.store).events() + staged;
+        self.recorder.lost(stored_events, max_stored)
     }
 }
 

@@ -24,6 +24,9 @@ impl Recorder {
     /// (`cargo bench -p tokio-statemap --bench hooks -- check`).
     #[inline(always)]
     pub(crate) fn hook(self: &Arc<Self>, fast_path: impl Fn(WindowId), slow_path: impl FnOnce()) {
+        if let Some(window) = mode::fast_path() {
+            return fast_path(window);
+        }
         match mode::global() {
             GlobalMode::FastPath(window) => fast_path(window),
             GlobalMode::Off => {}

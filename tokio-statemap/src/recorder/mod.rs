@@ -16,6 +16,7 @@ mod boxed;
 pub(crate) mod cells;
 pub(crate) mod clock;
 mod events;
+pub(crate) mod eviction;
 pub(crate) mod functions;
 pub(crate) mod id_map;
 mod late_tasks;
@@ -61,6 +62,7 @@ use std::time::Duration;
 
 use crate::config::CollectorConfig;
 use crate::recorder::clock::Clock;
+use crate::recorder::eviction::Eviction;
 use crate::recorder::functions::Profiles;
 pub use crate::recorder::functions::{Instrument, Instrumented};
 use crate::recorder::late_tasks::LateTasks;
@@ -72,7 +74,7 @@ use crate::recorder::roots::Roots;
 use crate::recorder::store::Store;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::rings::{ReaderEnd, ThreadEnd, rings};
-use crate::recorder::store::segment::{Segment, StreamId};
+use crate::recorder::store::segment::StreamId;
 use crate::recorder::thread_recorder::ThreadRecorder;
 pub use crate::recorder::throttling::CpuLimit;
 use crate::recorder::throttling::ThrottlingSoFar;
@@ -101,8 +103,8 @@ pub(crate) struct Recorder {
     /// Also locked during eviction, so that a snapshot finds each record either still in the store
     /// or already applied here.
     pub(crate) live_tasks: Mutex<LiveTasks>,
-    /// The segments being evicted. Locked during an eviction; kept for its memory, as hooks evict.
-    eviction: Mutex<Vec<Segment>>,
+    /// What is being evicted, and what stays of that. Locked during an eviction.
+    pub(crate) eviction: Mutex<Eviction>,
     pub(crate) windows: Mutex<Windows>,
     /// When the last window began, in ticks.
     window_from: AtomicU64,
@@ -122,8 +124,8 @@ pub(crate) struct Recorder {
     fallback: Mutex<Option<Box<ThreadRecorder>>>,
     streams: AtomicU32,
     dropped_events: AtomicU64,
-    /// All events before were evicted, in ticks.
-    pub(crate) evicted_until: AtomicU64,
+    /// All events before were dropped, or are in an island, in ticks.
+    pub(crate) dropped_until: AtomicU64,
     /// Events beyond `max_events` that a drain found, with `keep = "first"`.
     refused_at_drain: AtomicU64,
     reentrant_events: AtomicU64,
@@ -158,7 +160,7 @@ impl Recorder {
             roots: Roots::default(),
             store: Mutex::new(Store::new(retention::chunk_records(&config), config.max_events)),
             live_tasks: Mutex::default(),
-            eviction: Mutex::default(),
+            eviction: Mutex::new(Eviction::new(retention::island_events(&config))),
             windows: Mutex::default(),
             window_from: AtomicU64::new(0),
             runtime_name: OnceLock::new(),
@@ -170,7 +172,7 @@ impl Recorder {
             fallback: Mutex::default(),
             streams: AtomicU32::new(0),
             dropped_events: AtomicU64::new(0),
-            evicted_until: AtomicU64::new(0),
+            dropped_until: AtomicU64::new(0),
             refused_at_drain: AtomicU64::new(0),
             reentrant_events: AtomicU64::new(0),
             samples: Mutex::default(),

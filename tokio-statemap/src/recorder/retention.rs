@@ -1,14 +1,26 @@
 //! Retention: how the store stays within `max_events`.
 
+use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use crate::config::{CollectorConfig, Keep};
+use crate::recorder::eviction::{Eviction, Limits};
 use crate::recorder::lost::Lost;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::rings::FullChunk;
 use crate::recorder::store::segment::Segment;
 use crate::recorder::{Recorder, background};
 use crate::util::sync::{lock, try_lock};
+
+/// How much is kept before and after one of the longest polls of the run.
+const AROUND: Duration = Duration::from_millis(20);
+
+/// Polls that are shorter aren't kept that way, whatever `long_poll` is.
+const SHORTEST_LONG_POLL: Duration = Duration::from_micros(100);
+
+/// With fewer `max_events` no poll is kept that way: there is no room.
+const FEWEST_FOR_ISLANDS: usize = 1 << 14;
 
 impl Recorder {
     /// Moves the full chunk to the store, for a thread whose ring has no empty one: the background thread doesn't
@@ -44,48 +56,104 @@ impl Recorder {
 
     /// The same in a hook, which leaves eviction to the background thread while that keeps up.
     pub(crate) fn after_drain_in_hook(&self) {
-        if self.config.keep == Keep::First || !background::is_there() || self.is_far_beyond() {
-            self.after_drain();
+        match self.config.keep {
+            Keep::First => self.end_if_full(),
+            Keep::Last if !background::is_there() || self.is_far_beyond() => {
+                self.evict_surplus_in_hook();
+            }
+            Keep::Last => {}
         }
     }
 
     /// Whether memory would grow without bound if nobody evicted now.
     fn is_far_beyond(&self) -> bool {
         let max_events = self.config.max_events as u64;
-        let margin = (max_events / 256).max(2 * chunk_records(&self.config) as u64);
+        let margin = (max_events / 16).max(2 * chunk_records(&self.config) as u64);
         lock(&self.store).exceeds_by(max_events, margin)
     }
 
-    /// Evicts the oldest blocks while the newer ones alone hold `max_events`. What they say about
-    /// tasks that are still alive is applied to `live_tasks`.
+    /// Evicts the oldest blocks while the newer ones alone hold `max_events`, less what is in islands. What they
+    /// say about tasks that are still alive is applied to `live_tasks`.
+    #[inline(never)]
     fn evict_surplus(&self) {
-        let max_events = self.config.max_events as u64;
-        // Usually there is nothing to evict, and what can't be done now is done by the next caller.
-        // A hook never waits for a snapshot. It waits for another thread that evicts only if that
-        // one has been preempted for so long that memory would grow without bound.
-        let eviction = try_lock(&self.eviction).or_else(|| {
-            // The store's lock is released before waiting: the evicting thread needs it.
-            self.is_far_beyond().then(|| lock(&self.eviction))
-        });
-        let Some(mut taken) = eviction else { return };
+        let Some(mut eviction) = self.lock_eviction() else { return };
         let Some(mut live_tasks) = try_lock(&self.live_tasks) else { return };
         let Some(windows) = try_lock(&self.windows) else { return };
-        let Some(until_ticks) = lock(&self.store).evictable_until(max_events) else { return };
+        if !self.stage(&mut eviction) && !eviction.is_behind() {
+            return;
+        }
+        let recycle = |segment: Segment| lock(&self.store).recycle(segment.into_chunk());
+        let dropped = eviction.look_through(self.limits(), &mut live_tasks, &windows.all, recycle);
+        self.dropped(dropped, &eviction);
+    }
+
+    /// The same in a hook: what is evicted is left to the background thread, unless there is none, or too much.
+    #[inline(never)]
+    fn evict_surplus_in_hook(&self) {
+        let Some(mut eviction) = self.lock_eviction() else { return };
+        let Some(mut live_tasks) = try_lock(&self.live_tasks) else { return };
+        let Some(windows) = try_lock(&self.windows) else { return };
+        self.stage(&mut eviction);
+        if !background::is_there() || eviction.staged_events > self.max_staged() {
+            // Each step by itself, as the stack of a hook is bounded.
+            eviction.sort();
+            live_tasks.update(&eviction.staged, &windows.all);
+            let recycle = |segment: Segment| lock(&self.store).recycle(segment.into_chunk());
+            let dropped = eviction.give_up(recycle);
+            self.dropped(dropped, &eviction);
+        }
+    }
+
+    /// Usually there is nothing to evict, and what can't be done now is done by the next caller. A hook never waits
+    /// for a snapshot. It waits for another thread that evicts only if that one has been preempted for so long
+    /// that memory would grow without bound.
+    fn lock_eviction(&self) -> Option<MutexGuard<'_, Eviction>> {
+        try_lock(&self.eviction).or_else(|| {
+            // The store's lock is released before waiting: the evicting thread needs it.
+            self.is_far_beyond().then(|| lock(&self.eviction))
+        })
+    }
+
+    fn dropped(&self, events: u64, eviction: &Eviction) {
+        self.dropped_events.fetch_add(events, Ordering::Relaxed);
+        self.dropped_until.store(eviction.done_until(), Ordering::Relaxed);
+    }
+
+    /// Moves what is old enough out of the store. Returns whether there was anything.
+    #[inline(never)]
+    fn stage(&self, eviction: &mut Eviction) -> bool {
+        let kept = self.max_stored(eviction);
+        let Some(until_ticks) = lock(&self.store).evictable_until(kept) else { return false };
         // In a loop of its own, as both need much stack.
         lock(&self.buffers).iter().for_each(|buffer| buffer.seal(&self.store));
         // Threads that seldom emit have older records in a chunk that isn't full. These are taken
         // first, as a buffer may be handed over to the store in between, as a block that is as old.
         let mut events = 0;
         for buffer in lock(&self.buffers).iter() {
-            events += buffer.take_until(until_ticks, &mut taken);
+            events += buffer.take_until(until_ticks, &mut eviction.staged);
         }
-        events += lock(&self.store).take_until(until_ticks, &mut taken);
-        Segment::sort(&mut taken);
-        live_tasks.update(&taken, &windows.all);
-        self.dropped_events.fetch_add(events, Ordering::Relaxed);
-        self.evicted_until.store(until_ticks, Ordering::Relaxed);
-        let mut store = lock(&self.store);
-        taken.drain(..).for_each(|segment| store.recycle(segment.into_chunk()));
+        events += lock(&self.store).take_until(until_ticks, &mut eviction.staged);
+        eviction.has_staged(events, until_ticks);
+        true
+    }
+
+    /// How many events the store is to keep: what is in islands counts, too.
+    pub(crate) fn max_stored(&self, eviction: &Eviction) -> u64 {
+        (self.config.max_events as u64).saturating_sub(eviction.islands.events())
+    }
+
+    fn limits(&self) -> Limits {
+        let ticks_of = |time: Duration| self.clock.ticks_of(time);
+        Limits {
+            long_poll: ticks_of(self.config.long_poll.max(SHORTEST_LONG_POLL)),
+            around: ticks_of(AROUND),
+            staged_events: self.max_staged(),
+        }
+    }
+
+    /// How many events may wait until they are looked through.
+    fn max_staged(&self) -> u64 {
+        self.config.max_events as u64 / 2
     }
 
     /// Moves all records from the threads' buffers to the store.
@@ -97,10 +165,10 @@ impl Recorder {
         self.after_drain();
     }
 
-    /// The events that are not kept, if the store holds `stored_events`.
-    pub(crate) fn lost(&self, stored_events: u64) -> Lost {
+    /// The events that are not kept, if the store holds `stored_events`, and may hold `max_stored`.
+    pub(crate) fn lost(&self, stored_events: u64, max_stored: u64) -> Lost {
         let refused: u64 = lock(&self.buffers).iter().map(|buffer| buffer.refused()).sum();
-        let (refused_surplus, dropped_surplus) = self.surplus(stored_events);
+        let (refused_surplus, dropped_surplus) = self.surplus(stored_events, max_stored);
         Lost {
             refused_events: refused
                 + refused_surplus
@@ -110,9 +178,9 @@ impl Recorder {
         }
     }
 
-    /// How many of `stored_events` exceed `max_events`: refused, and dropped.
-    fn surplus(&self, stored_events: u64) -> (u64, u64) {
-        let surplus = stored_events.saturating_sub(self.config.max_events as u64);
+    /// How many of `stored_events` exceed `max_stored`: refused, and dropped.
+    fn surplus(&self, stored_events: u64, max_stored: u64) -> (u64, u64) {
+        let surplus = stored_events.saturating_sub(max_stored);
         match self.config.keep {
             Keep::First => (surplus, 0),
             Keep::Last => (0, surplus),
@@ -120,9 +188,9 @@ impl Recorder {
     }
 
     /// Called after a drain took the `stored_events` out of the store.
-    pub(crate) fn note_drained(&self, stored_events: u64) {
+    pub(crate) fn note_drained(&self, stored_events: u64, max_stored: u64) {
         // Events that hooks refuse meanwhile are counted by the hooks.
-        let (refused, dropped) = self.surplus(stored_events);
+        let (refused, dropped) = self.surplus(stored_events, max_stored);
         self.refused_at_drain.fetch_add(refused, Ordering::Relaxed);
         self.dropped_events.fetch_add(dropped, Ordering::Relaxed);
         self.resume_if_drained();
@@ -143,4 +211,12 @@ pub(super) fn chunk_records(config: &CollectorConfig) -> usize {
 /// background thread comes round again, and few relative to `max_events`, as all may be full.
 pub(super) fn spare_chunks(config: &CollectorConfig) -> usize {
     (config.max_events / 8 / chunk_records(config)).clamp(1, 16)
+}
+
+/// How many events may be kept around the longest polls of the run, of those that are kept.
+pub(super) fn island_events(config: &CollectorConfig) -> u64 {
+    match config.keep {
+        Keep::Last if config.max_events >= FEWEST_FOR_ISLANDS => config.max_events as u64 / 4,
+        _ => 0,
+    }
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use crate::config::{CollectorConfig, Keep};
 use crate::recorder::clock::TickScale;
-use crate::recorder::live_tasks::{LiveTasks, role};
+use crate::recorder::eviction::islands::Island;
+use crate::recorder::live_tasks::{LiveTask, LiveTasks, Stream, role};
 use crate::recorder::lost::Lost;
 use crate::recorder::pool::Queue;
 use crate::recorder::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
@@ -52,7 +53,26 @@ pub(crate) struct Snapshot {
     /// The names of tasks.
     pub(crate) names: Vec<Arc<str>>,
     pub(crate) profile: Profile,
+    /// What is kept of before, by time.
+    pub(crate) islands: Vec<IslandSeen>,
+    /// Where the islands end, and the kept records are complete, in ns.
+    pub(crate) detail_ns: u64,
+    /// When tasks ended that are in islands, in ns.
+    pub(crate) ended: Vec<(u64, u64)>,
     times: Times,
+}
+
+/// The events around one of the longest polls of the run; its records are among the segments.
+#[derive(Debug)]
+pub(crate) struct IslandSeen {
+    /// In ticks.
+    from: u64,
+    to: u64,
+    pub(crate) from_ns: u64,
+    /// The threads where it begins, with whether the tasks lived that they polled.
+    pub(crate) threads: Vec<(u32, Stream, Vec<bool>)>,
+    /// The tasks that are in it, and were there before.
+    pub(crate) tasks: Vec<(u64, LiveTask)>,
 }
 
 /// Converts ticks to nanoseconds since the first start.
@@ -76,6 +96,7 @@ impl Snapshot {
         let mut live_tasks_now = lock(&recorder.live_tasks);
         let now = recorder.clock.ticks();
         recorder.flush();
+        let mut eviction = lock(&recorder.eviction);
         let (windows, is_full) = {
             let windows = lock(&recorder.windows);
             (windows.all.clone(), windows.are_full())
@@ -90,15 +111,22 @@ impl Snapshot {
                 segment.truncate(n);
             }
         }
+        // What has left the store and isn't dropped yet.
+        segments.extend(eviction.staged.iter().cloned());
         segments.retain(|segment| !segment.records().is_empty());
         segments.sort_unstable_by_key(Segment::order);
         let stored_events = events_of(&segments);
-        let lost = recorder.lost(stored_events);
+        let max_stored = recorder.max_stored(&eviction);
+        let lost = recorder.lost(stored_events, max_stored);
         let live_tasks = live_tasks_now.clone();
+        let islands: Vec<_> = eviction.islands.iter().map(Island::clone).collect();
+        let (ended, done_until) = (eviction.islands.ended(), eviction.done_until());
         if drain {
             live_tasks_now.update(&segments, &windows);
-            recorder.note_drained(stored_events);
+            recorder.note_drained(stored_events, max_stored);
+            eviction.clear(now);
         }
+        drop(eviction);
         drop(live_tasks_now);
 
         let scale = recorder.clock.scale();
@@ -129,15 +157,20 @@ impl Snapshot {
             places: Places::now(),
             names: names::all(),
             profile: Profile::of(recorder),
+            islands: Vec::new(),
+            detail_ns: 0,
+            ended: Vec::new(),
             times,
         };
-        snapshot.cut(stored_events, is_full, &windows);
+        snapshot.cut(stored_events, max_stored, is_full, &windows);
+        snapshot.detail_ns = snapshot.begin_ns;
+        snapshot.add_islands(islands, done_until, &ended);
         snapshot
     }
 
-    /// Removes the events beyond `max_events`: the oldest or the newest, over all threads.
-    fn cut(&mut self, stored_events: u64, is_full: bool, windows: &[Window]) {
-        let surplus = stored_events.saturating_sub(self.config.max_events as u64);
+    /// Removes the events beyond `max_stored`: the oldest or the newest, over all threads.
+    fn cut(&mut self, stored_events: u64, max_stored: u64, is_full: bool, windows: &[Window]) {
+        let surplus = stored_events.saturating_sub(max_stored);
         match self.config.keep {
             Keep::Last if surplus > 0 => self.cut_oldest(surplus, stored_events, windows),
             Keep::First if surplus > 0 => {
@@ -177,6 +210,56 @@ impl Snapshot {
         }
     }
 
+    /// Adds what was kept of before, up to `done_until`: its records, its windows, and what was known where each
+    /// begins.
+    fn add_islands(&mut self, islands: Vec<Island>, done_until: u64, ended: &[(u64, u64)]) {
+        if islands.is_empty() {
+            return;
+        }
+        let (detail_ns, end_ns) = (self.begin_ns, self.end_ns);
+        // What was cut.
+        self.segments.retain(|segment| !segment.records().is_empty());
+        self.windows.retain(|&(_, to)| to > detail_ns || to == end_ns);
+        if let Some((from, _)) = self.windows.first_mut() {
+            *from = (*from).max(detail_ns);
+        }
+        let mut windows = Vec::new();
+        for island in islands {
+            self.segments.extend(island.segments());
+            let (from, to) = (island.from, island.to.min(done_until));
+            let (from_ns, to_ns) = (self.ns(from), self.ns(to));
+            let to_ns = to_ns.min(detail_ns).max(from_ns);
+            windows.push((from_ns, to_ns));
+            let known = island.tasks.iter().filter_map(|(&id, task)| Some((id, (*task)?)));
+            self.islands.push(IslandSeen {
+                from,
+                to,
+                from_ns,
+                tasks: known.collect(),
+                threads: island.threads,
+            });
+        }
+        self.segments.sort_unstable_by_key(Segment::order);
+        self.begin_ns = windows[0].0;
+        windows.append(&mut self.windows);
+        self.windows = windows;
+        self.ended = ended.iter().map(|&(id, at)| (task_id(id), self.ns(at))).collect();
+    }
+
+    /// What was known of the stream where `segment` begins: where the recent records begin, or its island.
+    fn known(&self, segment: &Segment) -> (usize, Option<&Stream>) {
+        let stream = segment.stream;
+        let first = segment.records().first().map_or(0, |record| record.ticks);
+        if self.islands.last().is_none_or(|last| first > last.to) {
+            return (self.islands.len(), self.live_tasks.stream(stream));
+        }
+        let after = self.islands.partition_point(|island| island.from <= first);
+        let Some(place) = after.checked_sub(1) else { return (0, None) };
+        let threads = &self.islands[place].threads;
+        let known = threads.iter().find(|(id, ..)| *id == stream).map(|(_, known, _)| known);
+        (place, known)
+    }
+
     /// The time in ns of a time in ticks.
     pub(crate) fn ns(&self, ticks: u64) -> u64 {
         self.times.ns(ticks)
@@ -214,20 +297,21 @@ impl Snapshot {
     pub(crate) fn read(&self, segments: &[Segment], mut listener: impl FnMut(u32, Reading)) {
         for segments in segments.chunk_by(|a, b| a.stream == b.stream) {
             let stream = segments[0].stream;
-            let known = self.live_tasks.stream(stream);
-            let mut reader = StreamReader {
-                snapshot: self,
-                worker: known.and_then(|s| s.worker),
-                location: known.and_then(|s| s.location),
-                ready_for_ns: known.and_then(|s| s.ready_for_ns),
-                run_delay_ns: None,
-                switches: None,
-                late_ns: 0,
-                name: None,
-            };
-            for &record in segments.iter().flat_map(|segment| segment.records()) {
-                if let Some(reading) = reader.read(stream, record) {
-                    listener(stream, reading);
+            let (mut place, known) = self.known(&segments[0]);
+            let mut reader = StreamReader::new(self, known);
+            for segment in segments {
+                // From one island to the next, or to the recent records.
+                let (next, known) = match self.islands.len() > place {
+                    true => self.known(segment),
+                    false => (place, None),
+                };
+                if next != place {
+                    (place, reader) = (next, StreamReader::new(self, known));
+                }
+                for &record in segment.records() {
+                    if let Some(reading) = reader.read(stream, record) {
+                        listener(stream, reading);
+                    }
                 }
             }
         }
@@ -328,7 +412,20 @@ struct StreamReader<'a> {
     name: Option<NameId>,
 }
 
-impl StreamReader<'_> {
+impl<'a> StreamReader<'a> {
+    fn new(snapshot: &'a Snapshot, known: Option<&Stream>) -> Self {
+        Self {
+            snapshot,
+            worker: known.and_then(|s| s.worker),
+            location: known.and_then(|s| s.location),
+            ready_for_ns: known.and_then(|s| s.ready_for_ns),
+            run_delay_ns: None,
+            switches: None,
+            late_ns: 0,
+            name: None,
+        }
+    }
+
     fn read(&mut self, thread: u32, record: Record) -> Option<Reading> {
         let time_ns = self.snapshot.times.ns(record.ticks);
         let (payload, worker) = (record.payload(), self.worker);

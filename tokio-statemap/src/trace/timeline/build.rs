@@ -5,7 +5,7 @@
 //! task's polls on different threads put in order, and those ended that were over when the task was
 //! polled elsewhere.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,6 +29,8 @@ pub(crate) struct Builder {
     /// The windows of recording, from and to in ns.
     windows: Vec<(u64, u64)>,
     begin_ns: u64,
+    /// Where the recent events begin, in ns.
+    recent_ns: u64,
     tasks: IdMap<Draft>,
     threads: BTreeMap<u32, Thread>,
 }
@@ -58,14 +60,17 @@ struct Draft {
     terminated: Option<(u64, u32)>,
     polls: Vec<Poll>,
     name: Option<NameId>,
-    /// Whether it lived at the left edge, and if so whether it had been polled.
-    carried: Option<bool>,
+    /// When it is known to have lived first, in ns, if it was spawned before: where events begin to be complete.
+    /// And whether it had been polled.
+    carried: Option<(u64, bool)>,
 }
 
 #[derive(Debug, Default)]
 struct Thread {
     /// The window of its last event.
     window: usize,
+    /// How it was where windows begin, by their indices.
+    carried: VecDeque<(usize, Carried)>,
     /// The polls that it is in, the inner last.
     polls: Vec<(u64, Poll)>,
     /// Those of tasks that terminated before the left edge: Tokio calls the hook of a poll's end
@@ -88,44 +93,57 @@ struct Thread {
     of_pool: OfPool,
 }
 
+/// A thread, as it was where a window begins.
+#[derive(Debug)]
+struct Carried {
+    at_ns: u64,
+    worker: Option<(u32, WorkerState)>,
+    /// The tasks that it was polling, and whether they still lived.
+    polls: Vec<(u64, bool)>,
+}
+
 impl Builder {
-    pub(crate) fn new(windows: Vec<(u64, u64)>, begin_ns: u64) -> Self {
-        Self { windows, begin_ns, tasks: IdMap::default(), threads: BTreeMap::new() }
+    /// Of events from `begin_ns` on. What is carried is known from `recent_ns` on, unless it says from when.
+    pub(crate) fn new(windows: Vec<(u64, u64)>, begin_ns: u64, recent_ns: u64) -> Self {
+        Self { windows, begin_ns, recent_ns, tasks: IdMap::default(), threads: BTreeMap::new() }
     }
 
-    /// A task lived at the left edge.
-    pub(crate) fn carry_task(&mut self, id: u64, polled: bool) {
-        self.tasks.entry(id).or_default().carried = Some(polled);
+    /// A task lived at `at_ns`, where events begin to be complete.
+    pub(crate) fn carry_task(&mut self, id: u64, at_ns: u64, polled: bool) {
+        let carried = &mut self.tasks.entry(id).or_default().carried;
+        *carried = earliest(*carried, Some((at_ns, polled)));
     }
 
-    /// A thread, as it was at the left edge, when it was `worker`; `polls` are the tasks it was polling,
-    /// and whether they still lived.
+    /// A task that has events ended at `at_ns`, between the windows.
+    pub(crate) fn ended(&mut self, id: u64, at_ns: u64) {
+        let terminated = &mut self.tasks.entry(id).or_default().terminated;
+        *terminated = (*terminated).max(Some((at_ns, u32::MAX)));
+    }
+
+    /// A thread, as it was at `at_ns`, where events begin to be complete, when it was `worker`; `polls` are the
+    /// tasks it was polling, and whether they still lived. Later ones after earlier ones.
     pub(crate) fn carry_thread(
         &mut self,
         thread: u32,
+        at_ns: u64,
         known: &Stream,
         worker: Option<u32>,
         polls: impl Iterator<Item = (u64, bool)>,
     ) {
-        let begin_ns = self.begin_ns;
+        let state = match (known.stopped, known.parked) {
+            (true, _) => WorkerState::Stopped,
+            (_, Some(true)) => WorkerState::Parked,
+            _ => WorkerState::Running,
+        };
+        let worker = worker.map(|worker| (worker, state));
+        let carried = Carried { at_ns, worker, polls: polls.collect() };
+        let window = self.windows.partition_point(|w| w.0 <= at_ns).saturating_sub(1);
         let state = self.threads.entry(thread).or_default();
         state.is_used = true;
-        state.window = self.windows.partition_point(|w| w.0 <= begin_ns).saturating_sub(1);
-        if let Some(worker) = worker {
-            let now = match (known.stopped, known.parked) {
-                (true, _) => WorkerState::Stopped,
-                (_, Some(true)) => WorkerState::Parked,
-                _ => WorkerState::Running,
-            };
-            state.claim(begin_ns, thread, worker, now);
-        }
-        for (id, lives) in polls {
-            if !lives {
-                state.dead_polls.push(id);
-                continue;
-            }
-            let poll = Poll::open(begin_ns, thread, worker).cut_left();
-            state.polls.push((id, poll));
+        if state.window == window && state.carried.is_empty() {
+            state.carry(carried, thread);
+        } else {
+            state.carried.push_back((window, carried));
         }
     }
 
@@ -145,7 +163,7 @@ impl Builder {
     pub(crate) fn event(&mut self, event: &Event) {
         let (number, time_ns) = (event.thread(), event.time_ns());
         let thread = self.threads.entry(number).or_default();
-        thread.enter_window(time_ns, &self.windows, &mut self.tasks);
+        thread.enter_window(number, time_ns, &self.windows, &mut self.tasks);
         match *event {
             Event::TaskSpawn { task_id, location, .. } => {
                 let parent = thread.polls.last().map(|&(id, _)| id);
@@ -204,10 +222,10 @@ impl Builder {
     }
 
     /// The next reading of a thread, among its events.
-    pub(crate) fn usage(&mut self, thread: u32, usage: Usage) {
-        let thread = self.threads.entry(thread).or_default();
+    pub(crate) fn usage(&mut self, number: u32, usage: Usage) {
+        let thread = self.threads.entry(number).or_default();
         let event_ns = usage.time_ns - usage.late_ns;
-        thread.enter_window(event_ns, &self.windows, &mut self.tasks);
+        thread.enter_window(number, event_ns, &self.windows, &mut self.tasks);
         thread.readings.get_or_insert_default().add(usage);
     }
 
@@ -254,6 +272,11 @@ impl Builder {
         let mut blocking_threads = Vec::new();
         let (mut readings, mut of_pool) = (Vec::new(), Vec::new());
         for (number, mut thread) in self.threads {
+            // In a window that it has no event in, it stayed as it was where that begins.
+            if let Some(&(window, _)) = thread.carried.back() {
+                let from = self.windows.get(window).map_or(0, |window| window.0);
+                thread.enter_window(number, from, &self.windows, &mut self.tasks);
+            }
             of_pool.append(&mut thread.of_pool.seen);
             readings.extend(thread.readings.take().map(|of_thread| (number, of_thread)));
             for (id, poll) in thread.polls.drain(..) {
@@ -279,13 +302,13 @@ impl Builder {
         let is_late = |id| known.binary_search_by_key(&id, |known| known.id).is_ok();
         of_pool.retain(|seen| seen.task.is_none_or(|id| !is_task(id) && !is_late(id)));
         let exhausted_pool = exhausted(of_pool, &self.windows, long_poll);
-        let begin_ns = self.begin_ns;
+        let (begin_ns, recent_ns) = (self.begin_ns, self.recent_ns);
         let drafts = self.tasks.into_iter().map(|(id, draft)| {
             let Ok(place) = known.binary_search_by_key(&id, |known| known.id) else {
                 return (id, draft);
             };
             let known = &mut known[place];
-            let carried = known.lives.then_some(known.polled);
+            let carried = known.lives.then_some((recent_ns, known.polled));
             // It isn't quiet.
             known.lives = false;
             let (location, parent) = (locate(known), known.parent_id());
@@ -315,7 +338,13 @@ impl Builder {
 
 impl Thread {
     /// Goes on to the window of `time_ns`.
-    fn enter_window(&mut self, time_ns: u64, windows: &[(u64, u64)], tasks: &mut IdMap<Draft>) {
+    fn enter_window(
+        &mut self,
+        number: u32,
+        time_ns: u64,
+        windows: &[(u64, u64)],
+        tasks: &mut IdMap<Draft>,
+    ) {
         while let Some(&(from, _)) = windows.get(self.window + 1) {
             if from > time_ns {
                 break;
@@ -334,6 +363,29 @@ impl Thread {
             self.worker = None;
             self.claims_before = self.claims.len();
             self.window += 1;
+            let window = self.window;
+            if self.carried.front().is_some_and(|&(of, _)| of == window) {
+                self.dead_polls.clear();
+                if let Some((_, carried)) = self.carried.pop_front() {
+                    self.carry(carried, number);
+                }
+            }
+        }
+    }
+
+    /// Goes on as it was.
+    fn carry(&mut self, carried: Carried, number: u32) {
+        let at_ns = carried.at_ns;
+        if let Some((worker, state)) = carried.worker {
+            self.claim(at_ns, number, worker, state);
+        }
+        let worker = carried.worker.map(|(worker, _)| worker);
+        for (id, lives) in carried.polls {
+            if lives {
+                self.polls.push((id, Poll::open(at_ns, number, worker).cut_left()));
+            } else {
+                self.dead_polls.push(id);
+            }
         }
     }
 
@@ -417,7 +469,7 @@ impl Draft {
         self.spawned_ns = [self.spawned_ns, later.spawned_ns].into_iter().flatten().min();
         self.respawned_ns = self.respawned_ns.max(later.respawned_ns);
         self.terminated = self.terminated.max(later.terminated);
-        self.carried = self.carried.or(later.carried);
+        self.carried = earliest(self.carried, later.carried);
         self.name = self.name.or(later.name);
         match self.polls.is_empty() {
             true => self.polls = later.polls,
@@ -456,12 +508,14 @@ impl Draft {
         let spawned_ns = self
             .spawned_ns
             .map(|spawned| first_poll.map_or(spawned, |poll| spawned.min(poll.start_ns())));
-        let ran_at_begin = first_poll.filter(|p| p.is_cut_left() && p.start_ns() <= begin_ns);
-        let (first_ns, first_state) = match (spawned_ns, self.carried, first_poll) {
+        let is_after = |at: u64| first_poll.is_none_or(|poll| poll.start_ns() >= at);
+        let carried = self.carried.filter(|&(at, _)| is_after(at));
+        let ran_at = |at| first_poll.is_some_and(|p| p.is_cut_left() && p.start_ns() <= at);
+        let (first_ns, first_state) = match (spawned_ns, carried, first_poll) {
             (Some(spawned), ..) => (spawned, TaskState::Spawned),
-            (_, Some(_), _) if ran_at_begin.is_some() => (begin_ns, TaskState::Running),
-            (_, Some(true), _) => (begin_ns, TaskState::Waiting),
-            (_, Some(false), _) => (begin_ns, TaskState::Spawned),
+            (_, Some((at, _)), _) if ran_at(at) => (at, TaskState::Running),
+            (_, Some((at, true)), _) => (at, TaskState::Waiting),
+            (_, Some((at, false)), _) => (at, TaskState::Spawned),
             (.., Some(poll)) => match poll.ready_ns() {
                 Some(ready) if ready < poll.start_ns() => (ready.max(begin_ns), TaskState::Ready),
                 _ => (poll.start_ns(), TaskState::Running),
@@ -487,6 +541,11 @@ impl Draft {
             ready_ns: None,
         })
     }
+}
+
+/// The earlier of two times at which a task was seen.
+fn earliest(one: Option<(u64, bool)>, other: Option<(u64, bool)>) -> Option<(u64, bool)> {
+    [one, other].into_iter().flatten().min()
 }
 
 /// Two threads' clocks may differ by as much, in ns.

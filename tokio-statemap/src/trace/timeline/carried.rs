@@ -6,9 +6,10 @@ use crate::trace::timeline::{PollSample, Timeline};
 impl Timeline {
     /// Gives the samples of polls that started before what is recorded to these polls, which now start where
     /// it begins: the last one from before, which shows what the thread went on with, and those after.
-    pub(super) fn carry_samples(&mut self) {
-        let begin_ns = self.begin_ns;
-        let polls = self.tasks.seen().iter().filter_map(|task| task.polls.first());
+    pub(super) fn carry_samples(&mut self, begin_ns: u64) {
+        let polls = self.tasks.seen().iter().filter_map(|task| {
+            task.polls.get(task.polls.partition_point(|poll| poll.start_ns() < begin_ns))
+        });
         let carried = polls.filter(|poll| poll.is_cut_left() && poll.start_ns() == begin_ns);
         let mut carried: Vec<_> = carried.map(|poll| (poll.thread(), self.held_ns(poll))).collect();
         carried.sort_unstable();
@@ -68,7 +69,7 @@ mod tests {
         (timeline.begin_ns, timeline.end_ns) = (1000, 2000);
         timeline.tasks = Tasks::new(vec![task], Quiet::default());
         timeline.samples = times.iter().map(sample).collect();
-        timeline.carry_samples();
+        timeline.carry_samples(1000);
         let of_poll = timeline.samples(&poll).iter();
         of_poll.map(|sample| (sample.poll_start_ns, sample.at_ns)).collect()
     }

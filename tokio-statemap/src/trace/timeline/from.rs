@@ -39,7 +39,7 @@ impl Timeline {
             tasks: std::mem::take(&mut built.quiet),
             locations: snapshot.locations.clone(),
             waiting: waiting(snapshot),
-            begin_ns: snapshot.begin_ns,
+            begin_ns: snapshot.detail_ns,
         };
         let mut timeline = Self::of(built, quiet, &snapshot.config);
         timeline.tasks.carry_waits();
@@ -55,6 +55,7 @@ impl Timeline {
         timeline.runtime.clone_from(&snapshot.runtime);
         timeline.utc_at_zero = snapshot.utc_at_zero;
         timeline.begin_ns = snapshot.begin_ns;
+        timeline.recent_ns = snapshot.detail_ns;
         timeline.end_ns = snapshot.end_ns.max(snapshot.begin_ns);
         timeline.gaps = gaps(&snapshot.windows, snapshot.begin_ns);
         timeline.lost = snapshot.lost;
@@ -70,7 +71,7 @@ impl Timeline {
         };
         timeline.samples = sample::resolve(snapshot);
         timeline.resolve_waits(&snapshot.places);
-        timeline.carry_samples();
+        timeline.carry_samples(snapshot.detail_ns);
         timeline.apply_samples();
         timeline
     }
@@ -99,7 +100,7 @@ impl Timeline {
     ) -> Self {
         let times = || events.iter().map(Event::time_ns);
         let (begin_ns, end_ns) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
-        let mut builder = Builder::new(vec![(begin_ns, end_ns)], begin_ns);
+        let mut builder = Builder::new(vec![(begin_ns, end_ns)], begin_ns, begin_ns);
         for event in events {
             builder.event(event);
         }
@@ -110,6 +111,7 @@ impl Timeline {
         );
         timeline.utc_at_zero = utc_at_zero;
         timeline.begin_ns = begin_ns;
+        timeline.recent_ns = begin_ns;
         timeline.end_ns = end_ns;
         timeline.events = events.len() as u64;
         timeline
@@ -121,6 +123,7 @@ impl Timeline {
             runtime: None,
             utc_at_zero: Duration::ZERO,
             begin_ns: 0,
+            recent_ns: 0,
             end_ns: 0,
             gaps: Vec::new(),
             tasks: Tasks::new(built.tasks, quiet),
@@ -215,7 +218,7 @@ fn local_tasks(snapshot: &Snapshot) -> Vec<LocalTask> {
 /// needed to read a stream. Returns a builder with everything but the tasks from before the left
 /// edge, and those, sorted by id.
 fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
-    let new = || Builder::new(snapshot.windows.clone(), snapshot.begin_ns);
+    let new = || Builder::new(snapshot.windows.clone(), snapshot.begin_ns, snapshot.detail_ns);
     let mut first = new();
     // There may be many, so they take as little memory as possible.
     let mut known = Vec::with_capacity(snapshot.live_tasks.max_tasks());
@@ -229,19 +232,38 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
         let location = task.location.and_then(|id| snapshot.location(id));
         first.record_origin(id, location, task.parent.map(task_id));
         if lives {
-            first.carry_task(id, task.polled);
+            first.carry_task(id, snapshot.detail_ns, task.polled);
         }
     }
     known.sort_unstable_by_key(|known| known.id);
     let mut builders = vec![first];
     builders.resize_with(parts.len().max(1), new);
+    // The part that holds a thread's records, if it has any.
+    let last = builders.len() - 1;
+    let part_of = |thread| {
+        let is_before = |part: &&[Segment]| part.last().is_some_and(|s| s.stream < thread);
+        parts.partition_point(is_before).min(last)
+    };
+    for island in &snapshot.islands {
+        let at_ns = island.from_ns;
+        for (thread, known, lives) in &island.threads {
+            let polls = known.polls.iter().map(|&id| task_id(id)).zip(lives.iter().copied());
+            builders[part_of(*thread)].carry_thread(*thread, at_ns, known, known.worker, polls);
+        }
+        for &(id, task) in &island.tasks {
+            let (id, location) = (task_id(id), task.location.and_then(|at| snapshot.location(at)));
+            builders[0].record_origin(id, location, task.parent.map(task_id));
+            builders[0].carry_task(id, at_ns, task.polled);
+        }
+    }
     for (thread, known) in snapshot.live_tasks.streams() {
         let polls = known.polls.iter().map(|&id| (task_id(id), snapshot.live_tasks.lives(id)));
-        // The part that holds the thread's records, if it has any.
-        let is_before = |part: &&[Segment]| part.last().is_some_and(|s| s.stream < thread);
-        let part = parts.partition_point(is_before).min(builders.len() - 1);
         let worker = known.worker.filter(|_| !snapshot.live_tasks.has_lost_worker(known));
-        builders[part].carry_thread(thread, known, worker, polls);
+        let part = part_of(thread);
+        builders[part].carry_thread(thread, snapshot.detail_ns, known, worker, polls);
+    }
+    for &(id, at_ns) in &snapshot.ended {
+        builders[0].ended(id, at_ns);
     }
     let read = |mut builder: Builder, part: &[Segment]| {
         snapshot.read(part, |thread, reading| match &reading {
@@ -373,7 +395,7 @@ mod tests {
             Event::TaskPollStart { task_id, time_ns, thread, worker: None, ready_ns: None }
         };
         let of = |events: &[Event]| {
-            let mut builder = Builder::new(vec![(0, 90)], 0);
+            let mut builder = Builder::new(vec![(0, 90)], 0, 0);
             events.iter().for_each(|event| builder.event(event));
             builder
         };

@@ -19,7 +19,7 @@ impl Timeline {
         let seen = recorder.waiting_tasks().into_iter();
         let probed: HashSet<u64> =
             seen.filter(|task| task.waits.is_some()).map(|task| task.id).collect();
-        let lost = recorder.lost(0);
+        let lost = recorder.lost(0, 0);
         let read = recorder.cells.chains(|| recorder.clock.ticks(), |id| !probed.contains(&id));
         let until = recorder.clock.ticks();
         let snapshot = Snapshot::take(recorder, false);
@@ -28,7 +28,7 @@ impl Timeline {
         // All polls since must be known.
         let has_gap = timeline.gaps.last().is_some_and(|(_, to)| *to > snapshot.ns(first.at));
         let is_cut = timeline.end_ns < snapshot.ns(until);
-        let after = recorder.lost(0);
+        let after = recorder.lost(0, 0);
         let has_lost = lost.refused_events != after.refused_events
             || lost.reentrant_events != after.reentrant_events;
         if has_gap || is_cut || has_lost {

@@ -97,7 +97,11 @@ pub struct Timeline {
     pub begin_ns: u64,
     /// The right edge, in ns: when recording was stopped, or when the snapshot was taken.
     pub end_ns: u64,
-    /// The periods within the edges during which recording was stopped: start and end, in ns.
+    /// From when on the last events are kept, in ns. If that is later than `begin_ns`, what is before it is around
+    /// the longest polls of the run, with gaps in between.
+    pub recent_ns: u64,
+    /// The periods within the edges of which nothing is known: start and end, in ns. Recording was stopped, or, before
+    /// `recent_ns`, older events were dropped.
     pub gaps: Vec<(u64, u64)>,
     /// The tasks: the root futures (`main` first), then spawned tasks by id.
     pub tasks: Tasks,
@@ -172,6 +176,16 @@ impl Timeline {
     pub fn recorded_ns(&self) -> u64 {
         let gaps: u64 = self.gaps.iter().map(|(from, to)| to - from).sum();
         self.length_ns().saturating_sub(gaps)
+    }
+
+    /// The stretches of time before [`recent_ns`](Self::recent_ns) that are kept, around the longest polls of the
+    /// run: from and to, in ns.
+    pub fn stretches_before(&self) -> impl Iterator<Item = (u64, u64)> {
+        let mut from = self.begin_ns;
+        let gaps = self.gaps.iter().filter(|(_, to)| *to <= self.recent_ns);
+        let ends = gaps.copied().chain([(self.recent_ns, self.end_ns)]);
+        ends.map(move |(gap, next)| (std::mem::replace(&mut from, next), gap))
+            .filter(|(from, to)| from < to)
     }
 
     /// How long `poll` held its worker, in ns.

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use crate::recorder::Recorder;
 use crate::recorder::watch::{Sample, Samples};
-use crate::util::sync::lock;
+use crate::util::sync::{lock, try_lock};
 
 /// The most samples that are kept of a recorder's polls.
 const MAX_SAMPLES: usize = 4096;
@@ -12,15 +12,21 @@ const MAX_SAMPLES: usize = 4096;
 impl Recorder {
     /// Keeps a sample, if there is room for it.
     pub(super) fn add_sample(&self, sample: Sample) {
-        lock(&self.samples).add(sample, self.evicted_until.load(Ordering::Relaxed));
+        let dropped_until = self.dropped_until.load(Ordering::Relaxed);
+        let in_island = |sample: &Sample| {
+            // While it is evicted, none is dropped.
+            try_lock(&self.eviction).is_none_or(|eviction| eviction.islands.holds(sample.ticks))
+        };
+        lock(&self.samples)
+            .add(sample, |sample| sample.ticks < dropped_until && !in_island(sample));
     }
 }
 
 impl Samples {
-    /// Of polls that ended before `evicted_until` nothing is kept.
-    fn add(&mut self, sample: Sample, evicted_until: u64) {
+    /// Of polls that are dropped nothing is kept.
+    fn add(&mut self, sample: Sample, is_dropped: impl Fn(&Sample) -> bool) {
         if self.all.len() == MAX_SAMPLES {
-            self.all.retain(|sample| sample.ticks >= evicted_until);
+            self.all.retain(|sample| !is_dropped(sample));
         }
         if self.all.len() < MAX_SAMPLES {
             return self.all.push(sample);
@@ -47,16 +53,16 @@ mod tests {
         };
         let mut samples = Samples::default();
         for at in 0..MAX_SAMPLES as u64 {
-            samples.add(sample(at, at + 100), 0);
+            samples.add(sample(at, at + 100), |_| false);
         }
-        samples.add(sample(5000, 5050), 0);
+        samples.add(sample(5000, 5050), |_| false);
         assert_eq!((samples.all.len(), samples.dropped), (MAX_SAMPLES, 1), "it is the youngest");
-        samples.add(sample(5000, 5200), 0);
+        samples.add(sample(5000, 5200), |_| false);
         assert_eq!((samples.all.len(), samples.dropped), (MAX_SAMPLES, 2));
         assert!(
             samples.all.contains(&sample(5000, 5200)) && !samples.all.contains(&sample(0, 100))
         );
-        samples.add(sample(6000, 6001), 600);
+        samples.add(sample(6000, 6001), |sample| sample.ticks < 600);
         assert_eq!((samples.all.len(), samples.dropped), (MAX_SAMPLES - 498, 2));
         assert!(samples.all.contains(&sample(6000, 6001)));
     }

@@ -1,0 +1,288 @@
+//! Islands: the events around the longest polls of the run, of all threads, which stay when those around them
+//! are dropped.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::recorder::eviction::long_polls::LongPoll;
+use crate::recorder::id_map::IdMap;
+use crate::recorder::live_tasks::{LiveTask, LiveTasks, LocationId, Stream};
+use crate::recorder::record::{Kind, ROOT, Record, events_in, unpack_ready};
+use crate::recorder::store::segment::{RecordWriter, Segment, StreamId};
+
+/// The most islands.
+const MOST: usize = 16;
+/// The most of tasks that were spawned at the same location.
+const MOST_OF_LOCATION: usize = 4;
+
+/// The events around one poll, and what was known where they begin.
+#[derive(Clone, Debug)]
+pub(crate) struct Island {
+    /// From and to when, in ticks, both included.
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    /// The length of the poll, in ticks.
+    length: u64,
+    location: Option<LocationId>,
+    /// Whether what is known at its beginning is.
+    is_entered: bool,
+    /// The threads where it begins, with whether the tasks lived that they polled.
+    pub(crate) threads: Vec<(StreamId, Stream, Vec<bool>)>,
+    /// The tasks that are in it, and were there before.
+    pub(crate) tasks: HashMap<u64, Option<LiveTask>>,
+    records: BTreeMap<StreamId, Vec<Record>>,
+    pub(crate) events: u64,
+}
+
+/// The islands, by time, which don't overlap.
+#[derive(Debug)]
+pub(crate) struct Islands {
+    all: Vec<Island>,
+    /// How many events all may have.
+    most_events: u64,
+    /// The tasks that are in islands, and when they ended, in ticks; 0 if they live.
+    ended: IdMap<u64>,
+}
+
+/// What an island took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Kept {
+    /// How many events.
+    pub(super) kept: u64,
+    /// How many events other islands had that made room.
+    pub(super) dropped: u64,
+}
+
+impl Islands {
+    pub(super) fn new(most_events: u64) -> Self {
+        Self { all: Vec::new(), most_events, ended: IdMap::default() }
+    }
+
+    /// How many events they have.
+    pub(crate) fn events(&self) -> u64 {
+        self.all.iter().map(|island| island.events).sum()
+    }
+
+    /// How many events may be kept before and after that poll.
+    pub(super) fn room_around(&self, poll: &LongPoll) -> u64 {
+        let is_longest = self.all.iter().all(|island| island.length < poll.length());
+        self.most_events / if is_longest { 4 } else { 2 * MOST as u64 }
+    }
+
+    /// Those that have any events.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Island> {
+        self.all.iter().filter(|island| island.events > 0)
+    }
+
+    /// Whether that time is in an island, in ticks.
+    pub(crate) fn holds(&self, ticks: u64) -> bool {
+        self.all.iter().any(|island| island.from <= ticks && ticks <= island.to)
+    }
+
+    /// When tasks ended that are in islands, in ticks.
+    pub(crate) fn ended(&self) -> Vec<(u64, u64)> {
+        self.ended.iter().map(|(&task, &at)| (task, at)).filter(|&(_, at)| at > 0).collect()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+        self.ended.clear();
+    }
+
+    /// Makes an island of what is around `poll`, from `from` to `to`, if that is among the longest. Returns the
+    /// number of events that an island had which made room.
+    pub(super) fn consider(
+        &mut self,
+        poll: LongPoll,
+        location: Option<LocationId>,
+        mut from: u64,
+        mut to: u64,
+    ) -> u64 {
+        let length = poll.length();
+        if self.most_events == 0 || from > poll.start {
+            return 0;
+        }
+        let overlaps = |i: &Island| i.from <= poll.end && poll.start <= i.to;
+        if self.all.iter().any(|i| overlaps(i) && (i.is_entered || i.length >= length)) {
+            // It is in an island of a longer one, as far as that reaches. Or it begins in one that is past: that
+            // goes on if it is longer, which can't be so for long.
+            let past = self.all.iter_mut().find(|i| overlaps(i) && i.length < length);
+            if let Some(island) = past {
+                (island.length, island.location) = (length, location);
+                island.to = island.to.max(to);
+            }
+            return 0;
+        }
+        // Those that it overlaps are of shorter polls, of which it shows more.
+        let of_location = |i: &Island| location.is_some() && i.location == location;
+        let others = || self.all.iter().filter(|i| !overlaps(i));
+        let too_many = others().filter(|i| of_location(i)).count() == MOST_OF_LOCATION;
+        let mut makes_room = None;
+        if too_many || others().count() == MOST {
+            let least = others().filter(|i| !too_many || of_location(i)).map(|i| i.length).min();
+            if least.is_none_or(|least| least >= length) {
+                return 0;
+            }
+            makes_room = least;
+        }
+        self.all.retain(|i| !overlaps(i));
+        let least = |i: &Island| Some(i.length) == makes_room && (!too_many || of_location(i));
+        let place = self.all.iter().position(least);
+        let dropped = place.map_or(0, |place| self.remove(place));
+        let place = self.all.partition_point(|island| island.from < poll.start);
+        if let Some(before) = place.checked_sub(1).map(|before| &self.all[before]) {
+            from = from.max(before.to + 1);
+        }
+        if let Some(after) = self.all.get(place) {
+            to = to.min(after.from - 1);
+        }
+        let island = Island {
+            from,
+            to,
+            length,
+            location,
+            is_entered: false,
+            threads: Vec::new(),
+            tasks: HashMap::new(),
+            records: BTreeMap::new(),
+            events: 0,
+        };
+        self.all.insert(place, island);
+        dropped
+    }
+
+    /// Returns how many events it had.
+    fn remove(&mut self, place: usize) -> u64 {
+        let removed = self.all.remove(place);
+        let islands = &self.all;
+        self.ended.retain(|task, _| islands.iter().any(|island| island.tasks.contains_key(task)));
+        removed.events
+    }
+
+    /// Where the next one begins that wasn't entered, after `done_until`.
+    pub(super) fn next_begin(&self, done_until: u64) -> Option<u64> {
+        let next = self.all.iter().find(|island| !island.is_entered)?;
+        Some(next.from.max(done_until + 1))
+    }
+
+    /// All up to `from` is dropped, where the next one begins: what is known then is kept with it.
+    pub(super) fn enter(&mut self, from: u64, live_tasks: &LiveTasks) {
+        let Some(island) = self.all.iter_mut().find(|island| !island.is_entered) else { return };
+        island.is_entered = true;
+        island.from = island.from.max(from);
+        island.threads = live_tasks
+            .streams()
+            .map(|(id, stream)| {
+                let mut stream = stream.clone();
+                if live_tasks.has_lost_worker(&stream) {
+                    stream.worker = None;
+                }
+                let lives = stream.polls.iter().map(|&task| live_tasks.lives(task)).collect();
+                (id, stream, lives)
+            })
+            .collect();
+    }
+
+    /// Keeps those of these records that are in an island. They are the next, of each stream in order, and not
+    /// in `live_tasks` yet.
+    pub(super) fn keep(&mut self, segments: &[Segment], live_tasks: &LiveTasks) -> Kept {
+        let mut kept = Kept::default();
+        if self.all.is_empty() {
+            return kept;
+        }
+        for segment in segments {
+            let records = segment.records();
+            for island in self.all.iter_mut().filter(|island| island.is_entered) {
+                let from = records.partition_point(|record| record.ticks < island.from);
+                let to = records.partition_point(|record| record.ticks <= island.to);
+                if from < to {
+                    let records = &records[from..to];
+                    kept.kept += island.add(segment.stream, records, live_tasks, &mut self.ended);
+                }
+            }
+        }
+        // Where tasks of islands end that are no longer to be seen.
+        for record in segments.iter().flat_map(Segment::records) {
+            if record.kind() == Kind::Terminate {
+                if let Some(ended) = self.ended.get_mut(&record.payload()) {
+                    *ended = record.ticks;
+                }
+            }
+        }
+        kept.dropped = self.make_room();
+        kept
+    }
+
+    /// Drops those of the shortest polls until there is room. Returns how many events they had.
+    fn make_room(&mut self) -> u64 {
+        let mut dropped = 0;
+        // One that has too many itself needn't cost the others theirs.
+        while let Some(place) = self.all.iter().position(|i| i.events > self.most_events) {
+            dropped += self.remove(place);
+        }
+        while self.events() > self.most_events {
+            let with_events = self.all.iter().enumerate().filter(|(_, island)| island.events > 0);
+            let Some((place, _)) = with_events.min_by_key(|(_, island)| island.length) else {
+                break;
+            };
+            dropped += self.remove(place);
+        }
+        dropped
+    }
+
+    /// All up to `until` is dropped.
+    pub(super) fn end_until(&mut self, until: u64) {
+        // One without an event is none.
+        self.all.retain(|island| island.to > until || island.events > 0);
+    }
+
+    /// What comes next was not looked through.
+    pub(super) fn cut_off(&mut self) {
+        self.all.retain(|island| island.events > 0);
+        for island in &mut self.all {
+            let last = island.records.values().filter_map(|records| records.last());
+            let last = last.map(|record| record.ticks).max();
+            island.to = island.to.min(last.unwrap_or(island.to));
+        }
+    }
+}
+
+impl Island {
+    /// Returns how many of the records are events.
+    fn add(
+        &mut self,
+        stream: StreamId,
+        records: &[Record],
+        live_tasks: &LiveTasks,
+        ended: &mut IdMap<u64>,
+    ) -> u64 {
+        for record in records {
+            let task = match record.kind() {
+                Kind::PollStartReady => unpack_ready(record.packed_payload()).0,
+                Kind::PollStart | Kind::PollEnd | Kind::Terminate => record.payload(),
+                _ => continue,
+            };
+            self.tasks.entry(task).or_insert_with(|| {
+                // The number of a root future is used again.
+                if task & ROOT == 0 {
+                    ended.entry(task).or_default();
+                }
+                live_tasks.task(task)
+            });
+        }
+        self.records.entry(stream).or_default().extend_from_slice(records);
+        let events = events_in(records);
+        self.events += events;
+        events
+    }
+
+    /// Its records, by stream.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = Segment> {
+        self.records.iter().filter_map(|(&stream, records)| {
+            let writer = RecordWriter::allocate(1, records.len()).next()?;
+            records.iter().for_each(|&record| {
+                writer.push(record);
+            });
+            Some(Segment::new(stream, 0, writer.chunk().clone(), 0..records.len()))
+        })
+    }
+}

@@ -1,0 +1,207 @@
+//! Eviction: what leaves the store is looked through for long polls before it is dropped.
+//!
+//! Evicted records are staged for a moment: until it is known whether any of the polls around them is among the
+//! longest of the run. If so they stay, in an [island](islands); the rest is applied to [`LiveTasks`] and dropped.
+//! A hook that has to evict only stages; if nobody looks through for long, all that is staged is dropped.
+
+pub(crate) mod islands;
+mod long_polls;
+#[cfg(test)]
+mod tests;
+
+use crate::recorder::Window;
+use crate::recorder::eviction::islands::Islands;
+use crate::recorder::eviction::long_polls::Scan;
+use crate::recorder::live_tasks::LiveTasks;
+use crate::recorder::store::segment::{Segment, events_of};
+
+/// Records between the store and their end.
+#[derive(Debug)]
+pub(crate) struct Eviction {
+    /// Of each stream in order. Kept for its memory, as hooks evict.
+    pub(crate) staged: Vec<Segment>,
+    pub(crate) staged_events: u64,
+    /// How many of `staged` were looked through.
+    looked_through: usize,
+    /// Everything up to then is staged, or was, in ticks.
+    until: u64,
+    /// Everything up to then is dropped, or in an island.
+    done_until: u64,
+    scan: Scan,
+    pub(crate) islands: Islands,
+    /// What is dropped next; kept for its memory.
+    leaving: Vec<Segment>,
+}
+
+/// How far evicted records are looked through, and for what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// From when on a poll is long, in ticks.
+    pub(crate) long_poll: u64,
+    /// How much is kept before and after one, in ticks.
+    pub(crate) around: u64,
+    /// How many events may be staged.
+    pub(crate) staged_events: u64,
+}
+
+impl Eviction {
+    /// With islands of up to `island_events` events in all.
+    pub(crate) fn new(island_events: u64) -> Self {
+        Self {
+            staged: Vec::new(),
+            staged_events: 0,
+            looked_through: 0,
+            until: 0,
+            done_until: 0,
+            scan: Scan::default(),
+            islands: Islands::new(island_events),
+            leaving: Vec::new(),
+        }
+    }
+
+    /// `events` events up to `until` were added to `staged`.
+    pub(crate) fn has_staged(&mut self, events: u64, until: u64) {
+        self.staged_events += events;
+        self.until = self.until.max(until);
+    }
+
+    /// Everything up to then is dropped, or in an island, in ticks.
+    pub(crate) fn done_until(&self) -> u64 {
+        self.done_until
+    }
+
+    /// Whether there is anything that wasn't looked through.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.looked_through < self.staged.len()
+    }
+
+    /// Looks through what is staged, and drops of it what is in no island. Calls `recycle` with that. Returns the
+    /// number of events dropped.
+    pub(crate) fn look_through(
+        &mut self,
+        limits: Limits,
+        live_tasks: &mut LiveTasks,
+        windows: &[Window],
+        recycle: impl FnMut(Segment),
+    ) -> u64 {
+        let new = &mut self.staged[self.looked_through..];
+        Segment::sort(new);
+        self.scan.read(new, limits.long_poll, live_tasks);
+        self.looked_through = self.staged.len();
+        self.scan.forget_before(self.until, windows);
+        let mut dropped = 0;
+        let staged_ticks = self.until.saturating_sub(self.done_until);
+        for poll in self.scan.take_found() {
+            // What was open when recording stopped is cut.
+            let Some(window) = window_of(poll.start, windows).filter(|w| w.from <= poll.start)
+            else {
+                continue;
+            };
+            if window_of(poll.end, windows) != Some(window) {
+                continue;
+            }
+            let location = live_tasks.task(poll.task).map(|task| task.location);
+            let location =
+                location.unwrap_or_else(|| long_polls::location(&self.staged, poll.task));
+            // Where there is much around it, less of that is kept.
+            let room = u128::from(self.islands.room_around(&poll));
+            let ticks = room * u128::from(staged_ticks) / u128::from(self.staged_events.max(1));
+            let around = limits.around.min(u64::try_from(ticks / 2).unwrap_or(u64::MAX));
+            let from = poll.start.saturating_sub(around).max(window.from);
+            let from = from.max(self.done_until + 1);
+            let to = poll.end.saturating_add(around).min(window.to.unwrap_or(u64::MAX));
+            dropped += self.islands.consider(poll, location, from, to);
+        }
+        // The polls that begin so soon after are known as a whole.
+        let begins = self.scan.oldest_open().unwrap_or(u64::MAX).min(self.until);
+        let enough = |edge: u64| match self.staged_events > limits.staged_events {
+            true => self.until,
+            false => edge,
+        };
+        let edge = enough(begins.saturating_sub(limits.around));
+        dropped + self.drop_until(edge, live_tasks, windows, recycle)
+    }
+
+    /// Sorts all that is staged, for who gives it up.
+    #[inline(never)]
+    pub(crate) fn sort(&mut self) {
+        Segment::sort(&mut self.staged);
+    }
+
+    /// Drops all that is staged, which was [sorted](Self::sort) and applied to [`LiveTasks`], though nobody looked
+    /// through it. Calls `recycle` with it. Returns the number of events dropped.
+    #[inline(never)]
+    pub(crate) fn give_up(&mut self, recycle: impl FnMut(Segment)) -> u64 {
+        self.staged.drain(..).for_each(recycle);
+        self.scan = Scan::default();
+        (self.looked_through, self.done_until) = (0, self.until);
+        self.islands.cut_off();
+        std::mem::take(&mut self.staged_events)
+    }
+
+    /// Takes all that is staged, and all islands, for a drain at `now`.
+    pub(crate) fn clear(&mut self, now: u64) {
+        self.staged.clear();
+        (self.staged_events, self.looked_through) = (0, 0);
+        (self.until, self.done_until) = (now, now);
+        self.scan = Scan::default();
+        self.islands.clear();
+    }
+
+    /// Drops what is staged up to `edge`, but for what is in islands. Returns the number of events dropped.
+    fn drop_until(
+        &mut self,
+        edge: u64,
+        live_tasks: &mut LiveTasks,
+        windows: &[Window],
+        mut recycle: impl FnMut(Segment),
+    ) -> u64 {
+        let mut dropped = 0;
+        while self.done_until < edge {
+            match self.islands.next_begin(self.done_until) {
+                // What is known at the beginning of an island is kept with it.
+                Some(begin) if begin <= edge => {
+                    if begin - 1 > self.done_until {
+                        dropped += self.step(begin - 1, live_tasks, windows, &mut recycle);
+                    }
+                    self.islands.enter(begin, live_tasks);
+                }
+                _ => dropped += self.step(edge, live_tasks, windows, &mut recycle),
+            }
+        }
+        dropped
+    }
+
+    /// The same up to `until`, where no island begins before.
+    fn step(
+        &mut self,
+        until: u64,
+        live_tasks: &mut LiveTasks,
+        windows: &[Window],
+        recycle: &mut impl FnMut(Segment),
+    ) -> u64 {
+        self.done_until = until;
+        for segment in &mut self.staged {
+            if segment.records().first().is_some_and(|record| record.ticks <= until) {
+                self.leaving.push(segment.split_until(until));
+            }
+        }
+        self.staged.retain(|segment| !segment.records().is_empty());
+        self.looked_through = self.staged.len();
+        // Late records may be out of order over batches.
+        Segment::sort(&mut self.leaving);
+        let events = events_of(&self.leaving);
+        self.staged_events = self.staged_events.saturating_sub(events);
+        let kept = self.islands.keep(&self.leaving, live_tasks);
+        live_tasks.update(&self.leaving, windows);
+        self.leaving.drain(..).for_each(recycle);
+        self.islands.end_until(until);
+        (events + kept.dropped).saturating_sub(kept.kept)
+    }
+}
+
+/// The window of recording that begins no later than `ticks`.
+fn window_of(ticks: u64, windows: &[Window]) -> Option<Window> {
+    let after = windows.partition_point(|window| window.from <= ticks);
+    windows.get(after.checked_sub(1)?).copied()
+}

@@ -1,0 +1,207 @@
+use super::*;
+use crate::recorder::record::{Kind, Record};
+use crate::recorder::store::segment::StreamId;
+
+const LIMITS: Limits = Limits { long_poll: 100, around: 50, staged_events: 10_000 };
+const WINDOWS: &[Window] = &[Window { from: 0, to: None }];
+
+/// An eviction that records of threads come to.
+struct Evicted {
+    eviction: Eviction,
+    live_tasks: LiveTasks,
+    dropped: u64,
+    staged: u64,
+}
+
+impl Evicted {
+    fn new(island_events: u64) -> Self {
+        Self {
+            eviction: Eviction::new(island_events),
+            live_tasks: LiveTasks::default(),
+            dropped: 0,
+            staged: 0,
+        }
+    }
+
+    fn stage(&mut self, until: u64, records: &[(StreamId, &[Record])]) {
+        let segments: Vec<_> =
+            records.iter().map(|&(stream, records)| Segment::of(stream, 0, records)).collect();
+        let events = events_of(&segments);
+        self.staged += events;
+        self.eviction.staged.extend(segments);
+        self.eviction.has_staged(events, until);
+    }
+
+    fn look_through(&mut self) {
+        let eviction = &mut self.eviction;
+        self.dropped += eviction.look_through(LIMITS, &mut self.live_tasks, WINDOWS, drop);
+        let kept = self.eviction.staged_events + self.eviction.islands.events();
+        assert_eq!(self.staged, self.dropped + kept, "no event is lost");
+    }
+
+    /// What each island has, by stream: the times of its records.
+    fn islands(&self) -> Vec<Vec<(StreamId, Vec<u64>)>> {
+        let of = |segment: &Segment| segment.records().iter().map(|r| r.ticks).collect();
+        let island = |island: &islands::Island| {
+            island.segments().map(|segment| (segment.stream, of(&segment))).collect()
+        };
+        self.eviction.islands.iter().map(island).collect()
+    }
+}
+
+fn role(at: u64, worker: u64) -> Record {
+    Record::new(at, Kind::Role, worker + 1)
+}
+
+fn poll(task: u64, from: u64, to: u64) -> [Record; 2] {
+    [Record::new(from, Kind::PollStart, task), Record::new(to, Kind::PollEnd, task)]
+}
+
+/// Short polls of a thread at each of these times.
+fn short(task: u64, times: impl Iterator<Item = u64>) -> Vec<Record> {
+    times.flat_map(|at| poll(task, at, at + 5)).collect()
+}
+
+#[test]
+fn what_is_around_a_long_poll_is_kept_of_all_threads() {
+    let mut evicted = Evicted::new(1000);
+    let one = [vec![role(0, 0)], short(1, (0..1000).step_by(10)), poll(2, 1000, 1200).to_vec()];
+    let two = [vec![role(0, 1)], short(3, (0..1400).step_by(10))].concat();
+    evicted.stage(1400, &[(1, &one.concat()), (2, &two)]);
+    evicted.look_through();
+    evicted.stage(3000, &[(1, &short(1, (1400..3000).step_by(10)))]);
+    evicted.look_through();
+    let islands = evicted.islands();
+    assert_eq!(islands.len(), 1, "{islands:?}");
+    let [(1, one), (2, two)] = &islands[0][..] else { panic!("{islands:?}") };
+    assert_eq!((one[0], one[one.len() - 2..].to_vec()), (950, vec![1000, 1200]));
+    assert_eq!((two[0], two[two.len() - 1]), (950, 1250));
+    // What was known where it begins.
+    let island = evicted.eviction.islands.iter().next().unwrap();
+    let workers: Vec<_> = island.threads.iter().map(|(_, known, _)| known.worker).collect();
+    assert_eq!(workers, [Some(0), Some(1)]);
+    assert!(island.tasks[&1].is_some_and(|task| task.polled) && island.tasks[&2].is_none());
+}
+
+#[test]
+fn a_poll_that_goes_on_keeps_what_is_before_it() {
+    let mut evicted = Evicted::new(1000);
+    let start = [role(0, 0), Record::new(100, Kind::PollStart, 2)];
+    evicted.stage(500, &[(1, &start), (2, &short(3, (0..500).step_by(10)))]);
+    evicted.look_through();
+    assert_eq!(evicted.eviction.done_until(), 50);
+    evicted.stage(900, &[(2, &short(3, (500..900).step_by(10)))]);
+    evicted.look_through();
+    assert_eq!(evicted.eviction.done_until(), 50);
+    evicted.stage(1300, &[(1, &[Record::new(1000, Kind::PollEnd, 2)])]);
+    evicted.look_through();
+    let islands = evicted.islands();
+    assert_eq!(islands[0][0], (1, vec![100, 1000]));
+    assert_eq!(islands[0][1].1[0], 55, "the end of the poll before");
+    assert_eq!(evicted.eviction.done_until(), 1250);
+}
+
+#[test]
+fn a_poll_is_over_when_its_worker_goes_on_elsewhere() {
+    let mut evicted = Evicted::new(1000);
+    let blocking = [role(0, 0), Record::new(100, Kind::PollStart, 2)];
+    let end = Record::new(900, Kind::PollEnd, 2);
+    evicted.stage(1000, &[(1, &[&blocking[..], &[end]].concat()), (2, &[role(150, 0)])]);
+    evicted.look_through();
+    assert_eq!(evicted.islands().len(), 0, "it held its worker for 50");
+}
+
+#[test]
+fn the_longest_stay_and_those_of_one_location_are_few() {
+    let mut evicted = Evicted::new(1000);
+    let mut records = vec![role(0, 0)];
+    // Two kinds of tasks, of which each poll is longer than the one before.
+    for i in 0..40 {
+        let (task, at) = (100 + i, 1000 * (i + 1));
+        let spawn = crate::recorder::record::pack_spawn(task, (i % 2) as u32).unwrap();
+        records.push(Record::event(at - 1, Kind::SpawnAt, spawn));
+        records.extend(poll(task, at, at + 200 + i));
+    }
+    evicted.stage(50_000, &[(1, &records)]);
+    evicted.look_through();
+    let starts: Vec<_> = evicted.islands().iter().map(|island| island[0].1[1]).collect();
+    assert_eq!(starts, [33, 34, 35, 36, 37, 38, 39, 40].map(|i| 1000 * i));
+}
+
+#[test]
+fn islands_have_no_more_events_than_they_may() {
+    let mut evicted = Evicted::new(30);
+    let mut records = vec![role(0, 0)];
+    for i in 0..10 {
+        records.extend(poll(1, 1000 * (i + 1), 1000 * (i + 1) + 200 - i));
+    }
+    let others = short(2, (0..12_000).step_by(50));
+    evicted.stage(20_000, &[(1, &records), (2, &others)]);
+    evicted.look_through();
+    let events = evicted.eviction.islands.events();
+    assert!((10..=30).contains(&events), "{events}");
+    assert_eq!(evicted.islands()[0][0].1, [1000, 1200], "the longest");
+}
+
+#[test]
+fn a_longer_poll_takes_those_in_with_which_it_overlaps() {
+    let mut evicted = Evicted::new(1000);
+    let one = [&[role(0, 0)], &poll(1, 1000, 3000)[..]].concat();
+    let two = [&[role(0, 1)], &poll(2, 1500, 1700)[..], &poll(2, 2990, 3100)[..]].concat();
+    evicted.stage(2500, &[(1, &one[..2]), (2, &two[..3])]);
+    evicted.look_through();
+    evicted.stage(4000, &[(1, &one[2..]), (2, &two[3..])]);
+    evicted.look_through();
+    assert_eq!(
+        evicted.islands(),
+        [[(1, vec![1000, 3000]), (2, vec![1500, 1700, 2990])]],
+        "what it ends in is cut"
+    );
+}
+
+#[test]
+fn what_nobody_looked_through_is_dropped() {
+    let mut evicted = Evicted::new(1000);
+    evicted.stage(2000, &[(1, &[&[role(0, 0)], &poll(1, 1000, 1500)[..]].concat())]);
+    let Evicted { eviction, live_tasks, dropped, .. } = &mut evicted;
+    eviction.sort();
+    live_tasks.update(&eviction.staged, WINDOWS);
+    *dropped += eviction.give_up(drop);
+    evicted.look_through();
+    assert_eq!((evicted.dropped, evicted.islands().len()), (2, 0));
+    assert_eq!(evicted.live_tasks.stream(1).and_then(|known| known.worker), Some(0));
+    // From then on it goes on.
+    evicted.stage(4000, &[(1, &poll(1, 3000, 3500))]);
+    evicted.look_through();
+    assert_eq!(evicted.islands(), [[(1, vec![3000, 3500])]]);
+}
+
+#[test]
+fn the_end_of_a_task_is_known_after_its_island() {
+    let mut evicted = Evicted::new(1000);
+    let mut records = [&[role(0, 0)], &poll(7, 1000, 1500)[..]].concat();
+    records.push(Record::new(5000, Kind::Terminate, 7));
+    evicted.stage(6000, &[(1, &records)]);
+    evicted.look_through();
+    assert_eq!(evicted.eviction.islands.ended(), [(7, 5000)]);
+    assert_eq!(evicted.islands(), [[(1, vec![1000, 1500])]]);
+}
+
+#[test]
+fn where_there_is_much_around_a_poll_less_of_that_is_kept() {
+    let mut evicted = Evicted::new(400);
+    let one = [&[role(0, 0)], &poll(1, 1000, 1200)[..]].concat();
+    // An event each tick.
+    let others: Vec<_> = (0..2000).map(|at| Record::new(at, Kind::Park, 0)).collect();
+    evicted.stage(2000, &[(1, &one), (2, &others)]);
+    evicted.look_through();
+    let island = evicted.eviction.islands.iter().next().unwrap();
+    assert_eq!((island.from, island.to), (951, 1249), "a quarter of 400, before and after");
+    // Another has less of it.
+    let shorter = poll(1, 3000, 3150);
+    let others: Vec<_> = (2001..4000).map(|at| Record::new(at, Kind::Park, 0)).collect();
+    evicted.stage(4000, &[(1, &shorter), (2, &others)]);
+    evicted.look_through();
+    let island = evicted.eviction.islands.iter().next().unwrap();
+    assert_eq!((island.from, island.to), (951, 1249), "both don't fit: the longer stays");
+}
