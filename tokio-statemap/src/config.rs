@@ -119,6 +119,10 @@ pub enum Keep {
     First,
     /// The last ones: the oldest events are dropped, as in a flight recorder. The spawn location
     /// and the parent of each task that is still alive are kept.
+    ///
+    /// So is what was around the longest polls of the run that took `long_poll` or more on a worker, of all
+    /// threads: up to 16 of them, four at most of one spawn location, with 20 ms before and after where there is
+    /// room. It takes at most a quarter of `max_events`, and nothing if these are fewer than 16 384.
     #[default]
     Last,
 }

@@ -46,7 +46,13 @@ pub struct Report {
     pub end_ns: u64,
     /// How long was recorded, in ns: between the edges, without the gaps.
     pub recorded_ns: u64,
-    /// How often the recording was stopped between the edges.
+    /// From when on the last events are kept, in ns: later than `begin_ns` if there is anything before.
+    pub recent_ns: u64,
+    /// How many stretches of time are kept from before that, around the longest polls of the run.
+    pub stretches_before: usize,
+    /// How long these are in all, in ns.
+    pub before_ns: u64,
+    /// How often the recording was stopped between the edges, since `recent_ns`.
     pub gaps: usize,
     /// How many tasks there were, `main` not among them.
     pub tasks: u64,
@@ -126,7 +132,10 @@ impl Timeline {
             begin_ns: self.begin_ns,
             end_ns: self.end_ns,
             recorded_ns: self.recorded_ns(),
-            gaps: self.gaps.len(),
+            recent_ns: self.recent_ns,
+            stretches_before: self.stretches_before().count(),
+            before_ns: self.stretches_before().map(|(from, to)| to - from).sum(),
+            gaps: self.gaps.iter().filter(|(_, to)| *to > self.recent_ns).count(),
             tasks: 0,
             live_tasks: 0,
             polls: found.polls,

@@ -8,7 +8,7 @@
 //!
 //! | member | what each entry is |
 //! | --- | --- |
-//! | `gaps` | `[from, to]` of a stretch in which recording was stopped |
+//! | `gaps` | `[from, to]` of a stretch of which nothing is known: recording was stopped, or it is before `recentNs` |
 //! | `handovers` | `[thread, time, worker]`: `block_in_place` gave the worker away |
 //! | `blockingThreads` | `[thread, started, stopped]`, the last `null` if that wasn't seen |
 //! | `parks` | how often a worker parked: of each worker in the order of the rows |
@@ -40,6 +40,9 @@
 //! `exhaustedPool`, which is `[threads, mostWaiting, waitedNs, longestNs, tasks, ranNs, otherLocations,
 //! location]` of the blocking pool, with a location of `[file, line, column]`, or `null`. They are those of
 //! the whole run in a part of it, too.
+//!
+//! If `recentNs` is there, the last events are kept from then on; what is before it is around the longest polls of
+//! the run.
 //!
 //! The profile is of calls of async functions, and the same in a part of the run. `ended` is `null`, or
 //! the total, own and waiting times of a call, each as `[mean, p50, p90, p99, longest]`. The first

@@ -32,6 +32,7 @@ pub(super) fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
         runtime: None,
         utc_at_zero: Duration::new(1_000, 5),
         begin_ns: 0,
+        recent_ns: 0,
         end_ns: 1_000,
         gaps: Vec::new(),
         tasks: tasks.into(),

@@ -153,6 +153,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
         utc_at_zero: zero.ok_or("`start` is no time, or before time zero")?,
         begin_ns: facts.begin_ns.0,
         end_ns: facts.end_ns.0,
+        recent_ns: facts.recent_ns().clamp(facts.begin_ns.0, facts.end_ns.0),
         gaps: gaps.clone(),
         tasks: Vec::new().into(),
         workers: Vec::new(),

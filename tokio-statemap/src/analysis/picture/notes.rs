@@ -24,6 +24,17 @@ pub(super) fn of(report: &Report) -> Vec<String> {
         let begin = moment(report.begin_ns);
         notes.push(format!("Times count from the left edge, which is at {begin} of the report."));
     }
+    if report.recent_ns > report.begin_ns {
+        let (n, recent) = (report.stretches_before as u64, report.recent_ns - report.begin_ns);
+        notes.push(format!(
+            "Before {} only what was around the longest polls is kept: {}.",
+            moment(recent),
+            match n {
+                1 => "one moment".to_owned(),
+                n => format!("{n} moments"),
+            },
+        ));
+    }
     if report.gaps > 0 {
         let n = report.gaps as u64;
         notes.push(n_of(n, "gap in the recording", "gaps in the recording"));

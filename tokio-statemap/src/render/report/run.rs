@@ -80,14 +80,29 @@ impl Report {
         // A part of a file can't count them: several events can be one change of state, or none.
         let of_all = if self.lacking.time { " of the whole run" } else { "" };
         let others = Lost { dropped_events: 0, ..self.lost };
+        let is_of_moments = self.recent_ns > self.begin_ns && !self.lacking.time;
+        let what = if is_of_moments {
+            let before = self.recorded_ns.saturating_sub(self.before_ns);
+            format!(
+                "{} of {} kept: the last {}, and {} before, around the longest polls",
+                human(self.recorded_ns),
+                human(self.end_ns),
+                human(before),
+                count(self.stretches_before as u64, "moment"),
+            )
+        } else {
+            format!("{} recorded{window}", human(self.recorded_ns))
+        };
         parts.push(format!(
-            "{name}{} recorded{window}: {}, {}; {} kept{of_all}, {others}.",
-            human(self.recorded_ns),
+            "{name}{what}: {}, {}; {} kept{of_all}, {others}.",
             count(self.tasks, "task"),
             count(self.polls, "poll"),
             count(self.events, "event"),
         ));
-        if self.lost.dropped_events > 0 {
+        if self.lost.dropped_events > 0 && is_of_moments {
+            let n = self.lost.dropped_events;
+            parts.push(format!("{} dropped by design.", were(n)));
+        } else if self.lost.dropped_events > 0 {
             let kept = match self.events {
                 1 => "The last event is kept".to_owned(),
                 n => format!("The last {n} events are kept"),
@@ -101,7 +116,10 @@ impl Report {
         if self.gaps > 0 {
             parts.push(format!(
                 "Recording was stopped for {} in {}.",
-                human((self.end_ns - self.begin_ns).saturating_sub(self.recorded_ns)),
+                human(
+                    (self.end_ns - self.recent_ns)
+                        .saturating_sub(self.recorded_ns.saturating_sub(self.before_ns)),
+                ),
                 count(self.gaps as u64, "gap"),
             ));
         }
@@ -235,6 +253,13 @@ impl Report {
         ];
         lines.extend(table(&cells, false));
         lines
+    }
+}
+
+fn were(events: u64) -> String {
+    match events {
+        1 => "An older one was".to_owned(),
+        n => format!("{n} older ones were"),
     }
 }
 

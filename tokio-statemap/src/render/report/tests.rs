@@ -44,6 +44,7 @@ fn timeline(running_ms: u64) -> Timeline {
         runtime: None,
         utc_at_zero: Duration::ZERO,
         begin_ns: 0,
+        recent_ns: 0,
         end_ns: 1000 * MS,
         gaps: Vec::new(),
         tasks: Vec::new().into(),

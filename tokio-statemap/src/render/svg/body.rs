@@ -67,8 +67,8 @@ fn map(picture: &Picture<'_>, rows: &DrawnRows, layout: &Layout, to: &mut String
         let (from, end) = rows.scale.touched(from, end);
         let _ = writeln!(
             to,
-            "<rect class=\"gap\" x=\"{from}\" width=\"{}\" height=\"{height}\"><title>not \
-             recorded</title></rect>",
+            "<rect class=\"gap\" x=\"{from}\" width=\"{}\" height=\"{height}\"><title>nothing \
+             is kept</title></rect>",
             end - from
         );
     }

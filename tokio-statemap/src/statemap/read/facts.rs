@@ -45,6 +45,8 @@ pub(crate) struct Facts {
     pub(in crate::statemap) waits_not_kept: Number,
     #[serde(default)]
     exhausted_pool: Option<PoolEntry>,
+    #[serde(default)]
+    recent_ns: Option<Number>,
     /// `[recorded, workers, uncountedCalls]`
     #[serde(default)]
     profile: Option<(Number, Number, Number)>,
@@ -68,6 +70,11 @@ impl Facts {
             Some(_) => Ok(()),
             None => Err("`runDelayNs` and `stolenNs` are over 2^64 in sum".to_owned()),
         }
+    }
+
+    /// From when on the last events are kept.
+    pub(in crate::statemap) fn recent_ns(&self) -> u64 {
+        self.recent_ns.unwrap_or(self.begin_ns).0
     }
 
     pub(in crate::statemap) fn machine(&self) -> MachineTime {

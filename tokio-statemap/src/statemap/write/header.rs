@@ -52,6 +52,9 @@ pub(super) fn header(
     if let Some(pool) = &timeline.exhausted_pool {
         exhausted_pool(pool, text)?;
     }
+    if timeline.recent_ns > timeline.begin_ns {
+        write!(text, ",\"recentNs\":{}", number(timeline.recent_ns))?;
+    }
     if timeline.waits_not_kept > 0 {
         write!(text, ",\"waitsNotKept\":{}", number(timeline.waits_not_kept))?;
     }

@@ -21,7 +21,7 @@ const HELP = [
 const READING = [
   "Each row is a worker or a lane of tasks; a lane is used again when its task has ended. What is blank has ended or had not begun.",
   "Where several states fall into one pixel, their colours are blended by their shares. A long poll is never blended away: it is at least one pixel, outlined.",
-  "A torn edge: the task was there before it was first seen, or when the recording ended. Hatched: not recorded.",
+  "A torn edge: the task was there before it was first seen, or when the recording ended. Hatched: nothing is kept of that time.",
   "“Waiting by line” colours what waits by the line that it waits at, for the lines with the longest waits.",
   "A folded group shows how many of its tasks were in which state, stacked.",
   "The address holds the view: copy it to show somebody the same thing.",

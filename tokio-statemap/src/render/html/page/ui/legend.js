@@ -108,6 +108,6 @@ export const statusText = (view) => {
   const pixel = (view.t1 - view.t0) / view.width;
   const parts = [`1 px = ${pixel > 0 && pixel < 1 ? `${pixel.toPrecision(2)} ns` : formatNs(pixel)}; mixed pixels are blended by share`];
   if (view.model.sections.some((section) => section.worker)) parts.push(`polls over ${formatSetting(view.threshold)} are outlined at any zoom`);
-  if (view.model.meta.gaps.length > 0) parts.push("hatched: not recorded, not counted");
+  if (view.model.meta.gaps.length > 0) parts.push("hatched: nothing is kept of it, not counted");
   return `${parts.join(" · ")}.`;
 };
