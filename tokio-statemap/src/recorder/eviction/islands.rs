@@ -102,13 +102,18 @@ impl Islands {
             return 0;
         }
         let overlaps = |i: &Island| i.from <= poll.end && poll.start <= i.to;
-        if self.all.iter().any(|i| overlaps(i) && (i.is_entered || i.length >= length)) {
-            // It is in an island of a longer one, as far as that reaches. Or it begins in one that is past: that
-            // goes on if it is longer, which can't be so for long.
-            let past = self.all.iter_mut().find(|i| overlaps(i) && i.length < length);
-            if let Some(island) = past {
-                (island.length, island.location) = (length, location);
-                island.to = island.to.max(to);
+        // It is in an island of a longer one, as far as that reaches.
+        if self.all.iter().any(|i| overlaps(i) && i.length >= length) {
+            return 0;
+        }
+        // It begins in one that is past: that goes on, which can't be so for long, as it is longer each time.
+        if self.all.iter().any(|i| overlaps(i) && i.is_entered) {
+            self.all.retain(|i| !overlaps(i) || i.is_entered);
+            let after = self.all.iter().map(|i| i.from).find(|&from| from > poll.end);
+            let to = to.min(after.map_or(u64::MAX, |after| after - 1));
+            if let Some(past) = self.all.iter_mut().find(|i| overlaps(i)) {
+                (past.length, past.location) = (length, location);
+                past.to = past.to.max(to);
             }
             return 0;
         }

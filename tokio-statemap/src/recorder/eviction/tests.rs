@@ -205,3 +205,24 @@ fn where_there_is_much_around_a_poll_less_of_that_is_kept() {
     let island = evicted.eviction.islands.iter().next().unwrap();
     assert_eq!((island.from, island.to), (951, 1249), "both don't fit: the longer stays");
 }
+
+#[test]
+fn no_event_is_in_two_islands() {
+    let mut evicted = Evicted::new(1000);
+    // The first is entered while another poll goes on, which began in what is around it.
+    let first = [&[role(0, 0)], &poll(1, 1000, 1100)[..]].concat();
+    let long = [role(0, 1), Record::new(1140, Kind::PollStart, 2)];
+    evicted.stage(1300, &[(1, &first), (2, &long)]);
+    evicted.look_through();
+    assert_eq!(evicted.eviction.done_until(), 1090);
+    // Meanwhile others are long, one after the other.
+    let others = [poll(1, 2000, 2200), poll(1, 4000, 4110)].concat();
+    evicted.stage(4200, &[(1, &others), (3, &short(3, (1300..4200).step_by(10)))]);
+    evicted.look_through();
+    let rest = short(3, (4200..9000).step_by(10));
+    evicted.stage(9000, &[(2, &[Record::new(3000, Kind::PollEnd, 2)]), (3, &rest)]);
+    evicted.look_through();
+    let islands = &evicted.eviction.islands;
+    let all: Vec<_> = islands.iter().map(|island| (island.from, island.to)).collect();
+    assert_eq!(all, [(950, 3050), (3950, 4160)]);
+}
