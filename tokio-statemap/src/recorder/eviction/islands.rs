@@ -2,6 +2,7 @@
 //! are dropped.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use crate::recorder::eviction::long_polls::LongPoll;
 use crate::recorder::id_map::IdMap;
@@ -36,7 +37,8 @@ pub(crate) struct Island {
 /// The islands, by time, which don't overlap.
 #[derive(Debug)]
 pub(crate) struct Islands {
-    all: Vec<Island>,
+    /// Shared with snapshots, which would else copy them while they hold a lock.
+    all: Vec<Arc<Island>>,
     /// How many events all may have.
     most_events: u64,
     /// The tasks that are in islands, and when they ended, in ticks; 0 if they live.
@@ -69,7 +71,7 @@ impl Islands {
     }
 
     /// Those that have any events.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Island> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Island>> {
         self.all.iter().filter(|island| island.events > 0)
     }
 
@@ -111,7 +113,7 @@ impl Islands {
             self.all.retain(|i| !overlaps(i) || i.is_entered);
             let after = self.all.iter().map(|i| i.from).find(|&from| from > poll.end);
             let to = to.min(after.map_or(u64::MAX, |after| after - 1));
-            if let Some(past) = self.all.iter_mut().find(|i| overlaps(i)) {
+            if let Some(past) = self.all.iter_mut().find(|i| overlaps(i)).map(Arc::make_mut) {
                 (past.length, past.location) = (length, location);
                 past.to = past.to.max(to);
             }
@@ -131,7 +133,7 @@ impl Islands {
         }
         self.all.retain(|i| !overlaps(i));
         let least = |i: &Island| Some(i.length) == makes_room && (!too_many || of_location(i));
-        let place = self.all.iter().position(least);
+        let place = self.all.iter().position(|i| least(i));
         let dropped = place.map_or(0, |place| self.remove(place));
         let place = self.all.partition_point(|island| island.from < poll.start);
         if let Some(before) = place.checked_sub(1).map(|before| &self.all[before]) {
@@ -151,7 +153,7 @@ impl Islands {
             records: BTreeMap::new(),
             events: 0,
         };
-        self.all.insert(place, island);
+        self.all.insert(place, Arc::new(island));
         dropped
     }
 
@@ -171,7 +173,8 @@ impl Islands {
 
     /// All up to `from` is dropped, where the next one begins: what is known then is kept with it.
     pub(super) fn enter(&mut self, from: u64, live_tasks: &LiveTasks) {
-        let Some(island) = self.all.iter_mut().find(|island| !island.is_entered) else { return };
+        let next = self.all.iter_mut().find(|island| !island.is_entered);
+        let Some(island) = next.map(Arc::make_mut) else { return };
         island.is_entered = true;
         island.from = island.from.max(from);
         island.threads = live_tasks
@@ -201,6 +204,7 @@ impl Islands {
                 let to = records.partition_point(|record| record.ticks <= island.to);
                 if from < to {
                     let records = &records[from..to];
+                    let island = Arc::make_mut(island);
                     kept.kept += island.add(segment.stream, records, live_tasks, &mut self.ended);
                 }
             }
@@ -243,7 +247,7 @@ impl Islands {
     /// What comes next was not looked through.
     pub(super) fn cut_off(&mut self) {
         self.all.retain(|island| island.events > 0);
-        for island in &mut self.all {
+        for island in self.all.iter_mut().map(Arc::make_mut) {
             let last = island.records.values().filter_map(|records| records.last());
             let last = last.map(|record| record.ticks).max();
             island.to = island.to.min(last.unwrap_or(island.to));

@@ -45,7 +45,7 @@ impl Evicted {
         let island = |island: &islands::Island| {
             island.segments().map(|segment| (segment.stream, of(&segment))).collect()
         };
-        self.eviction.islands.iter().map(island).collect()
+        self.eviction.islands.iter().map(|i| island(i)).collect()
     }
 }
 

@@ -119,7 +119,7 @@ impl Snapshot {
         let max_stored = recorder.max_stored(&eviction);
         let lost = recorder.lost(stored_events, max_stored);
         let live_tasks = live_tasks_now.clone();
-        let islands: Vec<_> = eviction.islands.iter().map(Island::clone).collect();
+        let islands: Vec<_> = eviction.islands.iter().map(Arc::clone).collect();
         let (ended, done_until) = (eviction.islands.ended(), eviction.done_until());
         if drain {
             live_tasks_now.update(&segments, &windows);
@@ -212,7 +212,7 @@ impl Snapshot {
 
     /// Adds what was kept of before, up to `done_until`: its records, its windows, and what was known where each
     /// begins.
-    fn add_islands(&mut self, islands: Vec<Island>, done_until: u64, ended: &[(u64, u64)]) {
+    fn add_islands(&mut self, islands: Vec<Arc<Island>>, done_until: u64, ended: &[(u64, u64)]) {
         if islands.is_empty() {
             return;
         }
@@ -236,7 +236,7 @@ impl Snapshot {
                 to,
                 from_ns,
                 tasks: known.collect(),
-                threads: island.threads,
+                threads: island.threads.clone(),
             });
         }
         self.segments.sort_unstable_by_key(Segment::order);
