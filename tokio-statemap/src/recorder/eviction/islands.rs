@@ -76,6 +76,14 @@ impl Islands {
     }
 
     /// Whether that time is in an island, in ticks.
+    #[cfg_attr(
+        not(all(
+            feature = "stacks",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        )),
+        allow(dead_code, reason = "nothing is sampled")
+    )]
     pub(crate) fn holds(&self, ticks: u64) -> bool {
         self.all.iter().any(|island| island.from <= ticks && ticks <= island.to)
     }
