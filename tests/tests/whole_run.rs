@@ -101,7 +101,9 @@ fn block_then_busy() -> (Arc<Collector>, u32, u64) {
 fn culprit(report: &Report) -> Option<(u32, u64)> {
     match &report.verdict {
         Verdict::LongPolls { culprit, .. } => {
-            Some((culprit.place.location?.line, report.longest_polls.first()?.start_ns))
+            let mut longest = report.longest_polls.iter();
+            let of = longest.find(|poll| poll.place == culprit.place)?;
+            Some((culprit.place.location?.line, of.start_ns))
         }
         _ => None,
     }
@@ -128,7 +130,7 @@ fn a_block_in_the_first_moments_is_the_verdict() {
     assert!(from + 15_000_000 < at_ns && end_ns + 15_000_000 < to, "{from} {at_ns} {to}: {report}");
     let polls = timeline.tasks.one_by_one().flat_map(|task| task.into_owned().polls);
     let around = polls.filter(|poll| (from..to).contains(&poll.start_ns())).count();
-    assert!(around > 50, "{around}: {report}");
+    assert!(around > 10, "{around}: {report}");
     let words: Vec<_> = report.to_string().split_whitespace().map(str::to_owned).collect();
     assert!(words.join(" ").contains("before, around the longest polls"), "{report}");
     // The tasks that ended between then and now are not taken to be alive.
