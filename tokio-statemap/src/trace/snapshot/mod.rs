@@ -96,7 +96,6 @@ impl Snapshot {
         let mut live_tasks_now = lock(&recorder.live_tasks);
         let now = recorder.clock.ticks();
         recorder.flush();
-        let mut eviction = lock(&recorder.eviction);
         let (windows, is_full) = {
             let windows = lock(&recorder.windows);
             (windows.all.clone(), windows.are_full())
@@ -111,22 +110,25 @@ impl Snapshot {
                 segment.truncate(n);
             }
         }
-        // What has left the store and isn't dropped yet.
-        segments.extend(eviction.staged.iter().cloned());
+        // What has left the store and isn't dropped yet, and what stays. Locked for no longer than that, as a hook
+        // may wait for it; nobody changes it without the lock of `live_tasks`.
+        let (max_stored, islands, ended, done_until) = {
+            let eviction = lock(&recorder.eviction);
+            segments.extend(eviction.staged.iter().cloned());
+            let islands: Vec<_> = eviction.islands.iter().map(Arc::clone).collect();
+            let max_stored = recorder.max_stored(&eviction);
+            (max_stored, islands, eviction.islands.ended(), eviction.done_until())
+        };
         segments.retain(|segment| !segment.records().is_empty());
         segments.sort_unstable_by_key(Segment::order);
         let stored_events = events_of(&segments);
-        let max_stored = recorder.max_stored(&eviction);
         let lost = recorder.lost(stored_events, max_stored);
         let live_tasks = live_tasks_now.clone();
-        let islands: Vec<_> = eviction.islands.iter().map(Arc::clone).collect();
-        let (ended, done_until) = (eviction.islands.ended(), eviction.done_until());
         if drain {
             live_tasks_now.update(&segments, &windows);
             recorder.note_drained(stored_events, max_stored);
-            eviction.clear(now);
+            lock(&recorder.eviction).clear(now);
         }
-        drop(eviction);
         drop(live_tasks_now);
 
         let scale = recorder.clock.scale();
