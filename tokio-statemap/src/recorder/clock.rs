@@ -76,12 +76,6 @@ impl Clock {
         self.start.utc
     }
 
-    /// About so many ticks are that long.
-    pub(crate) fn ticks_of(&self, length: Duration) -> u64 {
-        let (ns, scale) = (length.as_nanos(), self.scale());
-        u64::try_from((ns << FRACTION_BITS) / scale.ns_per_tick.max(1)).unwrap_or(u64::MAX)
-    }
-
     /// The scale, with the rate taken over the whole time from the clock's start until now, so that
     /// a drift of the TSC against the system clock cancels at both ends.
     pub(crate) fn scale(&self) -> TickScale {
@@ -119,6 +113,12 @@ impl Clock {
 }
 
 impl TickScale {
+    /// About so many ticks are that long.
+    pub(crate) fn ticks(&self, length: Duration) -> u64 {
+        let ticks = (length.as_nanos() << FRACTION_BITS) / self.ns_per_tick.max(1);
+        u64::try_from(ticks).unwrap_or(u64::MAX)
+    }
+
     /// So many ticks, in nanoseconds.
     pub(crate) fn length_ns(&self, ticks: u64) -> u64 {
         ((u128::from(ticks) * self.ns_per_tick) >> FRACTION_BITS) as u64

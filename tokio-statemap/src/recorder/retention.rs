@@ -143,10 +143,11 @@ impl Recorder {
     }
 
     fn limits(&self) -> Limits {
-        let ticks_of = |time: Duration| self.clock.ticks_of(time);
+        // To find the rate takes several looks at both clocks: once is enough.
+        let scale = self.clock.scale();
         Limits {
-            long_poll: ticks_of(self.config.long_poll.max(SHORTEST_LONG_POLL)),
-            around: ticks_of(AROUND),
+            long_poll: scale.ticks(self.config.long_poll.max(SHORTEST_LONG_POLL)),
+            around: scale.ticks(AROUND),
             staged_events: self.max_staged(),
         }
     }
