@@ -100,18 +100,13 @@ impl Report {
             count(self.events, "event"),
         ));
         if self.lost.dropped_events > 0 && is_of_moments {
-            let n = self.lost.dropped_events;
-            parts.push(format!("{} dropped by design.", were(n)));
+            parts.push(format!("{} dropped by design.", self.dropped("An")));
         } else if self.lost.dropped_events > 0 {
             let kept = match self.events {
                 1 => "The last event is kept".to_owned(),
                 n => format!("The last {n} events are kept"),
             };
-            let dropped = match self.lost.dropped_events {
-                1 => "an older one was".to_owned(),
-                n => format!("{n} older ones were"),
-            };
-            parts.push(format!("{kept}; {dropped} dropped by design."));
+            parts.push(format!("{kept}; {} dropped by design.", self.dropped("an")));
         }
         if self.gaps > 0 {
             parts.push(format!(
@@ -144,6 +139,14 @@ impl Report {
             parts.push(format!("The blocking pool had {threads}."));
         }
         parts.join(" ")
+    }
+
+    /// How many events were dropped; of one with this article.
+    fn dropped(&self, article: &str) -> String {
+        match self.lost.dropped_events {
+            1 => format!("{article} older one was"),
+            n => format!("{n} older ones were"),
+        }
     }
 
     /// Each worker's shares: one in a line up to four of them, else two.
@@ -253,13 +256,6 @@ impl Report {
         ];
         lines.extend(table(&cells, false));
         lines
-    }
-}
-
-fn were(events: u64) -> String {
-    match events {
-        1 => "An older one was".to_owned(),
-        n => format!("{n} older ones were"),
     }
 }
 
