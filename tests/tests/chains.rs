@@ -97,7 +97,7 @@ fn assert_chains(program: &Path) {
         found.sort();
         let mut expected: Vec<_> = CHAINS.iter().chain(&OTHERS).map(|s| (*s).to_owned()).collect();
         expected.sort();
-        assert_eq!(found, expected, "{flavor}\n{text}");
+        assert_eq!(found, expected, "{flavor}\n{text}\n{stderr}");
         for line in text.lines().filter(|line| line.starts_with("chains::")) {
             // Of a macro of its own crate only its own line is known.
             let has_line = line.contains(" tests/src/bin/chains.rs:");

@@ -15,6 +15,7 @@ use std::sync::{Mutex, Once, OnceLock};
 
 use crate::symbols::coroutines::cells::{AwaitNode, Cells, Memory, TABLE};
 use crate::sys::threads::stack::at_hand::find_word;
+use crate::sys::threads::stack::range::own_stack;
 use crate::sys::threads::stack::read_memory;
 use crate::util::message::warn;
 use crate::util::sync::lock;
@@ -26,7 +27,10 @@ const MAX_TASKS: usize = 1 << 18;
 const ABOVE: u64 = 2048;
 
 /// How many addresses are tried for one task: each takes a system call.
-const MAX_TRIES: u32 = 64;
+const MAX_TRIES: usize = 64;
+
+/// How many of the last of them aren't tried again.
+const LAST_TRIES: usize = 16;
 
 /// Tokio aligns tasks so.
 const ALIGNMENT: u64 = 128;
@@ -185,12 +189,18 @@ fn say(problem: &str) {
 impl Layout {
     /// The address of the task `id`, which is being spawned.
     fn find(&self, id: u64, argument: u64) -> Option<u64> {
-        let (mut found, mut before, mut tries) = (None, 0, 0);
+        // Tokio makes a task on the stack and moves it to the heap: what it left behind looks like it.
+        let stack = own_stack();
+        let is_elsewhere = |word: &u64| !stack.contains(word) && !self.program.contains(word);
+        // The same few addresses are in many places.
+        let (mut last, mut tries) = ([0; LAST_TRIES], 0);
+        let mut found = None;
         find_word(argument.saturating_add(ABOVE), |word| {
-            if word % ALIGNMENT != 0 || !ADDRESSES.contains(&word) || word == before {
+            let may_be = word % ALIGNMENT == 0 && ADDRESSES.contains(&word) && is_elsewhere(&word);
+            if !may_be || last.contains(&word) {
                 return false;
             }
-            before = word;
+            last[tries % LAST_TRIES] = word;
             tries += 1;
             if self.is_task(id, word) {
                 found = Some(word);

@@ -83,3 +83,29 @@ fn a_task_is_not_taken_for_another() {
         assert_eq!(layout.find(id + 1_000_000, argument), None);
     });
 }
+
+/// Tokio makes a task on the stack before it moves it to the heap.
+#[test]
+fn what_is_left_of_a_task_on_the_stack_is_not_the_task() {
+    #[derive(Clone, Copy)]
+    #[repr(C, align(128))]
+    struct Left([u8; 128]);
+
+    with_tasks(false, |cells, runtime| {
+        let layout = cells.layout().unwrap();
+        let task = runtime.spawn(std::future::pending::<()>());
+        let id = crate::recorder::task_id::number(task.id());
+        let mut left = [Left([0; 128]); 200];
+        let cell = check::cell_of(&task).unwrap();
+        assert!(left.iter_mut().all(|left| Own.read(cell, &mut left.0)));
+        let address = |left: &Left| std::ptr::from_ref(left).addr() as u64;
+        assert!(left.iter().all(|left| layout.is_task(id, address(left))));
+        // More than are tried, before the one that is right.
+        let mut words = [0; 201];
+        words.iter_mut().zip(&left).for_each(|(word, left)| *word = address(left));
+        words[200] = cell;
+        let words = std::hint::black_box(words);
+        assert_eq!(layout.find(id, std::ptr::from_ref(&words).addr() as u64), Some(cell));
+        std::hint::black_box(left);
+    });
+}

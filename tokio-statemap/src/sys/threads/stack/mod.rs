@@ -9,6 +9,8 @@
 pub(crate) mod at_hand;
 pub(crate) mod modules;
 pub(crate) mod own;
+#[cfg(feature = "dwarf")]
+pub(crate) mod range;
 mod signal;
 #[cfg(test)]
 pub(crate) mod strange;

@@ -1,0 +1,65 @@
+//! Where the calling thread's stack is.
+
+use std::cell::Cell;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// What the system has set aside for the calling thread's stack; nothing if it doesn't say. The first call
+/// on a thread asks for it, which on a program's first thread reads a file.
+pub(crate) fn own_stack() -> Range<u64> {
+    thread_local! {
+        static OWN: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
+    }
+    // While the thread ends it is asked for each time.
+    let known = OWN.try_with(Cell::get).ok().flatten();
+    let (from, to) = known.unwrap_or_else(|| {
+        let asked = ask().unwrap_or_default();
+        let _ = OWN.try_with(|own| own.set(Some(asked)));
+        asked
+    });
+    from..to
+}
+
+fn ask() -> Option<(u64, u64)> {
+    let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
+    let (mut from, mut bytes) = (std::ptr::null_mut(), 0);
+    // SAFETY: the first call sets the attributes of a thread that runs, this one; they are read, and freed,
+    // if it has. Test: `sys::threads::stack::range::tests::what_a_function_keeps_is_on_its_stack`.
+    unsafe {
+        if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
+            return None;
+        }
+        let is_told =
+            libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut from, &raw mut bytes) == 0;
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        if !is_told {
+            return None;
+        }
+    }
+    let from = from.addr() as u64;
+    Some((from, from.saturating_add(bytes as u64)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_function_keeps_is_on_its_stack() {
+        let check = || {
+            let (here, boxed) = (std::hint::black_box(1_u8), Box::new(1_u8));
+            let address = |of: &u8| std::ptr::from_ref(of).addr() as u64;
+            for _ in 0..2 {
+                let own = own_stack();
+                assert!(
+                    own.contains(&address(&here)) && !own.contains(&address(&boxed)),
+                    "{own:?}"
+                );
+            }
+            own_stack()
+        };
+        let first = check();
+        let other = std::thread::spawn(check).join().unwrap();
+        assert!(first.end <= other.start || other.end <= first.start, "{first:?} {other:?}");
+    }
+}
