@@ -5,10 +5,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use crate::sys::prefault;
+use crate::sys::sync::{Accesses, Arc, AtomicUsize, load_own};
 
 /// Immutable items, and room for more, which only the chunk's [`ChunkWriter`] can append.
 ///
@@ -24,8 +24,9 @@ pub(crate) struct Chunk<T> {
     limit: AtomicUsize,
     /// The number of items. Only the writer stores it, after the item.
     written: AtomicUsize,
+    accesses: Accesses,
     /// Keeps the allocation alive; never accessed.
-    _memory: Arc<Vec<T>>,
+    _memory: std::sync::Arc<Vec<T>>,
 }
 
 // SAFETY: it owns its part of the memory as a vector of `T` would; what is shared of it are items
@@ -38,6 +39,7 @@ impl<T: Copy> Chunk<T> {
     /// The items written so far.
     pub(crate) fn items(&self) -> &[T] {
         let written = self.written.load(Ordering::Acquire);
+        self.accesses.read(0..written);
         // SAFETY: so many items were written before `written` was stored, and nothing writes to
         // them while there is a reference to the chunk, see `ChunkWriter::reuse`. Test:
         // `sys::chunk::tests::others_read_while_one_writes`.
@@ -67,6 +69,13 @@ impl<T> fmt::Debug for Chunk<T> {
     }
 }
 
+/// Who sees the number of items sees the items.
+#[cfg(not(statemap_plant = "relaxed"))]
+const WRITTEN: Ordering = Ordering::Release;
+/// A bug that the models and ThreadSanitizer must find.
+#[cfg(statemap_plant = "relaxed")]
+const WRITTEN: Ordering = Ordering::Relaxed;
+
 /// The writer of a chunk. A chunk has at most one, so that only one thread writes to it.
 pub(crate) struct ChunkWriter<T> {
     chunk: Arc<Chunk<T>>,
@@ -82,18 +91,20 @@ impl<T: Copy> ChunkWriter<T> {
     pub(crate) fn allocate(chunks: usize, capacity: usize) -> impl Iterator<Item = Self> {
         let mut memory = Vec::with_capacity(chunks.saturating_mul(capacity));
         let start = NonNull::new(memory.as_mut_ptr()).unwrap_or(NonNull::dangling());
-        let memory = Arc::new(memory);
+        let memory = std::sync::Arc::new(memory);
         (0..chunks).map(move |i| {
             // SAFETY: a part of the memory for `chunks * capacity` items, which overlaps with no
             // other. Test: `sys::chunk::tests::chunks_of_one_memory_do_not_overlap`.
             let items = unsafe { start.add(i * capacity) };
-            let _memory = Arc::clone(&memory);
+            let _memory = std::sync::Arc::clone(&memory);
             let (limit, written) = (AtomicUsize::new(capacity), AtomicUsize::new(0));
-            Self::new(|| Chunk { items, capacity, limit, written, _memory })
+            let accesses = Accesses::new(capacity);
+            Self::new(|| Chunk { items, capacity, limit, written, accesses, _memory })
         })
     }
 
     /// The first writer of a chunk. It is made in place: on a hook's stack it would take two hundred bytes.
+    #[cfg(not(statemap_loom))]
     fn new(chunk: impl FnOnce() -> Chunk<T>) -> Self {
         let mut place = Arc::new_uninit();
         if let Some(place) = Arc::get_mut(&mut place) {
@@ -105,13 +116,26 @@ impl<T: Copy> ChunkWriter<T> {
         Self { chunk, used: 0, not_shared: PhantomData }
     }
 
+    #[cfg(statemap_loom)]
+    fn new(chunk: impl FnOnce() -> Chunk<T>) -> Self {
+        Self { chunk: Arc::new(chunk()), used: 0, not_shared: PhantomData }
+    }
+
     /// A writer that starts over at the beginning of `chunk`. `None` if anything else refers to the
     /// chunk, such as its writer.
     pub(crate) fn reuse(mut chunk: Arc<Chunk<T>>) -> Option<Self> {
         let only = Arc::get_mut(&mut chunk)?;
-        let used = std::mem::take(only.written.get_mut());
-        *only.limit.get_mut() = only.capacity;
+        let used = load_own(&only.written);
+        only.written.store(0, Ordering::Relaxed);
+        only.limit.store(only.capacity, Ordering::Relaxed);
         Some(Self { chunk, used, not_shared: PhantomData })
+    }
+
+    /// Gives the memory of an empty chunk back to the system, which gives it anew when it is written to.
+    pub(crate) fn release(&mut self) {
+        debug_assert_eq!(load_own(&self.chunk.written), 0);
+        let used = std::mem::take(&mut self.used);
+        prefault::release(self.chunk.address(), used * size_of::<T>());
     }
 
     /// Prefaults the memory that is still to be written, at once, instead of item by item and page
@@ -119,8 +143,9 @@ impl<T: Copy> ChunkWriter<T> {
     /// the rest the system is asked.
     pub(crate) fn prefault(&self) {
         let chunk = &*self.chunk;
-        let written = chunk.written.load(Ordering::Relaxed);
+        let written = load_own(&chunk.written);
         let used = self.used.max(written);
+        chunk.accesses.write(written..used);
         // SAFETY: it is within the chunk's memory, as so much of that was written, and nobody else
         // writes or reads it, as `push` has it. Test:
         // `sys::chunk::tests::prefault_touches_only_unwritten_memory`.
@@ -133,15 +158,16 @@ impl<T: Copy> ChunkWriter<T> {
     #[inline]
     pub(crate) fn push(&self, item: T) -> bool {
         let chunk = &*self.chunk;
-        let written = chunk.written.load(Ordering::Relaxed);
+        let written = load_own(&chunk.written);
         if written >= chunk.limit.load(Ordering::Relaxed) {
             return false;
         }
+        chunk.accesses.write(written..written + 1);
         // SAFETY: it is within the chunk's memory, and nobody else writes there, as there is one writer,
         // or reads it, as `written` says it isn't there. Test:
         // `sys::chunk::tests::others_read_while_one_writes`.
         unsafe { chunk.items.add(written).write(item) };
-        chunk.written.store(written + 1, Ordering::Release);
+        chunk.written.store(written + 1, WRITTEN);
         true
     }
 
@@ -168,7 +194,7 @@ impl<T: Copy> ChunkWriter<T> {
 
     /// Whether there is room for `items` more items.
     pub(crate) fn has_room_for(&self, items: usize) -> bool {
-        self.chunk.capacity - self.chunk.written.load(Ordering::Relaxed) >= items
+        self.chunk.capacity - load_own(&self.chunk.written) >= items
     }
 
     pub(crate) fn chunk(&self) -> &Arc<Chunk<T>> {

@@ -1,6 +1,6 @@
 //! All `unsafe` code of this crate: signals, privileges, open folders, non-blocking writes, the
-//! time stamp counter, wakers, memory that is read while it is appended to, prefaulting, files in memory, and what
-//! the system says of threads. Beside it, what the system says of control groups.
+//! time stamp counter, wakers, memory that is read while it is appended to, prefaulting, files in memory, how
+//! soon a thread runs, and what the system says of threads. Beside it, what the system says of control groups.
 //!
 //! Each block names the test that covers it.
 
@@ -31,8 +31,12 @@ mod prefault;
 pub(crate) mod secure;
 #[cfg(all(unix, feature = "record"))]
 pub(crate) mod signal;
+#[cfg(feature = "record")]
+pub(crate) mod slice;
 #[cfg(all(unix, feature = "record"))]
 pub(crate) mod stderr;
+#[cfg(feature = "record")]
+pub(crate) mod sync;
 #[cfg(all(
     feature = "stacks",
     target_os = "linux",

@@ -1,4 +1,4 @@
-//! Prefaults memory.
+//! Prefaults memory, and gives it back.
 
 #[cfg(all(target_os = "linux", not(miri)))]
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,6 +31,30 @@ pub(super) fn for_writing(address: usize, bytes: usize) {
     let _ = (address, bytes);
 }
 
+/// Gives whole pages within these addresses back to the system: what is read there next is zeros. Nobody must need
+/// what is there.
+pub(super) fn release(address: usize, bytes: usize) {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        // SAFETY: it only asks for a number. Test: as below.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        let Some(page) = usize::try_from(page).ok().filter(|page| page.is_power_of_two()) else {
+            return;
+        };
+        let (from, to) = (address.next_multiple_of(page), (address + bytes) & !(page - 1));
+        if from < to {
+            // SAFETY: these pages hold nothing but the caller's memory, which has nothing that is read any more: plain
+            // numbers that are written anew first. Test: `sys::prefault::tests::only_whole_pages_are_released`.
+            unsafe {
+                let start = std::ptr::without_provenance_mut(from);
+                libc::madvise(start, to - from, libc::MADV_DONTNEED);
+            }
+        }
+    }
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    let _ = (address, bytes);
+}
+
 /// Below this, some pages, a system call isn't worth it.
 #[cfg(all(target_os = "linux", not(miri)))]
 const MIN_BYTES: usize = 16 << 10;
@@ -47,6 +71,23 @@ static UNSUPPORTED: AtomicBool = AtomicBool::new(false);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn only_whole_pages_are_released() {
+        let mut bytes = vec![7_u8; 5 * 65_536];
+        let (address, within) = (bytes.as_mut_ptr().addr(), 100..4 * 65_536);
+        release(address + within.start, within.len());
+        let zeros = bytes.iter().filter(|&&byte| byte == 0).count();
+        let outside = bytes[..within.start].iter().chain(&bytes[within.end..]);
+        assert!(outside.copied().all(|byte| byte == 7));
+        assert!(bytes.iter().all(|&byte| byte == 7 || byte == 0));
+        assert!(zeros + 2 * 65_536 >= within.len(), "{zeros}");
+        // Less than a page.
+        let mut few = [7_u8; 64];
+        release(few.as_mut_ptr().addr(), few.len());
+        assert_eq!(few, [7; 64]);
+    }
 
     #[test]
     fn memory_for_writing_stays_as_it_is() {

@@ -6,7 +6,7 @@
 #[inline]
 pub(crate) fn ticks() -> u64 {
     // SAFETY: every processor of this architecture has the instruction, which reads a register and
-    // nothing else. Test: `clock::tests::both_sources_agree_with_instant`.
+    // nothing else. Test: `clock::tests::real::both_sources_agree_with_instant`.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 

@@ -9,12 +9,16 @@ pub(crate) mod clean;
 #[cfg(feature = "record")]
 pub(crate) mod counting;
 #[cfg(feature = "record")]
+pub(crate) mod heapsort;
+#[cfg(feature = "record")]
 pub(crate) mod json;
 pub(crate) mod message;
 #[cfg(feature = "record")]
 pub(crate) mod parallel;
 #[cfg(feature = "record")]
 pub(crate) mod quantity;
+#[cfg(all(test, feature = "record"))]
+pub(crate) mod random;
 #[cfg(feature = "record")]
 pub(crate) mod slow;
 #[cfg(feature = "record")]

@@ -1,0 +1,64 @@
+//! The account: each record that was emitted is seen exactly once, or dropped and counted.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::config::{CollectorConfig, Keep};
+use crate::recorder::record::Kind;
+use crate::recorder::store::segment::StreamId;
+use crate::recorder::thread_recorder::ThreadRecorder;
+use crate::recorder::{Recorder, Window};
+use crate::trace::snapshot::Snapshot;
+use crate::util::sync::lock;
+
+/// A recorder with chunks of two records, of which a thread has one to spare.
+pub(super) fn recorder(keep: Keep, max_events: usize) -> Arc<Recorder> {
+    let config = CollectorConfig {
+        keep,
+        max_events,
+        buffer_capacity: 2,
+        stacks: false,
+        ..CollectorConfig::default()
+    };
+    let recorder = Recorder::new(config);
+    // It isn't started, or the background thread would be a real one.
+    lock(&recorder.windows).all.push(Window { from: 0, to: None, is_after_jump: false });
+    recorder
+}
+
+/// The ids of the thread with this number: it emits them in this order.
+pub(super) fn ids(number: u64, range: Range<u64>) -> Range<u64> {
+    number * 100 + range.start..number * 100 + range.end
+}
+
+/// Records an event for each id.
+pub(super) fn emit(recorder: &Recorder, thread: &mut ThreadRecorder, ids: Range<u64>) {
+    for id in ids {
+        thread.push(recorder, recorder.clock.ticks(), Kind::Spawn, id);
+    }
+}
+
+/// How many events there are in `snapshot`, which must be those that each thread emitted last, each once and in order,
+/// of one stream, after those that were dropped or `taken` before. With those.
+pub(super) fn check(snapshot: &Snapshot, taken: u64) -> u64 {
+    let mut threads: BTreeMap<u64, Vec<(StreamId, u64)>> = BTreeMap::new();
+    for segment in &snapshot.segments {
+        for record in segment.records().iter().filter(|record| record.is_event()) {
+            let (number, id) = (record.payload() / 100, record.payload() % 100);
+            threads.entry(number).or_default().push((segment.stream, id));
+        }
+    }
+    let (mut kept, mut before) = (0, 0);
+    for (number, ids) in &threads {
+        let (stream, from) = ids[0];
+        let expected = (from..from + ids.len() as u64).map(|id| (stream, id));
+        assert!(ids.iter().copied().eq(expected), "{number}: {ids:?}");
+        kept += ids.len() as u64;
+        before += from;
+    }
+    let gone = snapshot.lost.total() + taken;
+    // Of a thread of which nothing is kept it isn't known how many those were.
+    assert!(before <= gone, "{before} before what is kept, {gone} dropped: {threads:?}");
+    kept + gone
+}

@@ -1,0 +1,86 @@
+//! How soon a thread gets a processor once it wakes up.
+
+/// Asks the scheduler to let the calling thread run for short times only, and in return soon: before threads that
+/// could run on for longer, which is the default. Its share of the processors stays as it is.
+///
+/// Linux has that since 6.12 (`sched(7)`: `sched_runtime` of a thread of `SCHED_OTHER`); elsewhere, or where it may
+/// not be asked for, nothing changes.
+pub(crate) fn prefer_soon() {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        /// The scheduler gives no less than 0.1 ms.
+        const RUNTIME_NS: u64 = 100_000;
+        if is_filtered() {
+            return;
+        }
+        let Some(mut attributes) = current() else { return };
+        if attributes.policy == libc::SCHED_OTHER as u32 {
+            attributes.runtime_ns = RUNTIME_NS;
+            // SAFETY: it reads as many bytes as `size` says. Test:
+            // `sys::slice::tests::a_thread_asks_for_itself_alone`.
+            let _ = unsafe {
+                libc::syscall(libc::SYS_sched_setattr, 0, std::ptr::from_ref(&attributes), 0)
+            };
+        }
+    }
+}
+
+/// Whether the process's system calls are filtered: a filter may kill it for one that it doesn't expect.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn is_filtered() -> bool {
+    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| {
+        status
+            .lines()
+            .any(|line| line.strip_prefix("Seccomp:").is_some_and(|mode| mode.trim() == "2"))
+    })
+}
+
+/// `struct sched_attr`, in its first version.
+#[cfg(all(target_os = "linux", not(miri)))]
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Attributes {
+    size: u32,
+    policy: u32,
+    flags: u64,
+    nice: i32,
+    priority: u32,
+    runtime_ns: u64,
+    deadline_ns: u64,
+    period_ns: u64,
+}
+
+/// Those of the calling thread; `None` if the system doesn't say.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn current() -> Option<Attributes> {
+    let mut attributes = Attributes::default();
+    let size = size_of::<Attributes>();
+    // SAFETY: it fills in as many bytes as it is told. Test: as above.
+    let result = unsafe {
+        libc::syscall(libc::SYS_sched_getattr, 0, std::ptr::from_mut(&mut attributes), size, 0)
+    };
+    (result == 0).then_some(attributes)
+}
+
+#[cfg(all(test, target_os = "linux", not(miri)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_asks_for_itself_alone() {
+        let before = current();
+        let asked = std::thread::spawn(|| {
+            prefer_soon();
+            current()
+        });
+        let asked = asked.join().unwrap();
+        assert_eq!(current(), before, "the others' are as they were");
+        // Older systems don't have it, and don't say that.
+        let share = |of: Option<Attributes>| of.map(|of| (of.policy, of.nice, of.priority));
+        assert_eq!(share(asked), share(before));
+        if let Some(runtime_ns) = asked.map(|asked| asked.runtime_ns) {
+            let is_asked = before.is_some_and(|before| before.runtime_ns != 0);
+            assert!(!is_asked || runtime_ns == 100_000, "{runtime_ns}");
+        }
+    }
+}
