@@ -1,0 +1,325 @@
+//! Anchors: moments of which both the ticks and the time are known, and what is found between them.
+
+use std::time::Duration;
+
+use crate::recorder::clock::pieces::{Pieces, piece_of};
+use crate::recorder::clock::scale::{Rate, Span, TickScale};
+use crate::recorder::clock::source::{Continued, Reading, Source};
+
+/// The least time between two anchors. One is good to some 50 ns, which over less would be most of what is measured.
+pub(super) const LEAST_NS: u64 = 100_000;
+
+/// The time from which on there is another one. At the start it is less, so that the rate is known soon.
+const USUAL_NS: u64 = 100_000_000;
+
+/// How much two clocks may differ by drift and adjustment: as far as the kernel adjusts its own.
+const DRIFT_PPM: u64 = 500;
+
+/// A smaller difference is no jump.
+const LEAST_JUMP_NS: u64 = 1_000_000;
+
+/// How much the readings of a rate are off at most, in sum.
+const READING_ERROR_NS: u64 = 2_000;
+
+/// The rate that the next anchor is compared with is of about so long.
+const REFERENCE_NS: u64 = 10_000_000_000;
+
+/// So many jumps are kept one by one.
+const MAX_JUMPS: usize = 64;
+
+/// A jump of the ticks against the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Jump {
+    /// What is earlier is before it, in ticks. If `from` is later than `to`, of what is between them it isn't known.
+    pub(crate) from: u64,
+    /// What is later is after it.
+    pub(crate) to: u64,
+    /// How much time it takes on the scale.
+    pub(crate) length_ns: u64,
+}
+
+/// What became of the clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Account {
+    pub(crate) jumps: u64,
+    pub(crate) jumped_ns: u64,
+    pub(crate) went_back: bool,
+}
+
+/// What an anchor shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// The clock jumped. It is known to `Jump::from` and `Jump::to` where.
+    Jump(Jump),
+    /// It jumped, and it isn't known where.
+    JumpSomewhere,
+    /// The counter went back. Ticks are another clock's from then on.
+    WentBack(u64),
+}
+
+/// How much may be found until somebody asks.
+const MOST_FOUND: usize = 16;
+
+/// All anchors of a clock, as the times that they make.
+#[derive(Debug)]
+pub(super) struct Anchors {
+    pieces: Pieces,
+    start_ns: u64,
+    last: Reading,
+    /// How much the clock is ahead of `Instant`, as it jumped.
+    ahead_ns: u64,
+    /// Times up to then were given out, in ticks: they don't change any more.
+    given_out: u64,
+    /// All spans without a jump.
+    total: Span,
+    /// The last of them.
+    reference: Span,
+    /// The last span, if it had a jump.
+    jump_before: Option<Span>,
+    jumps: Vec<Jump>,
+    /// What was found and nobody knows yet, by time. There is room for [`MOST_FOUND`]: hooks add to it.
+    found: Vec<Found>,
+    account: Account,
+    /// How wide a reading is that nothing came between.
+    narrowest: u64,
+}
+
+impl Anchors {
+    pub(super) fn new(start: Reading) -> Self {
+        Self {
+            pieces: Pieces::new(start.ticks, Rate::ONE),
+            start_ns: start.at_ns,
+            last: start,
+            ahead_ns: 0,
+            given_out: 0,
+            total: Span::default(),
+            reference: Span::default(),
+            jump_before: None,
+            jumps: Vec::with_capacity(MAX_JUMPS),
+            found: Vec::with_capacity(MOST_FOUND),
+            account: Account::default(),
+            narrowest: start.width,
+        }
+    }
+
+    /// Whether the rate isn't known.
+    pub(super) fn is_new(&self) -> bool {
+        self.total.ns == 0
+    }
+
+    /// Whether the rate should be known by now: a counter that goes back a little at the start takes longer.
+    pub(super) fn is_overdue(&self, now: Reading) -> bool {
+        now.at_ns.saturating_sub(self.start_ns) > 10 * LEAST_NS
+    }
+
+    /// The rate now.
+    pub(super) fn rate(&self) -> Rate {
+        Rate::of(self.reference).unwrap_or(Rate::ONE)
+    }
+
+    /// The last anchor, in ticks.
+    pub(super) fn last_ticks(&self) -> u64 {
+        self.last.ticks
+    }
+
+    /// After how many ticks another one is due, or what was found is to be taken.
+    pub(super) fn interval_ticks(&self) -> u64 {
+        match self.is_new() || !self.found.is_empty() {
+            true => 0,
+            false => self.rate().ticks(Duration::from_nanos(self.interval_ns())),
+        }
+    }
+
+    fn interval_ns(&self) -> u64 {
+        ((self.last.at_ns - self.start_ns) / 4).clamp(LEAST_NS, USUAL_NS)
+    }
+
+    /// The scale as of now, `now` in ticks.
+    pub(super) fn scale(&mut self, now: u64) -> TickScale {
+        self.given_out = self.given_out.max(now);
+        TickScale {
+            pieces: self.pieces.all().to_vec(),
+            rate: Rate::of(self.total).unwrap_or(Rate::ONE),
+        }
+    }
+
+    /// The time at `ticks`, in ns since the start. It doesn't change any more.
+    pub(super) fn ns(&mut self, ticks: u64) -> u64 {
+        self.given_out = self.given_out.max(ticks);
+        let pieces = self.pieces.all();
+        pieces[piece_of(pieces, ticks)].ns(ticks)
+    }
+
+    pub(super) fn account(&self) -> Account {
+        self.account
+    }
+
+    /// The time between two moments, in ns, without what the clock jumped in between.
+    #[cfg_attr(
+        not(all(
+            feature = "stacks",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        )),
+        allow(dead_code, reason = "the watcher asks")
+    )]
+    pub(super) fn length_ns(&self, from: u64, to: u64) -> u64 {
+        let pieces = self.pieces.all();
+        let ns = |ticks| pieces[piece_of(pieces, ticks)].ns(ticks);
+        let length_ns = ns(to).saturating_sub(ns(from));
+        let is_between =
+            |jump: &&Jump| from <= jump.from.min(jump.to) && jump.from.max(jump.to) <= to;
+        let jumps = self.jumps.iter().filter(is_between);
+        length_ns.saturating_sub(jumps.map(|jump| jump.length_ns).sum())
+    }
+
+    /// Reads both clocks until nothing comes between: what does relates them wrongly. `None` if it does again and again.
+    pub(super) fn read(&mut self, source: &Source) -> Option<Reading> {
+        const TRIES: usize = 8;
+        let mut best: Option<Reading> = None;
+        for _ in 0..TRIES {
+            let reading = source.read();
+            if best.is_none_or(|best| reading.width < best.width) {
+                best = Some(reading);
+            }
+            if reading.width <= self.narrowest.saturating_mul(2) {
+                break;
+            }
+        }
+        let best = best?;
+        self.narrowest = self.narrowest.min(best.width.max(1));
+        let may_be_ns = self.rate().length_ns(best.width);
+        let is_good = self.is_new()
+            || best.width <= self.narrowest.saturating_mul(2)
+            || may_be_ns <= READING_ERROR_NS;
+        is_good.then_some(best)
+    }
+
+    /// Adds an anchor, unless it is too near the last one.
+    pub(super) fn add(&mut self, reading: Reading, source: &Source) {
+        if let Some(found) = self.add_to(reading, source) {
+            // Where nobody asked for so long the last ones are told alone.
+            if self.found.len() == MOST_FOUND {
+                self.found.remove(0);
+            }
+            self.found.push(found);
+        }
+    }
+
+    /// The first of what was found and wasn't taken yet.
+    pub(super) fn take_found(&mut self) -> Option<Found> {
+        (!self.found.is_empty()).then(|| self.found.remove(0))
+    }
+
+    #[inline(always)]
+    fn add_to(&mut self, mut reading: Reading, source: &Source) -> Option<Found> {
+        let since_ns = reading.at_ns.checked_sub(self.last.at_ns)?;
+        if since_ns < LEAST_NS {
+            return None;
+        }
+        let usual = self.rate().ticks(Duration::from_nanos(since_ns));
+        let slack = self.rate().ticks(Duration::from_nanos(LEAST_JUMP_NS));
+        if reading.ticks.saturating_add(slack) < self.last.ticks {
+            let ticks = self.last.ticks.saturating_add(usual).max(self.given_out + 1);
+            source.go_on(Continued { ticks, at_ns: reading.at_ns, rate: self.rate() });
+            reading.ticks = ticks;
+        }
+        let went_back = source.continued_at().filter(|_| !self.account.went_back);
+        // Two processors' counters may differ by some ns.
+        if reading.ticks <= self.last.ticks.max(self.given_out) {
+            return None;
+        }
+        let span = Span { ticks: reading.ticks - self.last.ticks, ns: since_ns };
+        self.pieces.settle(self.given_out);
+        let found = match self.jumped_ns(span) {
+            None => {
+                self.go_on(reading, span);
+                None
+            }
+            Some(length_ns) => Some(self.jump(reading, span, length_ns)),
+        };
+        self.last = reading;
+        if let Some(at) = went_back {
+            self.account.went_back = true;
+            self.note_jump(Jump { from: at, to: at, length_ns: 0 });
+            return Some(Found::WentBack(at));
+        }
+        found
+    }
+
+    /// No jump since the last anchor.
+    fn go_on(&mut self, reading: Reading, span: Span) {
+        if self.jump_before.take().is_some_and(|before| is_same_rate(before, span)) {
+            // It wasn't a jump: ticks are of another length since.
+            self.reference = Span::default();
+        }
+        self.total.add(span);
+        if self.reference.ns > REFERENCE_NS {
+            self.reference = Span { ticks: self.reference.ticks / 2, ns: self.reference.ns / 2 };
+        }
+        self.reference.add(span);
+        let is_long = span.ns >= USUAL_NS / 2;
+        let rate = Rate::of(span).filter(|_| is_long).unwrap_or_else(|| self.rate());
+        let ns = (reading.at_ns - self.start_ns).saturating_add(self.ahead_ns);
+        self.pieces.reach(reading.ticks, ns, rate);
+    }
+
+    /// By how much the clock jumped in `span`, if it did: more than drift explains.
+    fn jumped_ns(&self, span: Span) -> Option<i128> {
+        if self.is_new() {
+            return None;
+        }
+        let jumped_ns = i128::from(self.rate().length_ns(span.ticks)) - i128::from(span.ns);
+        let drift_ns = (span.ns / 1_000_000 + 1).saturating_mul(DRIFT_PPM).max(LEAST_JUMP_NS);
+        let unknown_ns = u128::from(span.ns) * u128::from(READING_ERROR_NS)
+            / u128::from(self.reference.ns.max(1));
+        let is_jump = jumped_ns.unsigned_abs() > u128::from(drift_ns) + unknown_ns;
+        // Twice in a row it is another rate.
+        let may_be_rate = jumped_ns.unsigned_abs() < u128::from(span.ns);
+        let is_rate =
+            may_be_rate && self.jump_before.is_some_and(|before| is_same_rate(before, span));
+        (is_jump && !is_rate).then_some(jumped_ns)
+    }
+
+    fn jump(&mut self, reading: Reading, span: Span, jumped_ns: i128) -> Found {
+        let rate = self.rate();
+        self.jump_before = Some(span);
+        let length_ns = u64::try_from(jumped_ns.unsigned_abs()).unwrap_or(u64::MAX);
+        let at_ns = reading.at_ns - self.start_ns;
+        let jump = if jumped_ns > 0 {
+            // The time that it jumped over is a part of the scale: so the ticks before and after are in their places,
+            // wherever it was in between.
+            let end_ns = self.pieces.jump(rate, reading.ticks, None);
+            self.ahead_ns = end_ns.saturating_sub(at_ns);
+            // The program ran for `span.ns`: so long after the last anchor at most, and so long before this one.
+            let ran = rate.ticks(Duration::from_nanos(span.ns + span.ns / 1000 + LEAST_NS));
+            let from = self.last.ticks.saturating_add(ran);
+            Jump { from, to: reading.ticks.saturating_sub(ran), length_ns }
+        } else {
+            self.pieces.jump(rate, reading.ticks, Some(at_ns.saturating_add(self.ahead_ns)));
+            Jump { from: reading.ticks, to: reading.ticks, length_ns }
+        };
+        self.note_jump(jump);
+        match jump.from <= jump.to && self.account.jumps <= MAX_JUMPS as u64 {
+            true => Found::Jump(jump),
+            false => Found::JumpSomewhere,
+        }
+    }
+
+    fn note_jump(&mut self, jump: Jump) {
+        self.account.jumps += u64::from(jump.length_ns > 0);
+        self.account.jumped_ns = self.account.jumped_ns.saturating_add(jump.length_ns);
+        if self.jumps.len() < MAX_JUMPS {
+            self.jumps.push(jump);
+        }
+    }
+}
+
+/// Whether both have one rate, to 1 %: two jumps hardly do.
+fn is_same_rate(one: Span, other: Span) -> bool {
+    let (one, other) = match (Rate::of(one), Rate::of(other)) {
+        (Some(one), Some(other)) => (one.to_bits(), other.to_bits()),
+        _ => return false,
+    };
+    one.abs_diff(other) <= one.max(other) / 100
+}

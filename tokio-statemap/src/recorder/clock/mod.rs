@@ -1,0 +1,188 @@
+//! Clock: raw ticks on the hot path, converted to nanoseconds and UTC afterwards.
+//!
+//! A tick is one tick of the processor's time stamp counter (TSC) if the kernel's clock source is
+//! the TSC, and one nanosecond of [`std::time::Instant`] otherwise. The processor's own "invariant
+//! TSC" flag is not consulted: it is also set on machines where the kernel has found the TSC to be
+//! unstable.
+//!
+//! How long a tick is, [anchors](anchors) tell: now and then both clocks are read at once. Between two anchors time is
+//! a straight line. Where the TSC jumps against `Instant`, as it does while the machine sleeps, the jump is found, and is
+//! a part of the time in which nothing ran.
+
+mod anchors;
+mod pieces;
+mod scale;
+mod source;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anchors::Anchors;
+pub(crate) use anchors::{Account, Found};
+pub(crate) use scale::{Rate, TickScale};
+pub(crate) use source::ticks;
+use source::{Reading, Source};
+
+use crate::util::sync::{lock, try_lock};
+
+/// A source of ticks, and how they relate to time.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    source: Source,
+    start: Reading,
+    utc_at_start: Duration,
+    anchors: Mutex<Anchors>,
+    /// When the last anchor was, and after how long another one is due, in ticks.
+    last_ticks: AtomicU64,
+    interval_ticks: AtomicU64,
+    /// The rate as of then.
+    rate: AtomicU64,
+    /// Whether the kernel took another clock source since.
+    lost_source: AtomicBool,
+}
+
+impl Clock {
+    pub(crate) fn new() -> Self {
+        Self::with_source(Source::of_process())
+    }
+
+    fn with_source(source: Source) -> Self {
+        // Of some readings the narrowest: another thread may have the processor in between.
+        let readings = (0..8).map(|_| source.read()).min_by_key(|reading| reading.width);
+        let start = readings.unwrap_or_else(|| source.read());
+        Self {
+            start,
+            utc_at_start: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
+            anchors: Mutex::new(Anchors::new(start)),
+            last_ticks: AtomicU64::new(start.ticks),
+            interval_ticks: AtomicU64::new(if source.is_instant() { u64::MAX } else { 0 }),
+            rate: AtomicU64::new(Rate::ONE.to_bits()),
+            lost_source: AtomicBool::new(false),
+            source,
+        }
+    }
+
+    /// Whether a tick is one of the TSC, so that [`tsc::ticks`](crate::sys::tsc::ticks) reads this clock.
+    pub(crate) fn is_tsc(&self) -> bool {
+        self.source.is_tsc()
+    }
+
+    /// The current time, in ticks.
+    #[inline]
+    pub(crate) fn ticks(&self) -> u64 {
+        self.source.ticks()
+    }
+
+    /// UTC at the clock's start, since the Unix epoch.
+    pub(crate) fn utc_at_start(&self) -> Duration {
+        self.utc_at_start
+    }
+
+    /// Whether the last anchor is so old that there should be another one. One reading of the ticks.
+    #[inline]
+    pub(crate) fn is_due(&self) -> bool {
+        // Ticks that went back are far ahead.
+        let since = self.ticks().wrapping_sub(self.last_ticks.load(Ordering::Relaxed));
+        since >= self.interval_ticks.load(Ordering::Relaxed)
+    }
+
+    /// Takes an anchor. Returns what it shows, if that is anything new, or what one of a hook did. It never waits: who
+    /// has the lock takes one.
+    pub(crate) fn take_anchor(&self) -> Option<Found> {
+        self.add_anchor();
+        let mut anchors = try_lock(&self.anchors)?;
+        let found = anchors.take_found();
+        if found.is_some() {
+            self.publish(&anchors);
+        }
+        found
+    }
+
+    /// The same in a hook: what it shows is left to whoever takes the next.
+    #[inline(never)]
+    pub(crate) fn add_anchor(&self) {
+        if self.source.is_instant() {
+            return;
+        }
+        let Some(mut anchors) = try_lock(&self.anchors) else { return };
+        if let Some(reading) = anchors.read(&self.source) {
+            anchors.add(reading, &self.source);
+            self.publish(&anchors);
+        }
+    }
+
+    fn publish(&self, anchors: &Anchors) {
+        self.last_ticks.store(anchors.last_ticks(), Ordering::Relaxed);
+        self.interval_ticks.store(anchors.interval_ticks(), Ordering::Relaxed);
+        self.rate.store(anchors.rate().to_bits(), Ordering::Relaxed);
+    }
+
+    /// The scale, for ticks up to now. Later ones say the same of these.
+    pub(crate) fn scale(&self) -> TickScale {
+        self.with_rate().scale(self.ticks())
+    }
+
+    /// Nanoseconds from the clock's start to `ticks`, as the scale says.
+    pub(crate) fn ns(&self, ticks: u64) -> u64 {
+        self.with_rate().ns(ticks)
+    }
+
+    /// The anchors, once there are two.
+    fn with_rate(&self) -> MutexGuard<'_, Anchors> {
+        let mut anchors = lock(&self.anchors);
+        while anchors.is_new() && !self.source.is_instant() {
+            // For 100 µs mostly.
+            self.source.wait();
+            let Some(reading) = anchors.read(&self.source) else { break };
+            anchors.add(reading, &self.source);
+            if anchors.is_overdue(reading) {
+                break;
+            }
+            self.publish(&anchors);
+        }
+        anchors
+    }
+
+    /// How long a tick is now. Nothing is locked.
+    pub(crate) fn rate(&self) -> Rate {
+        let rate = Rate::from_bits(self.rate.load(Ordering::Relaxed));
+        if rate != Rate::ONE || self.source.is_instant() {
+            return rate;
+        }
+        // Before the first anchor: about.
+        self.source.read().since(self.start).and_then(Rate::of).unwrap_or(rate)
+    }
+
+    /// The time between two moments, in ns as the scale has it, without what the clock jumped.
+    #[cfg_attr(
+        not(all(
+            feature = "stacks",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        )),
+        allow(dead_code, reason = "the watcher asks")
+    )]
+    pub(crate) fn length_ns(&self, from: u64, to: u64) -> u64 {
+        self.with_rate().length_ns(from, to)
+    }
+
+    /// What became of the clock so far.
+    pub(crate) fn account(&self) -> Account {
+        lock(&self.anchors).account()
+    }
+
+    /// Looks whether the kernel's clock source still is what ticks are of.
+    pub(crate) fn check_source(&self) {
+        if self.source.is_lost() {
+            self.lost_source.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether it was another one once.
+    pub(crate) fn has_lost_source(&self) -> bool {
+        self.lost_source.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,156 @@
+//! A function from ticks to nanoseconds that never goes back, made of straight pieces.
+
+use crate::recorder::clock::scale::{Rate, Span};
+
+/// The most pieces: 128 KiB.
+pub(super) const MAX: usize = 4096;
+
+/// The last ones stay as they are: those of a minute or so, at least.
+pub(super) const RECENT: usize = 512;
+
+/// How much merging may change a time, in ns, while that is enough.
+const MAX_ERROR_NS: u32 = 256;
+
+/// From `from` until the next one begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// In ticks.
+    pub(super) from: u64,
+    from_ns: u64,
+    rate: Rate,
+    /// How much merging changed a time in it, at most.
+    error_ns: u32,
+    /// Whether it begins later than the one before ends.
+    jumps: bool,
+}
+
+impl Piece {
+    #[inline]
+    pub(super) fn ns(&self, ticks: u64) -> u64 {
+        self.from_ns.saturating_add(self.rate.length_ns(ticks.saturating_sub(self.from)))
+    }
+
+    /// Has it reach `ns` at `ticks`, or end no later than that.
+    fn bend(&mut self, ticks: u64, ns: u64) {
+        let length =
+            Span { ticks: ticks.saturating_sub(self.from), ns: ns.saturating_sub(self.from_ns) };
+        self.rate = Rate::of(length).unwrap_or(self.rate);
+    }
+}
+
+/// The piece that `ticks` are in; the first, if they are before.
+pub(super) fn piece_of(pieces: &[Piece], ticks: u64) -> usize {
+    pieces.partition_point(|piece| piece.from <= ticks).saturating_sub(1)
+}
+
+/// All pieces. The last one has no end yet: what was asked of it is [settled](Self::settle), the rest changes with the
+/// next anchor.
+///
+/// There are at most [`MAX`]. When there are more, the older ones are merged by twos, as long as no time changes by
+/// more than 256 ns, or by twice as much, and so on, if that doesn't make room: where the clock's rate changed, they stay.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    all: Vec<Piece>,
+    max_error_ns: u32,
+}
+
+impl Pieces {
+    /// From time 0, at `ticks`, on.
+    pub(super) fn new(ticks: u64, rate: Rate) -> Self {
+        let first = Piece { from: ticks, from_ns: 0, rate, error_ns: 0, jumps: false };
+        // Where there is no background thread hooks add to it, and don't allocate. The system gives memory as it is used.
+        let mut all = Vec::with_capacity(MAX + 2);
+        all.push(first);
+        Self { all, max_error_ns: MAX_ERROR_NS }
+    }
+
+    pub(super) fn all(&self) -> &[Piece] {
+        &self.all
+    }
+
+    fn last(&mut self) -> &mut Piece {
+        let last = self.all.len() - 1;
+        &mut self.all[last]
+    }
+
+    /// Times up to `ticks` don't change any more.
+    pub(super) fn settle(&mut self, ticks: u64) {
+        let last = *self.last();
+        if ticks > last.from {
+            let from_ns = last.ns(ticks);
+            self.all.push(Piece { from: ticks, from_ns, jumps: false, error_ns: 0, ..last });
+        }
+    }
+
+    /// It is `ns` at `ticks`, from where on a tick is as long as `rate` says; not earlier than what is settled.
+    pub(super) fn reach(&mut self, ticks: u64, ns: u64, rate: Rate) {
+        let last = self.last();
+        let from_ns = ns.max(last.from_ns);
+        last.bend(ticks, from_ns);
+        self.push(Piece { from: ticks, from_ns, rate, error_ns: 0, jumps: false });
+    }
+
+    /// The last piece goes on at `before` up to `ticks`, where the next begins: at `ns`, if that is later. Returns when.
+    pub(super) fn jump(&mut self, before: Rate, ticks: u64, ns: Option<u64>) -> u64 {
+        let last = self.last();
+        last.rate = before;
+        let end_ns = last.ns(ticks);
+        let from_ns = ns.unwrap_or(end_ns).max(end_ns);
+        self.push(Piece {
+            from: ticks,
+            from_ns,
+            rate: before,
+            error_ns: 0,
+            jumps: from_ns > end_ns,
+        });
+        from_ns
+    }
+
+    fn push(&mut self, piece: Piece) {
+        self.all.push(piece);
+        if self.all.len() > MAX {
+            self.thin();
+        }
+    }
+
+    #[inline(never)]
+    fn thin(&mut self) {
+        loop {
+            self.merge_older();
+            // So that it isn't done again at once.
+            if self.all.len() <= MAX - MAX / 16 || self.max_error_ns == u32::MAX {
+                return;
+            }
+            self.max_error_ns = self.max_error_ns.saturating_mul(2);
+        }
+    }
+
+    fn merge_older(&mut self) {
+        let newer = self.all.len().saturating_sub(RECENT);
+        let (mut from, mut to) = (0, 0);
+        while from < self.all.len() {
+            let merged = self.all.get(from..from + 3).filter(|_| from + 2 <= newer);
+            let merged = merged.and_then(|three| merged_two(three, self.max_error_ns));
+            self.all[to] = merged.unwrap_or(self.all[from]);
+            from += if merged.is_some() { 2 } else { 1 };
+            to += 1;
+        }
+        self.all.truncate(to);
+    }
+}
+
+/// One piece in place of the first two, up to where the third begins.
+fn merged_two(three: &[Piece], max_error_ns: u32) -> Option<Piece> {
+    let &[first, second, third] = three else { return None };
+    // A clock that jumps all the time is none.
+    let is_last_resort = max_error_ns == u32::MAX;
+    if (second.jumps || third.jumps) && !is_last_resort {
+        return None;
+    }
+    let mut merged = first;
+    merged.bend(third.from, third.from_ns);
+    let changed_ns = merged.ns(second.from).abs_diff(second.from_ns);
+    let error_ns = first.error_ns.max(second.error_ns);
+    merged.error_ns = error_ns.saturating_add(u32::try_from(changed_ns).unwrap_or(u32::MAX));
+    (merged.error_ns <= max_error_ns).then_some(merged)
+}

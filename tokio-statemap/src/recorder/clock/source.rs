@@ -1,0 +1,182 @@
+//! Where ticks come from, and what they are compared with.
+
+use std::sync::OnceLock;
+#[cfg(not(statemap_loom))]
+use std::time::Instant;
+
+use crate::recorder::clock::scale::{Rate, Span};
+use crate::sys::tsc;
+
+/// A source of ticks.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    /// The processor's time stamp counter.
+    Tsc,
+    /// Nanoseconds of `Instant`.
+    Instant,
+    #[cfg(test)]
+    Fake(std::sync::Arc<super::tests::fake::Fake>),
+}
+
+/// Both clocks at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reading {
+    pub(super) ticks: u64,
+    /// Of `Instant`, in ns since the process first asked.
+    pub(super) at_ns: u64,
+    /// How far off the ticks may be, to either side, twice.
+    pub(super) width: u64,
+}
+
+/// What ticks are once the counter went back: as if it had gone on with `Instant`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Continued {
+    pub(super) ticks: u64,
+    pub(super) at_ns: u64,
+    pub(super) rate: Rate,
+}
+
+impl Reading {
+    /// The time since `before`; `None` if there is none.
+    pub(super) fn since(self, before: Self) -> Option<Span> {
+        let ticks = self.ticks.checked_sub(before.ticks)?;
+        let ns = self.at_ns.checked_sub(before.at_ns)?;
+        (ticks > 0 && ns > 0).then_some(Span { ticks, ns })
+    }
+}
+
+static CONTINUED: OnceLock<Continued> = OnceLock::new();
+
+impl Source {
+    /// That of this process.
+    pub(super) fn of_process() -> Self {
+        if tsc_is_trusted() { Self::Tsc } else { Self::Instant }
+    }
+
+    /// The current time, in ticks.
+    #[inline]
+    pub(super) fn ticks(&self) -> u64 {
+        match self {
+            Self::Tsc => tsc_ticks(),
+            Self::Instant => instant_ns(),
+            #[cfg(test)]
+            Self::Fake(fake) => fake.ticks(),
+        }
+    }
+
+    fn at_ns(&self) -> u64 {
+        match self {
+            Self::Tsc | Self::Instant => instant_ns(),
+            #[cfg(test)]
+            Self::Fake(fake) => fake.at_ns(),
+        }
+    }
+
+    /// Reads both clocks.
+    pub(super) fn read(&self) -> Reading {
+        let before = self.ticks();
+        let at_ns = self.at_ns();
+        let width = self.ticks().saturating_sub(before);
+        Reading { ticks: before + width / 2, at_ns, width }
+    }
+
+    /// Lets a little time pass.
+    pub(super) fn wait(&self) {
+        match self {
+            Self::Tsc | Self::Instant => std::hint::spin_loop(),
+            #[cfg(test)]
+            Self::Fake(fake) => fake.run(std::time::Duration::from_micros(1)),
+        }
+    }
+
+    /// Whether the kernel has another clock source now, so that the counter isn't trusted any more.
+    pub(super) fn is_lost(&self) -> bool {
+        match self {
+            Self::Tsc => kernel_has_tsc() == Some(false),
+            Self::Instant => false,
+            #[cfg(test)]
+            Self::Fake(fake) => fake.is_lost.load(std::sync::atomic::Ordering::Relaxed),
+        }
+    }
+
+    /// Whether a tick is a nanosecond of `Instant`.
+    pub(super) fn is_instant(&self) -> bool {
+        matches!(self, Self::Instant)
+    }
+
+    /// Whether [`tsc::ticks`] reads it.
+    pub(super) fn is_tsc(&self) -> bool {
+        matches!(self, Self::Tsc) && CONTINUED.get().is_none()
+    }
+
+    /// From which tick on they are of `Instant`, as the counter went back.
+    pub(super) fn continued_at(&self) -> Option<u64> {
+        Some(self.continued()?.get()?.ticks)
+    }
+
+    /// The counter went back: ticks go on as `from` says, for all clocks of the process.
+    pub(super) fn go_on(&self, from: Continued) {
+        if let Some(continued) = self.continued() {
+            continued.get_or_init(|| from);
+        }
+    }
+
+    fn continued(&self) -> Option<&OnceLock<Continued>> {
+        match self {
+            Self::Tsc => Some(&CONTINUED),
+            Self::Instant => None,
+            #[cfg(test)]
+            Self::Fake(fake) => Some(&fake.continued),
+        }
+    }
+}
+
+impl Continued {
+    pub(super) fn ticks(&self, at_ns: u64) -> u64 {
+        let since = std::time::Duration::from_nanos(at_ns.saturating_sub(self.at_ns));
+        self.ticks.saturating_add(self.rate.ticks(since))
+    }
+}
+
+#[inline]
+fn tsc_ticks() -> u64 {
+    match CONTINUED.get() {
+        None => tsc::ticks(),
+        Some(continued) => continued.ticks(instant_ns()),
+    }
+}
+
+/// The current time in ticks, which all clocks of a process have in common.
+#[inline]
+pub(crate) fn ticks() -> u64 {
+    if tsc_is_trusted() { tsc_ticks() } else { instant_ns() }
+}
+
+/// Nanoseconds since this was first called.
+fn instant_ns() -> u64 {
+    #[cfg(statemap_loom)]
+    return crate::recorder::models::ticks();
+    #[cfg(not(statemap_loom))]
+    since_first_call()
+}
+
+#[cfg(not(statemap_loom))]
+fn since_first_call() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    // 2⁶⁴ ns are 584 years.
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+/// Whether the kernel's clock source was the TSC when the process first asked.
+pub(super) fn tsc_is_trusted() -> bool {
+    static TRUSTED: OnceLock<bool> = OnceLock::new();
+    *TRUSTED.get_or_init(|| {
+        cfg!(all(target_arch = "x86_64", not(statemap_loom))) && kernel_has_tsc() == Some(true)
+    })
+}
+
+/// Whether the kernel's clock source is the TSC now; `None` if it doesn't tell.
+pub(super) fn kernel_has_tsc() -> Option<bool> {
+    const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    std::fs::read_to_string(SOURCE).ok().map(|source| source.trim() == "tsc")
+}
