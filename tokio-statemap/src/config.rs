@@ -122,7 +122,7 @@ pub enum Keep {
     ///
     /// So is what was around the longest polls of the run that took `long_poll` or more on a worker, of all
     /// threads: up to 16 of them, four at most of one spawn location, with 20 ms before and after where there is
-    /// room. It takes at most a quarter of `max_events`, and nothing if these are fewer than 16 384.
+    /// room, or only around its beginning and its end. It takes at most a quarter of `max_events`, and nothing if these are fewer than 16 384.
     #[default]
     Last,
 }

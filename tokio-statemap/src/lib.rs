@@ -75,6 +75,7 @@ pub use self::{
     trace::live_poll::LivePoll,
     trace::profile::{self, Profile},
     trace::state::{TaskState, WorkerState},
+    trace::summary,
     trace::timeline::{self, Timeline},
 };
 

@@ -3,7 +3,7 @@
 //! [`tokio_hooks`] adapts Tokio's hooks and [`events`] has what each of them records. [`mode`]
 //! decides whether there is anything to do; [`record`] is the 16-byte record; [`thread_recorder`]
 //! is what a thread writes it with. [`store`] takes full chunks, [`retention`] evicts the oldest,
-//! and [`live_tasks`] keeps what evicted records say about tasks that are still alive. [`windows`]
+//! [`live_tasks`] keeps what evicted records say about tasks that are still alive, and [`sums`] adds them up. [`windows`]
 //! starts and stops recording; [`late_tasks`] are the tasks spawned before it started.
 
 pub(crate) mod background;
@@ -19,11 +19,15 @@ mod events;
 pub(crate) mod eviction;
 pub(crate) mod functions;
 pub(crate) mod id_map;
+#[cfg(all(test, tokio_unstable))]
+mod jump_tests;
 mod late_tasks;
 pub(crate) mod live_tasks;
 pub(crate) mod locations;
 pub(crate) mod lost;
 pub(crate) mod mode;
+#[cfg(all(test, statemap_loom))]
+mod models;
 pub(crate) mod pool;
 pub(crate) mod record;
 mod retention;
@@ -31,6 +35,9 @@ pub(crate) mod root_future;
 mod roots;
 pub(crate) mod runtimes;
 pub(crate) mod store;
+#[cfg(all(test, tokio_unstable, not(statemap_loom)))]
+mod stress;
+pub(crate) mod sums;
 pub(crate) mod task_id;
 #[cfg(all(test, tokio_unstable))]
 mod tests;
@@ -57,7 +64,7 @@ mod windows;
 mod worker;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use crate::config::CollectorConfig;
@@ -75,6 +82,7 @@ use crate::recorder::store::Store;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::rings::{ReaderEnd, ThreadEnd, rings};
 use crate::recorder::store::segment::StreamId;
+use crate::recorder::sums::Sums;
 use crate::recorder::thread_recorder::ThreadRecorder;
 pub use crate::recorder::throttling::CpuLimit;
 use crate::recorder::throttling::ThrottlingSoFar;
@@ -82,6 +90,7 @@ pub(crate) use crate::recorder::tokio_hooks::TokioHooks;
 use crate::recorder::watch::Samples;
 use crate::recorder::watch::listeners::Listeners;
 pub(crate) use crate::recorder::windows::{Window, Windows};
+use crate::sys::sync::{self, Mutex};
 use crate::util::sync::lock;
 
 /// The state shared by all hooks of one runtime.
@@ -103,6 +112,8 @@ pub(crate) struct Recorder {
     /// Also locked during eviction, so that a snapshot finds each record either still in the store
     /// or already applied here.
     pub(crate) live_tasks: Mutex<LiveTasks>,
+    /// What was evicted, added up. Locked after `live_tasks`, and while that is.
+    pub(crate) sums: Mutex<Sums>,
     /// What is being evicted, and what stays of that. Locked during an eviction.
     pub(crate) eviction: Mutex<Eviction>,
     pub(crate) windows: Mutex<Windows>,
@@ -147,6 +158,10 @@ type RecorderId = u64;
 
 impl Recorder {
     pub(crate) fn new(config: CollectorConfig) -> Arc<Self> {
+        Self::with_clock(config, Clock::new())
+    }
+
+    pub(crate) fn with_clock(config: CollectorConfig, clock: Clock) -> Arc<Self> {
         static IDS: AtomicU64 = AtomicU64::new(1);
         let (id, mode) = (IDS.fetch_add(1, Ordering::Relaxed), Arc::new(RecorderMode::new()));
         Arc::new_cyclic(|this| Self {
@@ -155,11 +170,12 @@ impl Recorder {
             mode,
             late: Mutex::new(Arc::new(LateTasks::new())),
             ran_while_off: AtomicBool::new(false),
-            clock: Clock::new(),
+            clock,
             locations: Locations::default(),
             roots: Roots::default(),
             store: Mutex::new(Store::new(retention::chunk_records(&config), config.max_events)),
             live_tasks: Mutex::default(),
+            sums: Mutex::default(),
             eviction: Mutex::new(Eviction::new(retention::island_events(&config))),
             windows: Mutex::default(),
             window_from: AtomicU64::new(0),
@@ -192,7 +208,7 @@ impl Recorder {
     /// UTC at the start of the first window, since the Unix epoch.
     pub(crate) fn utc_at_zero(&self) -> Duration {
         let first = lock(&self.windows).all.first().map(|window| window.from);
-        let since_clock = first.map_or(0, |ticks| self.clock.scale().ns(ticks));
+        let since_clock = first.map_or(0, |ticks| self.clock.ns(ticks));
         self.clock.utc_at_start() + Duration::from_nanos(since_clock)
     }
 
@@ -212,7 +228,7 @@ impl Recorder {
     #[inline(never)]
     fn with_rings(&self, (rings, reader): (ThreadEnd, ReaderEnd)) -> Box<ThreadRecorder> {
         let writer = lock(&self.store).take_writer();
-        let buffer = Buffer::take(self.new_stream(), Arc::clone(writer.chunk()), reader);
+        let buffer = Buffer::take(self.new_stream(), sync::Arc::clone(writer.chunk()), reader);
         lock(&self.buffers).push(buffer);
         ThreadRecorder::new(buffer, writer, rings)
     }
@@ -239,7 +255,7 @@ impl Recorder {
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        self.stop();
+        self.stop_without_a_look();
         // The watcher may have looked at a buffer when the process was forked.
         if !background::is_forked() {
             Buffer::give_back(std::mem::take(&mut *lock(&self.buffers)));

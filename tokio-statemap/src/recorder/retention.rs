@@ -1,6 +1,5 @@
 //! Retention: how the store stays within `max_events`.
 
-use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -8,9 +7,9 @@ use crate::config::{CollectorConfig, Keep};
 use crate::recorder::eviction::{Eviction, Limits};
 use crate::recorder::lost::Lost;
 use crate::recorder::store::buffer::Buffer;
-use crate::recorder::store::rings::FullChunk;
-use crate::recorder::store::segment::Segment;
+use crate::recorder::store::segment::{RecordWriter, Segment};
 use crate::recorder::{Recorder, background};
+use crate::sys::sync::MutexGuard;
 use crate::util::sync::{lock, try_lock};
 
 /// How much is kept before and after one of the longest polls of the run.
@@ -23,16 +22,37 @@ const SHORTEST_LONG_POLL: Duration = Duration::from_micros(100);
 const FEWEST_FOR_ISLANDS: usize = 1 << 14;
 
 impl Recorder {
-    /// Moves the full chunk to the store, for a thread whose ring has no empty one: the background thread doesn't
-    /// keep up, or isn't there. Gives it back in the child of a fork in which that can't be done. Must only be
-    /// called by the thread of `buffer`.
+    /// An empty chunk for a thread that was given none in time. It doesn't wait for whoever has the store, and its
+    /// memory is prefaulted by nobody. `None` if the background thread isn't there, as
+    /// then it is the thread's own work to keep the store within its bounds.
     #[cold]
     #[inline(never)]
-    pub(crate) fn hand_over(&self, buffer: &Buffer, full: FullChunk) -> Result<(), FullChunk> {
-        if background::is_forked() && !self.is_free() {
-            return Err(full);
+    pub(crate) fn find_writer(&self) -> Option<RecordWriter> {
+        if !background::is_there() {
+            return None;
         }
-        buffer.hand_over(full, &self.store);
+        let free = try_lock(&self.store).and_then(|mut store| store.take_free());
+        free.or_else(|| RecordWriter::allocate(1, chunk_records(&self.config)).next())
+    }
+
+    /// Moves the full chunk of `writer` to the store, for a thread of which too many wait, or that has no empty one:
+    /// the background thread doesn't keep up, or isn't there. Gives it back in the child of a fork in which that
+    /// can't be done. Must only be called by the thread of `buffer`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn hand_over(
+        &self,
+        buffer: &Buffer,
+        writer: RecordWriter,
+        notes: usize,
+    ) -> Result<(), RecordWriter> {
+        if background::is_forked() && !self.is_free() {
+            return Err(writer);
+        }
+        if !background::is_there() {
+            self.add_anchor_in_hook();
+        }
+        buffer.hand_over(writer, notes, &self.store);
         Ok(())
     }
 
@@ -43,6 +63,7 @@ impl Recorder {
             && try_lock(&self.store).is_some()
             && try_lock(&self.eviction).is_some()
             && try_lock(&self.live_tasks).is_some()
+            && try_lock(&self.sums).is_some()
             && try_lock(&self.windows).is_some()
     }
 
@@ -83,7 +104,11 @@ impl Recorder {
             return;
         }
         let recycle = |segment: Segment| lock(&self.store).recycle(segment.into_chunk());
-        let dropped = eviction.look_through(self.limits(), &mut live_tasks, &windows.all, recycle);
+        let limits = self.limits();
+        let mut sums = lock(&self.sums);
+        sums.expect_long_poll(|| self.long_poll_ticks());
+        let (live_tasks, windows) = (&mut *live_tasks, &windows.all);
+        let dropped = eviction.look_through(limits, live_tasks, &mut sums, windows, recycle);
         self.dropped(dropped, &eviction);
     }
 
@@ -97,7 +122,10 @@ impl Recorder {
         if !background::is_there() || eviction.staged_events > self.max_staged() {
             // Each step by itself, as the stack of a hook is bounded.
             eviction.sort();
-            live_tasks.update(&eviction.staged, &windows.all);
+            let mut sums = lock(&self.sums);
+            sums.expect_long_poll(|| self.long_poll_ticks());
+            live_tasks.update(&eviction.staged, &windows.all, &mut sums);
+            drop(sums);
             let recycle = |segment: Segment| lock(&self.store).recycle(segment.into_chunk());
             let dropped = eviction.give_up(recycle);
             self.dropped(dropped, &eviction);
@@ -143,13 +171,18 @@ impl Recorder {
     }
 
     fn limits(&self) -> Limits {
-        // To find the rate takes several looks at both clocks: once is enough.
-        let scale = self.clock.scale();
+        let rate = self.clock.rate();
         Limits {
-            long_poll: scale.ticks(self.config.long_poll.max(SHORTEST_LONG_POLL)),
-            around: scale.ticks(AROUND),
+            long_poll: rate.ticks(self.config.long_poll.max(SHORTEST_LONG_POLL)),
+            around: rate.ticks(AROUND),
             staged_events: self.max_staged(),
         }
+    }
+
+    /// Longer polls are long, in ticks. Never inlined, as hooks evict, and the stack of a hook is bounded.
+    #[inline(never)]
+    pub(crate) fn long_poll_ticks(&self) -> u64 {
+        self.clock.rate().ticks(self.config.long_poll)
     }
 
     /// How many events may wait until they are looked through.
@@ -202,14 +235,15 @@ impl Recorder {
 /// chunks are kept beyond `max_events`: chunks are small relative to `max_events`, but large enough
 /// that handing one over costs less than filling it.
 pub(super) fn chunk_records(config: &CollectorConfig) -> usize {
-    const MIN: usize = 64;
+    // A model has few records.
+    const MIN: usize = if cfg!(statemap_loom) { 2 } else { 64 };
     const EFFICIENT: usize = 1024;
     let most = (config.max_events / 512).max(EFFICIENT).min(config.max_events / 16);
     config.buffer_capacity.clamp(MIN, most.max(MIN))
 }
 
-/// How many empty chunks a thread has at most besides the one that it fills: enough for the time until the
-/// background thread comes round again, and few relative to `max_events`, as all may be full.
+/// How many empty chunks a thread is given ahead at most: enough for the time until the background thread comes
+/// round again, and few relative to `max_events`.
 pub(super) fn spare_chunks(config: &CollectorConfig) -> usize {
     (config.max_events / 8 / chunk_records(config)).clamp(1, 16)
 }

@@ -3,7 +3,7 @@
 use std::hash::Hash;
 
 use crate::error::InvalidCasts;
-use crate::recorder::clock::KeepU64;
+use crate::recorder::id_map::KeepU64;
 
 /// The number that `id` displays.
 ///

@@ -12,7 +12,7 @@ use crate::recorder::locations::KnownLocations;
 use crate::recorder::mode::{self, GlobalMode, WindowId};
 use crate::recorder::record::{Kind, Record};
 use crate::recorder::store::buffer::Buffer;
-use crate::recorder::store::rings::{FullChunk, ThreadEnd};
+use crate::recorder::store::rings::ThreadEnd;
 use crate::recorder::store::segment::{RecordWriter, StreamId};
 use crate::recorder::watch::{self, LastReading};
 use crate::recorder::{Recorder, RecorderId};
@@ -128,12 +128,11 @@ impl ThreadRecorder {
             return true;
         }
         let Some(writer) = self.writer.take() else { return false };
-        let full = FullChunk { writer, notes: self.notes };
-        let writer = match self.rings.exchange(full) {
+        let writer = match self.rings.exchange(writer, self.notes, || recorder.find_writer()) {
             Ok(empty) => empty,
             Err(full) => {
-                if let Err(full) = recorder.hand_over(self.buffer, full) {
-                    self.writer = Some(full.writer);
+                if let Err(full) = recorder.hand_over(self.buffer, full, self.notes) {
+                    self.writer = Some(full);
                     return false;
                 }
                 // First, so that the chunk of an evicted block can be filled next while it is in the cache.

@@ -2,11 +2,12 @@
 //!
 //! A window ends when recording is stopped, and with `keep = "first"` when `max_events` are kept:
 //! nothing is known about what happens afterwards. The next begins when recording is started, or
-//! after a drain.
+//! after a drain. Where the clock jumped, while the machine slept say, one ends and another begins.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
+use crate::recorder::clock::Found;
 use crate::recorder::late_tasks::{self, LateTasks};
 use crate::recorder::mode::Mode;
 use crate::recorder::waits;
@@ -19,6 +20,14 @@ pub(crate) struct Window {
     pub(crate) from: u64,
     /// `None` while it is open.
     pub(crate) to: Option<u64>,
+    /// Whether the clock jumped before it: then everything was recorded all the same.
+    pub(crate) is_after_jump: bool,
+}
+
+impl Window {
+    pub(crate) const fn new(from: u64, to: Option<u64>) -> Self {
+        Self { from, to, is_after_jump: false }
+    }
 }
 
 /// All windows, and what decides whether another begins. The mode is only changed while this is
@@ -48,6 +57,7 @@ impl Windows {
 impl Recorder {
     /// Starts recording. Has no effect if it is started.
     pub(crate) fn start(&self) {
+        self.take_anchor();
         let mut windows = lock(&self.windows);
         if std::mem::replace(&mut windows.is_wanted, true) {
             return;
@@ -59,25 +69,36 @@ impl Recorder {
         }
         match windows.is_full {
             true => self.mode.change(|_| Some(Mode::Full)),
-            false => self.begin_window(&mut windows),
+            false => self.begin_window(&mut windows, Window::new(self.clock.ticks(), None)),
         }
     }
 
     /// Stops recording. Has no effect if it is stopped.
     pub(crate) fn stop(&self) {
+        self.take_anchor();
+        if self.stop_without_a_look() {
+            self.clock.check_source();
+        }
+    }
+
+    /// The same of a recorder that nobody asks any more: the last that has it may be a hook, which has little stack.
+    /// Returns whether it was started.
+    pub(super) fn stop_without_a_look(&self) -> bool {
         // In the child of a fork it may stay locked for ever.
         let windows = if background::is_forked() {
             try_lock(&self.windows)
         } else {
             Some(lock(&self.windows))
         };
-        let Some(mut windows) = windows else { return };
-        if std::mem::replace(&mut windows.is_wanted, false) {
+        let Some(mut windows) = windows else { return false };
+        let was_started = std::mem::replace(&mut windows.is_wanted, false);
+        if was_started {
             self.mode.change(|_| Some(Mode::Off));
             windows.end(self.clock.ticks());
             background::recorder_stopped(self);
             self.read_limit_at_stop();
         }
+        was_started
     }
 
     /// Ends the window if `max_events` are kept. A hook doesn't wait for the lock on the windows:
@@ -106,19 +127,67 @@ impl Recorder {
         let was_full = windows.is_full;
         windows.is_full = was_full && lock(&self.store).events() >= self.config.max_events as u64;
         if was_full && !windows.is_full && windows.is_wanted {
-            self.begin_window(&mut windows);
+            self.begin_window(&mut windows, Window::new(self.clock.ticks(), None));
         }
     }
 
-    fn begin_window(&self, windows: &mut Windows) {
+    /// Takes an anchor of the clock in a hook, if one is due.
+    #[inline]
+    pub(crate) fn add_anchor_in_hook(&self) {
+        if self.clock.is_due() {
+            self.clock.add_anchor();
+        }
+    }
+
+    /// Takes an anchor of the clock if one is due. Where that shows that the clock jumped, a new window begins: a poll
+    /// that spans it is cut, and what is between isn't recorded time.
+    #[inline]
+    pub(crate) fn take_anchor(&self) {
+        if self.clock.is_due() {
+            self.take_anchor_now();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_anchor_now(&self) {
+        // Where only hooks took anchors, there may be several.
+        while let Some(found) = self.clock.take_anchor() {
+            match found {
+                Found::JumpSomewhere => {}
+                Found::Jump(jump) => self.split_window(jump.from, jump.to),
+                Found::WentBack(at) => self.split_window(at, at),
+            }
+        }
+    }
+
+    /// The open window ends at `to`, and another begins at `from`, in ticks.
+    #[inline(never)]
+    fn split_window(&self, to: u64, from: u64) {
+        // The child of a fork doesn't wait: the poll that spans the jump is told wrong there.
+        let windows = match background::is_there() {
+            true => Some(lock(&self.windows)),
+            false => try_lock(&self.windows),
+        };
+        let Some(mut windows) = windows else { return };
+        let Some(Window { from: began, to: None, .. }) = windows.all.last().copied() else {
+            return;
+        };
+        if windows.is_wanted && began < from {
+            windows.end(to.max(began));
+            let next = Window { is_after_jump: true, ..Window::new(from, None) };
+            self.begin_window(&mut windows, next);
+        }
+    }
+
+    fn begin_window(&self, windows: &mut Windows, window: Window) {
         // Every task may be late, until an upper bound is known.
         let late = Arc::new(LateTasks::new());
         // Dropped after the lock is released: hooks wait for it.
         let _before = std::mem::replace(&mut *lock(&self.late), Arc::clone(&late));
         let is_first = windows.all.is_empty();
-        let from = self.clock.ticks();
-        windows.all.push(Window { from, to: None });
-        self.window_from.store(from, Ordering::Relaxed);
+        windows.all.push(window);
+        self.window_from.store(window.from, Ordering::Relaxed);
         self.mode.begin_window(if self.clock.is_tsc() { Mode::FastPath } else { Mode::On });
         // Each spawn is either recorded from here on, or sets `ran_while_off`.
         fence(Ordering::SeqCst);

@@ -20,7 +20,7 @@ pub(super) fn is_needed(recorders: &[Arc<Recorder>]) -> bool {
 
 impl Recorder {
     /// Moves full chunks to the store, and evicts. Returns whether there were any.
-    pub(super) fn collect(&self) -> bool {
+    pub(in crate::recorder) fn collect(&self) -> bool {
         let buffers = lock(&self.buffers).clone();
         let mut any = false;
         for buffer in buffers {

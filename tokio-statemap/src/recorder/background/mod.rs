@@ -1,7 +1,7 @@
 //! The background thread: one per process, while anything is recorded.
 //!
 //! It [collects](collect) full chunks, evicts the oldest events, prepares memory for the threads that record,
-//! and is the [watcher of long polls](crate::recorder::watch). So a hook takes no lock and asks the system for
+//! takes anchors of the clock, and is the [watcher of long polls](crate::recorder::watch). So a hook takes no lock and asks the system for
 //! nothing. It sleeps while no chunk gets full and no thread is looked at.
 //!
 //! Where it can't be had, in the child of a fork or if the system has no thread, or where it doesn't keep up,
@@ -53,6 +53,12 @@ pub(crate) fn is_there() -> bool {
     PROCESS.is_there()
 }
 
+/// In a model, whether there is the thread, which is one of the model.
+#[cfg(all(test, statemap_loom))]
+pub(crate) fn pretend_there(is_there: bool) {
+    PROCESS.pretend_there(is_there);
+}
+
 /// There is something to do for the thread.
 #[inline]
 pub(crate) fn wake() {
@@ -77,9 +83,14 @@ fn wake_up() {
 fn run() {
     #[cfg(unix)]
     crate::sys::signal::block_all();
+    // While it waits for a processor, those that have one fill chunk after chunk.
+    crate::sys::slice::prefer_soon();
     let mut watcher = Watcher::default();
     while !PROCESS.ends() {
-        let has_collected = collect::all(&PROCESS.recorders());
+        let recorders = PROCESS.recorders();
+        recorders.iter().for_each(|recorder| recorder.take_anchor());
+        let has_collected = collect::all(&recorders);
+        drop(recorders);
         if !has_collected && watcher.is_idle() {
             sleep(&watcher);
         } else {

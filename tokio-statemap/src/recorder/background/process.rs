@@ -40,6 +40,12 @@ impl Process {
             && self.id.load(Ordering::Relaxed) == std::process::id()
     }
 
+    #[cfg(all(test, statemap_loom))]
+    pub(super) fn pretend_there(&self, is_there: bool) {
+        self.id.store(std::process::id(), Ordering::Relaxed);
+        self.has_thread.store(is_there, Ordering::Relaxed);
+    }
+
     /// Whether this is the child of a fork, in which the thread is gone, and what it had locked stays so.
     pub(super) fn is_forked(&self) -> bool {
         let id = self.id.load(Ordering::Relaxed);

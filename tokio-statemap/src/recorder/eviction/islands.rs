@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::recorder::eviction::long_polls::LongPoll;
 use crate::recorder::id_map::IdMap;
 use crate::recorder::live_tasks::{LiveTask, LiveTasks, LocationId, Stream};
-use crate::recorder::record::{Kind, ROOT, Record, events_in, unpack_ready};
+use crate::recorder::record::{Kind, ROOT, Record, events_in, unpack_ready, unpack_spawn};
 use crate::recorder::store::segment::{RecordWriter, Segment, StreamId};
 
 /// The most islands.
@@ -24,14 +24,46 @@ pub(crate) struct Island {
     /// The length of the poll, in ticks.
     length: u64,
     location: Option<LocationId>,
+    /// The thread and the start of the poll, while it goes on.
+    goes_on: Option<(StreamId, u64)>,
     /// Whether what is known at its beginning is.
     is_entered: bool,
+    /// Whether its memory is no more than it needs.
+    is_shrunk: bool,
     /// The threads where it begins, with whether the tasks lived that they polled.
     pub(crate) threads: Vec<(StreamId, Stream, Vec<bool>)>,
     /// The tasks that are in it, and were there before.
     pub(crate) tasks: HashMap<u64, Option<LiveTask>>,
     records: BTreeMap<StreamId, Vec<Record>>,
     pub(crate) events: u64,
+}
+
+/// What could be kept around a poll.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) location: Option<LocationId>,
+    /// From when on there are records that could be kept, and up to when, in ticks.
+    pub(super) first: u64,
+    pub(super) last: u64,
+    /// How much is kept before and after, in ticks.
+    pub(super) around: u64,
+    /// Whether there is room for what happened while it went on.
+    pub(super) fits: bool,
+}
+
+impl Place {
+    fn begin(&self, ticks: u64) -> u64 {
+        ticks.saturating_sub(self.around).max(self.first)
+    }
+
+    fn end(&self, ticks: u64) -> u64 {
+        ticks.saturating_add(self.around).min(self.last)
+    }
+
+    /// Whether that island is of the same location.
+    fn is_of(&self, island: &Island) -> bool {
+        self.location.is_some() && island.location == self.location
+    }
 }
 
 /// The islands, by time, which don't overlap.
@@ -64,10 +96,10 @@ impl Islands {
         self.all.iter().map(|island| island.events).sum()
     }
 
-    /// How many events may be kept before and after that poll.
-    pub(super) fn room_around(&self, poll: &LongPoll) -> u64 {
+    /// How many events may be kept of that poll, and of what is around it.
+    pub(super) fn room_for(&self, poll: &LongPoll) -> u64 {
         let is_longest = self.all.iter().all(|island| island.length < poll.length());
-        self.most_events / if is_longest { 4 } else { 2 * MOST as u64 }
+        if is_longest { self.most_events } else { self.most_events / 8 }
     }
 
     /// Those that have any events.
@@ -98,71 +130,107 @@ impl Islands {
         self.ended.clear();
     }
 
-    /// Makes an island of what is around `poll`, from `from` to `to`, if that is among the longest. Returns the
-    /// number of events that an island had which made room.
-    pub(super) fn consider(
-        &mut self,
-        poll: LongPoll,
-        location: Option<LocationId>,
-        mut from: u64,
-        mut to: u64,
-    ) -> u64 {
-        let length = poll.length();
-        if self.most_events == 0 || from > poll.start {
+    /// Makes an island of what is around `poll`, which is over, if that is among the longest: of its beginning and
+    /// its end if there is no room for all. Returns the number of events that islands had which made room.
+    pub(super) fn consider(&mut self, poll: LongPoll, place: &Place) -> u64 {
+        let (from, to) = (place.begin(poll.start), place.end(poll.end));
+        let is_it = |i: &Arc<Island>| i.goes_on == Some((poll.stream, poll.start));
+        if let Some(begun) = self.all.iter_mut().find(|i| is_it(i)).map(Arc::make_mut) {
+            begun.goes_on = None;
+            begun.length = poll.length();
+            let location = begun.location;
+            let end = Island { location, ..Island::new(place.begin(poll.end), to, &poll) };
+            self.insert(end);
+            return 0;
+        }
+        if from > poll.start || !self.is_among_longest(&poll, place) {
             return 0;
         }
         let overlaps = |i: &Island| i.from <= poll.end && poll.start <= i.to;
-        // It is in an island of a longer one, as far as that reaches.
-        if self.all.iter().any(|i| overlaps(i) && i.length >= length) {
-            return 0;
-        }
         // It begins in one that is past: that goes on, which can't be so for long, as it is longer each time.
         if self.all.iter().any(|i| overlaps(i) && i.is_entered) {
             self.all.retain(|i| !overlaps(i) || i.is_entered);
             let after = self.all.iter().map(|i| i.from).find(|&from| from > poll.end);
             let to = to.min(after.map_or(u64::MAX, |after| after - 1));
             if let Some(past) = self.all.iter_mut().find(|i| overlaps(i)).map(Arc::make_mut) {
-                (past.length, past.location) = (length, location);
+                (past.length, past.location) = (poll.length(), place.location);
                 past.to = past.to.max(to);
             }
             return 0;
         }
+        let dropped = self.make_place(&poll, place);
         // Those that it overlaps are of shorter polls, of which it shows more.
-        let of_location = |i: &Island| location.is_some() && i.location == location;
-        let others = || self.all.iter().filter(|i| !overlaps(i));
-        let too_many = others().filter(|i| of_location(i)).count() == MOST_OF_LOCATION;
-        let mut makes_room = None;
-        if too_many || others().count() == MOST {
-            let least = others().filter(|i| !too_many || of_location(i)).map(|i| i.length).min();
-            if least.is_none_or(|least| least >= length) {
-                return 0;
-            }
-            makes_room = least;
-        }
         self.all.retain(|i| !overlaps(i));
-        let least = |i: &Island| Some(i.length) == makes_room && (!too_many || of_location(i));
-        let place = self.all.iter().position(|i| least(i));
-        let dropped = place.map_or(0, |place| self.remove(place));
-        let place = self.all.partition_point(|island| island.from < poll.start);
+        let location = place.location;
+        let new = |from, to| Island { location, ..Island::new(from, to, &poll) };
+        if place.fits {
+            self.insert(new(from, to));
+        } else {
+            self.insert(new(from, place.end(poll.start)));
+            self.insert(new(place.begin(poll.end), to));
+        }
+        dropped
+    }
+
+    /// The same of the beginning of `poll`, which goes on.
+    pub(super) fn consider_open(&mut self, poll: LongPoll, place: &Place) -> u64 {
+        let (from, to) = (place.begin(poll.start), place.end(poll.start));
+        let overlaps = |i: &Island| i.from <= to && poll.start <= i.to;
+        if from > poll.start
+            || self.all.iter().any(|i| overlaps(i))
+            || !self.is_among_longest(&poll, place)
+        {
+            return 0;
+        }
+        let dropped = self.make_place(&poll, place);
+        self.insert(Island {
+            goes_on: Some((poll.stream, poll.start)),
+            location: place.location,
+            ..Island::new(from, to, &poll)
+        });
+        dropped
+    }
+
+    /// Whether what is around `poll` is to be kept.
+    fn is_among_longest(&self, poll: &LongPoll, place: &Place) -> bool {
+        let length = poll.length();
+        let overlaps = |i: &Island| i.from <= poll.end && poll.start <= i.to;
+        // It is in an island of a longer one, as far as that reaches.
+        self.most_events > 0
+            && !self.all.iter().any(|i| overlaps(i) && i.length >= length)
+            && self.makes_room(poll, place).is_none_or(|least| least < length)
+    }
+
+    /// The length of the poll whose island has to make room, if one has to.
+    fn makes_room(&self, poll: &LongPoll, place: &Place) -> Option<u64> {
+        let overlaps = |i: &Island| i.from <= poll.end && poll.start <= i.to;
+        let others = || self.all.iter().filter(|i| !overlaps(i));
+        let too_many = others().filter(|i| place.is_of(i)).count() >= MOST_OF_LOCATION;
+        let candidates = others().filter(|i| !too_many || place.is_of(i));
+        (too_many || others().count() >= MOST).then(|| candidates.map(|i| i.length).min()).flatten()
+    }
+
+    /// Removes the island that has to make room. Returns how many events it had.
+    fn make_place(&mut self, poll: &LongPoll, place: &Place) -> u64 {
+        let Some(least) = self.makes_room(poll, place) else { return 0 };
+        let too_many = self.all.iter().filter(|i| place.is_of(i)).count() >= MOST_OF_LOCATION;
+        let is_it = |i: &Arc<Island>| i.length == least && (!too_many || place.is_of(i));
+        let found = self.all.iter().position(is_it);
+        found.map_or(0, |found| self.remove(found))
+    }
+
+    /// Adds one between those around it.
+    fn insert(&mut self, mut island: Island) {
+        let place = self.all.partition_point(|other| other.from <= island.from);
         if let Some(before) = place.checked_sub(1).map(|before| &self.all[before]) {
-            from = from.max(before.to + 1);
+            island.from = island.from.max(before.to.saturating_add(1));
         }
         if let Some(after) = self.all.get(place) {
-            to = to.min(after.from - 1);
+            island.to = island.to.min(after.from - 1);
         }
-        let island = Island {
-            from,
-            to,
-            length,
-            location,
-            is_entered: false,
-            threads: Vec::new(),
-            tasks: HashMap::new(),
-            records: BTreeMap::new(),
-            events: 0,
-        };
-        self.all.insert(place, Arc::new(island));
-        dropped
+        if island.from <= island.to {
+            self.all.insert(place, Arc::new(island));
+        }
     }
 
     /// Returns how many events it had.
@@ -192,10 +260,33 @@ impl Islands {
                 if live_tasks.has_lost_worker(&stream) {
                     stream.worker = None;
                 }
-                let lives = stream.polls.iter().map(|&task| live_tasks.lives(task)).collect();
+                let lives = stream.polls.iter().map(|&(task, _)| live_tasks.lives(task)).collect();
                 (id, stream, lives)
             })
             .collect();
+        // They are in it, though it may have no event of theirs.
+        let Island { threads, tasks, .. } = island;
+        for &(task, _) in threads.iter().flat_map(|(_, stream, _)| &stream.polls) {
+            if live_tasks.lives(task) {
+                Self::has_task(&mut self.ended, tasks, task, live_tasks);
+            }
+        }
+    }
+
+    /// A task is in an island: when it ends will be noted.
+    fn has_task(
+        ended: &mut IdMap<u64>,
+        tasks: &mut HashMap<u64, Option<LiveTask>>,
+        task: u64,
+        live_tasks: &LiveTasks,
+    ) {
+        tasks.entry(task).or_insert_with(|| {
+            // The number of a root future is used again.
+            if task & ROOT == 0 {
+                ended.entry(task).or_default();
+            }
+            live_tasks.task(task)
+        });
     }
 
     /// Keeps those of these records that are in an island. They are the next, of each stream in order, and not
@@ -217,7 +308,17 @@ impl Islands {
                 }
             }
         }
-        // Where tasks of islands end that are no longer to be seen.
+        self.note_ends(segments);
+        kept.dropped = self.make_room();
+        kept
+    }
+
+    /// Notes where tasks of islands end that are no longer to be seen.
+    #[inline(never)]
+    pub(super) fn note_ends(&mut self, segments: &[Segment]) {
+        if self.ended.is_empty() {
+            return;
+        }
         for record in segments.iter().flat_map(Segment::records) {
             if record.kind() == Kind::Terminate {
                 if let Some(ended) = self.ended.get_mut(&record.payload()) {
@@ -225,8 +326,6 @@ impl Islands {
                 }
             }
         }
-        kept.dropped = self.make_room();
-        kept
     }
 
     /// Drops those of the shortest polls until there is room. Returns how many events they had.
@@ -250,20 +349,45 @@ impl Islands {
     pub(super) fn end_until(&mut self, until: u64) {
         // One without an event is none.
         self.all.retain(|island| island.to > until || island.events > 0);
+        // Nothing is added to those that are over.
+        for island in self.all.iter_mut().filter(|island| island.to <= until && !island.is_shrunk) {
+            let island = Arc::make_mut(island);
+            island.is_shrunk = true;
+            island.records.values_mut().for_each(Vec::shrink_to_fit);
+        }
     }
 
     /// What comes next was not looked through.
     pub(super) fn cut_off(&mut self) {
         self.all.retain(|island| island.events > 0);
-        for island in self.all.iter_mut().map(Arc::make_mut) {
+        for island in &mut self.all {
             let last = island.records.values().filter_map(|records| records.last());
             let last = last.map(|record| record.ticks).max();
-            island.to = island.to.min(last.unwrap_or(island.to));
+            // Only what changes, as a snapshot that shares it has it copied.
+            if let Some(last) = last.filter(|last| *last < island.to) {
+                Arc::make_mut(island).to = last;
+            }
         }
     }
 }
 
 impl Island {
+    fn new(from: u64, to: u64, poll: &LongPoll) -> Self {
+        Self {
+            from,
+            to,
+            length: poll.length(),
+            location: None,
+            goes_on: None,
+            is_entered: false,
+            is_shrunk: false,
+            threads: Vec::new(),
+            tasks: HashMap::new(),
+            records: BTreeMap::new(),
+            events: 0,
+        }
+    }
+
     /// Returns how many of the records are events.
     fn add(
         &mut self,
@@ -275,16 +399,11 @@ impl Island {
         for record in records {
             let task = match record.kind() {
                 Kind::PollStartReady => unpack_ready(record.packed_payload()).0,
-                Kind::PollStart | Kind::PollEnd | Kind::Terminate => record.payload(),
+                Kind::SpawnAt => unpack_spawn(record.packed_payload()).0,
+                Kind::Spawn | Kind::PollStart | Kind::PollEnd | Kind::Terminate => record.payload(),
                 _ => continue,
             };
-            self.tasks.entry(task).or_insert_with(|| {
-                // The number of a root future is used again.
-                if task & ROOT == 0 {
-                    ended.entry(task).or_default();
-                }
-                live_tasks.task(task)
-            });
+            Islands::has_task(ended, &mut self.tasks, task, live_tasks);
         }
         self.records.entry(stream).or_default().extend_from_slice(records);
         let events = events_in(records);

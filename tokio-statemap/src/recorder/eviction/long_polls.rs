@@ -94,10 +94,19 @@ impl Scan {
         found
     }
 
-    /// When the oldest poll that still runs began, on a worker.
-    pub(super) fn oldest_open(&self) -> Option<u64> {
-        let on_workers = self.threads.values().filter(|thread| thread.worker.is_some());
-        on_workers.flat_map(|thread| &thread.polls).map(|&(_, start)| start).min()
+    /// When the oldest poll that still runs began, of those that began after `after`, on a worker.
+    pub(super) fn oldest_open(&self, after: u64) -> Option<u64> {
+        self.open().map(|poll| poll.start).filter(|&start| start > after).min()
+    }
+
+    /// The polls that ran on workers where it was read to, as if they ended right where they began.
+    pub(super) fn open(&self) -> impl Iterator<Item = LongPoll> {
+        let on_workers = self.threads.iter().filter(|(_, thread)| thread.worker.is_some());
+        on_workers.flat_map(|(&stream, thread)| {
+            let poll =
+                move |&(task, start): &(u64, u64)| LongPoll { stream, task, start, end: start };
+            thread.polls.iter().map(poll)
+        })
     }
 }
 

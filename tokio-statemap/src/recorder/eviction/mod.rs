@@ -10,10 +10,11 @@ mod long_polls;
 mod tests;
 
 use crate::recorder::Window;
-use crate::recorder::eviction::islands::Islands;
-use crate::recorder::eviction::long_polls::Scan;
+use crate::recorder::eviction::islands::{Islands, Place};
+use crate::recorder::eviction::long_polls::{LongPoll, Scan};
 use crate::recorder::live_tasks::LiveTasks;
 use crate::recorder::store::segment::{Segment, events_of};
+use crate::recorder::sums::Sums;
 
 /// Records between the store and their end.
 #[derive(Debug)]
@@ -75,14 +76,15 @@ impl Eviction {
         self.looked_through < self.staged.len()
     }
 
-    /// Looks through what is staged, and drops of it what is in no island. Calls `recycle` with that. Returns the
-    /// number of events dropped.
+    /// Looks through what is staged, and drops of it what is in no island, added up. Calls `recycle` with that. Returns
+    /// the number of events dropped.
     pub(crate) fn look_through(
         &mut self,
         limits: Limits,
         live_tasks: &mut LiveTasks,
+        sums: &mut Sums,
         windows: &[Window],
-        recycle: impl FnMut(Segment),
+        mut recycle: impl FnMut(Segment),
     ) -> u64 {
         let new = &mut self.staged[self.looked_through..];
         Segment::sort(new);
@@ -90,36 +92,78 @@ impl Eviction {
         self.looked_through = self.staged.len();
         self.scan.forget_before(self.until, windows);
         let mut dropped = 0;
-        let staged_ticks = self.until.saturating_sub(self.done_until);
         for poll in self.scan.take_found() {
-            // What was open when recording stopped is cut.
-            let Some(window) = window_of(poll.start, windows).filter(|w| w.from <= poll.start)
-            else {
-                continue;
-            };
-            if window_of(poll.end, windows) != Some(window) {
-                continue;
-            }
-            let location = live_tasks.task(poll.task).map(|task| task.location);
-            let location =
-                location.unwrap_or_else(|| long_polls::location(&self.staged, poll.task));
-            // Where there is much around it, less of that is kept.
-            let room = u128::from(self.islands.room_around(&poll));
-            let ticks = room * u128::from(staged_ticks) / u128::from(self.staged_events.max(1));
-            let around = limits.around.min(u64::try_from(ticks / 2).unwrap_or(u64::MAX));
-            let from = poll.start.saturating_sub(around).max(window.from);
-            let from = from.max(self.done_until + 1);
-            let to = poll.end.saturating_add(around).min(window.to.unwrap_or(u64::MAX));
-            dropped += self.islands.consider(poll, location, from, to);
+            dropped += self.consider(poll, limits, live_tasks, windows);
         }
         // The polls that begin so soon after are known as a whole.
-        let begins = self.scan.oldest_open().unwrap_or(u64::MAX).min(self.until);
-        let enough = |edge: u64| match self.staged_events > limits.staged_events {
-            true => self.until,
-            false => edge,
+        let edge = self.edge(limits);
+        dropped += self.drop_until(edge, live_tasks, sums, windows, &mut recycle);
+        if self.staged_events > limits.staged_events {
+            // They go on for so long that what comes in meanwhile can't all wait for their ends.
+            let open: Vec<_> = self.scan.open().filter(|p| p.start > self.done_until).collect();
+            for poll in open {
+                let poll = LongPoll { end: self.until.max(poll.start), ..poll };
+                if poll.length() >= limits.long_poll {
+                    let place = self.place(poll, limits, live_tasks, windows);
+                    dropped += place.map_or(0, |place| self.islands.consider_open(poll, &place));
+                }
+            }
+            let edge = self.until.saturating_sub(limits.around);
+            dropped += self.drop_until(edge, live_tasks, sums, windows, &mut recycle);
+        }
+        if self.staged_events > limits.staged_events {
+            dropped += self.drop_until(self.until, live_tasks, sums, windows, &mut recycle);
+        }
+        dropped
+    }
+
+    /// Up to when no poll is kept that isn't known as a whole.
+    fn edge(&self, limits: Limits) -> u64 {
+        let begins = self.scan.oldest_open(self.done_until).unwrap_or(u64::MAX).min(self.until);
+        begins.saturating_sub(limits.around)
+    }
+
+    /// Keeps what is around `poll`, which is over, if it is among the longest. Returns the number of events dropped.
+    fn consider(
+        &mut self,
+        poll: LongPoll,
+        limits: Limits,
+        live_tasks: &LiveTasks,
+        windows: &[Window],
+    ) -> u64 {
+        let place = self.place(poll, limits, live_tasks, windows);
+        place.map_or(0, |place| self.islands.consider(poll, &place))
+    }
+
+    /// What could be kept around `poll`; `None` of one that was open when recording stopped.
+    fn place(
+        &self,
+        poll: LongPoll,
+        limits: Limits,
+        live_tasks: &LiveTasks,
+        windows: &[Window],
+    ) -> Option<Place> {
+        let window = window_of(poll.start, windows).filter(|w| w.from <= poll.start)?;
+        if window_of(poll.end, windows) != Some(window) {
+            return None;
+        }
+        let location = live_tasks.task(poll.task).map(|task| task.location);
+        let location = location.unwrap_or_else(|| long_polls::location(&self.staged, poll.task));
+        // Where there is much around it, less of that is kept.
+        let staged_ticks = u128::from(self.until.saturating_sub(self.done_until));
+        let ticks = |events: u64| {
+            let ticks = u128::from(events) * staged_ticks / u128::from(self.staged_events.max(1));
+            u64::try_from(ticks).unwrap_or(u64::MAX)
         };
-        let edge = enough(begins.saturating_sub(limits.around));
-        dropped + self.drop_until(edge, live_tasks, windows, recycle)
+        let room = self.islands.room_for(&poll);
+        let around = limits.around.min(ticks(room / 4));
+        Some(Place {
+            location,
+            first: window.from.max(self.done_until + 1),
+            last: window.to.unwrap_or(u64::MAX),
+            around,
+            fits: poll.length() <= ticks(room / 2),
+        })
     }
 
     /// Sorts all that is staged, for who gives it up.
@@ -132,6 +176,7 @@ impl Eviction {
     /// through it. Calls `recycle` with it. Returns the number of events dropped.
     #[inline(never)]
     pub(crate) fn give_up(&mut self, recycle: impl FnMut(Segment)) -> u64 {
+        self.islands.note_ends(&self.staged);
         self.staged.drain(..).for_each(recycle);
         self.scan = Scan::default();
         (self.looked_through, self.done_until) = (0, self.until);
@@ -153,8 +198,9 @@ impl Eviction {
         &mut self,
         edge: u64,
         live_tasks: &mut LiveTasks,
+        sums: &mut Sums,
         windows: &[Window],
-        mut recycle: impl FnMut(Segment),
+        recycle: &mut impl FnMut(Segment),
     ) -> u64 {
         let mut dropped = 0;
         while self.done_until < edge {
@@ -162,11 +208,11 @@ impl Eviction {
                 // What is known at the beginning of an island is kept with it.
                 Some(begin) if begin <= edge => {
                     if begin - 1 > self.done_until {
-                        dropped += self.step(begin - 1, live_tasks, windows, &mut recycle);
+                        dropped += self.step(begin - 1, live_tasks, sums, windows, recycle);
                     }
                     self.islands.enter(begin, live_tasks);
                 }
-                _ => dropped += self.step(edge, live_tasks, windows, &mut recycle),
+                _ => dropped += self.step(edge, live_tasks, sums, windows, recycle),
             }
         }
         dropped
@@ -177,6 +223,7 @@ impl Eviction {
         &mut self,
         until: u64,
         live_tasks: &mut LiveTasks,
+        sums: &mut Sums,
         windows: &[Window],
         recycle: &mut impl FnMut(Segment),
     ) -> u64 {
@@ -193,7 +240,7 @@ impl Eviction {
         let events = events_of(&self.leaving);
         self.staged_events = self.staged_events.saturating_sub(events);
         let kept = self.islands.keep(&self.leaving, live_tasks);
-        live_tasks.update(&self.leaving, windows);
+        live_tasks.update(&self.leaving, windows, sums);
         self.leaving.drain(..).for_each(recycle);
         self.islands.end_until(until);
         (events + kept.dropped).saturating_sub(kept.kept)

@@ -3,12 +3,13 @@ use crate::recorder::record::{Kind, Record};
 use crate::recorder::store::segment::StreamId;
 
 const LIMITS: Limits = Limits { long_poll: 100, around: 50, staged_events: 10_000 };
-const WINDOWS: &[Window] = &[Window { from: 0, to: None }];
+const WINDOWS: &[Window] = &[Window::new(0, None)];
 
 /// An eviction that records of threads come to.
 struct Evicted {
     eviction: Eviction,
     live_tasks: LiveTasks,
+    sums: Sums,
     dropped: u64,
     staged: u64,
 }
@@ -18,6 +19,7 @@ impl Evicted {
         Self {
             eviction: Eviction::new(island_events),
             live_tasks: LiveTasks::default(),
+            sums: Sums::default(),
             dropped: 0,
             staged: 0,
         }
@@ -34,7 +36,8 @@ impl Evicted {
 
     fn look_through(&mut self) {
         let eviction = &mut self.eviction;
-        self.dropped += eviction.look_through(LIMITS, &mut self.live_tasks, WINDOWS, drop);
+        self.dropped +=
+            eviction.look_through(LIMITS, &mut self.live_tasks, &mut self.sums, WINDOWS, drop);
         let kept = self.eviction.staged_events + self.eviction.islands.events();
         assert_eq!(self.staged, self.dropped + kept, "no event is lost");
     }
@@ -165,7 +168,7 @@ fn what_nobody_looked_through_is_dropped() {
     evicted.stage(2000, &[(1, &[&[role(0, 0)], &poll(1, 1000, 1500)[..]].concat())]);
     let Evicted { eviction, live_tasks, dropped, .. } = &mut evicted;
     eviction.sort();
-    live_tasks.update(&eviction.staged, WINDOWS);
+    live_tasks.update(&eviction.staged, WINDOWS, &mut Sums::default());
     *dropped += eviction.give_up(drop);
     evicted.look_through();
     assert_eq!((evicted.dropped, evicted.islands().len()), (2, 0));
@@ -187,23 +190,57 @@ fn the_end_of_a_task_is_known_after_its_island() {
     assert_eq!(evicted.islands(), [[(1, vec![1000, 1500])]]);
 }
 
+/// An event each tick.
+fn dense(ticks: std::ops::Range<u64>) -> Vec<Record> {
+    ticks.map(|at| Record::new(at, Kind::Park, 0)).collect()
+}
+
 #[test]
 fn where_there_is_much_around_a_poll_less_of_that_is_kept() {
     let mut evicted = Evicted::new(400);
-    let one = [&[role(0, 0)], &poll(1, 1000, 1200)[..]].concat();
-    // An event each tick.
-    let others: Vec<_> = (0..2000).map(|at| Record::new(at, Kind::Park, 0)).collect();
-    evicted.stage(2000, &[(1, &one), (2, &others)]);
+    let one = [&[role(0, 0)], &poll(1, 1000, 1120)[..]].concat();
+    evicted.stage(2000, &[(1, &one), (2, &dense(0..2000))]);
     evicted.look_through();
     let island = evicted.eviction.islands.iter().next().unwrap();
-    assert_eq!((island.from, island.to), (951, 1249), "a quarter of 400, before and after");
+    assert_eq!((island.from, island.to), (950, 1170), "the longest has it all");
     // Another has less of it.
-    let shorter = poll(1, 3000, 3150);
-    let others: Vec<_> = (2001..4000).map(|at| Record::new(at, Kind::Park, 0)).collect();
-    evicted.stage(4000, &[(1, &shorter), (2, &others)]);
+    evicted.stage(4000, &[(1, &poll(1, 3000, 3110)), (2, &dense(2001..4000))]);
     evicted.look_through();
-    let island = evicted.eviction.islands.iter().next().unwrap();
-    assert_eq!((island.from, island.to), (951, 1249), "both don't fit: the longer stays");
+    let all: Vec<_> = evicted.eviction.islands.iter().map(|i| (i.from, i.to)).collect();
+    assert_eq!(all, [(950, 1170), (2988, 3012), (3098, 3122)], "where it begins and ends");
+}
+
+#[test]
+fn of_a_poll_with_too_much_around_it_the_beginning_and_the_end_are_kept() {
+    let mut evicted = Evicted::new(400);
+    let one = [&[role(0, 0)], &poll(1, 1000, 3000)[..]].concat();
+    evicted.stage(5000, &[(1, &one), (2, &dense(0..5000))]);
+    evicted.look_through();
+    let all: Vec<_> = evicted.eviction.islands.iter().map(|i| (i.from, i.to)).collect();
+    assert_eq!(all, [(950, 1050), (2950, 3050)]);
+    let of_poll: Vec<_> = evicted.islands().into_iter().map(|island| island[0].clone()).collect();
+    assert_eq!(of_poll, [(1, vec![1000]), (1, vec![3000])]);
+    // Where the end is kept it is known since when it went on.
+    let end = evicted.eviction.islands.iter().nth(1).unwrap();
+    assert_eq!(end.threads[0].1.polls, [(1, 1000)]);
+}
+
+#[test]
+fn a_poll_that_outlasts_what_can_wait_is_known_when_it_ends() {
+    let mut evicted = Evicted::new(4000);
+    let start = [role(0, 0), Record::new(1000, Kind::PollStart, 7)];
+    evicted.stage(9000, &[(1, &start), (2, &dense(0..9000))]);
+    evicted.look_through();
+    assert_eq!(evicted.eviction.done_until(), 950, "it may end soon");
+    evicted.stage(15_000, &[(2, &dense(9000..15_000))]);
+    evicted.look_through();
+    assert_eq!(evicted.eviction.done_until(), 14_950);
+    evicted.stage(20_000, &[(1, &[Record::new(16_000, Kind::PollEnd, 7)])]);
+    evicted.look_through();
+    let all: Vec<_> = evicted.eviction.islands.iter().map(|i| (i.from, i.to)).collect();
+    assert_eq!(all, [(951, 1050), (15_950, 16_050)]);
+    let end = evicted.eviction.islands.iter().nth(1).unwrap();
+    assert_eq!(end.threads[0].1.polls, [(7, 1000)]);
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub(crate) use crate::recorder::live_tasks::tasks::{LiveTask, Liveness};
 use crate::recorder::live_tasks::terminated::TerminatedIds;
 use crate::recorder::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
 use crate::recorder::store::segment::{Segment, StreamId};
+use crate::recorder::sums::{Role, Sums};
+use crate::util::heapsort::heapsort;
 
 /// The index of a spawn location in [`crate::recorder::locations::Locations`].
 pub(crate) type LocationId = u32;
@@ -32,17 +34,25 @@ pub(crate) struct LiveTasks {
     polled: RecentlyPolled,
     /// The index of the window of recording of the records evicted last.
     window: usize,
+    /// The index of the last window before which something may not have been recorded: that, or one before.
+    known_from: usize,
     has_evicted: bool,
     /// Only used during an update; kept for its memory, as hooks evict.
     ended: Vec<(u64, u64)>,
+    /// Which threads became workers in the records that it is updated from, and of which tasks, that were spawned
+    /// before recording began, it is known now where. Kept for their memory as well.
+    roles: Vec<Role>,
+    newly_known: Vec<u64>,
 }
 
 /// A thread, as its last evicted record left it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stream {
     pub(crate) worker: Option<u32>,
-    /// The polls that it is in, the innermost last.
-    pub(crate) polls: Vec<u64>,
+    /// Since when it is that worker, in ticks.
+    worker_since: u64,
+    /// The polls that it is in, the innermost last: the task, and since when, in ticks.
+    pub(crate) polls: Vec<(u64, u64)>,
     /// Whether it is parked, if it ever parked or unparked.
     pub(crate) parked: Option<bool>,
     pub(crate) location: Option<LocationId>,
@@ -51,6 +61,13 @@ pub(crate) struct Stream {
     /// The index of the window in which it was last seen.
     window: usize,
     terminated: Option<u64>,
+}
+
+impl Stream {
+    /// The task that it polls.
+    fn polled(&self) -> Option<u64> {
+        self.polls.last().map(|&(task, _)| task)
+    }
 }
 
 impl LiveTasks {
@@ -68,7 +85,7 @@ impl LiveTasks {
     pub(crate) fn tasks(&self) -> impl Iterator<Item = (u64, LiveTask, Liveness)> {
         self.tasks.iter().map(|(id, task)| {
             let lives =
-                if task.window == self.window { Liveness::Alive } else { Liveness::Unknown };
+                if task.window == self.known_from { Liveness::Alive } else { Liveness::Unknown };
             (id, task, lives)
         })
     }
@@ -94,44 +111,65 @@ impl LiveTasks {
         self.streams.iter().map(|(id, stream)| (*id, stream))
     }
 
-    /// Whether another thread became the worker that `stream` was, in a later window: `stream` lost
-    /// it in between, unrecorded.
+    /// Whether another thread became the worker that `stream` was: in a later window, in between of which `stream` lost
+    /// it, unrecorded, or while it was in a poll that is over by now.
     pub(crate) fn has_lost_worker(&self, stream: &Stream) -> bool {
         stream.worker.is_some_and(|worker| {
             let mut others = self.streams.iter().map(|(_, other)| other);
-            others.any(|other| other.worker == Some(worker) && other.window > stream.window)
+            others.any(|other| {
+                let is_later = other.window > stream.window
+                    || stream.polls.is_empty() && other.worker_since > stream.worker_since;
+                other.worker == Some(worker) && is_later
+            })
         })
     }
 
-    /// Updates the state from evicted records: those of each stream in their order. `windows` are
+    /// Which threads became workers in the records that it was updated from last, by worker and time.
+    pub(crate) fn roles(&self) -> &[Role] {
+        &self.roles
+    }
+
+    /// Whether this task was spawned before recording began, and became known in the records that it was updated from
+    /// last.
+    pub(crate) fn is_newly_known(&self, id: u64) -> bool {
+        self.newly_known.binary_search(&id).is_ok()
+    }
+
+    /// Updates the state from evicted records, those of each stream in their order, and adds them up. `windows` are
     /// the windows of recording, in ticks.
-    pub(crate) fn update(&mut self, segments: &[Segment], windows: &[Window]) {
+    pub(crate) fn update(&mut self, segments: &[Segment], windows: &[Window], sums: &mut Sums) {
         let last = segments.iter().filter_map(|segment| segment.records().last());
         let Some(last_ticks) = last.map(|record| record.ticks).max() else { return };
         self.has_evicted = true;
-        // Nothing is known from before the first window.
-        let mut from_ticks = if self.window == 0 { 0 } else { windows[self.window].from };
-        while let Some(next) = windows.get(self.window + 1).filter(|next| next.from <= last_ticks) {
-            self.update_until(segments, next.from, from_ticks);
-            self.enter_window(self.window + 1);
-            from_ticks = next.from;
+        // What is earlier is late: its hook read the clock in an earlier window, and recorded it in this one.
+        let mut from_ticks = 0;
+        loop {
+            let next = windows.get(self.window + 1).filter(|next| next.from <= last_ticks);
+            let until_ticks = next.map_or(u64::MAX, |next| next.from);
+            self.update_until(segments, (from_ticks, until_ticks), windows, sums);
+            if next.is_none() {
+                break;
+            }
+            self.enter_window(self.window + 1, windows);
+            from_ticks = until_ticks;
         }
-        self.update_until(segments, u64::MAX, from_ticks);
     }
 
     /// Enters the windows that began until `ticks`.
     pub(crate) fn advance_to(&mut self, ticks: u64, windows: &[Window]) {
         while windows.get(self.window + 1).is_some_and(|window| window.from <= ticks) {
-            self.enter_window(self.window + 1);
+            self.enter_window(self.window + 1, windows);
         }
     }
 
-    /// Between two windows any task may have terminated. Tasks seen in the previous window are
+    /// Between two windows any task may have terminated, unless the clock jumped. Tasks seen in the previous window are
     /// kept, as they may be polled again.
-    fn enter_window(&mut self, window: usize) {
-        let before = self.window;
+    fn enter_window(&mut self, window: usize, windows: &[Window]) {
         self.window = window;
-        self.tasks.retain_seen_in(before);
+        if !windows[window].is_after_jump {
+            self.tasks.retain_seen_in(self.known_from);
+            self.known_from = window;
+        }
         for (_, stream) in &mut self.streams {
             stream.polls.clear();
         }
@@ -142,7 +180,16 @@ impl LiveTasks {
     ///
     /// Terminations are applied last, whatever the order of the streams: a task id is never reused,
     /// so a task that terminated anywhere in `segments` is not alive.
-    fn update_until(&mut self, segments: &[Segment], until_ticks: u64, from_ticks: u64) {
+    ///
+    /// Inlined, as the stack of a hook is bounded.
+    #[inline(always)]
+    fn update_until(
+        &mut self,
+        segments: &[Segment],
+        (from_ticks, until_ticks): (u64, u64),
+        windows: &[Window],
+        sums: &mut Sums,
+    ) {
         for segment in segments {
             let records = segment.records();
             let until = records.partition_point(|record| record.ticks < until_ticks);
@@ -151,6 +198,12 @@ impl LiveTasks {
                 self.update_stream(segment.stream, &records[from..until]);
             }
         }
+        // While all tasks are known.
+        heapsort(&mut self.newly_known, |id| *id);
+        heapsort(&mut self.roles, |role| (role.worker, role.at, role.stream));
+        sums.add(segments, (from_ticks, until_ticks), self, windows, self.window);
+        self.roles.clear();
+        self.newly_known.clear();
         self.remove_ended();
     }
 
@@ -163,7 +216,7 @@ impl LiveTasks {
         // Taken out, so that the rest of `self` can be changed meanwhile.
         let place = self.place_of(id);
         let mut stream = std::mem::take(&mut self.streams[place].1);
-        stream.window = self.window;
+        stream.window = self.known_from;
         let mut ended = false;
         let mut later = records;
         while let [record, rest @ ..] = later {
@@ -193,6 +246,11 @@ impl LiveTasks {
                     self.ended.push((record.payload(), record.ticks));
                 }
                 Kind::End => ended = true,
+                Kind::Role => {
+                    (stream.worker, stream.worker_since) = (role(record.payload()), record.ticks);
+                    let role = |worker| Role { worker, stream: id, at: record.ticks };
+                    self.roles.extend(stream.worker.map(role));
+                }
                 _ => self.apply(&mut stream, *record),
             }
         }
@@ -232,18 +290,22 @@ impl LiveTasks {
         match record.kind() {
             Kind::Location => stream.location = Some(id as LocationId),
             Kind::Spawn => {
-                let (location, parent) = (stream.location.take(), stream.polls.last().copied());
+                let (location, parent) = (stream.location.take(), stream.polled());
                 self.spawned(id, record.ticks, location, parent);
             }
             Kind::SpawnAt => {
                 let (id, location) = unpack_spawn(record.packed_payload());
-                let parent = stream.polls.last().copied();
+                let parent = stream.polled();
                 self.spawned(id, record.ticks, Some(location), parent);
             }
             Kind::LateOrigin => {
                 let location = stream.location.take();
                 if let Some(task) = self.find(id) {
-                    task.location = location.unwrap_or(NO_LOCATION);
+                    let known =
+                        std::mem::replace(&mut task.location, location.unwrap_or(NO_LOCATION));
+                    if known == NO_LOCATION {
+                        self.newly_known.push(id);
+                    }
                 }
             }
             Kind::PollStart => self.poll_started(stream, id, record.ticks),
@@ -251,7 +313,7 @@ impl LiveTasks {
                 let (id, _) = unpack_ready(record.packed_payload());
                 self.poll_started(stream, id, record.ticks);
             }
-            Kind::PollEnd => match stream.polls.iter().rposition(|&poll| poll == id) {
+            Kind::PollEnd => match stream.polls.iter().rposition(|&(poll, _)| poll == id) {
                 Some(place) => {
                     stream.polls.remove(place);
                 }
@@ -262,7 +324,6 @@ impl LiveTasks {
             Kind::ThreadStop => stream.stopped = true,
             Kind::Park => stream.parked = Some(true),
             Kind::Unpark => stream.parked = Some(false),
-            Kind::Role => stream.worker = role(id),
             Kind::Ready => stream.ready_for_ns = Some(id),
             // The rest is of no task that lives, nor of what a thread is or does.
             _ => {}
@@ -270,7 +331,7 @@ impl LiveTasks {
     }
 
     fn poll_started(&mut self, stream: &mut Stream, id: u64, ticks: u64) {
-        stream.polls.push(id);
+        stream.polls.push((id, ticks));
         stream.ready_for_ns = None;
         self.polled(id, ticks);
     }
@@ -283,7 +344,7 @@ impl LiveTasks {
         parent: Option<u64>,
     ) {
         if id & ROOT != 0 {
-            let window = self.window;
+            let window = self.known_from;
             let root = self.tasks.root(id);
             if root.spawned_ticks <= spawned_ticks {
                 root.spawned_ticks = spawned_ticks;
@@ -299,7 +360,7 @@ impl LiveTasks {
     #[inline]
     fn polled(&mut self, id: u64, ticks: u64) {
         if id & ROOT != 0 {
-            let window = self.window;
+            let window = self.known_from;
             let root = self.tasks.root(id);
             root.task.set_window(window);
             if root.spawned_ticks <= ticks {
@@ -315,7 +376,7 @@ impl LiveTasks {
     /// The task `id`, marked as seen; `None` if it has terminated.
     fn find(&mut self, id: u64) -> Option<&mut PackedTask> {
         let task = self.tasks.get_or_add(id, || self.terminated.contains(id))?;
-        task.set_window(self.window);
+        task.set_window(self.known_from);
         Some(task)
     }
 }

@@ -8,14 +8,13 @@ pub(crate) mod rings;
 pub(crate) mod segment;
 mod shared_chunk;
 
-use std::sync::Arc;
-
 use crate::recorder::record::{Record, events_in};
 use crate::recorder::store::blocks::{Block, BlockRecords, Blocks};
 use crate::recorder::store::segment::{
     RecordWriter, Segment, Sequence, SharedChunk, StreamId, events_of,
 };
 use crate::recorder::store::shared_chunk::{split_streams, write_run};
+use crate::sys::sync::Arc;
 
 /// The most records that memory is preallocated for: 16 MB of address space. Pages that were never
 /// written to take no physical memory.
@@ -36,6 +35,10 @@ const PREALLOCATION_RECORDS: usize = 1 << 16;
 /// The most chunks that are preallocated: each has some bookkeeping.
 const MAX_PREALLOCATED_CHUNKS: usize = 1024;
 
+/// Which part of `max_events` idle chunks hold at most, and how many there may be at least.
+const IDLE_PART: usize = 8;
+const MIN_IDLE_CHUNKS: usize = 8;
+
 #[derive(Debug)]
 pub(crate) struct Store {
     chunk_records: usize,
@@ -43,7 +46,11 @@ pub(crate) struct Store {
     /// Runs that are too short for a block of their own, each after a `Stream` note: ten thousand
     /// short-lived threads share a few blocks.
     partial: Option<RecordWriter>,
+    /// Empty chunks whose memory was used before: at most `max_idle`.
     free: Vec<RecordWriter>,
+    /// Empty chunks that have no memory yet, or none any more.
+    untouched: Vec<RecordWriter>,
+    max_idle: usize,
     /// Only used while blocks are split; kept for its memory, as hooks evict.
     begun: Vec<Block>,
     events: u64,
@@ -57,17 +64,21 @@ impl Store {
         let wanted = (max_events / chunk_records).saturating_add(8);
         let ahead =
             wanted.min(MAX_PREALLOCATED_RECORDS / chunk_records + 1).min(MAX_PREALLOCATED_CHUNKS);
-        let mut free = Vec::with_capacity(ahead + MAX_ALLOCATION_CHUNKS);
-        while free.len() < ahead {
-            let chunks = (PREALLOCATION_RECORDS / chunk_records).clamp(1, ahead - free.len());
-            free.extend(RecordWriter::allocate(chunks, chunk_records));
+        let mut untouched = Vec::with_capacity(ahead + MAX_ALLOCATION_CHUNKS);
+        while untouched.len() < ahead {
+            let chunks = (PREALLOCATION_RECORDS / chunk_records).clamp(1, ahead - untouched.len());
+            untouched.extend(RecordWriter::allocate(chunks, chunk_records));
         }
+        // What one eviction frees, and threads fill until the next.
+        let max_idle = (max_events / IDLE_PART / chunk_records).max(MIN_IDLE_CHUNKS).min(ahead);
         Self {
             chunk_records,
             // A hook that evicts should not allocate for what slow threads leave.
             blocks: Blocks::with_capacity(ahead.max(256)),
             partial: None,
-            free,
+            free: Vec::with_capacity(max_idle),
+            untouched,
+            max_idle,
             begun: Vec::new(),
             events: 0,
             search_at: 0,
@@ -77,27 +88,38 @@ impl Store {
     /// Takes an empty chunk to write to, from reused memory if possible.
     pub(crate) fn take_writer(&mut self) -> RecordWriter {
         loop {
-            if let Some(writer) = self.free.pop() {
+            if let Some(writer) = self.take_free() {
                 return writer;
             }
             let chunks = (ALLOCATION_RECORDS / self.chunk_records).clamp(1, MAX_ALLOCATION_CHUNKS);
-            self.free.extend(RecordWriter::allocate(chunks, self.chunk_records));
+            self.untouched.extend(RecordWriter::allocate(chunks, self.chunk_records));
         }
+    }
+
+    /// The same, if there is one.
+    pub(crate) fn take_free(&mut self) -> Option<RecordWriter> {
+        self.free.pop().or_else(|| self.untouched.pop())
     }
 
     /// Takes back a chunk that nothing was written to.
     pub(crate) fn give_back(&mut self, empty: RecordWriter) {
-        // The watcher may have taken it for the one that its thread was about to fill.
-        empty.resume();
-        if self.free.len() < self.free.capacity() {
-            self.free.push(empty);
-        }
+        self.add_free(empty);
     }
 
     /// Reuses the memory of a chunk, unless something else still refers to it.
     pub(crate) fn recycle(&mut self, chunk: SharedChunk) {
-        if self.free.len() < self.free.capacity() {
-            self.free.extend(RecordWriter::reuse(chunk));
+        if let Some(empty) = RecordWriter::reuse(chunk) {
+            self.add_free(empty);
+        }
+    }
+
+    /// Of what is idle the system gets the memory back: after a time in which nobody evicted it would stay for ever.
+    fn add_free(&mut self, mut empty: RecordWriter) {
+        if self.free.len() < self.max_idle {
+            self.free.push(empty);
+        } else if self.untouched.len() < self.untouched.capacity() {
+            empty.release();
+            self.untouched.push(empty);
         }
     }
 
@@ -378,10 +400,33 @@ mod tests {
         assert_eq!(store.evictable_until(8), Some(119));
     }
 
+    impl Store {
+        fn idle(&self) -> usize {
+            self.free.len() + self.untouched.len()
+        }
+    }
+
+    #[test]
+    fn idle_memory_is_given_back() {
+        const CHUNKS: usize = 60;
+        let mut store = Store::new(4, 160);
+        (0..CHUNKS as u64).for_each(|i| keep(&mut store, 1, i as Sequence, &run(i * 4..i * 4 + 4)));
+        let mut dropped = Vec::new();
+        assert_eq!(store.take_until(u64::MAX, &mut dropped), 4 * CHUNKS as u64);
+        dropped.into_iter().for_each(|segment| store.recycle(segment.into_chunk()));
+        assert_eq!((store.free.len(), store.max_idle), (8, 8));
+        assert!(store.untouched.len() >= 40, "{}", store.untouched.len());
+        // They are as good as new.
+        while let Some(writer) = store.take_free() {
+            assert!(run(0..4).into_iter().all(|record| writer.push(record)));
+            assert!(writer.chunk().items().iter().copied().eq(run(0..4)));
+        }
+    }
+
     #[test]
     fn preallocation_is_bounded() {
         let records = |chunk_records, max_events| {
-            let free = Store::new(chunk_records, max_events).free;
+            let free = Store::new(chunk_records, max_events).untouched;
             assert!(free.len() <= MAX_PREALLOCATED_CHUNKS + MAX_ALLOCATION_CHUNKS);
             free.len() * chunk_records
         };
@@ -410,20 +455,20 @@ mod tests {
     #[test]
     fn memory_is_reused_unless_a_snapshot_shares_it() {
         let mut store = Store::new(4, 8);
-        let free = store.free.len();
+        let free = store.idle();
         let recycle = |store: &mut Store, segments: Vec<Segment>| {
             segments.into_iter().for_each(|segment| store.recycle(segment.into_chunk()));
         };
         keep(&mut store, 1, 0, &run(0..4));
         keep(&mut store, 1, 1, &run(4..8));
-        assert_eq!(store.free.len(), free - 2);
+        assert_eq!(store.idle(), free - 2);
         let mut snapshot = Vec::new();
         store.segments(&mut snapshot);
         snapshot.truncate(1);
         let mut dropped = Vec::new();
         store.take_until(7, &mut dropped);
         recycle(&mut store, dropped);
-        assert_eq!(store.free.len(), free - 1);
+        assert_eq!((store.idle(), store.free.len()), (free - 1, 1));
         assert_eq!(snapshot[0].records().len(), 4);
     }
 

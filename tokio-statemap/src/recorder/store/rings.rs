@@ -1,11 +1,16 @@
 //! The two rings between a thread and who reads its records: full chunks go one way, empty ones come back
 //! the other.
 //!
-//! Neither end waits for the other, and there is room for all chunks that a thread can have.
+//! Neither end waits for the other. A full chunk comes with the one that is filled next, so the reader knows the order
+//! of the chunks, wherever the thread found them.
 
-use rtrb::{Consumer, Producer, RingBuffer};
+#[cfg(not(statemap_loom))]
+use rtrb::{Consumer, Producer, PushError, RingBuffer};
 
-use crate::recorder::store::segment::RecordWriter;
+#[cfg(statemap_loom)]
+use crate::recorder::models::ring::{Consumer, Producer, PushError, RingBuffer};
+use crate::recorder::store::segment::{RecordWriter, SharedChunk};
+use crate::sys::sync::Arc;
 
 /// A chunk that its thread has filled.
 #[derive(Debug)]
@@ -13,6 +18,8 @@ pub(crate) struct FullChunk {
     pub(crate) writer: RecordWriter,
     /// How many of its records are notes: so its events need not be counted.
     pub(crate) notes: usize,
+    /// The chunk that the thread fills after it.
+    pub(crate) next: SharedChunk,
 }
 
 /// The thread's end.
@@ -29,11 +36,11 @@ pub(crate) struct ReaderEnd {
     empty: Producer<RecordWriter>,
 }
 
-/// Rings for a thread that has up to `spare` empty chunks besides the one that it fills.
+/// Rings for a thread that is given up to `spare` empty chunks ahead. Twice as many full ones may wait: the thread
+/// finds an empty one elsewhere if it was given none in time.
 #[inline]
 pub(crate) fn rings(spare: usize) -> (ThreadEnd, ReaderEnd) {
-    // All that it filled, and the one that it had before any came through the ring.
-    let (full, from_thread) = ring(spare + 1);
+    let (full, from_thread) = ring(2 * spare);
     let (to_thread, empty) = ring(spare);
     (ThreadEnd { full, empty }, ReaderEnd { full: from_thread, empty: to_thread })
 }
@@ -45,16 +52,23 @@ fn ring<T>(capacity: usize) -> (Producer<T>, Consumer<T>) {
 }
 
 impl ThreadEnd {
-    /// Hands the full chunk over and takes an empty one. Gives the full one back if there is no empty one.
-    pub(crate) fn exchange(&mut self, full: FullChunk) -> Result<RecordWriter, FullChunk> {
+    /// Hands over the full chunk of `writer`, of which `notes` records are notes, and takes an empty one: from the
+    /// ring, or else from `find`. Gives the full one back if there is none, or if too many wait already.
+    pub(crate) fn exchange(
+        &mut self,
+        writer: RecordWriter,
+        notes: usize,
+        find: impl FnOnce() -> Option<RecordWriter>,
+    ) -> Result<RecordWriter, RecordWriter> {
         if self.full.is_full() {
-            return Err(full); // unreachable: there are no more chunks than that
+            return Err(writer);
         }
-        let Ok(empty) = self.empty.pop() else { return Err(full) };
+        let Some(empty) = self.empty.pop().ok().or_else(find) else { return Err(writer) };
         // Before anything is written to the next one: who sees its records sees that this one is full.
+        let full = FullChunk { writer, notes, next: Arc::clone(empty.chunk()) };
         match self.full.push(full) {
             Ok(()) => Ok(empty),
-            Err(rtrb::PushError::Full(full)) => Err(full), // unreachable: as above
+            Err(PushError::Full(full)) => Err(full.writer), // unreachable: it wasn't full
         }
     }
 
@@ -70,18 +84,33 @@ impl ReaderEnd {
         self.full.slots()
     }
 
+    /// Calls `see` with how many full chunks wait, and the chunk that the thread fills after these, if there are any.
+    pub(super) fn see_last<R>(&mut self, see: impl FnOnce(usize, Option<&SharedChunk>) -> R) -> R {
+        let waiting = self.waiting();
+        #[cfg(statemap_loom)]
+        return self.full.see(waiting.checked_sub(1), |full| see(waiting, full.map(|f| &f.next)));
+        #[cfg(not(statemap_loom))]
+        match self.full.read_chunk(waiting) {
+            Ok(chunk) => {
+                let (first, second) = chunk.as_slices();
+                see(waiting, second.last().or(first.last()).map(|full| &full.next))
+            }
+            Err(_) => see(0, None), // unreachable: so many wait
+        }
+    }
+
     /// The oldest of them.
     pub(super) fn take_full(&mut self) -> Option<FullChunk> {
         self.full.pop().ok()
     }
 
-    /// How many chunks the thread may have besides the one that it fills.
-    pub(super) fn spare(&self) -> usize {
-        self.empty.buffer().capacity()
+    /// How many empty chunks the thread was given and hasn't taken.
+    pub(super) fn given(&self) -> usize {
+        self.empty.buffer().capacity() - self.empty.slots()
     }
 
     /// Gives the thread an empty chunk. Gives it back if there is no room.
     pub(super) fn give_empty(&mut self, empty: RecordWriter) -> Result<(), RecordWriter> {
-        self.empty.push(empty).map_err(|rtrb::PushError::Full(empty)| empty)
+        self.empty.push(empty).map_err(|PushError::Full(empty)| empty)
     }
 }

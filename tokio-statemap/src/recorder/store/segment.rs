@@ -1,10 +1,11 @@
 //! Runs of records of one thread, in shared memory.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::recorder::record::{Record, events_in};
 use crate::sys::chunk::{Chunk, ChunkWriter};
+use crate::sys::sync::Arc;
+use crate::util::heapsort::heapsort;
 
 /// Identifies a stream: the records of one thread, in order.
 pub(crate) type StreamId = u32;
@@ -50,35 +51,9 @@ impl Segment {
         (self.stream, self.records().first().map_or(0, |record| record.ticks), self.sequence)
     }
 
-    /// Sorts by [`order`](Self::order) with hardly any stack: the standard library's sort puts
-    /// dozens of segments there. Usually there are few, already sorted.
+    /// Sorts by [`order`](Self::order), as a hook can.
     pub(crate) fn sort(segments: &mut [Self]) {
-        if segments.is_sorted_by_key(Self::order) {
-            return;
-        }
-        // Heapsort: the root is the last in order.
-        for parent in (0..segments.len() / 2).rev() {
-            Self::sift_down(segments, parent);
-        }
-        for end in (1..segments.len()).rev() {
-            segments.swap(0, end);
-            Self::sift_down(&mut segments[..end], 0);
-        }
-    }
-
-    /// Moves a segment down the heap until no child is later in order.
-    fn sift_down(heap: &mut [Self], mut parent: usize) {
-        loop {
-            let mut child = 2 * parent + 1;
-            if child + 1 < heap.len() && heap[child].order() < heap[child + 1].order() {
-                child += 1;
-            }
-            if child >= heap.len() || heap[parent].order() >= heap[child].order() {
-                return;
-            }
-            heap.swap(parent, child);
-            parent = child;
-        }
+        heapsort(segments, Self::order);
     }
 
     pub(crate) fn records(&self) -> &[Record] {

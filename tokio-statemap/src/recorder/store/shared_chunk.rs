@@ -1,9 +1,8 @@
 //! Chunks shared by several streams: each run follows a note with its stream.
 
-use std::sync::Arc;
-
 use crate::recorder::record::{Kind, Record};
 use crate::recorder::store::segment::{RecordWriter, Segment, Sequence, SharedChunk, StreamId};
+use crate::sys::sync::Arc;
 
 /// Appends the runs of a shared chunk to `into`.
 pub(crate) fn split_streams(chunk: &SharedChunk, into: &mut Vec<Segment>) {

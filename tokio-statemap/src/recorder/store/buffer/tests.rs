@@ -19,6 +19,8 @@ struct Filled {
     rings: ThreadEnd,
     /// How many empty chunks the thread is given each time one is full.
     given: usize,
+    /// Whether it finds an empty chunk elsewhere if it was given none.
+    finds: bool,
 }
 
 impl Filled {
@@ -28,7 +30,7 @@ impl Filled {
         let (rings, reader) = rings(SPARE);
         let buffer = Buffer::take(3, Arc::clone(writer.chunk()), reader);
         let (store, writer) = (Mutex::new(store), Some(writer));
-        Self { store, buffer, writer, rings, given }
+        Self { store, buffer, writer, rings, given, finds: true }
     }
 
     /// Buffers are used again: the watcher of another test's recorder may interrupt what is written here.
@@ -39,9 +41,11 @@ impl Filled {
             writer
         } else {
             let notes = writer.chunk().items().iter().filter(|r| !r.is_event()).count();
-            let full = FullChunk { writer, notes };
-            let next = self.rings.exchange(full).unwrap_or_else(|full| {
-                self.buffer.hand_over(full, &self.store);
+            // By turns it finds one, and hands the full one over itself.
+            self.finds = !self.finds;
+            let find = || self.finds.then(|| lock(&self.store).take_writer());
+            let next = self.rings.exchange(writer, notes, find).unwrap_or_else(|full| {
+                self.buffer.hand_over(full, notes, &self.store);
                 self.buffer.next_writer(&self.store)
             });
             assert!(next.push_anyway(record));
@@ -113,36 +117,44 @@ fn records_read_before_the_chunk_is_full_are_not_moved_again() {
 }
 
 #[test]
-fn a_thread_has_no_more_chunks_than_there_is_room_for() {
+fn a_thread_is_given_no_more_chunks_than_there_is_room_for() {
     let mut filled = Filled::new(4, 0);
     let give = |filled: &Filled| filled.buffer.give(lock(&filled.store).take_writer());
     (0..SPARE).for_each(|_| give(&filled).unwrap());
     give(&filled).unwrap_err();
+    assert_eq!(filled.buffer.spare(), SPARE);
     (0..4 * SPARE as u64 + 1).for_each(|i| filled.add(i, Kind::Park));
     assert_eq!(filled.events(), 0, "it needed no lock");
-    give(&filled).unwrap_err();
+    assert_eq!(filled.buffer.spare(), 0);
     assert_eq!(filled.buffer.collect(&filled.store), SPARE);
     (0..SPARE).for_each(|_| give(&filled).unwrap());
-    assert_eq!(filled.buffer.spare(), SPARE);
     filled.buffer.reassign(4, &mut filled.rings, &filled.store);
     assert_eq!(filled.buffer.spare(), 0);
 }
 
 #[test]
-fn an_empty_chunk_that_was_interrupted_is_as_good_as_new() {
+fn no_more_full_chunks_wait_than_there_is_room_for() {
+    let mut filled = Filled::new(4, 0);
+    let mut writer = filled.writer.take().expect("it has one");
+    let next = || lock(&filled.store).take_writer();
+    for _ in 0..2 * SPARE {
+        writer = filled.rings.exchange(writer, 0, || Some(next())).unwrap();
+    }
+    let full = filled.rings.exchange(writer, 0, || panic!("there is no room")).unwrap_err();
+    filled.buffer.hand_over(full, 0, &filled.store);
+    filled.writer = Some(filled.buffer.next_writer(&filled.store));
+    assert_eq!(filled.buffer.collect(&filled.store), 2 * SPARE + 1);
+}
+
+#[test]
+fn a_chunk_is_not_read_while_its_thread_takes_another() {
     let mut filled = Filled::new(4, 0);
     (0..4).for_each(|i| filled.add(i, Kind::Park));
-    filled.buffer.hand_over(
-        FullChunk { writer: filled.writer.take().expect("it has one"), notes: 0 },
-        &filled.store,
-    );
-    let empty = lock(&filled.store).take_writer();
-    filled.buffer.give(empty).unwrap();
-    // The thread has none, until it takes one that is not from its ring.
-    filled.buffer.read(|_, _, chunk| chunk.interrupt());
+    let full = filled.writer.take().expect("it has one");
+    filled.buffer.hand_over(full, 0, &filled.store);
+    assert!(filled.buffer.read(|_, _, chunk| chunk.interrupt()).is_none());
     filled.writer = Some(filled.buffer.next_writer(&filled.store));
-    filled.buffer.reassign(4, &mut filled.rings, &filled.store);
-    assert!(lock(&filled.store).take_writer().push(Record::new(4, Kind::Park, 4)));
+    assert!(filled.buffer.read(|_, sequence, _| sequence == 1).unwrap());
 }
 
 #[test]
@@ -172,9 +184,9 @@ fn one_thread_writes_while_others_collect() {
             for ticks in 0..RECORDS {
                 let record = Record::new(ticks, Kind::Spawn, ticks);
                 if !writer.push_anyway(record) {
-                    let full = FullChunk { writer, notes: 0 };
-                    writer = rings.exchange(full).unwrap_or_else(|full| {
-                        buffer.hand_over(full, store);
+                    let find = || (ticks % 5 > 0).then(|| lock(store).take_writer());
+                    writer = rings.exchange(writer, 0, find).unwrap_or_else(|full| {
+                        buffer.hand_over(full, 0, store);
                         buffer.next_writer(store)
                     });
                     assert!(writer.push_anyway(record));

@@ -89,9 +89,10 @@ impl Progress {
             let told = std::mem::take(&mut self.told);
             *self = Self { start_ticks, next_age, told, ..Self::default() };
         }
+        // The machine may have slept since.
+        recorder.take_anchor();
         let ticks = recorder.clock.ticks();
-        let scale = recorder.clock.scale();
-        let age = Duration::from_nanos(scale.ns(ticks).saturating_sub(scale.ns(start_ticks)));
+        let age = Duration::from_nanos(recorder.clock.length_ns(start_ticks, ticks));
         let to = recorder.listeners.due(self.told.of(start_ticks), age);
         let may_be_sampled = self.samples < MAX_OF_POLL;
         let is_due = may_be_sampled && age >= self.next_age;

@@ -44,6 +44,20 @@ impl Recorder {
         if self.config.trace_target.tracks_tasks() {
             self.note_queue(thread, ticks, None);
         }
+        let Some(notes) = self.read_usage(thread, ticks) else { return };
+        if notes.late_ns >= WORTH_A_NOTE_NS {
+            thread.push(self, ticks, Kind::Late, notes.late_ns);
+        }
+        if let Some(run_delay_ns) = notes.run_delay_ns {
+            thread.push(self, ticks, Kind::RunDelay, run_delay_ns);
+        }
+        thread.push(self, ticks, Kind::Switches, notes.switches);
+        thread.push(self, ticks, Kind::CpuTime, notes.cpu_ns);
+    }
+
+    /// By itself, as to add a record may take all the stack that a hook has.
+    #[inline(never)]
+    fn read_usage(&self, thread: &mut ThreadRecorder, ticks: u64) -> Option<Notes> {
         let mut taken = Taken::now(self, thread.last_reading);
         for _ in 0..RETRIES {
             if taken.is_at_once() {
@@ -55,19 +69,22 @@ impl Recorder {
                 taken = again;
             }
         }
-        let Some(cpu_ns) = taken.cpu_ns else { return };
+        let cpu_ns = taken.cpu_ns?;
         thread.last_reading = Some(LastReading { at: taken.at, cpu_ns });
-        let scale = self.clock.scale();
-        let late_ns = scale.ns(taken.ticks).saturating_sub(scale.ns(ticks));
-        if late_ns >= WORTH_A_NOTE_NS {
-            thread.push(self, ticks, Kind::Late, late_ns);
-        }
-        if let Some(run_delay_ns) = taken.run_delay_ns {
-            thread.push(self, ticks, Kind::RunDelay, run_delay_ns);
-        }
-        thread.push(self, ticks, Kind::Switches, taken.switches.pack());
-        thread.push(self, ticks, Kind::CpuTime, cpu_ns);
+        let late_ns = self.clock.rate().length_ns(taken.ticks.saturating_sub(ticks));
+        let (run_delay_ns, switches) = (taken.run_delay_ns, taken.switches.pack());
+        Some(Notes { late_ns, run_delay_ns, switches, cpu_ns })
     }
+}
+
+/// What the notes of a reading say.
+struct Notes {
+    /// How much later than its record it was.
+    late_ns: u64,
+    run_delay_ns: Option<u64>,
+    /// Packed.
+    switches: u64,
+    cpu_ns: u64,
 }
 
 /// What was read of the calling thread.
