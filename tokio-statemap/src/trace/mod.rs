@@ -1,8 +1,10 @@
 //! What happened: events and states, the snapshot of a recorder, and the timeline built from it.
 
+pub(crate) mod clock;
 pub(crate) mod event;
 pub(crate) mod live_poll;
 pub mod profile;
 pub(crate) mod snapshot;
 pub(crate) mod state;
+pub mod summary;
 pub mod timeline;

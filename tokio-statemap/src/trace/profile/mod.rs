@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::recorder::Recorder;
-use crate::recorder::clock::TickScale;
+use crate::recorder::clock::Rate;
 use crate::recorder::functions::{Counted, Times};
 use crate::util::quantity::share;
 use crate::util::sync::lock;
@@ -98,7 +98,8 @@ pub struct PerCall {
 }
 
 impl Profile {
-    pub(crate) fn of(recorder: &Recorder) -> Self {
+    /// With times by `rate`.
+    pub(crate) fn of(recorder: &Recorder, rate: Rate) -> Self {
         let (counted, uncounted_calls) = recorder.functions.read();
         let now = recorder.clock.ticks();
         let windows = lock(&recorder.windows).all.clone();
@@ -108,8 +109,7 @@ impl Profile {
         if counted.is_empty() && uncounted_calls == 0 {
             return Self::default();
         }
-        let scale = recorder.clock.scale();
-        let functions = counted.iter().map(|counted| FunctionProfile::of(counted, scale));
+        let functions = counted.iter().map(|counted| FunctionProfile::of(counted, rate));
         let mut functions: Vec<_> = functions.collect();
         functions.sort_by(|a, b| {
             let order = |f: &FunctionProfile| (f.own_ns, f.total_ns, f.calls);
@@ -121,7 +121,7 @@ impl Profile {
         });
         Self {
             functions,
-            recorded_ns: scale.length_ns(recorded_ticks),
+            recorded_ns: rate.length_ns(recorded_ticks),
             workers: recorder.functions.workers.load(Ordering::Relaxed),
             uncounted_calls,
         }
@@ -135,9 +135,9 @@ impl Profile {
 }
 
 impl FunctionProfile {
-    fn of(counted: &Counted, scale: TickScale) -> Self {
+    fn of(counted: &Counted, rate: Rate) -> Self {
         let [total, own, waiting] = &counted.ended;
-        let per_call = |times| PerCall::of(times, scale);
+        let per_call = |times| PerCall::of(times, rate);
         let ended = match (per_call(total), per_call(own), per_call(waiting)) {
             (Some(total), Some(own), Some(waiting)) => Some(Ended { total, own, waiting }),
             _ => None,
@@ -151,8 +151,8 @@ impl FunctionProfile {
             completed: counted.completed,
             cancelled: counted.cancelled,
             polls: counted.polls,
-            total_ns: scale.length_ns(counted.total_ticks),
-            own_ns: scale.length_ns(counted.own_ticks),
+            total_ns: rate.length_ns(counted.total_ticks),
+            own_ns: rate.length_ns(counted.own_ticks),
             ended,
         }
     }
@@ -170,14 +170,14 @@ impl PerCall {
         Self { mean_ns, p50_ns, p90_ns, p99_ns, longest_ns }
     }
 
-    fn of(times: &Times, scale: TickScale) -> Option<Self> {
-        let percentile = |percent| times.percentile(percent).map(|ticks| scale.length_ns(ticks));
+    fn of(times: &Times, rate: Rate) -> Option<Self> {
+        let percentile = |percent| times.percentile(percent).map(|ticks| rate.length_ns(ticks));
         Some(Self {
-            mean_ns: scale.length_ns(times.sum_ticks.checked_div(times.count)?),
+            mean_ns: rate.length_ns(times.sum_ticks.checked_div(times.count)?),
             p50_ns: percentile(50)?,
             p90_ns: percentile(90)?,
             p99_ns: percentile(99)?,
-            longest_ns: scale.length_ns(times.longest_ticks),
+            longest_ns: rate.length_ns(times.longest_ticks),
         })
     }
 }

@@ -1,6 +1,10 @@
 //! A snapshot: the kept records at one moment, limited to `max_events`, and how they are read.
 
+mod islands;
 mod oldest;
+mod reading;
+#[cfg(test)]
+mod whole_run_tests;
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -9,20 +13,22 @@ use std::time::Duration;
 use crate::config::{CollectorConfig, Keep};
 use crate::recorder::clock::TickScale;
 use crate::recorder::eviction::islands::Island;
-use crate::recorder::live_tasks::{LiveTask, LiveTasks, Stream, role};
+use crate::recorder::live_tasks::LiveTasks;
 use crate::recorder::lost::Lost;
-use crate::recorder::pool::Queue;
-use crate::recorder::record::{Kind, ROOT, Record, unpack_ready, unpack_spawn};
+use crate::recorder::record::{Kind, ROOT, Record};
 use crate::recorder::store::segment::{Segment, events_of};
+use crate::recorder::sums::Sums;
 use crate::recorder::waits::cell::TaskSeen;
-use crate::recorder::waits::names::{self, NameId};
+use crate::recorder::waits::names;
 use crate::recorder::waits::table::Places;
 use crate::recorder::watch::Samples;
 use crate::recorder::{CpuLimit, Recorder, Window};
-use crate::trace::event::{Event, Seen, SpawnLocation};
+use crate::trace::clock::ClockChanges;
+use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::profile::Profile;
+use crate::trace::snapshot::islands::IslandSeen;
 use crate::trace::snapshot::oldest::oldest;
-use crate::trace::timeline::WaitId;
+pub(crate) use crate::trace::snapshot::reading::{QueueSeen, Reading, Usage};
 use crate::util::sync::lock;
 
 /// The state of a recorder at one moment.
@@ -38,6 +44,8 @@ pub(crate) struct Snapshot {
     pub(crate) segments: Vec<Segment>,
     /// The windows of recording: start and end in ns, the last one up to the snapshot.
     pub(crate) windows: Vec<(u64, u64)>,
+    /// The same of all the time, also of that of which nothing is kept.
+    pub(crate) recorded: Vec<(u64, u64)>,
     /// The time from which on the kept records are complete, in ns.
     pub(crate) begin_ns: u64,
     pub(crate) end_ns: u64,
@@ -46,6 +54,7 @@ pub(crate) struct Snapshot {
     /// Of the stacks of long polls.
     pub(crate) samples: Samples,
     pub(crate) cpu_limit: Option<CpuLimit>,
+    pub(crate) clock: ClockChanges,
     /// The tasks that have waited and not ended.
     pub(crate) waiting: Vec<TaskSeen>,
     /// Where they wait.
@@ -57,32 +66,27 @@ pub(crate) struct Snapshot {
     pub(crate) islands: Vec<IslandSeen>,
     /// Where the islands end, and the kept records are complete, in ns.
     pub(crate) detail_ns: u64,
-    /// When tasks ended that are in islands, in ns.
+    /// When tasks ended that may be in islands, in ns.
     pub(crate) ended: Vec<(u64, u64)>,
+    /// All that was recorded, added up, in ticks.
+    pub(crate) sums: Sums,
     times: Times,
 }
 
-/// The events around one of the longest polls of the run; its records are among the segments.
-#[derive(Debug)]
-pub(crate) struct IslandSeen {
-    /// In ticks.
-    from: u64,
-    to: u64,
-    pub(crate) from_ns: u64,
-    /// The threads where it begins, with whether the tasks lived that they polled.
-    pub(crate) threads: Vec<(u32, Stream, Vec<bool>)>,
-    /// The tasks that are in it, and were there before.
-    pub(crate) tasks: Vec<(u64, LiveTask)>,
-}
-
 /// Converts ticks to nanoseconds since the first start.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Times {
     scale: TickScale,
     zero_ns: u64,
 }
 
 impl Times {
+    /// The same as [`ns`](Self::ns); `near` is where the last one was found.
+    #[inline]
+    fn ns_near(&self, ticks: u64, near: &mut usize) -> u64 {
+        self.scale.ns_near(ticks, near).saturating_sub(self.zero_ns)
+    }
+
     fn ns(&self, ticks: u64) -> u64 {
         self.scale.ns(ticks).saturating_sub(self.zero_ns)
     }
@@ -91,6 +95,25 @@ impl Times {
 impl Snapshot {
     /// Takes a snapshot. With `drain`, its records are removed from the recorder.
     pub(crate) fn take(recorder: &Recorder, drain: bool) -> Self {
+        Self::take_and(recorder, drain, |_, _, _, _| {})
+    }
+
+    /// Takes a snapshot, from which on the recorder's sums begin anew.
+    pub(crate) fn take_and_reset_sums(recorder: &Recorder) -> Self {
+        Self::take_and(recorder, false, Sums::reset)
+    }
+
+    /// Takes a snapshot, and calls `after` with the recorder's sums, the snapshot's time in ticks, what isn't added up yet
+    /// in that, and the windows.
+    fn take_and(
+        recorder: &Recorder,
+        drain: bool,
+        after: impl FnOnce(&mut Sums, u64, &[Segment], &[Window]),
+    ) -> Self {
+        recorder.take_anchor();
+        if !drain {
+            recorder.clock.check_source();
+        }
         let mut segments = Vec::new();
         // While this is locked nothing is evicted.
         let mut live_tasks_now = lock(&recorder.live_tasks);
@@ -124,16 +147,34 @@ impl Snapshot {
         let stored_events = events_of(&segments);
         let lost = recorder.lost(stored_events, max_stored);
         let live_tasks = live_tasks_now.clone();
+        let mut sums_now = lock(&recorder.sums);
+        sums_now.expect_long_poll(|| recorder.long_poll_ticks());
+        let sums = sums_now.clone();
         if drain {
-            live_tasks_now.update(&segments, &windows);
+            if recorder.config.keep == Keep::First && stored_events > max_stored {
+                // What is beyond isn't drained, and counts as refused; who is who is known from it all the same.
+                let (kept, windows) = first_of(&segments, max_stored, stored_events, &windows);
+                live_tasks_now.clone().update(&kept, &windows, &mut sums_now);
+                live_tasks_now.update(&segments, &windows, &mut Sums::default());
+            } else {
+                live_tasks_now.update(&segments, &windows, &mut sums_now);
+            }
             recorder.note_drained(stored_events, max_stored);
             lock(&recorder.eviction).clear(now);
         }
-        drop(live_tasks_now);
+        after(&mut sums_now, now, &segments, &windows);
+        if sums_now.is_reset_at(now) {
+            sums_now.missed_before = lost.refused_events + lost.reentrant_events;
+        }
+        drop((sums_now, live_tasks_now));
 
+        let samples = lock(&recorder.samples).clone();
+        let waiting = recorder.waiting_tasks();
+        // After all that has a time: what it says of these won't change.
         let scale = recorder.clock.scale();
+        let profile = Profile::of(recorder, scale.run_rate());
         let first = windows.first().map_or(now, |window| window.from);
-        let times = Times { scale, zero_ns: scale.ns(first) };
+        let times = Times { zero_ns: scale.ns(first), scale };
         // Records of the last instant may be slightly later than `now`.
         let last = segments.iter().filter_map(last_event).map(|r| r.ticks).max();
         let end_of = |window: &Window| window.to.unwrap_or(now.max(last.unwrap_or(now)));
@@ -146,28 +187,38 @@ impl Snapshot {
             live_tasks,
             segments,
             windows: windows.iter().map(|w| (times.ns(w.from), times.ns(end_of(w)))).collect(),
+            recorded: Vec::new(),
             begin_ns: 0,
             end_ns: times.ns(end),
             root_locations: (0..recorder.roots.count())
                 .map(|n| recorder.roots.location(n))
                 .collect(),
             locations: recorder.locations.to_vec(),
-            samples: lock(&recorder.samples).clone(),
+            samples,
             cpu_limit: recorder.cpu_limit(),
-            waiting: recorder.waiting_tasks(),
+            clock: ClockChanges::of(&recorder.clock),
+            waiting,
             // After the records, and the tasks, so that each place that they name is there.
             places: Places::now(),
             names: names::all(),
-            profile: Profile::of(recorder),
+            profile,
             islands: Vec::new(),
             detail_ns: 0,
             ended: Vec::new(),
+            sums,
             times,
         };
         snapshot.cut(stored_events, max_stored, is_full, &windows);
-        snapshot.detail_ns = snapshot.begin_ns;
-        snapshot.add_islands(islands, done_until, &ended);
+        snapshot.add_up(end, &windows);
+        snapshot.add_before(islands, done_until, &ended);
         snapshot
+    }
+
+    /// Adds what was kept of before the recent records.
+    fn add_before(&mut self, islands: Vec<Arc<Island>>, done_until: u64, ended: &[(u64, u64)]) {
+        self.recorded.clone_from(&self.windows);
+        self.detail_ns = self.begin_ns;
+        self.add_islands(islands, done_until, ended);
     }
 
     /// Removes the events beyond `max_stored`: the oldest or the newest, over all threads.
@@ -202,9 +253,26 @@ impl Snapshot {
         let oldest = oldest(&self.segments, surplus, stored_events);
         let segments = self.segments.iter_mut().zip(oldest);
         let dropped: Vec<_> = segments.map(|(segment, n)| segment.split_front(n)).collect();
-        self.live_tasks.update(&dropped, windows);
+        let records = dropped.iter().flat_map(Segment::records);
+        let ends = records.filter(|record| record.kind() == Kind::Terminate);
+        self.ended = ends.map(|r| (task_id(r.payload()), self.times.ns(r.ticks))).collect();
+        self.live_tasks.update(&dropped, windows, &mut self.sums);
     }
 
+    /// Adds up what is kept, too, up to `end`.
+    fn add_up(&mut self, end: u64, windows: &[Window]) {
+        self.live_tasks.clone().update(&self.segments, windows, &mut self.sums);
+        let ends_with_last = self.config.keep == Keep::First && self.times.ns(end) > self.end_ns;
+        let last = self.segments.iter().filter_map(last_event).map(|record| record.ticks).max();
+        match last.filter(|_| ends_with_last) {
+            Some(last) => {
+                self.sums.finish(last, &until(last, windows));
+            }
+            None => self.sums.finish(end, windows),
+        }
+    }
+
+    /// Removes all but the `kept` oldest events.
     fn cut_newest(&mut self, kept: u64, stored_events: u64) {
         let oldest = oldest(&self.segments, kept, stored_events);
         for (segment, n) in self.segments.iter_mut().zip(oldest) {
@@ -212,59 +280,20 @@ impl Snapshot {
         }
     }
 
-    /// Adds what was kept of before, up to `done_until`: its records, its windows, and what was known where each
-    /// begins.
-    fn add_islands(&mut self, islands: Vec<Arc<Island>>, done_until: u64, ended: &[(u64, u64)]) {
-        if islands.is_empty() {
-            return;
-        }
-        let (detail_ns, end_ns) = (self.begin_ns, self.end_ns);
-        // What was cut.
-        self.segments.retain(|segment| !segment.records().is_empty());
-        self.windows.retain(|&(_, to)| to > detail_ns || to == end_ns);
-        if let Some((from, _)) = self.windows.first_mut() {
-            *from = (*from).max(detail_ns);
-        }
-        let mut windows = Vec::new();
-        for island in islands {
-            self.segments.extend(island.segments());
-            let (from, to) = (island.from, island.to.min(done_until));
-            let (from_ns, to_ns) = (self.ns(from), self.ns(to));
-            let to_ns = to_ns.min(detail_ns).max(from_ns);
-            windows.push((from_ns, to_ns));
-            let known = island.tasks.iter().filter_map(|(&id, task)| Some((id, (*task)?)));
-            self.islands.push(IslandSeen {
-                from,
-                to,
-                from_ns,
-                tasks: known.collect(),
-                threads: island.threads.clone(),
-            });
-        }
-        self.segments.sort_unstable_by_key(Segment::order);
-        self.begin_ns = windows[0].0;
-        windows.append(&mut self.windows);
-        self.windows = windows;
-        self.ended = ended.iter().map(|&(id, at)| (task_id(id), self.ns(at))).collect();
-    }
-
-    /// What was known of the stream where `segment` begins: where the recent records begin, or its island.
-    fn known(&self, segment: &Segment) -> (usize, Option<&Stream>) {
-        let stream = segment.stream;
-        let first = segment.records().first().map_or(0, |record| record.ticks);
-        if self.islands.last().is_none_or(|last| first > last.to) {
-            return (self.islands.len(), self.live_tasks.stream(stream));
-        }
-        let after = self.islands.partition_point(|island| island.from <= first);
-        let Some(place) = after.checked_sub(1) else { return (0, None) };
-        let threads = &self.islands[place].threads;
-        let known = threads.iter().find(|(id, ..)| *id == stream).map(|(_, known, _)| known);
-        (place, known)
-    }
-
     /// The time in ns of a time in ticks.
     pub(crate) fn ns(&self, ticks: u64) -> u64 {
         self.times.ns(ticks)
+    }
+
+    /// So many ticks, in ns, by the rate of the whole run.
+    pub(crate) fn length_ns(&self, ticks: u64) -> u64 {
+        self.times.scale.length_ns(ticks)
+    }
+
+    /// Where the root future with this number stands.
+    pub(crate) fn root_location(&self, number: u64) -> Option<SpawnLocation> {
+        let location = usize::try_from(number).ok().and_then(|n| self.root_locations.get(n))?;
+        location.map(Into::into)
     }
 
     /// The spawn location with this index.
@@ -292,31 +321,6 @@ impl Snapshot {
         parts.push(&self.segments[from..]);
         parts.retain(|part| !part.is_empty());
         parts
-    }
-
-    /// Calls `listener` with all records of `segments`, which are whole streams, one stream after
-    /// the other.
-    pub(crate) fn read(&self, segments: &[Segment], mut listener: impl FnMut(u32, Reading)) {
-        for segments in segments.chunk_by(|a, b| a.stream == b.stream) {
-            let stream = segments[0].stream;
-            let (mut place, known) = self.known(&segments[0]);
-            let mut reader = StreamReader::new(self, known);
-            for segment in segments {
-                // From one island to the next, or to the recent records.
-                let (next, known) = match self.islands.len() > place {
-                    true => self.known(segment),
-                    false => (place, None),
-                };
-                if next != place {
-                    (place, reader) = (next, StreamReader::new(self, known));
-                }
-                for &record in segment.records() {
-                    if let Some(reading) = reader.read(stream, record) {
-                        listener(stream, reading);
-                    }
-                }
-            }
-        }
     }
 
     /// The events of all threads, sorted by time.
@@ -351,6 +355,28 @@ impl Snapshot {
     }
 }
 
+/// The `kept` oldest events, and the windows until the last of them.
+fn first_of(
+    segments: &[Segment],
+    kept: u64,
+    stored_events: u64,
+    windows: &[Window],
+) -> (Vec<Segment>, Vec<Window>) {
+    let mut first = segments.to_vec();
+    for (segment, n) in first.iter_mut().zip(oldest(segments, kept, stored_events)) {
+        segment.truncate(n);
+    }
+    first.retain(|segment| !segment.records().is_empty());
+    let last = first.iter().filter_map(last_event).map(|record| record.ticks).max();
+    (first, until(last.unwrap_or(u64::MAX), windows))
+}
+
+/// The windows that begin no later than `last`, as if that were the end.
+fn until(last: u64, windows: &[Window]) -> Vec<Window> {
+    let cut = |w: &Window| Window { to: w.to.map(|to| to.min(last)), ..*w };
+    windows.iter().filter(|w| w.from <= last).map(cut).collect()
+}
+
 // Only events move the edges: a thread's end is recorded even while recording is stopped.
 
 fn first_event(segment: &Segment) -> Option<&Record> {
@@ -359,162 +385,6 @@ fn first_event(segment: &Segment) -> Option<&Record> {
 
 fn last_event(segment: &Segment) -> Option<&Record> {
     segment.records().iter().rfind(|record| record.is_event())
-}
-
-/// A record, resolved with the notes before it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Reading {
-    Event(Event),
-    /// The spawn location of a task that was spawned before recording started.
-    LateOrigin(u64, Option<SpawnLocation>),
-    /// The thread became another worker.
-    Worker(Option<u32>),
-    /// What the thread had used of the processor.
-    Usage(Usage),
-    /// How many tasks waited for a thread of the blocking pool.
-    Queue(QueueSeen),
-    /// The poll that ends next ends in waiting.
-    Waits(WaitId),
-    /// The task has a name, by its number.
-    Name(u64, NameId),
-}
-
-/// The queue of the blocking pool at a moment.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct QueueSeen {
-    pub(crate) time_ns: u64,
-    /// How many tasks waited while no thread was idle.
-    pub(crate) waiting: u64,
-    pub(crate) threads: u64,
-    /// Whether the next event is the end of a task of the pool; and where that was spawned.
-    pub(crate) ended: Option<Option<SpawnLocation>>,
-}
-
-/// What a thread had used of the processor at a moment, in all.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Usage {
-    pub(crate) time_ns: u64,
-    /// How much later that is than the next event of the thread.
-    pub(crate) late_ns: u64,
-    pub(crate) cpu_ns: u64,
-    /// As [`Switches::between`](crate::recorder::watch::Switches::between) takes them.
-    pub(crate) switches: u64,
-    /// For how long it was ready to run and did not; `None` if that was not asked for.
-    pub(crate) run_delay_ns: Option<u64>,
-}
-
-struct StreamReader<'a> {
-    snapshot: &'a Snapshot,
-    worker: Option<u32>,
-    location: Option<u32>,
-    ready_for_ns: Option<u64>,
-    run_delay_ns: Option<u64>,
-    switches: Option<u64>,
-    late_ns: u64,
-    name: Option<NameId>,
-}
-
-impl<'a> StreamReader<'a> {
-    fn new(snapshot: &'a Snapshot, known: Option<&Stream>) -> Self {
-        Self {
-            snapshot,
-            worker: known.and_then(|s| s.worker),
-            location: known.and_then(|s| s.location),
-            ready_for_ns: known.and_then(|s| s.ready_for_ns),
-            run_delay_ns: None,
-            switches: None,
-            late_ns: 0,
-            name: None,
-        }
-    }
-
-    fn read(&mut self, thread: u32, record: Record) -> Option<Reading> {
-        let time_ns = self.snapshot.times.ns(record.ticks);
-        let (payload, worker) = (record.payload(), self.worker);
-        let task_id = task_id(payload);
-        let event = match record.kind() {
-            Kind::Spawn => {
-                Event::TaskSpawn { task_id, time_ns, thread, location: self.take_location() }
-            }
-            Kind::SpawnAt => {
-                let (task_id, location) = unpack_spawn(record.packed_payload());
-                let location = self.snapshot.location(location);
-                Event::TaskSpawn { task_id, time_ns, thread, location }
-            }
-            Kind::PollStart => Event::TaskPollStart {
-                task_id,
-                time_ns,
-                thread,
-                worker,
-                ready_ns: self.ready_for_ns.take().map(|ns| time_ns.saturating_sub(ns)),
-            },
-            Kind::PollStartReady => {
-                let (id, ready_for_ns) = unpack_ready(record.packed_payload());
-                Event::TaskPollStart {
-                    task_id: id,
-                    time_ns,
-                    thread,
-                    worker,
-                    ready_ns: Some(time_ns.saturating_sub(ready_for_ns)),
-                }
-            }
-            Kind::LateOrigin => {
-                return Some(Reading::LateOrigin(task_id, self.take_location()));
-            }
-            Kind::Role => {
-                self.worker = role(payload);
-                return Some(Reading::Worker(self.worker));
-            }
-            Kind::Location => {
-                self.location = Some(payload as u32);
-                return None;
-            }
-            Kind::Ready => {
-                self.ready_for_ns = Some(payload);
-                return None;
-            }
-            Kind::RunDelay => {
-                self.run_delay_ns = Some(payload);
-                return None;
-            }
-            Kind::Switches => {
-                self.switches = Some(payload);
-                return None;
-            }
-            Kind::Queue => {
-                let Queue { waiting, threads, ended } = Queue::unpack(payload);
-                let ended = ended.map(|at| at.and_then(|id| self.snapshot.location(id)));
-                return Some(Reading::Queue(QueueSeen { time_ns, waiting, threads, ended }));
-            }
-            Kind::Waits => {
-                return WaitId::new(payload as u16).map(Reading::Waits);
-            }
-            Kind::Name => {
-                self.name = Some(payload as NameId);
-                return None;
-            }
-            Kind::Named => return self.name.take().map(|name| Reading::Name(task_id, name)),
-            Kind::Late => {
-                self.late_ns = payload;
-                return None;
-            }
-            Kind::CpuTime => {
-                let run_delay_ns = self.run_delay_ns.take();
-                let late_ns = std::mem::take(&mut self.late_ns);
-                let switches = self.switches.take()?;
-                let time_ns = time_ns.saturating_add(late_ns);
-                let usage = Usage { time_ns, late_ns, cpu_ns: payload, switches, run_delay_ns };
-                return Some(Reading::Usage(usage));
-            }
-            kind => Event::of_kind(kind, Seen { task_id, time_ns, thread, worker })?,
-        };
-        Some(Reading::Event(event))
-    }
-
-    /// The location that was noted for this record.
-    fn take_location(&mut self) -> Option<SpawnLocation> {
-        self.location.take().and_then(|id| self.snapshot.location(id))
-    }
 }
 
 /// The public id of the task in a record's payload.

@@ -5,7 +5,10 @@
 //! task's polls on different threads put in order, and those ended that were over when the task was
 //! polled elsewhere.
 
-use std::collections::{BTreeMap, VecDeque};
+mod draft;
+mod thread;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,13 +17,16 @@ use crate::recorder::live_tasks::Stream;
 use crate::recorder::waits::names::NameId;
 use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::snapshot::{QueueSeen, Usage};
-use crate::trace::state::{TaskState, WorkerState};
-use crate::trace::timeline::cause::{PollCause, Readings, causes, machine};
-use crate::trace::timeline::pool::{OfPool, exhausted};
-use crate::trace::timeline::workers::{Claim, WorkersBuilder};
+use crate::trace::state::WorkerState;
+use crate::trace::timeline::build::draft::{Draft, earliest};
+pub(crate) use crate::trace::timeline::build::thread::CarriedPoll;
+use crate::trace::timeline::build::thread::{Carried, Thread};
+use crate::trace::timeline::cause::{PollCause, causes, machine};
+use crate::trace::timeline::pool::exhausted;
+use crate::trace::timeline::workers::WorkersBuilder;
 use crate::trace::timeline::{
-    BlockingThread, ExhaustedPool, Handover, Known, MachineTime, Poll, PollKey, Task, TaskKey,
-    WaitId, Worker,
+    BlockingThread, ExhaustedPool, Handover, Known, MachineTime, Poll, PollKey, Task, WaitId,
+    Worker,
 };
 
 /// What is known of tasks and threads so far.
@@ -49,59 +55,6 @@ pub(crate) struct Built {
     pub(crate) exhausted_pool: Option<ExhaustedPool>,
 }
 
-#[derive(Debug, Default)]
-struct Draft {
-    location: Option<SpawnLocation>,
-    parent: Option<u64>,
-    spawned_ns: Option<u64>,
-    /// The last spawn: a root future's number is used again.
-    respawned_ns: Option<u64>,
-    /// When it terminated, and on which thread.
-    terminated: Option<(u64, u32)>,
-    polls: Vec<Poll>,
-    name: Option<NameId>,
-    /// When it is known to have lived first, in ns, if it was spawned before: where events begin to be complete.
-    /// And whether it had been polled.
-    carried: Option<(u64, bool)>,
-}
-
-#[derive(Debug, Default)]
-struct Thread {
-    /// The window of its last event.
-    window: usize,
-    /// How it was where windows begin, by their indices.
-    carried: VecDeque<(usize, Carried)>,
-    /// The polls that it is in, the inner last.
-    polls: Vec<(u64, Poll)>,
-    /// Those of tasks that terminated before the left edge: Tokio calls the hook of a poll's end
-    /// after that of its task's termination, which may even be on another thread.
-    dead_polls: Vec<u64>,
-    /// Where the task waits after the poll that ends next.
-    wait: Option<WaitId>,
-    worker: Option<(u32, WorkerState)>,
-    claims: Vec<Claim>,
-    /// How many of these are of windows before.
-    claims_before: usize,
-    /// When something last terminated outside of a poll: it may be the run loop of its worker.
-    run_ended_ns: Option<u64>,
-    started_ns: Option<u64>,
-    stopped_ns: Option<u64>,
-    /// Whether it has done anything since it started.
-    is_used: bool,
-    parks: BTreeMap<u32, u64>,
-    readings: Option<Box<Readings>>,
-    of_pool: OfPool,
-}
-
-/// A thread, as it was where a window begins.
-#[derive(Debug)]
-struct Carried {
-    at_ns: u64,
-    worker: Option<(u32, WorkerState)>,
-    /// The tasks that it was polling, and whether they still lived.
-    polls: Vec<(u64, bool)>,
-}
-
 impl Builder {
     /// Of events from `begin_ns` on. What is carried is known from `recent_ns` on, unless it says from when.
     pub(crate) fn new(windows: Vec<(u64, u64)>, begin_ns: u64, recent_ns: u64) -> Self {
@@ -117,18 +70,19 @@ impl Builder {
     /// A task that has events ended at `at_ns`, between the windows.
     pub(crate) fn ended(&mut self, id: u64, at_ns: u64) {
         let terminated = &mut self.tasks.entry(id).or_default().terminated;
-        *terminated = (*terminated).max(Some((at_ns, u32::MAX)));
+        // Where it is among the events, too, it is known on which thread.
+        *terminated = (*terminated).max(Some((at_ns, 0)));
     }
 
-    /// A thread, as it was at `at_ns`, where events begin to be complete, when it was `worker`; `polls` are the
-    /// tasks it was polling, and whether they still lived. Later ones after earlier ones.
+    /// A thread, as it was at `at_ns`, where events begin to be complete, when it was `worker`; `polls` are those
+    /// that it was in. Later ones after earlier ones.
     pub(crate) fn carry_thread(
         &mut self,
         thread: u32,
         at_ns: u64,
         known: &Stream,
         worker: Option<u32>,
-        polls: impl Iterator<Item = (u64, bool)>,
+        polls: impl Iterator<Item = CarriedPoll>,
     ) {
         let state = match (known.stopped, known.parked) {
             (true, _) => WorkerState::Stopped,
@@ -334,249 +288,4 @@ impl Builder {
             exhausted_pool,
         }
     }
-}
-
-impl Thread {
-    /// Goes on to the window of `time_ns`.
-    fn enter_window(
-        &mut self,
-        number: u32,
-        time_ns: u64,
-        windows: &[(u64, u64)],
-        tasks: &mut IdMap<Draft>,
-    ) {
-        while let Some(&(from, _)) = windows.get(self.window + 1) {
-            if from > time_ns {
-                break;
-            }
-            self.wait = None;
-            // Recording stopped in between: a poll that was open then is known up to then.
-            let stopped_ns = windows[self.window].1;
-            for (id, poll) in self.polls.drain(..) {
-                let poll = poll.cut_right(stopped_ns.max(poll.start_ns()));
-                tasks.entry(id).or_default().polls.push(poll);
-            }
-            if let Some(readings) = &mut self.readings {
-                readings.interrupt();
-            }
-            // In the gap it may have lost its worker.
-            self.worker = None;
-            self.claims_before = self.claims.len();
-            self.window += 1;
-            let window = self.window;
-            if self.carried.front().is_some_and(|&(of, _)| of == window) {
-                self.dead_polls.clear();
-                if let Some((_, carried)) = self.carried.pop_front() {
-                    self.carry(carried, number);
-                }
-            }
-        }
-    }
-
-    /// Goes on as it was.
-    fn carry(&mut self, carried: Carried, number: u32) {
-        let at_ns = carried.at_ns;
-        if let Some((worker, state)) = carried.worker {
-            self.claim(at_ns, number, worker, state);
-        }
-        let worker = carried.worker.map(|(worker, _)| worker);
-        for (id, lives) in carried.polls {
-            if lives {
-                self.polls.push((id, Poll::open(at_ns, number, worker).cut_left()));
-            } else {
-                self.dead_polls.push(id);
-            }
-        }
-    }
-
-    /// When its window begins.
-    fn window_begin_ns(&self, windows: &[(u64, u64)]) -> u64 {
-        windows.get(self.window).map_or(0, |window| window.0)
-    }
-
-    /// The poll that ends, which is `cut` if its start wasn't recorded; `None` of a task that had
-    /// terminated before.
-    fn end_poll(&mut self, task_id: u64, cut: Poll) -> Option<Poll> {
-        if self.dead_polls.contains(&task_id) {
-            self.dead_polls.retain(|&id| id != task_id);
-            return None;
-        }
-        let open = self.polls.iter().rposition(|&(id, _)| id == task_id);
-        Some(open.map_or(cut, |place| self.polls.remove(place).1))
-    }
-
-    /// A task terminated here.
-    fn terminate_task(&mut self, time_ns: u64) {
-        if self.polls.is_empty() {
-            // It may be the run loop of a worker that goes on elsewhere: what this thread does next
-            // as a worker is another claim.
-            self.worker = None;
-            self.run_ended_ns = Some(time_ns);
-        }
-    }
-
-    /// The same as [`claim`](Self::claim), if it is a worker.
-    fn claim_of(&mut self, time_ns: u64, thread: u32, worker: Option<u32>, state: WorkerState) {
-        if let Some(worker) = worker {
-            self.claim(time_ns, thread, worker, state);
-        }
-    }
-
-    /// Notes that it is `worker`, in `state` from `time_ns` on.
-    fn claim(&mut self, time_ns: u64, thread: u32, worker: u32, state: WorkerState) {
-        if self.worker == Some((worker, state)) {
-            return;
-        }
-        let mut claim = Claim { worker, time_ns, thread, state: WorkerState::Running };
-        // A thread of the pool that did nothing before was started to be this worker.
-        if let (Some(started_ns), false, true) =
-            (self.started_ns, self.is_used, self.claims.is_empty())
-        {
-            claim.time_ns = started_ns;
-            self.claims.push(claim);
-        }
-        let before = self.claims[self.claims_before..].last();
-        if let Some(&before) = before.filter(|before| before.worker != worker) {
-            // The pool gave the thread another worker's loop to run once that of this one ended, as
-            // it does while a runtime shuts down that has just started.
-            let time_ns = self.run_ended_ns.map_or(time_ns, |ended| ended.max(before.time_ns));
-            self.claims.push(Claim { time_ns, state: WorkerState::Stopped, ..before });
-        }
-        self.worker = Some((worker, state));
-        self.claims.push(Claim { time_ns, state, ..claim });
-    }
-}
-
-impl Draft {
-    /// It was spawned.
-    fn spawn(&mut self, time_ns: u64, location: Option<SpawnLocation>, parent: Option<u64>) {
-        // A root future's number is used again: its row goes on.
-        self.spawned_ns = Some(self.spawned_ns.unwrap_or(time_ns).min(time_ns));
-        if self.respawned_ns.is_none_or(|last| last <= time_ns) {
-            self.respawned_ns = Some(time_ns);
-            (self.location, self.parent) = (location, parent);
-        }
-    }
-
-    /// Adds what is known of the same task from other threads.
-    fn add(&mut self, mut later: Self) {
-        if later.respawned_ns.is_some() && later.respawned_ns >= self.respawned_ns {
-            (self.location, self.parent) = (later.location, later.parent);
-        } else if later.respawned_ns.is_none() {
-            self.location = later.location.or(self.location);
-            self.parent = later.parent.or(self.parent);
-        }
-        self.spawned_ns = [self.spawned_ns, later.spawned_ns].into_iter().flatten().min();
-        self.respawned_ns = self.respawned_ns.max(later.respawned_ns);
-        self.terminated = self.terminated.max(later.terminated);
-        self.carried = earliest(self.carried, later.carried);
-        self.name = self.name.or(later.name);
-        match self.polls.is_empty() {
-            true => self.polls = later.polls,
-            false => self.polls.append(&mut later.polls),
-        }
-    }
-
-    /// Whether it is a task: closures of `spawn_blocking` and the run loops of workers terminate without
-    /// ever having been spawned or polled.
-    fn is_task(&self) -> bool {
-        self.spawned_ns.is_some() || !self.polls.is_empty() || self.carried.is_some()
-    }
-
-    /// The task; `None` if it was none.
-    fn finish(mut self, id: u64, begin_ns: u64, names: &[Arc<str>]) -> Option<Task> {
-        if !self.is_task() {
-            return None;
-        }
-        if is_root(id) {
-            self.terminated = self.terminated.filter(|&(at, _)| Some(at) >= self.respawned_ns);
-        }
-        order(&mut self.polls);
-        if let (Some((at, thread)), Some(last)) = (self.terminated, self.polls.last_mut()) {
-            // It isn't dropped elsewhere before its poll is over; and where it ended in its poll, that is
-            // over, too, though its end may not have been recorded.
-            let is_over = match last.end_ns() {
-                Some(end) => last.thread() != thread && end > at,
-                None => true,
-            };
-            if is_over {
-                *last = last.ended(at.max(last.start_ns()));
-            }
-        }
-        let first_poll = self.polls.first().copied();
-        // Two threads' clocks may differ by some ns.
-        let spawned_ns = self
-            .spawned_ns
-            .map(|spawned| first_poll.map_or(spawned, |poll| spawned.min(poll.start_ns())));
-        let is_after = |at: u64| first_poll.is_none_or(|poll| poll.start_ns() >= at);
-        let carried = self.carried.filter(|&(at, _)| is_after(at));
-        let ran_at = |at| first_poll.is_some_and(|p| p.is_cut_left() && p.start_ns() <= at);
-        let (first_ns, first_state) = match (spawned_ns, carried, first_poll) {
-            (Some(spawned), ..) => (spawned, TaskState::Spawned),
-            (_, Some((at, _)), _) if ran_at(at) => (at, TaskState::Running),
-            (_, Some((at, true)), _) => (at, TaskState::Waiting),
-            (_, Some((at, false)), _) => (at, TaskState::Spawned),
-            (.., Some(poll)) => match poll.ready_ns() {
-                Some(ready) if ready < poll.start_ns() => (ready.max(begin_ns), TaskState::Ready),
-                _ => (poll.start_ns(), TaskState::Running),
-            },
-            (None, None, None) => return None,
-        };
-        let mut before = first_ns;
-        for poll in &mut self.polls {
-            *poll = poll.not_before(before);
-            before = poll.end_ns().unwrap_or(poll.start_ns());
-        }
-        Some(Task {
-            key: TaskKey::from_id(id),
-            location: self.location,
-            parent: self.parent.map(TaskKey::from_id),
-            spawned_ns,
-            first_ns,
-            first_state,
-            terminated_ns: self.terminated.map(|(at, _)| at.max(first_ns)),
-            polls: self.polls,
-            name: self.name.and_then(|name| names.get(name as usize).cloned()),
-            carried_wait: None,
-            ready_ns: None,
-        })
-    }
-}
-
-/// The earlier of two times at which a task was seen.
-fn earliest(one: Option<(u64, bool)>, other: Option<(u64, bool)>) -> Option<(u64, bool)> {
-    [one, other].into_iter().flatten().min()
-}
-
-/// Two threads' clocks may differ by as much, in ns.
-const CLOCKS_DIFFER_NS: u64 = 1_000;
-
-/// Puts polls from different threads in order, and ends those that were over when the next one began.
-///
-/// A task can be polled elsewhere before the hook of its poll's end is called, if it is woken by then
-/// and the thread is off-CPU in between. That poll was over when the task was queued, which is when
-/// it became ready for the next one.
-///
-/// One that still runs is the last, even if the clock of its thread is behind by as much as clocks
-/// differ.
-fn order(polls: &mut [Poll]) {
-    let key = |poll: &Poll| {
-        let open_ns = if poll.end_ns().is_none() { CLOCKS_DIFFER_NS } else { 0 };
-        (poll.start_ns().saturating_add(open_ns), poll.end_ns().is_none(), poll.end_ns())
-    };
-    if !polls.is_sorted_by_key(key) {
-        polls.sort_by_key(key);
-    }
-    for i in 1..polls.len() {
-        let (poll, next) = (polls[i - 1], polls[i]);
-        let is_over = poll.end_ns().is_none_or(|end| end > next.start_ns());
-        if is_over && poll.start_ns() <= next.start_ns() {
-            let ready_ns = next.ready_ns().unwrap_or(next.start_ns());
-            polls[i - 1] = poll.ended(ready_ns.clamp(poll.start_ns(), next.start_ns()));
-        }
-    }
-}
-
-fn is_root(id: u64) -> bool {
-    matches!(TaskKey::from_id(id), TaskKey::Root(_))
 }

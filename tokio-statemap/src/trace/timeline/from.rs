@@ -1,6 +1,7 @@
 //! Builds timelines from a snapshot, and from drained events.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -14,7 +15,8 @@ use crate::recorder::waits::cell::TaskSeen;
 use crate::trace::event::Event;
 use crate::trace::profile::Profile;
 use crate::trace::snapshot::{Reading, Snapshot, task_id};
-use crate::trace::timeline::build::{Builder, Built};
+use crate::trace::summary::Summary;
+use crate::trace::timeline::build::{Builder, Built, CarriedPoll};
 use crate::trace::timeline::sample;
 use crate::trace::timeline::{
     CallAtEnd, CarriedWait, Known, Lacking, LocalTask, Quiet, Sampling, SamplingState, TaskKey,
@@ -60,7 +62,9 @@ impl Timeline {
         timeline.gaps = gaps(&snapshot.windows, snapshot.begin_ns);
         timeline.lost = snapshot.lost;
         timeline.machine.limit = snapshot.cpu_limit;
+        timeline.machine.clock = snapshot.clock;
         timeline.profile.clone_from(&snapshot.profile);
+        timeline.whole_run = Some(Arc::new(Summary::of(snapshot)));
         timeline.sampling = Sampling {
             state: match snapshot.config.stacks {
                 true => SamplingState::OF_THIS_BUILD,
@@ -147,6 +151,7 @@ impl Timeline {
             waits_not_kept: 0,
             local_tasks: Vec::new(),
             profile: Profile::default(),
+            whole_run: None,
             events: 0,
             lost: Lost::default(),
             trace_target: config.trace_target,
@@ -247,7 +252,11 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
     for island in &snapshot.islands {
         let at_ns = island.from_ns;
         for (thread, known, lives) in &island.threads {
-            let polls = known.polls.iter().map(|&id| task_id(id)).zip(lives.iter().copied());
+            let polls = known.polls.iter().zip(lives).map(|(&(id, start), &lives)| CarriedPoll {
+                task: task_id(id),
+                start_ns: snapshot.ns(start),
+                lives,
+            });
             builders[part_of(*thread)].carry_thread(*thread, at_ns, known, known.worker, polls);
         }
         for &(id, task) in &island.tasks {
@@ -257,7 +266,11 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
         }
     }
     for (thread, known) in snapshot.live_tasks.streams() {
-        let polls = known.polls.iter().map(|&id| (task_id(id), snapshot.live_tasks.lives(id)));
+        let polls = known.polls.iter().map(|&(id, start)| CarriedPoll {
+            task: task_id(id),
+            start_ns: snapshot.ns(start),
+            lives: snapshot.live_tasks.lives(id),
+        });
         let worker = known.worker.filter(|_| !snapshot.live_tasks.has_lost_worker(known));
         let part = part_of(thread);
         builders[part].carry_thread(thread, snapshot.detail_ns, known, worker, polls);
@@ -294,7 +307,7 @@ fn threads_for(events: u64) -> usize {
 }
 
 /// The periods between windows, as far as they are after `begin_ns`.
-fn gaps(windows: &[(u64, u64)], begin_ns: u64) -> Vec<(u64, u64)> {
+pub(crate) fn gaps(windows: &[(u64, u64)], begin_ns: u64) -> Vec<(u64, u64)> {
     let pairs = windows.iter().zip(windows.iter().skip(1));
     pairs
         .map(|(before, after)| (before.1.max(begin_ns), after.0))

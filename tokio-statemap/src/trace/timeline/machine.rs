@@ -1,6 +1,7 @@
 //! What the machine took of the threads' time, over the whole recording.
 
 pub use crate::recorder::CpuLimit;
+pub use crate::trace::clock::ClockChanges;
 
 /// What the machine took of the time of the runtime's threads, in sum: no code of the program is to blame
 /// for it. Only Linux tells.
@@ -15,6 +16,8 @@ pub struct MachineTime {
     pub stolen_ns: u64,
     /// The limit of the program's control group, such as a container's; `None` if there is none.
     pub limit: Option<CpuLimit>,
+    /// What became of the clock meanwhile.
+    pub clock: ClockChanges,
 }
 
 /// Whether the stacks of long polls were sampled, and what is missing.

@@ -36,10 +36,12 @@ use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
 use crate::trace::profile::Profile;
 use crate::trace::state::TaskState;
+use crate::trace::summary::Summary;
 
 pub use crate::symbols::{FrameOrigin, StackFrame};
 pub use cause::PollCause;
-pub use machine::{CpuLimit, MachineTime, Sampling, SamplingState};
+pub(crate) use from::gaps;
+pub use machine::{ClockChanges, CpuLimit, MachineTime, Sampling, SamplingState};
 pub use poll::Poll;
 pub(crate) use poll::PollKey;
 pub use pool::ExhaustedPool;
@@ -100,8 +102,8 @@ pub struct Timeline {
     /// From when on the last events are kept, in ns. If that is later than `begin_ns`, what is before it is around
     /// the longest polls of the run, with gaps in between.
     pub recent_ns: u64,
-    /// The periods within the edges of which nothing is known: start and end, in ns. Recording was stopped, or, before
-    /// `recent_ns`, older events were dropped.
+    /// The periods within the edges of which nothing is known: start and end, in ns. Recording was stopped, or the clock
+    /// jumped, as it does while the machine sleeps, or, before `recent_ns`, older events were dropped.
     pub gaps: Vec<(u64, u64)>,
     /// The tasks: the root futures (`main` first), then spawned tasks by id.
     pub tasks: Tasks,
@@ -149,6 +151,8 @@ pub struct Timeline {
     pub local_tasks: Vec<LocalTask>,
     /// What calls of instrumented async functions took.
     pub(crate) profile: Profile,
+    /// The sums of the whole run; `None` if they aren't known.
+    pub(crate) whole_run: Option<Arc<Summary>>,
     /// What it lacks of the one that was recorded, if it was read from files.
     pub(crate) lacking: Lacking,
 }
@@ -188,6 +192,12 @@ impl Timeline {
             .filter(|(from, to)| from < to)
     }
 
+    /// Whether events between these times were dropped, or recording was stopped before what is kept last.
+    pub(crate) fn is_dropped_between(&self, from_ns: u64, to_ns: u64) -> bool {
+        let after = self.gaps.partition_point(|&(_, to)| to <= from_ns);
+        self.gaps.get(after).is_some_and(|&(from, to)| from < to_ns && to <= self.recent_ns)
+    }
+
     /// How long `poll` held its worker, in ns.
     ///
     /// This is the length of the poll, unless the task called `block_in_place`, which moves the
@@ -196,6 +206,13 @@ impl Timeline {
         let end = poll.end_ns().unwrap_or(self.end_ns);
         let end = self.handover_of(poll).map_or(end, |at| at.min(end));
         end.saturating_sub(poll.start_ns())
+    }
+
+    /// What all tasks and workers did in the whole run, also in the part of it of which no events are kept any more; `None`
+    /// of drained events, of a part of what was recorded, and of files of a run of which everything is kept. Without the
+    /// file of the tasks it has the workers and what is known of the whole, without that of the workers no workers.
+    pub fn whole_run(&self) -> Option<&Summary> {
+        self.whole_run.as_deref()
     }
 
     /// What the calls of instrumented async functions took. It is of the whole run, also where this

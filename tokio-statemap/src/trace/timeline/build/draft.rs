@@ -1,0 +1,166 @@
+//! What is known of a task so far.
+
+use std::sync::Arc;
+
+use crate::recorder::waits::names::NameId;
+use crate::trace::event::SpawnLocation;
+use crate::trace::state::TaskState;
+use crate::trace::timeline::{Poll, Task, TaskKey};
+
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub(super) location: Option<SpawnLocation>,
+    pub(super) parent: Option<u64>,
+    pub(super) spawned_ns: Option<u64>,
+    /// The last spawn: a root future's number is used again.
+    pub(super) respawned_ns: Option<u64>,
+    /// When it terminated, and on which thread.
+    pub(super) terminated: Option<(u64, u32)>,
+    pub(super) polls: Vec<Poll>,
+    pub(super) name: Option<NameId>,
+    /// When it is known to have lived first, in ns, if it was spawned before: where events begin to be complete.
+    /// And whether it had been polled.
+    pub(super) carried: Option<(u64, bool)>,
+}
+
+impl Draft {
+    /// It was spawned.
+    pub(super) fn spawn(
+        &mut self,
+        time_ns: u64,
+        location: Option<SpawnLocation>,
+        parent: Option<u64>,
+    ) {
+        // A root future's number is used again: its row goes on.
+        self.spawned_ns = Some(self.spawned_ns.unwrap_or(time_ns).min(time_ns));
+        if self.respawned_ns.is_none_or(|last| last <= time_ns) {
+            self.respawned_ns = Some(time_ns);
+            (self.location, self.parent) = (location, parent);
+        }
+    }
+
+    /// Adds what is known of the same task from other threads.
+    pub(super) fn add(&mut self, mut later: Self) {
+        if later.respawned_ns.is_some() && later.respawned_ns >= self.respawned_ns {
+            (self.location, self.parent) = (later.location, later.parent);
+        } else if later.respawned_ns.is_none() {
+            self.location = later.location.or(self.location);
+            self.parent = later.parent.or(self.parent);
+        }
+        self.spawned_ns = [self.spawned_ns, later.spawned_ns].into_iter().flatten().min();
+        self.respawned_ns = self.respawned_ns.max(later.respawned_ns);
+        self.terminated = self.terminated.max(later.terminated);
+        self.carried = earliest(self.carried, later.carried);
+        self.name = self.name.or(later.name);
+        match self.polls.is_empty() {
+            true => self.polls = later.polls,
+            false => self.polls.append(&mut later.polls),
+        }
+    }
+
+    /// Whether it is a task: closures of `spawn_blocking` and the run loops of workers terminate without
+    /// ever having been spawned or polled.
+    pub(super) fn is_task(&self) -> bool {
+        self.spawned_ns.is_some() || !self.polls.is_empty() || self.carried.is_some()
+    }
+
+    /// The task; `None` if it was none.
+    pub(super) fn finish(mut self, id: u64, begin_ns: u64, names: &[Arc<str>]) -> Option<Task> {
+        if !self.is_task() {
+            return None;
+        }
+        if is_root(id) {
+            self.terminated = self.terminated.filter(|&(at, _)| Some(at) >= self.respawned_ns);
+        }
+        order(&mut self.polls);
+        if let (Some((at, thread)), Some(last)) = (self.terminated, self.polls.last_mut()) {
+            // It isn't dropped elsewhere before its poll is over; and where it ended in its poll, that is
+            // over, too, though its end may not have been recorded.
+            let is_over = match last.end_ns() {
+                Some(end) => last.thread() != thread && end > at,
+                None => true,
+            };
+            if is_over {
+                *last = last.ended(at.max(last.start_ns()));
+            }
+        }
+        let first_poll = self.polls.first().copied();
+        // Two threads' clocks may differ by some ns.
+        let spawned_ns = self
+            .spawned_ns
+            .map(|spawned| first_poll.map_or(spawned, |poll| spawned.min(poll.start_ns())));
+        let is_after = |at: u64| first_poll.is_none_or(|poll| poll.start_ns() >= at);
+        let carried = self.carried.filter(|&(at, _)| is_after(at));
+        let ran_at = |at| first_poll.is_some_and(|p| p.is_cut_left() && p.start_ns() <= at);
+        let (first_ns, first_state) = match (spawned_ns, carried, first_poll) {
+            (Some(spawned), ..) => (spawned, TaskState::Spawned),
+            (_, Some((at, _)), _) if ran_at(at) => (at, TaskState::Running),
+            (_, Some((at, true)), _) => (at, TaskState::Waiting),
+            (_, Some((at, false)), _) => (at, TaskState::Spawned),
+            (.., Some(poll)) => match poll.ready_ns() {
+                Some(ready) if ready < poll.start_ns() => (ready.max(begin_ns), TaskState::Ready),
+                _ => (poll.start_ns(), TaskState::Running),
+            },
+            (None, None, None) => return None,
+        };
+        let mut before = first_ns;
+        for poll in &mut self.polls {
+            *poll = poll.not_before(before);
+            before = poll.end_ns().unwrap_or(poll.start_ns());
+        }
+        Some(Task {
+            key: TaskKey::from_id(id),
+            location: self.location,
+            parent: self.parent.map(TaskKey::from_id),
+            spawned_ns,
+            first_ns,
+            first_state,
+            terminated_ns: self.terminated.map(|(at, _)| at.max(first_ns)),
+            polls: self.polls,
+            name: self.name.and_then(|name| names.get(name as usize).cloned()),
+            carried_wait: None,
+            ready_ns: None,
+        })
+    }
+}
+
+/// The earlier of two times at which a task was seen.
+pub(super) fn earliest(
+    one: Option<(u64, bool)>,
+    other: Option<(u64, bool)>,
+) -> Option<(u64, bool)> {
+    [one, other].into_iter().flatten().min()
+}
+
+/// Two threads' clocks may differ by as much, in ns.
+const CLOCKS_DIFFER_NS: u64 = 1_000;
+
+/// Puts polls from different threads in order, and ends those that were over when the next one began.
+///
+/// A task can be polled elsewhere before the hook of its poll's end is called, if it is woken by then
+/// and the thread is off-CPU in between. That poll was over when the task was queued, which is when
+/// it became ready for the next one.
+///
+/// One that still runs is the last, even if the clock of its thread is behind by as much as clocks
+/// differ.
+fn order(polls: &mut [Poll]) {
+    let key = |poll: &Poll| {
+        let open_ns = if poll.end_ns().is_none() { CLOCKS_DIFFER_NS } else { 0 };
+        (poll.start_ns().saturating_add(open_ns), poll.end_ns().is_none(), poll.end_ns())
+    };
+    if !polls.is_sorted_by_key(key) {
+        polls.sort_by_key(key);
+    }
+    for i in 1..polls.len() {
+        let (poll, next) = (polls[i - 1], polls[i]);
+        let is_over = poll.end_ns().is_none_or(|end| end > next.start_ns());
+        if is_over && poll.start_ns() <= next.start_ns() {
+            let ready_ns = next.ready_ns().unwrap_or(next.start_ns());
+            polls[i - 1] = poll.ended(ready_ns.clamp(poll.start_ns(), next.start_ns()));
+        }
+    }
+}
+
+fn is_root(id: u64) -> bool {
+    matches!(TaskKey::from_id(id), TaskKey::Root(_))
+}
