@@ -9,8 +9,8 @@ use super::{Recording, recordings};
 use crate::report::Excused;
 use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{
-    CpuLimit, ExhaustedPool, FrameOrigin, MachineTime, PollCause, PollSample, Sampling,
-    SamplingState, StackFrame, Task, TaskKey, Timeline, limit_stacks,
+    ClockChanges, CpuLimit, ExhaustedPool, FrameOrigin, MachineTime, PollCause, PollSample,
+    Sampling, SamplingState, StackFrame, Task, TaskKey, Timeline, limit_stacks,
 };
 
 const HOSTILE: &str = "a\"b\\c\n\u{1b}[2J\u{202e}</script>";
@@ -53,6 +53,7 @@ fn full() -> Timeline {
         run_delay_ns: 5,
         stolen_ns: 0,
         limit: Some(CpuLimit { millis: 1_500, stops: 2, stopped_ns: 1 << 60 }),
+        clock: ClockChanges { jumps: 3, jumped_ns: 1 << 61, went_back: true, lost_source: false },
     };
     timeline.exhausted_pool = Some(pool(Some(SpawnLocation { file: HOSTILE, line: 7, column: 5 })));
     timeline.sampling = Sampling { state: SamplingState::On, dropped: 1, signal_taken: u64::MAX };
@@ -176,6 +177,7 @@ fn a_file_of_an_earlier_version_is_read() {
         "runDelayNs",
         "stolenNs",
         "cpuLimit",
+        "clock",
         "stacks",
         "droppedSamples",
         "signalTaken",
@@ -191,7 +193,7 @@ fn a_file_of_an_earlier_version_is_read() {
 #[test]
 fn how_it_is_written() {
     let text = String::from_utf8(data(full()).tasks_to_bytes().unwrap()).unwrap();
-    let header = r#""scheduleLatency":true,"cpuLimit":[1500,2,"1152921504606846976"],"stacks":"on","runDelayNs":5,"droppedSamples":1,"signalTaken":"18446744073709551615","exhaustedPool":[2,48,"1152921504606846976",9,50,"18446744073709551615",1,["#;
+    let header = r#""scheduleLatency":true,"cpuLimit":[1500,2,"1152921504606846976"],"clock":[3,"2305843009213693952",true,false],"stacks":"on","runDelayNs":5,"droppedSamples":1,"signalTaken":"18446744073709551615","exhaustedPool":[2,48,"1152921504606846976",9,50,"18446744073709551615",1,["#;
     assert!(text.contains(header), "{text}");
     for list in [
         r#""causes":[[0,200,1,197,2,0,7],[0,500,1,397,2,0,7]],"#,
@@ -216,6 +218,9 @@ fn what_cannot_be_is_refused() {
         ("\"stacks\":\"on\"", "\"stacks\":1", "invalid type"),
         ("\"cpuLimit\":[1500,2,", "\"cpuLimit\":[2,", "invalid length 2"),
         ("\"cpuLimit\":[1500,2,", "\"cpuLimit\":[1500,2,3,", "invalid length 4"),
+        ("\"clock\":[3,", "\"clock\":[3,3,", "invalid type"),
+        ("\"clock\":[3,", "\"clock\":[-3,", "is no whole number"),
+        ("true,false],\"stacks\"", "true,0],\"stacks\"", "invalid type"),
         ("\"exhaustedPool\":[2,", "\"exhaustedPool\":[2,2,", "invalid type"),
         ("\"exhaustedPool\":[2,", "\"exhaustedPool\":[-2,", "is no whole number"),
         // Causes.

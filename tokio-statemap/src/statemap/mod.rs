@@ -23,6 +23,8 @@ mod profile_tests;
 pub mod read;
 mod run;
 #[cfg(all(test, feature = "read"))]
+mod summary_tests;
+#[cfg(all(test, feature = "read"))]
 mod tests;
 #[cfg(feature = "read")]
 mod timeline;

@@ -9,6 +9,7 @@ mod profile;
 mod record;
 pub(super) mod records;
 pub(super) mod run;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod unnamed;

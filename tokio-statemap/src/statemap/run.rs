@@ -29,14 +29,20 @@
 //! | `localTasks` | `[id, polledIn, [file, line, column], name, since, wait]` of a `LocalSet` |
 //! | `calls` | `[task, [[entered, arguments], …]]`: the instrumented calls that it waits in at the end |
 //! | `samples` | `[thread, pollStart, at, blockedIn, isComplete, functions]`: see below |
+//! | `runLocations` | `[place, isRoot, tasks, workerPolls, held, offWorker, longPolls, longHeld, readySum, polls, ready]`: see below |
+//! | `runLongest` | `[task, location, start, length, worker, isCut]` of one of the run's longest polls: see below |
+//! | `runStretches` | `[held, polls, longest, longestAt, spawned, terminated]`: see below |
+//! | `runWorkers` | `[index, running, parked, parks, polls]` of a worker in the whole run |
+//! | `runStopped` | `[from, to]` of a time in which recording was stopped, in the whole run |
 //!
 //! The causes are by thread and start, and those of a poll, in ns, add up to its length. The samples are
 //! by thread, start and time; `blockedIn` is `null` of a thread that wasn't blocked, and the functions
 //! are indices into `functions` of this part and those before, the innermost first. Only tasks have them.
 //!
 //! The first definition leaves out what is zero or unknown: `runDelayNs` and `stolenNs`, which the
-//! machine took of the threads' time; `cpuLimit`, which is `[millis, stops, stoppedNs]`; `stacks`, which
-//! says whether samples were taken; `droppedSamples` and `signalTaken`, how many there are not;
+//! machine took of the threads' time; `cpuLimit`, which is `[millis, stops, stoppedNs]`; `clock`, what became
+//! of it: `[jumps, jumpedNs, wentBack, lostSource]`; `stacks`, which says whether samples were taken;
+//! `droppedSamples` and `signalTaken`, how many there are not;
 //! `exhaustedPool`, which is `[threads, mostWaiting, waitedNs, longestNs, tasks, ranNs, otherLocations,
 //! location]` of the blocking pool, with a location of `[file, line, column]`, or `null`. They are those of
 //! the whole run in a part of it, too.
@@ -48,6 +54,15 @@
 //! the total, own and waiting times of a call, each as `[mean, p50, p90, p99, longest]`. The first
 //! definition has `profile`, too, if there is one: `[recorded, workers, uncountedCalls]`. Only tasks have
 //! the list.
+//!
+//! If older events were dropped, the first definition has `wholeRun`: `[begin, end, recorded, tasks, polls, cutPolls,
+//! runningPolls, missedEvents, stretch]`, the sums of all that was recorded. The lists that begin with `run` are of it, too. A
+//! location's `place` is `[file, line, column]`, or `null`; `polls` and `ready` are histograms, by twos: how much greater
+//! the bound of a step is than that of the one before, and how many values are in the step. The longest polls are by
+//! falling length; their `location` is an index into `runLocations`, and so is the `longestAt` of stretches, which is `null`
+//! where no poll began. A stretch is `stretch` ns long, the first begins at `begin`; there are at most 2000 of them, and 1000
+//! longest polls. Both have `runStopped`, only workers `runWorkers`, and only
+//! tasks the others. A part of the run has none of it.
 //!
 //! A wait is the functions that a task waits in: of each its index in `functions`, the place in this list of
 //! what awaits it (`null` of the outermost), the name of the call and its index among the instrumented

@@ -33,6 +33,7 @@ pub(super) fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
         utc_at_zero: Duration::new(1_000, 5),
         begin_ns: 0,
         recent_ns: 0,
+        whole_run: None,
         end_ns: 1_000,
         gaps: Vec::new(),
         tasks: tasks.into(),

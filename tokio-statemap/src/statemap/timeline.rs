@@ -1,6 +1,7 @@
 //! The timeline that a run's data was written from.
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::format::{Datum, Native, TagDefinition};
@@ -154,6 +155,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
         begin_ns: facts.begin_ns.0,
         end_ns: facts.end_ns.0,
         recent_ns: facts.recent_ns().clamp(facts.begin_ns.0, facts.end_ns.0),
+        whole_run: None,
         gaps: gaps.clone(),
         tasks: Vec::new().into(),
         workers: Vec::new(),
@@ -176,6 +178,8 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
             whole_ns: first.run.as_ref().and_then(|run| run.whole_ns),
         },
     };
+    // It is none of a part.
+    let mut whole_run = if first.is_part { None } else { facts.whole_run() };
     for file in files {
         let run = file.run.as_ref().ok_or(unknown)?;
         if !file.events.is_empty() || file.entities.iter().any(|e| e.description.is_some()) {
@@ -200,7 +204,11 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
             }
             timeline.lacking.tasks = false;
         }
+        if let Some(summary) = &mut whole_run {
+            run.sums.add_to(summary).ok_or("there are too many names of files")?;
+        }
     }
+    timeline.whole_run = whole_run.map(Arc::new);
     Ok(timeline)
 }
 

@@ -5,6 +5,7 @@ mod long_polls;
 mod profile;
 mod run;
 mod stream;
+mod summary;
 mod waits;
 
 use std::collections::HashMap;

@@ -3,12 +3,16 @@
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_json::Value;
 
+use super::summary::{self, SumsEntry};
 use crate::config::TraceTarget;
 use crate::statemap::intern::intern;
 use crate::statemap::run::{FORMAT, LARGEST_NUMBER, sampling_name, trace_target_name};
 use crate::trace::event::SpawnLocation;
 use crate::trace::profile::Profile;
-use crate::trace::timeline::{CpuLimit, ExhaustedPool, MachineTime, Sampling, SamplingState};
+use crate::trace::summary::Summary;
+use crate::trace::timeline::{
+    ClockChanges, CpuLimit, ExhaustedPool, MachineTime, Sampling, SamplingState,
+};
 
 /// What is the same for all files of a run.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
@@ -35,6 +39,9 @@ pub(crate) struct Facts {
     stolen_ns: Number,
     #[serde(default)]
     cpu_limit: Option<(Number, Number, Number)>,
+    /// `[jumps, jumped, wentBack, lostSource]`
+    #[serde(default)]
+    clock: Option<(Number, Number, bool, bool)>,
     #[serde(default, deserialize_with = "sampling_state")]
     stacks: SamplingState,
     #[serde(default)]
@@ -50,6 +57,8 @@ pub(crate) struct Facts {
     /// `[recorded, workers, uncountedCalls]`
     #[serde(default)]
     profile: Option<(Number, Number, Number)>,
+    #[serde(default)]
+    whole_run: Option<SumsEntry>,
 }
 
 /// `[threads, mostWaiting, waited, longest, tasks, ran, otherLocations, [file, line, column]]`
@@ -66,6 +75,7 @@ impl Facts {
         if self.format != FORMAT || self.begin_ns.0 > self.end_ns.0 {
             return Err(format!("`format` must be {FORMAT}, and `beginNs` no more than `endNs`"));
         }
+        self.whole_run.as_ref().map_or(Ok(()), summary::check)?;
         match self.run_delay_ns.0.checked_add(self.stolen_ns.0) {
             Some(_) => Ok(()),
             None => Err("`runDelayNs` and `stolenNs` are over 2^64 in sum".to_owned()),
@@ -85,6 +95,14 @@ impl Facts {
                 millis: millis.0,
                 stops: stops.0,
                 stopped_ns: stopped_ns.0,
+            }),
+            clock: self.clock.map_or_else(ClockChanges::default, |(jumps, jumped, back, lost)| {
+                ClockChanges {
+                    jumps: jumps.0,
+                    jumped_ns: jumped.0,
+                    went_back: back,
+                    lost_source: lost,
+                }
             }),
         }
     }
@@ -112,6 +130,11 @@ impl Facts {
             ran_ns: ran.0,
             other_locations: others.0,
         }))
+    }
+
+    /// The sums of the whole run, but for their lists.
+    pub(in crate::statemap) fn whole_run(&self) -> Option<Summary> {
+        self.whole_run.as_ref().map(summary::summary)
     }
 
     /// The profile, but for the functions.

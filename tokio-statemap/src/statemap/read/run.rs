@@ -7,6 +7,7 @@ use super::facts::{Facts, Number};
 use super::field::{Object, shorten};
 use super::long_polls::{CauseEntry, FunctionEntry, LongPolls, SampleEntry};
 use super::profile::{self, ProfileEntry};
+use super::summary::{LocationEntry, PollEntry, StretchEntry, Sums, SumsPart, WorkerEntry};
 use super::unnamed::{ChainEntry, UnnamedEntry};
 use super::waits::{CallsEntry, CarriedEntry, LocalEntry, NameEntry, WaitEntry, WaitParts, Waits};
 use super::{Entity, Statemap};
@@ -33,6 +34,8 @@ pub(crate) struct Run {
     /// What calls of async functions took.
     pub(crate) profile: Vec<FunctionProfile>,
     pub(crate) waits: Waits,
+    /// The lists of the sums of the whole run.
+    pub(crate) sums: Sums,
     /// How long was recorded in all, in ns, if this is a part of it.
     pub(crate) whole_ns: Option<u64>,
 }
@@ -62,6 +65,11 @@ struct Part {
     carried: Vec<CarriedEntry>,
     local_tasks: Vec<LocalEntry>,
     calls: Vec<CallsEntry>,
+    run_locations: Vec<LocationEntry>,
+    run_longest: Vec<PollEntry>,
+    run_stretches: Vec<StretchEntry>,
+    run_workers: Vec<WorkerEntry>,
+    run_stopped: Vec<(Number, Number)>,
 }
 
 /// A task.
@@ -123,6 +131,24 @@ impl RunReader {
                         .to_owned(),
                 );
             }
+            let sums = part.take_sums();
+            if !sums.is_empty() && run.facts.whole_run().is_none() {
+                return Err(
+                    "`runLocations` and the like are of the `wholeRun`; the first definition must have it"
+                        .to_owned(),
+                );
+            }
+            let is_of_other = match self.native {
+                Native::Workers => !sums.is_of_no_task(),
+                Native::Tasks { .. } => !sums.workers.is_empty(),
+            };
+            if is_of_other {
+                return Err(
+                    "`runWorkers` must be in the workers' data, the other sums in the tasks'"
+                        .to_owned(),
+                );
+            }
+            run.sums.add(sums)?;
             self.data(&part, &mut statemap.entities)?;
             return self.parents(&part, &mut statemap.entities);
         }
@@ -148,6 +174,7 @@ impl RunReader {
             long_polls: LongPolls::default(),
             profile: Vec::new(),
             waits: Waits::default(),
+            sums: Sums::default(),
             whole_ns: None,
         });
         Ok(())
@@ -251,6 +278,16 @@ impl Part {
             && self.local_tasks.is_empty()
             && self.calls.is_empty();
         !(is_of_none && is_of_no_wait && self.samples.is_empty() && self.profile.is_empty())
+    }
+
+    fn take_sums(&mut self) -> SumsPart {
+        SumsPart {
+            locations: std::mem::take(&mut self.run_locations),
+            longest: std::mem::take(&mut self.run_longest),
+            stretches: std::mem::take(&mut self.run_stretches),
+            workers: std::mem::take(&mut self.run_workers),
+            stopped: std::mem::take(&mut self.run_stopped),
+        }
     }
 
     fn take_waits(&mut self) -> WaitParts {

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use super::profile;
 use super::run::number;
 use super::stream::Text;
+use super::summary;
 use crate::statemap::Labels;
 use crate::statemap::run::{FORMAT, TAG, sampling_name, trace_target_name};
 use crate::trace::timeline::{CpuLimit, ExhaustedPool, SamplingState, Timeline};
@@ -61,6 +62,9 @@ pub(super) fn header(
     if let Some(numbers) = profile::facts(&timeline.profile) {
         write!(text, ",\"profile\":[{numbers}]")?;
     }
+    if let Some(numbers) = summary::facts(timeline) {
+        write!(text, ",\"wholeRun\":[{numbers}]")?;
+    }
     text.write_all(b"}\n")
 }
 
@@ -87,6 +91,12 @@ fn long_polls(timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
     if let Some(CpuLimit { millis, stops, stopped_ns }) = machine.limit {
         let [millis, stops, stopped_ns] = [millis, stops, stopped_ns].map(number);
         write!(text, ",\"cpuLimit\":[{millis},{stops},{stopped_ns}]")?;
+    }
+    let clock = machine.clock;
+    if clock.are_any() {
+        let [jumps, jumped_ns] = [clock.jumps, clock.jumped_ns].map(number);
+        let (back, lost) = (clock.went_back, clock.lost_source);
+        write!(text, ",\"clock\":[{jumps},{jumped_ns},{back},{lost}]")?;
     }
     if sampling.state != SamplingState::default() {
         write!(text, ",\"stacks\":\"{}\"", sampling_name(sampling.state))?;

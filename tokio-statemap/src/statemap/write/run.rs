@@ -48,9 +48,14 @@ pub(super) enum List {
     Carried,
     LocalTasks,
     Calls,
+    RunLocations,
+    RunLongest,
+    RunStretches,
+    RunWorkers,
+    RunStopped,
 }
 
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 25] = [
     "gaps",
     "handovers",
     "blockingThreads",
@@ -71,6 +76,11 @@ const NAMES: [&str; 20] = [
     "carried",
     "localTasks",
     "calls",
+    "runLocations",
+    "runLongest",
+    "runStretches",
+    "runWorkers",
+    "runStopped",
 ];
 
 /// What the next part says.
@@ -131,7 +141,7 @@ impl Parts {
             self.unnamed(timeline, &mut indices, text)?;
             self.tasks(timeline, text)?;
         }
-        Ok(())
+        self.sums(timeline, is_tasks, text)
     }
 
     /// A task is spawned by `parent`.

@@ -1,0 +1,263 @@
+//! The sums of the whole run, as they are in the data.
+
+use super::facts::Number;
+use super::run::Parent;
+use crate::statemap::intern::intern;
+use crate::trace::event::SpawnLocation;
+use crate::trace::summary::{
+    Distribution, LocationSummary, Stretch, Summary, SummedPoll, WorkerSummary,
+};
+
+/// How many polls there may be: a program keeps 1000.
+const MOST_POLLS: usize = 1_000;
+/// How many stretches of time there may be: a program has no more.
+const MOST_STRETCHES: usize = 2_000;
+/// How many steps a histogram may have: those of a program have 128 an octave.
+const MOST_STEPS: usize = 8_192;
+
+/// `[file, line, column]`
+type PlaceEntry = (String, u32, u32);
+
+/// `[place, isRoot, tasks, workerPolls, held, offWorker, longPolls, longPollsHeld, readySum, polls, ready]`
+pub(super) type LocationEntry = (
+    Option<PlaceEntry>,
+    bool,
+    Number,
+    Number,
+    Number,
+    Number,
+    Number,
+    Number,
+    Number,
+    Vec<Number>,
+    Vec<Number>,
+);
+
+/// `[task, location, start, length, worker, isCut]`
+pub(super) type PollEntry = (Parent, usize, Number, Number, Option<u32>, u8);
+
+/// `[held, polls, longest, longestAt, spawned, terminated]`
+pub(super) type StretchEntry = (Number, Number, Number, Option<usize>, Number, Number);
+
+/// `[index, running, parked, parks, polls]`
+pub(super) type WorkerEntry = (u32, Number, Number, Number, Number);
+
+/// `[begin, end, recorded, tasks, polls, cutPolls, runningPolls, missedEvents, stretch]`
+pub(super) type SumsEntry = [Number; 9];
+
+/// The lists of the sums.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    /// Their places are in `places`.
+    locations: Vec<LocationSummary>,
+    places: Vec<Option<PlaceEntry>>,
+    longest: Vec<SummedPoll>,
+    stretches: Vec<Stretch>,
+    workers: Vec<WorkerSummary>,
+    stopped: Vec<(u64, u64)>,
+}
+
+/// The lists of a part.
+#[derive(Debug, Default)]
+pub(super) struct SumsPart {
+    pub(super) locations: Vec<LocationEntry>,
+    pub(super) longest: Vec<PollEntry>,
+    pub(super) stretches: Vec<StretchEntry>,
+    pub(super) workers: Vec<WorkerEntry>,
+    /// From and to when recording was stopped.
+    pub(super) stopped: Vec<(Number, Number)>,
+}
+
+impl SumsPart {
+    pub(super) fn is_empty(&self) -> bool {
+        self.is_of_no_task() && self.workers.is_empty() && self.stopped.is_empty()
+    }
+
+    pub(super) fn is_of_no_task(&self) -> bool {
+        self.locations.is_empty() && self.longest.is_empty() && self.stretches.is_empty()
+    }
+}
+
+impl Sums {
+    /// Adds what a part says.
+    pub(super) fn add(&mut self, part: SumsPart) -> Result<(), String> {
+        for location in part.locations {
+            self.location(location)?;
+        }
+        if self.longest.len() + part.longest.len() > MOST_POLLS {
+            return Err(format!("`runLongest` has over {MOST_POLLS} polls, which is the most"));
+        }
+        for poll in part.longest {
+            self.poll(poll)?;
+        }
+        if self.stretches.len() + part.stretches.len() > MOST_STRETCHES {
+            return Err(format!(
+                "`runStretches` has over {MOST_STRETCHES} stretches, which is the most"
+            ));
+        }
+        for (held, polls, longest, longest_at, spawned, terminated) in part.stretches {
+            if longest_at.is_some_and(|at| at >= self.locations.len()) {
+                return Err(no_location("runStretches", longest_at));
+            }
+            self.stretches.push(Stretch {
+                held_ns: held.0,
+                polls: polls.0,
+                longest_ns: longest.0,
+                longest_at,
+                spawned: spawned.0,
+                terminated: terminated.0,
+            });
+        }
+        for (from, to) in part.stopped {
+            let before = self.stopped.last().map_or(0, |&(_, to)| to);
+            if from.0 < before || to.0 < from.0 {
+                return Err(format!(
+                    "`runStopped` has [{},{}] behind {before}; they must be in order, and not overlap",
+                    from.0, to.0
+                ));
+            }
+            self.stopped.push((from.0, to.0));
+        }
+        for (index, running, parked, parks, polls) in part.workers {
+            if self.workers.last().is_some_and(|last| last.index >= index) {
+                return Err(format!("`runWorkers` has {index}; they must be by rising index"));
+            }
+            self.workers.push(WorkerSummary {
+                index,
+                running_ns: running.0,
+                parked_ns: parked.0,
+                parks: parks.0,
+                polls: polls.0,
+            });
+        }
+        Ok(())
+    }
+
+    fn location(&mut self, entry: LocationEntry) -> Result<(), String> {
+        let (place, is_root, tasks, worker_polls, held, off_worker, long, long_held, sum, ..) =
+            entry;
+        self.places.push(place);
+        self.locations.push(LocationSummary {
+            location: None,
+            is_root,
+            tasks: tasks.0,
+            worker_polls: worker_polls.0,
+            held_ns: held.0,
+            off_worker_ns: off_worker.0,
+            long_polls: long.0,
+            long_polls_ns: long_held.0,
+            polls: distribution(&entry.9)?,
+            ready: distribution(&entry.10)?,
+            ready_sum_ns: sum.0,
+        });
+        Ok(())
+    }
+
+    fn poll(&mut self, entry: PollEntry) -> Result<(), String> {
+        let (Parent(task), location, start, length, worker, cut) = entry;
+        if location >= self.locations.len() {
+            return Err(no_location("runLongest", Some(location)));
+        }
+        if self.longest.last().is_some_and(|last| last.length_ns < length.0) || cut > 1 {
+            return Err(format!(
+                "`runLongest` has a poll of {} ns behind a shorter one, or whose last number isn't 0 or 1",
+                length.0
+            ));
+        }
+        self.longest.push(SummedPoll {
+            task,
+            location,
+            start_ns: start.0,
+            length_ns: length.0,
+            worker,
+            is_cut: cut == 1,
+        });
+        Ok(())
+    }
+
+    /// Adds what this has to the summary. `None` if there are too many names of files.
+    pub(in crate::statemap) fn add_to(&self, summary: &mut Summary) -> Option<()> {
+        if !self.locations.is_empty() {
+            summary.locations.clone_from(&self.locations);
+            for (location, place) in summary.locations.iter_mut().zip(&self.places) {
+                location.location = match place {
+                    Some((file, line, column)) => {
+                        let (file, line, column) = (intern(file)?, *line, *column);
+                        Some(SpawnLocation { file, line, column })
+                    }
+                    None => None,
+                };
+            }
+            summary.longest_polls.clone_from(&self.longest);
+            summary.stretches.clone_from(&self.stretches);
+        }
+        if !self.workers.is_empty() {
+            summary.workers.clone_from(&self.workers);
+        }
+        // Both files have them.
+        if !self.stopped.is_empty() {
+            summary.stopped.clone_from(&self.stopped);
+        }
+        Some(())
+    }
+}
+
+/// What the first definition says of the sums; the lists are in [`Sums`].
+pub(super) fn summary(entry: &SumsEntry) -> Summary {
+    let [begin, end, recorded, tasks, polls, cut, running, missed, stretch] = entry.map(|n| n.0);
+    Summary {
+        begin_ns: begin,
+        end_ns: end,
+        recorded_ns: recorded,
+        stopped: Vec::new(),
+        tasks,
+        polls,
+        cut_polls: cut,
+        running_polls: running,
+        missed_events: missed,
+        locations: Vec::new(),
+        workers: Vec::new(),
+        longest_polls: Vec::new(),
+        stretch_ns: stretch,
+        stretches: Vec::new(),
+    }
+}
+
+/// What must hold between these.
+pub(super) fn check(entry: &SumsEntry) -> Result<(), String> {
+    let [begin, end, recorded, ..] = entry.map(|n| n.0);
+    match end.checked_sub(begin).is_some_and(|length| recorded <= length) {
+        true => Ok(()),
+        false => Err(format!(
+            "`wholeRun` is from {begin} to {end}, {recorded} ns of it recorded; it must begin no later \
+             than it ends, and no more be recorded than is in between"
+        )),
+    }
+}
+
+fn distribution(steps: &[Number]) -> Result<Distribution, String> {
+    if steps.len() % 2 != 0 || steps.len() / 2 > MOST_STEPS {
+        return Err(format!(
+            "`runLocations` has a histogram of {} numbers; they must be two a step, and of at most \
+             {MOST_STEPS} steps",
+            steps.len()
+        ));
+    }
+    let mut longest_ns: u64 = 0;
+    let mut of = Vec::with_capacity(steps.len() / 2);
+    for step in steps.chunks_exact(2) {
+        let bound = longest_ns.checked_add(step[0].0);
+        longest_ns = bound.filter(|_| step[1].0 > 0).ok_or(
+            "`runLocations` has a histogram with bounds over 2^64, or a step without values; it must have none",
+        )?;
+        of.push((longest_ns, step[1].0));
+    }
+    Ok(Distribution { longest_ns, steps: of })
+}
+
+fn no_location(list: &str, index: Option<usize>) -> String {
+    let index = index.unwrap_or_default();
+    format!(
+        "`{list}` has the location {index}; it must be an index of one in `runLocations` before"
+    )
+}
