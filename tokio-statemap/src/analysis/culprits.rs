@@ -9,12 +9,14 @@ use std::time::Duration;
 
 use super::blame::{Blame, Function, Weights, in_runtime_ns};
 use super::harm::Delay;
+use super::locations::LocationRow;
 use super::long_polls::{self, LongPoll, PollAt, Unsaid};
 use super::place::Place;
 use super::witness::Unwitnessed;
 use crate::trace::timeline::{StackFrame, Timeline};
 
-/// A function and line that held workers in long polls; where no stack is known, tasks of a spawn location.
+/// A function and line that held workers in long polls; where no stack is known, tasks of a spawn location. What is said
+/// of its polls is of those that are kept in detail.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Culprit {
@@ -41,6 +43,9 @@ pub struct Culprit {
     pub longest: LongPoll,
     /// How long that one held its worker without what the machine took, in ns.
     pub longest_own_ns: u64,
+    /// How long polls of its spawn location held workers in the whole run, and in what is kept in detail: its harm in the
+    /// whole run is taken to be so many times that in detail.
+    pub(crate) in_run: InRun,
     /// The polls, by their tasks.
     pub(crate) at: Unsaid<Vec<PollAt>>,
     /// The longest of them.
@@ -64,6 +69,18 @@ pub struct Excused {
     pub unseen_polls: u64,
     /// How long these took without what the machine took, in ns.
     pub unseen_ns: u64,
+    /// How many more are not kept in detail, nor is any other of their spawn locations: they are too few to accuse those.
+    pub dropped_polls: u64,
+    /// How long these held workers, in ns.
+    pub dropped_ns: u64,
+}
+
+/// Long polls of a spawn location: how long they held workers in the whole run, and those of them that are kept in
+/// detail, in ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct InRun {
+    pub(super) all_ns: u64,
+    pub(super) kept_ns: u64,
 }
 
 /// Which part of a poll's length the measure of what the machine took may be wrong by.
@@ -97,8 +114,14 @@ struct Group {
     places: Weights<Place>,
 }
 
-/// All culprits of the polls, the worst first; others were delayed by these polls as `delays` say.
-pub(super) fn culprits(timeline: &Timeline, held: Vec<Held>, delays: &[Delay]) -> Vec<Culprit> {
+/// All culprits of the polls, the worst of the whole run first; others were delayed by these polls as `delays` say, and
+/// `rows` are of all locations.
+pub(super) fn culprits(
+    timeline: &Timeline,
+    held: Vec<Held>,
+    delays: &[Delay],
+    rows: &[LocationRow],
+) -> Vec<Culprit> {
     let mut groups: HashMap<Key, Group> = HashMap::new();
     // Those of which nothing was seen, by place.
     let mut unseen: BTreeMap<Place, Vec<Held>> = BTreeMap::new();
@@ -127,10 +150,18 @@ pub(super) fn culprits(timeline: &Timeline, held: Vec<Held>, delays: &[Delay]) -
             groups.entry(key).or_default().add(place, poll);
         }
     }
+    let in_run: HashMap<Place, InRun> = rows
+        .iter()
+        .map(|row| {
+            let of = InRun { all_ns: row.long_polls_ns, kept_ns: row.kept_long_polls_ns };
+            (row.place, of)
+        })
+        .collect();
     let mut culprits: Vec<Culprit> =
-        groups.into_values().filter_map(|group| group.finish(timeline)).collect();
+        groups.into_values().filter_map(|group| group.finish(timeline, &in_run)).collect();
     culprits.sort_by(|a, b| {
-        let rank = |c: &Culprit| (Reverse(c.delay.total_ns()), Reverse(c.own_ns), c.place);
+        let in_run = |c: &Culprit, ns| Reverse(c.in_run.scale(ns));
+        let rank = |c: &Culprit| (in_run(c, c.delay.total_ns()), in_run(c, c.own_ns), c.place);
         let name =
             |c: &Culprit| c.frame.as_ref().map(|f| (f.function.clone(), f.file.clone(), f.line));
         // Of equals the first by name, not the first that happened to be hashed.
@@ -209,7 +240,7 @@ impl Group {
         self.acts.add_all(blame.acts);
     }
 
-    fn finish(self, timeline: &Timeline) -> Option<Culprit> {
+    fn finish(self, timeline: &Timeline, in_run: &HashMap<Place, InRun>) -> Option<Culprit> {
         let mut delay = Delay::default();
         self.polls.iter().for_each(|poll| delay.add(poll.delay));
         // Of equals the earliest.
@@ -217,10 +248,12 @@ impl Group {
             .polls
             .iter()
             .min_by_key(|poll| (Reverse(poll.rank_ns()), poll.from_ns, poll.at))?;
+        let place = *self.places.heaviest()?;
         Some(Culprit {
             frame: self.frames.heaviest().cloned(),
             act: self.acts.heaviest().cloned().unwrap_or_default(),
-            place: *self.places.heaviest()?,
+            place,
+            in_run: in_run.get(&place).copied().unwrap_or_default(),
             other_places: self.places.len() - 1,
             polls: self.polls.len() as u64,
             sampled_polls: self.sampled_polls,
@@ -235,13 +268,34 @@ impl Group {
 }
 
 impl Culprit {
-    /// Whether it did real harm: others were delayed by ten times `long_poll` or more in sum, or one
-    /// of its polls took a hundred times that.
+    /// Whether it did real harm: others were delayed by ten times `long_poll` or more in sum, in the whole run as far as
+    /// that can be told from what is kept in detail, or one of its polls took a hundred times that.
     pub fn did_harm(&self, long_poll: Duration) -> bool {
-        let long_poll_ns = u64::try_from(long_poll.as_nanos()).unwrap_or(u64::MAX);
         let is_known = self.delay.waited_ns.is_some();
         let delay_ns = if is_known { self.delay.total_ns() } else { self.own_ns };
-        delay_ns >= long_poll_ns.saturating_mul(10)
-            || self.longest_own_ns >= long_poll_ns.saturating_mul(100)
+        is_harm(self.in_run.scale(delay_ns), self.longest_own_ns, long_poll)
+    }
+
+    /// The harm that it did in the whole run, in ns, where that of others is known by the time that they held workers alone.
+    pub(super) fn harm_ns(&self) -> u128 {
+        self.in_run.scale(self.delay.total_ns().max(self.own_ns))
+    }
+}
+
+/// Whether so much delay of others in sum is harm, or else the longest poll.
+pub(super) fn is_harm(delay_ns: u128, longest_ns: u64, long_poll: Duration) -> bool {
+    let long_poll_ns = long_poll.as_nanos();
+    delay_ns >= long_poll_ns.saturating_mul(10)
+        || u128::from(longest_ns) >= long_poll_ns.saturating_mul(100)
+}
+
+impl InRun {
+    /// What is `ns` in detail, in the whole run.
+    fn scale(self, ns: u64) -> u128 {
+        let ns = u128::from(ns);
+        match self.kept_ns {
+            0 => ns,
+            kept_ns => (ns * u128::from(self.all_ns) / u128::from(kept_ns)).max(ns),
+        }
     }
 }

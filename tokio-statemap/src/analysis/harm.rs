@@ -60,7 +60,7 @@ const BEHIND_PART: u64 = 20;
 const USUAL_WAITS: usize = 3;
 
 /// The delays by polls, each of which held a worker from its start to its end, in the order of `polls`.
-/// `unpolled` tasks were ready all the time.
+/// `unpolled` tasks were ready all the time of the last events.
 pub(super) fn delays(timeline: &Timeline, polls: &[(u64, u64)], unpolled: u64) -> Vec<Delay> {
     if polls.is_empty() {
         return Vec::new();
@@ -71,7 +71,7 @@ pub(super) fn delays(timeline: &Timeline, polls: &[(u64, u64)], unpolled: u64) -
         // Its polls are in order, so that the next is mostly in the stretch of the last.
         let mut place = 0;
         if timeline.schedule_latency {
-            ready_times(task, timeline.end_ns, |from, to| stretches.ready(from, to, &mut place));
+            ready_times(timeline, task, |from, to| stretches.ready(from, to, &mut place));
         }
         place = 0;
         for poll in &task.polls {
@@ -79,7 +79,7 @@ pub(super) fn delays(timeline: &Timeline, polls: &[(u64, u64)], unpolled: u64) -
             stretches.active(poll.end_ns().unwrap_or(timeline.end_ns), &mut place);
         }
     }
-    let ready = stretches.ready_sums(unpolled);
+    let ready = stretches.ready_sums(unpolled, timeline.recent_ns);
     let last_active = stretches.last_active();
     let mut silences = Vec::new();
     let mut delays: Vec<Delay> = Vec::with_capacity(polls.len());
@@ -148,14 +148,14 @@ fn late(task: &Task, silences: &[Silence], mut found: impl FnMut(usize, u64)) {
 }
 
 /// Calls `found` with each time in which `task` was ready for a worker.
-fn ready_times(task: &Task, end_ns: u64, mut found: impl FnMut(u64, u64)) {
+fn ready_times(timeline: &Timeline, task: &Task, mut found: impl FnMut(u64, u64)) {
     for (index, poll) in task.polls.iter().enumerate() {
-        if let (Some(ready), Some(_)) = (ready_since(task, index), poll.worker()) {
+        if let (Some(ready), Some(_)) = (ready_since(timeline, task, index), poll.worker()) {
             found(ready, poll.start_ns());
         }
     }
-    if let Some(since) = ready_since(task, task.polls.len()) {
-        found(since, task.terminated_ns.unwrap_or(end_ns));
+    if let Some(since) = ready_since(timeline, task, task.polls.len()) {
+        found(since, task.terminated_ns.unwrap_or(timeline.end_ns));
     }
 }
 
@@ -230,14 +230,15 @@ impl Stretches {
         }
     }
 
-    /// How long tasks were ready before each bound, in sum.
-    fn ready_sums(&self, unpolled: u64) -> Vec<u64> {
+    /// How long tasks were ready before each bound, in sum; `unpolled` of them since `since`.
+    fn ready_sums(&self, unpolled: u64, since: u64) -> Vec<u64> {
         let (mut sum, mut count) = (0_u64, 0_i64);
         let mut sums = Vec::with_capacity(self.bounds.len());
         for (k, bound) in self.bounds.iter().enumerate() {
             sums.push(sum);
             count += self.more[k];
             let length = self.bounds.get(k + 1).map_or(0, |next| next - bound);
+            let unpolled = if *bound >= since { unpolled } else { 0 };
             let ready = count.unsigned_abs().saturating_add(unpolled).saturating_mul(length);
             sum = sum.saturating_add(self.partly[k]).saturating_add(ready);
         }
@@ -265,7 +266,7 @@ mod tests {
         let mut stretches = Stretches::between(&polls);
         let times = [(0, 12), (11, 13), (5, 200), (18, 18), (39, 105), (300, 400), (0, 5)];
         times.iter().for_each(|&(from, to)| stretches.ready(from, to, &mut 0));
-        let sums = stretches.ready_sums(2);
+        let sums = stretches.ready_sums(2, 0);
         for (from, to) in polls {
             let overlap = |&(a, b): &(u64, u64)| b.min(to).saturating_sub(a.max(from));
             let expected: u64 = times.iter().map(overlap).sum::<u64>() + 2 * (to - from);

@@ -25,7 +25,7 @@ pub struct LocationRow {
     pub worker_polls: u64,
     /// How long its polls held workers, in ns.
     pub held_ns: u64,
-    /// How many polls one of its tasks had on workers at most.
+    /// How many polls one of its tasks had on workers at most, of those that are kept in detail.
     pub most_polls_of_a_task: u64,
     /// How long its polls ran on threads that are no workers, in ns. They hold no worker.
     pub off_worker_ns: u64,
@@ -33,7 +33,7 @@ pub struct LocationRow {
     pub longest_ns: u64,
     /// The median of the lengths of the polls, in ns.
     pub p50_ns: u64,
-    /// What 99 % of the polls did not exceed, in ns.
+    /// What 99 % of the polls did not exceed, in ns. Both are good to 1 % where not all polls are kept in detail.
     pub p99_ns: u64,
     /// The longest that one of the tasks was ready before it was polled, in ns; `None` if no
     /// ready times are known.
@@ -42,6 +42,10 @@ pub struct LocationRow {
     pub long_polls: u64,
     /// How long those held workers, in ns.
     pub long_polls_ns: u64,
+    /// How many of these are kept in detail: all, unless events were dropped.
+    pub kept_long_polls: u64,
+    /// How long those held workers, in ns.
+    pub kept_long_polls_ns: u64,
 }
 
 /// What one pass over all polls finds.
@@ -57,6 +61,8 @@ pub(super) struct Found {
     pub(super) running_polls: u64,
     /// How long tasks were ready, in ns, all of them together; 0 if ready times are not known.
     pub(super) ready_ns: u128,
+    /// How much of that is of tasks that still were when they ended, or at the end.
+    pub(super) still_ready_ns: u128,
     /// How many tasks were never polled, and nothing else was seen of them: they were ready all the
     /// time.
     pub(super) unpolled: u64,
@@ -68,8 +74,7 @@ pub(super) fn rank(timeline: &Timeline) -> Found {
     let unpolled = groups.values().map(|group| group.unpolled).sum();
     let mut rows: Vec<_> =
         groups.into_iter().map(|(place, group)| scan.group(place, &group)).collect();
-    // Of equals the first in the source, not the first that happened to be hashed.
-    rows.sort_unstable_by_key(|row| Reverse((row.held_ns, row.off_worker_ns, Reverse(row.place))));
+    sort(&mut rows);
     Found {
         rows,
         longest: scan.longest.into_iter().map(|(.., at)| at).collect(),
@@ -77,9 +82,16 @@ pub(super) fn rank(timeline: &Timeline) -> Found {
         polls: scan.polls,
         cut_polls: scan.cut_polls,
         running_polls: scan.running_polls,
-        ready_ns: scan.ready_ns,
+        ready_ns: scan.ready_ns + scan.still_ready_ns,
+        still_ready_ns: scan.still_ready_ns,
         unpolled,
     }
+}
+
+/// Puts the rows in order: that which held the runtime longest first.
+pub(super) fn sort(rows: &mut [LocationRow]) {
+    // Of equals the first in the source, not the first that happened to be hashed.
+    rows.sort_unstable_by_key(|row| Reverse((row.held_ns, row.off_worker_ns, Reverse(row.place))));
 }
 
 /// The tasks of one location.
@@ -124,6 +136,7 @@ struct Scan<'a> {
     cut_polls: u64,
     running_polls: u64,
     ready_ns: u128,
+    still_ready_ns: u128,
 }
 
 impl<'a> Scan<'a> {
@@ -138,6 +151,7 @@ impl<'a> Scan<'a> {
             cut_polls: 0,
             running_polls: 0,
             ready_ns: 0,
+            still_ready_ns: 0,
         }
     }
 
@@ -157,6 +171,8 @@ impl<'a> Scan<'a> {
             longest_ready_ns: None,
             long_polls: 0,
             long_polls_ns: 0,
+            kept_long_polls: 0,
+            kept_long_polls_ns: 0,
         };
         self.lengths.clear();
         for &index in &group.seen {
@@ -184,7 +200,7 @@ impl<'a> Scan<'a> {
                     row.long_polls_ns = row.long_polls_ns.saturating_add(length);
                 }
                 if self.timeline.schedule_latency {
-                    let ready = long_polls::ready_since(task, i)
+                    let ready = long_polls::ready_since(self.timeline, task, i)
                         .map(|since| poll.start_ns().saturating_sub(since));
                     self.ready_ns += u128::from(ready.unwrap_or_default());
                     row.longest_ready_ns = row.longest_ready_ns.max(ready);
@@ -194,17 +210,19 @@ impl<'a> Scan<'a> {
             row.most_polls_of_a_task = row.most_polls_of_a_task.max(polls);
             if self.timeline.schedule_latency {
                 let until = task.terminated_ns.unwrap_or(self.timeline.end_ns);
-                let ready = long_polls::ready_since(task, task.polls.len())
+                let ready = long_polls::ready_since(self.timeline, task, task.polls.len())
                     .map(|since| until.saturating_sub(since));
-                self.ready_ns += u128::from(ready.unwrap_or_default());
+                self.still_ready_ns += u128::from(ready.unwrap_or_default());
                 row.longest_ready_ns = row.longest_ready_ns.max(ready);
             }
         }
         if self.timeline.schedule_latency && group.unpolled > 0 {
-            let length_ns = self.timeline.length_ns();
+            // Nothing is known of them before the last events.
+            let length_ns = self.timeline.end_ns.saturating_sub(self.timeline.recent_ns);
             row.longest_ready_ns = row.longest_ready_ns.max(Some(length_ns));
-            self.ready_ns += u128::from(group.unpolled) * u128::from(length_ns);
+            self.still_ready_ns += u128::from(group.unpolled) * u128::from(length_ns);
         }
+        (row.kept_long_polls, row.kept_long_polls_ns) = (row.long_polls, row.long_polls_ns);
         row.polls = self.lengths.len() as u64;
         self.polls += row.polls;
         row.longest_ns = self.lengths.iter().copied().max().unwrap_or_default();

@@ -30,6 +30,8 @@ pub struct LongPoll {
     pub is_running: bool,
     /// Whether its start or end isn't known, so that it may have been longer.
     pub is_cut: bool,
+    /// Whether it is kept in detail. If not, what it did and how others were delayed isn't known.
+    pub is_kept: bool,
 }
 
 /// How many of the longest polls a report lists.
@@ -81,6 +83,7 @@ pub(super) fn describe(timeline: &Timeline, at: PollAt, delay: Delay) -> LongPol
         delay,
         is_running: poll.end_ns().is_none() && !handed_over,
         is_cut: poll.is_cut_left() || (poll.is_cut_right() && !handed_over),
+        is_kept: true,
     }
 }
 
@@ -92,17 +95,23 @@ pub(super) fn time(timeline: &Timeline, at: PollAt) -> (u64, u64) {
 
 /// Since when `task` was ready for its poll number `index`, which may be still to come; `None` if that
 /// isn't known.
-pub(super) fn ready_since(task: &Task, index: usize) -> Option<u64> {
+pub(super) fn ready_since(timeline: &Timeline, task: &Task, index: usize) -> Option<u64> {
     // A root future is not in any queue.
     if task.polls.is_empty() && matches!(task.key, TaskKey::Root(_)) {
         return None;
     }
     // A task is ready from its spawn on, whatever its first wake says; if that was before the left
     // edge, from there on.
+    let poll = task.polls.get(index);
     if index == 0 && task.first_state == TaskState::Spawned {
-        return Some(task.first_ns);
+        let until_ns = poll.map_or(timeline.end_ns, Poll::start_ns);
+        // It may have been polled where nothing is kept.
+        return match timeline.is_dropped_between(task.first_ns, until_ns) {
+            true => poll.and_then(Poll::ready_ns),
+            false => Some(task.first_ns),
+        };
     }
-    match task.polls.get(index) {
+    match poll {
         Some(poll) => poll.ready_ns(),
         None if index == 0 && task.first_state == TaskState::Ready => Some(task.first_ns),
         None => task.ready_ns.map(NonZeroU64::get),

@@ -14,6 +14,10 @@ impl Report {
     pub(crate) fn machine_sentences(&self) -> Vec<String> {
         let whole_ns = self.lacking.whole_ns.unwrap_or(self.recorded_ns);
         let is_worth_it = |ns: u64| share(ns, whole_ns).is_some_and(|share| share > WORTH_A_LINE);
+        // What the threads waited for is known of what is kept.
+        let detail_ns = self.detail_ns.unwrap_or(whole_ns);
+        let is_worth_it_there =
+            |ns: u64| share(ns, detail_ns).is_some_and(|share| share > WORTH_A_LINE);
         let mut sentences = Vec::new();
         let machine = &self.machine;
         let stopped_ns = machine.limit.map_or(0, |limit| limit.stopped_ns);
@@ -25,7 +29,7 @@ impl Report {
                 human(limit.stopped_ns),
             ));
         }
-        if is_worth_it(machine.run_delay_ns) {
+        if is_worth_it_there(machine.run_delay_ns) {
             // A thread that the limit stops is ready to run meanwhile. The system counts the limit by
             // processors and the waits by threads, of which several may wait for one: what of them the limit
             // did can't be told.
@@ -35,12 +39,17 @@ impl Report {
                 " while others ran, in sum"
             };
             let waited = human(machine.run_delay_ns);
+            let program = match self.detail_ns {
+                Some(_) => "In what is kept in detail the program",
+                None => "The program",
+            };
             sentences
-                .push(format!("The program's threads waited {waited} for a processor{of_what}."));
+                .push(format!("{program}'s threads waited {waited} for a processor{of_what}."));
         }
-        if is_worth_it(machine.stolen_ns) {
+        if is_worth_it_there(machine.stolen_ns) {
             sentences.push(format!(
-                "The host of this machine took the processor from them for {}, in sum.",
+                "{} host of this machine took the processor from them for {}, in sum.",
+                if self.detail_ns.is_some() { "In what is kept in detail the" } else { "The" },
                 human(machine.stolen_ns),
             ));
         }
@@ -49,10 +58,14 @@ impl Report {
                 *sentence = format!("In the whole run, the {rest}");
             }
         }
-        let Excused { polls, taken_ns, waited_ns, unseen_polls, unseen_ns } = self.excused;
+        let Excused { polls, taken_ns, waited_ns, unseen_polls, unseen_ns, .. } = self.excused;
+        let of_kept = if self.detail_ns.is_some() { " of those kept in detail" } else { "" };
         if polls > 0 {
-            let were =
-                if polls == 1 { "One poll was".to_owned() } else { format!("{polls} polls were") };
+            let were = if polls == 1 {
+                format!("One poll{of_kept} was")
+            } else {
+                format!("{polls} polls{of_kept} were")
+            };
             let or = if waited_ns > 0 { ", or for locks of the runtime's own" } else { "" };
             let took = human(taken_ns.saturating_add(waited_ns));
             sentences.push(format!(
@@ -61,10 +74,25 @@ impl Report {
         }
         if unseen_polls > 0 {
             sentences.push(format!(
-                "Nothing was seen of {}, {} in all: too few to be sampled, or long by the machine.",
+                "Nothing was seen of {}{of_kept}, {} in all: too few to be sampled, or long by the \
+                 machine.",
                 count(unseen_polls, "long poll"),
                 human(unseen_ns),
             ));
+        }
+        let Excused { dropped_polls, dropped_ns, .. } = self.excused;
+        if dropped_polls > 0 {
+            let took = human(dropped_ns);
+            sentences.push(match dropped_polls {
+                1 => format!(
+                    "What one long poll did isn't known, {took}: it isn't kept, and no other of its location is to \
+                     blame."
+                ),
+                n => format!(
+                    "What {n} long polls did isn't known, {took} in all: they aren't kept, and no other of their \
+                     locations is to blame."
+                ),
+            });
         }
         sentences
     }

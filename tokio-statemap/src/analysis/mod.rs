@@ -20,6 +20,7 @@ mod trees;
 mod unknown;
 mod verdict;
 mod waits;
+mod whole_run;
 mod witness;
 mod workers;
 

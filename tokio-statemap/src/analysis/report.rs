@@ -10,13 +10,17 @@ use super::stuck;
 use super::trees::StillWaiting;
 use super::verdict::{self, Facts, Verdict};
 use super::waits::{self, Waits};
+use super::whole_run::{self, Listed};
 use super::workers::{self, WorkerShare};
 use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
 use crate::trace::profile::Profile;
+use crate::trace::summary::Summary;
 use crate::trace::timeline::{ExhaustedPool, Lacking, MachineTime, Sampling, TaskKey, Timeline};
 
 /// What a [`Timeline`] says about who held the runtime, and for how long.
+///
+/// Of a run of which only a part is kept in detail it is of the whole run: see [`detail_ns`](Self::detail_ns).
 ///
 /// Its `Display` is the text report, without a newline at its end: print it with `println!`.
 ///
@@ -40,12 +44,17 @@ pub struct Report {
     pub verdict: Verdict,
     /// The name that the runtime was given with `Builder::name`.
     pub runtime: Option<String>,
-    /// The left edge of what was recorded, in ns.
+    /// The left edge of what is kept in detail, in ns.
     pub begin_ns: u64,
     /// The right edge of what was recorded, in ns.
     pub end_ns: u64,
     /// How long was recorded, in ns: between the edges, without the gaps.
     pub recorded_ns: u64,
+    /// How long of that is kept in detail, in ns; `None` if that is all, or if only that is known.
+    ///
+    /// If it is `Some`, the recorded time, the numbers of tasks and polls, the workers, the locations and the longest
+    /// polls are those of the whole run. What is said of culprits and of waits is what the detail says.
+    pub detail_ns: Option<u64>,
     /// From when on the last events are kept, in ns: later than `begin_ns` if there is anything before.
     pub recent_ns: u64,
     /// How many stretches of time are kept from before that, around the longest polls of the run.
@@ -89,6 +98,9 @@ pub struct Report {
     /// Who is to blame for polls that held a worker over `long_poll`, the worst first: that by which
     /// others were delayed most in sum.
     pub culprits: Vec<Culprit>,
+    /// The locations that are to blame, too, though none of their long polls is kept in detail: those that held workers
+    /// longest first.
+    pub unexplained: Vec<LocationRow>,
     /// The polls that held a worker that long and of which nobody is accused.
     pub excused: Excused,
     /// Which polls these are.
@@ -111,36 +123,61 @@ pub struct Report {
 }
 
 impl Timeline {
+    /// The sums of the whole run, where this timeline isn't all of it, as older events were dropped. Sums since a reset
+    /// are none of these.
+    fn sums_of_more(&self) -> Option<&Summary> {
+        let is_part = self.lost.dropped_events > 0 && !self.lacking.time;
+        self.whole_run().filter(|sums| is_part && sums.begin_ns == 0)
+    }
+
     /// Works out who held the runtime, and for how long.
     ///
     /// It takes one pass over the polls, and a few dozen looks at each task.
     pub fn report(&self) -> Report {
-        let workers = workers::shares(self);
         let found = locations::rank(self);
-        let (held, excused, excused_at) = culprits::held(self);
+        let sums = self.sums_of_more();
+        let rows = match sums {
+            Some(sums) => whole_run::rows(sums, &found.rows, self.schedule_latency),
+            None => found.rows.clone(),
+        };
+        let listed = match sums {
+            Some(sums) => whole_run::longest(self, sums),
+            None => found.longest.iter().map(|&at| Listed::kept(at)).collect(),
+        };
+        let (held, mut excused, excused_at) = culprits::held(self);
         // One pass over everything for all of them.
         let mut times: Vec<_> = held.iter().map(Held::time).collect();
-        times.extend(found.longest.iter().map(|&at| long_polls::time(self, at)));
+        let kept = listed.iter().filter_map(|poll| poll.at);
+        times.extend(kept.map(|at| long_polls::time(self, at)));
         let delays = harm::delays(self, &times, found.unpolled);
         let (of_held, of_longest) = delays.split_at(held.len());
-        let describe = |(&at, &delay)| long_polls::describe(self, at, delay);
-        let longest_polls = found.longest.iter().zip(of_longest).map(describe).collect();
-        let culprits = culprits::culprits(self, held, of_held);
+        let mut of_longest = of_longest.iter().copied();
+        let describe = |poll: Listed<'_>| {
+            let delay = poll.at.and_then(|_| of_longest.next()).unwrap_or_default();
+            poll.describe(self, delay)
+        };
+        let longest_polls = listed.into_iter().filter_map(describe).collect();
+        let culprits = culprits::culprits(self, held, of_held, &rows);
+        let unexplained = match sums {
+            Some(_) => whole_run::unexplained(self, &rows, &culprits, &mut excused),
+            None => Vec::new(),
+        };
         let mut report = Report {
             verdict: Verdict::NothingRecorded,
             runtime: self.runtime.clone(),
             begin_ns: self.begin_ns,
             end_ns: self.end_ns,
-            recorded_ns: self.recorded_ns(),
+            recorded_ns: sums.map_or(self.recorded_ns(), |sums| sums.recorded_ns),
+            detail_ns: sums.map(|_| self.recorded_ns()),
             recent_ns: self.recent_ns,
             stretches_before: self.stretches_before().count(),
             before_ns: self.stretches_before().map(|(from, to)| to - from).sum(),
             gaps: self.gaps.iter().filter(|(_, to)| *to > self.recent_ns).count(),
             tasks: 0,
             live_tasks: 0,
-            polls: found.polls,
-            cut_polls: found.cut_polls,
-            running_polls: found.running_polls,
+            polls: sums.map_or(found.polls, |sums| sums.polls),
+            cut_polls: sums.map_or(found.cut_polls, |sums| sums.cut_polls),
+            running_polls: sums.map_or(found.running_polls, |sums| sums.running_polls),
             handovers: self.handovers.len(),
             blocking_threads: self.blocking_threads.len(),
             events: self.events,
@@ -149,10 +186,11 @@ impl Timeline {
             task_hooks: self.task_hooks,
             schedule_latency: self.schedule_latency,
             long_poll: self.long_poll,
-            workers,
-            locations: found.rows,
+            workers: sums.map_or_else(|| workers::shares(self), whole_run::workers),
+            locations: rows,
             longest_polls,
             culprits,
+            unexplained,
             excused,
             excused_at,
             machine: self.machine,
@@ -169,9 +207,19 @@ impl Timeline {
                 report.live_tasks += u64::from(task.terminated_ns.is_none());
             }
         }
-        let off_worker =
-            found.off_worker.map(|at| long_polls::describe(self, at, Delay::default()));
-        let facts = Facts { off_worker, stuck: stuck::stuck(self), ready_ns: found.ready_ns };
+        if let Some(sums) = sums {
+            report.tasks = sums.tasks;
+        }
+        let off_worker = sums
+            .and_then(|sums| whole_run::off_worker(self, sums))
+            .or(found.off_worker.map(Listed::kept))
+            .and_then(|poll| poll.describe(self, Delay::default()));
+        let ready_ns = match sums {
+            Some(sums) => whole_run::ready_ns(sums) + found.still_ready_ns,
+            None => found.ready_ns,
+        };
+        let stuck = stuck::stuck(self);
+        let facts = Facts { off_worker, stuck, ready_ns, kept: found.rows };
         report.verdict = verdict::decide(&report, facts);
         report
     }

@@ -1,7 +1,7 @@
 //! What a report can't know, in sentences.
 
 use super::report::Report;
-use crate::trace::timeline::{Sampling, SamplingState};
+use crate::trace::timeline::{ClockChanges, Sampling, SamplingState};
 use crate::util::quantity::{count, human, moment};
 
 impl Report {
@@ -15,6 +15,36 @@ impl Report {
         }
         lines.extend(self.not_recorded().into_iter().map(str::to_owned));
         lines.extend(self.not_sampled());
+        lines.extend(self.clock_changes());
+        lines
+    }
+
+    /// What became of the clock.
+    fn clock_changes(&self) -> Vec<String> {
+        let ClockChanges { jumps, jumped_ns, went_back, lost_source } = self.machine.clock;
+        let mut lines = Vec::new();
+        if jumps > 0 {
+            let times = match jumps {
+                1 => String::new(),
+                n => format!(", {n} times in all"),
+            };
+            let by = human(jumped_ns);
+            lines.push(format!(
+                "The clock jumped by {by}{times}: the machine slept, say. Nothing ran meanwhile."
+            ));
+        }
+        if went_back {
+            lines.push(
+                "The processor's clock went back: some polls around that may have wrong times."
+                    .to_owned(),
+            );
+        }
+        if lost_source {
+            lines.push(
+                "The kernel gave up the processor's clock: times may differ between processors."
+                    .to_owned(),
+            );
+        }
         lines
     }
 

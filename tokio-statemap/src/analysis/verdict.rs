@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use super::culprits::{Culprit, Excused};
+use super::culprits::{Culprit, Excused, is_harm};
 use super::locations::LocationRow;
 use super::long_polls::LongPoll;
 use super::report::Report;
 use super::stuck::Stuck;
+use super::whole_run;
 use super::workers;
 use crate::trace::timeline::ExhaustedPool;
 use crate::util::quantity::share;
@@ -56,6 +57,17 @@ pub enum Verdict {
         /// How many others are to blame for long polls.
         others: usize,
     },
+    /// The same of polls of which none is kept in detail: only where their tasks were spawned is known.
+    LongPollsNotKept {
+        /// The spawn location.
+        row: LocationRow,
+        /// Whether it held the runtime up.
+        did_harm: bool,
+        /// From when on a poll is called long.
+        long_poll: Duration,
+        /// How many others are to blame for long polls.
+        others: usize,
+    },
     /// No poll on a worker was long, but the workers were busy for all of 10 ms or more. This is the
     /// location that took most of their time.
     Busy {
@@ -68,6 +80,8 @@ pub enum Verdict {
         between_share: f64,
         /// The share of the workers' time that they were running, from 0 to 1.
         busy_share: f64,
+        /// The polls that were long, but of which nobody is accused.
+        excused: Excused,
         /// From when on a poll is called long.
         long_poll: Duration,
         /// The longest of the long polls on threads that are no workers, if there were any.
@@ -84,6 +98,8 @@ pub enum Verdict {
         row: LocationRow,
         /// The share of the workers' time that they were running, from 0 to 1.
         busy_share: f64,
+        /// The polls that were long, but of which nobody is accused.
+        excused: Excused,
         /// From when on a poll is called long.
         long_poll: Duration,
     },
@@ -148,6 +164,8 @@ pub(super) struct Facts {
     pub(super) stuck: Option<Stuck>,
     /// How long tasks were ready, in ns, all of them together.
     pub(super) ready_ns: u128,
+    /// The locations, in what is kept in detail.
+    pub(super) kept: Vec<LocationRow>,
 }
 
 pub(super) fn decide(report: &Report, facts: Facts) -> Verdict {
@@ -155,7 +173,16 @@ pub(super) fn decide(report: &Report, facts: Facts) -> Verdict {
     let busy_share = workers::busy_share(&report.workers);
     // That of a part of a recording isn't known.
     let pool = report.exhausted_pool.filter(|_| !report.lacking.time);
-    if let Some(culprit) = report.culprits.first() {
+    let others = (report.culprits.len() + report.unexplained.len()).saturating_sub(1);
+    let culprit = report.culprits.first();
+    let worse = report.unexplained.first().filter(|row| whole_run::is_worse(row, culprit));
+    if let Some(&row) = worse {
+        let longest_ns = row.longest_ns.min(row.long_polls_ns);
+        let did_harm = is_harm(row.long_polls_ns.into(), longest_ns, long_poll);
+        if did_harm || pool.is_none() {
+            return Verdict::LongPollsNotKept { row, did_harm, long_poll, others };
+        }
+    } else if let Some(culprit) = culprit {
         let of = |row: &&LocationRow| row.place == culprit.place;
         let did_harm = culprit.did_harm(long_poll);
         let is_said = did_harm || pool.is_none();
@@ -165,11 +192,12 @@ pub(super) fn decide(report: &Report, facts: Facts) -> Verdict {
                 row: *row,
                 did_harm,
                 long_poll,
-                others: report.culprits.len() - 1,
+                others,
             };
         }
     }
-    if report.events == 0 {
+    // Of a part nothing may be kept.
+    if report.events == 0 || report.lacking.time && report.recorded_ns == 0 {
         return Verdict::NothingRecorded;
     }
     if !report.task_hooks || !report.trace_target.tracks_tasks() {
@@ -181,7 +209,7 @@ pub(super) fn decide(report: &Report, facts: Facts) -> Verdict {
     if report.recorded_ns < ENOUGH_RECORDED_NS && !report.lacking.time {
         return Verdict::TooShort { recorded_ns: report.recorded_ns, long_poll };
     }
-    let has_long_polls = !report.culprits.is_empty();
+    let has_long_polls = !report.culprits.is_empty() || !report.unexplained.is_empty();
     if let Some(busy) = busy(report, &facts).filter(|_| pool.is_none() || !has_long_polls) {
         return busy;
     }
@@ -226,14 +254,18 @@ fn busy(report: &Report, facts: &Facts) -> Option<Verdict> {
     }
     let workers = report.workers.len();
     let ready_tasks = facts.ready_ns as f64 / report.recorded_ns.max(1) as f64;
-    let is_even =
-        share(row.most_polls_of_a_task, row.worker_polls).is_some_and(|share| share < EVEN);
+    // Of how many polls a task has most is known of what is kept alone.
+    let kept = facts.kept.iter().find(|kept| kept.place == row.place);
+    let is_even = kept
+        .and_then(|kept| share(kept.most_polls_of_a_task, kept.worker_polls))
+        .is_some_and(|share| share < EVEN);
     if is_even && ready_tasks >= workers as f64 && between(row) < u128::from(row.held_ns) {
         return Some(Verdict::TooFewWorkers {
             workers,
             ready_tasks,
             row: *row,
             busy_share,
+            excused: report.excused,
             long_poll,
         });
     }
@@ -242,6 +274,7 @@ fn busy(report: &Report, facts: &Facts) -> Option<Verdict> {
         taken_share,
         between_share: share(between(row), taken(row))?,
         busy_share,
+        excused: report.excused,
         long_poll,
         off_worker: facts.off_worker.clone(),
     })

@@ -6,6 +6,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::culprits::is_harm;
+use super::locations::LocationRow;
 use super::long_polls::PollAt;
 use super::place::Place;
 use crate::recorder::watch::LEAST_AGE;
@@ -52,8 +54,7 @@ impl<'a> Unwitnessed<'a> {
             }
         }
         for (place, (long, all)) in numbers {
-            let is_regular = long >= REGULAR_POLLS && long >= all / REGULAR_PART;
-            if !seen.contains(&place) && !is_regular {
+            if !seen.contains(&place) && !is_regular(long, all) {
                 places.insert(place);
             }
         }
@@ -71,6 +72,23 @@ impl<'a> Unwitnessed<'a> {
         let has_causes = !self.timeline.causes.is_empty() && !self.timeline.lacking.time;
         self.is_sampled && has_causes && self.timeline.cause(poll).is_none()
     }
+}
+
+/// Whether a location may be accused of long polls of which none is kept: they are too many for the machine, or one is too
+/// long, or nobody could have seen them anyway.
+pub(super) fn needs_none(timeline: &Timeline, row: &LocationRow) -> bool {
+    let is_sampled =
+        timeline.sampling.state == SamplingState::On && timeline.long_poll >= LEAST_AGE;
+    // Where polls ran off the workers, too, the longest may be one of these.
+    let longest_ns = row.longest_ns.min(row.long_polls_ns);
+    !is_sampled
+        || is_regular(row.long_polls, row.polls)
+        || is_harm(0, longest_ns, timeline.long_poll)
+}
+
+/// Whether so many long polls of all are no chance.
+fn is_regular(long: u64, all: u64) -> bool {
+    long >= REGULAR_POLLS && long >= all / REGULAR_PART
 }
 
 fn is_witnessed(timeline: &Timeline, poll: &Poll) -> bool {

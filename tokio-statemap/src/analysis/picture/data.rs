@@ -71,6 +71,7 @@ fn of_other(file: &Statemap) -> Picture<'_> {
         verdict: None,
         notes: notes(file),
         gaps: Vec::new(),
+        whole_run: None,
         sections: if section.rows.is_empty() { Vec::new() } else { vec![section] },
     }
 }

@@ -40,6 +40,7 @@ pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
         notes,
         // They are those of one picture only.
         gaps: Vec::new(),
+        whole_run: None,
         sections: Vec::new(),
     };
     let kinds =
@@ -83,10 +84,16 @@ fn notes(pictures: &[Picture<'_>], alignment: &Alignment) -> Vec<String> {
         notes.push("The files are from different times: each begins at the left edge.".to_owned());
     }
     notes.extend(pictures.iter().flat_map(|picture| picture.notes.iter().cloned()));
+    notes.extend(
+        pictures.iter().filter_map(|picture| Some(picture.whole_run.as_ref()?.detail.clone())),
+    );
     for (picture, shift_ns) in pictures.iter().zip(&alignment.shifts_ns) {
         if !picture.gaps.is_empty() {
             let title = &picture.title;
-            notes.push(format!("The gaps of {title} aren't drawn here: each state lasts across."));
+            let sums = if picture.whole_run.is_some() { ", and its sums," } else { "" };
+            notes.push(format!(
+                "The gaps of {title}{sums} aren't drawn here: each state lasts across."
+            ));
         }
         let end_ns = shift_ns.saturating_add(picture.length_ns);
         if end_ns < alignment.length_ns && !picture.sections.is_empty() {

@@ -22,6 +22,9 @@ mod tasks;
 #[cfg(test)]
 pub(crate) mod tests;
 mod threads;
+mod whole_run;
+#[cfg(test)]
+mod whole_run_tests;
 mod why;
 #[cfg(test)]
 pub(crate) mod why_tests;
@@ -41,6 +44,9 @@ pub(crate) use awaits::{AwaitLine, AwaitPlace, StillHere};
 pub(crate) use pack::pack;
 pub(crate) use source::{Source, Transition};
 pub(crate) use state::{Role, RowState};
+#[cfg(feature = "html")]
+pub(crate) use whole_run::PlaceSums;
+pub(crate) use whole_run::WholeRun;
 #[cfg(feature = "html")]
 pub(crate) use why::WhyCulprit;
 pub(crate) use why::{Why, WhyPoll};
@@ -80,8 +86,10 @@ pub struct Picture<'a> {
     pub(crate) verdict: Option<String>,
     /// What it lacks: a short sentence each.
     pub(crate) notes: Vec<String>,
-    /// The stretches in which recording was stopped: from, to, in ns.
+    /// The periods of which no event is kept: recording was stopped, or they were dropped. From, to, in ns.
     pub(crate) gaps: Vec<(u64, u64)>,
+    /// The sums of the whole run; `None` if all of it is kept in detail, or they aren't known.
+    pub(crate) whole_run: Option<WholeRun>,
     /// What is drawn, from top to bottom.
     pub(crate) sections: Vec<Section<'a>>,
 }
@@ -164,7 +172,9 @@ impl<'a> Picture<'a> {
         let long_poll_ns = u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX);
         let mut tasks = tasks::section(timeline.clone(), report);
         let why = Why::of(&timeline, report);
-        let mut notes = notes::of(report);
+        let whole_run = WholeRun::of(&timeline);
+        let left_ns = whole_run::left_ns(&timeline);
+        let mut notes = notes::of(report, left_ns, whole_run.is_some());
         notes.extend(why.note());
         tasks.why = Some(why);
         tasks.awaits = Awaits::of(&timeline, report);
@@ -174,13 +184,20 @@ impl<'a> Picture<'a> {
         tasks.profile = Some(&report.profile).filter(|of| !of.functions.is_empty()).cloned();
         let sections =
             [threads::workers(timeline.clone()), threads::blocking(timeline.clone()), tasks];
-        let from_left = |ns: u64| ns.saturating_sub(timeline.begin_ns);
+        let from_left = |ns: u64| ns.saturating_sub(left_ns);
+        let before = Some((left_ns, timeline.begin_ns)).filter(|(from, to)| from < to);
+        let gaps = before.into_iter().chain(timeline.gaps.iter().copied());
+        let gaps = gaps.map(|(from, to)| (from_left(from), from_left(to)));
+        let gaps = match &whole_run {
+            Some(run) => run.parted(gaps),
+            None => gaps.collect(),
+        };
         Self {
             title: labels.title.clone(),
             host: labels.host.clone(),
             runtime: timeline.runtime.clone(),
-            start: timeline.utc_at_zero + Duration::from_nanos(timeline.begin_ns),
-            length_ns: timeline.length_ns(),
+            start: timeline.utc_at_zero + Duration::from_nanos(left_ns),
+            length_ns: timeline.end_ns - left_ns,
             long_poll_ns,
             is_ready_known: timeline.schedule_latency,
             are_tasks_known: timeline.task_hooks
@@ -188,7 +205,8 @@ impl<'a> Picture<'a> {
                 && !timeline.lacking.tasks,
             verdict: Some(report.verdict.to_string()),
             notes,
-            gaps: timeline.gaps.iter().map(|&(a, b)| (from_left(a), from_left(b))).collect(),
+            gaps,
+            whole_run,
             sections: sections.into_iter().filter(|section| !section.rows.is_empty()).collect(),
         }
     }

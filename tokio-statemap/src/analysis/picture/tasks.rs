@@ -46,6 +46,10 @@ where
     for (place, size) in places.iter().zip(sizes) {
         let (group, rest) = sorted.split_at(size);
         sorted = rest;
+        if group.is_empty() {
+            // None of its tasks is kept.
+            continue;
+        }
         lives.clear();
         lives.extend(group.iter().map(|&row| {
             let (begin, end) = life(&timeline, &timeline.tasks.at(row as usize));

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::ops::Deref;
 
+use super::whole_run::left_ns;
 use super::{Group, Role, RowState, Section, SectionKind, Source, Transition};
 use crate::trace::state::WorkerState;
 use crate::trace::timeline::Timeline;
@@ -93,5 +94,5 @@ impl<T: Deref<Target = Timeline> + Sync> Source for Blocking<T> {
 
 /// A time of the timeline as one of the picture.
 pub(super) fn within(timeline: &Timeline, time_ns: u64) -> u64 {
-    time_ns.clamp(timeline.begin_ns, timeline.end_ns) - timeline.begin_ns
+    time_ns.clamp(timeline.begin_ns, timeline.end_ns) - left_ns(timeline)
 }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::once::Once;
+use super::threads::within;
 use crate::analysis::Report;
 use crate::analysis::blame::Blame;
 use crate::analysis::culprits::Excused;
@@ -214,7 +215,7 @@ impl Tables {
         let Shown { blame, samples } = self.shown(timeline, poll);
         Some(WhyPoll {
             row: timeline.tasks.position(task.key)? as u32,
-            start_ns: poll.start_ns().saturating_sub(timeline.begin_ns),
+            start_ns: within(timeline, poll.start_ns()),
             cause: timeline.cause(poll),
             blame,
             samples,

@@ -1,0 +1,271 @@
+//! The whole run in a picture of which only a part is kept in detail.
+
+use super::recorded_ns;
+use crate::analysis::Place;
+use crate::trace::summary::{self, LocationSummary, Summary};
+use crate::trace::timeline::{TaskKey, Timeline};
+use crate::util::quantity::{count, human};
+
+/// What is known of the whole run where only a part of it is kept in detail. Times count from the picture's left edge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WholeRun {
+    /// When the first stretch begins, and how long each is, in ns.
+    pub(crate) from_ns: u64,
+    pub(crate) stretch_ns: u64,
+    /// What polls can hold at most: so many times a stretch.
+    pub(crate) workers: u64,
+    pub(crate) stretches: Vec<Stretch>,
+    /// The spawn locations, that which held the workers longest first.
+    pub(crate) places: Vec<PlaceSums>,
+    /// What was recorded and of which no detail is kept: from and to, by time.
+    pub(crate) dropped: Vec<(u64, u64)>,
+    /// What is kept in detail, in words.
+    pub(crate) detail: String,
+}
+
+/// A spawn location in sums.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlaceSums {
+    pub(crate) label: String,
+    pub(crate) tasks: u64,
+    pub(crate) polls: u64,
+    /// How long these held workers, in ns; on threads that are none they hold nothing.
+    pub(crate) held_ns: u64,
+    /// The length of the longest of them, and what 99 % of them did not exceed, in ns.
+    pub(crate) longest_ns: u64,
+    pub(crate) p99_ns: Option<u64>,
+    /// The longest that a task was ready before a poll, in ns; `None` if that isn't known of any.
+    pub(crate) longest_ready_ns: Option<u64>,
+}
+
+impl PlaceSums {
+    fn of(sums: &LocationSummary) -> Self {
+        let place = Place { location: sums.location, is_root: sums.is_root };
+        Self {
+            label: place.to_string(),
+            tasks: sums.tasks,
+            polls: sums.polls.count(),
+            held_ns: sums.held_ns,
+            longest_ns: sums.polls.longest_ns,
+            p99_ns: sums.polls.quantile(0.99),
+            longest_ready_ns: (sums.ready.count() > 0).then_some(sums.ready.longest_ns),
+        }
+    }
+}
+
+/// How many workers there may be where that isn't known.
+const MOST_WORKERS: u64 = 1024;
+
+/// A stretch of time in sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// For how long of it recording was stopped, in ns.
+    pub(crate) stopped_ns: u64,
+    /// How long polls held workers in it, all of them together, in ns.
+    pub(crate) held_ns: u64,
+    /// How many polls began in it.
+    pub(crate) polls: u64,
+    /// The longest of these, in ns, and where its task was spawned, as an index into the places.
+    pub(crate) longest: Option<(u64, usize)>,
+    /// How many tasks were alive at its end.
+    pub(crate) alive: u64,
+}
+
+/// The sums of the run, if the timeline is a part of it and sums say more of the rest than that it was dropped.
+fn sums(timeline: &Timeline) -> Option<&Summary> {
+    let whole = timeline.whole_run()?;
+    let is_part = timeline.begin_ns > whole.begin_ns || timeline.recent_ns > timeline.begin_ns;
+    let has_polls = timeline.task_hooks && timeline.trace_target.tracks_tasks();
+    let is_drawn = is_part && has_polls && !timeline.lacking.time;
+    // After a reset they say nothing of what was before.
+    let is_whole = whole.begin_ns == 0 && whole.stretch_ns > 0 && !whole.stretches.is_empty();
+    (is_drawn && is_whole).then_some(whole)
+}
+
+/// When a picture of `timeline` begins, in ns: with the run if there are sums of what was dropped.
+pub(super) fn left_ns(timeline: &Timeline) -> u64 {
+    sums(timeline).map_or(timeline.begin_ns, |whole| whole.begin_ns.min(timeline.begin_ns))
+}
+
+impl WholeRun {
+    /// The sums of the run; `None` if all of it is kept in detail, or they aren't known.
+    pub(super) fn of(timeline: &Timeline) -> Option<Self> {
+        let whole = sums(timeline)?;
+        let left_ns = left_ns(timeline);
+        let (sums, stretch_ns) = up_to_the_end(whole, timeline.end_ns);
+        let mut stretches = Vec::with_capacity(sums.len());
+        let mut from_ns = whole.begin_ns;
+        let mut workers = workers(whole);
+        for stretch in &sums {
+            let to_ns = from_ns.saturating_add(stretch_ns).min(timeline.end_ns.max(from_ns));
+            let longest = stretch.longest_at.map(|at| (stretch.longest_ns, at));
+            let stopped_ns = to_ns - from_ns - recorded_ns(&whole.stopped, from_ns, to_ns);
+            if whole.workers.is_empty() {
+                // No worker is held for longer than it is there.
+                let recorded_ns = (to_ns - from_ns - stopped_ns).max(1);
+                workers = workers.max(stretch.held_ns.div_ceil(recorded_ns).min(MOST_WORKERS));
+            }
+            stretches.push(Stretch {
+                stopped_ns,
+                held_ns: stretch.held_ns,
+                polls: stretch.polls,
+                longest,
+                alive: 0,
+            });
+            from_ns = from_ns.saturating_add(stretch_ns);
+        }
+        count_alive(timeline, &sums, &mut stretches);
+        let dropped = dropped(timeline, whole, left_ns);
+        Some(Self {
+            from_ns: whole.begin_ns - left_ns,
+            stretch_ns,
+            workers,
+            stretches,
+            places: whole.locations.iter().map(PlaceSums::of).collect(),
+            detail: detail(timeline, &dropped),
+            dropped: dropped.into_iter().map(|(a, b)| (a - left_ns, b - left_ns)).collect(),
+        })
+    }
+}
+
+impl WholeRun {
+    /// `gaps`, by time, parted into what was dropped and that in which recording was stopped.
+    pub(super) fn parted(&self, gaps: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
+        let mut parts = Vec::new();
+        for (gap_ns, end_ns) in gaps {
+            let mut from_ns = gap_ns;
+            for &(dropped_ns, to_ns) in &self.dropped {
+                let (dropped_ns, to_ns) = (dropped_ns.max(gap_ns), to_ns.min(end_ns));
+                if dropped_ns < to_ns {
+                    parts.extend([(from_ns, dropped_ns), (dropped_ns, to_ns)]);
+                    from_ns = to_ns;
+                }
+            }
+            parts.push((from_ns, end_ns));
+        }
+        parts.retain(|(from, to)| from < to);
+        parts
+    }
+
+    /// How much of the workers' time was in polls, for each of `n` equal parts of a picture of that length; `None` where
+    /// nothing was recorded.
+    pub(crate) fn shares(&self, n: usize, length_ns: u64) -> Vec<Option<f64>> {
+        let part_ns = length_ns as f64 / n.max(1) as f64;
+        let mut sums = vec![(0.0, 0.0); n];
+        let mut from_ns = self.from_ns;
+        for stretch in &self.stretches {
+            let to_ns = from_ns.saturating_add(self.stretch_ns).min(length_ns);
+            let (from, to) = (from_ns as f64, to_ns as f64);
+            let recorded_ns = to_ns.saturating_sub(from_ns).saturating_sub(stretch.stopped_ns);
+            let first = (from / part_ns) as usize;
+            for (part, sum) in sums.iter_mut().enumerate().skip(first) {
+                let begin = part as f64 * part_ns;
+                if begin >= to {
+                    break;
+                }
+                let within = ((begin + part_ns).min(to) - begin.max(from)).max(0.0) / (to - from);
+                sum.0 += stretch.held_ns as f64 * within;
+                sum.1 += recorded_ns as f64 * within * self.workers as f64;
+            }
+            from_ns = to_ns;
+        }
+        let share = |(held, whole): (f64, f64)| (whole > 0.0).then(|| (held / whole).min(1.0));
+        sums.into_iter().map(share).collect()
+    }
+}
+
+/// The most stretches.
+const MOST: u64 = 2000;
+
+/// The stretches of the run up to its end, and how long each is: the sums have none after the last poll, and the run may have
+/// gone on for long.
+fn up_to_the_end(whole: &Summary, end_ns: u64) -> (Vec<summary::Stretch>, u64) {
+    let (mut stretches, mut stretch_ns) = (whole.stretches.clone(), whole.stretch_ns);
+    let length_ns = end_ns.saturating_sub(whole.begin_ns);
+    while length_ns.div_ceil(stretch_ns) > MOST {
+        stretches = stretches.chunks(2).map(merged).collect();
+        stretch_ns *= 2;
+    }
+    let n = length_ns.div_ceil(stretch_ns) as usize;
+    stretches.resize(n.max(stretches.len()), NOTHING);
+    (stretches, stretch_ns)
+}
+
+/// A stretch in which no poll began, and no task.
+const NOTHING: summary::Stretch = summary::Stretch {
+    held_ns: 0,
+    polls: 0,
+    longest_ns: 0,
+    longest_at: None,
+    spawned: 0,
+    terminated: 0,
+};
+
+fn merged(of: &[summary::Stretch]) -> summary::Stretch {
+    of.iter().fold(NOTHING, |a, b| {
+        let (longest_ns, longest_at) =
+            (a.longest_ns, a.longest_at).max((b.longest_ns, b.longest_at));
+        summary::Stretch {
+            held_ns: a.held_ns.saturating_add(b.held_ns),
+            polls: a.polls.saturating_add(b.polls),
+            longest_ns,
+            longest_at,
+            spawned: a.spawned.saturating_add(b.spawned),
+            terminated: a.terminated.saturating_add(b.terminated),
+        }
+    })
+}
+
+/// The tasks that were alive at the end of each stretch. How many are alive now is known; how many were when the sums
+/// began may not be.
+fn count_alive(timeline: &Timeline, sums: &[summary::Stretch], stretches: &mut [Stretch]) {
+    let now = timeline
+        .tasks
+        .one_by_one()
+        .filter(|task| matches!(task.key, TaskKey::Spawned(_)) && task.terminated_ns.is_none());
+    let mut alive = now.count() as u64;
+    for (stretch, sums) in stretches.iter_mut().zip(sums).rev() {
+        stretch.alive = alive;
+        alive = alive.saturating_add(sums.terminated).saturating_sub(sums.spawned);
+    }
+}
+
+/// How many workers there were: at least those that ran the longest polls, if workers were not recorded.
+fn workers(whole: &Summary) -> u64 {
+    let polled = whole.longest_polls.iter().filter_map(|poll| poll.worker);
+    let least = polled.max().map_or(1, |last| u64::from(last) + 1);
+    least.max(whole.workers.len() as u64)
+}
+
+/// What was recorded before the last events and is neither stopped nor around a poll that is kept.
+fn dropped(timeline: &Timeline, whole: &Summary, left_ns: u64) -> Vec<(u64, u64)> {
+    let mut kept: Vec<_> = timeline.stretches_before().collect();
+    kept.push((timeline.recent_ns, timeline.end_ns));
+    kept.extend(&whole.stopped);
+    kept.sort_unstable();
+    let mut dropped = Vec::new();
+    let mut from_ns = left_ns;
+    for (kept_ns, to_ns) in kept {
+        let until_ns = kept_ns.min(timeline.recent_ns);
+        if from_ns < until_ns {
+            dropped.push((from_ns, until_ns));
+        }
+        from_ns = from_ns.max(to_ns);
+    }
+    dropped
+}
+
+/// "In detail: the last 1.05 s, and 16 moments before, around the longest polls (704 ms). In sums only: the other 18.4 s."
+fn detail(timeline: &Timeline, dropped: &[(u64, u64)]) -> String {
+    let recent = human(timeline.end_ns - timeline.recent_ns);
+    let before: Vec<_> = timeline.stretches_before().collect();
+    let around = match before.len() as u64 {
+        0 => String::new(),
+        n => {
+            let length = human(before.iter().map(|(from, to)| to - from).sum());
+            format!(", and {} before, around the longest polls ({length})", count(n, "moment"))
+        }
+    };
+    let rest = human(dropped.iter().map(|(from, to)| to - from).sum());
+    format!("In detail: the last {recent}{around}. In sums only: the other {rest}.")
+}
