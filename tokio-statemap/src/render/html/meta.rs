@@ -3,6 +3,7 @@
 mod awaits;
 mod frames;
 mod profile;
+mod sums;
 mod why;
 
 use super::chunk::{Written, unit_ns};
@@ -17,6 +18,7 @@ pub(super) fn head(picture: &Picture<'_>) -> String {
     let start =
         (!picture.start.is_zero()).then(|| (picture.start.as_secs(), picture.start.subsec_nanos()));
     let head = object([
+        ("detail", &picture.whole_run.as_ref().map(|run| run.detail.clone())),
         ("format", &1_u32),
         ("gaps", &array(picture.gaps.iter().map(|&(from, to)| (whole(from), whole(to))))),
         ("host", &picture.host),
@@ -28,6 +30,7 @@ pub(super) fn head(picture: &Picture<'_>) -> String {
         ("runtime", &picture.runtime),
         ("sections", &array(picture.sections.iter().map(|part| section(part, whole)))),
         ("start", &start),
+        ("sums", &picture.whole_run.as_ref().map(|run| sums::sums(run, whole))),
         ("tasksKnown", &picture.are_tasks_known),
         ("title", &picture.title),
         ("unit", &unit_ns),

@@ -7,7 +7,7 @@ use super::verdict::{function, pool_sentences};
 use crate::analysis::{Delay, LocationRow, Report, Verdict, WorkerShare, busy_share};
 use crate::recorder::lost::Lost;
 use crate::util::clean::clean;
-use crate::util::quantity::{count, human, moment, percent};
+use crate::util::quantity::{count, human, human_setting, moment, percent};
 
 /// The lines that a report keeps to, if it can.
 const LINES: usize = 40;
@@ -19,6 +19,10 @@ const LOCATIONS_REST: usize = 5;
 const WORKERS: usize = 8;
 /// How many of those are listed who are to blame for long polls.
 const CULPRITS: usize = 5;
+/// How many of those of whose long polls none is kept.
+const UNEXPLAINED: usize = 3;
+/// In the place of what isn't known as it was dropped.
+const NOT_KEPT: &str = "not kept";
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,6 +46,7 @@ impl Report {
         let after = self.longest_lines();
         let room = LINES.saturating_sub(before.len() + after.len());
         before.extend(self.culprit_lines(room.saturating_sub(LOCATIONS.start() + LOCATIONS_REST)));
+        before.extend(self.unexplained_lines());
         let room = LINES.saturating_sub(before.len() + after.len());
         let mut lines = before;
         let of_functions = self
@@ -72,6 +77,83 @@ impl Report {
         let name = self.runtime.as_deref().map_or_else(String::new, |name| {
             format!("Runtime {}, ", keep_right(&clean(name), COLUMNS / 2))
         });
+        match self.detail_ns {
+            Some(detail_ns) => self.whole_and_detail(&name, detail_ns, &mut parts),
+            None => self.what_is_kept(&name, &mut parts),
+        }
+        if self.live_tasks > 0 {
+            parts.push(format!("{} still lived at the end.", count(self.live_tasks, "task")));
+        }
+        if self.running_polls > 0 {
+            parts.push(format!("{} still ran at the end.", count(self.running_polls, "poll")));
+        }
+        if self.cut_polls > 0 {
+            let cut = count(self.cut_polls, "poll");
+            parts.push(format!("{cut} began before or ended after what was recorded."));
+        }
+        let there = if self.detail_ns.is_some() { "In what is kept in detail " } else { "" };
+        if self.handovers > 0 {
+            let times = count(self.handovers as u64, "time");
+            parts.push(format!(
+                "{there}block_in_place handed a worker on {times}; a poll counts up to there."
+            ));
+        }
+        if self.blocking_threads > 0 {
+            let threads = count(self.blocking_threads as u64, "thread");
+            let the = if there.is_empty() { "The" } else { "the" };
+            parts.push(format!("{there}{the} blocking pool had {threads}."));
+        }
+        parts.join(" ")
+    }
+
+    /// What is of the whole run, and what is kept of it.
+    fn whole_and_detail(&self, name: &str, detail_ns: u64, parts: &mut Vec<String>) {
+        let the = if name.is_empty() { "The" } else { "the" };
+        parts.push(format!(
+            "{name}{the} whole run, {}: {}, {}.",
+            human(self.recorded_ns),
+            count(self.tasks, "task"),
+            count(self.polls, "poll"),
+        ));
+        let mut kept = human(detail_ns.saturating_sub(self.before_ns));
+        if self.stretches_before > 0 {
+            let islands = count(self.stretches_before as u64, "moment");
+            kept = format!(
+                "{kept}, and {islands} before, around the longest polls, {} in all",
+                human(self.before_ns)
+            );
+        }
+        let others = Lost { dropped_events: 0, ..self.lost };
+        parts.push(format!(
+            "Kept in detail: the last {kept}; {}, {others}. {} dropped by design.",
+            count(self.events, "event"),
+            self.dropped("An"),
+        ));
+        let sum = |of: fn(&LocationRow) -> u64| {
+            self.locations.iter().map(of).fold(0, u64::saturating_add)
+        };
+        let (long, kept) = (sum(|row| row.long_polls), sum(|row| row.kept_long_polls));
+        if long > kept {
+            let polls = if long == 1 { "One poll" } else { &format!("{long} polls") };
+            parts.push(format!(
+                "{polls} held a worker over {}, {} in all; {}.",
+                human_setting(u64::try_from(self.long_poll.as_nanos()).unwrap_or(u64::MAX)),
+                human(sum(|row| row.long_polls_ns)),
+                match kept {
+                    0 => "none is kept in detail".to_owned(),
+                    1 => "one is kept in detail".to_owned(),
+                    n => format!("{n} are kept in detail"),
+                },
+            ));
+        }
+        let stopped_ns = self.end_ns.saturating_sub(self.recorded_ns);
+        if stopped_ns > 0 {
+            parts.push(format!("Recording was stopped for {}.", human(stopped_ns)));
+        }
+    }
+
+    /// What is kept, where nothing else is known.
+    fn what_is_kept(&self, name: &str, parts: &mut Vec<String>) {
         let window = if self.begin_ns > 0 {
             format!(" (from {} to {})", moment(self.begin_ns), moment(self.end_ns))
         } else {
@@ -118,27 +200,6 @@ impl Report {
                 count(self.gaps as u64, "gap"),
             ));
         }
-        if self.live_tasks > 0 {
-            parts.push(format!("{} still lived at the end.", count(self.live_tasks, "task")));
-        }
-        if self.running_polls > 0 {
-            parts.push(format!("{} still ran at the end.", count(self.running_polls, "poll")));
-        }
-        if self.cut_polls > 0 {
-            let cut = count(self.cut_polls, "poll");
-            parts.push(format!("{cut} began before or ended after what was recorded."));
-        }
-        if self.handovers > 0 {
-            let times = count(self.handovers as u64, "time");
-            parts.push(format!(
-                "block_in_place handed a worker on {times}; a poll counts up to there."
-            ));
-        }
-        if self.blocking_threads > 0 {
-            let threads = count(self.blocking_threads as u64, "thread");
-            parts.push(format!("The blocking pool had {threads}."));
-        }
-        parts.join(" ")
     }
 
     /// How many events were dropped; of one with this article.
@@ -196,7 +257,13 @@ impl Report {
                 delayed(culprit.delay),
             ]
         }));
-        let mut lines = vec![String::new(), "Who held workers in long polls:".to_owned()];
+        let title = match self.detail_ns {
+            Some(_) => {
+                "Who held workers in the long polls kept in detail (worst of the whole run first):"
+            }
+            None => "Who held workers in long polls:",
+        };
+        let mut lines = vec![String::new(), title.to_owned()];
         lines.extend(table(&cells, false));
         if !more.is_empty() {
             lines.push(format!("… and {} more", more.len()));
@@ -247,7 +314,7 @@ impl Report {
                 moment(poll.start_ns),
                 format!("{least}{}", human(poll.length_ns)),
                 poll.worker.map_or_else(|| "-".to_owned(), |w| format!("worker-{w}")),
-                delayed(poll.delay),
+                if poll.is_kept { delayed(poll.delay) } else { NOT_KEPT.to_owned() },
             ]
         }));
         let mut lines = vec![
@@ -255,7 +322,35 @@ impl Report {
             "The longest polls (delayed: how long others waited meanwhile, in sum):".to_owned(),
         ];
         lines.extend(table(&cells, false));
+        if self.longest_polls.iter().any(|poll| !poll.is_kept) {
+            lines.push(format!("{NOT_KEPT}: what the poll did, and who waited, was dropped"));
+        }
         lines
+    }
+
+    /// The locations of whose long polls none is kept, unless the verdict says it.
+    fn unexplained_lines(&self) -> Vec<String> {
+        let said = match &self.verdict {
+            Verdict::LongPollsNotKept { row, .. } => Some(row.place),
+            _ => None,
+        };
+        let rows: Vec<_> = self.unexplained.iter().filter(|row| Some(row.place) != said).collect();
+        if rows.is_empty() {
+            return Vec::new();
+        }
+        let (listed, more) = rows.split_at(rows.len().min(UNEXPLAINED));
+        let mut parts: Vec<_> = listed
+            .iter()
+            .map(|row| {
+                let place = keep_right(&row.place.to_string(), COLUMNS / 2);
+                let polls = count(row.long_polls, "poll");
+                format!("{place} ({polls}, {})", human(row.long_polls_ns))
+            })
+            .collect();
+        if !more.is_empty() {
+            parts.push(format!("{} more", more.len()));
+        }
+        wrap(&format!("Long polls of which none is kept: {}.", parts.join(", ")))
     }
 }
 

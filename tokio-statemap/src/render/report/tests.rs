@@ -14,6 +14,8 @@ use crate::trace::timeline::{
 use crate::util::clean::clean;
 use crate::util::quantity::{human, human_setting, percent};
 
+mod whole_run;
+
 const MS: u64 = 1_000_000;
 const US: u64 = 1_000;
 
@@ -41,6 +43,7 @@ fn timeline(running_ms: u64) -> Timeline {
         causes: Vec::new(),
         samples: Vec::new(),
         profile: Profile::default(),
+        whole_run: None,
         runtime: None,
         utc_at_zero: Duration::ZERO,
         begin_ns: 0,

@@ -12,7 +12,7 @@ use crate::analysis::picture::{Picture, Section, WhyPoll};
 use crate::util::quantity::human;
 
 /// How many gaps are drawn at most.
-const GAPS: usize = 200;
+pub(super) const GAPS: usize = 200;
 
 /// Writes labels and rows; gives where the row of the worst poll ends.
 pub(super) fn write(
@@ -64,11 +64,18 @@ fn map(picture: &Picture<'_>, rows: &DrawnRows, layout: &Layout, to: &mut String
         to.push_str("</g>\n");
     }
     for &(from, end) in picture.gaps.iter().take(GAPS) {
+        // Of what was dropped there are sums; of the time in which recording was stopped there is nothing.
+        let dropped = picture.whole_run.iter().flat_map(|run| &run.dropped);
+        let is_summed = dropped.clone().any(|part| part.0 < end && part.1 > from);
+        let (class, title) = match is_summed {
+            true => ("summed", "no detail is kept here, only the sums above"),
+            false => ("gap", "nothing is kept"),
+        };
         let (from, end) = rows.scale.touched(from, end);
         let _ = writeln!(
             to,
-            "<rect class=\"gap\" x=\"{from}\" width=\"{}\" height=\"{height}\"><title>nothing \
-             is kept</title></rect>",
+            "<rect class=\"{class}\" x=\"{from}\" width=\"{}\" height=\"{height}\"><title>{title}\
+             </title></rect>",
             end - from
         );
     }

@@ -21,6 +21,8 @@ pub(super) fn of(picture: &Picture<'_>, survey: &Survey, rows: &DrawnRows) -> St
     });
     let data = object([
         ("columns", &rows.scale.columns),
+        ("detail", &picture.whole_run.as_ref().map(|run| display(&run.detail, 300))),
+        ("gaps", &array(picture.gaps.iter().take(super::body::GAPS))),
         ("length", &picture.length_ns),
         ("long", &picture.long_poll_ns),
         ("notes", &array(picture.notes.iter().take(12).map(|text| display(text, 300)))),

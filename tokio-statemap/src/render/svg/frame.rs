@@ -63,7 +63,7 @@ pub(super) fn assemble(
         );
     }
     let layout = Layout::of(picture, rows);
-    let (head, head_height) = head::head(picture);
+    let (head, head_height) = head::head(picture, rows.scale);
     let (notes, notes_height) = legend::notes(picture);
     let (legend, legend_height) = legend::legend(picture, survey);
     let bottom = head_height + layout.height;
@@ -72,7 +72,8 @@ pub(super) fn assemble(
         rows.drawn.iter().map(|row| row.body.len() + row.label.len() + 120).sum();
     let mut svg = String::with_capacity(rows_size + 80_000);
     let mut description = picture.verdict.clone().unwrap_or_default();
-    for note in &picture.notes {
+    let kept = picture.whole_run.as_ref().map(|run| &run.detail);
+    for note in kept.into_iter().chain(&picture.notes) {
         let _ = write!(description, " {note}");
     }
     let _ = write!(

@@ -3,14 +3,16 @@
 use std::fmt::Write;
 
 use super::axis;
+use super::columns::Scale;
 use super::frame::{MAP_LEFT, MARGIN, WIDTH};
 use super::plan::MAP_WIDTH;
+use super::strip;
 use super::text::{display, escape, fit, utc, width, wrap};
 use crate::analysis::picture::Picture;
 use crate::util::quantity::human;
 
 /// The head, and how high it is.
-pub(super) fn head(picture: &Picture<'_>) -> (String, u32) {
+pub(super) fn head(picture: &Picture<'_>, scale: Scale) -> (String, u32) {
     let mut about = Vec::new();
     if let Some(host) = &picture.host {
         about.push(format!("host {}", display(host, 60)));
@@ -36,6 +38,9 @@ pub(super) fn head(picture: &Picture<'_>) -> (String, u32) {
         let _ = write!(inner, "<text x=\"{MARGIN}\" y=\"{y}\">{}</text>", escape(&line));
     }
     inner.push_str("</g>\n");
+    if let Some(run) = &picture.whole_run {
+        y = strip::write(picture, run, scale, y + 4, &mut inner);
+    }
     // Room for what a bar says.
     let axis_y = y + 50;
     let _ = write!(inner, "<g id=\"axis\" transform=\"translate({MAP_LEFT} {axis_y})\">");

@@ -31,13 +31,22 @@ const openPage = async (surface) => {
   const address = new Address(view, initialFolds(model, view.worst, view.height));
   const given = address.restore();
   const parts = buildParts(view);
+  // They take room from the lanes: what is opened on must be seen in what is left.
+  frame.measure();
   surface.countWith(() => parts.legend.count());
   address.follow(parts.actions);
   frame.followSize();
   view.on("threshold", () => findAgain(view, parts));
   openOn(view, given, parts);
   view.paintNow();
-  findAgain(view, parts).then(() => surface.finish());
+  const opened = { selection: view.selection, scroll: view.scroll };
+  findAgain(view, parts).then(() => {
+    surface.finish();
+    // The totals may have taken room from the lanes.
+    frame.measure();
+    const isAsOpened = view.selection === opened.selection && view.scroll === opened.scroll;
+    if (isAsOpened && opened.selection !== null && !given.group) parts.actions.reveal(opened.selection);
+  });
 };
 
 /** Builds what stands around the lanes. */

@@ -73,14 +73,15 @@ function drawLine(line, y, width) {
 function describe(row, column, ns) {
   const run = runsOf(row).find(([from, to]) => from <= column && column < to);
   const state = run ? row.section.states[run[2]] : null;
-  const what = state ? state.name : 'not there yet';
+  const isKept = data.gaps.every(([from, to]) => ns < from || ns >= to);
+  const what = !isKept ? `${data.detail ? 'no detail' : 'nothing'} is kept` : state ? state.name : 'not there yet';
   const poll = row.polls.find(({ start, held }) => start - nsPerColumn <= ns && ns <= start + held + nsPerColumn);
   const group = row.section.groups[Math.min(row.group, row.section.groups.length - 1)];
   const lines = [{ text: row.name, kind: 'title' }];
   if (row.description) lines.push({ text: row.description, wrap: true });
   if (row.section.groups.length > 1 && group) lines.push({ text: group[0] });
-  lines.push({ text: `${what} at ${formatMoment(ns, nsPerColumn)}`, kind: 'strong', colour: run ? { section: row.section.index, state: run[2] } : null });
-  if (run) {
+  lines.push({ text: `${what} at ${formatMoment(ns, nsPerColumn)}`, kind: 'strong', colour: run && isKept ? { section: row.section.index, state: run[2] } : null });
+  if (run && isKept) {
     const span = (run[1] - run[0]) * nsPerColumn;
     lines.push({ text: `for ${formatNs(span)} at this resolution (a column is ${formatNs(nsPerColumn)})`, kind: 'more' });
   }

@@ -82,6 +82,7 @@ function drawNow() {
   set(byId('legend'), { transform: `translate(0 ${legendTop})` });
   set(byId('body'), { transform: `translate(0 ${place.head - view.top})` });
   set(byId('map'), { viewBox: `${view.from} 0 ${view.to - view.from} ${mapHeight}` });
+  if (byId('strip')) set(byId('strip'), { viewBox: `${view.from} 0 ${view.to - view.from} ${byId('strip').getAttribute('height')}` });
   drawAxis();
   drawBars();
   drawThumb();
@@ -155,10 +156,20 @@ function layOutHead(isNarrow) {
       x: 15, y, width: place.width - 30, lineHeight: 18, lines: isNarrow ? 8 : 4,
     });
   }
+  if (byId('strip')) y = layOutStrip(y + 4, isNarrow);
   set(byId('axis'), { transform: `translate(${place.left} ${y + 50})` });
   place.head = y + 52;
   set(byId('head').querySelector('.paper'), { width: place.width, height: place.head });
   layOutButtons(isNarrow);
+}
+
+/** What is kept in detail, in words, and the run in sums; gives where that ends. */
+function layOutStrip(y, isNarrow) {
+  byId('detail').replaceChildren();
+  const top = y + 8 + fillLines(byId('detail'), data.detail, { x: 15, y, width: place.width - 30, lineHeight: 16, lines: isNarrow ? 4 : 2 });
+  set(byId('strip'), { x: place.left, y: top, width: place.mapWidth });
+  set(byId('strip-label'), { y: top + 17 });
+  return top + Number(byId('strip').getAttribute('height')) + 4;
 }
 
 const titleText = byId('name').textContent;

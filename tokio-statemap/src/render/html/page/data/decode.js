@@ -61,9 +61,22 @@ function checkHead(meta, tail) {
   if (meta?.format !== 1) throw new Error("The page's data is of another version than the page.");
   const unit = meta.unit ?? 1;
   if (!isCount(unit, 2 ** 11) || unit === 0 || !isCount(meta.length / unit, Number.MAX_SAFE_INTEGER)) throw damaged("its length is no number of ns");
+  if (meta.sums) checkSums(meta.sums);
   if (!Array.isArray(meta.sections) || tail?.sections?.length !== meta.sections.length) {
     throw damaged("its end doesn't match its beginning");
   }
+}
+
+/** The columns of a run's sums: a whole number for each stretch. */
+function checkSums(sums) {
+  const columns = ["alive", "at", "held", "longest", "polls", ...(sums.stopped ? ["stopped"] : [])].map((key) => sums[key]);
+  const isColumn = (column) => Array.isArray(column) && column.length === columns[0].length && column.every((n) => isCount(n, Number.MAX_SAFE_INTEGER));
+  const isPart = ([from, to]) => isCount(from, Number.MAX_SAFE_INTEGER) && isCount(to, Number.MAX_SAFE_INTEGER) && from < to;
+  if (!columns.every(isColumn) || columns[0].length === 0) throw damaged("its sums aren't all there");
+  if (!(sums.stretch > 0) || !(sums.workers > 0) || !isCount(sums.from, Number.MAX_SAFE_INTEGER)) throw damaged("its sums have no times");
+  if (!Array.isArray(sums.places) || !sums.places.every((place) => typeof place?.label === "string" && isCount(place.held, Number.MAX_SAFE_INTEGER))
+    || !sums.at.every((at) => at <= sums.places.length)) throw damaged("a place of its sums isn't there");
+  if (!Array.isArray(sums.dropped) || !sums.dropped.every(isPart)) throw damaged("its sums have no times");
 }
 
 function isCount(value, most = MOST_ELEMENTS) {

@@ -31,7 +31,7 @@ const QUIET_ROLES = new Set(["waiting", "parked"]);
 /** All that painting needs to know about colours, for one theme and one palette. */
 export const paintColours = (model, theme, palette) => {
   const styles = getComputedStyle(document.documentElement);
-  const names = ["paper", "raised", "ink", "quiet", "faint", "line", "line-strong", "accent", "focus", "mark", "select", "row-light", "hatch"];
+  const names = ["paper", "raised", "ink", "quiet", "faint", "line", "line-strong", "accent", "focus", "mark", "select", "row-light", "hatch", "summed", "summed-bar"];
   const colours = Object.fromEntries(names.map((name) => [name, themeColour(styles, `--${name}`)]));
   // Translucent: only its text is of use.
   colours["row-light"].css = styles.getPropertyValue("--row-light").trim();

@@ -1,8 +1,10 @@
 import { formatMoment, formatNs } from "../format/numbers.js";
 import { visible } from "../format/text.js";
 import { awaitOf } from "../model/awaits.js";
+import { keptNs } from "../model/lanes.js";
 import { groupLabel, rowWord, workerName } from "../model/names.js";
 import { heldNs, isPoll, pollInfo } from "../model/polls.js";
+import { stretchSentence } from "./sums.js";
 
 // What something in the picture is, in words: for tooltips, the panel, callouts and screen readers.
 
@@ -15,12 +17,17 @@ export const momentText = (view, t) => {
 
 /** The length of a span in words: "51.2 ms", "at least 51.2 ms". */
 export const lengthText = (view, section, transition) => {
-  if (!isPoll(section, transition)) return formatNs(section.endOf(transition) - section.time[transition]);
+  if (!isPoll(section, transition)) return stateLength(view, section.time[transition], section.endOf(transition));
   const info = pollInfo(section, transition, view.model.meta.gaps);
   const isCut = info.cutLeft || (info.cutRight && !info.handed);
   // The span is drawn to its end, so both are said.
   const handed = info.handed ? ` (${formatNs(info.length)} with block_in_place)` : "";
   return `${isCut ? "at least " : ""}${formatNs(info.held)}${handed}`;
+};
+
+/** Where something isn't kept, another state may have been in between. */
+const stateLength = (view, from, to) => {
+  return `${keptNs(view.model, from, to) < to - from ? "at most " : ""}${formatNs(to - from)}`;
 };
 
 /** Where the task waits meanwhile; null if it doesn't, or that isn't known. */
@@ -60,6 +67,7 @@ export const selectionSentence = (view) => {
   if (selection.kind === "range") {
     return `Time range from ${formatMoment(selection.t0, 6)} to ${formatMoment(selection.t1, 6)}, ${formatNs(selection.t1 - selection.t0)}.`;
   }
+  if (selection.kind === "stretch") return stretchSentence(view, selection.stretch);
   const section = model.sections[selection.section];
   if (selection.kind === "group") return `Group ${groupLabel(section.groups[selection.group])}.`;
   if (selection.kind === "row") return `${visible(section.name(selection.row))} of ${visible(section.title)}.`;

@@ -9,6 +9,7 @@ import { workerRow, workerSection } from "../model/worker_polls.js";
 import { CANVAS_FONT, sizeCanvas } from "./axis.js";
 import { describeSpan, momentText } from "./describe.js";
 import { itemOfGroup } from "./layout.js";
+import { drawStretch } from "./sums.js";
 
 // What lies over the lanes: what is selected and hovered, what belongs to it, and the measured range.
 // It is drawn anew with every move of the pointer, so it must never cost more than a few hundred strokes.
@@ -61,6 +62,19 @@ const clipped = (view, context, fixed, draw) => {
 
 const laneOf = (view, { section, row }) => view.placeOf(section, section.rowLane[row]);
 
+/** Where on the screen lanes are known: from and to, in px. */
+const keptOnScreen = (view) => {
+  const found = [];
+  let from = 0;
+  for (const [gap, end] of view.model.meta.gaps) {
+    if (gap >= view.t1) break;
+    if (view.x(gap) > from) found.push([from, view.x(gap)]);
+    from = Math.max(0, view.x(end));
+  }
+  if (from < view.width) found.push([from, view.width]);
+  return found;
+};
+
 /** A band over the whole lane but for the span that it is about, whose colour stays as it is. */
 const lightLane = (view, context, place, from, to) => {
   if (place === null || !place.visible) return;
@@ -68,8 +82,11 @@ const lightLane = (view, context, place, from, to) => {
   const [left, right] = [Math.max(0, Math.min(box.left, view.width)), Math.max(0, Math.min(box.left + box.width, view.width))];
   clipped(view, context, place.fixed, () => {
     context.fillStyle = view.colours["row-light"].css;
-    context.fillRect(0, place.top - 1, left, place.h + 1);
-    context.fillRect(right, place.top - 1, view.width - right, place.h + 1);
+    for (const [from, to] of keptOnScreen(view)) {
+      const light = (x0, x1) => { if (x1 > x0) context.fillRect(x0, place.top - 1, x1 - x0, place.h + 1); };
+      light(from, Math.min(to, left));
+      light(Math.max(from, right), to);
+    }
   });
 };
 
@@ -114,6 +131,7 @@ const drawHover = (view, context, hovered) => {
     context.fillRect(Math.round(hover.x), 0, 1, view.height);
     context.globalAlpha = 1;
   }
+  if (hover.kind === "stretch") drawStretch(view, context, hover.stretch, view.colours.focus.css, 1.5);
   if (hovered === null) return;
   const { section } = hovered;
   const isSpan = hover.kind === "span";
@@ -129,6 +147,7 @@ const drawHover = (view, context, hovered) => {
 };
 
 const drawSelection = (view, context, chosen) => {
+  if (view.selection.kind === "stretch") drawStretch(view, context, view.selection.stretch, view.colours.select.css, 2);
   if (view.selection.kind === "group") drawGroup(view, context, view.selection);
   if (chosen === null) return;
   const place = laneOf(view, chosen);

@@ -9,6 +9,7 @@ import { fitText } from "./fit.js";
 import { LaneMarks } from "./marks.js";
 import { PixelRow } from "./pixels.js";
 import { drawStack } from "./stack.js";
+import { drawDropped } from "./sums.js";
 import { drawTaken } from "./taken.js";
 import { tearEdges } from "./torn.js";
 import { heldColumns, lastPollBefore } from "./worker_lane.js";
@@ -156,6 +157,7 @@ export class LanePainter {
     drawTaken(view, context);
     this.drawGrid(context, ticks);
     this.drawGaps(context);
+    drawDropped(view, context);
     if (view.pinned > 0) {
       context.fillStyle = view.colours["line-strong"].css;
       context.fillRect(0, view.pinned - 1, view.width, 1);

@@ -1,6 +1,7 @@
 import { splitWaiting } from "../model/by_line.js";
 import { worstPoll } from "../model/issues.js";
 import { longPolls } from "../model/polls.js";
+import { homeTimes } from "../model/sums.js";
 import { paintColours } from "./colours.js";
 import { foldKey, isRoomy, itemOfGroup, layOut, placeOfLane } from "./layout.js";
 import { longOnWorkers } from "./worker_lane.js";
@@ -20,8 +21,6 @@ const MOTION_MS = 120;
 export class View {
   constructor(model) {
     this.model = model;
-    this.t0 = 0;
-    this.t1 = model.lengthNs;
     this.width = 1;
     this.height = 1;
     this.gutter = 220;
@@ -39,6 +38,9 @@ export class View {
     this.range = null;
     /** The poll that the page opens on; null if none took long. */
     this.worst = worstPoll(model);
+    /** What is in view at first. */
+    this.home = homeTimes(model, this.worst);
+    [this.t0, this.t1] = this.home;
     this.chosenRows = [];
     this.long = model.sections.map(() => null);
     this.longOnWorkers = null;
@@ -221,6 +223,11 @@ export class View {
     this.past.length = 0;
   }
 
+  /** Shows what was in view at first. */
+  goHome() {
+    this.jumpTo(...this.home);
+  }
+
   fit() {
     this.jumpTo(0, this.model.lengthNs);
   }
@@ -340,7 +347,8 @@ export class View {
 
   /**
    * Selects `{kind: "span", section, transition}`, `{kind: "row", section, row}`,
-   * `{kind: "group", section, group}`, `{kind: "range", t0, t1}` or null; `section` is an index.
+   * `{kind: "group", section, group}`, `{kind: "range", t0, t1}`, `{kind: "stretch", stretch}` or null; `section` and
+   * `stretch` are indices.
    */
   select(selection) {
     this.selection = selection;

@@ -171,6 +171,11 @@ export function recordedWithin(gaps, t0, t1) {
   return found;
 }
 
+/** How much of a time is kept in detail, in ns. */
+export function keptNs(model, t0, t1) {
+  return recordedWithin(model.meta.gaps, t0, t1).reduce((sum, [from, to]) => sum + to - from, 0);
+}
+
 /**
  * The same as `sectionTotals`, but for the time in which nothing was recorded: a row is drawn there in the state that
  * it was last seen in, but that isn't known.

@@ -1,4 +1,5 @@
 import { itemOfGroup } from "../draw/layout.js";
+import { stretchTimes } from "../model/sums.js";
 import { openHelp } from "./help.js";
 
 // What the parts of the page ask for: show something, zoom to it, clear.
@@ -7,6 +8,7 @@ import { openHelp } from "./help.js";
 export const actionsOn = (view) => {
   const rowOfTarget = (target) => (target.kind === "row" ? target.row : view.model.sections[target.section].rowOf(target.transition));
   const timesOf = (target) => {
+    if (target.kind === "stretch") return stretchTimes(view.model, target.stretch);
     const section = view.model.sections[target.section];
     if (target.kind === "span") return [section.time[target.transition], section.endOf(target.transition)];
     if (target.kind === "row") return [section.rowBegin(target.row), section.rowEnd(target.row)];
@@ -26,6 +28,7 @@ export const actionsOn = (view) => {
     }
   };
   const actions = {
+    reveal,
     /** Selects, and brings it on the screen; the scale of the view stays. */
     show(target) {
       view.select(target);

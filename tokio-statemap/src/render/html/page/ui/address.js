@@ -17,7 +17,7 @@ const toHash = (selection, worst) => {
   return rest;
 };
 const fromHash = (sel) =>
-  ({ kind: sel.section === undefined ? "range" : sel.group !== undefined ? "group" : sel.transition === undefined ? "row" : "span", ...sel });
+  ({ kind: sel.stretch !== undefined ? "stretch" : sel.section === undefined ? "range" : sel.group !== undefined ? "group" : sel.transition === undefined ? "row" : "span", ...sel });
 
 export class Address {
   /** `initialFolds` is how groups are folded before the user touches them. */
@@ -70,7 +70,7 @@ export class Address {
     view.select(selected);
     if (selected !== null && selected.kind !== "range" && !asked.group) actions.show(selected);
     if (asked.t1 > asked.t0) view.jumpTo(asked.t0, asked.t1);
-    else view.fit();
+    else view.goHome();
     showTab(view, asked.tab ?? "issues");
   }
 
@@ -88,12 +88,12 @@ export class Address {
 
   write() {
     const { view } = this;
-    const isWhole = view.t0 === 0 && view.t1 === view.model.lengthNs;
+    const isHome = view.t0 === view.home[0] && view.t1 === view.home[1];
     const folds = [];
     for (const key of view.folded) if (!this.initial.has(key)) folds.push(key);
     for (const key of this.initial) if (!view.folded.has(key)) folds.push(key);
     const text = encodeView({
-      ...(isWhole ? {} : { t0: view.t0, t1: view.t1 }),
+      ...(isHome ? {} : { t0: view.t0, t1: view.t1 }),
       sel: toHash(view.selection, view.worst),
       group: view.filter,
       threshold: view.threshold === view.model.meta.long ? undefined : view.threshold,

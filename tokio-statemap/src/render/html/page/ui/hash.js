@@ -2,11 +2,12 @@
 
 import { lastNotAfter } from "../data/section.js";
 import { hasLines } from "../model/by_line.js";
+import { stretchAt, stretchTimes } from "../model/sums.js";
 
 /**
  * @typedef {import("../data/decode.js").Model} Model
- * @typedef {{section: number, row: number}|{section: number, group: number}|{section: number, transition: number}|{t0: number, t1: number}} Selection
- *   a row; a group; the poll (or other span) that a transition begins; a range of time
+ * @typedef {{stretch: number}|{section: number, row: number}|{section: number, group: number}|{section: number, transition: number}|{t0: number, t1: number}} Selection
+ *   a stretch of the run's sums; a row; a group; the poll (or other span) that a transition begins; a range of time
  * @typedef {{
  *   t0?: number, t1?: number, sel?: Selection|"none"|null, group?: {section: number, group: number}|null,
  *   threshold?: number, folds?: string[], palette?: "page"|"lines"|"statemap", tab?: string, theme?: "light"|"dark",
@@ -38,6 +39,8 @@ function rangeText(t0, t1) {
 }
 
 function selectionText(sel, model) {
+  // By its time: the stretches of another recording are others.
+  if (sel.stretch !== undefined) return `sum.${Math.round(stretchTimes(model, sel.stretch)[0])}`;
   if (sel.section === undefined) return `range.${rangeText(sel.t0, sel.t1)}`;
   const section = model.sections[sel.section];
   if (sel.group !== undefined) return `of.${sel.section}.${sel.group}`;
@@ -87,6 +90,11 @@ function isFold(key, model) {
 
 function readSelection(text, model) {
   if (text.startsWith("range.")) return readRange(text.slice(6), model.lengthNs);
+  const ofSum = /^sum\.(\d{1,15})$/.exec(text);
+  if (ofSum) {
+    const stretch = stretchAt(model, Number(ofSum[1]) + 1);
+    return stretch < 0 ? null : { stretch };
+  }
   const ofGroup = /^of\.(\d{1,9})\.(\d{1,9})$/.exec(text);
   if (ofGroup) return model.sections[ofGroup[1]]?.groups[ofGroup[2]] ? { section: +ofGroup[1], group: +ofGroup[2] } : null;
   const ofRow = /^row\.(\d{1,9})\.([^]*)$/.exec(text), ofSpan = /^at\.(\d{1,9})\.(\d{1,16})\.([^]*)$/.exec(text);

@@ -30,6 +30,12 @@ export const showFacts = (meta) => {
   ].filter(Boolean);
   byId("facts").textContent = facts.join(" · ");
   byId("facts").title = byId("facts").textContent;
+  const detail = byId("detail");
+  detail.hidden = !meta.detail;
+  // "In detail: …. In sums only: …."
+  const [kept, summed] = (meta.detail ?? "").split(/(?<=\.) (?=In )/);
+  byId("detail-kept").textContent = kept;
+  byId("detail-summed").textContent = summed ?? "";
   const notes = byId("notes");
   notes.replaceChildren(...meta.notes.slice(0, MOST_NOTES).map((note) => make("li", {}, shorten(note, 400))));
   notes.hidden = meta.notes.length === 0;

@@ -23,6 +23,7 @@ const READING = [
   "Where several states fall into one pixel, their colours are blended by their shares. A long poll is never blended away: it is at least one pixel, outlined.",
   "A torn edge: the task was there before it was first seen, or when the recording ended. Hatched: nothing is kept of that time.",
   "“Waiting by line” colours what waits by the line that it waits at, for the lines with the longest waits.",
+  "Of a long run all is kept of the last events and around the longest polls; of the rest there are sums, for each stretch of time: there the lanes are covered, and bars show how much of the workers' time was in polls. The strip above is of the whole run: the longest poll of each stretch, the time in polls, and a line where there is detail.",
   "A folded group shows how many of its tasks were in which state, stacked.",
   "The address holds the view: copy it to show somebody the same thing.",
 ];

@@ -1,5 +1,6 @@
 import { laneTotals, spanAt } from "../model/lanes.js";
 import { heldNs, nextLong, pollInfo } from "../model/polls.js";
+import { isDropped, stretchAt } from "../model/sums.js";
 import { pollAt } from "../model/worker_polls.js";
 import { itemIndexAt } from "../draw/layout.js";
 
@@ -13,10 +14,12 @@ const NEAR = 3;
  *
  * `{kind: "stack", section, group, t, shares}` on a folded group; else `{kind: "lane", section, lane, row,
  * transition, poll, shares}`: `transition` is −1 where the lane is blank, `poll` is `{section, transition}`
- * of the poll that a worker ran there, `shares` are ns by state where several meet in the pixel.
+ * of the poll that a worker ran there, `shares` are ns by state where several meet in the pixel. Where no detail is
+ * kept, `{kind: "stretch", stretch, t}`.
  */
 export const hitAt = (view, x, y) => {
   if (x < 0 || x > view.width || y < 0 || y > view.height || view.layout.items.length === 0) return null;
+  if (isDropped(view.model, view.time(x))) return { kind: "stretch", stretch: stretchAt(view.model, view.time(x)), t: view.time(x) };
   const contentY = view.contentY(y);
   const item = view.layout.items[itemIndexAt(view.layout, contentY)];
   if (contentY < item.y || contentY >= item.y + item.h) return null;
@@ -85,6 +88,7 @@ const groupShares = (section, group, from, to) => {
 /** What a click on a hit selects. */
 export const targetOf = (hit) => {
   if (hit === null) return null;
+  if (hit.kind === "stretch") return { kind: "stretch", stretch: hit.stretch };
   if (hit.kind === "stack") return { kind: "group", section: hit.section.index, group: hit.group.index };
   if (hit.poll !== null) return { kind: "span", section: hit.poll.section.index, transition: hit.poll.transition };
   if (hit.section.kind === "workers") return { kind: "row", section: hit.section.index, row: hit.row };

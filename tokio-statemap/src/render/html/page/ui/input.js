@@ -1,4 +1,5 @@
 import { findTransition } from "../model/lanes.js";
+import { isDropped, stretchAt } from "../model/sums.js";
 import { byId } from "./dom.js";
 import { hitAt, targetOf } from "./hits.js";
 import { hideTooltip, showTooltip } from "./tooltip.js";
@@ -11,7 +12,7 @@ const DRAG_FROM = 4;
 const KEY_ZOOM = 0.7;
 const KEY_PAN = 0.15;
 
-/** Listens on the lanes. `actions`: `clear`, `search`, `help`, `step(by)`, `zoomTo(target)`. */
+/** Listens on the lanes. `actions`: `clear`, `search`, `help`, `step(by)`, `show(target)`, `zoomTo(target)`. */
 export class Input {
   constructor(view, actions) {
     this.view = view;
@@ -240,6 +241,7 @@ export class Input {
 
   /** Selects the next span of the lane, or the one before. */
   stepSpan(by) {
+    if (this.stepStretch(by)) return;
     const at = this.cursor();
     if (at === null) return;
     const { section, lane } = at;
@@ -249,8 +251,25 @@ export class Input {
     if (i >= first && i < end) this.choose(section, lane, i);
   }
 
+  /**
+   * Selects the stretch after the selected one, or the one before; if nothing is selected, that in the middle of a view
+   * of which there are sums only. False if it is not about stretches.
+   */
+  stepStretch(by) {
+    const { view } = this;
+    const { selection, model } = view;
+    const middle = (view.t0 + view.t1) / 2;
+    let to = -1;
+    if (selection?.kind === "stretch") to = Math.min(Math.max(selection.stretch + by, 0), model.meta.sums.polls.length - 1);
+    else if (selection === null && isDropped(model, middle)) to = stretchAt(model, middle);
+    if (to < 0) return false;
+    this.actions.show({ kind: "stretch", stretch: to });
+    return true;
+  }
+
   /** Selects the span at the same time of the next lane that is open, or of the one before. */
   stepLane(by) {
+    if (this.view.selection?.kind === "stretch") return;
     const at = this.cursor();
     if (at === null) return;
     const lanes = this.view.layout.items.filter(({ kind }) => kind === "lanes");

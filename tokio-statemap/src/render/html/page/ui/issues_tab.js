@@ -1,6 +1,7 @@
 import { formatCount, formatMoment, formatNs, formatSetting, formatShare } from "../format/numbers.js";
 import { plural, shorten, titleText, visible } from "../format/text.js";
 import { countRows, groupLabel, workerName } from "../model/names.js";
+import { detailHint } from "./detail_hint.js";
 import { byId, make } from "./dom.js";
 
 // The issues: the long polls by who is to blame, the longest waits, the starved groups; and from when on a poll is long.
@@ -81,7 +82,8 @@ export class IssuesTab {
     } else if (!model.meta.readyKnown && model.meta.tasksKnown) {
       content.push(make("p", { class: "hint" }, "Ready times were not recorded, so who had to wait isn't known."));
     }
-    this.list.replaceChildren(...content);
+    const hint = detailHint(model);
+    this.list.replaceChildren(...(hint === null ? [] : [hint]), ...content);
     this.mark();
   }
 

@@ -1,6 +1,7 @@
 import { formatNs, formatSetting, formatShare } from "../format/numbers.js";
 import { titleText, visible } from "../format/text.js";
-import { recordedTotals } from "../model/lanes.js";
+import { keptNs, recordedTotals, recordedWithin } from "../model/lanes.js";
+import { sumUp } from "../model/sums.js";
 import { takenNs } from "../model/why.js";
 import { workerHeld } from "../model/worker_polls.js";
 import { byId, make } from "./dom.js";
@@ -18,10 +19,12 @@ const filteredLanes = (view, section) => {
   return (lane) => lane >= group.firstLane && lane < group.endLane;
 };
 
-/** How long the workers were in polls from `t0` to `t1`, in ns. */
+/** How long the workers were in polls from `t0` to `t1`, in ns, as far as that is kept. */
 export const heldInSection = (model, section, t0, t1) => {
   let held = 0;
-  for (let row = 0; row < section.nRows; row++) held += workerHeld(model, row, t0, t1);
+  for (const [from, to] of recordedWithin(model.meta.gaps, t0, t1)) {
+    for (let row = 0; row < section.nRows; row++) held += workerHeld(model, row, from, to);
+  }
   return held;
 };
 
@@ -71,7 +74,31 @@ export class Legend {
       }
       rows.push(row);
     }
+    if (model.meta.sums) rows.push(this.ofSums());
     byId("legend").replaceChildren(...rows);
+  }
+
+  /** What is kept in detail, and what in sums only. */
+  ofSums() {
+    const time = () => make("span", { class: "time" }, "…");
+    this.sums = { kept: time(), summed: time() };
+    return make("div", { class: "legend-row" }, make("span", { class: "of" }, "Kept"),
+      make("span", { class: "key", "data-kept": "detail", "data-ns": "" },
+        make("span", { class: "swatch detail" }), make("span", { class: "name" }, "in detail"), this.sums.kept),
+      make("span", { class: "key", "data-kept": "sums", "data-ns": "" },
+        make("span", { class: "swatch summed" }), make("span", { class: "name" }, "in sums only"), this.sums.summed));
+  }
+
+  countSums(t0, t1) {
+    const { model } = this.view;
+    const sum = sumUp(model, t0, t1);
+    const kept = keptNs(model, t0, t1);
+    const share = sum.share === null ? "" : `, ${formatShare(sum.share)} of the workers' time in polls`;
+    const longest = sum.place === null ? "" : `, the longest ${formatNs(sum.longest)}`;
+    this.sums.kept.textContent = kept === 0 ? "nothing of the view" : `${formatNs(kept)} of the view`;
+    this.sums.summed.textContent = sum.ns === 0 ? "nothing of the view" : `${formatNs(sum.ns)}${share}${longest}`;
+    this.sums.kept.parentNode.dataset.ns = String(kept);
+    this.sums.summed.parentNode.dataset.ns = String(sum.ns);
   }
 
   later() {
@@ -88,6 +115,7 @@ export class Legend {
       of.textContent = `${visible(section.title)}${filteredLanes(view, section) === null ? "" : ", filtered"}`;
     }
     const totals = new Map();
+    const kept = keptNs(view.model, t0, t1);
     for (const { section, state, time } of this.times) {
       if (!totals.has(section)) totals.set(section, recordedTotals(section, view.model.meta.gaps, t0, t1, filteredLanes(view, section)));
       const ns = state < 0 ? BigInt(heldInSection(view.model, section, t0, t1)) : totals.get(section)[state];
@@ -96,18 +124,26 @@ export class Legend {
       const all = totals.get(section).reduce((sum, n, i) => (view.colours.sections[section.index][i].blank ? sum : sum + n), 0n);
       const blank = state >= 0 && view.colours.sections[section.index][state].blank;
       const share = all > 0n && !blank ? ` (${formatShare(Number(ns) / Number(all))})` : "";
-      time.textContent = `${formatNs(Number(ns))}${share}`;
+      // Zero would say that there was nothing.
+      time.textContent = kept === 0 && t1 > t0 ? "not kept" : `${formatNs(Number(ns))}${share}`;
       key.title = `${ns} ns in the view`;
     }
+    if (view.model.meta.sums) this.countSums(t0, t1);
     view.notify("counted");
   }
 }
+
+/** Whether there are gaps of which there aren't even sums. */
+const isHatched = ({ meta }) => {
+  const lengthOf = (parts) => parts.reduce((sum, [from, to]) => sum + to - from, 0);
+  return lengthOf(meta.gaps) > lengthOf(meta.sums?.dropped ?? []);
+};
 
 /** What one pixel is, and what the picture does where several states meet in it. */
 export const statusText = (view) => {
   const pixel = (view.t1 - view.t0) / view.width;
   const parts = [`1 px = ${pixel > 0 && pixel < 1 ? `${pixel.toPrecision(2)} ns` : formatNs(pixel)}; mixed pixels are blended by share`];
   if (view.model.sections.some((section) => section.worker)) parts.push(`polls over ${formatSetting(view.threshold)} are outlined at any zoom`);
-  if (view.model.meta.gaps.length > 0) parts.push("hatched: nothing is kept of it, not counted");
+  if (isHatched(view.model)) parts.push("hatched: nothing is kept of it, not counted");
   return `${parts.join(" · ")}.`;
 };

@@ -2,8 +2,10 @@ import { formatCount, formatNs, formatShare } from "../format/numbers.js";
 import { shorten, titleText } from "../format/text.js";
 import { isHeldKnown } from "../model/locations.js";
 import { countRows, groupLabel } from "../model/names.js";
+import { detailHint } from "./detail_hint.js";
 import { byId, make } from "./dom.js";
 import { SortedTable } from "./sorted_table.js";
+import { WholeLocations } from "./whole_locations.js";
 
 // The spawn locations: what the tasks of each did. A click shows only that group's lanes.
 
@@ -28,6 +30,7 @@ export class LocationsTab {
   constructor(view) {
     this.view = view;
     this.rows = null;
+    this.whole = new WholeLocations(view.model, () => this.draw());
     this.table = new SortedTable({
       columns: columnsOf(view.model), sort: 2, nameOf: (row) => this.nameOf(row), isChosen: (row) => this.isChosen(row), redraw: () => this.draw(),
     });
@@ -53,7 +56,10 @@ export class LocationsTab {
     const { filter } = this.view;
     const clear = filter === null ? null
       : make("button", { id: "filter-clear", type: "button", onclick: () => this.view.setFilter(null) }, "Show all locations");
+    const hint = detailHint(this.view.model);
     pane.replaceChildren(
+      ...this.whole.draw(),
+      ...(hint === null ? [] : [hint]),
       make("p", { class: "hint" }, filter === null ? "A location shows only its tasks." : "Only the chosen location's tasks are shown. ", clear),
       ...this.table.draw(this.rows));
   }

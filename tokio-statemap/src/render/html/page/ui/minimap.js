@@ -1,8 +1,11 @@
 import { formatMoment } from "../format/numbers.js";
+import { droppedWithin, stretchAt, sumColumns } from "../model/sums.js";
 import { taskSection } from "../model/worker_polls.js";
 import { sizeCanvas } from "../draw/axis.js";
 import { drawStack, stackOrder } from "../draw/stack.js";
+import { drawStrips } from "../draw/sums.js";
 import { byId } from "./dom.js";
+import { hideTooltip, showTooltip } from "./tooltip.js";
 
 // The whole run at a glance, with the view's window in it.
 
@@ -22,11 +25,14 @@ export class Minimap {
     this.stacks = stacks;
     this.canvas = byId("minimap");
     this.section = minimapSection(view.model);
-    const prepare = () => { if (this.section !== null) stacks.prepareSum(this.section); };
+    this.strips = null;
+    this.hasSums = Boolean(view.model.meta.sums);
+    byId("minimap-row").classList.toggle("summed", this.hasSums);
+    const prepare = () => { if (this.section !== null && !this.hasSums) stacks.prepareSum(this.section); };
     prepare();
     view.on("states", prepare);
     this.held = null;
-    if (this.section !== null && busyStates(this.section).length > 0) {
+    if (this.section !== null && !this.hasSums && busyStates(this.section).length > 0) {
       this.canvas.title = "Grey: how many tasks there were. In front, at a scale of its own: how many were running and ready.";
     }
     this.listen();
@@ -48,7 +54,8 @@ export class Minimap {
     context.clearRect(0, 0, view.width, height);
     const length = view.model.lengthNs;
     const sum = this.section && this.stacks.sum(this.section);
-    if (sum) {
+    if (this.hasSums) drawStrips(view, context, height, this.columns());
+    else if (sum) {
       const place = { t0: 0, t1: length, left: 0, width: view.width, top: 5, height: height - 5 };
       const colours = view.colours.sections[this.section.index];
       const data = { t0: 0, t1: length, ...sum };
@@ -71,7 +78,29 @@ export class Minimap {
     context.strokeRect(left, 0.75, Math.min(wide, view.width - left - 0.75), height - 1.5);
     const share = length > 0 ? Math.round((view.t0 / length) * 100) : 0;
     canvas.setAttribute("aria-valuenow", String(share));
-    canvas.setAttribute("aria-valuetext", `${formatMoment(view.t0)} to ${formatMoment(view.t1)} of ${formatMoment(length)}`);
+    canvas.setAttribute("aria-valuetext", `${formatMoment(view.t0)} to ${formatMoment(view.t1)} of ${formatMoment(length)}${this.detailText()}`);
+  }
+
+  /** The run's sums as columns, which change with the width alone. */
+  columns() {
+    const { model, width } = this.view;
+    const pixels = Math.max(1, Math.ceil(width));
+    if (this.strips?.share.length !== pixels) this.strips = sumColumns(model, 0, model.lengthNs, pixels);
+    return this.strips;
+  }
+
+  /** How much of the view is kept in detail, if not all. */
+  detailText() {
+    const { t0, t1, model } = this.view;
+    const dropped = droppedWithin(model, t0, t1).reduce((sum, [from, to]) => sum + to - from, 0);
+    if (dropped === 0) return "";
+    return dropped >= (t1 - t0) * 0.999 ? ", sums only" : ", partly in detail";
+  }
+
+  /** What the stretch under the pointer was like. */
+  explain(event) {
+    const stretch = this.hasSums ? stretchAt(this.view.model, this.time(event)) : -1;
+    if (stretch >= 0) showTooltip(this.view, { kind: "stretch", stretch }, event.clientX, event.clientY);
   }
 
   /** Where the worst polls are, and the selection. */
@@ -120,10 +149,13 @@ export class Minimap {
         part = "window";
       }
       this.held = { part, from: t, t0: view.t0, t1: view.t1 };
+      hideTooltip();
     });
+    canvas.addEventListener("pointerleave", () => hideTooltip());
     canvas.addEventListener("pointermove", (event) => {
       if (this.held === null) {
         canvas.style.cursor = { left: "ew-resize", right: "ew-resize", window: "grab", rest: "crosshair" }[this.part(event)];
+        if (event.pointerType !== "touch") this.explain(event);
         return;
       }
       const { part, from, t0, t1 } = this.held;

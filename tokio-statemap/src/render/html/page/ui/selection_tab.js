@@ -1,11 +1,13 @@
 import { formatCount, formatNs, formatShare } from "../format/numbers.js";
 import { shorten, titleText, visible } from "../format/text.js";
-import { recordedTotals, recordedWithin } from "../model/lanes.js";
+import { keptNs, recordedTotals } from "../model/lanes.js";
 import { countRows, groupLabel, workerName } from "../model/names.js";
 import { heldNs, isPoll, worstPolls } from "../model/polls.js";
 import { tagTotals, totalsOfGroup, totalsOfRow } from "../model/totals.js";
 import { workerHeld, workerRow, workerSection } from "../model/worker_polls.js";
+import { stretchInfo, sumUp } from "../model/sums.js";
 import { describeSpan, lengthText, momentText, spanText } from "../draw/describe.js";
+import { longestText, shareText } from "../draw/sums.js";
 import { chainParts } from "./chain.js";
 import { byId, make } from "./dom.js";
 import { tagTable, totalsTable } from "./totals_table.js";
@@ -25,9 +27,10 @@ export class SelectionTab {
   draw() {
     if (this.view.tab !== "selection") return;
     const { selection, model } = this.view;
-    const section = selection === null || selection.kind === "range" ? null : model.sections[selection.section];
+    const section = selection?.section === undefined ? null : model.sections[selection.section];
     const parts = selection === null ? this.wholeView()
       : selection.kind === "range" ? this.range(selection)
+        : selection.kind === "stretch" ? this.stretch(selection)
         : selection.kind === "group" ? this.group(section, section.groups[selection.group])
           : selection.kind === "row" ? this.row(section, selection.row)
             : [...this.span(section, selection.transition), ...this.row(section, section.rowOf(selection.transition), true)];
@@ -133,7 +136,7 @@ export class SelectionTab {
     const { poll } = all.rows[row];
     const tasks = model.sections[all.tasks];
     const held = workerHeld(model, row, 0, model.lengthNs);
-    const life = recordedWithin(model.meta.gaps, section.rowBegin(row), section.rowEnd(row)).reduce((sum, [from, to]) => sum + to - from, 0);
+    const life = keptNs(model, section.rowBegin(row), section.rowEnd(row));
     let longest = -1;
     const long = this.view.longOnWorkers?.[row] ?? [];
     // If any poll is long, the longest is among them.
@@ -171,11 +174,45 @@ export class SelectionTab {
     ];
   }
 
+  stretch(target) {
+    const { view } = this;
+    const info = stretchInfo(view.model, target.stretch);
+    const stopped = info.to - info.from - info.recorded;
+    return [
+      make("p", { class: "selection-title" }, `Stretch of the run · ${formatNs(info.to - info.from)}`),
+      make("p", { class: "selection-sub" }, spanText(info.from, info.to)),
+      this.facts([
+        ["In polls", shareText(view, info.share)],
+        ["Polls", `${formatCount(info.polls)} began`],
+        ["Longest", longestText(info.longest, info.place)],
+        ["Tasks", `${formatCount(info.alive)} alive at its end`],
+        stopped > 0 ? ["Stopped", `recording was, for ${formatNs(stopped)}`] : null,
+      ]),
+      this.acts(target),
+      make("p", { class: "hint" }, "Sums are kept of the whole run, the arrow keys go from stretch to stretch. "
+        + "What each task did is kept of the last events, and around the longest polls."),
+    ];
+  }
+
+  /** What is known of a time in sums only. */
+  summed(t0, t1) {
+    const { view } = this;
+    if (!view.model.meta.sums) return [];
+    const sum = sumUp(view.model, t0, t1);
+    if (sum.ns === 0) return [];
+    return [
+      make("h2", {}, "In sums only", make("span", { class: "count" }, formatNs(sum.ns))),
+      this.facts([["In polls", shareText(view, sum.share)], ["Longest poll", longestText(sum.longest, sum.place)]]),
+      make("p", { class: "hint" }, keptNs(view.model, t0, t1) > 0 ? "The tables below are of what is kept in detail." : "No detail is kept of this time."),
+    ];
+  }
+
   range({ t0, t1 }) {
     return [
       make("p", { class: "selection-title" }, formatNs(t1 - t0)),
       make("p", { class: "selection-sub" }, `Time range: ${spanText(t0, t1)}`),
       this.acts({ kind: "range", t0, t1 }),
+      ...this.summed(t0, t1),
       ...this.sections(t0, t1),
     ];
   }
@@ -186,12 +223,14 @@ export class SelectionTab {
       make("p", { class: "selection-title" }, "The view"),
       make("p", { class: "selection-sub" }, spanText(view.t0, view.t1)),
       make("p", { class: "hint" }, "Nothing is selected. A click selects a poll, a task or a worker; shift and drag measures a time."),
+      ...this.summed(view.t0, view.t1),
       ...this.sections(Math.round(view.t0), Math.round(view.t1)),
     ];
   }
 
   sections(t0, t1) {
     const { view } = this;
+    if (t1 > t0 && keptNs(view.model, t0, t1) === 0) return [];
     return view.model.sections.filter((section) => section.nLanes > 0).flatMap((section) => [
       make("h2", {}, shorten(visible(section.title), 60), make("span", { class: "count" }, countRows(section, section.nRows))),
       totalsTable(view, section, recordedTotals(section, view.model.meta.gaps, t0, t1), `Time in each state, ${visible(section.title)}`),

@@ -1,9 +1,11 @@
-import { formatNs, formatShare } from "../format/numbers.js";
-import { shorten, visible } from "../format/text.js";
+import { formatCount, formatNs, formatShare } from "../format/numbers.js";
+import { plural, shorten, visible } from "../format/text.js";
 import { shortName, sourceOf } from "../model/frames.js";
 import { countRows, groupLabel, workerName } from "../model/names.js";
 import { takenNs, whyOf } from "../model/why.js";
-import { describeSpan, momentText } from "../draw/describe.js";
+import { isDropped, stretchInfo } from "../model/sums.js";
+import { describeSpan, momentText, spanText } from "../draw/describe.js";
+import { longestText, shareText } from "../draw/sums.js";
 import { byId, make } from "./dom.js";
 
 // What is under the pointer, in a small box beside it.
@@ -55,8 +57,23 @@ const shareLines = (view, section, shares) => {
     .map((state) => tooltipLine(colours[state], visible(section.states[state].name), make("span", { class: "quiet" }, formatShare(shares[state] / all))));
 };
 
+/** The lines on a stretch of the run's sums. */
+const stretchLines = (view, index) => {
+  const info = stretchInfo(view.model, index);
+  const longest = longestText(info.longest, info.place);
+  const quiet = (text) => make("div", { class: "quiet" }, text);
+  return [
+    make("div", { class: "head" }, info.share === null ? "Recording was stopped" : `In polls: ${shareText(view, info.share)}`),
+    make("div", {}, `${plural(info.polls, "poll", formatCount(info.polls))} began${longest === null ? "" : `, the longest ${longest}`}`),
+    make("div", {}, `${plural(info.alive, "task", formatCount(info.alive))} alive at the end`),
+    quiet(spanText(info.from, info.to)),
+    quiet(isDropped(view.model, (info.from + info.to) / 2) ? "No detail is kept of it, only these sums." : "It is kept in detail."),
+  ];
+};
+
 /** The content of the tooltip for what `Hits.at` found. */
 const tooltipContent = (view, hit) => {
+  if (hit.kind === "stretch") return stretchLines(view, hit.stretch);
   if (hit.kind === "stack") {
     return [
       make("div", { class: "head" }, shorten(groupLabel(hit.group), 160)),

@@ -1,6 +1,7 @@
 import { formatCount, formatNs } from "../format/numbers.js";
 import { plural, shorten, titleText, visible } from "../format/text.js";
 import { awaitOf, longestWait } from "../model/awaits.js";
+import { detailHint } from "./detail_hint.js";
 import { byId, make } from "./dom.js";
 import { SortedTable } from "./sorted_table.js";
 
@@ -42,7 +43,8 @@ export class WaitsTab {
         ...still.slice(0, MOST_STILL).map((each) => this.still(each)));
       if (still.length > MOST_STILL) parts.push(make("p", { class: "hint" }, `${formatCount(still.length - MOST_STILL)} more are not listed.`));
     }
-    byId("pane-waits").replaceChildren(...parts);
+    const hint = detailHint(this.view.model);
+    byId("pane-waits").replaceChildren(...(hint === null ? [] : [hint]), ...parts);
   }
 
   nameOf({ section, line }) {

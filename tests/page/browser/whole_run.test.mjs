@@ -1,0 +1,219 @@
+// A run far longer than what is kept: the page opens on what is kept around the worst poll, the whole run is one key away,
+// and what is known in sums only looks like nothing else.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browserForTests, expected, frame, pixels, selection, times } from "./browser.mjs";
+
+const open = browserForTests();
+const { block, blocked, polls, recent } = expected("run.json");
+
+const length = (page) => page.evaluate(() => window.statemap.model.lengthNs);
+const press = async (page, key) => {
+  await page.keyboard.press(key);
+  await frame(page);
+};
+const sumsOf = (page) => page.evaluate(() => window.statemap.model.meta.sums);
+/** The longest part of which no detail is kept. */
+const dropped = async (page) => (await sumsOf(page)).dropped.reduce((a, b) => (b[1] - b[0] > a[1] - a[0] ? b : a));
+const spot = async (page, share, down = 0.6) => {
+  const box = await page.locator("#overlay").boundingBox();
+  return [box.x + box.width * share, box.y + box.height * down];
+};
+/** Shows the middle of what isn't kept in detail. */
+const showDropped = async (page) => {
+  const [from, to] = await dropped(page);
+  await page.evaluate(([from, to]) => window.statemap.setView(from + (to - from) * 0.3, to - (to - from) * 0.3), [from, to]);
+  await frame(page);
+};
+const poll = (page, { section, transition }) =>
+  page.evaluate(([section, transition]) => {
+    const of = window.statemap.model.sections[section];
+    return { start: of.time[transition], end: of.endOf(transition), label: of.groups[of.groupOfRow(of.rowOf(transition))].label };
+  }, [section, transition]);
+
+test("it opens on the worst poll of the run, with what is kept around it", () =>
+  open("run.html", {}, async (page) => {
+    const selected = await selection(page);
+    assert.equal(selected.kind, "span");
+    const { start, end, label } = await poll(page, selected);
+    assert.equal(label, blocked);
+    assert.ok(end - start >= block);
+    const { t0, t1 } = await times(page);
+    assert.ok(t0 < start && t1 > end, `${t0} ${start} ${end} ${t1}`);
+    assert.ok(t1 - t0 < (await length(page)) / 2, "not the whole run");
+    assert.ok(end < recent, "it was long ago");
+    // The lane that it is in can be seen.
+    const visible = await page.evaluate(([section, transition]) => {
+      const of = window.statemap.model.sections[section];
+      return window.statemap.placeOf(section, of.rowOf(transition)).visible;
+    }, [selected.section, selected.transition]);
+    assert.ok(visible);
+  }));
+
+test("the head and the legend say what is kept in detail", () =>
+  open("run.html", {}, async (page) => {
+    const said = (await page.locator("#detail").innerText()).replace(/\s+/g, " ");
+    assert.match(said, /In detail: the last [\d.]+ \w+, and \d+ moments? before, around the longest polls \(.*\)\. In sums only: the other [\d.]+ m?s\./);
+    assert.ok(!(await page.locator("#notes").innerText()).includes("In detail"), "once");
+    const kept = page.locator('#legend [data-kept="detail"]'), summed = page.locator('#legend [data-kept="sums"]');
+    const whole = await page.evaluate(() => {
+      const { meta, lengthNs } = window.statemap.model;
+      const sum = (parts) => parts.reduce((all, [from, to]) => all + to - from, 0);
+      window.statemap.setView(0, lengthNs);
+      return { kept: lengthNs - sum(meta.gaps), dropped: sum(meta.sums.dropped) };
+    });
+    assert.equal(Number(await kept.getAttribute("data-ns")), whole.kept);
+    assert.equal(Number(await summed.getAttribute("data-ns")), whole.dropped);
+    assert.match(await summed.innerText(), /of the workers' time in polls, the longest/);
+    await showDropped(page);
+    assert.match(await kept.innerText(), /nothing of the view/);
+    const states = await page.locator("#legend [data-state] .time").allTextContents();
+    assert.ok(states.length > 3 && states.every((text) => text === "not kept"), `${states}`);
+  }));
+
+test("the whole run: the lanes are covered where no detail is kept, with bars", async () => {
+  for (const [colorScheme, ground, bar] of [["light", [0xec, 0xee, 0xf2], [0xd9, 0x9c, 0xbb]], ["dark", [0x22, 0x24, 0x2a], [0x7c, 0x45, 0x60]]]) {
+    await open("run.html", { colorScheme }, async (page) => {
+      await press(page, "f");
+      assert.deepEqual(await times(page), { t0: 0, t1: await length(page) });
+      const painted = await pixels(page, "lanes-canvas", "painted");
+      assert.ok((await pixels(page, "lanes-canvas", ground)) > painted * 0.2, colorScheme);
+      assert.ok((await pixels(page, "lanes-canvas", bar)) > 500, colorScheme);
+      assert.ok((await pixels(page, "minimap", bar)) > 500, "the strip of the whole run");
+      await showDropped(page);
+      // Nothing of a lane shines through.
+      for (const of of [[0xdc, 0x26, 0x7f], [0xff, 0xb0, 0x00]]) {
+        assert.equal(await pixels(page, "lanes-canvas", of), 0, `${of}`);
+      }
+      assert.ok((await pixels(page, "lanes-canvas", ground)) > painted * 0.3, colorScheme);
+    });
+  }
+});
+
+test("all polls of the run are in its sums", () =>
+  open("run.html", {}, async (page) => {
+    const sums = await sumsOf(page);
+    await page.click("#tab-locations");
+    const told = await page.locator("#pane-locations").innerText();
+    assert.match(told, /The whole run[^]*Kept in detail[^]*Of what is kept in detail: .* of /);
+    assert.ok(told.includes(blocked));
+    assert.equal(sums.polls.reduce((sum, n) => sum + n, 0), polls);
+  }));
+
+test("a stretch says what it was like: pointer, click, keys, and a screen reader", () =>
+  open("run.html", {}, async (page) => {
+    await showDropped(page);
+    await page.mouse.move(...(await spot(page, 0.5)));
+    await frame(page);
+    const said = await page.locator("#tooltip").innerText();
+    assert.match(said, /^In polls: [\d.]+ % of the time of 2 workers\n(\d+ polls? began, the longest .*, of .*whole_run\.rs:\d+:\d+|0 polls began)\n\d+ tasks? alive at the end\n/);
+    assert.match(said, /No detail is kept of it/);
+    await page.mouse.down();
+    await page.mouse.up();
+    await frame(page);
+    const { kind, stretch } = await selection(page);
+    assert.equal(kind, "stretch");
+    const sums = await sumsOf(page);
+    await page.click("#tab-selection");
+    const pane = await page.locator("#pane-selection").innerText();
+    assert.match(pane, new RegExp(`Polls\\s+${sums.polls[stretch]} began`));
+    assert.match(pane, new RegExp(`${sums.alive[stretch]} alive at its end`));
+    await page.locator("#lanes").focus();
+    await press(page, "ArrowRight");
+    assert.deepEqual(await selection(page), { kind: "stretch", stretch: stretch + 1 });
+    await press(page, "ArrowLeft");
+    assert.deepEqual(await selection(page), { kind: "stretch", stretch });
+    assert.match(await page.locator("#live").textContent(), /^Stretch of .*, sums only: in polls .* % of the time of 2 workers, /);
+    await press(page, "Escape");
+    assert.equal(await selection(page), null);
+    await press(page, "ArrowRight");
+    assert.equal((await selection(page)).kind, "stretch", "with nothing selected, that in the middle");
+    await press(page, "Enter");
+    const { t0, t1 } = await times(page);
+    assert.ok(t1 - t0 < 1.3 * sums.stretch, "Enter zooms to it");
+    assert.match(await page.locator("#minimap").getAttribute("aria-valuetext"), /, sums only$/);
+  }));
+
+test("the strip of the whole run moves the view, and tells of the stretches", () =>
+  open("run.html", {}, async (page) => {
+    const [from, to] = await dropped(page);
+    const box = await page.locator("#minimap").boundingBox();
+    const share = (from + to) / 2 / (await length(page));
+    await page.mouse.move(box.x + box.width * share, box.y + 30);
+    assert.match(await page.locator("#tooltip").innerText(), /polls? began/);
+    const before = await times(page);
+    await page.mouse.down();
+    await page.mouse.up();
+    await frame(page);
+    const { t0, t1 } = await times(page);
+    assert.ok(t0 < (from + to) / 2 && t1 > (from + to) / 2);
+    assert.ok(Math.abs(t1 - t0 - (before.t1 - before.t0)) < 2);
+    assert.ok((await pixels(page, "minimap", [0x1f, 0x5f, 0xd0])) > 10, "where there is detail");
+  }));
+
+test("n and p reach what is kept of long ago, from anywhere", () =>
+  open("run.html", {}, async (page) => {
+    const worst = await selection(page);
+    await showDropped(page);
+    await page.locator("#lanes").focus();
+    await press(page, "n");
+    await press(page, "p");
+    assert.deepEqual(await selection(page), worst);
+    const { start, end } = await poll(page, worst);
+    const { t0, t1 } = await times(page);
+    assert.ok(t0 <= end && t1 >= start, "it is in view");
+    // Back to where nothing is kept.
+    await press(page, "z");
+    assert.notDeepEqual(await times(page), { t0, t1 });
+  }));
+
+test("the address holds views of the whole run, and stretches", async () => {
+  let whole = "", stretch = "", selected = null;
+  await open("run.html", {}, async (page) => {
+    await page.waitForTimeout(400);
+    assert.doesNotMatch(await page.evaluate(() => location.hash), /t=/, "the first view needs no times");
+    await press(page, "f");
+    await page.waitForTimeout(400);
+    whole = await page.evaluate(() => location.hash);
+    assert.match(whole, /t=0_\d+/);
+    await showDropped(page);
+    await page.mouse.click(...(await spot(page, 0.5)));
+    await page.waitForTimeout(400);
+    stretch = await page.evaluate(() => location.hash);
+    selected = await selection(page);
+    assert.match(stretch, /sel=sum\.\d+/);
+  });
+  await open("run.html", { hash: whole }, async (page) => {
+    assert.deepEqual(await times(page), { t0: 0, t1: await length(page) });
+  });
+  await open("run.html", { hash: stretch }, async (page) => {
+    assert.deepEqual(await selection(page), selected);
+    const first = await times(page);
+    await page.evaluate(() => { location.hash = ""; });
+    await frame(page);
+    assert.notDeepEqual(await times(page), first);
+    assert.equal((await selection(page)).kind, "span", "the worst poll again");
+  });
+});
+
+test("narrow, and wide: nothing overlaps, and all can be read", async () => {
+  for (const width of [1600, 1280, 390]) {
+    for (const colorScheme of ["light", "dark"]) {
+      await open("run.html", { viewport: { width, height: 900 }, colorScheme }, async (page) => {
+        await press(page, "f");
+        assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `${width}`);
+        const bad = await page.evaluate(() => {
+          const parts = [...document.querySelectorAll("#head-line, #answer-line, #detail, #notes, #minimap-row, #axis-row, #lanes, #foot")];
+          const boxes = parts.filter((part) => part.offsetParent !== null).map((part) => [part.id, part.getBoundingClientRect()]);
+          const bad = [];
+          for (const [i, [id, one]] of boxes.entries()) {
+            for (const [other, two] of boxes.slice(i + 1)) if (one.bottom > two.top + 1) bad.push(`${id} and ${other}`);
+          }
+          return bad;
+        });
+        assert.deepEqual(bad, [], `${width} ${colorScheme}`);
+      });
+    }
+  }
+});

@@ -1,0 +1,44 @@
+//! The whole run in sums, a column each.
+
+use crate::analysis::picture::{PlaceSums, WholeRun};
+use crate::util::json::{Raw, array, object};
+
+/// The stretches; `whole` makes a time one of the page.
+pub(super) fn sums(run: &WholeRun, whole: impl Fn(u64) -> u64) -> Raw {
+    let stretches = || run.stretches.iter();
+    // Nearly always nothing of any.
+    let is_stopped = stretches().any(|stretch| stretch.stopped_ns > 0);
+    let stopped = is_stopped.then(|| array(stretches().map(|stretch| stretch.stopped_ns)));
+    object([
+        ("alive", &array(stretches().map(|stretch| safe(stretch.alive)))),
+        // Which place, from 1 on; 0 if no poll began.
+        ("at", &array(stretches().map(|s| s.longest.map_or(0, |(_, at)| at + 1)))),
+        ("dropped", &array(run.dropped.iter().map(|&(a, b)| (whole(a), whole(b))))),
+        ("from", &run.from_ns),
+        ("held", &array(stretches().map(|stretch| safe(stretch.held_ns)))),
+        ("longest", &array(stretches().map(|s| s.longest.map_or(0, |(ns, _)| safe(ns))))),
+        ("places", &array(run.places.iter().map(place))),
+        ("polls", &array(stretches().map(|stretch| safe(stretch.polls)))),
+        ("stopped", &stopped),
+        ("stretch", &safe(run.stretch_ns)),
+        ("workers", &run.workers),
+    ])
+}
+
+/// What the script can tell from its neighbours: a file may have any number.
+fn safe(n: u64) -> u64 {
+    const LARGEST: u64 = (1 << 53) - 1;
+    n.min(LARGEST)
+}
+
+fn place(place: &PlaceSums) -> Raw {
+    object([
+        ("held", &safe(place.held_ns)),
+        ("label", &place.label),
+        ("longest", &safe(place.longest_ns)),
+        ("p99", &place.p99_ns.map(safe)),
+        ("polls", &safe(place.polls)),
+        ("ready", &place.longest_ready_ns.map(safe)),
+        ("tasks", &safe(place.tasks)),
+    ])
+}
