@@ -60,6 +60,9 @@ pub fn check(bytes: &[u8]) -> Result<Page, String> {
         return Err(format!("there are {chunks} chunks, not {}", tail["chunks"]));
     }
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    if !meta["sums"].is_null() {
+        sums(&meta)?;
+    }
     let (sections, tails) = (list(&meta["sections"]), list(&tail["sections"]));
     if sections.len() != tails.len() {
         return Err("its sections aren't all there".to_owned());
@@ -71,6 +74,139 @@ pub fn check(bytes: &[u8]) -> Result<Page, String> {
         }
     }
     Ok(Page { meta, tail, chunks })
+}
+
+/// Checks the sums of a run of which only a part is kept in detail.
+fn sums(meta: &Value) -> Result<(), String> {
+    let sums = Sums::of(meta).ok_or("its sums aren't whole numbers")?;
+    let n = sums.polls.len();
+    if !(1..=2000).contains(&n) {
+        return Err(format!("there are {n} stretches"));
+    }
+    let columns = [&sums.held, &sums.longest, &sums.at, &sums.alive, &sums.stopped];
+    if columns.iter().any(|column| column.len() != n) {
+        return Err("the columns of its sums aren't equally long".to_owned());
+    }
+    let end = sums.from + sums.stretch * n as u64;
+    // The length of a stretch is rounded.
+    if end + n as u64 <= sums.length {
+        return Err(format!("its stretches end at {end} of {}", sums.length));
+    }
+    let mut kept_until = 0;
+    for &(from, to) in &sums.dropped {
+        if from < kept_until || to <= from || to > sums.length {
+            return Err(format!("what was dropped isn't in order: {from} to {to}"));
+        }
+        kept_until = to;
+        if !sums.gaps.contains(&(from, to)) {
+            return Err(format!("what was dropped isn't a gap: {from} to {to}"));
+        }
+    }
+    // Not in each, as a poll whose end was recorded late counts up to that.
+    if sums.held.iter().sum::<u64>() > (sums.stretch + 1) * sums.workers * n as u64 {
+        return Err(format!(
+            "its stretches were held for more than {} workers can be",
+            sums.workers
+        ));
+    }
+    for k in 0..n {
+        let (polls, longest, at) = (sums.polls[k], sums.longest[k], sums.at[k]);
+        if (polls == 0) != (at == 0) || at as usize > sums.places || (polls == 0 && longest > 0) {
+            return Err(format!("stretch {k}: {polls} polls, the longest {longest} at {at}"));
+        }
+        if sums.stopped[k] > sums.stretch + 1 {
+            return Err(format!("stretch {k} was stopped for {}", sums.stopped[k]));
+        }
+    }
+    let sum = |column: &[u64]| column.iter().sum::<u64>();
+    let (by_time, by_place) = (sum(&sums.polls), sum(&sums.polls_of_places));
+    if by_time != by_place {
+        return Err(format!("{by_time} polls in all stretches, {by_place} of all locations"));
+    }
+    // Each is rounded.
+    if sum(&sums.held).abs_diff(sum(&sums.held_of_places)) > (n + sums.places) as u64 {
+        return Err("its stretches and its locations held workers for different times".to_owned());
+    }
+    match meta["detail"].as_str() {
+        Some(detail) if detail.contains("In detail: ") && detail.contains("In sums only: ") => {
+            Ok(())
+        }
+        other => Err(format!("it doesn't say what is kept in detail: {other:?}")),
+    }
+}
+
+/// The sums of a run, stretch by stretch. Times are in ns from the left edge.
+#[derive(Clone, Debug)]
+pub struct Sums {
+    /// The length of the page.
+    pub length: u64,
+    /// When the first stretch begins.
+    pub from: u64,
+    /// How long each is.
+    pub stretch: u64,
+    /// How many workers there were.
+    pub workers: u64,
+    /// How long polls held workers.
+    pub held: Vec<u64>,
+    /// How many polls began.
+    pub polls: Vec<u64>,
+    /// The longest of them.
+    pub longest: Vec<u64>,
+    /// Where its task was spawned: which place, from 1 on.
+    pub at: Vec<u64>,
+    /// How many tasks were alive at its end.
+    pub alive: Vec<u64>,
+    /// For how long recording was stopped.
+    pub stopped: Vec<u64>,
+    /// Of what no detail is kept.
+    pub dropped: Vec<(u64, u64)>,
+    gaps: Vec<(u64, u64)>,
+    places: usize,
+    /// How many polls the tasks of each spawn location had.
+    pub polls_of_places: Vec<u64>,
+    /// How long these held workers.
+    pub held_of_places: Vec<u64>,
+    /// How many tasks there were.
+    pub tasks_of_places: Vec<u64>,
+}
+
+impl Sums {
+    /// Those of a page; `None` if there are none, or something in them is no whole number.
+    pub fn of(meta: &Value) -> Option<Self> {
+        let sums = &meta["sums"];
+        let column = |key: &str| -> Option<Vec<u64>> {
+            sums[key].as_array()?.iter().map(Value::as_u64).collect()
+        };
+        let parts = |of: &Value| -> Option<Vec<(u64, u64)>> {
+            of.as_array()?.iter().map(|part| Some((part[0].as_u64()?, part[1].as_u64()?))).collect()
+        };
+        let of_places = |key: &str| -> Option<Vec<u64>> {
+            sums["places"].as_array()?.iter().map(|place| place[key].as_u64()).collect()
+        };
+        let polls = column("polls")?;
+        Some(Self {
+            length: meta["length"].as_u64()?,
+            from: sums["from"].as_u64()?,
+            stretch: sums["stretch"].as_u64()?,
+            workers: sums["workers"].as_u64()?,
+            held: column("held")?,
+            longest: column("longest")?,
+            at: column("at")?,
+            alive: column("alive")?,
+            stopped: if sums["stopped"].is_null() {
+                vec![0; polls.len()]
+            } else {
+                column("stopped")?
+            },
+            dropped: parts(&sums["dropped"])?,
+            gaps: parts(&meta["gaps"])?,
+            places: sums["places"].as_array()?.len(),
+            polls_of_places: of_places("polls")?,
+            held_of_places: of_places("held")?,
+            tasks_of_places: of_places("tasks")?,
+            polls,
+        })
+    }
 }
 
 /// The JSON in the element `id`, and the text after it.
@@ -138,6 +274,43 @@ mod tests {
             assert!(check(page(chunks, &tail).as_bytes()).is_err(), "{chunks} {tail}");
         }
         assert!(check(format!("{whole}{whole}").as_bytes()).is_err());
+    }
+
+    #[test]
+    fn sums_that_do_not_fit_are_detected() {
+        let of = |sums: &str| {
+            let tail = "{\"chunks\":0,\"sections\":[{\"rows\":3}]}";
+            let run = format!(
+                "\"detail\":\"In detail: a. In sums only: b.\",\"length\":100,\"gaps\":[[10,90]],{sums},\
+                 \"notes\""
+            );
+            check(page("", tail).replacen("\"notes\"", &run, 1).as_bytes())
+        };
+        let right = "\"sums\":{\"alive\":[1,0],\"at\":[1,0],\"dropped\":[[10,90]],\"from\":0,\
+                     \"held\":[60,0],\"longest\":[7,0],\"places\":[{\"held\":60,\"polls\":9,\"tasks\":1}],\"polls\":[9,0],\
+                     \"stopped\":null,\"stretch\":50,\"workers\":2}";
+        of(right).unwrap();
+        assert!(of("\"sums\":null").is_ok());
+        for (what, wrong) in [
+            ("[1,0],\"at\"", "[1],\"at\""),
+            ("\"at\":[1,0]", "\"at\":[2,0]"),
+            ("\"at\":[1,0]", "\"at\":[1,1]"),
+            ("[[10,90]]", "[[20,90]]"),
+            ("[[10,90]]", "[[90,10]]"),
+            ("[60,0]", "[103,0]"),
+            ("[60,0]", "[-1,0]"),
+            ("\"stretch\":50", "\"stretch\":40"),
+            ("\"polls\":[9,0]", "\"polls\":[0,0]"),
+            ("null", "[60,0]"),
+            ("\"polls\":9", "\"polls\":8"),
+            ("\"held\":60", "\"held\":70"),
+            ("\"tasks\":1", "\"tasks\":null"),
+        ] {
+            let sums = right.replacen(what, wrong, 1);
+            assert_ne!(sums, right);
+            assert!(of(&sums).is_err(), "{sums}");
+        }
+        assert!(of(&right.replace("\"from\":0", "\"from\":\"0\"")).is_err());
     }
 
     #[test]

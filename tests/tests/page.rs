@@ -4,6 +4,11 @@
 //! What a test does in the browser is in `page/browser`; what it opens is written here. The page's
 //! modules have tests without a browser, too, in `page/unit`.
 
+mod page {
+    #[cfg(tokio_unstable)]
+    mod whole_run;
+}
+
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,7 +44,7 @@ fn labels(title: &str) -> Labels {
     Labels { title: title.to_owned(), host: Some("host-1".to_owned()) }
 }
 
-fn page(folder: &Path, name: &str, timeline: &Timeline, labels: &Labels) {
+fn write(folder: &Path, name: &str, timeline: &Timeline, labels: &Labels) {
     let file = File::create(folder.join(name)).unwrap();
     html::write(&Picture::of_timeline(timeline, labels), file).unwrap();
 }
@@ -66,22 +71,22 @@ fn modules() {
 #[test]
 fn opens_on_the_worst_poll() {
     let folder = folder("opens");
-    page(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));
-    page(&folder, "healthy.html", &planted::healthy(), &labels("healthy"));
+    write(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));
+    write(&folder, "healthy.html", &planted::healthy(), &labels("healthy"));
     let mut untimed = planted::blocked();
     untimed.schedule_latency = false;
-    page(&folder, "untimed.html", &untimed, &labels("untimed"));
+    write(&folder, "untimed.html", &untimed, &labels("untimed"));
     // Where it isn't known who waited, the sum of the polls counts.
     let mut summed = planted::two_culprits();
     summed.schedule_latency = false;
-    page(&folder, "summed.html", &summed, &labels("summed"));
+    write(&folder, "summed.html", &summed, &labels("summed"));
     let mut workers_only = planted::healthy();
     workers_only.task_hooks = false;
     workers_only.tasks.clear();
-    page(&folder, "workers-only.html", &workers_only, &labels("workers only"));
+    write(&folder, "workers-only.html", &workers_only, &labels("workers only"));
     let mut empty = planted::timeline(&[]);
     empty.runtime = None;
-    page(&folder, "empty.html", &empty, &labels("empty"));
+    write(&folder, "empty.html", &empty, &labels("empty"));
     test("opens", Path::new("browser/opens.test.mjs"));
 }
 
@@ -89,7 +94,7 @@ fn opens_on_the_worst_poll() {
 fn totals_are_the_timelines() {
     let folder = folder("totals");
     let timeline = planted::random(300, 7);
-    page(&folder, "random.html", &timeline, &labels("random"));
+    write(&folder, "random.html", &timeline, &labels("random"));
     let length = timeline.length_ns();
     let mut seed: u64 = 99;
     let mut below = |n: u64| {
@@ -138,15 +143,15 @@ fn totals(timeline: &Timeline, from: u64, to: u64) -> Value {
 #[test]
 fn controls_do_what_they_say() {
     let folder = folder("controls");
-    page(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));
-    page(&folder, "random.html", &planted::random(2_000, 3), &labels("random"));
+    write(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));
+    write(&folder, "random.html", &planted::random(2_000, 3), &labels("random"));
     test("controls", Path::new("browser/controls.test.mjs"));
 }
 
 #[test]
 fn why_polls_took_long_is_shown() {
     let folder = folder("why");
-    page(&folder, "unknown.html", &planted::blocked(), &labels("unknown"));
+    write(&folder, "unknown.html", &planted::blocked(), &labels("unknown"));
     let page = fs::read_to_string(folder.join("unknown.html")).unwrap();
     fs::write(folder.join("why.html"), explained(&page)).unwrap();
     test("why", Path::new("browser/why.test.mjs"));
@@ -193,8 +198,8 @@ fn explained(page: &str) -> String {
 fn where_tasks_wait_is_shown() {
     let folder = folder("waits");
     let timeline = waiting();
-    page(&folder, "waits.html", &timeline, &labels("waits"));
-    page(&folder, "none.html", &planted::blocked(), &labels("none"));
+    write(&folder, "waits.html", &timeline, &labels("waits"));
+    write(&folder, "none.html", &planted::blocked(), &labels("none"));
     let report = timeline.report();
     let lines = report.waits.lines.iter().map(|line| {
         json!({ "line": line.at.line, "times": line.times, "total": line.total_ns as u64, "now": line.now })
@@ -266,7 +271,7 @@ fn hostile_names_neither_run_nor_break_anything() {
             task.location = Some(SpawnLocation { file, ..location });
         }
         let labels = Labels { title: name.to_owned(), host: Some(name.to_owned()) };
-        page(&folder, &format!("{n}.html"), &timeline, &labels);
+        write(&folder, &format!("{n}.html"), &timeline, &labels);
     }
     expect(&folder, "names.json", &json!(names.len() + 1));
     test("hostile", Path::new("browser/hostile.test.mjs"));
@@ -275,7 +280,7 @@ fn hostile_names_neither_run_nor_break_anything() {
 #[test]
 fn looks() {
     let folder = folder("looks");
-    page(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));
-    page(&folder, "random.html", &planted::random(2_000, 3), &labels("random"));
+    write(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));
+    write(&folder, "random.html", &planted::random(2_000, 3), &labels("random"));
     test("looks", Path::new("browser/looks.test.mjs"));
 }

@@ -63,6 +63,15 @@ impl LongPolls {
         if let Some(limit) = record.get("cpuLimit") {
             numbers::<3>(limit)?;
         }
+        if let Some(clock) = record.get("clock") {
+            let parts = clock.as_array().filter(|parts| parts.len() == 4).ok_or("no clock")?;
+            parts[..2].iter().try_for_each(|n| number(n).map(drop))?;
+            if !parts[2..].iter().all(Value::is_boolean)
+                || parts[2..] == [false, false] && parts[0] == 0
+            {
+                return Err(format!("`clock` is {clock}"));
+            }
+        }
         if let Some(pool) = record.get("exhaustedPool") {
             let parts = pool.as_array().filter(|parts| parts.len() == 8);
             let (location, counts) = parts.and_then(|parts| parts.split_last()).ok_or("no pool")?;

@@ -51,7 +51,7 @@ const TEXTS: [&str; 18] = [
 ];
 
 /// Keys and names of the format.
-const NAMES: [&str; 33] = [
+const NAMES: [&str; 34] = [
     "time",
     "entity",
     "state",
@@ -84,6 +84,7 @@ const NAMES: [&str; 33] = [
     "samples",
     "stacks",
     "cpuLimit",
+    "clock",
     "exhaustedPool",
 ];
 

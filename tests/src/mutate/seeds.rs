@@ -33,7 +33,7 @@ const CPUS: &str = r##"{
 
 /// As a program with the feature `stacks` writes it: why a poll took long, and what its thread did.
 const LONG_POLLS: &str = r##"{"start":[1544138397,322335842],"title":"api: Tokio tasks","states":{"spawned":{"value":0,"color":"#FFB000"},"running":{"value":1,"color":"#DC267F"},"waiting":{"value":2,"color":"#FE6100"},"completed":{"value":3,"color":"#648FFF"},"ready":{"value":4,"color":"#785EF0"}},"host":"box","entityKind":"Task"}
-{"tag":"tokio-statemap","state":3,"format":1,"program":"api","beginNs":0,"endNs":90000000,"longPollNs":1000000,"events":9,"refusedEvents":0,"droppedEvents":0,"reentrantEvents":0,"traceTarget":"both","taskHooks":true,"scheduleLatency":true,"cpuLimit":[1500,2,7000000],"stacks":"on","runDelayNs":4000000,"stolenNs":1,"droppedSamples":3,"signalTaken":1,"exhaustedPool":[2,9,90,40,5,70,1,["src/main.rs",7,5]]}
+{"tag":"tokio-statemap","state":3,"format":1,"program":"api","beginNs":0,"endNs":90000000,"longPollNs":1000000,"events":9,"refusedEvents":0,"droppedEvents":0,"reentrantEvents":0,"traceTarget":"both","taskHooks":true,"scheduleLatency":true,"cpuLimit":[1500,2,7000000],"clock":[1,50000000000,false,true],"stacks":"on","runDelayNs":4000000,"stolenNs":1,"droppedSamples":3,"signalTaken":1,"exhaustedPool":[2,9,90,40,5,70,1,["src/main.rs",7,5]]}
 {"tag":"tokio-statemap 1","state":3,"causes":[[0,1000000,2000000,47000000,1000000,0,7]],"functions":[["nanosleep",null,null,"system"],["std::thread::sleep","/rustc/59807616e1fa/library/std/src/thread/mod.rs",21,"std"],["api::render","src/api.rs",88,"program"]],"samples":[[0,1000000,11000000,"clock_nanosleep",true,[0,1,2]],[0,1000000,21000000,null,false,[2]]]}
 {"tag":"tokio-statemap 2","state":3,"functions":[["api::answer","src/api.rs",12,"program"]],"samples":[[1,61000000,71000000,"read of /dev/random",true,[0,3]]]}
 {"time":"0","entity":"task-1","state":0}
@@ -43,6 +43,16 @@ const LONG_POLLS: &str = r##"{"start":[1544138397,322335842],"title":"api: Tokio
 {"time":"61000000","entity":"task-1","state":1}
 {"tag":"tokio-statemap 3","state":3,"data":5,"ranOn":[[0,0],[1,1]],"polls":[0,1,1,1],"parents":[[null,1]]}
 {"time":"90000000","entity":"task-1","state":1}
+"##;
+
+/// As a run writes it of which only a part is kept: the sums of all of it.
+const WHOLE_RUN: &str = r##"{"start":[1544138397,322335842],"title":"api: Tokio tasks","states":{"spawned":{"value":0,"color":"#FFB000"},"running":{"value":1,"color":"#DC267F"},"waiting":{"value":2,"color":"#FE6100"},"completed":{"value":3,"color":"#648FFF"}},"host":"box","entityKind":"Task"}
+{"tag":"tokio-statemap","state":3,"format":1,"program":"api","beginNs":50000000,"endNs":90000000,"longPollNs":1000000,"events":3,"refusedEvents":0,"droppedEvents":70000,"reentrantEvents":0,"traceTarget":"both","taskHooks":true,"scheduleLatency":false,"stacks":"off","recentNs":60000000,"wholeRun":[0,90000000,90000000,41,30020,2,1,0,1048576]}
+{"tag":"tokio-statemap 1","state":3,"gaps":[[55000000,60000000]],"runLocations":[[["src/api.rs",88,5],false,40,30000,60000000,0,12,24000000,0,[1200,20000,700,9988,1998100,12],[900,3]],[null,true,1,0,0,85000000,0,0,0,[85000000,20],[]]],"runLongest":[["main",1,2000000,85000000,null,1],[7,0,3000000,2000000,1,0],[1,0,70000000,1900000,0,0]],"runStretches":[[500000,90,85000000,1,40,2],[0,0,0,null,0,0],[2000000,1,2000000,0,0,39]],"runStopped":[[55000000,60000000]]}
+{"time":"0","entity":"task-1","state":2}
+{"time":"20000000","entity":"task-1","state":1}
+{"tag":"tokio-statemap 2","state":3,"data":2,"ranOn":[[0,0]],"polls":[0,1],"parents":[[null,1]]}
+{"time":"40000000","entity":"task-1","state":1}
 "##;
 
 /// The files to mutate.
@@ -61,6 +71,7 @@ impl Seeds {
         let mut seeds = vec![
             CPUS.into(),
             LONG_POLLS.into(),
+            WHOLE_RUN.into(),
             br#"{"start":[0,0],"title":"","states":{}}"#.into(),
             b"".into(),
             br#"{"start":[18446744073709551615,18446744073709551615],"title":"t","states":{"a":{"value":0}}}
