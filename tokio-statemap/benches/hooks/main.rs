@@ -13,6 +13,8 @@
 //! of many polls and one of fewer, so that start and end cancel.
 
 #[cfg(tokio_unstable)]
+mod count;
+#[cfg(tokio_unstable)]
 mod gate;
 #[cfg(tokio_unstable)]
 mod program;

@@ -23,10 +23,12 @@ pub(crate) enum Variant {
     Restarted,
     /// As `Lean`, but the tasks that yield live since before recording started.
     Before,
+    /// As `Lean`, but far beyond `max_events`: the oldest events are dropped, and their memory is used again.
+    Dropping,
 }
 
 impl Variant {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::None,
         Self::Empty,
         Self::Lean,
@@ -34,6 +36,7 @@ impl Variant {
         Self::Late,
         Self::Restarted,
         Self::Before,
+        Self::Dropping,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -45,6 +48,7 @@ impl Variant {
             Self::Late => "lean, started late",
             Self::Restarted => "lean, stopped and started again",
             Self::Before => "lean, of tasks from before the start",
+            Self::Dropping => "lean, the oldest dropped",
         }
     }
 }
@@ -75,7 +79,13 @@ pub(crate) fn run(arguments: &[String]) -> Duration {
         }
         _ => {
             let schedule_latency = variant == Variant::Default;
-            let config = CollectorConfig { schedule_latency, ..CollectorConfig::default() };
+            let mut config = CollectorConfig { schedule_latency, ..CollectorConfig::default() };
+            if variant == Variant::Dropping {
+                // Also the shortest run that is counted is far beyond.
+                config.max_events = 40_000;
+                // Under callgrind a poll takes long where another thread runs meanwhile.
+                config.long_poll = Duration::from_secs(3600);
+            }
             Some(register_hooks(&mut builder, config).expect("the flag is set"))
         }
     };

@@ -16,6 +16,9 @@ pub(crate) fn run(words: &[&str]) -> Value {
         ["shop", variant, "account"] => service::open(Variant::of_id(variant), true),
         ["customers", requests, ref addresses @ ..] => service::go(number(requests), addresses),
         ["flight", max_events, seconds] => scale::flight::run(number(max_events), number(seconds)),
+        ["hook-times", max_events, beside, seconds] => {
+            scale::hook_times::run(number(max_events) as usize, beside, number(seconds))
+        }
         ["exit", files, events] => scale::exit::run(files, number(events)),
         [workload, variant, units, ref more @ ..] => {
             let (workload, units) = (Workload::of_id(workload), number(units));

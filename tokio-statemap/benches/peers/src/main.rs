@@ -6,7 +6,7 @@
 //!
 //! writes `tokio-statemap/benches/RESULTS.md`. Behind ` -- ` may stand one word, which measures less
 //! and prints what it measured: `quick`, `instructions`, `yield`, `spawn`, `ping-pong`, `http`, `exit`,
-//! `startup` or `flight`; behind `flight` the seconds it is to last.
+//! `startup`, `flight` or `hooks`; behind `flight` the seconds it is to last, behind `hooks` the turns.
 //! `functions` writes `tokio-statemap/benches/FUNCTIONS.md`; `functions quick` and `functions instructions`
 //! only print.
 //!

@@ -3,7 +3,7 @@
 use crate::workloads::{Kind, Workload};
 
 /// What may stand behind ` -- `.
-pub(crate) const WORDS: [&str; 11] = [
+pub(crate) const WORDS: [&str; 12] = [
     "all",
     "quick",
     "instructions",
@@ -14,6 +14,7 @@ pub(crate) const WORDS: [&str; 11] = [
     "exit",
     "startup",
     "flight",
+    "hooks",
     "functions",
 ];
 
@@ -30,6 +31,8 @@ pub(crate) struct Plan {
     /// Starts of each tiny program.
     pub(crate) starts: usize,
     pub(crate) flight_seconds: u64,
+    /// Turns in which single hooks are timed.
+    pub(crate) hook_turns: usize,
     /// Each timed run does one of this many parts of its work.
     pub(crate) part: u64,
     /// What is said of it.
@@ -64,6 +67,7 @@ const NOTHING: Plan = Plan {
     exits: 0,
     starts: 0,
     flight_seconds: 0,
+    hook_turns: 0,
     part: 1,
     text: Text::Tasks,
     is_all: false,
@@ -79,6 +83,7 @@ impl Plan {
             exits: 5,
             starts: 101,
             flight_seconds: 60,
+            hook_turns: 9,
             part: 1,
             text: Text::Tasks,
             is_all: true,
@@ -99,6 +104,7 @@ impl Plan {
                 exits: 1,
                 starts: 15,
                 flight_seconds: 3,
+                hook_turns: 1,
                 part: 6,
                 is_all: false,
                 ..all
@@ -109,6 +115,8 @@ impl Plan {
             ["startup"] => Self { starts: all.starts, ..NOTHING },
             ["flight"] => Self { flight_seconds: all.flight_seconds, ..NOTHING },
             ["flight", seconds] => Self { flight_seconds: seconds.parse().ok()?, ..NOTHING },
+            ["hooks"] => Self { hook_turns: all.hook_turns, ..NOTHING },
+            ["hooks", turns] => Self { hook_turns: turns.parse().ok()?, ..NOTHING },
             ["functions"] => Self { is_all: true, ..functions },
             ["functions", "quick"] => Self { turns: 3, counts: 0, part: 6, ..functions },
             ["functions", "instructions"] => Self { turns: 0, ..functions },

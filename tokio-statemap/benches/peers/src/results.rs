@@ -12,7 +12,7 @@ use crate::accounts::{self, Accounts};
 use crate::plan::{Plan, Text};
 use crate::programs::Programs;
 use crate::samples::Samples;
-use crate::scale::{Exits, Flights};
+use crate::scale::{AllHookTimes, Exits, Flights};
 use crate::service::{self, Service};
 use crate::startup::{self, Start};
 use crate::{bounds, callgrind, machine, measure, scale};
@@ -24,6 +24,7 @@ pub(crate) struct Measured {
     pub(crate) service: Service,
     pub(crate) exits: Exits,
     pub(crate) flights: Flights,
+    pub(crate) hook_times: AllHookTimes,
     pub(crate) starts: Result<Vec<Start>, String>,
 }
 
@@ -59,8 +60,9 @@ fn measure(plan: &Plan) -> Measured {
     }
     let exits = scale::exits(plan);
     let flights = scale::flights(plan);
+    let hook_times = scale::hook_times(plan);
     let starts = if plan.starts > 0 { startup::measure(plan) } else { Ok(Vec::new()) };
-    Measured { samples, accounts, service, exits, flights, starts }
+    Measured { samples, accounts, service, exits, flights, hook_times, starts }
 }
 
 fn text(plan: &Plan, measured: &Measured) -> String {
@@ -88,6 +90,7 @@ fn text(plan: &Plan, measured: &Measured) -> String {
     text += &tables::service(&measured.service);
     text += &parts::exits(&measured.exits);
     text += &parts::flights(&measured.flights);
+    text += &parts::hook_times(&measured.hook_times);
     text += &parts::starts(&measured.starts);
     text
 }

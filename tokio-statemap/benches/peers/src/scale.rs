@@ -2,16 +2,21 @@
 
 pub(crate) mod exit;
 pub(crate) mod flight;
+pub(crate) mod hook_times;
 
 use serde_json::Value;
 
 use crate::plan::Plan;
 use crate::programs;
+use crate::samples::Spread;
+use crate::scale::hook_times::{Beside, HookTimes};
 
 /// The files written, and what each run says.
 pub(crate) type Exits = Vec<(&'static str, Vec<Value>)>;
 
 pub(crate) type Flights = Vec<flight::Flight>;
+
+pub(crate) type AllHookTimes = Vec<hook_times::HookTimes>;
 
 pub(crate) const DATA: &str = "tasks.json, workers.json";
 pub(crate) const ALL_FILES: &str = "the same, the page and the SVG";
@@ -44,4 +49,42 @@ pub(crate) fn flights(plan: &Plan) -> Flights {
         flight::Flight::read(max_events, plan.flight_seconds, &said)
     };
     [1_000_000, 10_000_000].map(flight).into()
+}
+
+/// How long a hook takes under the load of a flight recorder, beside all that may be done meanwhile: by turns, each
+/// so often.
+pub(crate) fn hook_times(plan: &Plan) -> AllHookTimes {
+    let mut all = Vec::new();
+    for turn in 0..plan.hook_turns {
+        for max_events in [1_000_000, 10_000_000] {
+            eprint!("\rhooks: turn {} of {}  ", turn + 1, plan.hook_turns);
+            for beside in hook_times::Beside::ALL {
+                let words = [max_events.to_string(), beside.id().to_owned(), "3".to_owned()];
+                let said =
+                    programs::json_of(programs::this().args(["run", "hook-times"]).args(&words));
+                all.push(hook_times::HookTimes::read(max_events, beside, &said));
+            }
+        }
+    }
+    eprintln!();
+    all
+}
+
+/// What was measured of each, turn by turn.
+pub(crate) fn turns(all: &[HookTimes]) -> impl Iterator<Item = ((u64, Beside), Vec<&HookTimes>)> {
+    let mut kinds: Vec<_> = all.iter().map(|times| (times.max_events, times.beside)).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds.into_iter().map(|kind| (kind, of_kind(all, kind).collect()))
+}
+
+fn of_kind(all: &[HookTimes], kind: (u64, Beside)) -> impl Iterator<Item = &HookTimes> {
+    all.iter().filter(move |times| (times.max_events, times.beside) == kind)
+}
+
+/// How many of a million hooks are slow, beyond those of an empty one, turn by turn.
+pub(crate) fn slow_beyond(all: &[HookTimes], max_events: u64, beside: Beside) -> Option<Spread> {
+    let none = of_kind(all, (max_events, Beside::NoHooks)).filter(|_| beside != Beside::NoHooks);
+    let pairs = of_kind(all, (max_events, beside)).zip(none);
+    Spread::of(pairs.map(|(this, none)| this.slow - none.slow))
 }

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::samples::Spread;
-use crate::scale::{Exits, Flights};
+use crate::scale::hook_times::{HookTimes, SHARES, SLOW_US};
+use crate::scale::{self, AllHookTimes, Exits, Flights};
 use crate::startup::Start;
 
 pub(super) const HOW: &str = "
@@ -100,7 +101,7 @@ pub(super) fn flights(flights: &Flights) -> String {
             if flight.are_whole { "yes" } else { "**no**" },
         );
     }
-    text + "\nThe budget is `max_events` × 16 bytes and 10 % more. What the program didn't fill itself are pages of \
+    text + "\nThe budget is `max_events` × 16 bytes, and 1.5 times as much for what waits: see the guide's page of costs. What the program didn't fill itself are pages of \
             files, its code above all: the system reads them in, some with their neighbours, when they are \
             first used.\n"
 }
@@ -120,6 +121,46 @@ pub(super) fn starts(starts: &Result<Vec<Start>, String>) -> String {
             format!("{:.2} ms ({:.2}…{:.2})", ms.median, ms.low, ms.high)
         });
         let _ = writeln!(text, "| {} | {cpu} | {wall} |", start.title);
+    }
+    text
+}
+
+pub(super) fn hook_times(all: &AllHookTimes) -> String {
+    let turns = scale::turns(all).map(|(_, times)| times.len()).max().unwrap_or_default();
+    if turns == 0 {
+        return String::new();
+    }
+    let mut text = format!(
+        "\n## How long one hook takes: the same load, at the end of a poll\n\n\
+         From a task's last line in a poll to a hook of the program's own behind ours, on the wall, each poll, in \
+         {turns} turns of 3 s. Two reads of the clock and what Tokio does are in it, and what interrupts the thread: \
+         of an empty hook as well, and a thread wakes up beside that as often as ours does. So how many hooks are slow \
+         is told beyond that, turn by turn. The last columns are of the hooks over 20 µs in which the thread waited.\n\n\
+         | `max_events` | | p50 | p99 | p99.9 | p99.99 | p99.999 | over {SLOW_US} µs, of a million | beyond an empty hook | done meanwhile, a turn | waits, a turn | longest wait |\n\
+         | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+    );
+    let us = |ns: f64| format!("{:.2} µs", ns / 1e3);
+    for ((max_events, beside), times) in scale::turns(all) {
+        let of = |what: &dyn Fn(&HookTimes) -> f64| {
+            Spread::of(times.iter().map(|times| what(times))).expect("there are turns")
+        };
+        let ns: Vec<_> = (0..SHARES.len()).map(|i| us(of(&|times| times.ns[i]).median)).collect();
+        let beyond = scale::slow_beyond(all, max_events, beside);
+        let longest = times.iter().map(|times| times.longest_wait_ns).fold(0.0, f64::max);
+        let _ = writeln!(
+            text,
+            "| {max_events} | {} | {} | {:.1} | {} | {:.0} | {:.0} | {} |",
+            beside.title(),
+            ns.join(" | "),
+            of(&|times| times.slow).median,
+            beyond.map_or_else(
+                || "–".to_owned(),
+                |beyond| format!("{:+.1} ({:.1}…{:.1})", beyond.median, beyond.low, beyond.high)
+            ),
+            of(&|times| times.done as f64).median,
+            of(&|times| times.waits as f64).median,
+            if longest > 0.0 { us(longest) } else { "–".to_owned() },
+        );
     }
     text
 }

@@ -1,0 +1,91 @@
+//! Instructions, as callgrind counts them.
+
+use std::io::ErrorKind;
+use std::ops::Sub;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::program::Variant;
+use crate::table::{arguments, this_program};
+
+/// Polls of the two runs.
+const POLLS: [u64; 2] = [30_000, 230_000];
+/// How often each of these two is counted. The fewest instructions are taken: threads that wait for
+/// one another don't do so with the same number of instructions each time.
+const COUNTS: usize = 3;
+/// The same where the background thread does most: it looks for chunks by the clock, and under callgrind more often the
+/// longer that takes.
+const COUNTS_IF_DROPPING: usize = 5;
+
+/// Instructions a poll.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instructions {
+    /// Of the first thread: the worker of `current_thread`.
+    pub(crate) first: f64,
+    /// Of all threads: that, other workers, and the background thread.
+    pub(crate) all: f64,
+}
+
+impl Sub for Instructions {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self { first: self.first - other.first, all: self.all - other.all }
+    }
+}
+
+/// Instructions a poll; `Err` says why they can't be counted.
+pub(crate) fn count(variant: Variant, workers: usize) -> Result<Instructions, String> {
+    let [few, many] = POLLS.map(|polls| {
+        let mut fewest = [u64::MAX; 2];
+        for _ in 0..if variant == Variant::Dropping { COUNTS_IF_DROPPING } else { COUNTS } {
+            let counted = collected(&arguments(variant, workers, polls))?;
+            fewest = [0, 1].map(|i| fewest[i].min(counted[i]));
+        }
+        Ok::<_, String>(fewest)
+    });
+    let (few, many) = (few?, many?);
+    // A run warms up with a tenth more.
+    let polls = (POLLS[1] - POLLS[0]) as f64 * 1.1;
+    let [first, all] = [0, 1].map(|i| (many[i] - few[i]) as f64 / polls);
+    Ok(Instructions { first, all })
+}
+
+/// Instructions of a run of this program: of its first thread, and of all.
+fn collected(arguments: &[String]) -> Result<[u64; 2], String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("callgrind");
+    // What another run left.
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=callgrind", "--separate-threads=yes", "--fair-sched=try"]);
+    command.arg(format!("--callgrind-out-file={}", folder.join("out").display()));
+    // callgrind takes each byte that `rep stosb` sets, in glibc's memset, for an instruction: not with this.
+    command.env("GLIBC_TUNABLES", format!("glibc.cpu.x86_rep_stosb_threshold={}", i64::MAX));
+    let output = command.arg(this_program()).args(arguments).output();
+    let output = output.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => "there is no `valgrind` in PATH; install it".to_owned(),
+        _ => format!("valgrind: {error}"),
+    })?;
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let why = stderr.lines().find(|line| !line.is_empty()).unwrap_or_default();
+        return Err(format!("valgrind: {}: {why}", output.status));
+    }
+    let entries = std::fs::read_dir(&folder).map_err(|error| error.to_string())?;
+    let files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let (mut first, mut all) = (None, 0);
+    for file in files {
+        let text = std::fs::read_to_string(&file).map_err(|error| error.to_string())?;
+        let field =
+            |name| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        // The file without a thread has nothing.
+        let (Some(thread), Some(total)) = (field("thread:"), field("totals:")) else { continue };
+        all += total;
+        if thread == 1 {
+            first = Some(total);
+        }
+    }
+    let first = first.ok_or_else(|| "callgrind didn't say how many".to_owned())?;
+    Ok([first, all])
+}
