@@ -159,7 +159,7 @@ impl Timeline {
         let longest_polls = listed.into_iter().filter_map(describe).collect();
         let culprits = culprits::culprits(self, held, of_held, &rows);
         let unexplained = match sums {
-            Some(_) => whole_run::unexplained(self, &rows, &culprits, &mut excused),
+            Some(sums) => whole_run::unexplained(self, sums, &rows, &culprits, &mut excused),
             None => Vec::new(),
         };
         let mut report = Report {

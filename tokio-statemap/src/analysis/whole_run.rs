@@ -131,19 +131,28 @@ pub(super) fn workers(sums: &Summary) -> Vec<WorkerShare> {
     sums.workers.iter().map(share).collect()
 }
 
-/// The locations with long polls of which none is kept in detail, those that held workers longest first. Those that the
-/// machine may account for are excused, and those of locations of which all that are kept are.
+/// The locations with long polls of which none is kept in detail, or not the one that did harm, those that held workers
+/// longest first. Those that the machine may account for are excused, and those of locations of which all that are kept are.
 pub(super) fn unexplained(
     timeline: &Timeline,
+    sums: &Summary,
     rows: &[LocationRow],
     culprits: &[Culprit],
     excused: &mut Excused,
 ) -> Vec<LocationRow> {
     let mut accused = Vec::new();
     for row in rows.iter().filter(|row| row.long_polls > row.kept_long_polls) {
-        if row.kept_long_polls == 0 && witness::needs_none(timeline, row) {
+        let is_excused = culprits.iter().all(|culprit| culprit.place != row.place);
+        let accuses = match row.kept_long_polls {
+            0 => witness::needs_none(timeline, row),
+            // What is known of shorter ones, or of an end of it, doesn't excuse it.
+            _ => {
+                is_excused && witness::did_harm(timeline, row) && !has_longest(timeline, sums, row)
+            }
+        };
+        if accuses {
             accused.push(*row);
-        } else if culprits.iter().all(|culprit| culprit.place != row.place) {
+        } else if is_excused {
             let dropped = row.long_polls - row.kept_long_polls;
             let dropped_ns = row.long_polls_ns.saturating_sub(row.kept_long_polls_ns);
             excused.dropped_polls = excused.dropped_polls.saturating_add(dropped);
@@ -158,6 +167,18 @@ pub(super) fn unexplained(
 /// known how long its polls held workers, but not who waited meanwhile.
 pub(super) fn is_worse(row: &LocationRow, culprit: Option<&Culprit>) -> bool {
     culprit.is_none_or(|culprit| u128::from(row.long_polls_ns) > culprit.harm_ns())
+}
+
+/// Whether most of the longest poll of a location is kept in detail.
+fn has_longest(timeline: &Timeline, sums: &Summary, row: &LocationRow) -> bool {
+    let is_of = |poll: &&SummedPoll| {
+        sums.locations.get(poll.location).is_some_and(|of| place(of) == row.place)
+    };
+    let Some(longest) = sums.longest_polls.iter().find(is_of) else { return true };
+    find(timeline, longest).is_some_and(|(task, poll)| {
+        let poll = &timeline.tasks.seen()[task].polls[poll];
+        timeline.held_ns(poll) > longest.length_ns / 2
+    })
 }
 
 fn place(of: &LocationSummary) -> Place {

@@ -79,11 +79,14 @@ impl<'a> Unwitnessed<'a> {
 pub(super) fn needs_none(timeline: &Timeline, row: &LocationRow) -> bool {
     let is_sampled =
         timeline.sampling.state == SamplingState::On && timeline.long_poll >= LEAST_AGE;
+    !is_sampled || is_regular(row.long_polls, row.polls) || did_harm(timeline, row)
+}
+
+/// Whether the longest poll of a location did harm all by itself.
+pub(super) fn did_harm(timeline: &Timeline, row: &LocationRow) -> bool {
     // Where polls ran off the workers, too, the longest may be one of these.
     let longest_ns = row.longest_ns.min(row.long_polls_ns);
-    !is_sampled
-        || is_regular(row.long_polls, row.polls)
-        || is_harm(0, longest_ns, timeline.long_poll)
+    is_harm(0, longest_ns, timeline.long_poll)
 }
 
 /// Whether so many long polls of all are no chance.

@@ -119,7 +119,9 @@ impl Recorder {
         let Some(mut live_tasks) = try_lock(&self.live_tasks) else { return };
         let Some(windows) = try_lock(&self.windows) else { return };
         self.stage(&mut eviction);
-        if !background::is_there() || eviction.staged_events > self.max_staged() {
+        // While a long poll goes on that thread keeps so many on purpose.
+        let most = self.max_staged() + self.config.max_events as u64 / 8;
+        if !background::is_there() || eviction.staged_events > most {
             // Each step by itself, as the stack of a hook is bounded.
             eviction.sort();
             let mut sums = lock(&self.sums);

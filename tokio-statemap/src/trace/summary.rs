@@ -22,6 +22,8 @@ use crate::trace::timeline::{TaskKey, gaps};
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[cfg(not(tokio_unstable))]
+/// # return Ok(());
 /// use tokio_statemap::{CollectorConfig, register_hooks};
 ///
 /// let mut builder = tokio::runtime::Builder::new_current_thread();

@@ -21,11 +21,14 @@ pub(crate) struct Island {
     /// From and to when, in ticks, both included.
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// The length of the poll, in ticks.
+    /// The poll, and its length, in ticks: that of the longest if what is around several is one island.
+    poll: PollId,
     length: u64,
     location: Option<LocationId>,
-    /// The thread and the start of the poll, while it goes on.
-    goes_on: Option<(StreamId, u64)>,
+    /// The polls that begin in it and go on: their ends will be kept, too.
+    go_on: Vec<PollId>,
+    /// How many events it may have.
+    most_events: u64,
     /// Whether what is known at its beginning is.
     is_entered: bool,
     /// Whether its memory is no more than it needs.
@@ -38,28 +41,22 @@ pub(crate) struct Island {
     pub(crate) events: u64,
 }
 
+/// The thread of a poll, and when it began, in ticks.
+type PollId = (StreamId, u64);
+
 /// What could be kept around a poll.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) location: Option<LocationId>,
-    /// From when on there are records that could be kept, and up to when, in ticks.
-    pub(super) first: u64,
-    pub(super) last: u64,
-    /// How much is kept before and after, in ticks.
-    pub(super) around: u64,
-    /// Whether there is room for what happened while it went on.
-    pub(super) fits: bool,
+    /// From and to when of its beginning, in ticks, both included.
+    pub(super) begin: (u64, u64),
+    /// The same of its end. If there is room for all that happened while it went on, both are the same.
+    pub(super) end: (u64, u64),
+    /// How many events may be kept, in all of it.
+    pub(super) room: u64,
 }
 
 impl Place {
-    fn begin(&self, ticks: u64) -> u64 {
-        ticks.saturating_sub(self.around).max(self.first)
-    }
-
-    fn end(&self, ticks: u64) -> u64 {
-        ticks.saturating_add(self.around).min(self.last)
-    }
-
     /// Whether that island is of the same location.
     fn is_of(&self, island: &Island) -> bool {
         self.location.is_some() && island.location == self.location
@@ -98,8 +95,14 @@ impl Islands {
 
     /// How many events may be kept of that poll, and of what is around it.
     pub(super) fn room_for(&self, poll: &LongPoll) -> u64 {
-        let is_longest = self.all.iter().all(|island| island.length < poll.length());
+        let others = || self.all.iter().filter(|island| island.poll != poll.id());
+        let is_longest = others().all(|island| island.length < poll.length());
         if is_longest { self.most_events } else { self.most_events / 8 }
+    }
+
+    /// How many events all may have.
+    pub(super) fn most_events(&self) -> u64 {
+        self.most_events
     }
 
     /// Those that have any events.
@@ -130,64 +133,43 @@ impl Islands {
         self.ended.clear();
     }
 
+    /// Whether the beginning of `poll` is kept, of which the end is not known yet.
+    pub(super) fn has_begun(&self, poll: &LongPoll) -> bool {
+        self.all.iter().any(|island| island.go_on.contains(&poll.id()))
+    }
+
     /// Makes an island of what is around `poll`, which is over, if that is among the longest: of its beginning and
     /// its end if there is no room for all. Returns the number of events that islands had which made room.
     pub(super) fn consider(&mut self, poll: LongPoll, place: &Place) -> u64 {
-        let (from, to) = (place.begin(poll.start), place.end(poll.end));
-        let is_it = |i: &Arc<Island>| i.goes_on == Some((poll.stream, poll.start));
-        if let Some(begun) = self.all.iter_mut().find(|i| is_it(i)).map(Arc::make_mut) {
-            begun.goes_on = None;
-            begun.length = poll.length();
-            let location = begun.location;
-            let end = Island { location, ..Island::new(place.begin(poll.end), to, &poll) };
-            self.insert(end);
+        let begun = self.all.iter_mut().find(|island| island.go_on.contains(&poll.id()));
+        if let Some(begun) = begun.map(Arc::make_mut) {
+            begun.go_on.retain(|&of| of != poll.id());
+            begun.is_of(&poll, place);
+            self.put(Island::new(place.end, &poll, place), poll.end);
             return 0;
         }
-        if from > poll.start || !self.is_among_longest(&poll, place) {
-            return 0;
-        }
-        let overlaps = |i: &Island| i.from <= poll.end && poll.start <= i.to;
-        // It begins in one that is past: that goes on, which can't be so for long, as it is longer each time.
-        if self.all.iter().any(|i| overlaps(i) && i.is_entered) {
-            self.all.retain(|i| !overlaps(i) || i.is_entered);
-            let after = self.all.iter().map(|i| i.from).find(|&from| from > poll.end);
-            let to = to.min(after.map_or(u64::MAX, |after| after - 1));
-            if let Some(past) = self.all.iter_mut().find(|i| overlaps(i)).map(Arc::make_mut) {
-                (past.length, past.location) = (poll.length(), place.location);
-                past.to = past.to.max(to);
-            }
+        if !self.is_among_longest(&poll, place) {
             return 0;
         }
         let dropped = self.make_place(&poll, place);
-        // Those that it overlaps are of shorter polls, of which it shows more.
-        self.all.retain(|i| !overlaps(i));
-        let location = place.location;
-        let new = |from, to| Island { location, ..Island::new(from, to, &poll) };
-        if place.fits {
-            self.insert(new(from, to));
-        } else {
-            self.insert(new(from, place.end(poll.start)));
-            self.insert(new(place.begin(poll.end), to));
+        self.put(Island::new(place.begin, &poll, place), poll.start);
+        if place.end != place.begin {
+            self.put(Island::new(place.end, &poll, place), poll.end);
         }
         dropped
     }
 
     /// The same of the beginning of `poll`, which goes on.
     pub(super) fn consider_open(&mut self, poll: LongPoll, place: &Place) -> u64 {
-        let (from, to) = (place.begin(poll.start), place.end(poll.start));
-        let overlaps = |i: &Island| i.from <= to && poll.start <= i.to;
-        if from > poll.start
-            || self.all.iter().any(|i| overlaps(i))
-            || !self.is_among_longest(&poll, place)
+        let is_in = |i: &Arc<Island>| i.is_fixed() && i.has(poll.start);
+        if self.has_begun(&poll)
+            || !self.all.iter().any(is_in) && !self.is_among_longest(&poll, place)
         {
             return 0;
         }
         let dropped = self.make_place(&poll, place);
-        self.insert(Island {
-            goes_on: Some((poll.stream, poll.start)),
-            location: place.location,
-            ..Island::new(from, to, &poll)
-        });
+        let go_on = vec![poll.id()];
+        self.put(Island { go_on, ..Island::new(place.begin, &poll, place) }, poll.start);
         dropped
     }
 
@@ -199,6 +181,40 @@ impl Islands {
         self.most_events > 0
             && !self.all.iter().any(|i| overlaps(i) && i.length >= length)
             && self.makes_room(poll, place).is_none_or(|least| least < length)
+    }
+
+    /// Adds one, which has `at`: an island that has that already takes it in. Those of shorter polls that it overlaps
+    /// are left out, as it shows more.
+    fn put(&mut self, mut new: Island, at: u64) {
+        self.all.retain(|i| {
+            i.is_fixed() || i.to < new.from || new.to < i.from || new.length <= i.length
+        });
+        if let Some(place) = self.all.iter().position(|island| island.has(at)) {
+            let before = place.checked_sub(1).map(|before| self.all[before].to);
+            let after = self.all.get(place + 1).map(|after| after.from);
+            let there = Arc::make_mut(&mut self.all[place]);
+            if !there.is_entered {
+                there.from = there.from.min(new.from).max(before.map_or(0, |to| to + 1));
+            }
+            there.to = there.to.max(new.to).min(after.map_or(u64::MAX, |from| from - 1));
+            there.most_events = (there.most_events + new.most_events).min(self.most_events);
+            there.go_on.append(&mut new.go_on);
+            if new.length > there.length {
+                (there.poll, there.length) = (new.poll, new.length);
+                there.location = new.location;
+            }
+            return;
+        }
+        let place = self.all.partition_point(|other| other.from <= new.from);
+        if let Some(before) = place.checked_sub(1).map(|before| &self.all[before]) {
+            new.from = new.from.max(before.to.saturating_add(1));
+        }
+        if let Some(after) = self.all.get(place) {
+            new.to = new.to.min(after.from - 1);
+        }
+        if new.from <= new.to {
+            self.all.insert(place, Arc::new(new));
+        }
     }
 
     /// The length of the poll whose island has to make room, if one has to.
@@ -217,20 +233,6 @@ impl Islands {
         let is_it = |i: &Arc<Island>| i.length == least && (!too_many || place.is_of(i));
         let found = self.all.iter().position(is_it);
         found.map_or(0, |found| self.remove(found))
-    }
-
-    /// Adds one between those around it.
-    fn insert(&mut self, mut island: Island) {
-        let place = self.all.partition_point(|other| other.from <= island.from);
-        if let Some(before) = place.checked_sub(1).map(|before| &self.all[before]) {
-            island.from = island.from.max(before.to.saturating_add(1));
-        }
-        if let Some(after) = self.all.get(place) {
-            island.to = island.to.min(after.from - 1);
-        }
-        if island.from <= island.to {
-            self.all.insert(place, Arc::new(island));
-        }
     }
 
     /// Returns how many events it had.
@@ -296,14 +298,16 @@ impl Islands {
         if self.all.is_empty() {
             return kept;
         }
-        for segment in segments {
-            let records = segment.records();
-            for island in self.all.iter_mut().filter(|island| island.is_entered) {
-                let from = records.partition_point(|record| record.ticks < island.from);
-                let to = records.partition_point(|record| record.ticks <= island.to);
-                if from < to {
-                    let records = &records[from..to];
-                    let island = Arc::make_mut(island);
+        for island in self.all.iter_mut().filter(|island| island.is_entered) {
+            // Only what changes, as a snapshot that shares it has it copied.
+            if number_in(segments, island.from, island.to) == 0 {
+                continue;
+            }
+            let island = Arc::make_mut(island);
+            island.cut(segments);
+            for segment in segments {
+                let records = segment.between(island.from, island.to);
+                if !records.is_empty() {
                     kept.kept += island.add(segment.stream, records, live_tasks, &mut self.ended);
                 }
             }
@@ -331,16 +335,14 @@ impl Islands {
     /// Drops those of the shortest polls until there is room. Returns how many events they had.
     fn make_room(&mut self) -> u64 {
         let mut dropped = 0;
-        // One that has too many itself needn't cost the others theirs.
-        while let Some(place) = self.all.iter().position(|i| i.events > self.most_events) {
-            dropped += self.remove(place);
-        }
         while self.events() > self.most_events {
-            let with_events = self.all.iter().enumerate().filter(|(_, island)| island.events > 0);
-            let Some((place, _)) = with_events.min_by_key(|(_, island)| island.length) else {
-                break;
-            };
-            dropped += self.remove(place);
+            let with_events = self.all.iter().filter(|island| island.events > 0);
+            let Some(least) = with_events.min_by_key(|island| island.length) else { break };
+            // The beginning of a poll is of little use without its end, and the other way round.
+            let poll = least.poll;
+            while let Some(place) = self.all.iter().position(|island| island.poll == poll) {
+                dropped += self.remove(place);
+            }
         }
         dropped
     }
@@ -372,13 +374,16 @@ impl Islands {
 }
 
 impl Island {
-    fn new(from: u64, to: u64, poll: &LongPoll) -> Self {
+    fn new((from, to): (u64, u64), poll: &LongPoll, place: &Place) -> Self {
         Self {
             from,
             to,
+            poll: poll.id(),
             length: poll.length(),
-            location: None,
-            goes_on: None,
+            location: place.location,
+            go_on: Vec::new(),
+            // Half of it for the beginning, if that is kept by itself.
+            most_events: if place.begin == place.end { place.room } else { place.room / 2 },
             is_entered: false,
             is_shrunk: false,
             threads: Vec::new(),
@@ -386,6 +391,29 @@ impl Island {
             records: BTreeMap::new(),
             events: 0,
         }
+    }
+
+    fn has(&self, ticks: u64) -> bool {
+        (self.from..=self.to).contains(&ticks)
+    }
+
+    /// Whether it can't be left out for a longer poll: something is in it, or the beginning of a poll that goes on.
+    fn is_fixed(&self) -> bool {
+        self.is_entered || !self.go_on.is_empty()
+    }
+
+    /// It is of that poll, if that is the longest in it.
+    fn is_of(&mut self, poll: &LongPoll, place: &Place) {
+        if self.poll == poll.id() || self.length < poll.length() {
+            (self.poll, self.length, self.location) = (poll.id(), poll.length(), place.location);
+        }
+    }
+
+    /// Has it end where it has as many events as it may, if these records are added.
+    fn cut(&mut self, segments: &[Segment]) {
+        let room = self.most_events.saturating_sub(self.events);
+        let end = last_with(room, self.to, |to| number_in(segments, self.from, to));
+        self.to = end.max(self.from);
     }
 
     /// Returns how many of the records are events.
@@ -421,4 +449,22 @@ impl Island {
             Some(Segment::new(stream, 0, writer.chunk().clone(), 0..records.len()))
         })
     }
+}
+
+/// How many records there are in that time, both ends included.
+pub(super) fn number_in(segments: &[Segment], from: u64, to: u64) -> u64 {
+    segments.iter().map(|segment| segment.between(from, to).len() as u64).sum()
+}
+
+/// The latest time up to `last` at which there are no more than `most`, if `number` rises with time.
+fn last_with(most: u64, last: u64, number: impl Fn(u64) -> u64) -> u64 {
+    if number(last) <= most {
+        return last;
+    }
+    let (mut fits, mut exceeds) = (0, last);
+    while exceeds - fits > 1 {
+        let middle = fits + (exceeds - fits) / 2;
+        *(if number(middle) <= most { &mut fits } else { &mut exceeds }) = middle;
+    }
+    fits
 }

@@ -21,6 +21,11 @@ impl LongPoll {
     pub(super) fn length(&self) -> u64 {
         self.end - self.start
     }
+
+    /// No other poll has both.
+    pub(super) fn id(&self) -> (StreamId, u64) {
+        (self.stream, self.start)
+    }
 }
 
 /// The state of each thread where it was read to.

@@ -10,7 +10,7 @@ mod long_polls;
 mod tests;
 
 use crate::recorder::Window;
-use crate::recorder::eviction::islands::{Islands, Place};
+use crate::recorder::eviction::islands::{Islands, Place, number_in};
 use crate::recorder::eviction::long_polls::{LongPoll, Scan};
 use crate::recorder::live_tasks::LiveTasks;
 use crate::recorder::store::segment::{Segment, events_of};
@@ -93,7 +93,8 @@ impl Eviction {
         self.scan.forget_before(self.until, windows);
         let mut dropped = 0;
         for poll in self.scan.take_found() {
-            dropped += self.consider(poll, limits, live_tasks, windows);
+            let place = self.place(poll, false, limits, live_tasks, windows);
+            dropped += place.map_or(0, |place| self.islands.consider(poll, &place));
         }
         // The polls that begin so soon after are known as a whole.
         let edge = self.edge(limits);
@@ -104,7 +105,7 @@ impl Eviction {
             for poll in open {
                 let poll = LongPoll { end: self.until.max(poll.start), ..poll };
                 if poll.length() >= limits.long_poll {
-                    let place = self.place(poll, limits, live_tasks, windows);
+                    let place = self.place(poll, true, limits, live_tasks, windows);
                     dropped += place.map_or(0, |place| self.islands.consider_open(poll, &place));
                 }
             }
@@ -123,22 +124,11 @@ impl Eviction {
         begins.saturating_sub(limits.around)
     }
 
-    /// Keeps what is around `poll`, which is over, if it is among the longest. Returns the number of events dropped.
-    fn consider(
-        &mut self,
-        poll: LongPoll,
-        limits: Limits,
-        live_tasks: &LiveTasks,
-        windows: &[Window],
-    ) -> u64 {
-        let place = self.place(poll, limits, live_tasks, windows);
-        place.map_or(0, |place| self.islands.consider(poll, &place))
-    }
-
-    /// What could be kept around `poll`; `None` of one that was open when recording stopped.
+    /// What could be kept around `poll`; `None` of one whose beginning is gone, or that was open when recording stopped.
     fn place(
         &self,
         poll: LongPoll,
+        is_open: bool,
         limits: Limits,
         live_tasks: &LiveTasks,
         windows: &[Window],
@@ -149,21 +139,35 @@ impl Eviction {
         }
         let location = live_tasks.task(poll.task).map(|task| task.location);
         let location = location.unwrap_or_else(|| long_polls::location(&self.staged, poll.task));
-        // Where there is much around it, less of that is kept.
-        let staged_ticks = u128::from(self.until.saturating_sub(self.done_until));
-        let ticks = |events: u64| {
-            let ticks = u128::from(events) * staged_ticks / u128::from(self.staged_events.max(1));
-            u64::try_from(ticks).unwrap_or(u64::MAX)
-        };
+        let first = window.from.max(self.done_until + 1);
+        let has_begun = self.islands.has_begun(&poll);
+        if first > poll.start && !has_begun {
+            return None;
+        }
+        let last = window.to.unwrap_or(u64::MAX);
         let room = self.islands.room_for(&poll);
-        let around = limits.around.min(ticks(room / 4));
-        Some(Place {
-            location,
-            first: window.from.max(self.done_until + 1),
-            last: window.to.unwrap_or(u64::MAX),
-            around,
-            fits: poll.length() <= ticks(room / 2),
-        })
+        let number = |from, to| number_in(&self.staged, from, to);
+        // Where there is much around it, less of that is kept.
+        let from = |at: u64, most| {
+            let earliest = at.saturating_sub(limits.around).max(first).min(at);
+            at - longest(at - earliest, |ticks| number(at - ticks, at) <= most)
+        };
+        // What comes after it may not be here yet: an island ends when it has as much as it may.
+        let to = |at: u64| at.saturating_add(limits.around).min(last);
+        let whole = (from(poll.start, room / 4), to(poll.end));
+        let fits = !is_open && number(poll.start, poll.end) <= room / 2;
+        if fits && !has_begun {
+            return Some(Place { location, begin: whole, end: whole, room });
+        }
+        // A quarter of it for each side of each edge.
+        let room = room.min(self.islands.most_events() / 2);
+        let most = room / 4;
+        let after = longest(to(poll.start) - poll.start, |ticks| {
+            number(poll.start, poll.start + ticks) <= most
+        });
+        let begin = (from(poll.start, most), poll.start + after);
+        let end = (from(poll.end, most), to(poll.end));
+        Some(Place { location, begin, end, room })
     }
 
     /// Sorts all that is staged, for who gives it up.
@@ -251,4 +255,17 @@ impl Eviction {
 fn window_of(ticks: u64, windows: &[Window]) -> Option<Window> {
     let after = windows.partition_point(|window| window.from <= ticks);
     windows.get(after.checked_sub(1)?).copied()
+}
+
+/// The longest of the times up to `most` that `fits`, if all shorter ones do, to a thousandth of `most`.
+fn longest(most: u64, fits: impl Fn(u64) -> bool) -> u64 {
+    if fits(most) {
+        return most;
+    }
+    let (mut short, mut long) = (0, most);
+    while long - short > most / 1000 + 1 {
+        let middle = short + (long - short) / 2;
+        *(if fits(middle) { &mut short } else { &mut long }) = middle;
+    }
+    short
 }

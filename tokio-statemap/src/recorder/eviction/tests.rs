@@ -207,7 +207,7 @@ fn where_there_is_much_around_a_poll_less_of_that_is_kept() {
     evicted.stage(4000, &[(1, &poll(1, 3000, 3110)), (2, &dense(2001..4000))]);
     evicted.look_through();
     let all: Vec<_> = evicted.eviction.islands.iter().map(|i| (i.from, i.to)).collect();
-    assert_eq!(all, [(950, 1170), (2988, 3012), (3098, 3122)], "where it begins and ends");
+    assert_eq!(all, [(950, 1170), (2990, 3010), (3100, 3123)], "where it begins and ends");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn of_a_poll_with_too_much_around_it_the_beginning_and_the_end_are_kept() {
     evicted.stage(5000, &[(1, &one), (2, &dense(0..5000))]);
     evicted.look_through();
     let all: Vec<_> = evicted.eviction.islands.iter().map(|i| (i.from, i.to)).collect();
-    assert_eq!(all, [(950, 1050), (2950, 3050)]);
+    assert_eq!(all, [(952, 1048), (2952, 3050)], "a quarter of half the room on each side of each");
     let of_poll: Vec<_> = evicted.islands().into_iter().map(|island| island[0].clone()).collect();
     assert_eq!(of_poll, [(1, vec![1000]), (1, vec![3000])]);
     // Where the end is kept it is known since when it went on.
@@ -262,4 +262,57 @@ fn no_event_is_in_two_islands() {
     let islands = &evicted.eviction.islands;
     let all: Vec<_> = islands.iter().map(|island| (island.from, island.to)).collect();
     assert_eq!(all, [(950, 3050), (3950, 4160)]);
+}
+
+#[test]
+fn a_poll_that_outlasts_what_can_wait_may_begin_beside_a_shorter_one() {
+    let mut evicted = Evicted::new(4000);
+    // What is around a poll of 110 has the beginning of that of 15 000.
+    let first = [&[role(0, 0)], &poll(1, 800, 910)[..]].concat();
+    let long = [role(0, 1), Record::new(930, Kind::PollStart, 7)];
+    evicted.stage(9000, &[(1, &first), (2, &long), (3, &dense(0..9000))]);
+    evicted.look_through();
+    evicted.stage(15_000, &[(3, &dense(9000..15_000))]);
+    evicted.look_through();
+    evicted.stage(20_000, &[(2, &[Record::new(16_000, Kind::PollEnd, 7)])]);
+    evicted.look_through();
+    let all: Vec<_> = evicted.eviction.islands.iter().map(|i| (i.from, i.to)).collect();
+    assert_eq!(all, [(750, 980), (15_950, 16_050)]);
+    let of_poll = |island: usize| evicted.islands()[island].iter().find(|of| of.0 == 2).cloned();
+    assert_eq!(of_poll(0), Some((2, vec![930])));
+    assert_eq!(of_poll(1), Some((2, vec![16_000])));
+    // They are of the longest now, so that others make room first.
+    let records = (0..12).flat_map(|i| poll(1, 30_000 + 2000 * i, 30_500 + 2000 * i));
+    evicted.stage(60_000, &[(1, &records.collect::<Vec<_>>()), (3, &dense(20_000..60_000))]);
+    evicted.look_through();
+    assert!(evicted.eviction.islands.iter().take(2).map(|i| (i.from, i.to)).eq(all));
+}
+
+#[test]
+fn polls_that_outlast_what_can_wait_may_begin_beside_each_other() {
+    let mut evicted = Evicted::new(4000);
+    let one = [role(0, 0), Record::new(1000, Kind::PollStart, 7)];
+    let two = [role(0, 1), Record::new(1030, Kind::PollStart, 8)];
+    evicted.stage(15_000, &[(1, &one), (2, &two), (3, &dense(0..15_000))]);
+    evicted.look_through();
+    evicted.stage(16_000, &[(1, &[Record::new(15_500, Kind::PollEnd, 7)])]);
+    evicted.look_through();
+    evicted.stage(20_000, &[(2, &[Record::new(18_000, Kind::PollEnd, 8)])]);
+    evicted.look_through();
+    let all: Vec<_> = evicted.eviction.islands.iter().map(|i| (i.from, i.to)).collect();
+    assert_eq!(all, [(951, 1080), (15_450, 15_550), (17_950, 18_050)]);
+    assert_eq!(evicted.eviction.islands.iter().nth(2).unwrap().threads[1].1.polls, [(8, 1030)]);
+}
+
+#[test]
+fn an_island_ends_when_it_has_as_much_as_it_may() {
+    let mut evicted = Evicted::new(80);
+    let one = [&[role(0, 0)], &poll(1, 1000, 1200)[..]].concat();
+    evicted.stage(1210, &[(1, &one)]);
+    evicted.look_through();
+    // Only then is it known how much comes after the poll.
+    evicted.stage(5000, &[(2, &[role(1211, 1)]), (3, &dense(1212..5000)), (4, &dense(1212..5000))]);
+    evicted.look_through();
+    let island = evicted.eviction.islands.iter().next().unwrap();
+    assert_eq!((island.from, island.to, island.events), (950, 1249, 78));
 }

@@ -60,6 +60,14 @@ impl Segment {
         &self.chunk.items()[self.range.clone()]
     }
 
+    /// The records of that time, both ends included.
+    pub(crate) fn between(&self, from_ticks: u64, to_ticks: u64) -> &[Record] {
+        let records = self.records();
+        let from = records.partition_point(|record| record.ticks < from_ticks);
+        let to = records.partition_point(|record| record.ticks <= to_ticks);
+        &records[from..to.max(from)]
+    }
+
     /// Splits the first `n` records off.
     pub(crate) fn split_front(&mut self, n: usize) -> Self {
         let middle = self.range.start + n;

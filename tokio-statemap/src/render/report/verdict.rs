@@ -316,6 +316,7 @@ fn in_the_whole_run(
     write!(f, "{polls} ran over {over} in the whole run, {} in all; ", human(row.long_polls_ns))?;
     match (row.kept_long_polls, row.long_polls) {
         (0, 1) => f.write_str("it isn't kept in detail"),
+        (1, 1) => f.write_str("only a part of it is kept in detail"),
         (0, _) => f.write_str("none of them is kept in detail"),
         (1, _) => f.write_str("one of them is kept in detail"),
         (n, _) => write!(f, "{n} of them are kept in detail"),
