@@ -57,7 +57,7 @@ pub enum Verdict {
         /// How many others are to blame for long polls.
         others: usize,
     },
-    /// The same of polls of which none is kept in detail: only where their tasks were spawned is known.
+    /// The same of polls of which none is kept in detail, or not the longest: only where their tasks were spawned is known.
     LongPollsNotKept {
         /// The spawn location.
         row: LocationRow,

@@ -350,7 +350,7 @@ impl Report {
         if !more.is_empty() {
             parts.push(format!("{} more", more.len()));
         }
-        wrap(&format!("Long polls of which none is kept: {}.", parts.join(", ")))
+        wrap(&format!("Long polls of which little is kept: {}.", parts.join(", ")))
     }
 }
 
