@@ -249,9 +249,10 @@ impl Islands {
         Some(next.from.max(done_until + 1))
     }
 
-    /// All up to `from` is dropped, where the next one begins: what is known then is kept with it.
+    /// All up to `from` is dropped, where the next one begins, if that is still there: what is known then is kept with it.
     pub(super) fn enter(&mut self, from: u64, live_tasks: &LiveTasks) {
         let next = self.all.iter_mut().find(|island| !island.is_entered);
+        let next = next.filter(|island| island.from <= from);
         let Some(island) = next.map(Arc::make_mut) else { return };
         island.is_entered = true;
         island.from = island.from.max(from);
@@ -363,8 +364,7 @@ impl Islands {
     pub(super) fn cut_off(&mut self) {
         self.all.retain(|island| island.events > 0);
         for island in &mut self.all {
-            let last = island.records.values().filter_map(|records| records.last());
-            let last = last.map(|record| record.ticks).max();
+            let last = island.last();
             // Only what changes, as a snapshot that shares it has it copied.
             if let Some(last) = last.filter(|last| *last < island.to) {
                 Arc::make_mut(island).to = last;
@@ -409,11 +409,18 @@ impl Island {
         }
     }
 
+    /// When its last record is, in ticks.
+    fn last(&self) -> Option<u64> {
+        let last = self.records.values().filter_map(|records| records.last());
+        last.map(|record| record.ticks).max()
+    }
+
     /// Has it end where it has as many events as it may, if these records are added.
     fn cut(&mut self, segments: &[Segment]) {
         let room = self.most_events.saturating_sub(self.events);
         let end = last_with(room, self.to, |to| number_in(segments, self.from, to));
-        self.to = end.max(self.from);
+        // Late records are before what it has.
+        self.to = end.max(self.last().unwrap_or(self.from)).min(self.to);
     }
 
     /// Returns how many of the records are events.
