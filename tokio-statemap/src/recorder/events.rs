@@ -24,19 +24,21 @@ impl Recorder {
     /// (`cargo bench -p tokio-statemap --bench hooks -- check`).
     #[inline(always)]
     pub(crate) fn hook(self: &Arc<Self>, fast_path: impl Fn(WindowId), slow_path: impl FnOnce()) {
-        if let Some(window) = mode::fast_path() {
+        let global = mode::encoded();
+        if let Some(window) = global.fast_path() {
             return fast_path(window);
         }
-        match mode::global() {
-            GlobalMode::FastPath(window) => fast_path(window),
-            GlobalMode::Off => {}
-            GlobalMode::Full => self.refuse_global(),
-            GlobalMode::CheckEach => match self.mode.get_both() {
-                (window, Mode::FastPath) => fast_path(window),
-                (_, Mode::Off) => {}
-                (_, Mode::Full) => self.refuse(),
-                (_, Mode::On) => slow_path(),
-            },
+        if global.is_off() {
+            return;
+        }
+        if !global.is_check_each() {
+            return self.refuse_global();
+        }
+        match self.mode.get_both() {
+            (window, Mode::FastPath) => fast_path(window),
+            (_, Mode::Off) => {}
+            (_, Mode::Full) => self.refuse(),
+            (_, Mode::On) => slow_path(),
         }
     }
 

@@ -165,10 +165,24 @@ impl Record {
         self.word & PACKED_PAYLOAD
     }
 
+    // Without the table of kinds, as they are asked of each record that is evicted.
+
+    /// Whether it is the end of a poll.
+    #[inline]
+    fn is_poll_end(self) -> bool {
+        self.word >> PAYLOAD_BITS == Kind::PollEnd as u64
+    }
+
+    /// Whether it is the start of a poll with the time that the task was ready.
+    #[inline]
+    pub(crate) fn is_poll_start_ready(self) -> bool {
+        self.word >> PACKED_PAYLOAD_BITS == Kind::PollStartReady.word() >> PACKED_PAYLOAD_BITS
+    }
+
     /// The task, if this starts a poll of it that `next` ends.
     #[inline]
     pub(crate) fn whole_poll(self, next: Option<&Self>) -> Option<u64> {
-        let end = next.filter(|next| next.kind() == Kind::PollEnd)?;
+        let end = next.filter(|next| next.is_poll_end())?;
         self.starts_poll_to(*end).then_some(end.payload())
     }
 

@@ -1,7 +1,7 @@
 //! Islands: the events around the longest polls of the run, of all threads, which stay when those around them
 //! are dropped.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::recorder::eviction::long_polls::LongPoll;
@@ -36,7 +36,7 @@ pub(crate) struct Island {
     /// The threads where it begins, with whether the tasks lived that they polled.
     pub(crate) threads: Vec<(StreamId, Stream, Vec<bool>)>,
     /// The tasks that are in it, and were there before.
-    pub(crate) tasks: HashMap<u64, Option<LiveTask>>,
+    pub(crate) tasks: IdMap<Option<LiveTask>>,
     records: BTreeMap<StreamId, Vec<Record>>,
     pub(crate) events: u64,
 }
@@ -279,7 +279,7 @@ impl Islands {
     /// A task is in an island: when it ends will be noted.
     fn has_task(
         ended: &mut IdMap<u64>,
-        tasks: &mut HashMap<u64, Option<LiveTask>>,
+        tasks: &mut IdMap<Option<LiveTask>>,
         task: u64,
         live_tasks: &LiveTasks,
     ) {
@@ -387,7 +387,7 @@ impl Island {
             is_entered: false,
             is_shrunk: false,
             threads: Vec::new(),
-            tasks: HashMap::new(),
+            tasks: IdMap::default(),
             records: BTreeMap::new(),
             events: 0,
         }

@@ -127,8 +127,10 @@ impl Thread {
         let stream = segment.stream;
         let mut ended = false;
         let mut later = segment.records();
-        while let [record, rest @ ..] = later {
-            // Most records are whole polls, of which nothing is to be remembered.
+        loop {
+            later = skip_short(later, long_poll);
+            let [record, rest @ ..] = later else { break };
+            // Whole polls that are long, and the last ones of their tasks: nothing is to be remembered of them.
             let whole = match record.whole_poll(rest.first()) {
                 Some(id) => Some((id, &rest[0], 1)),
                 None => record.last_poll(rest).map(|end| (end.payload(), &rest[1], 2)),
@@ -181,6 +183,18 @@ impl Thread {
             found.push((LongPoll { stream, task, start, end }, worker));
         }
     }
+}
+
+/// Skips the whole polls at the start of `records`, as most are, that aren't long.
+fn skip_short(mut records: &[Record], long_poll: u64) -> &[Record] {
+    while let [start, end, rest @ ..] = records {
+        let is_short = end.ticks.saturating_sub(start.ticks) < long_poll;
+        if !is_short || start.whole_poll(Some(end)).is_none() {
+            break;
+        }
+        records = rest;
+    }
+    records
 }
 
 /// Where the task was spawned, if that is among these records.

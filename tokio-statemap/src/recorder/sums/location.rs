@@ -87,22 +87,41 @@ impl LocationSums {
         long_poll: u64,
     ) {
         if on_worker {
-            self.worker_polls += 1;
-            self.held += length;
+            self.held_worker(1, length, length);
             if length > long_poll {
-                self.long_polls += 1;
-                self.long += length;
+                self.long(length);
             }
             if let Some(ready_ns) = ready_ns {
-                self.ready.add(ready_ns);
-                self.ready_sum_ns = self.ready_sum_ns.saturating_add(ready_ns);
-                self.longest_ready_ns = self.longest_ready_ns.max(ready_ns);
+                self.was_ready(ready_ns);
             }
         } else {
             self.off_worker_polls += 1;
             self.off_worker += length;
+            self.longest = self.longest.max(length);
         }
-        self.longest = self.longest.max(length);
         self.lengths.add(length);
+    }
+
+    /// So many polls held workers: for how long in sum, and the longest. Their lengths are counted one by one.
+    #[inline]
+    pub(super) fn held_worker(&mut self, polls: u64, held: u64, longest: u64) {
+        self.worker_polls += polls;
+        self.held += held;
+        self.longest = self.longest.max(longest);
+    }
+
+    /// One of these was long.
+    #[inline]
+    pub(super) fn long(&mut self, length: u64) {
+        self.long_polls += 1;
+        self.long += length;
+    }
+
+    /// Before one of these a task was ready for so long.
+    #[inline]
+    pub(super) fn was_ready(&mut self, ready_ns: u64) {
+        self.ready.add(ready_ns);
+        self.ready_sum_ns = self.ready_sum_ns.saturating_add(ready_ns);
+        self.longest_ready_ns = self.longest_ready_ns.max(ready_ns);
     }
 }

@@ -25,8 +25,8 @@ pub(crate) struct LongestPoll {
 pub(crate) struct Longest {
     /// The shortest first.
     polls: BinaryHeap<Reverse<LongestPoll>>,
-    /// What a poll must be longer than to be among them.
-    least: Option<u64>,
+    /// How long a poll must be to be among them: any is long enough until there are as many as are kept.
+    least: u64,
 }
 
 impl Longest {
@@ -38,7 +38,13 @@ impl Longest {
     /// Whether a poll of this length may be among them.
     #[inline]
     pub(crate) fn may_have(&self, length: u64) -> bool {
-        self.least.is_none_or(|least| length >= least)
+        length >= self.least()
+    }
+
+    /// How long a poll must be to be among them.
+    #[inline]
+    pub(crate) fn least(&self) -> u64 {
+        self.least
     }
 
     #[inline(never)]
@@ -52,7 +58,7 @@ impl Longest {
             }
         }
         if self.polls.len() == MAX {
-            self.least = self.polls.peek().map(|shortest| shortest.0.length);
+            self.least = self.polls.peek().map_or(0, |shortest| shortest.0.length);
         }
     }
 

@@ -77,6 +77,14 @@ impl Stretches {
         self.grow(ticks)
     }
 
+    /// The stretch of a moment, if it is one that is known: with when it begins, and how long it is.
+    #[inline]
+    pub(crate) fn known(&mut self, ticks: u64) -> Option<(&mut Stretch, u64, u64)> {
+        let place = ticks.checked_sub(self.from)? >> self.shift;
+        let (from, length) = (self.from + (place << self.shift), self.length());
+        self.room[..self.len].get_mut(place as usize).map(|stretch| (stretch, from, length))
+    }
+
     #[cold]
     #[inline(never)]
     fn grow(&mut self, ticks: u64) -> &mut Stretch {

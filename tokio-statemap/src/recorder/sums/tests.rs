@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::*;
+use crate::recorder::live_tasks::LocationId;
+use crate::recorder::record::{Kind, Record, unpack_ready, unpack_spawn};
 use crate::util::random::Random;
 
 const WINDOWS: &[Window] = &[
