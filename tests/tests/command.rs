@@ -5,7 +5,10 @@ mod command {
     mod bad_input;
     mod binary;
     #[cfg(tokio_unstable)]
+    mod diff;
+    #[cfg(tokio_unstable)]
     mod extremes;
+    mod limits;
     mod others;
     #[cfg(unix)]
     mod output;

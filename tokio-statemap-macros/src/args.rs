@@ -17,10 +17,10 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
-use syn::{Meta, Path, Token};
+use syn::{Meta, MetaNameValue, Path, Token};
 
 use self::runtime::{Flavor, RuntimeKeys};
-use self::table::{OwnKeys, TokioKeys};
+use self::table::{ONLY_OF_TESTS, OwnKeys, TokioKeys};
 use crate::Features;
 
 /// The arguments as they are written.
@@ -83,6 +83,7 @@ impl Args {
         let mut tokio = TokioKeys::default();
         let mut runtime_tokens = Metas::new();
         let mut own = OwnKeys::default();
+        let mut limits = Vec::new();
         for meta in metas {
             let Meta::NameValue(pair) = &meta else {
                 return Err(not_a_pair(&meta, kind));
@@ -107,9 +108,13 @@ impl Args {
             }
             match own.set(&key, &pair.value) {
                 Some(set) => set?,
-                None => return Err(syn::Error::new_spanned(pair, unknown(&key, names()))),
+                None => return Err(syn::Error::new_spanned(pair, unknown(&key, names(kind)))),
+            }
+            if ONLY_OF_TESTS.contains(&key.as_str()) {
+                limits.push((key, pair.clone()));
             }
         }
+        own.check_limits(&limits, kind)?;
 
         Ok(Self { runtime: RuntimeKeys::check(tokio, kind)?, runtime_tokens, own })
     }
@@ -120,11 +125,35 @@ impl OwnKeys {
     pub(crate) fn changes_the_runtime(&self) -> bool {
         self.configure.is_some() || self.hooks.is_some()
     }
+
+    /// Whether a test's limits can be judged by what is recorded; `limits` are they, as they are given.
+    fn check_limits(&self, limits: &[(String, MetaNameValue)], kind: Kind) -> syn::Result<()> {
+        for (key, pair) in limits {
+            let problem = if kind == Kind::Main {
+                let option = key.replace('_', "-");
+                format!(
+                    "`{key}` is for `#[tokio_statemap::test]`. The data of a program is checked by the command: \
+                     `tokio-statemap check --{option}`."
+                )
+            } else if matches!(self.trace, Some("Workers" | "None")) {
+                format!("`{key}` needs the tasks: `trace` must be \"both\" or \"tasks\".")
+            } else if key == "max_ready" && self.schedule_latency == Some(false) {
+                format!(
+                    "`{key}` needs `schedule_latency`: only that tells when a task became ready."
+                )
+            } else {
+                continue;
+            };
+            return Err(syn::Error::new_spanned(pair, problem));
+        }
+        Ok(())
+    }
 }
 
-/// The names of all keys, in the table's order.
-fn names() -> impl Iterator<Item = &'static str> {
-    TokioKeys::NAMES.iter().chain(OwnKeys::NAMES).copied()
+/// The names of all keys of an attribute, in the table's order.
+fn names(kind: Kind) -> impl Iterator<Item = &'static str> {
+    let all = TokioKeys::NAMES.iter().chain(OwnKeys::NAMES).copied();
+    all.filter(move |name| kind == Kind::Test || !ONLY_OF_TESTS.contains(name))
 }
 
 /// The error for an argument that isn't `key = value`.
@@ -144,10 +173,10 @@ fn not_a_pair(meta: &Meta, kind: Kind) -> syn::Error {
         "basic_scheduler" | "current_thread" | "single_threaded" => {
             format!("Set the runtime flavor with #[{attribute}(flavor = \"current_thread\")].")
         }
-        key if names().any(|name| name == key) => {
+        key if names(Kind::Test).any(|name| name == key) => {
             format!("The `{key}` attribute requires an argument.")
         }
-        key => unknown(key, names()),
+        key => unknown(key, names(kind)),
     };
     syn::Error::new_spanned(path, msg)
 }

@@ -70,6 +70,18 @@ pub fn main(args: TokenStream, item: TokenStream) -> TokenStream {
 /// #[tokio_statemap::test(html = "answered.html")]
 /// async fn all_requests_are_answered() { /* … */ }
 /// ```
+///
+/// With `max_poll` or `max_ready` the test fails where a poll held a worker for longer than that, or a task was ready
+/// for longer before it was polled: it panics with the report's verdict. What the machine took doesn't count, where that
+/// is known; nor do polls on threads that are no workers, such as those of the test's own future with `flavor =
+/// "multi_thread"`. What can't be judged fails, too: where tasks are not recorded, say. A test that panics keeps its
+/// own panic; what it returns, be it an error, gives way to the limit's. With `TOKIO_STATEMAP=0`, and without the feature `record`, nothing
+/// is judged.
+///
+/// ```no_run
+/// #[tokio_statemap::test(max_poll = "5ms", max_ready = "20ms")]
+/// async fn nobody_blocks() { /* … */ }
+/// ```
 #[proc_macro_attribute]
 pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::attribute(args.into(), item.into(), Kind::Test, Features::ON).into()

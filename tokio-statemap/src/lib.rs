@@ -69,7 +69,7 @@ pub use self::{
     error::{Error, InvalidCasts},
     recorder::{lost::Lost, task_id::check_casts},
     render::trees::TaskTree,
-    render::{report, svg, trees},
+    render::{compare, report, svg, trees},
     statemap::StatemapData,
     trace::event::{Event, SpawnLocation},
     trace::live_poll::LivePoll,
@@ -89,6 +89,7 @@ pub mod _cost {}
 pub mod __private {
     #[cfg(feature = "cli")]
     pub use crate::analysis::awaits::{Awaits, Node, Note};
+    pub use crate::analysis::limits::{FileOf, Files, Judgement, Limits, judge};
     pub use crate::attribute::{OutputPaths, Run, Settings};
     pub use crate::config::{Keep, TraceTarget};
     pub use crate::hooks::Hooks;

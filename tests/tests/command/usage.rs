@@ -46,11 +46,16 @@ fn what_cannot_be_understood_has_status_2() {
 fn help_has_examples_and_they_work() {
     let folder = folder("help");
     // The examples are of programs that ran longer.
-    let tasks = tasks().replace("\"60000000\"", "\"6000000000\"");
-    fs::write(folder.join("tasks.json"), tasks).unwrap();
+    let longer = tasks().replace("\"60000000\"", "\"6000000000\"");
+    fs::write(folder.join("tasks.json"), longer).unwrap();
     fs::write(folder.join("workers.json"), workers()).unwrap();
+    for version in ["before", "after"] {
+        fs::write(folder.join(format!("{version}.json")), tasks()).unwrap();
+        fs::create_dir(folder.join(version)).unwrap();
+        fs::write(folder.join(version).join("tasks.json"), tasks()).unwrap();
+    }
     let mut examples = 0;
-    for command in ["", "render", "report", "check", "completions", "man"] {
+    for command in ["", "render", "report", "check", "diff", "completions", "man"] {
         let help = run(&folder, &format!("{command} --help")).stdout();
         assert!(help.contains("Examples:\n"), "{help}");
         for line in help.lines() {

@@ -18,6 +18,9 @@ use super::own::{
 };
 use super::runtime::{Flavor, UnhandledPanic};
 
+/// The keys that only a test may have: it can fail. A program's data is checked by the command.
+pub(super) const ONLY_OF_TESTS: [&str; 2] = ["max_poll", "max_ready"];
+
 keys! {
     // In the order in which `#[tokio::main]` lists them.
     tokio TokioKeys:
@@ -75,6 +78,11 @@ keys! {
         "duration", "the delay before recording starts", "none";
     "duration" duration_ns: Optional<PositiveNanos> => duration,
         "duration", "how long to record", "until the end";
+    "max_poll" max_poll_ns: Optional<PositiveNanos> => max_poll,
+        "duration", "how long a poll may hold a worker: else the test fails (only of `test`)", "none";
+    "max_ready" max_ready_ns: Optional<PositiveNanos> => max_ready,
+        "duration", "how long a task may be ready before it is polled: else the test fails (only of `test`)",
+        "none";
     "configure" configure: Configure,
         "path of a `fn(&mut tokio::runtime::Builder)`", "any other setting of the runtime builder",
         "none";

@@ -2,7 +2,7 @@ use quote::quote;
 
 use super::own::ReportPath;
 use super::runtime::{Flavor, UnhandledPanic};
-use super::table::TokioKeys;
+use super::table::{ONLY_OF_TESTS, TokioKeys};
 use super::{Args, Kind, names};
 use crate::Features;
 
@@ -25,7 +25,7 @@ fn in_the_repository(path: &str) -> Option<String> {
 }
 
 /// A valid value of each key.
-const VALID: [(&str, &str); 25] = [
+const VALID: [(&str, &str); 27] = [
     ("flavor", r#""multi_thread""#),
     ("worker_threads", "2"),
     ("start_paused", "true"),
@@ -49,6 +49,8 @@ const VALID: [(&str, &str); 25] = [
     ("dump_signal", r#""SIGUSR1""#),
     ("start_after", r#""1s""#),
     ("duration", r#""1m""#),
+    ("max_poll", r#""5ms""#),
+    ("max_ready", r#""20ms""#),
     ("configure", "settings::configure"),
     ("hooks", "settings::hooks"),
 ];
@@ -67,7 +69,7 @@ fn nothing_is_given() {
 #[test]
 fn the_keys_are_those_of_the_table() {
     let valid: Vec<&str> = VALID.iter().map(|(key, _)| *key).collect();
-    let keys: Vec<&str> = names().collect();
+    let keys: Vec<&str> = names(Kind::Test).collect();
     assert_eq!(valid, keys);
     for key in keys {
         let in_docs = format!("| `{key}` |");
@@ -131,8 +133,9 @@ fn every_key_by_itself_twice_and_without_a_value() {
             _ => "",
         };
         let parse = |text: String| text.parse::<proc_macro2::TokenStream>().unwrap();
-        assert!(main(parse(format!("{flavor}{once}"))).is_ok(), "{key}");
-        assert!(main(parse(format!("{flavor}{once},"))).is_ok(), "{key}");
+        let kind = if ONLY_OF_TESTS.contains(&key) { Kind::Test } else { Kind::Main };
+        assert!(read(parse(format!("{flavor}{once}")), kind).is_ok(), "{key}");
+        assert!(read(parse(format!("{flavor}{once},")), kind).is_ok(), "{key}");
         assert_eq!(error(parse(format!("{once}, {once}"))), format!("`{key}` set multiple times."));
         assert_eq!(
             error(parse(key.to_owned())),
@@ -151,6 +154,31 @@ fn an_unknown_key_lists_the_valid_ones() {
     assert_eq!(error(quote!(page = "page.html")), expected);
     assert_eq!(error(quote!(page = page())), expected);
     assert_eq!(error(quote!(PAGE)), expected);
+}
+
+/// What a run must not do makes a test fail, and nothing else.
+#[test]
+fn limits_are_of_tests_that_record_what_they_need() {
+    let test = |args| read(args, Kind::Test);
+    let own = test(quote!(max_poll = "5ms", max_ready = "1s", trace = "tasks")).unwrap().own;
+    assert_eq!((own.max_poll_ns, own.max_ready_ns), (Some(5_000_000), Some(1_000_000_000)));
+    assert!(error(quote!(max_poll = "5ms")).contains("`tokio-statemap check --max-poll`"));
+    assert!(error(quote!(max_ready = "5ms")).contains("`tokio-statemap check --max-ready`"));
+    for (args, message) in [
+        (quote!(max_poll = "0s"), "`max_poll` may not be 0."),
+        (
+            quote!(trace = "workers", max_poll = "5ms"),
+            "`max_poll` needs the tasks: `trace` must be \"both\" or \"tasks\".",
+        ),
+        (
+            quote!(max_ready = "5ms", schedule_latency = false),
+            "`max_ready` needs `schedule_latency`: only that tells when a task became ready.",
+        ),
+    ] {
+        assert_eq!(test(args).err().unwrap(), message);
+    }
+    let unknown = test(quote!(page = 7)).err().unwrap();
+    assert!(unknown.contains("`duration`, `max_poll`, `max_ready`, `configure`"), "{unknown}");
 }
 
 #[test]

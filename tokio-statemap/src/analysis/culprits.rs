@@ -13,7 +13,7 @@ use super::locations::LocationRow;
 use super::long_polls::{self, LongPoll, PollAt, Unsaid};
 use super::place::Place;
 use super::witness::Unwitnessed;
-use crate::trace::timeline::{StackFrame, Timeline};
+use crate::trace::timeline::{Poll, StackFrame, Timeline};
 
 /// A function and line that held workers in long polls; where no stack is known, tasks of a spawn location. What is said
 /// of its polls is of those that are kept in detail.
@@ -85,6 +85,38 @@ pub(crate) struct InRun {
 
 /// Which part of a poll's length the measure of what the machine took may be wrong by.
 const SLACK_PART: u64 = 20;
+
+/// What became of the time for which a poll held its worker.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Own {
+    length_ns: u64,
+    /// How long the machine took the processor.
+    taken_ns: u64,
+    /// How long it waited for locks of the runtime's own.
+    waited_ns: u64,
+}
+
+impl Own {
+    pub(super) fn of(timeline: &Timeline, poll: &Poll) -> Self {
+        let length_ns = long_polls::length_ns(timeline, poll);
+        let end_ns = poll.start_ns().saturating_add(length_ns);
+        let taken_ns = timeline.cause(poll).map_or(0, |cause| cause.taken_ns()).min(length_ns);
+        let waited_ns = in_runtime_ns(timeline, poll, end_ns).min(length_ns - taken_ns);
+        Self { length_ns, taken_ns, waited_ns }
+    }
+
+    /// How long it took by its own doing.
+    pub(super) fn own_ns(self) -> u64 {
+        self.length_ns - self.taken_ns - self.waited_ns
+    }
+
+    /// Whether that is certainly longer than `limit`.
+    fn is_over(self, limit: Duration) -> bool {
+        // What was taken is measured near a poll's edges, not at them.
+        let slack_ns = if self.taken_ns > 0 { self.length_ns / SLACK_PART } else { 0 };
+        u128::from(self.own_ns().saturating_sub(slack_ns)) > limit.as_nanos()
+    }
+}
 
 /// A long poll, and how much of it is its own.
 pub(super) struct Held {
@@ -172,8 +204,8 @@ pub(super) fn culprits(
 
 /// The polls that held a worker over `long_poll` by their own doing, and those that did not.
 pub(super) fn held(timeline: &Timeline) -> (Vec<Held>, Excused, Unsaid<Vec<PollAt>>) {
-    let long_poll_ns = timeline.long_poll.as_nanos();
-    let is_long = |ns: u64| u128::from(ns) > long_poll_ns;
+    let limit = timeline.long_poll;
+    let is_long = |ns: u64| u128::from(ns) > limit.as_nanos();
     let (mut excused, mut excused_at) = (Excused::default(), Vec::new());
     let mut held = Vec::new();
     for (index, task) in timeline.tasks.seen().iter().enumerate() {
@@ -184,18 +216,16 @@ pub(super) fn held(timeline: &Timeline) -> (Vec<Held>, Excused, Unsaid<Vec<PollA
             }
             let from_ns = poll.start_ns();
             let to_ns = from_ns.saturating_add(length_ns);
-            let taken_ns = timeline.cause(poll).map_or(0, |cause| cause.taken_ns()).min(length_ns);
-            let waited_ns = in_runtime_ns(timeline, poll, to_ns).min(length_ns - taken_ns);
-            let own_ns = length_ns - taken_ns - waited_ns;
-            // What was taken is measured near a poll's edges, not at them.
-            let slack_ns = if taken_ns > 0 { length_ns / SLACK_PART } else { 0 };
-            if !is_long(own_ns.saturating_sub(slack_ns)) {
+            let own = Own::of(timeline, poll);
+            if !own.is_over(limit) {
+                let Own { taken_ns, waited_ns, .. } = own;
                 excused.polls += 1;
                 excused.taken_ns = excused.taken_ns.saturating_add(taken_ns);
                 excused.waited_ns = excused.waited_ns.saturating_add(waited_ns);
                 excused_at.push((index, i));
                 continue;
             }
+            let own_ns = own.own_ns();
             held.push(Held { at: (index, i), from_ns, to_ns, own_ns, delay: Delay::default() });
         }
     }

@@ -4,10 +4,12 @@ mod act;
 #[cfg(feature = "cli")]
 pub(crate) mod awaits;
 mod blame;
+pub(crate) mod compare;
 mod culprits;
 #[cfg(feature = "read")]
 pub(crate) mod foreign;
 mod harm;
+pub(crate) mod limits;
 mod locations;
 mod long_polls;
 mod machine;

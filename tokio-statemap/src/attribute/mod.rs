@@ -3,6 +3,7 @@
 mod dump;
 mod env;
 mod exits;
+mod limits;
 mod output;
 mod path;
 mod progress;
@@ -29,6 +30,7 @@ use crate::util::sync::lock;
 pub use output::OutputPaths;
 pub use settings::Settings;
 
+use limits::TestLimits;
 use output::Outputs;
 use progress::Progress;
 use warnings::Warnings;
@@ -39,6 +41,8 @@ use window::RecordingThread;
 pub struct Run {
     /// `None` if nothing is recorded: `TOKIO_STATEMAP=0`.
     active: Option<Arc<Active>>,
+    /// The limits of a test.
+    limits: Option<Arc<TestLimits>>,
 }
 
 /// A run that is recorded, shared by all exit paths.
@@ -48,6 +52,7 @@ pub(crate) struct Active {
     window: Option<RecordingThread>,
     outputs: Outputs,
     warnings: Option<Arc<Warnings>>,
+    limits: Option<Arc<TestLimits>>,
     /// A child of a fork inherits all of this, but the files are the parent's.
     pid: u32,
     /// Whether the files are written. Locked while they are being written, so that other exit paths
@@ -63,9 +68,14 @@ impl Run {
         let user = settings.hooks.take().unwrap_or_default();
         if !env::is_on() {
             user.install(builder);
-            return Self { active: None };
+            return Self { active: None, limits: None };
         }
-        Self { active: Active::start(builder, &settings, user) }
+        let limits = TestLimits::of(&settings).map(Arc::new);
+        let active = Active::start(builder, &settings, user, limits.clone());
+        if let (None, Some(limits)) = (&active, &limits) {
+            limits.fail(limits::unjudged("nothing is recorded"));
+        }
+        Self { active, limits }
     }
 
     /// Wraps `future` as the root future. Its location is that of the caller.
@@ -87,11 +97,21 @@ impl Drop for Run {
             #[cfg(unix)]
             signal::wait_if_dying();
         }
+        let failure = self.limits.as_ref().and_then(|limits| limits.failure());
+        // A test that panics by itself has a reason of its own.
+        if let Some(failure) = failure.filter(|_| !std::thread::panicking()) {
+            panic!("{failure}");
+        }
     }
 }
 
 impl Active {
-    fn start(builder: &mut Builder, settings: &Settings, user: Hooks) -> Option<Arc<Self>> {
+    fn start(
+        builder: &mut Builder,
+        settings: &Settings,
+        user: Hooks,
+        limits: Option<Arc<TestLimits>>,
+    ) -> Option<Arc<Self>> {
         let config = settings.config();
         if config.trace_target.tracks_tasks() && !cfg!(tokio_unstable) {
             // Once per process, as a test binary may have hundreds of runs.
@@ -120,6 +140,7 @@ impl Active {
             window,
             outputs,
             warnings,
+            limits,
             pid: std::process::id(),
             written: Mutex::new(false),
         });
@@ -174,17 +195,23 @@ impl Active {
                 warnings.close();
             }
             let progress = Progress::new();
-            let timeline = self.collector.snapshot();
+            let mut timeline = self.collector.snapshot();
             #[cfg(unix)]
             signal::without_fatal_signals(|| self.outputs.write(&timeline, &progress));
             #[cfg(not(unix))]
             self.outputs.write(&timeline, &progress);
+            if let Some(limits) = &self.limits {
+                limits.judge(&mut timeline);
+            }
             if let Some(warnings) = &self.warnings {
                 warnings.end();
             }
         }));
         if result.is_err() {
             warn(format_args!("the files could not be written: this is a bug of tokio-statemap"));
+            if let Some(limits) = &self.limits {
+                limits.fail(limits::unjudged("this is a bug of tokio-statemap"));
+            }
         }
     }
 }

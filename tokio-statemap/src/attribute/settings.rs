@@ -36,6 +36,10 @@ pub struct Settings {
     pub start_after: Option<Duration>,
     /// How long recording goes on.
     pub duration: Option<Duration>,
+    /// How long a poll may hold a worker in a test.
+    pub max_poll: Option<Duration>,
+    /// How long a task may be ready before it is polled in a test.
+    pub max_ready: Option<Duration>,
     /// The runtime's name.
     pub runtime: Option<&'static str>,
     /// The program's own hooks.
@@ -62,6 +66,8 @@ impl Settings {
             dump_signal: None,
             start_after: None,
             duration: None,
+            max_poll: None,
+            max_ready: None,
             runtime: None,
             hooks: None,
             test: None,
@@ -81,7 +87,8 @@ impl Settings {
             trace_target: self.trace,
             include_spawn_location: self.spawn_location,
             schedule_latency: self.schedule_latency,
-            long_poll: self.long_poll,
+            // Of shorter polls it isn't known what the machine took.
+            long_poll: self.max_poll.map_or(self.long_poll, |most| most.min(self.long_poll)),
             stacks: self.stacks,
             ..CollectorConfig::default()
         }

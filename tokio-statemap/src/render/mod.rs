@@ -2,8 +2,10 @@
 
 #[cfg(feature = "cli")]
 pub(crate) mod awaits;
+pub mod compare;
 #[cfg(feature = "html")]
 pub mod html;
+mod limits;
 pub mod report;
 pub mod svg;
 pub mod trees;

@@ -58,12 +58,17 @@ impl Alignment {
                 length_ns: length_ns.max(longest_ns),
                 is_forced: false,
             },
-            _ => Self {
-                start_ns,
-                shifts_ns: vec![0; all.len()],
-                length_ns: longest_ns,
-                is_forced: true,
-            },
+            _ => Self { start_ns, ..Self::at_left_edge(all) },
+        }
+    }
+
+    /// Each begins at the left edge, whenever that was.
+    pub(crate) fn at_left_edge(all: &[(u128, u64, bool)]) -> Self {
+        Self {
+            start_ns: all.iter().map(|file| file.0).min().unwrap_or_default(),
+            shifts_ns: vec![0; all.len()],
+            length_ns: all.iter().map(|file| file.1).max().unwrap_or_default(),
+            is_forced: true,
         }
     }
 }

@@ -12,13 +12,33 @@ const NS_PER_S: u128 = 1_000_000_000;
 
 /// One picture of several, or of none.
 pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
-    let spans = pictures
-        .iter()
-        .map(|picture| (picture.start.as_nanos(), picture.length_ns, !picture.sections.is_empty()));
-    let alignment = Alignment::of_spans(&spans.collect::<Vec<_>>());
+    let alignment = Alignment::of_spans(&spans(&pictures));
+    let mut merged = merge_as(pictures, &alignment);
+    let kinds =
+        [SectionKind::Workers, SectionKind::Blocking, SectionKind::Tasks, SectionKind::Other];
+    merged.sections.sort_by_key(|section| kinds.iter().position(|kind| *kind == section.kind));
+    merged
+}
+
+/// One picture of several, all of one below all of the other, each from the left edge on.
+#[cfg(feature = "html")]
+pub(super) fn one_below_the_other(pictures: Vec<Picture<'_>>) -> Picture<'_> {
+    let alignment = Alignment::at_left_edge(&spans(&pictures));
+    merge_as(pictures, &alignment)
+}
+
+/// The start, the length, and whether there is anything.
+fn spans(pictures: &[Picture<'_>]) -> Vec<(u128, u64, bool)> {
+    let span = |picture: &Picture<'_>| {
+        (picture.start.as_nanos(), picture.length_ns, !picture.sections.is_empty())
+    };
+    pictures.iter().map(span).collect()
+}
+
+fn merge_as<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Picture<'a> {
     let names: Vec<&str> = distinct(pictures.iter().map(|picture| &*picture.title));
     let hosts: BTreeSet<&str> = pictures.iter().filter_map(|p| p.host.as_deref()).collect();
-    let notes = notes(&pictures, &alignment);
+    let notes = notes(&pictures, alignment);
     let mut merged = Picture {
         title: if names.is_empty() { "Statemap".to_owned() } else { names.join(", ") },
         host: (!hosts.is_empty()).then(|| hosts.into_iter().collect::<Vec<_>>().join(", ")),
@@ -43,8 +63,6 @@ pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
         whole_run: None,
         sections: Vec::new(),
     };
-    let kinds =
-        [SectionKind::Workers, SectionKind::Blocking, SectionKind::Tasks, SectionKind::Other];
     let is_run = |picture: &&Picture<'_>| {
         picture.sections.iter().any(|section| section.kind != SectionKind::Other)
     };
@@ -59,7 +77,6 @@ pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
             merged.sections.push(by.shift(section));
         }
     }
-    merged.sections.sort_by_key(|section| kinds.iter().position(|kind| *kind == section.kind));
     merged
 }
 

@@ -22,6 +22,8 @@ mod tasks;
 #[cfg(test)]
 pub(crate) mod tests;
 mod threads;
+#[cfg(all(feature = "read", feature = "html"))]
+mod versions;
 mod whole_run;
 #[cfg(test)]
 mod whole_run_tests;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::units;
+use crate::{globs, units};
 
 /// See what every Tokio task and worker was doing, and who held the runtime up
 ///
@@ -23,9 +23,10 @@ Examples:
   tokio-statemap render tasks.json workers.json -o statemap.html
   tokio-statemap report tasks.json
   tokio-statemap check tasks.json workers.json
+  tokio-statemap diff before.json after.json
 
 Exit status: 0 if all went well, 1 for bad data or a file that can't be read or written, 2 for a \
-command line that can't be understood.";
+command line that can't be understood, 3 for a run that is over a limit of `check`.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -35,6 +36,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Check data strictly: each rule of the format, and of this program's own data
     Check(CheckArgs),
+    /// Compare two runs: what got longer, and whether that is more than chance
+    Diff(DiffArgs),
     /// Name the functions of a stripped program, by the binary before it was stripped
     Symbolize(SymbolizeArgs),
     /// Say where each async fn of a program awaits, and what, without running it
@@ -105,15 +108,69 @@ pub(crate) struct ReportArgs {
 Examples:
   tokio-statemap check tasks.json
   some-instrumentation | tokio-statemap check -
+  tokio-statemap check tasks.json --max-poll 100ms --max-ready 100ms
 
 For each file there is a line: `FILE: ok, …` on standard output, or on standard error where and how \
-it breaks which rule.")]
+it breaks which rule. Limits are for runs of tokio-statemap: what is over one is said on standard error, and the \
+exit status is 3. It is 1 where a limit can't be judged: where it wasn't recorded when tasks became ready, say.")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) files: Files,
     /// Refuse data that tokio-statemap didn't write
     #[arg(long)]
     pub(crate) ours: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct LimitArgs {
+    /// How long a poll may hold a worker, such as 5ms; what the machine took doesn't count
+    #[arg(long, value_name = "TIME", value_parser = units::positive_nanoseconds)]
+    pub(crate) max_poll: Option<u64>,
+    /// How long a task may be ready before it is polled, such as 20ms; what the machine took doesn't count
+    #[arg(long, value_name = "TIME", value_parser = units::positive_nanoseconds)]
+    pub(crate) max_ready: Option<u64>,
+    /// Files that no long poll may be from, by the line that is to blame, or else the spawn location, such as 'src/**'
+    #[arg(long, value_name = "GLOB", value_parser = globs::Glob::new)]
+    pub(crate) no_long_polls_from: Vec<globs::Glob>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  tokio-statemap diff before.json after.json
+  tokio-statemap diff before/ after/ --format json
+  tokio-statemap diff before.json after.json -o diff.html
+
+Before and after are each the tasks' file of a run, or a folder with the .json files of one run or of several: with \
+three or more of each, smaller differences can be told from chance. The tasks' and workers' files of two runs may \
+also be named one by one, those before first. Lines that moved in the source are found again.
+
+Runs differ without any change. Only what differs by more than chance is called longer or shorter; what the machine \
+took from long polls doesn't count, and what all lines do alike is taken for the machine's.")]
+pub(crate) struct DiffArgs {
+    /// Before, then after
+    #[arg(required = true, num_args = 2.., value_names = ["BEFORE", "AFTER"])]
+    pub(crate) files: Vec<PathBuf>,
+    /// Where to write [default: standard output]; a file that ends with .html becomes a page of both
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// What to write, if the output's name doesn't tell [default: text]
+    #[arg(long)]
+    pub(crate) format: Option<DiffFormat>,
+}
+
+/// What a comparison is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// A page with both, one above the other
+    Html,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -231,8 +288,42 @@ impl RenderArgs {
     }
 }
 
+impl DiffArgs {
+    /// What to write; ends the program if that isn't clear.
+    pub(crate) fn format(&self) -> DiffFormat {
+        let name = self.output.as_ref().filter(|output| output.as_os_str() != "-");
+        let extension = name.and_then(|output| output.extension()).map(|e| e.to_ascii_lowercase());
+        let by_name = match extension.as_ref().and_then(|extension| extension.to_str()) {
+            Some("html" | "htm") => Some(DiffFormat::Html),
+            Some("json") => Some(DiffFormat::Json),
+            Some("txt") => Some(DiffFormat::Text),
+            _ => None,
+        };
+        if name.is_some() && self.format.or(by_name).is_none() {
+            let problem =
+                "the output doesn't end with .html, .json or .txt: say which it is by `--format`";
+            misused("diff", problem);
+        }
+        if self.format == Some(DiffFormat::Html) && self.output.is_none() {
+            misused("diff", "a page goes to a file: say which by `-o FILE`");
+        }
+        self.format.or(by_name).unwrap_or(DiffFormat::Text)
+    }
+
+    /// Ends the program if the output would take the place of the data.
+    pub(crate) fn check_output(&self, read: &[PathBuf]) {
+        let Some(output) = self.output.as_ref().and_then(|file| file.canonicalize().ok()) else {
+            return;
+        };
+        let is_output = |file: &PathBuf| file.canonicalize().is_ok_and(|file| file == output);
+        if output.is_file() && read.iter().any(is_output) {
+            misused("diff", "the output is one of the files that are read: it would be lost");
+        }
+    }
+}
+
 /// Ends the program as the parser does where this command was used wrongly.
-fn misused(command: &str, problem: &str) -> ! {
+pub(crate) fn misused(command: &str, problem: &str) -> ! {
     let mut args = Args::command();
     args.build();
     match args.find_subcommand_mut(command) {

@@ -6,11 +6,13 @@ use tokio_statemap::statemap::check::{check, check_ours};
 use crate::args::CheckArgs;
 use crate::failure::{Failure, line, name, print};
 use crate::input::read_with;
+use crate::limits;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     args.files.check("check");
     let mut are_all_ok = true;
+    let mut read = Vec::new();
     for file in &args.files.files {
         let mut progress = Progress::new();
         let checked = read_with(file, &mut progress, |input| match args.ours {
@@ -29,6 +31,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
                     n => format!("{n} changes"),
                 };
                 print(&format!("{}: ok, {entities}, {changes} of state\n", clean(&name(file))))?;
+                if args.limits.are_given() {
+                    read.push(statemap);
+                }
             }
             Err(Failure::Bad(problem)) => {
                 are_all_ok = false;
@@ -37,5 +42,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
             Err(failure) => return Err(failure),
         }
     }
-    if are_all_ok { Ok(()) } else { Err(Failure::Said) }
+    match are_all_ok {
+        true => limits::check(args, &read),
+        false => Err(Failure::Said),
+    }
 }

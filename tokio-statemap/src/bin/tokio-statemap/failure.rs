@@ -6,6 +6,9 @@ use std::process::ExitCode;
 
 use tokio_statemap::__private::clean;
 
+/// The exit status for a run that is over a limit.
+const OVER_A_LIMIT: u8 = 3;
+
 /// Why the command ends early.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -13,6 +16,8 @@ pub(crate) enum Failure {
     Bad(String),
     /// It was said already.
     Said,
+    /// A run is over a limit, which was said already.
+    Over,
     /// Nobody reads what is written any more: that is no error, they have seen enough.
     Closed,
 }
@@ -39,6 +44,7 @@ impl Failure {
                 ExitCode::FAILURE
             }
             Self::Said => ExitCode::FAILURE,
+            Self::Over => ExitCode::from(OVER_A_LIMIT),
             Self::Closed => ExitCode::SUCCESS,
         }
     }

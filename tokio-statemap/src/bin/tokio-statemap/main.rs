@@ -1,13 +1,16 @@
-//! The command `tokio-statemap`: draws, reports on, checks and completes statemap data; and says what the
+//! The command `tokio-statemap`: draws, reports on, checks, compares and completes statemap data; and says what the
 //! async fns of a program await.
 
 mod args;
 mod awaits;
 mod check;
+mod diff;
 mod duration;
 mod failure;
 mod generate;
+mod globs;
 mod input;
+mod limits;
 mod progress;
 mod render;
 mod report;
@@ -25,6 +28,7 @@ fn main() -> ExitCode {
         Command::Render(args) => render::run(args),
         Command::Report(args) => report::run(args),
         Command::Check(args) => check::run(&args),
+        Command::Diff(args) => diff::run(&args),
         Command::Symbolize(args) => symbolize::run(&args),
         Command::Awaits(args) => awaits::run(&args),
         Command::Completions { shell } => generate::completions(shell),

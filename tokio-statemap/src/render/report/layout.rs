@@ -1,11 +1,11 @@
 //! Text on a terminal: how wide it is, and how it is fitted into columns.
 
 /// The columns that a report keeps to.
-pub(super) const COLUMNS: usize = 80;
+pub(in crate::render) const COLUMNS: usize = 80;
 
 /// How many columns the text takes. East Asian letters and pictures take two; where that is not
 /// certain it is taken for two, so that a line is rather too short than too long.
-pub(super) fn width(text: &str) -> usize {
+pub(in crate::render) fn width(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
 
@@ -15,7 +15,7 @@ fn char_width(c: char) -> usize {
 
 /// The text in at most `columns`: if it is a longer path, its left is replaced by `…`, where that
 /// can be at a folder's border.
-pub(super) fn keep_right(text: &str, columns: usize) -> String {
+pub(in crate::render) fn keep_right(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
@@ -37,7 +37,7 @@ pub(super) fn keep_right(text: &str, columns: usize) -> String {
 
 /// Breaks the text at its spaces into lines of at most [`COLUMNS`], but not between a number and its
 /// unit. A word that is longer keeps its right.
-pub(super) fn wrap(text: &str) -> Vec<String> {
+pub(in crate::render) fn wrap(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut words: Vec<String> = Vec::new();
@@ -71,13 +71,16 @@ fn is_unit(word: &str) -> bool {
 }
 
 /// The text, filled up with spaces on its right.
-pub(super) fn pad_right(text: &str, columns: usize) -> String {
+pub(in crate::render) fn pad_right(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
 /// The lines of a table. The first cell of each row is a name: it stands on the left, or else on the
 /// right of the others, in the room that they leave.
-pub(super) fn table<const N: usize>(rows: &[[String; N]], has_names_first: bool) -> Vec<String> {
+pub(in crate::render) fn table<const N: usize>(
+    rows: &[[String; N]],
+    has_names_first: bool,
+) -> Vec<String> {
     let widest = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0);
     let widths: [usize; N] = std::array::from_fn(widest);
     let cells: usize = widths[1..].iter().sum();

@@ -5,7 +5,7 @@
 
 #[cfg(feature = "read")]
 mod foreign;
-mod layout;
+pub(super) mod layout;
 mod profile;
 mod run;
 mod still_waiting;

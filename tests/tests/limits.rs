@@ -1,0 +1,57 @@
+//! A test with `max_poll` or `max_ready` fails where a run is over it, with the verdict for its message.
+#![cfg(tokio_unstable)]
+
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+/// Where the files of these tests go: nobody looks at them.
+fn report() -> std::path::PathBuf {
+    std::env::temp_dir().join("statemap-limits-{pid}.txt")
+}
+
+async fn block() {
+    // Asleep while others are ready, for longer than any of the limits here.
+    std::thread::sleep(Duration::from_millis(80));
+}
+
+#[should_panic(expected = "A poll may hold a worker for 5 ms at most.")]
+#[tokio_statemap::test(max_poll = "5ms", report = report())]
+async fn a_poll_that_blocks_fails_the_test() {
+    tokio::spawn(block()).await.unwrap();
+}
+
+/// The message says where the task is from.
+#[should_panic(expected = "limits.rs")]
+#[tokio_statemap::test(max_poll = "5ms", report = report())]
+async fn the_verdict_is_the_message() {
+    tokio::spawn(block()).await.unwrap();
+}
+
+#[should_panic(expected = "A task may be ready for 20 ms at most.")]
+#[tokio_statemap::test(max_ready = "20ms", report = report())]
+async fn a_task_that_is_kept_waiting_fails_the_test() {
+    let waits = tokio::spawn(async {});
+    block().await;
+    waits.await.unwrap();
+}
+
+#[tokio_statemap::test(max_poll = "60s", max_ready = "60s", report = report())]
+async fn what_is_within_the_limits_passes() {
+    tokio::spawn(block()).await.unwrap();
+    sleep(Duration::from_millis(1)).await;
+}
+
+#[should_panic(expected = "this is the test's own")]
+#[tokio_statemap::test(max_poll = "5ms", report = report())]
+async fn a_test_keeps_its_own_panic() {
+    block().await;
+    panic!("this is the test's own");
+}
+
+/// Where nothing is recorded in which a poll could be, nothing passes.
+#[should_panic(expected = "can't be checked: nothing was recorded")]
+#[tokio_statemap::test(max_poll = "60s", start_after = "1h", report = report())]
+async fn what_is_not_recorded_fails_the_test() {
+    sleep(Duration::from_millis(1)).await;
+}

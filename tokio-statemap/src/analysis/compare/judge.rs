@@ -1,0 +1,321 @@
+//! Which differences are more than chance.
+
+use super::blocks::QUANTILES;
+use super::estimate::{Estimate, median};
+use super::lines::{Measured, MeasuredLine, Run};
+use super::side::taken_ns;
+
+/// The chance that anything is called a change where nothing is, if two runs of one program differ by no more than what each
+/// tells; that they do is what [`least`] is for.
+const CHANCE: f64 = 0.05;
+
+/// How many other lines must tell what the machine did.
+const ENOUGH_OTHERS: usize = 3;
+
+/// Up to how many lines each is compared with all others; of more the one makes no difference.
+const FEW_LINES: usize = 50;
+
+/// From how many runs of each version on their spread is known.
+const SEVERAL_RUNS: usize = 3;
+
+/// Which part of the recorded time a line must take more, or less, for anyone to care.
+const WORTH_A_LINE: u64 = 10_000;
+
+/// Up to which share of the time of polls the machine may have taken for ready times to tell anything.
+const TAKEN_WHILE_READY: f64 = 0.02;
+
+/// How many times as many polls must be beyond a quantile as the machine may have made long.
+const BEYOND: f64 = 4.0;
+
+/// What became of a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Change {
+    /// It is longer than before, by more than chance.
+    Longer(Factor),
+    /// It is shorter than before, by more than chance.
+    Shorter(Factor),
+    /// The difference is no more than two runs of one program may have.
+    Same(Factor),
+    /// There are too few polls to tell, before or after.
+    TooFew,
+    /// It can't be told: it wasn't recorded, or the machine took too much of the time.
+    Unknown,
+}
+
+impl Change {
+    /// Whether it is longer or shorter.
+    pub fn is_a_change(self) -> bool {
+        matches!(self, Self::Longer(_) | Self::Shorter(_))
+    }
+
+    /// By how much it differs, if that is known.
+    pub fn factor(self) -> Option<Factor> {
+        match self {
+            Self::Longer(factor) | Self::Shorter(factor) | Self::Same(factor) => Some(factor),
+            Self::TooFew | Self::Unknown => None,
+        }
+    }
+}
+
+/// How many times as long as before something takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Factor {
+    /// Of which quantile it is, in percent: 50 for the median. Of several that changed, the one that shows it most clearly.
+    pub percent: u8,
+    /// How many times as long.
+    pub factor: f64,
+    /// The least that this may be, by how much it varies within the runs and between them, among all that is compared.
+    pub low: f64,
+    /// The most that it may be.
+    pub high: f64,
+}
+
+/// What is judged of the lines, in their order.
+pub(super) struct Judged {
+    pub(super) lines: Vec<JudgedLine>,
+    pub(super) common_factor: Option<f64>,
+    pub(super) common_ready_factor: Option<f64>,
+    pub(super) quantiles: Vec<u8>,
+}
+
+/// What is judged of a line.
+pub(super) struct JudgedLine {
+    pub(super) polls: Change,
+    pub(super) ready: Change,
+    pub(super) extra_ns: i64,
+}
+
+pub(super) fn judge(before: &[Run<'_>], after: &[Run<'_>], lines: &[MeasuredLine]) -> Judged {
+    let has_several = before.len().min(after.len()) >= SEVERAL_RUNS;
+    let machine = Machine::of(before.iter().chain(after));
+    let is_judged = |percent: u8| machine.leaves(percent);
+    let quantiles: Vec<usize> =
+        (0..QUANTILES.len()).filter(|&index| is_judged(QUANTILES[index].0)).collect();
+    let lengths = Table::of(lines, &quantiles, |of, quantile| of.lengths[quantile]);
+    let ready = Table::of(lines, &[0], |of, _| of.ready);
+    let recorded_ns: u64 = after.iter().map(|run| run.timeline.recorded_ns()).sum();
+    let judged = lines.iter().enumerate().map(|(index, line)| {
+        let mut changes = Changes::default();
+        for (place, &quantile) in quantiles.iter().enumerate() {
+            let Some(difference) = lengths.columns[place][index] else { continue };
+            let (percent, _) = QUANTILES[quantile];
+            let common = lengths.common(lines, place, index);
+            let found =
+                lengths.change(percent, difference, common, least(percent, common, has_several));
+            let extra_ns = extra_ns(line, quantile, common);
+            let is_worth_it = extra_ns.unsigned_abs() >= recorded_ns / WORTH_A_LINE;
+            changes.add(found, extra_ns, is_worth_it);
+        }
+        let waits = match (machine.takes_little(), ready.columns[0][index]) {
+            (false, _) => Change::Unknown,
+            (true, None) => Change::TooFew,
+            (true, Some(difference)) => {
+                let common = ready.common(lines, 0, index);
+                let least = least_ready(common);
+                ready.change(50, difference, common, least).0
+            }
+        };
+        let is_any_ready =
+            |of: &Measured| of.figures.is_some_and(|figures| figures.ready_p50_ns.is_some());
+        let is_ready_known = is_any_ready(&line.before) && is_any_ready(&line.after);
+        JudgedLine {
+            polls: changes.best.unwrap_or(Change::TooFew),
+            ready: if is_ready_known { waits } else { Change::Unknown },
+            extra_ns: changes.extra_ns,
+        }
+    });
+    Judged {
+        lines: judged.collect(),
+        common_factor: lengths.common_factor(lines),
+        common_ready_factor: ready.common_factor(lines),
+        quantiles: quantiles.iter().map(|&index| QUANTILES[index].0).collect(),
+    }
+}
+
+/// What the other lines do.
+#[derive(Clone, Copy, Debug)]
+struct Common {
+    /// What they have in common, as a logarithm; 0 if there are too few.
+    middle: f64,
+    /// How far they are from that, by the median; `None` if there are too few.
+    spread: Option<f64>,
+}
+
+/// How many times as long the polls of a line must be at least, or as short: how much two runs of one program differ is told
+/// by the other lines, or by several runs. Where neither tells, two threads that share a core may make 1.5 of it.
+fn least(percent: u8, common: Common, has_several_runs: bool) -> f64 {
+    let least: f64 = match (has_several_runs, common.spread) {
+        (true, _) => 1.2,
+        (false, Some(spread)) => (3.0 * spread).exp().clamp(1.4, 1.7),
+        (false, None) => 1.6,
+    };
+    // The slowest polls are few, and have more reasons.
+    least * if percent > 90 { 1.15 } else { 1.0 }
+}
+
+/// The same of how long tasks are ready, which depends on all others.
+fn least_ready(common: Common) -> f64 {
+    common.spread.map_or(3.0, |spread| (3.0 * spread).exp().clamp(2.0, 4.0))
+}
+
+/// How much longer the polls of a line take in all, if what lies beyond the quantile changed as it did.
+fn extra_ns(line: &MeasuredLine, quantile: usize, common: Common) -> i64 {
+    let (percent, _) = QUANTILES[quantile];
+    let expected_ns = line.before.quantiles_ns[quantile] as f64 * common.middle.exp();
+    let difference_ns = line.after.quantiles_ns[quantile] as f64 - expected_ns;
+    let share = (f64::from(100 - percent) / 50.0).min(1.0);
+    (difference_ns * share * line.after.polls as f64) as i64
+}
+
+/// What became of a line's quantiles.
+#[derive(Default)]
+struct Changes {
+    best: Option<Change>,
+    clarity: f64,
+    extra_ns: i64,
+}
+
+impl Changes {
+    fn add(&mut self, (change, clarity): (Change, f64), extra_ns: i64, is_worth_it: bool) {
+        let change = match change.factor() {
+            Some(factor) if !is_worth_it => Change::Same(factor),
+            _ => change,
+        };
+        if change.is_a_change() && extra_ns.unsigned_abs() > self.extra_ns.unsigned_abs() {
+            self.extra_ns = extra_ns;
+        }
+        let was_a_change = self.best.is_some_and(Change::is_a_change);
+        let is_better = match (change.is_a_change(), was_a_change) {
+            (true, false) => true,
+            // The median comes first, and stays if nothing changed.
+            (true, true) => clarity > self.clarity * 1.5,
+            _ => self.best.is_none(),
+        };
+        if is_better {
+            (self.best, self.clarity) = (Some(change), clarity);
+        }
+    }
+}
+
+/// How much longer each line takes, as a logarithm: for each quantile a column.
+struct Table {
+    columns: Vec<Vec<Option<Estimate>>>,
+    /// The chance that one of them is off by more than what is allowed for.
+    chance: f64,
+}
+
+impl Table {
+    fn of(
+        lines: &[MeasuredLine],
+        quantiles: &[usize],
+        of: impl Fn(&Measured, usize) -> Option<Estimate>,
+    ) -> Self {
+        let column = |&quantile: &usize| {
+            let difference = |line: &MeasuredLine| {
+                let before = of(&line.before, quantile)?;
+                Some(Estimate::difference(before, of(&line.after, quantile)?))
+            };
+            lines.iter().map(difference).collect::<Vec<_>>()
+        };
+        let columns: Vec<_> = quantiles.iter().map(column).collect();
+        let tests = columns.iter().flatten().flatten().count();
+        Self { columns, chance: CHANCE / tests.max(1) as f64 }
+    }
+
+    /// The differences of other lines that tell something, in a column.
+    fn others(&self, lines: &[MeasuredLine], column: usize, index: Option<usize>) -> Vec<f64> {
+        let is_other = |other: &MeasuredLine| {
+            let place = index.map(|index| lines[index].line.place);
+            !other.line.is_of_function && place != Some(other.line.place)
+        };
+        let others = lines.iter().zip(&self.columns[column]).filter(|(line, _)| is_other(line));
+        let told = others.filter_map(|(_, difference)| *difference);
+        let is_solid = |of: &Estimate| of.error * of.errors(self.chance) < std::f64::consts::LN_2;
+        told.filter(is_solid).map(|difference| difference.middle).collect()
+    }
+
+    fn common(&self, lines: &[MeasuredLine], column: usize, index: usize) -> Common {
+        let but = (lines.len() <= FEW_LINES).then_some(index);
+        let mut others = self.others(lines, column, but);
+        if others.len() < ENOUGH_OTHERS {
+            // What makes all medians longer makes the slowest polls longer, too.
+            others = self.others(lines, 0, but);
+        }
+        let is_enough = others.len() >= ENOUGH_OTHERS;
+        let Some(middle) = median(others.clone()).filter(|_| is_enough) else {
+            return Common { middle: 0.0, spread: None };
+        };
+        let off = others.iter().map(|other| (other - middle).abs()).collect();
+        // As that of a normal distribution.
+        Common { middle, spread: median(off).map(|off| 1.4826 * off) }
+    }
+
+    /// What all lines have in common, of the first column.
+    fn common_factor(&self, lines: &[MeasuredLine]) -> Option<f64> {
+        let all = self.others(lines, 0, None);
+        (all.len() > ENOUGH_OTHERS).then(|| median(all)).flatten().map(f64::exp)
+    }
+
+    /// What a difference means, and how clearly.
+    fn change(&self, percent: u8, of: Estimate, common: Common, least: f64) -> (Change, f64) {
+        let off = of.error * of.errors(self.chance);
+        let factor = Factor {
+            percent,
+            factor: of.middle.exp(),
+            low: (of.middle - off).exp(),
+            high: (of.middle + off).exp(),
+        };
+        let beyond = of.middle - common.middle;
+        let is_change = beyond.abs() > off && beyond.abs() > least.ln();
+        let change = match is_change {
+            true if beyond > 0.0 => Change::Longer(factor),
+            true => Change::Shorter(factor),
+            false => Change::Same(factor),
+        };
+        (change, beyond.abs() / off.max(f64::MIN_POSITIVE))
+    }
+}
+
+/// What the machine took, as a share of the time of all polls: the most of all runs.
+struct Machine {
+    /// In pieces that aren't known of any poll; `None` if that isn't known.
+    hidden: Option<f64>,
+    /// In all.
+    taken: Option<f64>,
+}
+
+impl Machine {
+    fn of<'a>(runs: impl Iterator<Item = &'a Run<'a>>) -> Self {
+        let mut machine = Self { hidden: Some(0.0), taken: Some(0.0) };
+        for run in runs {
+            let tasks = run.timeline.tasks.seen().iter();
+            let polls = tasks.flat_map(|task| &task.polls);
+            let held_ns: u64 = polls.map(|poll| run.timeline.held_ns(poll)).sum();
+            let share = |ns: u64| ns as f64 / held_ns.max(1) as f64;
+            let taken_ns = taken_ns(run.timeline);
+            let known_ns: u64 = run.timeline.causes.iter().map(|(_, cause)| cause.taken_ns()).sum();
+            let greater = |most: Option<f64>, ns: Option<u64>| Some(most?.max(share(ns?)));
+            let hidden_ns = taken_ns.map(|ns| ns.saturating_sub(known_ns));
+            machine.hidden = greater(machine.hidden, hidden_ns);
+            machine.taken = greater(machine.taken, taken_ns);
+        }
+        machine
+    }
+
+    /// Whether a quantile tells of the program, and not of how many polls the machine made longer: a piece of time takes
+    /// no more polls than it is long, by the lengths of these.
+    fn leaves(&self, percent: u8) -> bool {
+        let beyond = f64::from(100 - percent) / 100.0;
+        match self.hidden {
+            _ if percent <= 50 => true,
+            Some(hidden) => beyond > BEYOND * hidden,
+            None => percent <= 75,
+        }
+    }
+
+    fn takes_little(&self) -> bool {
+        self.taken.is_some_and(|taken| taken <= TAKEN_WHILE_READY)
+    }
+}

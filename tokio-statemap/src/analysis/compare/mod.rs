@@ -1,0 +1,211 @@
+//! Two runs of a program, or several of each version: what got longer, and whether that is more than chance.
+//!
+//! Poll lengths are heavy-tailed, come in bursts, and follow from those before; and the machine isn't the same twice. So no
+//! poll is compared with another, and no mean of all:
+//!
+//! 1. What the machine took away of long polls is subtracted ([`lines`]).
+//! 2. The polls of a line are cut into blocks that follow each other in time. Of each block some quantiles are taken
+//!    ([`blocks`]).
+//! 3. The logarithms of these are compared between the runs, by their trimmed means and the error of these, which is the
+//!    larger of those that blocks of several lengths tell: bursts make it larger ([`estimate`]).
+//! 4. What all other lines do alike is the machine's: it is taken out ([`judge`]).
+//! 5. A difference is called a change if it is significant among all that are looked at (Bonferroni's correction), and large
+//!    enough: what two runs of one program differ by isn't known from one of each ([`judge`]).
+
+mod blocks;
+mod estimate;
+mod functions;
+mod judge;
+mod lines;
+mod new_polls;
+mod pairing;
+mod side;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::cmp::Reverse;
+
+use super::place::Place;
+use crate::trace::timeline::{StackFrame, Timeline};
+
+pub use judge::{Change, Factor};
+pub use new_polls::NewLongPolls;
+pub use side::{Figures, Side};
+
+use lines::Run;
+
+/// What differs between two runs of a program, or several of each of two versions: see [`compare`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// The runs before.
+    pub before: Side,
+    /// The runs after.
+    pub after: Side,
+    /// All lines: those that got longer first, that first which takes most of the workers' time more; then those that got
+    /// shorter; then the others, those first that held workers longest after.
+    pub lines: Vec<LineChange>,
+    /// Functions that held workers in long polls in the one version alone.
+    pub long_polls: Vec<NewLongPolls>,
+    /// How many times as long as before the polls of all lines took alike, if there are enough lines to tell: a slower
+    /// or busier machine, or another build does that. What is said of each line is beyond that.
+    pub common_factor: Option<f64>,
+    /// The same of how long tasks were ready.
+    pub common_ready_factor: Option<f64>,
+    /// Whether [`LineChange::before`] and `after` are of whole runs of which only a part is kept in detail. What changed is
+    /// judged by what is kept of the end.
+    pub is_of_whole_runs: bool,
+    /// Whether the machine took so much time in pieces too small to be known that the slowest polls tell nothing, or it isn't
+    /// known how much: then only these quantiles were compared, in percent.
+    pub quantiles: Vec<u8>,
+}
+
+/// A line, and what its polls did before and after.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LineChange {
+    /// Which line.
+    pub line: Line,
+    /// What its polls did before; `None` if it had none.
+    pub before: Option<Figures>,
+    /// What its polls did after; `None` if it had none.
+    pub after: Option<Figures>,
+    /// What became of the lengths of its polls.
+    pub polls: Change,
+    /// What became of the time for which its tasks were ready before polls.
+    pub ready: Change,
+    /// How much more time its polls take of the workers after than they would if nothing had changed, in ns; negative
+    /// if they take less. It is an estimate, by what `polls` says, and 0 where that is no change.
+    pub extra_ns: i64,
+}
+
+/// A line of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Line {
+    /// The function that nearly all long polls are blamed on, or that these polls are: see
+    /// [`Culprit::frame`](crate::report::Culprit::frame). `None` where none is known, or there are several.
+    pub frame: Option<StackFrame>,
+    /// What it did, in words behind its name.
+    pub act: String,
+    /// Where the tasks, or most of them, were spawned: before, or else after.
+    pub place: Place,
+    /// The same after, if that is another line: the source was changed above it.
+    pub place_after: Option<Place>,
+    /// Whether it is only of the long polls that are blamed on `frame`, as those of `place` are blamed on several.
+    pub is_of_function: bool,
+}
+
+/// Compares the runs of two versions of a program, or two runs of one: one or more of each.
+///
+/// Locations of the two versions belong together if they are the same, or if lines were added or removed above them.
+///
+/// # Examples
+///
+/// ```
+/// use tokio_statemap::Timeline;
+/// use tokio_statemap::compare::compare;
+///
+/// fn did_it_get_slower(before: &Timeline, after: &Timeline) -> bool {
+///     let comparison = compare(&[before], &[after]);
+///     comparison.longer().next().is_some()
+/// }
+/// ```
+pub fn compare(before: &[&Timeline], after: &[&Timeline]) -> Comparison {
+    let (before, after) = (Run::of_all(before), Run::of_all(after));
+    let all = || before.iter().chain(&after);
+    let is_of_whole_runs = all().any(|run| run.report.detail_ns.is_some());
+    let measured = lines::measured(&before, &after, is_of_whole_runs);
+    let judged = judge::judge(&before, &after, &measured);
+    let long_polls = new_polls::find(&before, &after);
+    let mut lines: Vec<LineChange> = measured
+        .into_iter()
+        .zip(judged.lines)
+        .map(|(line, judged)| LineChange {
+            line: line.line,
+            before: line.before.figures,
+            after: line.after.figures,
+            polls: judged.polls,
+            ready: judged.ready,
+            extra_ns: judged.extra_ns,
+        })
+        .collect();
+    explain(&mut lines);
+    lines.sort_by_key(LineChange::rank);
+    Comparison {
+        before: Side::of(&before),
+        after: Side::of(&after),
+        lines,
+        long_polls,
+        common_factor: judged.common_factor,
+        common_ready_factor: judged.common_ready_factor,
+        is_of_whole_runs,
+        quantiles: judged.quantiles,
+    }
+}
+
+/// Puts a spawn location behind the function that made it longer.
+fn explain(lines: &mut [LineChange]) {
+    let of_functions = lines.iter().filter(|line| line.line.is_of_function && line.is_longer());
+    let least: Vec<(Place, i64)> =
+        of_functions.map(|line| (line.line.place, line.extra_ns)).collect();
+    for line in lines.iter_mut().filter(|line| !line.line.is_of_function && line.is_longer()) {
+        let of = least.iter().filter(|(place, _)| *place == line.line.place);
+        if let Some(least_ns) = of.map(|(_, extra_ns)| *extra_ns).min() {
+            line.extra_ns = line.extra_ns.min(least_ns.saturating_sub(1)).max(1);
+        }
+    }
+}
+
+impl Comparison {
+    /// The lines whose polls got longer, that first which takes most of the workers' time more.
+    pub fn longer(&self) -> impl Iterator<Item = &LineChange> {
+        self.lines.iter().filter(|line| line.is_longer())
+    }
+
+    /// The lines whose polls got shorter.
+    pub fn shorter(&self) -> impl Iterator<Item = &LineChange> {
+        self.lines.iter().filter(|line| matches!(line.polls, Change::Shorter(_)))
+    }
+
+    /// The functions whose long polls are new, by more than chance, where their line isn't among those that got longer.
+    pub fn new_long_polls(&self) -> impl Iterator<Item = &NewLongPolls> {
+        self.long_polls.iter().filter(|polls| {
+            let is_told = |line: &LineChange| polls.is_of(&line.line);
+            polls.is_after && polls.is_more_than_chance && !self.longer().any(is_told)
+        })
+    }
+
+    /// Whether anything got longer, or shorter, or anyone waited longer, by more than chance.
+    pub fn has_changes(&self) -> bool {
+        let has_changed =
+            |line: &LineChange| [line.polls, line.ready].iter().any(|change| change.is_a_change());
+        self.lines.iter().any(has_changed)
+            || self.long_polls.iter().any(|polls| polls.is_more_than_chance)
+    }
+}
+
+impl LineChange {
+    fn is_longer(&self) -> bool {
+        matches!(self.polls, Change::Longer(_))
+    }
+
+    fn rank(&self) -> (u8, Reverse<u64>, Reverse<u64>, bool, Place) {
+        let kind = match (self.polls, self.ready) {
+            (Change::Longer(_), _) => 0,
+            (Change::Shorter(_), _) => 1,
+            (_, Change::Longer(_) | Change::Shorter(_)) => 2,
+            _ => 3,
+        };
+        let held = |figures: &Option<Figures>| figures.as_ref().map_or(0, |of| of.held_ns);
+        let held_ns = held(&self.after).max(held(&self.before));
+        let line = &self.line;
+        (
+            kind,
+            Reverse(self.extra_ns.unsigned_abs()),
+            Reverse(held_ns),
+            line.is_of_function,
+            line.place,
+        )
+    }
+}

@@ -1,0 +1,239 @@
+//! Limits that a run must keep to: those of `tokio-statemap check` and of tests.
+//!
+//! What the machine took away doesn't count, as far as it is known.
+
+mod ready;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::culprits::Culprit;
+use super::locations::LocationRow;
+use super::place::{Place, in_package};
+use super::report::Report;
+use super::verdict::Verdict;
+use crate::trace::summary::Summary;
+use crate::trace::timeline::{FrameOrigin, SamplingState, Timeline};
+
+pub(crate) use ready::ReadyWait;
+
+/// Which files no long poll may be from: the pattern that a path matches. Of a file of the program itself it may match
+/// an end of the path.
+pub type Files<'a> = dyn Fn(&str, FileOf) -> Option<String> + 'a;
+
+/// Whose file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileOf {
+    /// The program's own.
+    Program,
+    /// That of a package that it depends on: the path begins with the package.
+    Dependency,
+}
+
+/// Limits.
+#[derive(Default)]
+pub struct Limits<'a> {
+    /// How long a poll may hold its worker.
+    pub max_poll: Option<Duration>,
+    /// How long a task may be ready before it is polled.
+    pub max_ready: Option<Duration>,
+    /// Where no long poll may be from.
+    pub no_long_polls_from: Option<&'a Files<'a>>,
+}
+
+impl fmt::Debug for Limits<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Limits")
+            .field("max_poll", &self.max_poll)
+            .field("max_ready", &self.max_ready)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a run did that it must not.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Exceeded {
+    /// Polls held workers for longer.
+    Poll {
+        /// The limit.
+        limit: Duration,
+        /// The verdict on polls that took longer than that.
+        verdict: Verdict,
+        /// From when on it is known what the machine took of a poll; `None` if it isn't.
+        causes_from: Option<Duration>,
+    },
+    /// Tasks were ready for longer.
+    Ready {
+        /// The limit.
+        limit: Duration,
+        /// The longest such wait.
+        wait: Box<ReadyWait>,
+        /// How many more there were.
+        others: u64,
+    },
+    /// Long polls are from a place that they must not be from.
+    LongPollFrom {
+        /// The pattern that its file matches.
+        pattern: String,
+        /// From when on a poll is called long.
+        long_poll: Duration,
+        /// Who is to blame.
+        from: From,
+        /// How many others are of such places.
+        others: usize,
+    },
+}
+
+/// Who is to blame for long polls.
+#[derive(Clone, Debug, PartialEq)]
+pub enum From {
+    /// A function, or a spawn location.
+    Culprit(Box<Culprit>),
+    /// A spawn location, of whose long polls none is kept.
+    NotKept(LocationRow),
+}
+
+/// Why it can't be known whether a run keeps to a limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// Nothing was recorded.
+    Nothing,
+    /// Tasks were not recorded: they were not to be, or Tokio has no hooks for them.
+    Tasks {
+        /// Whether Tokio could tell about tasks.
+        task_hooks: bool,
+    },
+    /// The file of the tasks is not there.
+    TasksNotRead,
+    /// The times at which tasks became ready were not recorded.
+    ReadyTimes,
+    /// A task was ready for longer, but what happened meanwhile isn't kept.
+    ReadyNotKept {
+        /// The limit.
+        limit: Duration,
+        /// Where it was spawned.
+        place: Place,
+        /// How long it was ready, in ns.
+        waited_ns: u64,
+    },
+}
+
+/// What became of the limits.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// What is over a limit.
+    pub exceeded: Vec<Exceeded>,
+    /// What can't be known.
+    pub unknown: Vec<Unknown>,
+}
+
+impl Judgement {
+    /// Whether the run is known to keep to all limits.
+    pub fn is_kept(&self) -> bool {
+        self.exceeded.is_empty() && self.unknown.is_empty()
+    }
+}
+
+/// Judges a run, which is left as it was.
+pub fn judge(timeline: &mut Timeline, limits: &Limits<'_>) -> Judgement {
+    let mut judgement = Judgement::default();
+    if let Some(unknown) = unknown(timeline) {
+        judgement.unknown.push(unknown);
+        return judgement;
+    }
+    if let Some(limit) = limits.max_poll {
+        judgement.exceeded.extend(poll(timeline, limit));
+    }
+    if let Some(limit) = limits.max_ready {
+        match ready::judge(timeline, limit) {
+            Ok(exceeded) => judgement.exceeded.extend(exceeded),
+            Err(unknown) => judgement.unknown.push(unknown),
+        }
+    }
+    if let Some(files) = limits.no_long_polls_from {
+        judgement.exceeded.extend(long_polls_from(&timeline.report(), files));
+    }
+    judgement
+}
+
+/// Why nothing can be said of its tasks.
+fn unknown(timeline: &Timeline) -> Option<Unknown> {
+    let Timeline { task_hooks, .. } = *timeline;
+    if !task_hooks || !timeline.trace_target.tracks_tasks() {
+        return Some(Unknown::Tasks { task_hooks });
+    }
+    if timeline.lacking.tasks {
+        return Some(Unknown::TasksNotRead);
+    }
+    (timeline.events == 0).then_some(Unknown::Nothing)
+}
+
+/// The verdict where the limit is what makes a poll long.
+fn poll(timeline: &mut Timeline, limit: Duration) -> Option<Exceeded> {
+    let recorded = std::mem::replace(&mut timeline.long_poll, limit);
+    let sums = timeline.whole_run.clone();
+    if let Some(sums) = &mut timeline.whole_run {
+        *sums = Arc::new(recount(sums, recorded, limit));
+    }
+    // It has nothing to do with polls, and would be the verdict otherwise.
+    let pool = timeline.exhausted_pool.take();
+    let report = timeline.report();
+    (timeline.long_poll, timeline.whole_run, timeline.exhausted_pool) = (recorded, sums, pool);
+    let is_exceeded = !report.culprits.is_empty() || !report.unexplained.is_empty();
+    let are_causes_known = timeline.sampling.state == SamplingState::On;
+    is_exceeded.then(|| Exceeded::Poll {
+        limit,
+        verdict: report.verdict,
+        causes_from: are_causes_known.then_some(recorded),
+    })
+}
+
+/// The sums of the run with another length from which on a poll is called long: no more than that is certain of, as lengths are
+/// known to 1 %.
+fn recount(sums: &Summary, recorded: Duration, limit: Duration) -> Summary {
+    let mut sums = sums.clone();
+    if recorded == limit {
+        return sums;
+    }
+    let certain_ns = limit.as_nanos().saturating_mul(101) / 100;
+    for location in &mut sums.locations {
+        let longer = location.polls.steps.iter().filter(|(ns, _)| u128::from(*ns) > certain_ns);
+        let (polls, ns) = longer.fold((0, 0), |(polls, ns): (u64, u64), &(bound_ns, n)| {
+            (polls.saturating_add(n), ns.saturating_add(bound_ns.saturating_mul(n)))
+        });
+        let (most, most_ns) = match limit > recorded {
+            true => (location.long_polls, location.long_polls_ns),
+            false => (location.worker_polls, location.held_ns),
+        };
+        (location.long_polls, location.long_polls_ns) = (polls.min(most), ns.min(most_ns));
+    }
+    sums
+}
+
+fn long_polls_from(report: &Report, files: &Files<'_>) -> Option<Exceeded> {
+    let of_place = |place: Place| {
+        let file = place.location?.file;
+        let inner = in_package(file);
+        let is_own = inner.len() == file.len() && !std::path::Path::new(file).is_absolute();
+        files(inner, if is_own { FileOf::Program } else { FileOf::Dependency })
+    };
+    let of_culprit = |culprit: &Culprit| {
+        let Some(frame) = &culprit.frame else { return of_place(culprit.place) };
+        // Without line tables there is only the line that its tasks were spawned at.
+        let Some(file) = &frame.file else { return of_place(culprit.place) };
+        let is_own = frame.origin == FrameOrigin::Program;
+        files(in_package(file), if is_own { FileOf::Program } else { FileOf::Dependency })
+    };
+    let culprits = report.culprits.iter().filter_map(|culprit| {
+        Some((of_culprit(culprit)?, From::Culprit(Box::new(culprit.clone()))))
+    });
+    let rows = report.unexplained.iter();
+    let not_kept = rows.filter_map(|row| Some((of_place(row.place)?, From::NotKept(*row))));
+    let mut found = culprits.chain(not_kept);
+    let (pattern, from) = found.next()?;
+    let others = found.count();
+    Some(Exceeded::LongPollFrom { pattern, long_poll: report.long_poll, from, others })
+}

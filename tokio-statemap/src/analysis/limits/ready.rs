@@ -1,0 +1,190 @@
+//! How long tasks were ready, by the program's own doing.
+//!
+//! A task that is ready waits for a worker. As long as any worker polls tasks, the program is what it waits for. Where none
+//! does, or the machine has taken the processor from one that does, it waits for the machine: to wake a worker up, say.
+
+use std::time::Duration;
+
+use super::Exceeded;
+use super::Unknown;
+use crate::analysis::harm::Delay;
+use crate::analysis::long_polls::{self, LongPoll, PollAt, ready_since};
+use crate::analysis::place::Place;
+use crate::trace::summary::Summary;
+use crate::trace::timeline::{TaskKey, Timeline};
+use crate::util::quantity::scale;
+
+/// A task that was ready for long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadyWait {
+    /// The task.
+    pub task: TaskKey,
+    /// Where it was spawned.
+    pub place: Place,
+    /// Since when it was ready, in ns.
+    pub since_ns: u64,
+    /// For how long, in ns.
+    pub length_ns: u64,
+    /// How much of that is the program's doing, in ns.
+    pub own_ns: u64,
+    /// Whether it was polled then.
+    pub is_polled: bool,
+    /// The poll that took most of that time, if it isn't one of very many.
+    pub meanwhile: Option<Box<LongPoll>>,
+}
+
+/// The longest wait over the limit, and how many more there are.
+pub(super) fn judge(timeline: &Timeline, limit: Duration) -> Result<Option<Exceeded>, Unknown> {
+    if !timeline.schedule_latency {
+        return Err(Unknown::ReadyTimes);
+    }
+    let is_over = |ns: u64| u128::from(ns) > limit.as_nanos();
+    let mut waits = Vec::new();
+    for task in timeline.tasks.seen() {
+        for index in 0..=task.polls.len() {
+            let poll = task.polls.get(index);
+            // On other threads a future is polled by who blocks on it.
+            if poll.is_some_and(|poll| poll.worker().is_none()) {
+                continue;
+            }
+            let Some(since_ns) = ready_since(timeline, task, index) else { continue };
+            let until_ns = match poll {
+                Some(poll) => poll.start_ns(),
+                None => task.terminated_ns.unwrap_or(timeline.end_ns),
+            };
+            let length_ns = until_ns.saturating_sub(since_ns);
+            if is_over(length_ns) {
+                let (task, place) = (task.key, Place::of(task));
+                let is_polled = poll.is_some();
+                waits.push(ReadyWait {
+                    task,
+                    place,
+                    since_ns,
+                    length_ns,
+                    own_ns: 0,
+                    is_polled,
+                    meanwhile: None,
+                });
+            }
+        }
+    }
+    let places: std::collections::HashSet<Place> = waits.iter().map(|wait| wait.place).collect();
+    if !waits.is_empty() {
+        let busy = Busy::of(timeline);
+        for wait in &mut waits {
+            wait.own_ns = busy.own_ns(wait.since_ns, wait.since_ns + wait.length_ns);
+        }
+        waits.retain(|wait| is_over(wait.own_ns));
+    }
+    // Of equals the first.
+    let others = (waits.len() as u64).saturating_sub(1);
+    let longest = waits.into_iter().min_by_key(|w| (std::cmp::Reverse(w.own_ns), w.since_ns));
+    if let Some(mut wait) = longest {
+        wait.meanwhile = meanwhile(timeline, &wait).map(Box::new);
+        return Ok(Some(Exceeded::Ready { limit, wait: Box::new(wait), others }));
+    }
+    let sums = timeline.whole_run().filter(|_| timeline.lost.dropped_events > 0);
+    match sums.and_then(|sums| not_kept(sums, &places, is_over)) {
+        Some((place, waited_ns)) => Err(Unknown::ReadyNotKept { limit, place, waited_ns }),
+        None => Ok(None),
+    }
+}
+
+/// The longest wait over the limit in the whole run, of a place that has none in what is kept.
+fn not_kept(
+    sums: &Summary,
+    places: &std::collections::HashSet<Place>,
+    is_over: impl Fn(u64) -> bool,
+) -> Option<(Place, u64)> {
+    let all = sums.locations.iter().map(|location| {
+        let place = Place { location: location.location, is_root: location.is_root };
+        (place, location.ready.longest_ns)
+    });
+    all.filter(|(place, ns)| is_over(*ns) && !places.contains(place)).max_by_key(|(_, ns)| *ns)
+}
+
+/// The poll that overlaps with a wait for longest.
+fn meanwhile(timeline: &Timeline, wait: &ReadyWait) -> Option<LongPoll> {
+    let until_ns = wait.since_ns + wait.length_ns;
+    let mut longest: Option<(u64, PollAt)> = None;
+    for (index, task) in timeline.tasks.seen().iter().enumerate() {
+        let before = task
+            .polls
+            .partition_point(|poll| poll.end_ns().is_some_and(|end_ns| end_ns <= wait.since_ns));
+        let during = task.polls[before..].iter().take_while(|poll| poll.start_ns() < until_ns);
+        for (i, poll) in during.enumerate().filter(|(_, poll)| poll.worker().is_some()) {
+            let end_ns = poll.start_ns().saturating_add(timeline.held_ns(poll));
+            let overlap_ns =
+                end_ns.min(until_ns).saturating_sub(poll.start_ns().max(wait.since_ns));
+            if longest.is_none_or(|(most_ns, _)| overlap_ns > most_ns) {
+                longest = Some((overlap_ns, (index, before + i)));
+            }
+        }
+    }
+    let (overlap_ns, at) = longest?;
+    // One of many others says nothing.
+    (overlap_ns >= wait.own_ns / 2).then(|| long_polls::describe(timeline, at, Delay::default()))
+}
+
+/// When any worker polled tasks, and how much of that the machine took.
+struct Busy {
+    /// Times in which some worker did: from, to, and how long before, in ns.
+    times: Vec<(u64, u64, u64)>,
+    /// Polls of which the machine took a part: from, to, and how much, in ns.
+    taken: Vec<(u64, u64, u64)>,
+    /// The longest of these, in ns.
+    longest_ns: u64,
+}
+
+impl Busy {
+    fn of(timeline: &Timeline) -> Self {
+        let mut polls = Vec::new();
+        let mut taken = Vec::new();
+        for poll in timeline.tasks.seen().iter().flat_map(|task| &task.polls) {
+            let (start_ns, held_ns) = (poll.start_ns(), timeline.held_ns(poll));
+            if poll.worker().is_none() || held_ns == 0 {
+                continue;
+            }
+            let end_ns = start_ns.saturating_add(held_ns);
+            polls.push((start_ns, end_ns));
+            let taken_ns = timeline.cause(poll).map_or(0, |cause| cause.taken_ns()).min(held_ns);
+            if taken_ns > 0 {
+                taken.push((start_ns, end_ns, taken_ns));
+            }
+        }
+        polls.sort_unstable();
+        taken.sort_unstable();
+        let mut times: Vec<(u64, u64, u64)> = Vec::new();
+        for (from, to) in polls {
+            match times.last_mut() {
+                Some(last) if from <= last.1 => last.1 = last.1.max(to),
+                last => {
+                    let before_ns = last.map_or(0, |last| last.2 + (last.1 - last.0));
+                    times.push((from, to, before_ns));
+                }
+            }
+        }
+        let longest_ns = taken.iter().map(|(from, to, _)| to - from).max().unwrap_or_default();
+        Self { times, taken, longest_ns }
+    }
+
+    /// How long some worker polled tasks from `from` to `to` by the program's own doing, in ns.
+    fn own_ns(&self, from: u64, to: u64) -> u64 {
+        let busy_ns = self.before(to).saturating_sub(self.before(from));
+        let since = from.saturating_sub(self.longest_ns);
+        let first = self.taken.partition_point(|(start, ..)| *start < since);
+        let overlapping = self.taken[first..].iter().take_while(|(start, ..)| *start < to);
+        let taken = overlapping.map(|&(start, end, taken_ns)| {
+            let overlap_ns = end.min(to).saturating_sub(start.max(from));
+            scale(taken_ns, overlap_ns, end - start)
+        });
+        busy_ns.saturating_sub(taken.fold(0, u64::saturating_add))
+    }
+
+    /// How long some worker polled tasks before `at`, in ns.
+    fn before(&self, at: u64) -> u64 {
+        let next = self.times.partition_point(|(from, ..)| *from < at);
+        let last = next.checked_sub(1).map(|last| self.times[last]);
+        last.map_or(0, |(from, to, before_ns)| before_ns + (at.min(to) - from))
+    }
+}

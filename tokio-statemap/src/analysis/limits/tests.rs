@@ -1,0 +1,166 @@
+//! A run is over a limit if it did it by itself, and only then.
+
+use std::time::Duration;
+
+use super::*;
+use crate::analysis::picture::tests::timeline as any_timeline;
+use crate::analysis::picture::why_tests::explained;
+use crate::trace::event::SpawnLocation;
+use crate::trace::state::TaskState;
+use crate::trace::timeline::{Poll, PollCause, Task, TaskKey};
+
+const MS: u64 = 1_000_000;
+
+/// Tasks on workers of their own, each with polls: ready, from, to, in ms.
+fn timeline(tasks: &[&[(u64, u64, u64)]]) -> Timeline {
+    let task = |(index, polls): (usize, &&[(u64, u64, u64)])| Task {
+        key: TaskKey::Spawned(1 + index as u64),
+        location: Some(SpawnLocation { file: "src/main.rs", line: 10 + index as u32, column: 5 }),
+        name: None,
+        parent: None,
+        spawned_ns: None,
+        first_ns: 0,
+        first_state: TaskState::Waiting,
+        terminated_ns: None,
+        polls: polls
+            .iter()
+            .map(|&(ready, from, to)| {
+                let poll = Poll::open(from * MS, index as u32, Some(index as u32));
+                poll.ready(Some(ready * MS)).ended(to * MS)
+            })
+            .collect(),
+        carried_wait: None,
+        ready_ns: None,
+    };
+    let mut timeline = any_timeline(1, 1);
+    timeline.tasks = tasks.iter().enumerate().map(task).collect();
+    (timeline.begin_ns, timeline.recent_ns, timeline.end_ns) = (0, 0, 1_000 * MS);
+    timeline.long_poll = Duration::from_millis(1);
+    timeline.sampling.state = SamplingState::NotBuilt;
+    timeline
+}
+
+fn take(timeline: &mut Timeline, task: usize, ms: u64) {
+    let poll = &timeline.tasks.seen()[task].polls[0];
+    let stolen_ns = ms * MS;
+    let cause =
+        PollCause { on_cpu_ns: poll.length_ns(0) - stolen_ns, stolen_ns, ..PollCause::default() };
+    timeline.causes = vec![(poll.key(), cause)];
+}
+
+fn polls(timeline: &mut Timeline, limit_ms: u64) -> Judgement {
+    let max_poll = Some(Duration::from_millis(limit_ms));
+    judge(timeline, &Limits { max_poll, ..Limits::default() })
+}
+
+fn ready(timeline: &mut Timeline, limit_ms: u64) -> Judgement {
+    let max_ready = Some(Duration::from_millis(limit_ms));
+    judge(timeline, &Limits { max_ready, ..Limits::default() })
+}
+
+#[test]
+fn a_poll_is_over_the_limit_by_its_own_doing() {
+    let mut timeline = timeline(&[&[(0, 0, 8)], &[(0, 20, 22)]]);
+    let before = format!("{timeline:?}");
+    assert!(polls(&mut timeline, 8).is_kept(), "so long it may be");
+    let over = polls(&mut timeline, 7);
+    assert_eq!((over.exceeded.len(), over.unknown.len()), (1, 0));
+    let message = over.exceeded[0].to_string();
+    assert!(message.starts_with("A poll may hold a worker for 7 ms at most. "), "{message}");
+    assert!(message.contains("src/main.rs:10:5") && message.contains("8.00 ms"), "{message}");
+    assert!(message.ends_with("What the machine took of that isn't known here."), "{message}");
+    // Less than what was called long when it was recorded.
+    assert!(!polls(&mut timeline, 1).is_kept());
+    // The machine took three, which is measured to a twentieth.
+    timeline.sampling.state = SamplingState::On;
+    // Nobody is accused without a witness, where there could be one.
+    timeline.sampling.dropped = 1;
+    take(&mut timeline, 0, 3);
+    assert!(polls(&mut timeline, 5).is_kept());
+    assert!(!polls(&mut timeline, 4).is_kept());
+    timeline.causes = Vec::new();
+    (timeline.sampling.state, timeline.sampling.dropped) = (SamplingState::NotBuilt, 0);
+    assert_eq!(format!("{timeline:?}"), before, "it is left as it was");
+}
+
+#[test]
+fn an_exhausted_pool_does_not_hide_a_long_poll() {
+    let mut timeline = timeline(&[&[(0, 0, 8)]]);
+    timeline.exhausted_pool = Some(Default::default());
+    let message = polls(&mut timeline, 7).exceeded[0].to_string();
+    assert!(message.contains("src/main.rs:10:5"), "{message}");
+    assert!(timeline.exhausted_pool.is_some());
+}
+
+#[test]
+fn a_task_waits_for_the_program_where_a_worker_polls_others() {
+    // It is ready for 40 ms, of which another is polled for 30.
+    let mut timeline = timeline(&[&[(0, 100, 130)], &[(95, 135, 136)]]);
+    assert!(ready(&mut timeline, 30).is_kept());
+    let over = ready(&mut timeline, 29);
+    let message = over.exceeded[0].to_string();
+    assert!(message.starts_with("A task may be ready for 29 ms at most. task-2 of "), "{message}");
+    assert!(
+        message.contains("src/main.rs:11:5 was ready for 40.0 ms before it was polled"),
+        "{message}"
+    );
+    assert!(message.contains("30.0 ms of that is the program's doing"), "{message}");
+    assert!(
+        message.contains("a poll of 30.0 ms held a worker: task-1 of src/main.rs:10:5"),
+        "{message}"
+    );
+    // The machine took 20 ms of that poll.
+    take(&mut timeline, 0, 20);
+    assert!(ready(&mut timeline, 10).is_kept());
+    assert!(!ready(&mut timeline, 9).is_kept());
+}
+
+#[test]
+fn two_workers_do_not_count_twice() {
+    let mut timeline = timeline(&[&[(0, 100, 130)], &[(0, 110, 140)], &[(100, 150, 151)]]);
+    assert!(ready(&mut timeline, 40).is_kept());
+    assert!(!ready(&mut timeline, 39).is_kept());
+    // Nobody polls anything: the machine doesn't wake a worker up.
+    let mut alone = super::tests::timeline(&[&[(0, 900, 901)]]);
+    assert!(ready(&mut alone, 1).is_kept());
+}
+
+#[test]
+fn what_cannot_be_known_is_said() {
+    let mut timeline = timeline(&[&[(0, 0, 8)]]);
+    timeline.schedule_latency = false;
+    assert_eq!(ready(&mut timeline, 1_000).unknown, [Unknown::ReadyTimes]);
+    assert!(polls(&mut timeline, 1_000).is_kept(), "that is known");
+    timeline.lacking.tasks = true;
+    assert_eq!(polls(&mut timeline, 1_000).unknown, [Unknown::TasksNotRead]);
+    timeline.task_hooks = false;
+    let unknown = polls(&mut timeline, 1_000).unknown;
+    assert_eq!(unknown, [Unknown::Tasks { task_hooks: false }]);
+    assert!(unknown[0].to_string().contains("--cfg tokio_unstable"));
+    (timeline.task_hooks, timeline.lacking.tasks, timeline.events) = (true, false, 0);
+    assert_eq!(polls(&mut timeline, 1_000).unknown, [Unknown::Nothing]);
+}
+
+#[test]
+fn long_polls_are_of_the_file_that_is_to_blame() {
+    let of = |timeline: &mut Timeline, pattern: &str| {
+        let files = |path: &str, of: FileOf| {
+            (path == pattern && of == FileOf::Program).then(|| pattern.to_owned())
+        };
+        let limits = Limits { no_long_polls_from: Some(&files), ..Limits::default() };
+        judge(timeline, &limits)
+    };
+    let (mut timeline, _) = explained("shop::compute");
+    let over = of(&mut timeline, "src/a.rs");
+    let message = over.exceeded[0].to_string();
+    assert!(
+        message.starts_with("No long poll may be from `src/a.rs`. shop::compute at src/a.rs:21 "),
+        "{message}"
+    );
+    assert!(of(&mut timeline, "src/b.rs").is_kept());
+    // Without stacks it is the line that they were spawned at.
+    timeline.samples.clear();
+    assert!(of(&mut timeline, "src/a.rs").is_kept());
+    let message = of(&mut timeline, "src/main.rs").exceeded[0].to_string();
+    assert!(message.contains("A task of src/main.rs:"), "{message}");
+}

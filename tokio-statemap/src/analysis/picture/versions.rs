@@ -1,0 +1,61 @@
+//! The picture of two versions of a program, one above the other.
+
+use std::sync::Arc;
+
+use super::Picture;
+use super::merge::one_below_the_other;
+use crate::analysis::compare::Comparison;
+use crate::statemap::Labels;
+use crate::trace::timeline::Timeline;
+
+impl<'a> Picture<'a> {
+    /// The picture of runs of two versions of a program, those before above those after, on one scale of time: each run begins at
+    /// the left edge. It says what the comparison says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tokio_statemap::Timeline;
+    /// use tokio_statemap::compare::compare;
+    /// use tokio_statemap::picture::Picture;
+    /// use tokio_statemap::statemap::Labels;
+    ///
+    /// fn draw(before: Timeline, after: Timeline) -> Picture<'static> {
+    ///     let comparison = compare(&[&before], &[&after]);
+    ///     let labels = Labels { title: "shop".to_owned(), host: None };
+    ///     Picture::of_versions(vec![before], vec![after], &comparison, &labels)
+    /// }
+    /// ```
+    pub fn of_versions(
+        before: Vec<Timeline>,
+        after: Vec<Timeline>,
+        comparison: &Comparison,
+        labels: &Labels,
+    ) -> Self {
+        let mut pictures = Vec::with_capacity(before.len() + after.len());
+        for (when, timelines) in [("before", before), ("after", after)] {
+            let is_one = timelines.len() == 1;
+            for (index, timeline) in timelines.into_iter().enumerate() {
+                let title = match is_one {
+                    true => format!("the run {when}"),
+                    false => format!("run {} {when}", index + 1),
+                };
+                let report = timeline.report();
+                pictures.push(Self::of(Arc::new(timeline), &report, &Labels { title, host: None }));
+            }
+        }
+        let mut picture = one_below_the_other(pictures);
+        picture.title = match &*labels.title {
+            "" => "Before and after".to_owned(),
+            title => format!("{title}: before and after"),
+        };
+        picture.host.clone_from(&labels.host);
+        // What each run is like is not what is asked.
+        picture.verdict = Some(comparison.verdict());
+        let mut notes = comparison.sentences();
+        notes.extend(comparison.remarks());
+        notes.append(&mut picture.notes);
+        picture.notes = notes;
+        picture
+    }
+}

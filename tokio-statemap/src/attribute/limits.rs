@@ -1,0 +1,54 @@
+//! The limits of a test: it panics with what is over them.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use super::settings::Settings;
+use crate::analysis::limits::{Limits, judge};
+use crate::trace::timeline::Timeline;
+use crate::util::sync::lock;
+
+/// The limits of a test, and what is over them.
+#[derive(Debug)]
+pub(super) struct TestLimits {
+    max_poll: Option<Duration>,
+    max_ready: Option<Duration>,
+    /// Why the test fails, once it is judged.
+    failure: Mutex<Option<String>>,
+}
+
+impl TestLimits {
+    /// `None` if there are none.
+    pub(super) fn of(settings: &Settings) -> Option<Self> {
+        let &Settings { max_poll, max_ready, .. } = settings;
+        let failure = Mutex::new(None);
+        (max_poll.or(max_ready).is_some()).then_some(Self { max_poll, max_ready, failure })
+    }
+
+    /// Judges the run.
+    pub(super) fn judge(&self, timeline: &mut Timeline) {
+        let Self { max_poll, max_ready, .. } = *self;
+        let judgement = judge(timeline, &Limits { max_poll, max_ready, ..Limits::default() });
+        let exceeded = judgement.exceeded.iter().map(ToString::to_string);
+        let unknown = judgement.unknown.iter().map(|why| unjudged(why));
+        let sentences: Vec<_> = exceeded.chain(unknown).collect();
+        if !sentences.is_empty() {
+            self.fail(sentences.join("\n"));
+        }
+    }
+
+    /// The test fails with this message.
+    pub(super) fn fail(&self, message: String) {
+        *lock(&self.failure) = Some(message);
+    }
+
+    /// Why the test fails, if it does.
+    pub(super) fn failure(&self) -> Option<String> {
+        lock(&self.failure).take()
+    }
+}
+
+/// What can't be judged must not pass for what is within the limits.
+pub(super) fn unjudged(why: impl std::fmt::Display) -> String {
+    format!("The test's `max_poll` or `max_ready` can't be checked: {why}.")
+}

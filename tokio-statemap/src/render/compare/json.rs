@@ -1,0 +1,131 @@
+//! The comparison as JSON.
+
+use crate::analysis::compare::{
+    Change, Comparison, Factor, Figures, LineChange, NewLongPolls, Side,
+};
+use crate::trace::timeline::StackFrame;
+use crate::util::json::{Json, Raw, array, object};
+
+/// A number that is finite, to six digits; `null` otherwise.
+struct Decimal(f64);
+
+impl Json for Decimal {
+    fn write(&self, to: &mut String) {
+        let rounded = (self.0 * 1e6).round() / 1e6;
+        match rounded.is_finite() {
+            true => to.push_str(&rounded.to_string()),
+            false => to.push_str("null"),
+        }
+    }
+}
+
+/// A number that may be negative.
+struct Signed(i64);
+
+impl Json for Signed {
+    fn write(&self, to: &mut String) {
+        to.push_str(&self.0.to_string());
+    }
+}
+
+/// The comparison as one JSON object, without a newline at its end. Times are in ns.
+pub fn json(comparison: &Comparison) -> String {
+    let lines = array(comparison.lines.iter().map(line));
+    let long_polls = array(comparison.long_polls.iter().map(new_polls));
+    let quantiles = array(comparison.quantiles.iter().map(|&percent| u32::from(percent)));
+    object([
+        ("verdict", &comparison.verdict()),
+        ("hasChanges", &comparison.has_changes()),
+        ("before", &side(&comparison.before)),
+        ("after", &side(&comparison.after)),
+        ("commonFactor", &comparison.common_factor.map(Decimal)),
+        ("commonReadyFactor", &comparison.common_ready_factor.map(Decimal)),
+        ("isOfWholeRuns", &comparison.is_of_whole_runs),
+        ("quantiles", &quantiles),
+        ("remarks", &comparison.remarks()),
+        ("lines", &lines),
+        ("longPolls", &long_polls),
+    ])
+    .into_string()
+}
+
+fn side(side: &Side) -> Raw {
+    object([
+        ("runs", &side.runs),
+        ("recordedNs", &side.recorded_ns),
+        ("detailNs", &side.detail_ns),
+        ("tasks", &side.tasks),
+        ("polls", &side.polls),
+        ("busyShare", &side.busy_share.map(Decimal)),
+        ("takenNs", &side.taken_ns),
+    ])
+}
+
+fn line(line: &LineChange) -> Raw {
+    object([
+        ("spawnedAt", &line.line.place.to_string()),
+        ("spawnedAtAfter", &line.line.place_after.map(|place| place.to_string())),
+        ("blamed", &line.line.frame.as_ref().map(frame)),
+        ("act", &line.line.act),
+        ("isOfFunction", &line.line.is_of_function),
+        ("polls", &change(line.polls)),
+        ("ready", &change(line.ready)),
+        ("extraNs", &Signed(line.extra_ns)),
+        ("before", &line.before.as_ref().map(figures)),
+        ("after", &line.after.as_ref().map(figures)),
+    ])
+}
+
+fn frame(frame: &StackFrame) -> Raw {
+    object([
+        ("function", &&*frame.function),
+        ("file", &frame.file.as_deref()),
+        ("line", &frame.line),
+    ])
+}
+
+fn change(change: Change) -> Raw {
+    let name = match change {
+        Change::Longer(_) => "longer",
+        Change::Shorter(_) => "shorter",
+        Change::Same(_) => "same",
+        Change::TooFew => "too few",
+        Change::Unknown => "unknown",
+    };
+    let Some(Factor { percent, factor, low, high }) = change.factor() else {
+        return object([("change", &name)]);
+    };
+    object([
+        ("change", &name),
+        ("percent", &u32::from(percent)),
+        ("factor", &Decimal(factor)),
+        ("low", &Decimal(low)),
+        ("high", &Decimal(high)),
+    ])
+}
+
+fn figures(of: &Figures) -> Raw {
+    object([
+        ("polls", &of.polls),
+        ("heldNs", &of.held_ns),
+        ("longestNs", &of.longest_ns),
+        ("p50Ns", &of.p50_ns),
+        ("p99Ns", &of.p99_ns),
+        ("p50SpreadNs", &of.p50_spread_ns),
+        ("readyP50Ns", &of.ready_p50_ns),
+        ("longestReadyNs", &of.longest_ready_ns),
+    ])
+}
+
+fn new_polls(polls: &NewLongPolls) -> Raw {
+    object([
+        ("blamed", &frame(&polls.frame)),
+        ("act", &polls.act),
+        ("spawnedAt", &polls.place.to_string()),
+        ("isAfter", &polls.is_after),
+        ("polls", &polls.polls),
+        ("ownNs", &polls.own_ns),
+        ("longestNs", &polls.longest_ns),
+        ("isMoreThanChance", &polls.is_more_than_chance),
+    ])
+}

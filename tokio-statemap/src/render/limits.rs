@@ -1,0 +1,125 @@
+//! What a run did that it must not, in a few sentences.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::analysis::limits::{Exceeded, From, ReadyWait, Unknown};
+use crate::util::clean::clean;
+use crate::util::quantity::{count, human, human_setting, moment};
+
+impl fmt::Display for Exceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Poll { limit, verdict, causes_from } => {
+                write!(f, "A poll may hold a worker for {} at most. {verdict}", setting(*limit))?;
+                match causes_from {
+                    None => f.write_str(" What the machine took of that isn't known here."),
+                    Some(from) if from > limit => write!(
+                        f,
+                        " What the machine took is known of polls of {} or longer alone.",
+                        setting(*from)
+                    ),
+                    Some(_) => Ok(()),
+                }
+            }
+            Self::Ready { limit, wait, others } => {
+                write!(f, "A task may be ready for {} at most. {wait}", setting(*limit))?;
+                match others {
+                    0 => Ok(()),
+                    1 => f.write_str(" It happened once more."),
+                    n => write!(f, " It happened {n} times more."),
+                }
+            }
+            Self::LongPollFrom { pattern, long_poll, from, others } => {
+                write!(f, "No long poll may be from `{}`. {from}", clean(pattern))?;
+                write!(f, ", over {} at a time.", setting(*long_poll))?;
+                match others {
+                    0 => Ok(()),
+                    1 => f.write_str(" Another is from such files, too."),
+                    n => write!(f, " {n} others are from such files, too."),
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for From {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Culprit(culprit) => {
+                match &culprit.frame {
+                    Some(frame) => write!(f, "{}", clean(&frame.to_string()))?,
+                    None => write!(f, "A task of {}", culprit.place)?,
+                }
+                let act = if culprit.act.is_empty() { "held workers" } else { &culprit.act };
+                let (polls, own) = (count(culprit.polls, "poll"), human(culprit.own_ns));
+                write!(f, " {} for {own} in {polls}", clean(act))
+            }
+            Self::NotKept(row) => {
+                let (polls, held) = (count(row.long_polls, "poll"), human(row.long_polls_ns));
+                write!(f, "Tasks of {} held workers for {held} in {polls}", row.place)
+            }
+        }
+    }
+}
+
+impl fmt::Display for ReadyWait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let since = moment(self.since_ns);
+        let until =
+            if self.is_polled { "before it was polled" } else { "and wasn't polled any more" };
+        write!(
+            f,
+            "{} of {} was ready for {} {until}, from {since} on",
+            self.task,
+            self.place,
+            human(self.length_ns),
+        )?;
+        // The machine has a part in most waits; a small one is none to speak of.
+        if self.own_ns < self.length_ns - self.length_ns / 10 {
+            write!(f, "; {} of that is the program's doing", human(self.own_ns))?;
+        }
+        f.write_str(".")?;
+        let Some(poll) = &self.meanwhile else {
+            return f.write_str(" Meanwhile the workers polled others.");
+        };
+        let of = match &poll.frame {
+            Some(frame) => format!("{}, ", clean(&frame.to_string())),
+            None => String::new(),
+        };
+        let length = human(poll.length_ns);
+        write!(
+            f,
+            " Meanwhile a poll of {length} held a worker: {of}{} of {}.",
+            poll.task, poll.place
+        )
+    }
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("nothing was recorded"),
+            Self::Tasks { task_hooks: true } => f.write_str("tasks were not recorded"),
+            Self::Tasks { task_hooks: false } => {
+                f.write_str("tasks were not recorded, which takes --cfg tokio_unstable")
+            }
+            Self::TasksNotRead => f.write_str("the tasks' file is not here"),
+            Self::ReadyTimes => f.write_str(
+                "how long tasks were ready was not recorded: it takes schedule_latency (the key and the \
+                 feature)",
+            ),
+            Self::ReadyNotKept { limit, place, waited_ns } => write!(
+                f,
+                "a task of {place} was ready for {}, over {}, but what happened meanwhile is not kept: a larger \
+                 max_events keeps it",
+                human(*waited_ns),
+                setting(*limit),
+            ),
+        }
+    }
+}
+
+fn setting(duration: Duration) -> String {
+    human_setting(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+}

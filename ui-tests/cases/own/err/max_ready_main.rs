@@ -1,0 +1,2 @@
+#[tokio_statemap::main(max_ready = "20ms")]
+async fn main() {}
