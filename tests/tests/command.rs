@@ -8,7 +8,10 @@ mod command {
     mod diff;
     #[cfg(tokio_unstable)]
     mod extremes;
+    mod from_page;
+    mod gzip;
     mod limits;
+    mod misuse;
     mod others;
     #[cfg(unix)]
     mod output;

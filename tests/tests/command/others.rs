@@ -120,7 +120,7 @@ fn the_checker_knows_the_rules_that_they_break() {
         (ended.status, ended.stderr.as_str()),
         (
             Some(1),
-            "cpus.json: line 18, byte 639: tag `nobody` of state 3 has no definition; one with \
+            "tokio-statemap: cpus.json: line 18, byte 639: tag `nobody` of state 3 has no definition; one with \
              `state`, `tag` and what it means must stand somewhere\n"
         )
     );

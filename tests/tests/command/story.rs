@@ -160,6 +160,21 @@ fn pictures_agree(told: &Told) {
     }
 }
 
+/// What is read from the page is what is read from the files: all else that is made of it is the same then.
+fn the_page_holds_the_files(told: &Told) {
+    let read = html::read(&told.page[..]).unwrap();
+    assert_eq!(read.len(), 2);
+    for (of_page, of_file) in read.iter().zip(&told.files) {
+        assert_eq!(of_page.metadata, of_file.metadata);
+        assert_eq!(of_page.tags, of_file.tags);
+        for (a, b) in of_page.entities.iter().zip(&of_file.entities) {
+            assert_eq!(a, b);
+        }
+        assert!(of_page == of_file);
+    }
+    assert_eq!(run_of(&read).report().to_string(), told.report.to_string());
+}
+
 /// What the command makes of the data is what the run itself wrote.
 fn command_agrees(told: &Told, folder: &Path) {
     fs::write(folder.join("tasks.json"), &told.tasks).unwrap();
@@ -175,6 +190,14 @@ fn command_agrees(told: &Told, folder: &Path) {
     run(folder, "render tasks.json workers.json -o out.svg").stdout();
     assert!(fs::read_to_string(folder.join("out.svg")).unwrap() == told.svg);
     run(folder, "check --ours tasks.json workers.json").stdout();
+    fs::write(folder.join("page.html"), &told.page).unwrap();
+    let said = run(folder, "report page.html").stdout();
+    assert_eq!(said, format!("{}\n", told.report));
+    run(folder, "render page.html -o again.html").stdout();
+    assert!(fs::read(folder.join("again.html")).unwrap() == told.page);
+    run(folder, "render page.html -o again.svg").stdout();
+    assert!(fs::read_to_string(folder.join("again.svg")).unwrap() == told.svg);
+    run(folder, "check --ours page.html").stdout();
 }
 
 /// What is left of a run in a window is what it was there, worker and all.
@@ -212,9 +235,14 @@ fn a_part_agrees(told: &Told, random: &mut Random) {
         }
     }
     let picture = Picture::of_data(&files);
-    let page = Page::read(&page_of(&picture));
+    let drawn = page_of(&picture);
+    let page = Page::read(&drawn);
     assert_eq!(page.meta["verdict"], *part.report().verdict.to_string());
     svg_of(&picture);
+    // And in the page of the part.
+    let read = html::read(&drawn[..]).unwrap();
+    assert_eq!(run_of(&read).report().to_string(), part.report().to_string());
+    assert!(page_of(&Picture::of_data(&read)) == drawn);
 }
 
 /// Until when a poll held its worker.
@@ -253,6 +281,7 @@ fn tell(name: &str, timeline: Timeline, folder: Option<&Path>, pages: &Path) {
     let told = Told::of(timeline);
     reports_agree(&told);
     pictures_agree(&told);
+    the_page_holds_the_files(&told);
     if let Some(folder) = folder {
         command_agrees(&told, folder);
     }

@@ -147,7 +147,10 @@ fn where_there_is_nothing_to_do_nothing_is_written() {
     let line = "tasks.json: nothing to do: no function is an address with a build id\n";
     assert_eq!(said, line);
     let said = run(&folder, "symbolize tasks.json --binary missing -o -");
-    assert_eq!((said.status, &*said.stdout, &*said.stderr), (Some(0), "", line));
+    assert_eq!(
+        (said.status, &*said.stdout, &*said.stderr),
+        (Some(0), "", &*format!("tokio-statemap: {line}"))
+    );
     assert_eq!(names_in(&folder), ["tasks.json"]);
     fs::write(folder.join("tasks.json"), tasks().replace("\"format\":1", "\"format\":2")).unwrap();
     let said = run(&folder, "symbolize tasks.json --binary missing");

@@ -1,4 +1,4 @@
-//! The command line: what is printed, what is refused, where output goes.
+//! The command line: what is printed, and where output goes. What is refused is in `misuse`.
 
 use std::fs;
 use std::io::Read;
@@ -6,41 +6,6 @@ use std::process::{Command, Stdio};
 
 use super::binary::{binary, folder, names_in, run, run_with, tasks, workers};
 use super::page::Page;
-
-#[test]
-fn what_cannot_be_understood_has_status_2() {
-    let folder = folder("usage");
-    fs::write(folder.join("tasks.json"), tasks()).unwrap();
-    for args in [
-        "",
-        "draw",
-        "render",
-        "render tasks.json",
-        "render -o out.html",
-        "render tasks.json -o out.png",
-        "render tasks.json -o -",
-        "render tasks.json -o out --format pdf",
-        "render - - -o out.html",
-        "render tasks.json -o out.html --begin 5",
-        "render tasks.json -o out.html --begin -5s",
-        "render tasks.json -o out.html --duration 0s",
-        "render tasks.json -o out.html --max-size 4MB",
-        "render tasks.json -o out.svg --max-size much",
-        "render tasks.json --format svg -o tasks.json",
-        "render tasks.json --format svg -o ./tasks.json",
-        "report",
-        "report - -",
-        "check",
-        "awaits",
-        "awaits shop shop::handle --all",
-        "completions tcl",
-    ] {
-        let ended = run(&folder, args);
-        assert_eq!((ended.status, ended.stdout.as_str()), (Some(2), ""), "{args}: {ended:?}");
-        assert!(!ended.stderr.is_empty());
-    }
-    assert_eq!(names_in(&folder), ["tasks.json"]);
-}
 
 #[test]
 fn help_has_examples_and_they_work() {
@@ -54,6 +19,7 @@ fn help_has_examples_and_they_work() {
         fs::create_dir(folder.join(version)).unwrap();
         fs::write(folder.join(version).join("tasks.json"), tasks()).unwrap();
     }
+    run(&folder, "render tasks.json workers.json -o statemap.html").stdout();
     let mut examples = 0;
     for command in ["", "render", "report", "check", "diff", "completions", "man"] {
         let help = run(&folder, &format!("{command} --help")).stdout();

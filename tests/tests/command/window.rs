@@ -43,8 +43,8 @@ fn a_window_behind_the_end_is_an_error() {
     fs::write(folder.join("tasks.json"), tasks()).unwrap();
     let ended = run(&folder, "render tasks.json -o out.html --begin 1s");
     assert_eq!(ended.status, Some(1));
-    let line = "tokio-statemap: there is nothing in this window; --begin counts from the start of the \
-                data\n";
+    let line = "tokio-statemap: tasks.json: there is nothing in this window; --begin counts from the \
+                start of the data\n";
     assert_eq!(ended.stderr, line);
     assert!(!folder.join("out.html").exists());
 }

@@ -48,8 +48,12 @@ pub use format::{Datum, TagDefinition};
 pub use format::{Metadata, State};
 pub use labels::Labels;
 pub(crate) use labels::host_name;
+#[cfg(all(feature = "html", feature = "read"))]
+pub(crate) use read::rows::{Change, Rows, TaskRow};
 #[cfg(feature = "read")]
 pub use timeline::{Recording, recordings};
+#[cfg(feature = "html")]
+pub(crate) use write::without_rows;
 pub use write::{write_tasks, write_workers};
 
 /// A timeline that is ready to be written as statemap data.

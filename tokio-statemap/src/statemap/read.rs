@@ -8,6 +8,8 @@ pub(super) mod plain;
 mod profile;
 mod record;
 pub(super) mod records;
+#[cfg(feature = "html")]
+pub(super) mod rows;
 pub(super) mod run;
 mod summary;
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod header;
 mod long_polls;
 mod profile;
 mod run;
+mod spaced;
 mod stream;
 mod summary;
 mod waits;
@@ -21,8 +22,9 @@ use crate::util::parallel::MANY_EVENTS;
 
 use header::header;
 use run::Parts;
+pub(super) use spaced::Spaced;
 use stream::Text;
-use waits::WaitTags;
+pub(super) use waits::WaitTags;
 
 /// Writes the tasks of `timeline` as statemap data, through a buffer. Where there is much to write, a
 /// thread of its own makes it while this one writes.
@@ -63,7 +65,7 @@ fn tasks(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Resul
     let mut rows = RowWriter::new(timeline, state, text);
     rows.parts.lists(timeline, true, rows.text)?;
     let mut tags: HashMap<(Option<SpawnLocation>, Option<WaitId>), usize> = HashMap::new();
-    let mut wait_tags = WaitTags::of(timeline);
+    let mut wait_tags = WaitTags::of(&timeline.waits);
     for task in timeline.tasks.one_by_one() {
         let location = task.location;
         let mut tag_of = |rows: &mut RowWriter<'_, '_>, wait: Option<WaitId>| {
@@ -121,6 +123,30 @@ fn workers(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Res
     rows.finish()
 }
 
+/// The records of the tasks or of the workers of `timeline` but for those of their rows: what is to be known
+/// where these are elsewhere, with the names of tasks.
+#[cfg(feature = "html")]
+pub(crate) fn without_rows(
+    timeline: &Timeline,
+    labels: &Labels,
+    is_tasks: bool,
+) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    stream::write(&mut bytes, false, |text| {
+        let (metadata, state) = match is_tasks {
+            true => (Metadata::of_tasks(timeline, labels), TaskState::Completed.value()),
+            false => (Metadata::of_workers(timeline, labels), WorkerState::Stopped.value()),
+        };
+        metadata.write(text)?;
+        header(timeline, labels, state, text)?;
+        let mut parts = Parts::of(state);
+        parts.are_names_elsewhere = true;
+        parts.lists(timeline, is_tasks, text)?;
+        parts.write(text)
+    })?;
+    Ok(bytes)
+}
+
 fn write(
     timeline: &Timeline,
     w: impl io::Write,
@@ -146,24 +172,15 @@ struct RowWriter<'a, 'b> {
     /// those.
     ends: [Option<End>; STATES],
     digits: itoa::Buffer,
-    /// The last datum of this entity.
-    last: Option<Last>,
+    /// The times of this entity's data, and the state of the last one.
+    times: Spaced,
+    last: Option<u8>,
     /// The latest of all times written.
     latest_ns: u64,
     tags: Vec<Tag>,
     /// How the last datum of the first entity goes on after the time: the end of the data is written
     /// as one more.
     first: Option<End>,
-}
-
-/// The last datum of an entity.
-#[derive(Clone, Copy)]
-struct Last {
-    /// As it was written.
-    time_ns: u64,
-    /// As it was.
-    real_ns: u64,
-    state: u8,
 }
 
 /// How a datum goes on after the time.
@@ -180,6 +197,27 @@ struct Tag {
     defined: u16,
 }
 
+/// What a tag is, of a spawn location and of where a task waits, and the members of its definition.
+pub(super) fn tag_of(
+    location: Option<SpawnLocation>,
+    wait: Option<&(String, String)>,
+) -> (String, String) {
+    let (mut text, mut members) = (String::new(), String::new());
+    if let Some(location @ SpawnLocation { file, line, column }) = location {
+        text = location.to_string();
+        let file = json::string(file);
+        members = format!(",\"file\":{file},\"location\":\"{line}:{column}\"");
+    }
+    if let Some((end, of_wait)) = wait {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text += end;
+        members += of_wait;
+    }
+    (text, members)
+}
+
 impl<'a, 'b> RowWriter<'a, 'b> {
     fn new(timeline: &Timeline, state: u8, text: &'a mut Text<'b>) -> Self {
         Self {
@@ -190,6 +228,7 @@ impl<'a, 'b> RowWriter<'a, 'b> {
             entity: Vec::new(),
             ends: Default::default(),
             digits: itoa::Buffer::new(),
+            times: Spaced::default(),
             last: None,
             latest_ns: 0,
             tags: Vec::new(),
@@ -200,19 +239,7 @@ impl<'a, 'b> RowWriter<'a, 'b> {
     /// A tag that is still undefined for every state: of a spawn location, and of where a task waits, as
     /// the end of the tag and the members of its definition.
     fn tag(&mut self, location: Option<SpawnLocation>, wait: Option<&(String, String)>) -> usize {
-        let (mut text, mut members) = (String::new(), String::new());
-        if let Some(location @ SpawnLocation { file, line, column }) = location {
-            text = location.to_string();
-            let file = json::string(file);
-            members = format!(",\"file\":{file},\"location\":\"{line}:{column}\"");
-        }
-        if let Some((end, of_wait)) = wait {
-            if !text.is_empty() {
-                text.push(' ');
-            }
-            text += end;
-            members += of_wait;
-        }
+        let (text, mut members) = tag_of(location, wait);
         members += "}\n";
         self.tags.push(Tag { json: json::string(&text), members, defined: 0 });
         self.tags.len() - 1
@@ -230,7 +257,8 @@ impl<'a, 'b> RowWriter<'a, 'b> {
     }
 
     fn end_row(&mut self) {
-        let Some(Last { state, .. }) = self.last.take() else { return };
+        self.times = Spaced::default();
+        let Some(state) = self.last.take() else { return };
         if self.first.is_none() {
             self.first = self.ends[usize::from(state)].take();
         }
@@ -238,18 +266,10 @@ impl<'a, 'b> RowWriter<'a, 'b> {
 
     fn datum(&mut self, time_ns: u64, state: u8, tag: Option<usize>) -> io::Result<()> {
         let real_ns = time_ns.saturating_sub(self.begin_ns);
-        let mut time_ns = real_ns;
-        let mut apart_ns = 0;
-        if let Some(last) = self.last {
-            let next_ns = last.time_ns.saturating_add(1);
-            if real_ns <= next_ns {
-                time_ns = next_ns;
-                apart_ns = real_ns.saturating_sub(last.real_ns);
-            }
-        }
+        let (time_ns, apart_ns) = self.times.next(real_ns);
         self.parts.datum(apart_ns);
         self.latest_ns = self.latest_ns.max(time_ns);
-        self.last = Some(Last { time_ns, real_ns, state });
+        self.last = Some(state);
         let known = &mut self.ends[usize::from(state)];
         let end = match known {
             Some(end) if end.tag == tag => end,

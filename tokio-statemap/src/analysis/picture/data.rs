@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::merge::merge;
 use super::{
-    Group, Picture, Role, RowEvent, RowState, Section, SectionKind, Source, Tag, Transition,
+    Group, Origin, OriginOf, Picture, Role, RowEvent, RowState, Section, SectionKind, Source, Tag,
+    Transition,
 };
 use crate::statemap::read::{Entity, EntityEvent, Statemap};
 use crate::statemap::{Recording, recordings};
@@ -73,6 +74,10 @@ fn of_other(file: &Statemap) -> Picture<'_> {
         gaps: Vec::new(),
         whole_run: None,
         sections: if section.rows.is_empty() { Vec::new() } else { vec![section] },
+        origins: vec![Origin {
+            from_ns: 0,
+            of: OriginOf::Other { data: file, title: title.clone() },
+        }],
     }
 }
 
@@ -111,6 +116,7 @@ fn section(file: &Statemap) -> Section<'_> {
         why: None,
         awaits: None,
         profile: None,
+        origin: 0,
         source: Box::new(Entities(file)),
     }
 }
@@ -123,7 +129,7 @@ fn natural(name: &str) -> (&str, u64, &str) {
 }
 
 /// Whether an event is where something is drawn: of a row, and not after the last change of state.
-fn is_shown(file: &Statemap, event: &EntityEvent) -> bool {
+pub(crate) fn is_shown(file: &Statemap, event: &EntityEvent) -> bool {
     !file.entities[event.entity].data.is_empty() && event.time_ns <= file.end_ns
 }
 

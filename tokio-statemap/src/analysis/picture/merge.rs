@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{Picture, Role, RowState, Section, SectionKind, Source, Transition};
+use super::{Origin, Picture, Role, RowState, Section, SectionKind, Source, Transition};
 use crate::statemap::Alignment;
 use crate::util::clean::clean;
 use crate::util::quantity::moment;
@@ -11,7 +11,13 @@ use crate::util::quantity::moment;
 const NS_PER_S: u128 = 1_000_000_000;
 
 /// One picture of several, or of none.
-pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
+pub(super) fn merge(mut pictures: Vec<Picture<'_>>) -> Picture<'_> {
+    for picture in &mut pictures {
+        // The runtimes of one program have its name.
+        if let Some(runtime) = picture.runtime.take() {
+            picture.title = format!("{} (runtime {runtime})", picture.title);
+        }
+    }
     let alignment = Alignment::of_spans(&spans(&pictures));
     let mut merged = merge_as(pictures, &alignment);
     let kinds =
@@ -62,13 +68,22 @@ fn merge_as<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Picture<'a
         gaps: Vec::new(),
         whole_run: None,
         sections: Vec::new(),
+        origins: Vec::new(),
     };
     let is_run = |picture: &&Picture<'_>| {
         picture.sections.iter().any(|section| section.kind != SectionKind::Other)
     };
     let is_only_run = pictures.iter().filter(is_run).count() <= 1;
     for (picture, &shift_ns) in pictures.into_iter().zip(&alignment.shifts_ns) {
+        let before = merged.origins.len();
+        merged.origins.extend(
+            picture.origins.into_iter().map(|origin| Origin {
+                from_ns: origin.from_ns.saturating_add(shift_ns),
+                ..origin
+            }),
+        );
         for mut section in picture.sections {
+            section.origin += before;
             if section.kind != SectionKind::Other && !is_only_run {
                 section.title = format!("{} of {}", section.title, picture.title);
             }

@@ -15,6 +15,7 @@ mod data_tests;
 mod merge;
 mod notes;
 mod once;
+mod origin;
 mod pack;
 mod source;
 mod state;
@@ -43,6 +44,9 @@ use crate::trace::timeline::Timeline;
 pub(crate) use awaits::Awaits;
 #[cfg(feature = "html")]
 pub(crate) use awaits::{AwaitLine, AwaitPlace, StillHere};
+#[cfg(all(feature = "html", feature = "read"))]
+pub(crate) use data::is_shown;
+pub(crate) use origin::{Origin, OriginOf};
 pub(crate) use pack::pack;
 pub(crate) use source::{Source, Transition};
 pub(crate) use state::{Role, RowState};
@@ -94,6 +98,8 @@ pub struct Picture<'a> {
     pub(crate) whole_run: Option<WholeRun>,
     /// What is drawn, from top to bottom.
     pub(crate) sections: Vec<Section<'a>>,
+    /// What they were made from.
+    pub(crate) origins: Vec<Origin<'a>>,
 }
 
 /// Rows that share a set of states.
@@ -117,6 +123,8 @@ pub(crate) struct Section<'a> {
     pub(crate) awaits: Option<Awaits>,
     /// What the calls of instrumented functions took in its run.
     pub(crate) profile: Option<Profile>,
+    /// What it was made from, as an index into those of the picture.
+    pub(crate) origin: usize,
     pub(crate) source: Box<dyn Source + 'a>,
 }
 
@@ -186,6 +194,10 @@ impl<'a> Picture<'a> {
         tasks.profile = Some(&report.profile).filter(|of| !of.functions.is_empty()).cloned();
         let sections =
             [threads::workers(timeline.clone()), threads::blocking(timeline.clone()), tasks];
+        let origin = Origin {
+            from_ns: timeline.begin_ns - left_ns,
+            of: OriginOf::Run { timeline: Box::new(timeline.clone()), labels: labels.clone() },
+        };
         let from_left = |ns: u64| ns.saturating_sub(left_ns);
         let before = Some((left_ns, timeline.begin_ns)).filter(|(from, to)| from < to);
         let gaps = before.into_iter().chain(timeline.gaps.iter().copied());
@@ -210,6 +222,7 @@ impl<'a> Picture<'a> {
             gaps,
             whole_run,
             sections: sections.into_iter().filter(|section| !section.rows.is_empty()).collect(),
+            origins: vec![origin],
         }
     }
 
@@ -217,6 +230,9 @@ impl<'a> Picture<'a> {
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
+        if let [only] = &mut self.origins[..] {
+            only.rename(&self.title);
+        }
         self
     }
 

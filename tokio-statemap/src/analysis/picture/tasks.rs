@@ -72,6 +72,7 @@ where
         why: None,
         awaits: None,
         profile: None,
+        origin: 0,
         source: Box::new(Tasks(timeline)),
     }
 }

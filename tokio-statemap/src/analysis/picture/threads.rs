@@ -52,6 +52,7 @@ fn one_lane_each<'a>(rows: usize, label: &str, source: Box<dyn Source + 'a>) -> 
         why: None,
         awaits: None,
         profile: None,
+        origin: 0,
         source,
     }
 }

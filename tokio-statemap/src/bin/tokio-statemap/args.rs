@@ -1,16 +1,19 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
-use clap::error::ErrorKind;
-use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use crate::same_file::same_files;
+use crate::usage::misused;
 use crate::{globs, units};
 
 /// See what every Tokio task and worker was doing, and who held the runtime up
 ///
 /// Reads statemap data: what tokio-statemap's `tasks = "…"` and `workers = "…"` leave, and any other
-/// instrumentation's that keeps the format.
+/// instrumentation's that keeps the format. The page holds its data, so that it can be read, too; and all of it may
+/// be compressed with gzip.
 #[derive(Debug, Parser)]
 #[command(name = "tokio-statemap", version, max_term_width = 100, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -22,6 +25,7 @@ const EXAMPLES: &str = "\
 Examples:
   tokio-statemap render tasks.json workers.json -o statemap.html
   tokio-statemap report tasks.json
+  tokio-statemap report statemap.html
   tokio-statemap check tasks.json workers.json
   tokio-statemap diff before.json after.json
 
@@ -63,7 +67,8 @@ Examples:
 Examples:
   tokio-statemap render tasks.json workers.json -o statemap.html
   tokio-statemap render tasks.json --begin 250ms --duration 2s -o part.svg
-  zcat tasks.json.gz | tokio-statemap render - --format html -o - > statemap.html
+  tokio-statemap render statemap.html -o statemap.svg
+  cat tasks.json.gz | tokio-statemap render - --format html -o - > statemap.html
 
 Files that overlap in time are laid out by their clocks, one below the other, workers above tasks. Of \
 others each begins at the left edge. With --begin, times count from there. The output takes the \
@@ -83,7 +88,7 @@ pub(crate) struct RenderArgs {
     #[arg(long)]
     pub(crate) title: Option<String>,
     /// How large an SVG may get: rows that don't fit are left out [default: 4MB]
-    #[arg(long, value_name = "SIZE", value_parser = units::bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = units::bytes, allow_hyphen_values = true)]
     pub(crate) max_size: Option<u64>,
 }
 
@@ -92,6 +97,7 @@ pub(crate) struct RenderArgs {
 Examples:
   tokio-statemap report tasks.json
   tokio-statemap report tasks.json workers.json --begin 1s
+  tokio-statemap report statemap.html
   tokio-statemap report --profile tasks.json")]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
@@ -111,8 +117,8 @@ Examples:
   tokio-statemap check tasks.json --max-poll 100ms --max-ready 100ms
 
 For each file there is a line: `FILE: ok, …` on standard output, or on standard error where and how \
-it breaks which rule. Limits are for runs of tokio-statemap: what is over one is said on standard error, and the \
-exit status is 3. It is 1 where a limit can't be judged: where it wasn't recorded when tasks became ready, say.")]
+it breaks which rule. Of a page, the data in it is checked. Limits are for runs of tokio-statemap: what is over one is said on \
+standard error, and the exit status is 3. It is 1 where a limit can't be judged: where it wasn't recorded when tasks became ready, say.")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) files: Files,
@@ -225,7 +231,7 @@ pub(crate) struct AwaitsArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Files {
-    /// Statemap data; - is standard input
+    /// Statemap data, or pages; - is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 }
@@ -233,10 +239,10 @@ pub(crate) struct Files {
 #[derive(Clone, Copy, Debug, ClapArgs)]
 pub(crate) struct WindowArgs {
     /// Where to begin, from the left edge, such as 250ms
-    #[arg(long, value_name = "TIME", value_parser = units::nanoseconds)]
+    #[arg(long, value_name = "TIME", value_parser = units::nanoseconds, allow_hyphen_values = true)]
     pub(crate) begin: Option<u64>,
     /// How much to show, such as 2s
-    #[arg(long, value_name = "TIME", value_parser = units::positive_nanoseconds)]
+    #[arg(long, value_name = "TIME", value_parser = units::positive_nanoseconds, allow_hyphen_values = true)]
     pub(crate) duration: Option<u64>,
 }
 
@@ -249,11 +255,39 @@ pub(crate) enum Format {
     Svg,
 }
 
+/// The formats, and the names of files that are of each: the first of them is usual.
+const FORMATS: [(Format, &[&str]); 2] = [(Format::Html, &["html", "htm"]), (Format::Svg, &["svg"])];
+
+impl Format {
+    /// That of a file with this name.
+    fn of(file: &Path) -> Option<Self> {
+        let extension = file.extension()?.to_ascii_lowercase();
+        let is_its = |(_, names): &&(_, &[&str])| names.iter().any(|name| extension == *name);
+        FORMATS.iter().find(is_its).map(|(format, _)| *format)
+    }
+
+    /// What `--format` calls it.
+    fn name(self) -> &'static str {
+        FORMATS.iter().find(|(format, _)| *format == self).map_or("", |(_, names)| names[0])
+    }
+
+    /// Whether a terminal would print it.
+    fn is_text(self) -> bool {
+        match self {
+            Self::Html | Self::Svg => false,
+        }
+    }
+}
+
 impl Files {
-    /// Ends the program if standard input is to be read twice.
+    /// Ends the program if a file is to be read twice.
     pub(crate) fn check(&self, command: &str) {
         if self.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
-            misused(command, "standard input (`-`) can be read only once");
+            misused(command, "standard input (`-`) can be read only once: name the other file");
+        }
+        if let Some((one, other)) = same_files(&self.files) {
+            let (one, other) = (one.display(), other.display());
+            misused(command, &format!("{one} and {other} are the same file: name it once"));
         }
     }
 }
@@ -261,18 +295,40 @@ impl Files {
 impl RenderArgs {
     /// What to write; ends the program if that isn't clear.
     pub(crate) fn format(&self) -> Format {
-        let extension = self.output.extension().map(|e| e.to_ascii_lowercase());
-        let by_name = match extension.as_ref().and_then(|extension| extension.to_str()) {
-            Some("html" | "htm") => Some(Format::Html),
-            Some("svg") => Some(Format::Svg),
-            _ => None,
+        let by_name = Format::of(&self.output);
+        let format = match (self.format, by_name) {
+            (Some(said), Some(named)) if said != named => {
+                let (output, said, named) = (self.output.display(), said.name(), named.name());
+                misused(
+                    "render",
+                    &format!(
+                        "`-o {output}` is {named}, and `--format` says {said}: leave `--format` out, \
+                         or name the output .{said}"
+                    ),
+                )
+            }
+            (Some(format), _) | (None, Some(format)) => format,
+            (None, None) => {
+                let names: Vec<_> = FORMATS.iter().map(|(_, names)| names[0]).collect();
+                misused(
+                    "render",
+                    &format!(
+                        "the name of the output, {}, doesn't tell what to write: end it with .{}, or \
+                         say `--format`",
+                        self.output.display(),
+                        names.join(" or .")
+                    ),
+                )
+            }
         };
-        let format = self.format.or(by_name).unwrap_or_else(|| {
-            let problem = "the output doesn't end with .html or .svg: say `--format html` or `svg`";
-            misused("render", problem)
-        });
         if self.max_size.is_some() && format != Format::Svg {
-            misused("render", "`--max-size` is for an SVG: a page leaves nothing out");
+            misused(
+                "render",
+                "`--max-size` is for an SVG: a page leaves nothing out; leave it out, or write an .svg",
+            );
+        }
+        if !format.is_text() {
+            refuse_terminal("render", "-o", &self.output);
         }
         format
     }
@@ -283,7 +339,14 @@ impl RenderArgs {
         let is_output = |file: &PathBuf| file.canonicalize().is_ok_and(|file| file == output);
         // A terminal or a pipe may be both.
         if output.is_file() && self.files.files.iter().any(is_output) {
-            misused("render", "the output is one of the files that are read: it would be lost");
+            misused(
+                "render",
+                &format!(
+                    "the output, {}, is one of the files that are read, and would take its place: name \
+                     another",
+                    self.output.display()
+                ),
+            );
         }
     }
 }
@@ -322,12 +385,15 @@ impl DiffArgs {
     }
 }
 
-/// Ends the program as the parser does where this command was used wrongly.
-pub(crate) fn misused(command: &str, problem: &str) -> ! {
-    let mut args = Args::command();
-    args.build();
-    match args.find_subcommand_mut(command) {
-        Some(command) => command.error(ErrorKind::ValueValidation, problem).exit(),
-        None => args.error(ErrorKind::ValueValidation, problem).exit(),
+/// Ends the program if the output is a terminal, which can't show it.
+pub(crate) fn refuse_terminal(command: &str, option: &str, output: &Path) {
+    if output.as_os_str() == "-" && std::io::stdout().is_terminal() {
+        misused(
+            command,
+            &format!(
+                "`{option} -` would print it on the terminal: say `{option} FILE`, or have standard \
+                 output go to a file or a pipe"
+            ),
+        );
     }
 }

@@ -4,10 +4,13 @@ use std::io::{self, BufWriter, Write};
 
 use tokio_statemap::__private::{Awaits, write_file, write_html, write_text};
 
-use crate::args::AwaitsArgs;
+use crate::args::{AwaitsArgs, refuse_terminal};
 use crate::failure::Failure;
 
 pub(crate) fn run(args: &AwaitsArgs) -> Result<(), Failure> {
+    if let Some(output) = &args.html {
+        refuse_terminal("awaits", "--html", output);
+    }
     let awaits = Awaits::open(&args.binary);
     let awaits = awaits.map_err(|problem| Failure::of(&args.binary, problem))?;
     let trees = awaits.trees(args.pattern.as_deref(), args.all);

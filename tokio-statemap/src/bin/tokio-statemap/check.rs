@@ -5,34 +5,43 @@ use tokio_statemap::statemap::check::{check, check_ours};
 
 use crate::args::CheckArgs;
 use crate::failure::{Failure, line, name, print};
-use crate::input::read_with;
+use crate::input::{Content, content};
 use crate::limits;
+use crate::page;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     args.files.check("check");
     let mut are_all_ok = true;
-    let mut read = Vec::new();
-    for file in &args.files.files {
+    let (mut read, mut of) = (Vec::new(), Vec::new());
+    for (index, file) in args.files.files.iter().enumerate() {
         let mut progress = Progress::new();
-        let checked = read_with(file, &mut progress, |input| match args.ours {
-            true => check_ours(input),
-            false => check(input),
+        let checked = content(file, &mut progress).and_then(|content| match content {
+            Content::Data(input) => {
+                let checked = if args.ours { check_ours(input) } else { check(input) };
+                checked.map(|one| vec![one]).map_err(|error| Failure::of(file, error))
+            }
+            Content::Page(of_page) => {
+                page::check(&of_page, args.ours).map_err(|problem| Failure::of(file, problem))?;
+                Ok(of_page)
+            }
         });
         drop(progress);
         match checked {
-            Ok(statemap) => {
-                let entities = match statemap.entities.len() {
-                    1 => "1 entity".to_owned(),
-                    n => format!("{n} entities"),
-                };
-                let changes = match statemap.entities.iter().map(|e| e.data.len()).sum::<usize>() {
+            Ok(statemaps) => {
+                let entities = statemaps.iter().flat_map(|statemap| &statemap.entities);
+                let changes = match entities.clone().map(|e| e.data.len()).sum::<usize>() {
                     1 => "1 change".to_owned(),
                     n => format!("{n} changes"),
                 };
+                let entities = match entities.count() {
+                    1 => "1 entity".to_owned(),
+                    n => format!("{n} entities"),
+                };
                 print(&format!("{}: ok, {entities}, {changes} of state\n", clean(&name(file))))?;
                 if args.limits.are_given() {
-                    read.push(statemap);
+                    of.resize(of.len() + statemaps.len(), index);
+                    read.extend(statemaps);
                 }
             }
             Err(Failure::Bad(problem)) => {
@@ -43,7 +52,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
         }
     }
     match are_all_ok {
-        true => limits::check(args, &read),
+        true => limits::check(args, &read, &of),
         false => Err(Failure::Said),
     }
 }

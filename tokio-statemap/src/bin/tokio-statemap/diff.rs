@@ -10,10 +10,11 @@ use tokio_statemap::picture::Picture;
 use tokio_statemap::statemap::{Labels, Recording, recordings};
 use tokio_statemap::{Timeline, html};
 
-use crate::args::{DiffArgs, DiffFormat, Files, WindowArgs, misused};
+use crate::args::{DiffArgs, DiffFormat, Files, WindowArgs};
 use crate::failure::{Failure, name, print};
-use crate::input::read_all;
+use crate::input::read_all_of;
 use crate::progress::Progress;
+use crate::usage::misused;
 
 /// The runs of one version, and what they are called.
 type Runs = (Vec<Timeline>, Labels);
@@ -118,15 +119,15 @@ fn read_runs(
     progress: &mut Progress,
 ) -> Result<Vec<(Timeline, Labels)>, Failure> {
     let files = Files { files };
-    let read = read_all(&files, WindowArgs { begin: None, duration: None }, progress)?;
+    let read = read_all_of(&files, WindowArgs { begin: None, duration: None }, progress)?;
     let mut runs = Vec::new();
-    for recording in recordings(&read) {
+    for recording in recordings(&read.statemaps) {
         match recording {
             Recording::Run { timeline, labels, .. } => runs.push((*timeline, labels)),
             Recording::Other { file, .. } => {
                 let problem =
                     "this is no run of tokio-statemap, or was changed: it can't be compared";
-                return Err(Failure::Bad(format!("{}: {problem}", name(&files.files[file]))));
+                return Err(Failure::Bad(format!("{}: {problem}", name(&files.files[read.of[file]]))));
             }
             _ => {}
         }

@@ -40,7 +40,7 @@ impl Failure {
     pub(crate) fn say(self) -> ExitCode {
         match self {
             Self::Bad(problem) => {
-                line(&format!("tokio-statemap: {problem}"));
+                line(&problem);
                 ExitCode::FAILURE
             }
             Self::Said => ExitCode::FAILURE,
@@ -50,10 +50,10 @@ impl Failure {
     }
 }
 
-/// Writes one line on stderr, whatever is in it.
+/// Writes one line on stderr, whatever is in it, that says whose it is.
 pub(crate) fn line(text: &str) {
     // There is nobody left to tell if this fails.
-    let _ = writeln!(io::stderr(), "{}", clean(text));
+    let _ = writeln!(io::stderr(), "tokio-statemap: {}", clean(text));
 }
 
 /// What a file is called in messages.

@@ -16,8 +16,9 @@ impl LimitArgs {
     }
 }
 
-/// Judges the runs that `read` is of, which are the files of the arguments.
-pub(crate) fn check(args: &CheckArgs, read: &[Statemap]) -> Result<(), Failure> {
+/// Judges the runs that `read` is of: each is `of_file` of the files of the arguments.
+pub(crate) fn check(args: &CheckArgs, read: &[Statemap], of_file: &[usize]) -> Result<(), Failure> {
+    let name_of = |index: usize| name(&args.files.files[of_file[index]]);
     let LimitArgs { max_poll, max_ready, no_long_polls_from } = &args.limits;
     let files = |path: &str, of: FileOf| {
         let glob = no_long_polls_from.iter().find(|glob| glob.matches(path, of))?;
@@ -34,7 +35,7 @@ pub(crate) fn check(args: &CheckArgs, read: &[Statemap]) -> Result<(), Failure> 
             Recording::Run { mut timeline, files, .. } => (judge(&mut timeline, &limits), files),
             Recording::Other { file, .. } => {
                 is_unknown = true;
-                let file = name(&args.files.files[file]);
+                let file = name_of(file);
                 line(&format!(
                     "{file}: this is no run of tokio-statemap: its limits can't be judged"
                 ));
@@ -42,7 +43,9 @@ pub(crate) fn check(args: &CheckArgs, read: &[Statemap]) -> Result<(), Failure> 
             }
             _ => continue,
         };
-        let names: Vec<_> = of.iter().map(|&file| name(&args.files.files[file])).collect();
+        let mut names: Vec<_> = of.iter().map(|&file| name_of(file)).collect();
+        // A page has several.
+        names.dedup();
         let names = names.join(", ");
         judgement.exceeded.iter().for_each(|over| line(&format!("{names}: {over}")));
         let unknown = |why| format!("{names}: its limits can't be judged: {why}");

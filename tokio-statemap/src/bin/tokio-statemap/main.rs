@@ -9,13 +9,17 @@ mod duration;
 mod failure;
 mod generate;
 mod globs;
+mod gzip;
 mod input;
 mod limits;
+mod page;
 mod progress;
 mod render;
 mod report;
+mod same_file;
 mod symbolize;
 mod units;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -24,7 +28,11 @@ use clap::Parser;
 use args::{Args, Command};
 
 fn main() -> ExitCode {
-    let done = match Args::parse().command {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return usage::refuse(&error),
+    };
+    let done = match args.command {
         Command::Render(args) => render::run(args),
         Command::Report(args) => report::run(args),
         Command::Check(args) => check::run(&args),

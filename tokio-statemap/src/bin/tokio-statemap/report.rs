@@ -5,15 +5,15 @@ use tokio_statemap::statemap::{Recording, recordings};
 
 use crate::args::ReportArgs;
 use crate::failure::{Failure, name, print};
-use crate::input::read_all;
+use crate::input::read_all_of;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: ReportArgs) -> Result<(), Failure> {
     args.files.check("report");
     let mut progress = Progress::new();
-    let files = read_all(&args.files, args.window, &mut progress)?;
+    let read = read_all_of(&args.files, args.window, &mut progress)?;
     progress.end();
-    let recordings = recordings(&files);
+    let recordings = recordings(&read.statemaps);
     let has_heads = recordings.len() > 1;
     for (index, recording) in recordings.iter().enumerate() {
         if index > 0 {
@@ -34,8 +34,10 @@ pub(crate) fn run(args: ReportArgs) -> Result<(), Failure> {
             _ => continue,
         };
         if has_heads {
-            let names = of.iter().map(|&file| name(&args.files.files[file]));
-            print(&format!("==> {} <==\n", clean(&names.collect::<Vec<_>>().join(", "))))?;
+            let names = of.iter().map(|&data| name(&args.files.files[read.of[data]]));
+            let mut names: Vec<_> = names.collect();
+            names.dedup();
+            print(&format!("==> {} <==\n", clean(&names.join(", "))))?;
         }
         print(&format!("{report}\n"))?;
     }

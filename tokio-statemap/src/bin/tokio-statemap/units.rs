@@ -14,21 +14,29 @@ const SIZES: [(&str, u64); 7] = [
 
 /// A time in ns.
 pub(crate) fn nanoseconds(text: &str) -> Result<u64, String> {
-    duration::nanoseconds(text)
-        .ok_or_else(|| "a number and ns, us, ms, s, m or h, such as 250ms or 1.5s".to_owned())
+    let problem = || match text.strip_prefix('-') {
+        Some(positive) if duration::nanoseconds(positive).is_some() => {
+            format!(
+                "it is negative: times count from the left edge, which is 0s; say {positive}, or leave it out"
+            )
+        }
+        _ => "it must be a number and ns, us, ms, s, m or h, such as 250ms or 1.5s".to_owned(),
+    };
+    duration::nanoseconds(text).ok_or_else(problem)
 }
 
 /// A time in ns that isn't 0.
 pub(crate) fn positive_nanoseconds(text: &str) -> Result<u64, String> {
     match nanoseconds(text)? {
-        0 => Err("it is 0: there would be nothing to see".to_owned()),
+        0 => Err("it is 0: there would be nothing to see; leave it out to see all".to_owned()),
         ns => Ok(ns),
     }
 }
 
 /// A size in bytes.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
-    size(text).ok_or_else(|| "a number of bytes, or with kB, MB, GB, such as 4MB".to_owned())
+    size(text)
+        .ok_or_else(|| "it must be a number of bytes, or with kB, MB, GB, such as 4MB".to_owned())
 }
 
 fn size(text: &str) -> Option<u64> {

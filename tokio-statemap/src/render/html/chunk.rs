@@ -27,9 +27,9 @@ use miniz_oxide::deflate::compress_to_vec;
 
 use crate::analysis::picture::{Role, Section, SectionKind, Transition};
 
-const NEW_ROW: u64 = 1;
+pub(super) const NEW_ROW: u64 = 1;
 const NEW_LANE: u64 = 2;
-const HAS_DESCRIPTION: u64 = 4;
+pub(super) const HAS_DESCRIPTION: u64 = 4;
 const IS_ROOT: u64 = 8;
 
 /// From how many bytes on a chunk is written.
@@ -266,13 +266,13 @@ impl Columns {
     }
 }
 
-fn text(text: &str, to: &mut Vec<u8>) {
+pub(super) fn text(text: &str, to: &mut Vec<u8>) {
     varint(text.len() as u64, to);
     to.extend_from_slice(text.as_bytes());
 }
 
 /// A number as LEB128: seven bits a byte, the lowest first.
-fn varint(mut value: u64, to: &mut Vec<u8>) {
+pub(super) fn varint(mut value: u64, to: &mut Vec<u8>) {
     while value >= 0x80 {
         to.push(value as u8 | 0x80);
         value >>= 7;

@@ -7,7 +7,10 @@
 mod chunk;
 mod escape;
 mod meta;
+mod origin;
 mod page;
+#[cfg(feature = "read")]
+mod read;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +22,12 @@ use crate::trace::timeline::Timeline;
 
 pub(super) use escape::escape_html;
 use escape::escape_json;
+#[cfg(feature = "read")]
+pub use read::read;
+
+/// How every page begins.
+const BEGIN: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+                     <meta http-equiv=\"Content-Security-Policy\" content=\"";
 
 /// Writes `picture` as one html page, through a buffer.
 ///
@@ -50,8 +59,7 @@ pub fn write(picture: &Picture<'_>, w: impl Write) -> io::Result<()> {
     let script = page::script();
     write!(
         w,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
+        "{BEGIN}{}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title}</title>\n<style>{}</style>\n</head>\n<body>\n{}",
@@ -65,7 +73,8 @@ pub fn write(picture: &Picture<'_>, w: impl Write) -> io::Result<()> {
         "<script type=\"application/json\" id=\"statemap-meta\">{}</script>",
         escape_json(&meta)
     )?;
-    let mut chunks = chunk::Writer::new(&mut w, chunk::unit_ns(picture.length_ns));
+    let unit_ns = chunk::unit_ns(picture.length_ns);
+    let mut chunks = chunk::Writer::new(&mut w, unit_ns);
     for section in &picture.sections {
         chunks.section(section)?;
     }
@@ -73,9 +82,12 @@ pub fn write(picture: &Picture<'_>, w: impl Write) -> io::Result<()> {
     writeln!(
         w,
         "<script type=\"application/json\" id=\"statemap-tail\">{}</script>\n\
-         <script>{script}</script>\n</body>\n</html>",
+         <script>{script}</script>",
         escape_json(&tail)
     )?;
+    // What follows, the page doesn't wait for.
+    origin::write(picture, unit_ns, &mut w)?;
+    w.write_all(b"</body>\n</html>\n")?;
     w.flush()
 }
 

@@ -86,6 +86,7 @@ pub(super) fn tasks(given: Given, groups: usize) -> Section<'static> {
         why: None,
         awaits: None,
         profile: None,
+        origin: 0,
         source: Box::new(given),
     }
 }
@@ -108,6 +109,7 @@ pub(super) fn workers(n: u32, length_ns: u64) -> Section<'static> {
         why: None,
         awaits: None,
         profile: None,
+        origin: 0,
         source: Box::new(Given { rows, description: None }),
     }
 }
@@ -127,6 +129,7 @@ pub(super) fn picture(length_ns: u64, sections: Vec<Section<'static>>) -> Pictur
         gaps: vec![(length_ns / 3, length_ns / 2)],
         whole_run: None,
         sections,
+        origins: Vec::new(),
     }
 }
 

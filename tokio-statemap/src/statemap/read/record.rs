@@ -84,6 +84,12 @@ impl Reader {
         Ok(self.statemap)
     }
 
+    /// Its rows are filled in from elsewhere.
+    #[cfg(feature = "html")]
+    pub(super) fn parts(&mut self) -> (&mut Statemap, Option<&mut RunReader>) {
+        (&mut self.statemap, self.run.as_mut())
+    }
+
     pub(in crate::statemap) fn has_state(&self, state: u32) -> bool {
         (state as usize) < self.statemap.metadata.states.len()
     }

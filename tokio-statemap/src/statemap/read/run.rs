@@ -230,6 +230,20 @@ impl RunReader {
         Ok(())
     }
 
+    /// The run, once it is known.
+    #[cfg(feature = "html")]
+    pub(super) fn run(&mut self) -> Option<&mut Run> {
+        self.run.as_mut()
+    }
+
+    /// What parts tell of single data and entities came with these.
+    #[cfg(feature = "html")]
+    pub(super) fn told_of(&mut self, entities: &[Entity]) {
+        let data: usize = entities.iter().map(|entity| entity.data.len()).sum();
+        self.data = data.saturating_sub(1) as u64;
+        self.entities = entities.len();
+    }
+
     /// All of it, if there is any; an error if it isn't told of all data.
     pub(super) fn finish(self, statemap: &Statemap) -> Result<Option<Run>, String> {
         let Some(run) = self.run else { return Ok(None) };

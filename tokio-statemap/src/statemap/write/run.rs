@@ -89,6 +89,8 @@ pub(super) struct Parts {
     /// The value of the state that the definitions are of.
     state: u8,
     written: u64,
+    /// Whether the names of tasks are not written.
+    pub(super) are_names_elsewhere: bool,
     data: u64,
     polls: u64,
     /// The entries of each list, as JSON.

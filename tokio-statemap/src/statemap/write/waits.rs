@@ -86,7 +86,7 @@ impl Parts {
     pub(super) fn tasks(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
         for task in timeline.tasks.one_by_one() {
             let of = key(Some(task.key));
-            if let Some(name) = &task.name {
+            if let Some(name) = task.name.as_ref().filter(|_| !self.are_names_elsewhere) {
                 self.add(List::Names, format_args!("[{of},{}]", json::string(name)));
             }
             if let Some(carried) = task.carried_wait {
@@ -123,18 +123,18 @@ impl Parts {
 }
 
 /// What a tag says of where a task waits, by the wait's number: a text for people, and members.
-pub(super) struct WaitTags<'a> {
+pub(in crate::statemap) struct WaitTags<'a> {
     waits: &'a [Wait],
     texts: HashMap<WaitId, (String, String)>,
 }
 
 impl<'a> WaitTags<'a> {
-    pub(super) fn of(timeline: &'a Timeline) -> Self {
-        Self { waits: &timeline.waits, texts: HashMap::new() }
+    pub(in crate::statemap) fn of(waits: &'a [Wait]) -> Self {
+        Self { waits, texts: HashMap::new() }
     }
 
     /// The end of a tag, and the members of its definition.
-    pub(super) fn get(&mut self, id: WaitId) -> &(String, String) {
+    pub(in crate::statemap) fn get(&mut self, id: WaitId) -> &(String, String) {
         let wait = self.waits.get(id.index());
         self.texts.entry(id).or_insert_with(|| {
             let number = id.number();

@@ -1,0 +1,39 @@
+//! What a picture was made from: the page holds all of it, so that it can be read again.
+
+use std::ops::Deref;
+
+use crate::statemap::Labels;
+#[cfg(feature = "read")]
+use crate::statemap::read::Statemap;
+use crate::trace::timeline::Timeline;
+
+/// What sections were made from.
+pub(crate) struct Origin<'a> {
+    pub(crate) of: OriginOf<'a>,
+    /// What is at time 0 of its data, in ns of the picture.
+    pub(crate) from_ns: u64,
+}
+
+/// A run, or the data of anything else.
+pub(crate) enum OriginOf<'a> {
+    Run {
+        timeline: Box<dyn Deref<Target = Timeline> + Sync + 'a>,
+        labels: Labels,
+    },
+    #[cfg(feature = "read")]
+    Other {
+        data: &'a Statemap,
+        title: String,
+    },
+}
+
+impl Origin<'_> {
+    /// Gives it another title.
+    pub(super) fn rename(&mut self, to: &str) {
+        match &mut self.of {
+            OriginOf::Run { labels, .. } => to.clone_into(&mut labels.title),
+            #[cfg(feature = "read")]
+            OriginOf::Other { title, .. } => to.clone_into(title),
+        }
+    }
+}

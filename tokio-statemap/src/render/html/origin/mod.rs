@@ -1,0 +1,136 @@
+//! What the page was made from, as far as its columns don't say it: with both, the data can be read again.
+//!
+//! Each file of data (the tasks and the workers of a run, or anything else) has a `script` element that no
+//! browser runs, behind the page's own script, which takes no notice of it. Its text is base64 of a raw
+//! deflate stream, and that is, all numbers being LEB128:
+//!
+//! - the kind of the file: 0 tasks, 1 workers, 2 other;
+//! - its section from 1 on, or 0 if none of it is drawn;
+//! - what is at time 0 of the file, in ns of the page;
+//! - 0, or 1 and more if it is a part: 1 and how long was recorded in all, in ns and from 1 on (0: not known);
+//! - the records of the file that are none of a row's (length and text): the metadata, and what is said of the
+//!   run, but for the names of tasks, and what stands in the page or in columns;
+//! - what the columns don't say of rows.
+//!
+//! The latter are lists of exceptions: their number, and for each how many things after the one before it is of,
+//! and what is true of it. Of all others the columns say it, or it is as it was of the one before ([`tasks`]).
+
+mod exceptions;
+#[cfg(feature = "read")]
+mod other;
+mod tasks;
+
+use std::io::{self, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use miniz_oxide::deflate::compress_to_vec;
+
+use super::chunk::{text, varint};
+use crate::analysis::picture::{OriginOf, Picture, Section, SectionKind};
+use crate::statemap::{Labels, without_rows};
+use crate::trace::timeline::Timeline;
+use exceptions::Exceptions;
+
+pub(super) const TASKS: u64 = 0;
+pub(super) const WORKERS: u64 = 1;
+pub(super) const OTHER: u64 = 2;
+/// How the element begins.
+pub(super) const ELEMENT: &str = "<script type=\"text/plain\" class=\"statemap-origin\">";
+/// There is little of it, and much of that is text.
+const LEVEL: u8 = 4;
+
+/// Writes all that `picture` was made from.
+pub(super) fn write(picture: &Picture<'_>, unit_ns: u64, w: &mut impl Write) -> io::Result<()> {
+    for (index, origin) in picture.origins.iter().enumerate() {
+        let section_of = |kind: SectionKind| {
+            let of_kind = |s: &(usize, &Section<'_>)| s.1.origin == index && s.1.kind == kind;
+            picture.sections.iter().enumerate().find(of_kind)
+        };
+        let from_ns = origin.from_ns;
+        match &origin.of {
+            OriginOf::Run { timeline, labels } => {
+                let run = Run { timeline, labels, from_ns, unit_ns };
+                if !timeline.lacking.tasks {
+                    element(&run.tasks(section_of(SectionKind::Tasks))?, w)?;
+                }
+                if !timeline.lacking.workers {
+                    element(&run.workers(section_of(SectionKind::Workers))?, w)?;
+                }
+            }
+            #[cfg(feature = "read")]
+            OriginOf::Other { data, title } => {
+                let section = section_of(SectionKind::Other);
+                element(&other::file(data, title, section, from_ns, unit_ns)?, w)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn element(bytes: &[u8], w: &mut impl Write) -> io::Result<()> {
+    w.write_all(ELEMENT.as_bytes())?;
+    w.write_all(STANDARD.encode(compress_to_vec(bytes, LEVEL)).as_bytes())?;
+    w.write_all(b"</script>\n")
+}
+
+/// A run and where it is in the page.
+struct Run<'a> {
+    timeline: &'a Timeline,
+    labels: &'a Labels,
+    from_ns: u64,
+    unit_ns: u64,
+}
+
+type Placed<'a, 'b> = Option<(usize, &'a Section<'b>)>;
+
+impl Run<'_> {
+    /// What comes before the exceptions.
+    fn head(&self, kind: u64, section: Placed<'_, '_>) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        varint(kind, &mut bytes);
+        varint(section.map_or(0, |(index, _)| index as u64 + 1), &mut bytes);
+        varint(self.from_ns, &mut bytes);
+        match self.timeline.lacking {
+            lacking if lacking.time => {
+                varint(1, &mut bytes);
+                varint(lacking.whole_ns.map_or(0, |ns| ns.saturating_add(1)), &mut bytes);
+            }
+            _ => varint(0, &mut bytes),
+        }
+        let records = without_rows(self.timeline, self.labels, kind == TASKS)?;
+        varint(records.len() as u64, &mut bytes);
+        bytes.extend_from_slice(&records);
+        Ok(bytes)
+    }
+
+    fn workers(&self, section: Placed<'_, '_>) -> io::Result<Vec<u8>> {
+        let mut bytes = self.head(WORKERS, section)?;
+        let mut times = Exceptions::default();
+        let mut nth = 0;
+        if let Some((_, section)) = section {
+            for &row in &section.rows {
+                let mut real = self.timeline.workers[row as usize].transitions.iter();
+                section.source.walk(row, &mut |drawn| {
+                    if let Some(&(time_ns, _)) = real.next() {
+                        self.time(time_ns, drawn.time_ns, nth, &mut times);
+                        nth += 1;
+                    }
+                });
+            }
+        }
+        times.end(&mut bytes);
+        Ok(bytes)
+    }
+
+    /// Notes the time of the `nth` transition if the columns don't say it.
+    fn time(&self, time_ns: u64, drawn_ns: u64, nth: u64, times: &mut Exceptions) {
+        let real_ns = time_ns.saturating_sub(self.timeline.begin_ns);
+        times.time(real_ns, told(drawn_ns, self.from_ns, self.unit_ns), nth);
+    }
+}
+
+/// What the columns say of a time, in ns of the file.
+pub(super) fn told(drawn_ns: u64, from_ns: u64, unit_ns: u64) -> u64 {
+    (drawn_ns / unit_ns * unit_ns).saturating_sub(from_ns)
+}

@@ -1,0 +1,184 @@
+//! What the columns don't say of tasks.
+//!
+//! Things are numbered in the order of the columns: tasks, polls, waits (where a task begins to wait), and
+//! transitions. The lists are, in this order:
+//!
+//! - the spawn locations: number, and of each its file, line and column;
+//! - of tasks, the spawn location (from 1 on, 0 for none): else it is that of the task before;
+//! - of tasks, the parent where its row isn't there: 0 and the number of a root future, or 1 and an id;
+//! - of transitions, the time: 1 if it is earlier than in the columns, else 0, and by how much, in ns;
+//! - of waits, which one (0: not known): else what the tag says, which is the index of the wait, or
+//!   behind them that of a task whose waker nothing took;
+//! - of polls, the worker from 1 on, or 0: else that of the columns, or where these have none, that of the poll before;
+//! - of polls, the thread: else that which the worker was on last;
+//! - of polls, where they are cut: else nowhere.
+
+use std::collections::HashMap;
+use std::io;
+
+use super::exceptions::Exceptions;
+use super::{Placed, Run, TASKS, text, varint};
+use crate::analysis::picture::Transition;
+use crate::trace::event::SpawnLocation;
+use crate::trace::state::TaskState;
+use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, WaitId};
+
+impl Run<'_> {
+    pub(super) fn tasks(&self, section: Placed<'_, '_>) -> io::Result<Vec<u8>> {
+        let mut bytes = self.head(TASKS, section)?;
+        let mut of_tasks = OfTasks::default();
+        if let Some((_, section)) = section {
+            of_tasks.has_workers = section.has_workers();
+            of_tasks.has_tags = section.has_tags();
+            for (nth, &row) in (0..).zip(&section.rows) {
+                let task = self.timeline.tasks.at(row as usize);
+                of_tasks.task(&task, nth, section.source.parent(row).is_some());
+                let mut real = self.timeline.transitions(&task);
+                let mut life = Life::of(&task);
+                // There may be millions in one row.
+                section.source.walk(row, &mut |drawn| {
+                    if let Some((time_ns, state)) = real.next() {
+                        of_tasks.transition(self, &mut life, (time_ns, state), &drawn);
+                    }
+                });
+            }
+        }
+        of_tasks.end(&mut bytes);
+        Ok(bytes)
+    }
+}
+
+/// Where one is in the life of a task.
+struct Life<'a> {
+    polls: std::slice::Iter<'a, Poll>,
+    /// Where it waits when it does next.
+    wait: Option<WaitId>,
+}
+
+impl<'a> Life<'a> {
+    fn of(task: &'a Task) -> Self {
+        let wait = task.carried_wait.and_then(|carried| carried.wait);
+        Self { polls: task.polls.iter(), wait }
+    }
+}
+
+/// What isn't known of tasks by their columns.
+#[derive(Default)]
+struct OfTasks {
+    has_workers: bool,
+    has_tags: bool,
+    /// Of each location its number.
+    locations: HashMap<SpawnLocation, u64>,
+    location_list: Vec<SpawnLocation>,
+    last_location: u64,
+    of_location: Exceptions,
+    of_parent: Exceptions,
+    of_time: Exceptions,
+    of_wait: Exceptions,
+    of_worker: Exceptions,
+    of_thread: Exceptions,
+    of_cut: Exceptions,
+    transitions: u64,
+    waits: u64,
+    polls: u64,
+    last_worker: u64,
+    /// The thread that a worker, by its number, was on last.
+    threads: HashMap<u64, u32>,
+}
+
+impl OfTasks {
+    fn task(&mut self, task: &Task, nth: u64, has_parent: bool) {
+        let location = task.location.map_or(0, |location| {
+            let next = self.location_list.len() as u64 + 1;
+            let number = *self.locations.entry(location).or_insert(next);
+            if number == next {
+                self.location_list.push(location);
+            }
+            number
+        });
+        if location != self.last_location {
+            self.of_location.number(nth, location);
+            self.last_location = location;
+        }
+        if let (Some(parent), false) = (task.parent, has_parent) {
+            let (kind, number) = match parent {
+                TaskKey::Root(number) => (0, u64::from(number)),
+                TaskKey::Spawned(id) => (1, id),
+            };
+            self.of_parent.add(nth, |to| {
+                varint(kind, to);
+                varint(number, to);
+            });
+        }
+    }
+
+    fn transition(
+        &mut self,
+        run: &Run<'_>,
+        life: &mut Life<'_>,
+        (time_ns, state): (u64, TaskState),
+        drawn: &Transition,
+    ) {
+        run.time(time_ns, drawn.time_ns, self.transitions, &mut self.of_time);
+        self.transitions += 1;
+        match state {
+            TaskState::Running => {
+                let poll = life.polls.next();
+                life.wait = poll.and_then(Poll::wait);
+                self.poll(poll, drawn);
+            }
+            TaskState::Waiting => self.wait(run.timeline, life.wait, drawn),
+            _ => {}
+        }
+    }
+
+    fn wait(&mut self, timeline: &Timeline, wait: Option<WaitId>, drawn: &Transition) {
+        let tag = drawn.tag.filter(|_| self.has_tags);
+        let told = tag.and_then(|tag| match tag as usize == timeline.waits.len() {
+            true => Some(WaitId::NOTHING),
+            false => WaitId::new(u16::try_from(tag + 1).ok()?),
+        });
+        if wait != told {
+            self.of_wait.number(self.waits, wait.map_or(0, |wait| wait.number().into()));
+        }
+        self.waits += 1;
+    }
+
+    fn poll(&mut self, poll: Option<&Poll>, drawn: &Transition) {
+        let number = |worker: Option<u32>| worker.map_or(0, |worker| u64::from(worker) + 1);
+        let worker = number(poll.and_then(Poll::worker));
+        let told = if self.has_workers { number(drawn.worker) } else { self.last_worker };
+        if worker != told {
+            self.of_worker.number(self.polls, worker);
+        }
+        self.last_worker = worker;
+        let thread = poll.map_or(u32::MAX, Poll::thread);
+        if self.threads.insert(worker, thread) != Some(thread) {
+            self.of_thread.number(self.polls, thread.into());
+        }
+        if let Some(cuts) = poll.map(Poll::cuts).filter(|&cuts| cuts > 0) {
+            self.of_cut.number(self.polls, cuts.into());
+        }
+        self.polls += 1;
+    }
+
+    fn end(self, to: &mut Vec<u8>) {
+        varint(self.location_list.len() as u64, to);
+        for location in &self.location_list {
+            text(location.file, to);
+            varint(location.line.into(), to);
+            varint(location.column.into(), to);
+        }
+        for exceptions in [
+            self.of_location,
+            self.of_parent,
+            self.of_time,
+            self.of_wait,
+            self.of_worker,
+            self.of_thread,
+            self.of_cut,
+        ] {
+            exceptions.end(to);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The rows, from the page's columns: see `chunk`, which writes them.
+
+use super::columns::Bytes;
+use super::damaged;
+use super::origin::File;
+use super::parts::{Parts, SectionMeta, StateMeta, TailSection};
+use crate::error::ReadError;
+use crate::render::html::chunk::{HAS_DESCRIPTION, NEW_ROW};
+
+/// A row as it stands in the page.
+#[derive(Debug, Default)]
+pub(super) struct Row {
+    pub(super) name: String,
+    /// The place of the row that it comes from.
+    pub(super) parent: Option<u64>,
+    pub(super) description: Option<String>,
+    pub(super) transitions: Vec<Drawn>,
+}
+
+/// A transition as it stands in the page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drawn {
+    /// In units of the page.
+    pub(super) time: u64,
+    pub(super) state: u32,
+    pub(super) worker: Option<u16>,
+    pub(super) tag: Option<u64>,
+}
+
+/// Reads all rows, and gives them to the files that they are of.
+pub(super) fn read(
+    text: &str,
+    parts: &Parts<'_>,
+    files: &mut [(usize, File)],
+) -> Result<(), ReadError> {
+    let mut counts = vec![(0, 0); parts.meta.sections.len()];
+    let mut give = |section: usize, row: Row| {
+        counts[section].0 += 1;
+        counts[section].1 += row.transitions.len() as u64;
+        match files.iter_mut().find(|(_, file)| file.section == Some(section)) {
+            Some((_, file)) => file.row(row, parts.meta.unit, &parts.meta.sections[section]),
+            None => Ok(()),
+        }
+    };
+    let mut at = 0;
+    // A row may go on in the next chunk.
+    let mut row = None;
+    for chunk in &parts.chunks {
+        let mut read = || {
+            let bytes = chunk.inflate()?;
+            let mut bytes = Bytes::new(&bytes);
+            let section: usize = bytes.number()?;
+            if section < at || section >= parts.meta.sections.len() {
+                return Err("its parts are out of order".to_owned());
+            }
+            if section != at {
+                row.take().map_or(Ok(()), |row| give(at, row))?;
+                at = section;
+            }
+            let (meta, tail) = (&parts.meta.sections[section], &parts.tail.sections[section]);
+            pieces(bytes, meta, tail, &mut row, &mut |row| give(section, row))
+        };
+        read().map_err(|problem| damaged(text, chunk.byte, &problem))?;
+    }
+    let last = row.map_or(Ok(()), |row| give(at, row));
+    last.map_err(|problem| damaged(text, text.len(), &problem))?;
+    let told = parts.tail.sections.iter().map(|tail| (tail.rows, tail.transitions));
+    match told.eq(counts) {
+        true => Ok(()),
+        false => Err(damaged(text, text.len(), "a part of it is missing")),
+    }
+}
+
+/// Reads the pieces of one chunk. A row that may go on in the next one stays in `row`.
+fn pieces(
+    mut bytes: Bytes<'_>,
+    meta: &SectionMeta,
+    tail: &TailSection,
+    row: &mut Option<Row>,
+    end: &mut impl FnMut(Row) -> Result<(), String>,
+) -> Result<(), String> {
+    let pieces = bytes.varint()?;
+    let mut lengths = [0; 5];
+    for length in &mut lengths {
+        *length = bytes.varint()?;
+    }
+    let mut columns = [bytes; 5];
+    for (column, length) in columns.iter_mut().zip(lengths) {
+        *column = Bytes::new(bytes.take(length)?);
+    }
+    let [mut rows, mut times, mut states, mut workers, mut tags] = columns;
+    let is_poll = |state: &StateMeta| meta.has_workers && state.role == "running";
+    let are_polls: Vec<bool> = meta.states.iter().map(is_poll).collect();
+    for _ in 0..pieces {
+        let (flags, count) = (rows.varint()?, rows.varint()?);
+        if flags & NEW_ROW != 0 {
+            if let Some(before) = row.replace(new_row(&mut rows, tail, flags)?) {
+                end(before)?;
+            }
+        }
+        let row = row.as_mut().ok_or("it goes on with a row that didn't begin")?;
+        let mut time: u64 = 0;
+        for _ in 0..count {
+            time = time.checked_add(times.varint()?).ok_or("a time is too late")?;
+            let state: u32 = states.number()?;
+            let is_poll = *are_polls.get(state as usize).ok_or("a state isn't there")?;
+            let mut worker = None;
+            if is_poll {
+                let value = workers.varint()?;
+                let number = (value / 2).checked_sub(1).map(u16::try_from).transpose();
+                worker = number.map_err(|_| "a worker's number is too large")?;
+                if value % 2 == 1 {
+                    workers.varint()?;
+                }
+            }
+            let tag = if meta.has_tags { tags.varint()?.checked_sub(1) } else { None };
+            row.transitions.push(Drawn { time, state, worker, tag });
+        }
+    }
+    match [rows, times, states, workers, tags, bytes].iter().all(|column| column.is_empty()) {
+        true => Ok(()),
+        false => Err("a column is too long".to_owned()),
+    }
+}
+
+fn new_row(rows: &mut Bytes<'_>, tail: &TailSection, flags: u64) -> Result<Row, String> {
+    let name = match rows.varint()? {
+        0 => rows.text()?.to_owned(),
+        number => {
+            let prefix = usize::try_from(number - 1).ok().and_then(|n| tail.prefixes.get(n));
+            let prefix = prefix.ok_or("a row's name isn't there")?;
+            format!("{prefix}{}", rows.varint()?)
+        }
+    };
+    let parent = rows.varint()?.checked_sub(1);
+    let description = match flags & HAS_DESCRIPTION {
+        0 => None,
+        _ => Some(rows.text()?.to_owned()),
+    };
+    Ok(Row { name, parent, description, transitions: Vec::new() })
+}

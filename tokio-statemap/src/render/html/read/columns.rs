@@ -1,0 +1,131 @@
+//! Numbers and texts, one after the other.
+
+/// What is left to be read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A number as LEB128.
+    #[inline]
+    pub(super) fn varint(&mut self) -> Result<u64, String> {
+        let (mut value, mut shift) = (0, 0);
+        loop {
+            let (&byte, rest) = self.0.split_first().ok_or_else(cut)?;
+            self.0 = rest;
+            let bits = u64::from(byte & 0x7f);
+            if shift > 63 || bits << shift >> shift != bits {
+                return Err("a number is too large".to_owned());
+            }
+            value |= bits << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+            shift += 7;
+        }
+    }
+
+    /// A number that is one of `T`.
+    pub(super) fn number<T: TryFrom<u64>>(&mut self) -> Result<T, String> {
+        T::try_from(self.varint()?).map_err(|_| "a number is too large".to_owned())
+    }
+
+    /// The next so many bytes.
+    pub(super) fn take(&mut self, length: u64) -> Result<&'a [u8], String> {
+        let length = usize::try_from(length).ok().filter(|&length| length <= self.0.len());
+        let (taken, rest) = self.0.split_at(length.ok_or_else(cut)?);
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    /// Text with its length before it.
+    pub(super) fn text(&mut self) -> Result<&'a str, String> {
+        let length = self.varint()?;
+        std::str::from_utf8(self.take(length)?).map_err(|_| "a name isn't UTF-8".to_owned())
+    }
+}
+
+fn cut() -> String {
+    "a column is cut".to_owned()
+}
+
+/// A list of exceptions, and which thing the next one is of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exceptions {
+    left: u64,
+    /// Where its values begin.
+    at: usize,
+    next: Option<u64>,
+}
+
+impl Exceptions {
+    /// The list that is next in `bytes`, each of whose values is `numbers` numbers.
+    pub(super) fn of(all: &[u8], bytes: &mut Bytes<'_>, numbers: usize) -> Result<Self, String> {
+        let count = bytes.varint()?;
+        let at = all.len() - bytes.0.len();
+        for _ in 0..count {
+            for _ in 0..=numbers {
+                bytes.varint()?;
+            }
+        }
+        let mut list = Self { left: count, at, next: None };
+        list.go_on(all, 0)?;
+        Ok(list)
+    }
+
+    fn go_on(&mut self, all: &[u8], from: u64) -> Result<(), String> {
+        self.next = None;
+        if self.left > 0 {
+            let gap = self.number(all)?;
+            self.next = Some(from.checked_add(gap).ok_or_else(cut)?);
+            self.left -= 1;
+        }
+        Ok(())
+    }
+
+    fn number(&mut self, all: &[u8]) -> Result<u64, String> {
+        let mut bytes = Bytes(&all[self.at..]);
+        let number = bytes.varint()?;
+        self.at = all.len() - bytes.0.len();
+        Ok(number)
+    }
+
+    /// The numbers of the `nth` thing, if it is an exception.
+    #[inline]
+    pub(super) fn take<const N: usize>(
+        &mut self,
+        all: &[u8],
+        nth: u64,
+    ) -> Result<Option<[u64; N]>, String> {
+        if self.next != Some(nth) {
+            return Ok(None);
+        }
+        let mut numbers = [0; N];
+        for number in &mut numbers {
+            *number = self.number(all)?;
+        }
+        self.go_on(all, nth + 1)?;
+        Ok(Some(numbers))
+    }
+
+    /// The time of the `nth` thing that is told to be at `told_ns`.
+    #[inline]
+    pub(super) fn time(&mut self, all: &[u8], nth: u64, told_ns: u64) -> Result<u64, String> {
+        match self.take(all, nth)? {
+            None => Ok(told_ns),
+            Some([0, by_ns]) => {
+                told_ns.checked_add(by_ns).ok_or_else(|| "a time is too late".to_owned())
+            }
+            Some([_, by_ns]) => {
+                told_ns.checked_sub(by_ns).ok_or_else(|| "a time is too early".to_owned())
+            }
+        }
+    }
+}

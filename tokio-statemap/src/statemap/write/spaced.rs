@@ -1,0 +1,23 @@
+//! The times of one entity's changes, no two of them the same.
+
+/// The time that was written last, and what it was really.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::statemap) struct Spaced(Option<(u64, u64)>);
+
+impl Spaced {
+    /// What is written of the next change, at `real_ns`, and how long after the one before that is if it is
+    /// written as 1 ns after it; else 0.
+    #[inline]
+    pub(in crate::statemap) fn next(&mut self, real_ns: u64) -> (u64, u64) {
+        let (mut time_ns, mut apart_ns) = (real_ns, 0);
+        if let Some((last_ns, last_real_ns)) = self.0 {
+            let next_ns = last_ns.saturating_add(1);
+            if real_ns <= next_ns {
+                time_ns = next_ns;
+                apart_ns = real_ns.saturating_sub(last_real_ns);
+            }
+        }
+        self.0 = Some((time_ns, real_ns));
+        (time_ns, apart_ns)
+    }
+}
