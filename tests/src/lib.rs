@@ -12,8 +12,11 @@ pub mod innocent;
 pub mod left_out;
 pub mod mutate;
 pub mod page;
+pub mod pftrace;
 pub mod planted;
 #[cfg(unix)]
 pub mod programs;
+pub mod python;
 #[cfg(target_os = "linux")]
 pub mod quota;
+pub mod real;

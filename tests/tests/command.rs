@@ -7,6 +7,8 @@ mod command {
     #[cfg(tokio_unstable)]
     mod diff;
     #[cfg(tokio_unstable)]
+    mod export;
+    #[cfg(tokio_unstable)]
     mod extremes;
     mod from_page;
     mod gzip;
@@ -16,6 +18,8 @@ mod command {
     #[cfg(unix)]
     mod output;
     mod page;
+    #[cfg(tokio_unstable)]
+    mod perfetto;
     mod random;
     mod round_trip;
     #[cfg(tokio_unstable)]

@@ -29,6 +29,7 @@ pub(crate) fn settings(args: &Args, kind: Kind, name: &Ident) -> TokenStream {
         #private::Settings {
             #fields
             #runtime
+            version: ::core::option_env!("CARGO_PKG_VERSION"),
             ..#private::Settings::#base
         }
     }

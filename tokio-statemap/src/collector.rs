@@ -239,6 +239,24 @@ impl Collector {
         self.recorder.set_runtime_name(name);
     }
 
+    /// Says which version of the program this is: it stands in the data, so that runs of several versions can be compared.
+    /// It is said once; the attributes say `CARGO_PKG_VERSION`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(tokio_unstable)] {
+    /// use tokio_statemap::{CollectorConfig, register_hooks};
+    ///
+    /// let mut builder = tokio::runtime::Builder::new_multi_thread();
+    /// let collector = register_hooks(&mut builder, CollectorConfig::default()).unwrap();
+    /// collector.set_version(env!("CARGO_PKG_VERSION"));
+    /// # }
+    /// ```
+    pub fn set_version(&self, version: &str) {
+        self.recorder.set_version(version);
+    }
+
     /// Declares that tasks may be spawned before the first start, which is delayed.
     pub(crate) fn expect_late_start(&self) {
         self.recorder.expect_late_start();

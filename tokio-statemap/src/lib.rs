@@ -96,6 +96,8 @@ pub mod __private {
     pub use crate::recorder::functions::{Function, instrumented, instrumented_with};
     #[cfg(feature = "cli")]
     pub use crate::render::awaits::{write_html, write_text};
+    #[cfg(feature = "read")]
+    pub use crate::render::export;
     #[cfg(all(
         feature = "dwarf",
         target_os = "linux",

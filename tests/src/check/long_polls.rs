@@ -60,6 +60,9 @@ impl LongPolls {
                 return Err(format!("`{name}` must be a number, or not there if it is 0"));
             }
         }
+        if record.get("version").is_some_and(|version| !version.is_string()) {
+            return Err("`version` must be a text".to_owned());
+        }
         if let Some(limit) = record.get("cpuLimit") {
             numbers::<3>(limit)?;
         }

@@ -51,7 +51,7 @@ const TEXTS: [&str; 18] = [
 ];
 
 /// Keys and names of the format.
-const NAMES: [&str; 34] = [
+const NAMES: [&str; 35] = [
     "time",
     "entity",
     "state",
@@ -86,6 +86,7 @@ const NAMES: [&str; 34] = [
     "cpuLimit",
     "clock",
     "exhaustedPool",
+    "version",
 ];
 
 /// Applies one mutation to `file`.

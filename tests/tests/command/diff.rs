@@ -90,7 +90,7 @@ fn the_line_that_got_longer_is_the_first() {
         page.meta["verdict"]
     );
     let titles: Vec<&str> = page.sections.iter().map(|section| &*section.title).collect();
-    assert_eq!(titles, ["Tasks of the run before", "Tasks of the run after"]);
+    assert_eq!(titles, ["Tasks before", "Tasks after"]);
     // Both from the left edge on.
     for section in &page.sections {
         let starts = section.rows.iter().filter_map(|row| row.changes.first());

@@ -122,10 +122,10 @@ fn several_files_far_apart_are_drawn() {
         let (tasks, _) = data(&mut random, TASKS, "task-", &[1, 2, 4]);
         let (workers, _) = data(&mut random, WORKERS, "worker-", &[0, 1]);
         let (others, _) = data(&mut random, OTHERS, "cpu-", &[0, 1]);
-        for (name, text) in [("a", tasks), ("b", workers), ("c", others)] {
+        for (name, text) in [("a", tasks.clone()), ("b", workers), ("c", others), ("d", tasks)] {
             fs::write(files.join(format!("{name}.json")), text).unwrap();
         }
-        for args in ["a.json b.json", "a.json c.json", "a.json b.json c.json a.json"] {
+        for args in ["a.json b.json", "a.json c.json", "a.json b.json c.json d.json"] {
             for out in ["out.html", "out.svg"] {
                 run(&files, &format!("render {args} -o {out}")).stdout();
             }

@@ -42,7 +42,7 @@ const MISUSES: &[(&str, i32, &str, &str)] = &[
         "render tasks.json -o out.png",
         2,
         "the name of the output, out.png, doesn't tell what to write",
-        "end it with .html or .svg, or say `--format`",
+        "end it with .html, .svg, .pftrace, .folded, .csv or .parquet, or say `--format`",
     ),
     ("render tasks.json -o -", 2, "the name of the output, -, doesn't tell", "say `--format`"),
     (
@@ -55,7 +55,7 @@ const MISUSES: &[(&str, i32, &str, &str)] = &[
         "render tasks.json -o out --format pdf",
         2,
         "invalid value 'pdf' for '--format <FORMAT>'",
-        "[possible values: html, svg]",
+        "[possible values: html, svg, perfetto, folded, csv, parquet]",
     ),
     (
         "render tasks.json -o out.html --max-size 4MB",

@@ -120,6 +120,7 @@ fn recording_gives_the_settings_that_are_given() {
                 ::core::time::Duration::from_nanos(1000000000u64)
             ),
             runtime: ::core::option::Option::Some("n"),
+            version: ::core::option_env!("CARGO_PKG_VERSION"),
             ..#private::Settings::main()
         }
     };

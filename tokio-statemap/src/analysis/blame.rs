@@ -60,7 +60,7 @@ pub(super) fn in_runtime_ns(timeline: &Timeline, poll: &Poll, end_ns: u64) -> u6
 }
 
 /// The samples of a poll, and the time since the one before, which each stands for, in ns.
-fn weighted<'a>(
+pub(super) fn weighted<'a>(
     timeline: &'a Timeline,
     poll: &Poll,
 ) -> impl Iterator<Item = (&'a PollSample, u64)> + use<'a> {
@@ -74,7 +74,7 @@ fn weighted<'a>(
 
 /// Whether a sample shows a wait for a lock that the runtime took for itself, or what is done once for each
 /// place at which tasks wait: to follow the stack there takes over a millisecond in an unoptimised build.
-fn is_in_runtime(sample: &PollSample) -> bool {
+pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
     let is_lock = sample.blocked_in.as_deref() == Some("futex");
     let is_own = |frame: &StackFrame| frame.origin == FrameOrigin::Program;
     let inner: Vec<_> = sample.frames.iter().take_while(|frame| !is_own(frame)).collect();

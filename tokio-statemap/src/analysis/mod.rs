@@ -16,6 +16,8 @@ mod machine;
 #[cfg_attr(not(feature = "html"), allow(dead_code, reason = "some of it only the page shows"))]
 pub mod picture;
 mod place;
+#[cfg(feature = "read")]
+pub(crate) mod polls;
 mod report;
 mod stuck;
 mod trees;
@@ -36,6 +38,10 @@ pub use report::Report;
 pub use stuck::Stuck;
 pub use trees::{StillWaiting, TaskTree, TreeFrame, TreeGroup, TreePlace};
 pub use verdict::Verdict;
+#[cfg(feature = "read")]
+pub(crate) use waits::place_label;
 pub use waits::{Holder, WaitRow, Waits};
+#[cfg(feature = "parquet")]
+pub(crate) use waits::{for_each_wait, line_of};
 pub use workers::WorkerShare;
 pub(crate) use workers::busy_share;

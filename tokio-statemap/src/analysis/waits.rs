@@ -100,7 +100,7 @@ fn label(at: &StackFrame, awaits: Option<&str>) -> String {
 }
 
 /// The lines of a wait: `src/shop.rs:17, Mutex::lock + src/shop.rs:20, Sleep`.
-pub(super) fn place_label(wait: &Wait) -> String {
+pub(crate) fn place_label(wait: &Wait) -> String {
     let mut labels = Vec::new();
     for line in wait.lines() {
         let (at, awaits) = line_of(line);
@@ -113,7 +113,7 @@ pub(super) fn place_label(wait: &Wait) -> String {
 }
 
 /// What waits of one line have in common.
-pub(super) fn line_of(line: WaitLine<'_>) -> (&StackFrame, Option<&str>) {
+pub(crate) fn line_of(line: WaitLine<'_>) -> (&StackFrame, Option<&str>) {
     (line.at, line.awaits.map(|awaits| awaits.function.trim_start_matches("async ")))
 }
 
@@ -130,7 +130,7 @@ pub(super) fn waits(timeline: &Timeline) -> Waits {
     let mut is_of_tasks = false;
     let shutdown = Shutdown::of(timeline);
     for task in timeline.tasks.one_by_one() {
-        for_each_wait(timeline, &task, shutdown, |wait, length_ns, is_now| {
+        for_each_wait(timeline, &task, shutdown, |wait, _, length_ns, is_now| {
             let id = match wait {
                 // It waits for nothing, at no line.
                 Some(WaitId::NOTHING) => return,
@@ -158,12 +158,12 @@ pub(super) fn waits(timeline: &Timeline) -> Waits {
     waits
 }
 
-/// Calls `each` with each wait of a task: where, how long, and whether it went on at the end.
-fn for_each_wait(
+/// Calls `each` with each wait of a task: where, since when, how long, and whether it went on at the end.
+pub(crate) fn for_each_wait(
     timeline: &Timeline,
     task: &Task,
     shutdown: Shutdown,
-    mut each: impl FnMut(Option<WaitId>, u64, bool),
+    mut each: impl FnMut(Option<WaitId>, u64, u64, bool),
 ) {
     let alive_at = task.terminated_ns.is_none();
     let is_to_the_end = alive_at || shutdown.cut_wait(task).is_some();
@@ -182,7 +182,7 @@ fn for_each_wait(
         if next_ns.is_none() && !alive_at && is_over {
             continue;
         }
-        each(wait, to_ns.saturating_sub(from_ns), next_ns.is_none() && is_to_the_end);
+        each(wait, from_ns, to_ns.saturating_sub(from_ns), next_ns.is_none() && is_to_the_end);
     }
 }
 

@@ -132,6 +132,9 @@ impl Active {
         if let Some(name) = settings.runtime {
             collector.set_runtime_name(name);
         }
+        if let Some(version) = settings.version {
+            collector.set_version(version);
+        }
         let outputs = Outputs::prepare(settings);
         let warnings = Warnings::start(&collector, settings);
         let window = RecordingThread::open(&collector, settings.start_after, settings.duration);

@@ -42,6 +42,8 @@ pub struct Settings {
     pub max_ready: Option<Duration>,
     /// The runtime's name.
     pub runtime: Option<&'static str>,
+    /// The program's version.
+    pub version: Option<&'static str>,
     /// The program's own hooks.
     pub hooks: Option<Hooks>,
     /// The name of a test, with its modules; `None` for `main`.
@@ -69,6 +71,7 @@ impl Settings {
             max_poll: None,
             max_ready: None,
             runtime: None,
+            version: None,
             hooks: None,
             test: None,
         }

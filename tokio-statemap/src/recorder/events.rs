@@ -403,6 +403,11 @@ impl Recorder {
         self.runtime_name.get_or_init(|| name.to_owned());
     }
 
+    /// Sets the program's version.
+    pub(crate) fn set_version(&self, version: &str) {
+        self.version.get_or_init(|| version.to_owned());
+    }
+
     /// Records the spawn location of a task whose spawn was not recorded.
     #[inline]
     fn record_origin(

@@ -121,6 +121,8 @@ pub(crate) struct Recorder {
     window_from: AtomicU64,
     /// The runtime's name, if it has one, once known.
     pub(crate) runtime_name: OnceLock<String>,
+    /// The program's version, if it was said.
+    pub(crate) version: OnceLock<String>,
     /// Set by the first hook that runs inside the runtime.
     runtime: OnceLock<tokio::runtime::Id>,
     /// How many of the runtime's threads have started and not stopped, whether or not that is recorded.
@@ -180,6 +182,7 @@ impl Recorder {
             windows: Mutex::default(),
             window_from: AtomicU64::new(0),
             runtime_name: OnceLock::new(),
+            version: OnceLock::new(),
             runtime: OnceLock::new(),
             started_threads: AtomicU64::new(0),
             has_queue: AtomicBool::new(false),

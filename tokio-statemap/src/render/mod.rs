@@ -1,8 +1,10 @@
-//! What people look at: the report, the page and the SVG. They show what the analysis found.
+//! What people look at: the report, the page and the SVG; and what other tools read. They show what the analysis found.
 
 #[cfg(feature = "cli")]
 pub(crate) mod awaits;
 pub mod compare;
+#[cfg(feature = "read")]
+pub mod export;
 #[cfg(feature = "html")]
 pub mod html;
 mod limits;

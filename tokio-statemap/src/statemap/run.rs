@@ -39,7 +39,7 @@
 //! by thread, start and time; `blockedIn` is `null` of a thread that wasn't blocked, and the functions
 //! are indices into `functions` of this part and those before, the innermost first. Only tasks have them.
 //!
-//! The first definition leaves out what is zero or unknown: `runDelayNs` and `stolenNs`, which the
+//! The first definition leaves out what is zero or unknown: `version`, that of the program; `runDelayNs` and `stolenNs`, which the
 //! machine took of the threads' time; `cpuLimit`, which is `[millis, stops, stoppedNs]`; `clock`, what became
 //! of it: `[jumps, jumpedNs, wentBack, lostSource]`; `stacks`, which says whether samples were taken;
 //! `droppedSamples` and `signalTaken`, how many there are not;

@@ -30,6 +30,7 @@ pub(super) fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
         samples: Vec::new(),
         profile: Profile::default(),
         runtime: None,
+        version: None,
         utc_at_zero: Duration::new(1_000, 5),
         begin_ns: 0,
         recent_ns: 0,

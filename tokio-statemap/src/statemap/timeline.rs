@@ -151,6 +151,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
         samples: Vec::new(),
         profile: facts.profile(),
         runtime: facts.runtime.clone(),
+        version: facts.version.clone(),
         utc_at_zero: zero.ok_or("`start` is no time, or before time zero")?,
         begin_ns: facts.begin_ns.0,
         end_ns: facts.end_ns.0,

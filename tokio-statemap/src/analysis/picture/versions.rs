@@ -50,6 +50,10 @@ impl<'a> Picture<'a> {
             title => format!("{title}: before and after"),
         };
         picture.host.clone_from(&labels.host);
+        // There is little room for them.
+        for section in &mut picture.sections {
+            section.title = section.title.replace(" of the run ", " ");
+        }
         // What each run is like is not what is asked.
         picture.verdict = Some(comparison.verdict());
         let mut notes = comparison.sentences();

@@ -34,7 +34,7 @@ command line that can't be understood, 3 for a run that is over a limit of `chec
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Draw data as a page to explore, or as an SVG
+    /// Draw data as a page to explore, or as an SVG; or export it for other tools
     Render(RenderArgs),
     /// Say where the time went, in text
     Report(ReportArgs),
@@ -68,6 +68,7 @@ Examples:
   tokio-statemap render tasks.json workers.json -o statemap.html
   tokio-statemap render tasks.json --begin 250ms --duration 2s -o part.svg
   tokio-statemap render statemap.html -o statemap.svg
+  tokio-statemap render tasks.json workers.json -o run.pftrace
   cat tasks.json.gz | tokio-statemap render - --format html -o - > statemap.html
 
 Files that overlap in time are laid out by their clocks, one below the other, workers above tasks. Of \
@@ -76,7 +77,8 @@ file's place when it is complete, so that it is all there or as it was.")]
 pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Where to write: a file that ends with .html or .svg, or - for standard output
+    /// Where to write: a file that ends with .html, .svg, .pftrace, .folded or .csv, or - for standard
+    /// output; or a folder that ends with .parquet
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// What to write, if the output's name doesn't tell
@@ -253,10 +255,25 @@ pub(crate) enum Format {
     Html,
     /// A picture to embed
     Svg,
+    /// A trace for Perfetto, ui.perfetto.dev
+    Perfetto,
+    /// The stacks of polls, folded, for flame graphs
+    Folded,
+    /// A row a poll
+    Csv,
+    /// A folder of tables, for DuckDB and its like (in a build with the feature `parquet`)
+    Parquet,
 }
 
 /// The formats, and the names of files that are of each: the first of them is usual.
-const FORMATS: [(Format, &[&str]); 2] = [(Format::Html, &["html", "htm"]), (Format::Svg, &["svg"])];
+const FORMATS: [(Format, &[&str]); 6] = [
+    (Format::Html, &["html", "htm"]),
+    (Format::Svg, &["svg"]),
+    (Format::Perfetto, &["pftrace", "perfetto-trace"]),
+    (Format::Folded, &["folded"]),
+    (Format::Csv, &["csv"]),
+    (Format::Parquet, &["parquet"]),
+];
 
 impl Format {
     /// That of a file with this name.
@@ -274,7 +291,8 @@ impl Format {
     /// Whether a terminal would print it.
     fn is_text(self) -> bool {
         match self {
-            Self::Html | Self::Svg => false,
+            Self::Folded | Self::Csv => true,
+            Self::Html | Self::Svg | Self::Perfetto | Self::Parquet => false,
         }
     }
 }
@@ -309,14 +327,16 @@ impl RenderArgs {
             }
             (Some(format), _) | (None, Some(format)) => format,
             (None, None) => {
-                let names: Vec<_> = FORMATS.iter().map(|(_, names)| names[0]).collect();
+                let names: Vec<_> =
+                    FORMATS.iter().map(|(_, names)| format!(".{}", names[0])).collect();
+                let (last, others) = names.split_last().expect("there are several");
                 misused(
                     "render",
                     &format!(
-                        "the name of the output, {}, doesn't tell what to write: end it with .{}, or \
-                         say `--format`",
+                        "the name of the output, {}, doesn't tell what to write: end it with {} or \
+                         {last}, or say `--format`",
                         self.output.display(),
-                        names.join(" or .")
+                        others.join(", ")
                     ),
                 )
             }
@@ -329,6 +349,16 @@ impl RenderArgs {
         }
         if !format.is_text() {
             refuse_terminal("render", "-o", &self.output);
+        }
+        if format == Format::Parquet {
+            if !cfg!(feature = "parquet") {
+                let problem = "this command was built without Parquet: install it with \
+                               `--features cli,parquet`";
+                misused("render", problem);
+            }
+            if self.output.as_os_str() == "-" {
+                misused("render", "Parquet is a folder of tables: it can't go to standard output");
+            }
         }
         format
     }

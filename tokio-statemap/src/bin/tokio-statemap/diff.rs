@@ -127,7 +127,10 @@ fn read_runs(
             Recording::Other { file, .. } => {
                 let problem =
                     "this is no run of tokio-statemap, or was changed: it can't be compared";
-                return Err(Failure::Bad(format!("{}: {problem}", name(&files.files[read.of[file]]))));
+                return Err(Failure::Bad(format!(
+                    "{}: {problem}",
+                    name(&files.files[read.of[file]])
+                )));
             }
             _ => {}
         }

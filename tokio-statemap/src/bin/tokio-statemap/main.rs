@@ -6,6 +6,7 @@ mod awaits;
 mod check;
 mod diff;
 mod duration;
+mod export;
 mod failure;
 mod generate;
 mod globs;

@@ -7,6 +7,7 @@ use tokio_statemap::picture::Picture;
 use tokio_statemap::{html, svg};
 
 use crate::args::{Format, RenderArgs};
+use crate::export;
 use crate::failure::Failure;
 use crate::input::read_all;
 use crate::progress::Progress;
@@ -17,6 +18,9 @@ pub(crate) fn run(args: RenderArgs) -> Result<(), Failure> {
     args.check_output();
     let mut progress = Progress::new();
     let files = read_all(&args.files, args.window, &mut progress)?;
+    if !matches!(format, Format::Html | Format::Svg) {
+        return export::run(&args, format, &files, progress);
+    }
     let mut picture = Picture::of_data(&files);
     if let Some(title) = args.title {
         picture = picture.with_title(title);
@@ -28,7 +32,7 @@ pub(crate) fn run(args: RenderArgs) -> Result<(), Failure> {
         let w = progress.counting(w);
         match format {
             Format::Html => html::write(&picture, w),
-            Format::Svg => svg::write_with(&picture, &options, w),
+            _ => svg::write_with(&picture, &options, w),
         }
     };
     if args.output.as_os_str() == "-" {

@@ -45,6 +45,7 @@ fn timeline(running_ms: u64) -> Timeline {
         profile: Profile::default(),
         whole_run: None,
         runtime: None,
+        version: None,
         utc_at_zero: Duration::ZERO,
         begin_ns: 0,
         recent_ns: 0,

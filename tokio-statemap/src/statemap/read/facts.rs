@@ -34,6 +34,8 @@ pub(crate) struct Facts {
     pub(crate) schedule_latency: bool,
     // What follows, earlier versions didn't write.
     #[serde(default)]
+    pub(in crate::statemap) version: Option<String>,
+    #[serde(default)]
     run_delay_ns: Number,
     #[serde(default)]
     stolen_ns: Number,

@@ -31,6 +31,9 @@ pub(super) fn header(
     if let Some(runtime) = &timeline.runtime {
         write!(text, ",\"runtime\":{}", json::string(runtime))?;
     }
+    if let Some(version) = &timeline.version {
+        write!(text, ",\"version\":{}", json::string(version))?;
+    }
     for (name, ns) in [
         ("beginNs", timeline.begin_ns),
         ("endNs", timeline.end_ns),

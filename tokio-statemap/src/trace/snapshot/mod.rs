@@ -36,6 +36,7 @@ use crate::util::sync::lock;
 pub(crate) struct Snapshot {
     pub(crate) config: CollectorConfig,
     pub(crate) runtime: Option<String>,
+    pub(crate) version: Option<String>,
     pub(crate) utc_at_zero: Duration,
     pub(crate) lost: Lost,
     /// The live tasks and threads before the first record.
@@ -182,6 +183,7 @@ impl Snapshot {
         let mut snapshot = Self {
             config: recorder.config.clone(),
             runtime: recorder.runtime_name.get().cloned(),
+            version: recorder.version.get().cloned(),
             utc_at_zero: recorder.utc_at_zero(),
             lost,
             live_tasks,

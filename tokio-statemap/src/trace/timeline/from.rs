@@ -55,6 +55,7 @@ impl Timeline {
             }
         }
         timeline.runtime.clone_from(&snapshot.runtime);
+        timeline.version.clone_from(&snapshot.version);
         timeline.utc_at_zero = snapshot.utc_at_zero;
         timeline.begin_ns = snapshot.begin_ns;
         timeline.recent_ns = snapshot.detail_ns;
@@ -125,6 +126,7 @@ impl Timeline {
         let tracks_tasks = config.trace_target.tracks_tasks();
         Self {
             runtime: None,
+            version: None,
             utc_at_zero: Duration::ZERO,
             begin_ns: 0,
             recent_ns: 0,

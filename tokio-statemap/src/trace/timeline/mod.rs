@@ -93,6 +93,8 @@ const _: () = assert!(READY + 1 == TaskState::ALL.len(), "`ready` may be missing
 pub struct Timeline {
     /// The runtime's name, as set with `Builder::name`.
     pub runtime: Option<String>,
+    /// The program's version, as set with [`Collector::set_version`](crate::Collector::set_version).
+    pub version: Option<String>,
     /// UTC at time zero, since the Unix epoch.
     pub utc_at_zero: Duration,
     /// The left edge, in ns: 0, unless older events were dropped (`keep = "last"`).

@@ -1,0 +1,43 @@
+//! The workers: a row each.
+
+use std::collections::HashMap;
+use std::io;
+
+use super::table::{Cell, Column, Kind, Table};
+use crate::render::export::Run;
+
+pub(super) const COLUMNS: &[Column] = &[
+    ("run", Kind::Text),
+    ("worker", Kind::Number),
+    ("running_ns", Kind::Number),
+    ("parked_ns", Kind::Number),
+    ("parks", Kind::Number),
+    ("polls", Kind::Number),
+    ("held_ns", Kind::Number),
+];
+
+pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Result<()> {
+    let timeline = run.timeline;
+    // How many polls, and how long they held it, in what is kept in detail.
+    let mut of_polls: HashMap<u32, (u64, u64)> = HashMap::new();
+    for poll in timeline.tasks.seen().iter().flat_map(|task| &task.polls) {
+        let Some(worker) = poll.worker() else { continue };
+        let (polls, held_ns) = of_polls.entry(worker).or_default();
+        *polls += 1;
+        *held_ns = held_ns.saturating_add(timeline.held_ns(poll));
+    }
+    for worker in &run.report.workers {
+        let known = of_polls.get(&worker.index).copied().unwrap_or_default();
+        let known = (!timeline.lacking.tasks).then_some(known);
+        table.row(&[
+            Cell::Text(Some(id)),
+            Cell::Number(Some(worker.index.into())),
+            Cell::Number(Some(worker.running_ns)),
+            Cell::Number(Some(worker.parked_ns)),
+            Cell::Number(Some(worker.parks)),
+            Cell::Number(known.map(|(polls, _)| polls)),
+            Cell::Number(known.map(|(_, held_ns)| held_ns)),
+        ])?;
+    }
+    Ok(())
+}
