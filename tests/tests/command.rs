@@ -22,6 +22,7 @@ mod command {
     mod perfetto;
     mod random;
     mod round_trip;
+    mod source;
     #[cfg(tokio_unstable)]
     mod story;
     #[cfg(all(

@@ -15,5 +15,7 @@ mod program;
 mod run;
 #[path = "hostile/set_uid.rs"]
 mod set_uid;
+#[path = "hostile/source.rs"]
+mod source;
 #[path = "hostile/twice.rs"]
 mod twice;

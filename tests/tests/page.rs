@@ -12,12 +12,12 @@ mod page {
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use tests::browser::{browser, node};
 use tests::planted;
-use tokio_statemap::picture::Picture;
+use tokio_statemap::picture::{Picture, SourceFiles};
 use tokio_statemap::statemap::Labels;
 use tokio_statemap::{
     CollectorConfig, SpawnLocation, TaskState, Timeline, WorkerState, html, register_hooks,
@@ -153,13 +153,13 @@ fn why_polls_took_long_is_shown() {
     let folder = folder("why");
     write(&folder, "unknown.html", &planted::blocked(), &labels("unknown"));
     let page = fs::read_to_string(folder.join("unknown.html")).unwrap();
-    fs::write(folder.join("why.html"), explained(&page)).unwrap();
+    fs::write(folder.join("why.html"), explained(&page, |_| ())).unwrap();
     test("why", Path::new("browser/why.test.mjs"));
 }
 
 /// The page of [`planted::blocked`], with what a run on Linux knows of its two long polls: of a cause that
-/// nobody can plant in a timeline from outside.
-fn explained(page: &str) -> String {
+/// nobody can plant in a timeline from outside. `change` changes what the page's script is told.
+fn explained(page: &str, change: impl FnOnce(&mut Value)) -> String {
     let begin = "<script type=\"application/json\" id=\"statemap-meta\">";
     let (before, rest) = page.split_once(begin).unwrap();
     let (json, after) = rest.split_once("</script>").unwrap();
@@ -189,9 +189,51 @@ fn explained(page: &str) -> String {
          (clock_nanosleep), in one of 3 polls over 1 ms, of tasks spawned at {place}. It took 51.2 ms, \
          on worker-1 at 0.010 s."
     ));
+    change(&mut meta);
     let json =
         meta.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
     format!("{before}{begin}{json}</script>{after}")
+}
+
+#[test]
+fn source_is_shown() {
+    let folder = folder("source");
+    let hostile = "</script><script>window.hacked=1</script>\u{202e}\t// {{answer}}";
+    let lines = (1..=120).map(|line| match line {
+        88 => "    tokio::spawn(blocks());\n".to_owned(),
+        87 => format!("    {hostile}\n"),
+        _ => format!("    // line {line}\n"),
+    });
+    fs::create_dir_all(folder.join("src")).unwrap();
+    let path = folder.join("src/api.rs");
+    fs::write(&path, lines.collect::<String>()).unwrap();
+    // Older than this program.
+    let old = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+    let timeline = planted::blocked();
+    let picture = Picture::of_timeline(&timeline, &labels("source"));
+    let picture = picture.with_source(&SourceFiles::of_this_program(&folder));
+    let mut page = Vec::new();
+    html::write(&picture, &mut page).unwrap();
+    let page = String::from_utf8(page).unwrap();
+    // That of the function to blame: nobody can plant a stack from outside.
+    let with_frame = explained(&page, |meta| {
+        let source = meta["source"].as_object_mut().unwrap();
+        let all = source["all"].as_array_mut().unwrap();
+        all.push(json!([
+            21,
+            20,
+            ["fn render_invoice() {", "    std::thread::sleep(PAUSE);", "}"],
+            true
+        ]));
+        let at = all.len() - 1;
+        let section =
+            meta["sections"].as_array().unwrap().iter().position(|s| s["kind"] == "tasks");
+        meta["source"]["frames"] = json!([[section, 1, at]]);
+    });
+    fs::write(folder.join("source.html"), with_frame).unwrap();
+    write(&folder, "none.html", &timeline, &labels("none"));
+    test("source", Path::new("browser/source.test.mjs"));
 }
 
 #[test]

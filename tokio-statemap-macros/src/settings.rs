@@ -25,12 +25,27 @@ pub(crate) fn settings(args: &Args, kind: Kind, name: &Ident) -> TokenStream {
             }
         }
     };
+    let workspace = workspace(args.own.source);
     quote! {
         #private::Settings {
             #fields
             #runtime
             version: ::core::option_env!("CARGO_PKG_VERSION"),
+            #workspace
             ..#private::Settings::#base
         }
     }
+}
+
+/// Where the program's package is, for the source that the page shows. The path is in no program that shows none.
+fn workspace(source: Option<bool>) -> Option<TokenStream> {
+    let package = quote! { ::core::option_env!("CARGO_MANIFEST_DIR") };
+    let value = match source {
+        Some(true) => package,
+        Some(false) => return None,
+        None => quote! {
+            if ::core::cfg!(debug_assertions) { #package } else { ::core::option::Option::None }
+        },
+    };
+    Some(field("package", &value))
 }

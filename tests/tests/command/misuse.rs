@@ -52,6 +52,12 @@ const MISUSES: &[(&str, i32, &str, &str)] = &[
         "leave `--format` out, or name the output .html",
     ),
     (
+        "render tasks.json -o out.svg --source .",
+        2,
+        "`--source` is for a page",
+        "leave it out, or write an .html",
+    ),
+    (
         "render tasks.json -o out --format pdf",
         2,
         "invalid value 'pdf' for '--format <FORMAT>'",

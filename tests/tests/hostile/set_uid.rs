@@ -17,7 +17,7 @@ use crate::run::{Run, checked, is_root, messages};
 
 /// A copy of `program` that is owned by root and set-uid, started by nobody in a folder of theirs;
 /// and the folder that both are in, which the caller removes. `None` if that is impossible.
-fn set_uid(run: &Run, program: &str) -> Option<(Command, PathBuf)> {
+pub(crate) fn set_uid(run: &Run, program: &str) -> Option<(Command, PathBuf)> {
     if !is_root() {
         println!(
             "not run: only the superuser can make a set-uid program that isn't the user's own"

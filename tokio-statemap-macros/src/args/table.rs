@@ -74,6 +74,9 @@ keys! {
     "dump_signal" dump_signal: Optional<Signal> => dump_signal,
         r#"`"SIGUSR1"`, `"SIGUSR2"`, `"SIGQUIT"`, `"SIGIO"`"#,
         "the signal on which all tasks and where they wait are printed on stderr (Unix)", "none";
+    "source" source: Bool => source,
+        "bool", "have the page show the lines of source around blamed lines and spawn locations, if the files are there",
+        "`true` in builds with debug assertions";
     "start_after" start_after_ns: Optional<Nanos> => start_after,
         "duration", "the delay before recording starts", "none";
     "duration" duration_ns: Optional<PositiveNanos> => duration,

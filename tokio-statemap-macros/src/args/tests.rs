@@ -25,7 +25,7 @@ fn in_the_repository(path: &str) -> Option<String> {
 }
 
 /// A valid value of each key.
-const VALID: [(&str, &str); 27] = [
+const VALID: [(&str, &str); 28] = [
     ("flavor", r#""multi_thread""#),
     ("worker_threads", "2"),
     ("start_paused", "true"),
@@ -47,6 +47,7 @@ const VALID: [(&str, &str); 27] = [
     ("stacks", "false"),
     ("warn_after", r#""100ms""#),
     ("dump_signal", r#""SIGUSR1""#),
+    ("source", "false"),
     ("start_after", r#""1s""#),
     ("duration", r#""1m""#),
     ("max_poll", r#""5ms""#),
@@ -149,7 +150,7 @@ fn an_unknown_key_lists_the_valid_ones() {
     let expected = "Unknown attribute page is specified; expected one of: `flavor`, \
         `worker_threads`, `start_paused`, `crate`, `unhandled_panic`, `name`, `tasks`, `workers`, \
         `html`, `svg`, `report`, `trace`, `spawn_location`, `buffer_capacity`, `max_events`, `keep`, \
-        `schedule_latency`, `long_poll`, `stacks`, `warn_after`, `dump_signal`, `start_after`, `duration`, \
+        `schedule_latency`, `long_poll`, `stacks`, `warn_after`, `dump_signal`, `source`, `start_after`, `duration`, \
         `configure`, `hooks`.";
     assert_eq!(error(quote!(page = "page.html")), expected);
     assert_eq!(error(quote!(page = page())), expected);
@@ -221,7 +222,7 @@ fn own_values() {
     let own = main(quote! {
         report = stderr, trace = "none", spawn_location = false, buffer_capacity = 64,
         max_events = 1_000, keep = "first", schedule_latency = false, long_poll = "250us",
-        stacks = false, warn_after = "100ms", dump_signal = "SIGUSR2", start_after = "0s", duration = "1.5s",
+        stacks = false, warn_after = "100ms", dump_signal = "SIGUSR2", source = false, start_after = "0s", duration = "1.5s",
     })
     .unwrap()
     .own;
@@ -234,6 +235,7 @@ fn own_values() {
     assert_eq!(own.schedule_latency, Some(false));
     assert_eq!(own.long_poll_ns, Some(250_000));
     assert_eq!(own.stacks, Some(false));
+    assert_eq!(own.source, Some(false));
     assert_eq!(own.warn_after_ns, Some(100_000_000));
     assert_eq!(own.dump_signal, Some("SIGUSR2"));
     assert_eq!(own.start_after_ns, Some(0));

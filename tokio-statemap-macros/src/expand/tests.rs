@@ -83,6 +83,22 @@ fn without_recording_crate_needs_no_attribute_in_it() {
 }
 
 #[test]
+fn where_the_package_is_stands_only_in_what_shows_source() {
+    let function = || {
+        quote!(
+            async fn main() {}
+        )
+    };
+    let with = |args| expand(args, function(), Kind::Main, true);
+    let (shown, hidden) = (with(quote!(source = true)), with(quote!(source = false)));
+    assert!(shown.contains("source : true , package : :: core :: option_env ! ("), "{shown}");
+    assert!(
+        hidden.contains("source : false") && !hidden.contains("CARGO_MANIFEST_DIR"),
+        "{hidden}"
+    );
+}
+
+#[test]
 fn recording_gives_the_settings_that_are_given() {
     let args = quote! {
         tasks = dir().join("t"), html = page(), svg = "s", report = stderr, trace = "tasks", max_events = 7,
@@ -121,6 +137,11 @@ fn recording_gives_the_settings_that_are_given() {
             ),
             runtime: ::core::option::Option::Some("n"),
             version: ::core::option_env!("CARGO_PKG_VERSION"),
+            package: if ::core::cfg!(debug_assertions) {
+                ::core::option_env!("CARGO_MANIFEST_DIR")
+            } else {
+                ::core::option::Option::None
+            },
             ..#private::Settings::main()
         }
     };

@@ -19,6 +19,7 @@ mod place;
 #[cfg(feature = "read")]
 pub(crate) mod polls;
 mod report;
+mod spelling;
 mod stuck;
 mod trees;
 mod unknown;
@@ -33,7 +34,7 @@ pub use harm::Delay;
 pub use locations::LocationRow;
 pub use long_polls::LongPoll;
 pub use place::Place;
-pub(crate) use place::in_package;
+pub(crate) use place::source_line;
 pub use report::Report;
 pub use stuck::Stuck;
 pub use trees::{StillWaiting, TaskTree, TreeFrame, TreeGroup, TreePlace};

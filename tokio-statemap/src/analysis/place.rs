@@ -1,33 +1,77 @@
 //! Where tasks come from: what the report groups them by.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use crate::trace::event::SpawnLocation;
-use crate::trace::timeline::{Task, TaskKey};
+use crate::trace::timeline::{StackFrame, Task, TaskKey};
 use crate::util::clean::clean;
+use crate::util::source_path::{shown, shown_at};
 
 /// Where tasks come from: the report has one row for each.
 ///
-/// `Display` is `src/main.rs:42:9`, with ` (main)` behind it for the root future, or
-/// `location unknown`; of a package of a registry `axum-0.8.9/src/serve/mod.rs:389:5`. What could disturb a
-/// terminal is escaped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// `Display` is `src/main.rs:42:9`, with ` (main)` behind it for the root future, or `location unknown`. The path is
+/// that from the package on: `axum-0.8.9/src/serve/mod.rs:389:5` of a package of a registry; more of it where another
+/// spawn location of the run would look alike. What could disturb a terminal is escaped.
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Place {
     /// Where they were spawned; for `main` where the function stands. `None` if that isn't known.
     pub location: Option<SpawnLocation>,
     /// Whether it is the root future of `block_on` rather than spawned tasks.
     pub is_root: bool,
+    /// How much of the path is shown, which is no part of what it is: see
+    /// [`levels`](crate::util::source_path::levels).
+    pub(super) level: u8,
 }
 
 impl Place {
+    pub(crate) fn new(location: Option<SpawnLocation>, is_root: bool) -> Self {
+        Self { location, is_root, level: 0 }
+    }
+
     pub(crate) fn of(task: &Task) -> Self {
-        Self { location: task.location, is_root: matches!(task.key, TaskKey::Root(_)) }
+        Self::new(task.location, matches!(task.key, TaskKey::Root(_)))
+    }
+
+    fn key(&self) -> (Option<SpawnLocation>, bool) {
+        (self.location, self.is_root)
+    }
+}
+
+impl PartialEq for Place {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Place {}
+
+impl Hash for Place {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
+
+impl Ord for Place {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told = |SpawnLocation { file, line, column }| {
+            let location = format!("{}:{line}:{column}", shown_at(file, self.level));
+            clean(&location).into_owned()
+        };
         match (self.location, self.is_root) {
             (Some(location), true) => write!(f, "{} (main)", told(location)),
             (Some(location), false) => f.write_str(&told(location)),
@@ -37,12 +81,11 @@ impl fmt::Display for Place {
     }
 }
 
-fn told(location: SpawnLocation) -> String {
-    clean(in_package(&location.to_string())).into_owned()
-}
-
-/// The path of a package's source file from the package on: where packages are kept says nothing.
-pub(crate) fn in_package(path: &str) -> &str {
-    let after = path.split_once("/registry/src/").and_then(|(_, rest)| rest.split_once('/'));
-    after.map_or(path, |(_, in_package)| in_package)
+/// `src/shop.rs:21`, the file and line of a function, as all outputs show them; `None` if they aren't known.
+pub(crate) fn source_line(frame: &StackFrame) -> Option<String> {
+    let file = shown(frame.file.as_deref()?);
+    Some(match frame.line {
+        Some(line) => format!("{file}:{line}"),
+        None => file.into_owned(),
+    })
 }

@@ -6,6 +6,7 @@ use super::culprits::{self, Culprit, Excused, Held};
 use super::harm::{self, Delay};
 use super::locations::{self, LocationRow};
 use super::long_polls::{self, LongPoll, PollAt, Unsaid};
+use super::spelling;
 use super::stuck;
 use super::trees::StillWaiting;
 use super::verdict::{self, Facts, Verdict};
@@ -221,6 +222,7 @@ impl Timeline {
         let stuck = stuck::stuck(self);
         let facts = Facts { off_worker, stuck, ready_ns, kept: found.rows };
         report.verdict = verdict::decide(&report, facts);
+        spelling::tell_apart(&mut report);
         report
     }
 }

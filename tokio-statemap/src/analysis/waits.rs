@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 
 pub use holders::Holder;
 
-use super::in_package;
 use super::locations::quantile;
+use super::source_line;
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Poll, Shutdown, Task, TaskKey, Timeline, Wait, WaitId, WaitLine};
 use crate::util::quantity::{count, human_sum};
@@ -91,10 +91,7 @@ impl Holder {
 }
 
 fn label(at: &StackFrame, awaits: Option<&str>) -> String {
-    let line = match (&at.file, at.line) {
-        (Some(file), Some(line)) => format!("{}:{line}", in_package(file)),
-        _ => at.short(),
-    };
+    let line = at.line.and_then(|_| source_line(at)).unwrap_or_else(|| at.short());
     let awaits = awaits.map(|awaits| format!(", {}", short(awaits)));
     format!("{line}{}", awaits.unwrap_or_default())
 }

@@ -182,5 +182,5 @@ fn has_longest(timeline: &Timeline, sums: &Summary, row: &LocationRow) -> bool {
 }
 
 fn place(of: &LocationSummary) -> Place {
-    Place { location: of.location, is_root: of.is_root }
+    Place::new(of.location, of.is_root)
 }

@@ -64,14 +64,16 @@ impl Run {
     /// Installs the hooks in `builder`, starts recording, and registers the exit paths.
     ///
     /// An error costs a warning and a part of the recording, never the program.
+    #[track_caller]
     pub fn start(builder: &mut Builder, mut settings: Settings) -> Self {
+        let file = Location::caller().file();
         let user = settings.hooks.take().unwrap_or_default();
         if !env::is_on() {
             user.install(builder);
             return Self { active: None, limits: None };
         }
         let limits = TestLimits::of(&settings).map(Arc::new);
-        let active = Active::start(builder, &settings, user, limits.clone());
+        let active = Active::start(builder, &settings, user, file, limits.clone());
         if let (None, Some(limits)) = (&active, &limits) {
             limits.fail(limits::unjudged("nothing is recorded"));
         }
@@ -106,10 +108,12 @@ impl Drop for Run {
 }
 
 impl Active {
+    /// `file` is the one that has the attribute.
     fn start(
         builder: &mut Builder,
         settings: &Settings,
         user: Hooks,
+        file: &'static str,
         limits: Option<Arc<TestLimits>>,
     ) -> Option<Arc<Self>> {
         let config = settings.config();
@@ -135,7 +139,7 @@ impl Active {
         if let Some(version) = settings.version {
             collector.set_version(version);
         }
-        let outputs = Outputs::prepare(settings);
+        let outputs = Outputs::prepare(settings, file);
         let warnings = Warnings::start(&collector, settings);
         let window = RecordingThread::open(&collector, settings.start_after, settings.duration);
         let active = Arc::new(Self {

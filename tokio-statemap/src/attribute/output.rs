@@ -8,7 +8,7 @@ use super::progress::Progress;
 use super::settings::Settings;
 use super::target::Target;
 use super::targets::Targets;
-use crate::analysis::picture::Picture;
+use crate::analysis::picture::{Picture, SourceFiles};
 use crate::config::TraceTarget;
 use crate::error::Error;
 use crate::render::report;
@@ -29,6 +29,8 @@ pub(super) struct Outputs {
     /// `None` for stderr.
     report: Option<Target>,
     labels: Labels,
+    /// Where the source is that the page shows; `None` if it shows none.
+    source: Option<SourceFiles>,
     /// Whether the report is printed so that a test harness captures it.
     is_test: bool,
     is_delayed: bool,
@@ -80,8 +82,9 @@ impl OutputPaths {
 }
 
 impl Outputs {
-    /// Resolves the targets, creates their folders, and warns about those that can't be written.
-    pub(super) fn prepare(settings: &Settings) -> Self {
+    /// Resolves the targets, creates their folders, and warns about those that can't be written. `file` is the one
+    /// that has the attribute.
+    pub(super) fn prepare(settings: &Settings, file: &'static str) -> Self {
         let names = Names::of_this_process(settings.test.is_some());
         let paths = OutputPaths::of(settings, cfg!(feature = "html"));
         let trace = settings.trace;
@@ -96,6 +99,10 @@ impl Outputs {
             // An empty report says so itself.
             report: target("report", paths.report, true),
             labels: Labels { title: names.bin.clone(), host: names.host.clone() },
+            source: settings.source.then(|| match settings.package {
+                Some(package) => SourceFiles::of_package(package, file),
+                None => SourceFiles::of_dependencies(),
+            }),
             is_test: settings.test.is_some(),
             is_delayed: settings.start_after.is_some(),
         }
@@ -106,6 +113,10 @@ impl Outputs {
         let report = timeline.report();
         let has_picture = self.html.is_some() || self.svg.is_some();
         let picture = has_picture.then(|| Picture::of_report(timeline, &report, &self.labels));
+        let picture = picture.map(|picture| match (&self.source, &self.html) {
+            (Some(files), Some(_)) => picture.with_source(files),
+            _ => picture,
+        });
         let mut written = Vec::new();
         let mut failed = Vec::new();
         for (target, result) in self.files(timeline, picture.as_ref(), progress) {

@@ -32,6 +32,10 @@ pub struct Settings {
     pub warn_after: Option<Duration>,
     /// The name of the signal on which the trees of all tasks are printed.
     pub dump_signal: Option<&'static str>,
+    /// Whether the page shows source.
+    pub source: bool,
+    /// Where the program's package was when it was compiled, if source is shown.
+    pub package: Option<&'static str>,
     /// How long after the start of the program recording starts.
     pub start_after: Option<Duration>,
     /// How long recording goes on.
@@ -66,6 +70,8 @@ impl Settings {
             stacks: config.stacks,
             warn_after: None,
             dump_signal: None,
+            source: cfg!(debug_assertions),
+            package: None,
             start_after: None,
             duration: None,
             max_poll: None,

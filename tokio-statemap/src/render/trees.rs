@@ -5,11 +5,11 @@ mod tests;
 
 use std::fmt;
 
-use crate::analysis::in_package;
 pub use crate::analysis::{TaskTree, TreeFrame, TreeGroup, TreePlace};
 use crate::trace::state::TaskState;
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
+use crate::util::source_path::shown;
 
 /// All trees of a runtime, those that are alike as one: what [`Collector::trees`](crate::Collector::trees)
 /// returns, as text.
@@ -85,7 +85,7 @@ fn write_group(f: &mut fmt::Formatter<'_>, group: &TreeGroup<'_>) -> fmt::Result
     }
     if let Some(location) = &tree.location {
         let spawned = if tree.id.is_some() { "spawned at " } else { "" };
-        write!(f, " ({spawned}{})", clean(in_package(location)))?;
+        write!(f, " ({spawned}{})", clean(&shown(location)))?;
     }
     let verb = match (tree.state, group.tasks) {
         (TaskState::Waiting, 1) => "waits",
@@ -142,8 +142,8 @@ fn write_frame(
     }
     f.write_str(&clean(frame.function.trim_start_matches("async ")))?;
     match (&frame.file, frame.line) {
-        (Some(file), Some(line)) => write!(f, " at {}:{line}", clean(in_package(file)))?,
-        (Some(file), None) => write!(f, " in {}", clean(in_package(file)))?,
+        (Some(file), Some(line)) => write!(f, " at {}:{line}", clean(&shown(file)))?,
+        (Some(file), None) => write!(f, " in {}", clean(&shown(file)))?,
         (None, _) => {}
     }
     // Of several tasks they are those of the first.

@@ -1,7 +1,6 @@
 //! A long poll, as it is while it goes on.
 
 use std::fmt;
-use std::path::Path;
 use std::time::Duration;
 
 use crate::recorder::watch::listeners::SeenPoll;
@@ -11,6 +10,7 @@ use crate::trace::snapshot::task_id;
 use crate::trace::timeline::{Stack, TaskKey, blamed};
 use crate::util::clean::clean;
 use crate::util::quantity::human;
+use crate::util::source_path::shown;
 
 /// A poll that has gone on for long, while it does: see
 /// [`Collector::on_long_poll`](crate::Collector::on_long_poll).
@@ -21,7 +21,7 @@ use crate::util::quantity::human;
 /// ```text
 /// a poll has held worker-1 for 104 ms: task-12, spawned at src/main.rs:40:9
 ///   blocked in clock_nanosleep in shop::render_invoice at src/shop.rs:21:
-///     std::thread::sleep at …/thread/mod.rs:1
+///     std::thread::sleep at std/src/thread/mod.rs:1
 ///     shop::render_invoice at src/shop.rs:21
 ///     async shop::handle at src/shop.rs:60
 /// ```
@@ -89,7 +89,7 @@ impl fmt::Display for LivePoll {
         write!(f, "{runtime}{}", self.task)?;
         if let Some(location) = self.location {
             let verb = if matches!(self.task, TaskKey::Root(_)) { "at" } else { "spawned at" };
-            write!(f, ", {verb} {}", clean(&location.to_string()))?;
+            write!(f, ", {verb} {}", clean(&shown(&location.to_string())))?;
         }
         match (&self.blocked_in, self.is_taken_away) {
             (_, true) => f.write_str("\n  the processor was taken away")?,
@@ -116,32 +116,15 @@ impl fmt::Display for LivePoll {
 }
 
 /// A function with its place, short: `shop::handle at src/shop.rs:60`, `std::thread::sleep at
-/// …/thread/mod.rs:1`.
+/// std/src/thread/mod.rs:1`.
 struct Short<'a>(&'a StackFrame);
 
 impl fmt::Display for Short<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&clean(&self.0.function))?;
         let Some(file) = &self.0.file else { return Ok(()) };
-        write!(f, " at {}", clean(&short(file)))?;
+        write!(f, " at {}", clean(&shown(file)))?;
         self.0.line.map_or(Ok(()), |line| write!(f, ":{line}"))
-    }
-}
-
-/// The path from the program's folder on, or its last two parts.
-fn short(file: &str) -> String {
-    let path = Path::new(file);
-    let here = std::env::current_dir().ok();
-    if let Some(within) = here.and_then(|here| path.strip_prefix(here).ok()) {
-        return within.to_string_lossy().into_owned();
-    }
-    let parts: Vec<_> = path.components().collect();
-    match &parts[..] {
-        [_, _, .., folder, name] if path.is_absolute() => {
-            let (folder, name) = (folder.as_os_str(), name.as_os_str());
-            format!("…/{}/{}", folder.to_string_lossy(), name.to_string_lossy())
-        }
-        _ => file.to_owned(),
     }
 }
 
@@ -166,7 +149,7 @@ mod tests {
             frames: vec![
                 frame(
                     "std::thread::sleep",
-                    "/rustc/1/library/std/thread/mod.rs",
+                    "/rustc/1/library/std/src/thread/mod.rs",
                     1,
                     FrameOrigin::Std,
                 ),
@@ -181,7 +164,7 @@ mod tests {
     fn it_reads_as_a_block() {
         let block = "a poll has held worker-1 for 104 ms: task-12\n  \
             blocked in clock_nanosleep in shop::render_invoice at src/shop.rs:21:\n    \
-            std::thread::sleep at …/thread/mod.rs:1\n    shop::render_invoice at src/shop.rs:21";
+            std::thread::sleep at std/src/thread/mod.rs:1\n    shop::render_invoice at src/shop.rs:21";
         assert_eq!(poll().to_string(), block);
         let runs = LivePoll { blocked_in: None, is_complete: false, ..poll() };
         assert!(runs.to_string().contains("\n  on the processor in shop::render_invoice at src"));

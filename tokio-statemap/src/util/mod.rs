@@ -22,6 +22,8 @@ pub(crate) mod random;
 #[cfg(feature = "record")]
 pub(crate) mod slow;
 #[cfg(feature = "record")]
+pub(crate) mod source_path;
+#[cfg(feature = "record")]
 pub(crate) mod sync;
 #[cfg(feature = "record")]
 pub(crate) mod utc;

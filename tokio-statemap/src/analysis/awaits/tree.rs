@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{AsyncFn, Kind, Place, Point, Target};
-use crate::analysis::in_package;
+use crate::util::source_path::shown;
 
 /// An async fn, a suspend point, or what is awaited there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ fn is_poll_fn(name: &str) -> bool {
 }
 
 fn place_of(place: &Place) -> String {
-    in_package(&place.to_string()).to_owned()
+    shown(&place.to_string()).into_owned()
 }
 
 /// The lines of an async fn.

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::analysis::place::{Place, in_package};
+use crate::analysis::place::Place;
+use crate::util::source_path::shown;
 
 /// How many pairs of lines of one file are tried: beyond that only equal ones belong together.
 const MOST_PAIRS: usize = 2_500;
@@ -49,7 +50,7 @@ fn file(place: Place) -> (Option<String>, bool) {
 
 /// The path of a file, without where packages are kept and the package's version.
 pub(super) fn without_version(path: &str) -> String {
-    let inner = in_package(path);
+    let inner = shown(path);
     match inner.split_once('/') {
         Some((package, rest)) if inner.len() < path.len() => {
             let is_version = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
@@ -115,7 +116,7 @@ mod tests {
 
     fn places(lines: &[u32]) -> BTreeSet<Place> {
         let at = |&line: &u32| SpawnLocation { file: "src/main.rs", line, column: 5 };
-        lines.iter().map(|line| Place { location: Some(at(line)), is_root: false }).collect()
+        lines.iter().map(|line| Place::new(Some(at(line)), false)).collect()
     }
 
     fn lines(before: &[u32], after: &[u32]) -> Vec<(u32, u32)> {

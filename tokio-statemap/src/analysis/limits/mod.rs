@@ -12,11 +12,12 @@ use std::time::Duration;
 
 use super::culprits::Culprit;
 use super::locations::LocationRow;
-use super::place::{Place, in_package};
+use super::place::Place;
 use super::report::Report;
 use super::verdict::Verdict;
 use crate::trace::summary::Summary;
 use crate::trace::timeline::{FrameOrigin, SamplingState, Timeline};
+use crate::util::source_path::shown;
 
 pub(crate) use ready::ReadyWait;
 
@@ -216,16 +217,16 @@ fn recount(sums: &Summary, recorded: Duration, limit: Duration) -> Summary {
 fn long_polls_from(report: &Report, files: &Files<'_>) -> Option<Exceeded> {
     let of_place = |place: Place| {
         let file = place.location?.file;
-        let inner = in_package(file);
+        let inner = shown(file);
         let is_own = inner.len() == file.len() && !std::path::Path::new(file).is_absolute();
-        files(inner, if is_own { FileOf::Program } else { FileOf::Dependency })
+        files(&inner, if is_own { FileOf::Program } else { FileOf::Dependency })
     };
     let of_culprit = |culprit: &Culprit| {
         let Some(frame) = &culprit.frame else { return of_place(culprit.place) };
         // Without line tables there is only the line that its tasks were spawned at.
         let Some(file) = &frame.file else { return of_place(culprit.place) };
         let is_own = frame.origin == FrameOrigin::Program;
-        files(in_package(file), if is_own { FileOf::Program } else { FileOf::Dependency })
+        files(&shown(file), if is_own { FileOf::Program } else { FileOf::Dependency })
     };
     let culprits = report.culprits.iter().filter_map(|culprit| {
         Some((of_culprit(culprit)?, From::Culprit(Box::new(culprit.clone()))))

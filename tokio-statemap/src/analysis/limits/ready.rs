@@ -97,7 +97,7 @@ fn not_kept(
     is_over: impl Fn(u64) -> bool,
 ) -> Option<(Place, u64)> {
     let all = sums.locations.iter().map(|location| {
-        let place = Place { location: location.location, is_root: location.is_root };
+        let place = Place::new(location.location, location.is_root);
         (place, location.ready.longest_ns)
     });
     all.filter(|(place, ns)| is_over(*ns) && !places.contains(place)).max_by_key(|(_, ns)| *ns)

@@ -73,6 +73,7 @@ fn of_other(file: &Statemap) -> Picture<'_> {
         notes: notes(file),
         gaps: Vec::new(),
         whole_run: None,
+        excerpts: None,
         sections: if section.rows.is_empty() { Vec::new() } else { vec![section] },
         origins: vec![Origin {
             from_ns: 0,
@@ -108,7 +109,7 @@ fn section(file: &Statemap) -> Section<'_> {
         title: if title.is_empty() { "Entities".to_owned() } else { title.clone() },
         kind: SectionKind::Other,
         states: states.collect(),
-        groups: vec![Group { label, lanes: 0..rows.len() }],
+        groups: vec![Group { label, location: None, lanes: 0..rows.len() }],
         lanes: (0..=rows.len() as u32).collect(),
         rows,
         tags: tags.collect(),

@@ -67,6 +67,7 @@ fn merge_as<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Picture<'a
         // They are those of one picture only.
         gaps: Vec::new(),
         whole_run: None,
+        excerpts: None,
         sections: Vec::new(),
         origins: Vec::new(),
     };

@@ -11,6 +11,7 @@ mod awaits_tests;
 mod data;
 #[cfg(all(test, feature = "read"))]
 mod data_tests;
+mod excerpts;
 #[cfg(feature = "read")]
 mod merge;
 mod notes;
@@ -38,6 +39,7 @@ use std::time::Duration;
 
 use crate::analysis::Report;
 use crate::statemap::Labels;
+use crate::trace::event::SpawnLocation;
 use crate::trace::profile::Profile;
 use crate::trace::timeline::Timeline;
 
@@ -46,6 +48,8 @@ pub(crate) use awaits::Awaits;
 pub(crate) use awaits::{AwaitLine, AwaitPlace, StillHere};
 #[cfg(all(feature = "html", feature = "read"))]
 pub(crate) use data::is_shown;
+pub(crate) use excerpts::Excerpts;
+pub use excerpts::SourceFiles;
 pub(crate) use origin::{Origin, OriginOf};
 pub(crate) use pack::pack;
 pub(crate) use source::{Source, Transition};
@@ -96,6 +100,8 @@ pub struct Picture<'a> {
     pub(crate) gaps: Vec<(u64, u64)>,
     /// The sums of the whole run; `None` if all of it is kept in detail, or they aren't known.
     pub(crate) whole_run: Option<WholeRun>,
+    /// The source of what it names; `None` if none was read.
+    pub(crate) excerpts: Option<Excerpts>,
     /// What is drawn, from top to bottom.
     pub(crate) sections: Vec<Section<'a>>,
     /// What they were made from.
@@ -141,6 +147,8 @@ pub(crate) enum SectionKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) label: String,
+    /// Where they were spawned.
+    pub(crate) location: Option<SpawnLocation>,
     /// Its lanes, as indices into those of the section.
     pub(crate) lanes: Range<usize>,
 }
@@ -182,7 +190,7 @@ impl<'a> Picture<'a> {
         let long_poll_ns = u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX);
         let mut tasks = tasks::section(timeline.clone(), report);
         let why = Why::of(&timeline, report);
-        let whole_run = WholeRun::of(&timeline);
+        let whole_run = WholeRun::of(&timeline, report);
         let left_ns = whole_run::left_ns(&timeline);
         let mut notes = notes::of(report, left_ns, whole_run.is_some());
         notes.extend(why.note());
@@ -221,6 +229,7 @@ impl<'a> Picture<'a> {
             notes,
             gaps,
             whole_run,
+            excerpts: None,
             sections: sections.into_iter().filter(|section| !section.rows.is_empty()).collect(),
             origins: vec![origin],
         }

@@ -57,7 +57,8 @@ where
         }));
         let first = lanes.len();
         pack(&mut lives, &mut rows, &mut lanes);
-        groups.push(Group { label: place.to_string(), lanes: first..lanes.len() });
+        let (label, location) = (place.to_string(), place.location);
+        groups.push(Group { label, location, lanes: first..lanes.len() });
     }
     lanes.push(rows.len() as u32);
     Section {

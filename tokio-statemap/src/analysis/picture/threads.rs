@@ -44,7 +44,7 @@ fn one_lane_each<'a>(rows: usize, label: &str, source: Box<dyn Source + 'a>) -> 
         title: String::new(),
         kind: SectionKind::Other,
         states: Vec::new(),
-        groups: vec![Group { label: label.to_owned(), lanes: 0..rows }],
+        groups: vec![Group { label: label.to_owned(), location: None, lanes: 0..rows }],
         rows: (0..rows as u32).collect(),
         lanes: (0..=rows as u32).collect(),
         tags: Vec::new(),

@@ -1,7 +1,9 @@
 //! The whole run in a picture of which only a part is kept in detail.
 
+use std::collections::HashSet;
+
 use super::recorded_ns;
-use crate::analysis::Place;
+use crate::analysis::{Place, Report};
 use crate::trace::summary::{self, LocationSummary, Summary};
 use crate::trace::timeline::{TaskKey, Timeline};
 use crate::util::quantity::{count, human};
@@ -39,10 +41,11 @@ pub(crate) struct PlaceSums {
 }
 
 impl PlaceSums {
-    fn of(sums: &LocationSummary) -> Self {
-        let place = Place { location: sums.location, is_root: sums.is_root };
+    /// Those of a location; `told` are all of the run, as the report tells them apart.
+    fn of(sums: &LocationSummary, told: &HashSet<Place>) -> Self {
+        let place = Place::new(sums.location, sums.is_root);
         Self {
-            label: place.to_string(),
+            label: told.get(&place).unwrap_or(&place).to_string(),
             tasks: sums.tasks,
             polls: sums.polls.count(),
             held_ns: sums.held_ns,
@@ -89,8 +92,9 @@ pub(super) fn left_ns(timeline: &Timeline) -> u64 {
 
 impl WholeRun {
     /// The sums of the run; `None` if all of it is kept in detail, or they aren't known.
-    pub(super) fn of(timeline: &Timeline) -> Option<Self> {
+    pub(super) fn of(timeline: &Timeline, report: &Report) -> Option<Self> {
         let whole = sums(timeline)?;
+        let told = report.locations.iter().map(|row| row.place).collect();
         let left_ns = left_ns(timeline);
         let (sums, stretch_ns) = up_to_the_end(whole, timeline.end_ns);
         let mut stretches = Vec::with_capacity(sums.len());
@@ -121,7 +125,7 @@ impl WholeRun {
             stretch_ns,
             workers,
             stretches,
-            places: whole.locations.iter().map(PlaceSums::of).collect(),
+            places: whole.locations.iter().map(|of| PlaceSums::of(of, &told)).collect(),
             detail: detail(timeline, &dropped),
             dropped: dropped.into_iter().map(|(a, b)| (a - left_ns, b - left_ns)).collect(),
         })

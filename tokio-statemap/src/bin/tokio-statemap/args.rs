@@ -89,6 +89,9 @@ pub(crate) struct RenderArgs {
     /// The title, instead of that of the data
     #[arg(long)]
     pub(crate) title: Option<String>,
+    /// Where the program's source is: the page shows the lines around blamed lines and spawn locations
+    #[arg(long, value_name = "DIR")]
+    pub(crate) source: Option<PathBuf>,
     /// How large an SVG may get: rows that don't fit are left out [default: 4MB]
     #[arg(long, value_name = "SIZE", value_parser = units::bytes, allow_hyphen_values = true)]
     pub(crate) max_size: Option<u64>,
@@ -359,6 +362,12 @@ impl RenderArgs {
             if self.output.as_os_str() == "-" {
                 misused("render", "Parquet is a folder of tables: it can't go to standard output");
             }
+        }
+        if self.source.is_some() && format != Format::Html {
+            misused(
+                "render",
+                "`--source` is for a page, which alone shows source: leave it out, or write an .html",
+            );
         }
         format
     }

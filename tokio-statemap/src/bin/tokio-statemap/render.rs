@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use tokio_statemap::__private::write_file;
-use tokio_statemap::picture::Picture;
+use tokio_statemap::picture::{Picture, SourceFiles};
 use tokio_statemap::{html, svg};
 
 use crate::args::{Format, RenderArgs};
@@ -24,6 +24,13 @@ pub(crate) fn run(args: RenderArgs) -> Result<(), Failure> {
     let mut picture = Picture::of_data(&files);
     if let Some(title) = args.title {
         picture = picture.with_title(title);
+    }
+    if let Some(folder) = args.source {
+        // Otherwise it would be looked for in vain, and nobody would know why.
+        if !folder.is_dir() {
+            return Err(Failure::of(&folder, "this is no directory"));
+        }
+        picture = picture.with_source(&SourceFiles::in_folder(folder));
     }
     let mut options = svg::Options::default();
     options.max_bytes = args.max_size.unwrap_or(options.max_bytes);

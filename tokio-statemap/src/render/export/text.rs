@@ -1,8 +1,8 @@
 //! Names as exports write them.
 
-use crate::analysis::in_package;
 use crate::trace::timeline::{StackFrame, Task, Timeline};
 use crate::util::clean::clean;
+use crate::util::source_path::shown;
 
 /// What a task is called: `task-7`, `api/task-7 "checkout"`, with what is invisible escaped.
 pub(super) fn task(timeline: &Timeline, task: &Task) -> String {
@@ -20,5 +20,5 @@ pub(super) fn function(frame: &StackFrame) -> String {
 
 /// A function's file, from its package on, with what is invisible escaped.
 pub(super) fn file(frame: &StackFrame) -> Option<String> {
-    frame.file.as_ref().map(|file| clean(in_package(file)).into_owned())
+    frame.file.as_ref().map(|file| clean(&shown(file)).into_owned())
 }

@@ -1,6 +1,7 @@
 //! What the page's script is told besides the columns, as JSON.
 
 mod awaits;
+mod excerpts;
 mod frames;
 mod profile;
 mod sums;
@@ -29,6 +30,7 @@ pub(super) fn head(picture: &Picture<'_>) -> String {
         ("readyKnown", &picture.is_ready_known),
         ("runtime", &picture.runtime),
         ("sections", &array(picture.sections.iter().map(|part| section(part, whole)))),
+        ("source", &picture.excerpts.as_ref().map(excerpts::excerpts)),
         ("start", &start),
         ("sums", &picture.whole_run.as_ref().map(|run| sums::sums(run, whole))),
         ("tasksKnown", &picture.are_tasks_known),

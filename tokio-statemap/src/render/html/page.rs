@@ -12,6 +12,7 @@ macro_rules! modules {
 /// after those that it imports. A folder imports only from those before it.
 pub(super) const MODULES: &[(&str, &str)] = modules![
     "format/numbers.js",
+    "format/place.js",
     "format/text.js",
     "data/inflate.js",
     "data/base64.js",
@@ -26,6 +27,7 @@ pub(super) const MODULES: &[(&str, &str)] = modules![
     "model/worker_polls.js",
     "model/frames.js",
     "model/why.js",
+    "model/excerpts.js",
     "model/blamed.js",
     "model/flame.js",
     "model/names.js",
@@ -54,6 +56,7 @@ pub(super) const MODULES: &[(&str, &str)] = modules![
     "draw/paint.js",
     "draw/view.js",
     "ui/dom.js",
+    "ui/label.js",
     "ui/help.js",
     "ui/detail_hint.js",
     "ui/actions.js",
@@ -79,6 +82,7 @@ pub(super) const MODULES: &[(&str, &str)] = modules![
     "ui/search_box.js",
     "ui/totals_table.js",
     "ui/cause_bar.js",
+    "ui/excerpt.js",
     "ui/flame.js",
     "ui/why_part.js",
     "ui/chain.js",

@@ -12,7 +12,7 @@ use super::page;
 use super::write;
 use crate::analysis::picture::tests::timeline;
 use crate::analysis::picture::why_tests::explained;
-use crate::analysis::picture::{Picture, Role};
+use crate::analysis::picture::{Picture, Role, SourceFiles};
 use crate::statemap::Labels;
 use crate::trace::timeline::Timeline;
 
@@ -226,6 +226,59 @@ fn hostile_names_stay_text() {
     assert_eq!(meta["host"], hostile.as_str());
     let rows = rows(&page);
     assert!(rows.iter().flatten().all(|row| row.name.starts_with(&hostile)));
+}
+
+#[test]
+fn hostile_source_stays_text() {
+    let folder = std::env::temp_dir().join(format!("statemap-source-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("src")).expect("a folder");
+    let hostile =
+        "</script><script>alert(1)</script><!--\u{2028}\u{202e}\0".replace('\0', "\u{1b}");
+    std::fs::write(folder.join("src/a.rs"), format!("{hostile}\n").repeat(40)).expect("a file");
+    let (timeline, _) = explained("shop::compute");
+    let picture = Picture::of_timeline(&timeline, &labels("x"));
+    let picture = picture.with_source(&SourceFiles::in_folder(&folder));
+    std::fs::remove_dir_all(&folder).expect("it is there");
+    let mut page = Vec::new();
+    write(&picture, &mut page).expect("memory doesn't fail");
+    let page = String::from_utf8(page).expect("a page is UTF-8");
+    assert_eq!(page.matches("<script>").count(), 1);
+    assert!(!page.contains("alert(1)</script>") && !page.contains(['\u{2028}', '\u{1b}']));
+    let source = &json(&page, "statemap-meta")["source"];
+    let lines = source["all"][0][2].as_array().expect("lines");
+    assert_eq!(lines.len(), 7);
+    assert!(lines[3].as_str().expect("text").starts_with("</script><script>alert(1)"), "{source}");
+    assert_eq!(source["frames"][0][2], 0);
+    // Where nobody asked for it, nothing is read.
+    assert!(json(&page_of(&timeline, &labels("x")), "statemap-meta")["source"].is_null());
+}
+
+#[test]
+fn a_path_is_in_the_page_as_all_outputs_show_it() {
+    let (mut timeline, _) = explained("axum::serve");
+    let registry = "/root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/axum-0.8.9/src";
+    let file: &'static str = Box::leak(format!("{registry}/serve/mod.rs").into_boxed_str());
+    for frame in timeline.samples.iter_mut().flat_map(|sample| &mut sample.frames) {
+        frame.file = Some(file.into());
+    }
+    for task in &mut timeline.tasks {
+        if let Some(location) = &mut task.location {
+            location.file = file;
+        }
+    }
+    let page = page_of(&timeline, &labels("x"));
+    let verdict = timeline.report().verdict.to_string();
+    for (what, text) in [("page", &page), ("verdict", &verdict)] {
+        assert!(!text.contains("/registry/src/") && !text.contains("/root/"), "{what}");
+        assert!(text.contains("axum-0.8.9/src/serve/mod.rs:"), "{what}");
+    }
+    let mut svg = Vec::new();
+    crate::render::svg::write(&Picture::of_timeline(&timeline, &labels("x")), &mut svg)
+        .expect("memory");
+    let svg = String::from_utf8(svg).expect("UTF-8");
+    assert!(!svg.contains("/registry/src/") && svg.contains("mod.rs:21"), "{svg}");
+    let text = timeline.report().to_string();
+    assert!(!text.contains("/registry/src/") && !text.contains("/root/"), "{text}");
 }
 
 #[test]

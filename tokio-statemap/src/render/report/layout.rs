@@ -1,5 +1,7 @@
 //! Text on a terminal: how wide it is, and how it is fitted into columns.
 
+use crate::util::source_path::fit;
+
 /// The columns that a report keeps to.
 pub(in crate::render) const COLUMNS: usize = 80;
 
@@ -13,11 +15,14 @@ fn char_width(c: char) -> usize {
     if c < '\u{1100}' || ('\u{2000}'..'\u{2e80}').contains(&c) { 1 } else { 2 }
 }
 
-/// The text in at most `columns`: if it is a longer path, its left is replaced by `…`, where that
-/// can be at a folder's border.
+/// The text in at most `columns`: of a longer place its folders are left out, see [`fit`]; of another path its left,
+/// where that can be at a folder's border.
 pub(in crate::render) fn keep_right(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
+    }
+    if let Some(place) = fit(text, columns, width) {
+        return place;
     }
     let mut room = columns.saturating_sub(1);
     let mut cut = text.len();

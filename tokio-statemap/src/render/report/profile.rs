@@ -6,6 +6,7 @@ use super::layout::table;
 use crate::trace::profile::{Ended, FunctionProfile, PerCall, Profile};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, percent};
+use crate::util::source_path::shown;
 
 /// One of the times of a call.
 type TimesOf = fn(&Ended) -> PerCall;
@@ -109,7 +110,7 @@ impl Profile {
 
 fn full_name(function: &FunctionProfile) -> String {
     let FunctionProfile { name, file, line, column, .. } = function;
-    format!("{} at {}:{line}:{column}", clean(name), clean(file))
+    format!("{} at {}:{line}:{column}", clean(name), clean(&shown(file)))
 }
 
 /// The rows below their heads. The last column is on the left, as long as it is.

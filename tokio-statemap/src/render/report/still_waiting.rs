@@ -1,9 +1,10 @@
 //! Who still waited at the end.
 
 use super::layout::{COLUMNS, keep_right};
-use crate::analysis::{Report, TreeFrame, TreePlace, in_package};
+use crate::analysis::{Report, TreeFrame, TreePlace};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
+use crate::util::source_path::shown;
 
 /// How many groups of tasks are listed, and how many lines of each.
 const GROUPS: usize = 5;
@@ -63,7 +64,7 @@ fn innermost<'a>(frame: &'a TreeFrame, outer: Option<&'a TreeFrame>, places: &mu
         let place = own.unwrap_or(frame);
         let function = place.function.trim_start_matches("async ");
         let text = match (&place.file, place.line) {
-            (Some(file), Some(line)) => format!("{function} at {}:{line}", in_package(file)),
+            (Some(file), Some(line)) => format!("{function} at {}:{line}", shown(file)),
             _ => function.to_owned(),
         };
         let text = clean(&text).into_owned();

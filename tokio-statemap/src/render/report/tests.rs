@@ -474,8 +474,9 @@ fn a_number_stays_with_its_unit() {
 #[test]
 fn long_paths_lose_whole_folders() {
     let path = "/home/me/service/src/handlers/report.rs:42:9";
-    assert_eq!(layout::keep_right(path, 30), "…/src/handlers/report.rs:42:9");
-    assert_eq!(layout::keep_right(path, 10), "…t.rs:42:9");
+    assert_eq!(layout::keep_right(path, 34), "service/…/handlers/report.rs:42:9");
+    assert_eq!(layout::keep_right(path, 10), "…ort.rs:42");
+    assert_eq!(layout::keep_right("/home/me/a/report.rs", 12), "…/report.rs");
     assert_eq!(layout::keep_right(path, 44), path);
     assert_eq!(clean("a\u{1b}[1m\n\u{202e}b"), "a\\u{1b}[1m\\n\\u{202e}b");
     for c in

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::layout::{COLUMNS, keep_right};
-use crate::analysis::{Culprit, Excused, LocationRow, LongPoll, Place, Verdict, in_package};
+use crate::analysis::{Culprit, Excused, LocationRow, LongPoll, Place, Verdict, source_line};
 use crate::trace::timeline::{ExhaustedPool, StackFrame};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_setting, moment, percent};
@@ -173,7 +173,7 @@ pub(super) fn pool_sentences(pool: &ExhaustedPool) -> String {
         text.push_str(" None of the tasks that had them was seen to end.");
         return text;
     }
-    let place = Place { location: pool.location, is_root: false };
+    let place = Place::new(pool.location, false);
     let which = if pool.other_locations > 0 { "Mostly" } else { "Meanwhile" };
     let each = human(pool.ran_ns / pool.tasks);
     let ran = if pool.tasks == 1 {
@@ -326,13 +326,10 @@ fn in_the_whole_run(
 /// `shop::render_invoice at src/shop.rs:21`, each part as far as there is room.
 pub(super) fn function(frame: &StackFrame) -> String {
     let name = keep_right(&clean(&frame.function), COLUMNS);
-    match (&frame.file, frame.line) {
-        (Some(file), Some(line)) => {
-            let place = keep_right(&clean(&format!("{}:{line}", in_package(file))), COLUMNS);
-            format!("{name} at {place}")
-        }
-        (Some(file), None) => format!("{name} in {}", keep_right(&clean(file), COLUMNS)),
-        (None, _) => name,
+    let word = if frame.line.is_some() { "at" } else { "in" };
+    match source_line(frame) {
+        Some(place) => format!("{name} {word} {}", keep_right(&clean(&place), COLUMNS)),
+        None => name,
     }
 }
 

@@ -9,6 +9,7 @@ use super::rows::{DrawnRows, label_size};
 use super::survey::LongPoll;
 use super::text::{display, escape, fit};
 use crate::analysis::picture::{Picture, Section, WhyPoll};
+use crate::analysis::source_line;
 use crate::util::quantity::human;
 
 /// How many gaps are drawn at most.
@@ -159,11 +160,8 @@ fn blamed(section: &Section<'_>, worst: &LongPoll) -> String {
         why.blamed(poll)
     });
     let Some(frame) = found else { return String::new() };
-    let place = match (&frame.file, frame.line) {
-        (Some(file), Some(line)) => format!(", {}", display(&format!("{file}:{line}"), 50)),
-        (Some(file), None) => format!(", {}", display(file, 50)),
-        (None, _) => String::new(),
-    };
+    let place = source_line(frame).map(|place| format!(", {}", display(&place, 50)));
+    let place = place.unwrap_or_default();
     format!(" of {}{place}", display(&frame.short(), 40))
 }
 

@@ -1,6 +1,7 @@
 //! Text in the picture: escaped, cut to length, measured.
 
-use crate::util::clean::clean_chars;
+use crate::util::clean::{clean, clean_chars};
+use crate::util::source_path;
 use crate::util::utc::Utc;
 
 /// Text as it may stand in an element or a quoted attribute of XML 1.0. What XML doesn't know at
@@ -23,8 +24,15 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// The text as it is shown, not yet escaped: of at most `max` characters, else its middle is
-/// replaced by `…`; without what would turn its direction or hide.
+/// replaced by `…`, or of a place its folders; without what would turn its direction or hide.
 pub(super) fn display(text: &str, max: usize) -> String {
+    if text.len() <= source_path::LONGEST {
+        let place = clean(text);
+        let width = |text: &str| text.chars().count();
+        if let Some(fitted) = source_path::fit(&place, max, width) {
+            return fitted;
+        }
+    }
     // A name may be as long as it likes: no more of it is looked at than can be shown.
     let mut head: Vec<char> = clean_chars(text.chars()).take(max + 1).collect();
     if head.len() <= max {

@@ -1,6 +1,7 @@
 //! Whose source a file is, by its path.
 
 use crate::symbols::FrameOrigin;
+use crate::util::source_path::{after, is_version};
 
 /// Whose source `file` is. What nothing speaks against is the program's: its packages, those of its
 /// workspace, and what its build scripts wrote.
@@ -66,23 +67,10 @@ fn dependency<'a>(parts: &[&'a str]) -> Option<&'a str> {
     (name != *package).then_some(name)
 }
 
-/// What follows the first `these` in a row.
-fn after<'a, 'b>(parts: &'b [&'a str], these: &[&str]) -> Option<&'b [&'a str]> {
-    let at = parts.windows(these.len()).position(|window| window == these)?;
-    Some(&parts[at + these.len()..])
-}
-
 /// `tokio` of `tokio-1.54.1`.
 fn without_version(package: &str) -> &str {
     let mut dashes = package.match_indices('-');
     dashes.find(|(at, _)| is_version(&package[at + 1..])).map_or(package, |(at, _)| &package[..at])
-}
-
-/// Whether `text` begins as a version does: `1.54`.
-fn is_version(text: &str) -> bool {
-    let Some((major, rest)) = text.split_once('.') else { return false };
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    is_number(major) && rest.starts_with(|c: char| c.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod settings {
     stacks = true,
     warn_after = "1h",
     dump_signal = "SIGUSR1",
+    source = true,
     long_poll = "1.5ms",
     schedule_latency = false,
     keep = "first",

@@ -1,10 +1,12 @@
 //! Functions, as JSON that says each name once.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::trace::timeline::{FrameOrigin, StackFrame};
 use crate::util::json::{Raw, array};
+use crate::util::source_path::shown;
 
 /// Names of functions and files, each once.
 #[derive(Default)]
@@ -17,7 +19,7 @@ impl Names {
     /// The name of the function, the file's from 1 on, the line, and the origin.
     pub(super) fn frames(&mut self, frames: &[StackFrame]) -> Raw {
         let frames = frames.iter().map(|frame| {
-            let file = frame.file.as_ref().map_or(0, |file| self.index(file) + 1);
+            let file = frame.file.as_ref().map_or(0, |file| self.index(&shown_name(file)) + 1);
             let line = frame.line.map_or(0, |line| line as usize);
             [self.index(&frame.function), file, line, origin(frame.origin)]
         });
@@ -29,6 +31,14 @@ impl Names {
             self.all.push(name.to_string());
             self.all.len() - 1
         })
+    }
+}
+
+/// The name of a file as it is shown.
+fn shown_name(file: &Arc<str>) -> Arc<str> {
+    match shown(file) {
+        Cow::Borrowed(whole) if whole.len() == file.len() => Arc::clone(file),
+        shown => shown.into(),
     }
 }
 

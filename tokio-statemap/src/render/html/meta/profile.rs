@@ -2,6 +2,7 @@
 
 use crate::trace::profile::{FunctionProfile, PerCall, Profile};
 use crate::util::json::{Raw, array, object};
+use crate::util::source_path::shown;
 
 pub(super) fn profile(profile: &Profile) -> Raw {
     let function = |function: &FunctionProfile| {
@@ -14,7 +15,7 @@ pub(super) fn profile(profile: &Profile) -> Raw {
             ("cancelled", &function.cancelled),
             ("completed", &function.completed),
             ("ended", &ended),
-            ("file", &function.file),
+            ("file", &shown(&function.file).into_owned()),
             ("line", &function.line),
             ("name", &function.name),
             ("own", &function.own_ns),

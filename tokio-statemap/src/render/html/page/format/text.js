@@ -1,6 +1,8 @@
 // Text that comes from a recorded program, made fit to be seen. Names and labels may hold anything:
 // they only ever reach the page as `textContent` or as text on a canvas.
 
+import { fitPlace } from "./place.js";
+
 // What could turn a line's direction, or stand in it unseen.
 const DISTURBING =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]/gu;
@@ -23,11 +25,21 @@ export const visible = (text) => cleanText(text, Infinity);
 /** Where so few characters fit, only one end is kept. */
 const ONE_END = 18;
 
+/** The longest text that is taken for a place. */
+const LONGEST_PLACE = 1000;
+
 /**
- * At most `most` characters of `text`. What is left out is in the middle, as both ends tell more;
- * where there is room for one end only, it is a location's right, and of anything else the left.
+ * At most `most` characters of `text`. Of a place its folders go before its file and line. What is left out of
+ * anything else is in the middle, as both ends tell more; where there is room for one end only, it is a
+ * path's right, and of anything else the left.
  */
 export const shorten = (text, most) => {
+  if (text.length <= LONGEST_PLACE) {
+    const place = visible(text);
+    if ([...place].length <= most) return place;
+    const fitted = fitPlace(place, most);
+    if (fitted !== null) return fitted;
+  }
   if (text.length > most * 4) {
     // Cut before escaping: ten kilobytes need not be looked at for what fits in a line.
     text = `${text.slice(0, most * 2)}${text.slice(-most * 2)}`;

@@ -19,7 +19,7 @@ import { heldNs } from "./polls.js";
  * }} Culprit `own`: ns, without what the machine took
  * @typedef {{
  *   polls: Map<number, WhyPoll>, culprits: Culprit[], calls: [StackFrame|null, number][],
- *   excused: {polls: number, taken: number, unseen: number, unseenTime: number, at: WhyPoll[]},
+ *   excused: {polls: number, taken: number, unseen: number, unseenTime: number, at: WhyPoll[]}, frames: StackFrame[],
  * }} Why `calls`: each function and the call that it is within, from 1 on
  */
 
@@ -48,6 +48,7 @@ export function findWhy(section) {
       place: of.place, polls: of.polls, own: of.own, longest: refer([of.longest])[0], at: refer(of.at),
     })),
     excused: { ...data.excused, at: refer(data.excused.at) },
+    frames,
     calls: data.calls.map(([frame, within]) => [frame > 0 ? frames[frame - 1] : null, within]),
   };
   section.whyData = null;

@@ -1,12 +1,14 @@
-import { formatNs, formatSetting, formatShare } from "../format/numbers.js";
+import { formatCount, formatNs, formatSetting, formatShare } from "../format/numbers.js";
 import { titleText, visible } from "../format/text.js";
 import { keptNs, recordedTotals, recordedWithin } from "../model/lanes.js";
+import { rowWord } from "../model/names.js";
 import { sumUp } from "../model/sums.js";
 import { takenNs } from "../model/why.js";
 import { workerHeld } from "../model/worker_polls.js";
 import { byId, make } from "./dom.js";
 
-// The legend is a table at the same time: how long each section was in each state within the view.
+// The legend is a table at the same time: which share of the view each section was in each state. How long that is, of
+// all its rows together, is more than anybody can picture: it is in the tooltip.
 
 /** How long the view must rest before its totals are counted, in ms. */
 const SETTLE_MS = 80;
@@ -123,10 +125,11 @@ export class Legend {
       key.dataset.ns = String(ns);
       const all = totals.get(section).reduce((sum, n, i) => (view.colours.sections[section.index][i].blank ? sum : sum + n), 0n);
       const blank = state >= 0 && view.colours.sections[section.index][state].blank;
-      const share = all > 0n && !blank ? ` (${formatShare(Number(ns) / Number(all))})` : "";
+      // What isn't there has no part of what is.
+      const share = blank ? "" : all > 0n ? formatShare(Number(ns) / Number(all)) : "–";
       // Zero would say that there was nothing.
-      time.textContent = kept === 0 && t1 > t0 ? "not kept" : `${formatNs(Number(ns))}${share}`;
-      key.title = `${ns} ns in the view`;
+      time.textContent = kept === 0 && t1 > t0 ? "not kept" : share;
+      key.title = `${formatNs(Number(ns))} in the view, all ${rowWord(section)} rows together (${formatCount(ns)} ns)`;
     }
     if (view.model.meta.sums) this.countSums(t0, t1);
     view.notify("counted");

@@ -4,6 +4,7 @@ import { isHeldKnown } from "../model/locations.js";
 import { countRows, groupLabel } from "../model/names.js";
 import { detailHint } from "./detail_hint.js";
 import { byId, make } from "./dom.js";
+import { labelInPanel } from "./label.js";
 import { SortedTable } from "./sorted_table.js";
 import { WholeLocations } from "./whole_locations.js";
 
@@ -77,7 +78,7 @@ export class LocationsTab {
         this.view.setFilter({ section: row.section, group: row.group });
         document.querySelector(`#pane-locations [data-section="${row.section}"][data-group="${row.group}"]`)?.focus();
       },
-    }, shorten(label, 60));
+    }, labelInPanel(label));
   }
 
   /** Foreign data has no polls: its groups, to show one alone. */

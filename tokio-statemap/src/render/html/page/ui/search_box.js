@@ -1,11 +1,16 @@
 import { shorten, visible } from "../format/text.js";
 import { rowWord } from "../model/names.js";
 import { search } from "../model/search.js";
+import { fitText } from "../draw/fit.js";
 import { byId, make } from "./dom.js";
 
 // The search field and its list, as an ARIA combobox.
 
 const MOST_LISTED = 50;
+
+const OPTION_FONT = '13px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
+/** What stands beside it: the gaps, and what kind it is, in px. */
+const KIND_WIDTH = 90;
 
 export class SearchBox {
   /** `show` is called with what was chosen, as a selection. */
@@ -42,20 +47,26 @@ export class SearchBox {
       return;
     }
     const hits = search(this.view.model, text);
+    // As wide as it will be.
+    this.list.hidden = false;
     this.found = hits.slice(0, MOST_LISTED);
     this.active = this.found.length > 0 ? 0 : -1;
     const options = this.found.map((hit, index) => {
       const section = this.view.model.sections[hit.section];
       const kind = hit.row === undefined ? "location" : rowWord(section);
       return make("li", { id: `search-option-${index}`, role: "option", "aria-selected": index === 0, onclick: () => this.choose(index) },
-        make("span", { class: "what" }, shorten(hit.label, 80) || "unnamed"), make("span", { class: "kind" }, kind));
+        make("span", { class: "what" }, fitText(hit.label, this.room(), OPTION_FONT) || "unnamed"), make("span", { class: "kind" }, kind));
     });
     if (hits.length === 0) options.push(make("li", { class: "none" }, `Nothing is called “${shorten(visible(text), 40)}”.`));
     else if (hits.length > MOST_LISTED) options.push(make("li", { class: "none" }, `and more: type on`));
     this.list.replaceChildren(...options);
-    this.list.hidden = false;
     this.input.setAttribute("aria-expanded", "true");
     this.mark();
+  }
+
+  /** How wide what is found may be, beside what it is. */
+  room() {
+    return this.list.clientWidth - KIND_WIDTH;
   }
 
   mark() {

@@ -1,5 +1,6 @@
 import { formatCount, formatNs, formatShare } from "../format/numbers.js";
 import { shorten, titleText, visible } from "../format/text.js";
+import { excerptOfGroup } from "../model/excerpts.js";
 import { keptNs, recordedTotals } from "../model/lanes.js";
 import { countRows, groupLabel, workerName } from "../model/names.js";
 import { heldNs, isPoll, worstPolls } from "../model/polls.js";
@@ -10,6 +11,7 @@ import { describeSpan, lengthText, momentText, spanText } from "../draw/describe
 import { longestText, shareText } from "../draw/sums.js";
 import { chainParts } from "./chain.js";
 import { byId, make } from "./dom.js";
+import { excerptPart } from "./excerpt.js";
 import { tagTable, totalsTable } from "./totals_table.js";
 import { whyParts } from "./why_part.js";
 
@@ -104,12 +106,18 @@ export class SelectionTab {
         ...this.pollFacts(section, row),
         ...(section.kind === "workers" ? this.workerFacts(section, row) : []),
       ]),
+      this.spawnSource(section, group),
       below ? null : this.acts({ kind: "row", section: section.index, row }),
       make("h2", {}, "Time in each state", make("span", { class: "count" }, "its whole life")),
       totalsTable(view, section, totalsOfRow(section, model.meta.gaps, row, 0, model.lengthNs), "Time in each state over its whole life"),
       ...this.events(section, row),
       ...(section.tag ? tagTable(view, section, rowTags(section, row)) : []),
     ];
+  }
+
+  /** The source around the line that spawned a task. */
+  spawnSource(section, group) {
+    return excerptPart(excerptOfGroup(this.view.model, section, group), "the spawn location");
   }
 
   filterLink(section, group) {
@@ -168,6 +176,7 @@ export class SelectionTab {
       make("p", { class: "selection-title" }, shorten(groupLabel(group), 200)),
       make("p", { class: "selection-sub" }, `${countRows(section, group.rows)} in ${formatCount(lanes)} ${lanes === 1 ? "lane" : "lanes"}`),
       this.acts(target),
+      this.spawnSource(section, group),
       make("h2", {}, "Time in each state", make("span", { class: "count" }, "in the view")),
       totalsTable(view, section, totalsOfGroup(section, view.model.meta.gaps, group, t0, t1), "Time in each state in the view"),
       ...(section.tag ? tagTable(view, section, tagTotals(section, group.firstLane, group.endLane, t0, t1)) : []),

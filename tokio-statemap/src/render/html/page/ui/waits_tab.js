@@ -3,6 +3,7 @@ import { plural, shorten, titleText, visible } from "../format/text.js";
 import { awaitOf, longestWait } from "../model/awaits.js";
 import { detailHint } from "./detail_hint.js";
 import { byId, make } from "./dom.js";
+import { labelInPanel } from "./label.js";
 import { SortedTable } from "./sorted_table.js";
 
 // Where tasks waited, by line, and who still waited at the end.
@@ -54,7 +55,7 @@ export class WaitsTab {
         const transition = longestWait(section, line);
         if (transition >= 0) this.actions.show({ kind: "span", section: section.index, transition });
       },
-    }, shorten(visible(line.label), 60), this.heldBy(line));
+    }, labelInPanel(line.label), this.heldBy(line));
   }
 
   /** Where the holder of a lock waited meanwhile. */

@@ -1,7 +1,8 @@
 import { formatCount, formatNs, formatShare } from "../format/numbers.js";
-import { shorten, titleText, visible } from "../format/text.js";
+import { titleText } from "../format/text.js";
 import { recordedInAll } from "../model/sums.js";
 import { make } from "./dom.js";
+import { labelInPanel } from "./label.js";
 import { SortedTable } from "./sorted_table.js";
 
 // The spawn locations of the whole run, where not all of it is kept in detail.
@@ -26,7 +27,7 @@ export class WholeLocations {
   constructor(model, redraw) {
     this.rows = model.meta.sums?.places ?? null;
     this.table = this.rows === null ? null : new SortedTable({
-      columns: wholeColumns(model), sort: 2, nameOf: ({ label }) => make("span", { title: titleText(label) }, shorten(visible(label), 60)), redraw,
+      columns: wholeColumns(model), sort: 2, nameOf: ({ label }) => make("span", { title: titleText(label) }, labelInPanel(label)), redraw,
     });
   }
 

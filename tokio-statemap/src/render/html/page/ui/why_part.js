@@ -2,10 +2,12 @@ import { formatCount, formatNs } from "../format/numbers.js";
 import { plural, shorten, titleText, visible } from "../format/text.js";
 import { buildFlame } from "../model/flame.js";
 import { heldNs, isPoll } from "../model/polls.js";
+import { excerptOfFrame } from "../model/excerpts.js";
 import { sourceOf } from "../model/frames.js";
 import { whyOf } from "../model/why.js";
 import { causeBar } from "./cause_bar.js";
 import { make } from "./dom.js";
+import { excerptPart } from "./excerpt.js";
 import { flameGraph } from "./flame.js";
 
 // Why a poll took long: what became of its time, whom to blame, and what was seen in it.
@@ -19,17 +21,19 @@ export const whyParts = (view, section, transition) => {
   return [
     make("h2", {}, "What took its time"),
     ...(cause === null ? [make("p", { class: "hint cause-unknown" }, "What took its time isn't known.")] : causeBar(cause)),
-    ...blame(section, poll),
+    ...blame(view.model, section, poll),
     ...samplesOf(section, poll),
   ];
 };
 
-const blame = (section, poll) => {
+const blame = (model, section, poll) => {
   if (poll === null) return [];
-  if (poll.frame !== null) return [blamed(poll.frame, poll.act, null)];
+  const source = (frame) => excerptPart(excerptOfFrame(model, section, frame), "the function to blame");
+  if (poll.frame !== null) return [blamed(poll.frame, poll.act, null), source(poll.frame)];
   // The others of its line tell what it does, too.
   const culprit = section.why.culprits.find(({ frame, at }) => frame !== null && at.includes(poll));
-  return culprit === undefined ? [] : [blamed(culprit.frame, culprit.act, "None of its samples shows it, but other polls of tasks that were spawned there.")];
+  if (culprit === undefined) return [];
+  return [blamed(culprit.frame, culprit.act, "None of its samples shows it, but other polls of tasks that were spawned there."), source(culprit.frame)];
 };
 
 const blamed = (frame, act, why) => {

@@ -1,0 +1,84 @@
+// The source around the line that is to blame and around the spawn location stands beside the poll.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browserForTests, frame } from "./browser.mjs";
+
+const open = browserForTests();
+
+const excerpts = (page) => page.locator("#pane-selection .excerpt");
+const linesOf = (excerpt) => excerpt.locator(".source-line").evaluateAll((lines) =>
+  lines.map((line) => [Number(line.dataset.line), line.querySelector(".text").textContent, line.classList.contains("meant")]));
+
+test("a poll has the source of whom to blame, and of its spawn location", () =>
+  open("source.html", {}, async (page) => {
+    await page.click("#tab-selection");
+    assert.equal(await excerpts(page).count(), 2);
+    assert.deepEqual(await linesOf(excerpts(page).nth(0)), [
+      [20, "fn render_invoice() {", false], [21, "    std::thread::sleep(PAUSE);", true], [22, "}", false],
+    ]);
+    const spawned = await linesOf(excerpts(page).nth(1));
+    assert.deepEqual(spawned.map(([line]) => line), [85, 86, 87, 88, 89, 90, 91]);
+    assert.deepEqual(spawned[3], [88, "tokio::spawn(blocks());", true]);
+    assert.equal(spawned.filter(([, , meant]) => meant).length, 1);
+    // The one that is meant can be told without colours, too.
+    const meant = page.locator("#pane-selection .source-line.meant").first();
+    assert.match(await meant.locator(".number").textContent(), /▸21/);
+    const [own, other] = await Promise.all([meant, page.locator("#pane-selection .source-line:not(.meant)").first()]
+      .map((line) => line.evaluate((element) => getComputedStyle(element).backgroundColor)));
+    assert.notEqual(own, other);
+    assert.match(await excerpts(page).nth(0).locator("pre").getAttribute("aria-label"), /lines 20 to 22; line 21 is meant/);
+    // It is newer than the program; of the other nothing is said.
+    assert.match(await excerpts(page).nth(0).innerText(), /changed since/);
+    assert.equal(await excerpts(page).nth(1).locator(".changed").count(), 0);
+  }));
+
+test("source is text, whatever it says", () =>
+  open("source.html", {}, async (page) => {
+    await page.click("#tab-selection");
+    const [, , hostile] = await linesOf(excerpts(page).nth(1));
+    assert.equal(hostile[1], "</script><script>window.hacked=1</script>\\u{202e}    // {{answer}}");
+    assert.equal(await page.evaluate(() => window.hacked), undefined);
+    // What doesn't fit is scrolled within; the panel stays as wide as it is.
+    const fits = await page.evaluate(() => document.getElementById("pane-selection").scrollWidth <= document.getElementById("pane-selection").clientWidth);
+    assert.ok(fits);
+  }));
+
+test("a location has its source, too, and without source there is none", async () => {
+  await open("source.html", {}, async (page) => {
+    await page.fill("#search", "api.rs:12");
+    await page.keyboard.press("Enter");
+    await page.click("#tab-selection");
+    await frame(page);
+    assert.deepEqual((await linesOf(excerpts(page))).map(([line]) => line), [9, 10, 11, 12, 13, 14, 15]);
+  });
+  await open("none.html", {}, async (page) => {
+    await page.click("#tab-selection");
+    assert.equal(await page.locator(".excerpt").count(), 0);
+  });
+});
+
+test("the legend has shares, and how long that is in its tooltip", () =>
+  open("none.html", {}, async (page) => {
+    const keys = await page.locator("#legend [data-state]").evaluateAll((all) =>
+      all.map((key) => [key.dataset.state, key.querySelector(".time").textContent, key.title]));
+    assert.ok(keys.length >= 6);
+    for (const [state, text, title] of keys) {
+      assert.match(text, ["completed", "stopped"].includes(state) ? /^$/ : /^[\d.]+ %$/, state);
+      assert.match(title, /^[\d.]+ [mµn]?s in the view, all (worker|task) rows together/);
+    }
+    const tasks = await page.locator('#legend [data-state="waiting"], #legend [data-state="running"], #legend [data-state="ready"], #legend [data-state="spawned"]')
+      .evaluateAll((all) => all.filter((key) => key.dataset.section === all.at(-1).dataset.section).map((key) => parseFloat(key.querySelector(".time").textContent)));
+    const sum = tasks.reduce((all, share) => all + share, 0);
+    assert.ok(Math.abs(sum - 100) < 0.5, `${tasks}`);
+  }));
+
+test("on a narrow screen the file and its line are still to be seen", () =>
+  open("source.html", { viewport: { width: 390, height: 800 } }, async (page) => {
+    const labels = await page.locator("#gutter .row.group .name, #gutter .row.lane.solo .name").allTextContents();
+    assert.ok(labels.length > 0);
+    for (const label of labels) assert.match(label, /api\.rs:\d+|main|workers/i);
+    await page.click("#tab-locations");
+    const cut = await page.locator("#pane-locations .place-cell button").evaluateAll((all) => all.filter((button) => button.scrollWidth > button.clientWidth).length);
+    assert.equal(cut, 0);
+  }));

@@ -1,0 +1,130 @@
+//! Where source files are.
+
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::util::source_path::shown;
+
+/// Where source files are, for [`Picture::with_source`](super::Picture::with_source).
+#[derive(Clone, Debug)]
+pub struct SourceFiles {
+    root: Root,
+    /// Whether absolute paths are those of files, too.
+    is_own: bool,
+}
+
+/// What relative paths are from.
+#[derive(Clone, Debug)]
+enum Root {
+    Folder(PathBuf),
+    /// The folder that a package was compiled in, which is its own or one around it; and a file that it has, by its
+    /// path from there.
+    OfPackage(&'static str, &'static str),
+    Unknown,
+}
+
+impl SourceFiles {
+    /// Those of the program that this is: relative paths are from `folder`, in which its workspace is; absolute ones,
+    /// of its dependencies, are as they are.
+    ///
+    /// A file that is newer than the program's own is said to be changed.
+    pub fn of_this_program(folder: impl Into<PathBuf>) -> Self {
+        Self { root: Root::Folder(folder.into()), is_own: true }
+    }
+
+    /// The same of a program whose package was compiled in the folder `package`. The package has `file`, a path of the
+    /// same kind as all others, which is looked for to find the workspace.
+    pub(crate) fn of_package(package: &'static str, file: &'static str) -> Self {
+        Self { root: Root::OfPackage(package, file), is_own: true }
+    }
+
+    /// The same where it isn't known what relative paths are from.
+    pub(crate) fn of_dependencies() -> Self {
+        Self { root: Root::Unknown, is_own: true }
+    }
+
+    /// Those in `folder`, for data that may be from elsewhere: nothing outside of it is read, unless a link in it leads
+    /// there. An absolute path is looked for from its package on, as it is shown.
+    ///
+    /// A file that is newer than the end of what was recorded is said to be changed.
+    pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
+        Self { root: Root::Folder(folder.into()), is_own: false }
+    }
+
+    /// The same with the workspace found, if it is there.
+    pub(super) fn found(self) -> Self {
+        let Root::OfPackage(package, file) = self.root else { return self };
+        let package = Path::new(package);
+        let is_it = |folder: &&Path| {
+            let inner = package.strip_prefix(folder);
+            // The file's name alone would be that of any package.
+            inner.is_ok_and(|inner| Path::new(file).starts_with(inner))
+                && !Path::new(file).is_absolute()
+                && folder.join(file).is_file()
+        };
+        let root = package.ancestors().find(is_it);
+        Self { root: root.map_or(Root::Unknown, |root| Root::Folder(root.into())), ..self }
+    }
+
+    /// After which time a file is newer than what was recorded up to `recorded`; `None` if that isn't known.
+    pub(super) fn made(&self, recorded: Option<SystemTime>) -> Option<SystemTime> {
+        if !self.is_own {
+            return recorded;
+        }
+        // What the link leads to is the program, though another may have its name by now.
+        let link = Path::new("/proc/self/exe");
+        let program =
+            if cfg!(target_os = "linux") { link.into() } else { std::env::current_exe().ok()? };
+        fs::metadata(program).ok()?.modified().ok()
+    }
+
+    /// The file of a path, if it is a regular one that can be read.
+    pub(super) fn open(&self, path: &str) -> Option<File> {
+        self.places(path).iter().find_map(|place| open_regular(place))
+    }
+
+    /// Where the file of a path may be.
+    fn places(&self, path: &str) -> Vec<PathBuf> {
+        let is_absolute = path.starts_with(['/', '\\']) || path.as_bytes().get(1) == Some(&b':');
+        let folder = match &self.root {
+            Root::Folder(folder) if self.is_own => return vec![folder.join(path)],
+            Root::Folder(folder) => folder,
+            _ if is_absolute => return vec![path.into()],
+            _ => return Vec::new(),
+        };
+        let mut inside = Vec::new();
+        if !is_absolute {
+            inside.push(path.replace('\\', "/"));
+        } else {
+            let shown = shown(path).into_owned();
+            let own = folder.canonicalize().ok();
+            let own = own.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());
+            // The folder may be the package's own.
+            let within = own.and_then(|own| shown.strip_prefix(own)?.strip_prefix('/'));
+            inside.extend(within.map(str::to_owned));
+            inside.push(shown);
+        }
+        let is_inside = |path: &String| {
+            path.split('/').all(|name| !name.is_empty() && name != ".." && !name.contains(':'))
+        };
+        inside.into_iter().filter(is_inside).map(|path| folder.join(path)).collect()
+    }
+}
+
+/// Opens a file unless it is a device, a pipe, or anything else that may keep a reader waiting.
+fn open_regular(path: &Path) -> Option<File> {
+    // To open a device may do something; so it is looked at first, and again, as it may be another by then.
+    if !fs::metadata(path).ok()?.is_file() {
+        return None;
+    }
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    }
+    let file = options.open(path).ok()?;
+    file.metadata().ok()?.is_file().then_some(file)
+}

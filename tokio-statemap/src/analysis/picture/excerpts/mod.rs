@@ -1,0 +1,166 @@
+//! The source around the lines that a picture names: those that are to blame, and those that spawned.
+
+mod files;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+pub use files::SourceFiles;
+use read::read;
+
+use super::Picture;
+use crate::trace::timeline::StackFrame;
+
+/// How many lines before and after the one that is meant.
+const AROUND: u32 = 3;
+
+/// How many excerpts there are at most, and of how many bytes all together.
+const MOST: usize = 400;
+const MOST_BYTES: usize = 256 << 10;
+
+/// A file and a line of it, from 1 on.
+type Line = (String, u32);
+
+/// Some lines of a source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Excerpt {
+    /// The line that is meant, and the first of these, from 1 on.
+    pub(crate) line: u32,
+    pub(crate) first: u32,
+    /// The lines, without what all of them are indented by.
+    pub(crate) lines: Vec<String>,
+    /// Whether the file is newer than what was recorded.
+    pub(crate) is_changed: bool,
+}
+
+/// The source of a picture. All else refers to `all` by index.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Excerpts {
+    pub(crate) all: Vec<Excerpt>,
+    /// Of functions that are to blame: the section, and the frame among those of its polls.
+    pub(crate) of_frames: Vec<(usize, u32, usize)>,
+    /// Of spawn locations: the section, and the group.
+    pub(crate) of_groups: Vec<(usize, usize, usize)>,
+}
+
+impl Picture<'_> {
+    /// The same with the source around blamed lines and spawn locations, as far as it can be read now: a few lines each,
+    /// at most 256 KB in all. It takes at most two seconds, and reads nothing but regular files.
+    ///
+    /// Only the page shows it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tokio_statemap::picture::{Picture, SourceFiles};
+    ///
+    /// # #[cfg(feature = "html")]
+    /// fn page(picture: Picture<'_>) -> std::io::Result<()> {
+    ///     let files = SourceFiles::of_this_program(env!("CARGO_MANIFEST_DIR"));
+    ///     let file = std::fs::File::create("statemap.html")?;
+    ///     tokio_statemap::html::write(&picture.with_source(&files), file)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn with_source(mut self, files: &SourceFiles) -> Self {
+        let wanted = Wanted::of(&self);
+        // Zero is no date: the data doesn't know it.
+        let recorded = (!self.start.is_zero()).then(|| self.start.saturating_add(self.length()));
+        let found = read(&wanted.lines, files, recorded);
+        self.excerpts = Some(wanted.filled(found));
+        self
+    }
+
+    fn length(&self) -> Duration {
+        Duration::from_nanos(self.length_ns)
+    }
+}
+
+/// The lines that are wanted, each once, and what for.
+#[derive(Debug, Default)]
+struct Wanted {
+    lines: Vec<Line>,
+    indices: HashMap<Line, usize>,
+    of_frames: Vec<(usize, u32, usize)>,
+    of_groups: Vec<(usize, usize, usize)>,
+}
+
+impl Wanted {
+    /// First those of whom the verdict may name, then those of single polls.
+    fn of(picture: &Picture<'_>) -> Self {
+        let mut wanted = Self::default();
+        let judged = || {
+            let sections = picture.sections.iter().enumerate();
+            sections.filter_map(|(index, section)| Some((index, section.why.as_ref()?)))
+        };
+        for (section, why) in judged() {
+            let frames = why.culprits.iter().filter_map(|culprit| culprit.frame);
+            frames.for_each(|frame| wanted.add_frame(section, frame, &why.frames[frame as usize]));
+        }
+        for (section, of) in picture.sections.iter().enumerate() {
+            for (index, group) in of.groups.iter().enumerate() {
+                let Some(location) = group.location else { continue };
+                if let Some(at) = wanted.add(location.file, location.line) {
+                    wanted.of_groups.push((section, index, at));
+                }
+            }
+        }
+        for (section, why) in judged() {
+            let mut frames: Vec<u32> = why.polls.iter().filter_map(|p| Some(p.blame?[0])).collect();
+            frames.sort_unstable();
+            frames.dedup();
+            frames
+                .into_iter()
+                .for_each(|frame| wanted.add_frame(section, frame, &why.frames[frame as usize]));
+        }
+        wanted
+    }
+
+    fn add_frame(&mut self, section: usize, frame: u32, of: &StackFrame) {
+        let (Some(file), Some(line)) = (&of.file, of.line) else { return };
+        if self.of_frames.iter().any(|(s, f, _)| (*s, *f) == (section, frame)) {
+            return;
+        }
+        if let Some(at) = self.add(file, line) {
+            self.of_frames.push((section, frame, at));
+        }
+    }
+
+    fn add(&mut self, file: &str, line: u32) -> Option<usize> {
+        let line = (file.to_owned(), line);
+        if let Some(&known) = self.indices.get(&line) {
+            return Some(known);
+        }
+        if self.lines.len() >= MOST {
+            return None;
+        }
+        self.lines.push(line.clone());
+        self.indices.insert(line, self.lines.len() - 1);
+        Some(self.lines.len() - 1)
+    }
+
+    /// What was found of them, as far as there is room.
+    fn filled(self, found: Vec<Option<Excerpt>>) -> Excerpts {
+        let mut excerpts = Excerpts::default();
+        let mut left = MOST_BYTES;
+        let mut places = vec![None; found.len()];
+        for (excerpt, place) in found.into_iter().zip(&mut places) {
+            let Some(excerpt) = excerpt else { continue };
+            let bytes: usize = excerpt.lines.iter().map(|line| line.len() + 8).sum();
+            let Some(rest) = left.checked_sub(bytes) else { break };
+            left = rest;
+            *place = Some(excerpts.all.len());
+            excerpts.all.push(excerpt);
+        }
+        let of_frames = self.of_frames.into_iter();
+        excerpts.of_frames =
+            of_frames.filter_map(|(s, frame, at)| Some((s, frame, places[at]?))).collect();
+        let of_groups = self.of_groups.into_iter();
+        excerpts.of_groups =
+            of_groups.filter_map(|(s, group, at)| Some((s, group, places[at]?))).collect();
+        excerpts
+    }
+}

@@ -1,0 +1,127 @@
+//! Tells spawn locations of a run apart whose paths would be shown alike: those of two revisions of a repository, or of
+//! a package that is in two registries.
+
+use super::place::Place;
+use super::report::Report;
+use super::verdict::Verdict;
+use crate::util::source_path::levels;
+
+/// Has the places of a report show as much of their paths as tells them from each other.
+pub(super) fn tell_apart(report: &mut Report) {
+    let locations = report.locations.iter().filter_map(|row| row.place.location);
+    // Nearly always none.
+    let levels = levels(locations.map(|location| location.file));
+    if levels.is_empty() {
+        return;
+    }
+    for place in places(report) {
+        let level = place.location.and_then(|location| levels.get(location.file));
+        place.level = level.copied().unwrap_or_default();
+    }
+}
+
+/// All places that a report names.
+fn places(report: &mut Report) -> Vec<&mut Place> {
+    let mut places: Vec<_> = report.locations.iter_mut().map(|row| &mut row.place).collect();
+    places.extend(report.unexplained.iter_mut().map(|row| &mut row.place));
+    places.extend(report.longest_polls.iter_mut().map(|poll| &mut poll.place));
+    for culprit in &mut report.culprits {
+        places.extend([&mut culprit.place, &mut culprit.longest.place]);
+    }
+    match &mut report.verdict {
+        Verdict::LongPolls { culprit, row, .. } => {
+            let culprit = &mut **culprit;
+            places.extend([&mut culprit.place, &mut culprit.longest.place, &mut row.place]);
+        }
+        Verdict::LongPollsNotKept { row, .. } | Verdict::TooFewWorkers { row, .. } => {
+            places.push(&mut row.place);
+        }
+        Verdict::Busy { row, off_worker, .. } => {
+            places.push(&mut row.place);
+            places.extend(off_worker.as_mut().map(|poll| &mut poll.place));
+        }
+        Verdict::Healthy { off_worker, stuck, .. } => {
+            places.extend(off_worker.as_mut().map(|poll| &mut poll.place));
+            places.extend(stuck.as_mut().map(|stuck| &mut stuck.place));
+        }
+        _ => {}
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use crate::analysis::picture::Picture;
+    use crate::analysis::picture::tests::{below, timeline};
+    use crate::statemap::Labels;
+    use crate::trace::event::SpawnLocation;
+
+    const ROOTS: [&str; 6] = [
+        "/root/.cargo/registry/src/index.crates.io-1/axum-0.8.9/",
+        "/root/.cargo/registry/src/mirror-2/axum-0.8.9/",
+        "/root/.cargo/git/checkouts/axum-0c9c/ab12/",
+        "/root/.cargo/git/checkouts/axum-0c9c/cd34/",
+        "axum/",
+        "",
+    ];
+
+    #[test]
+    fn no_two_locations_of_a_run_look_alike() {
+        for seed in 1..60 {
+            let mut seed = seed;
+            let mut timeline = timeline(60, seed);
+            for task in &mut timeline.tasks {
+                let root = ROOTS[below(&mut seed, ROOTS.len() as u64) as usize];
+                let name = ["src/lib.rs", "src/serve/mod.rs"][below(&mut seed, 2) as usize];
+                let file: &'static str = Box::leak(format!("{root}{name}").into_boxed_str());
+                let (line, column) =
+                    (1 + below(&mut seed, 2) as u32, 1 + below(&mut seed, 2) as u32);
+                task.location = Some(SpawnLocation { file, line, column });
+            }
+            let report = timeline.report();
+            let places: HashSet<_> = report.locations.iter().map(|row| row.place).collect();
+            let told: HashSet<_> = places.iter().map(ToString::to_string).collect();
+            assert_eq!(told.len(), places.len(), "{told:?}");
+            for place in &places {
+                let SpawnLocation { file, line, column } = place.location.unwrap();
+                let name = file.rsplit('/').next().unwrap();
+                let end = format!("{name}:{line}:{column}");
+                let said = place.to_string();
+                assert!(said.trim_end_matches(" (main)").ends_with(&end), "{said}");
+                assert!(!said.contains("/registry/src/") && !said.starts_with('/'), "{said}");
+            }
+            // All outputs spell them alike.
+            let of_culprits = report.culprits.iter().map(|culprit| culprit.place);
+            let of_polls = report.longest_polls.iter().map(|poll| poll.place);
+            for place in of_culprits.chain(of_polls) {
+                assert_eq!(place.to_string(), places.get(&place).unwrap().to_string());
+            }
+            let labels = Labels { title: "x".to_owned(), host: None };
+            let picture = Picture::of_timeline(&timeline, &labels);
+            let groups = picture.sections.iter().flat_map(|section| &section.groups);
+            for group in groups.filter(|group| group.location.is_some()) {
+                assert!(told.contains(&group.label), "{}", group.label);
+            }
+        }
+    }
+
+    #[test]
+    fn the_verdict_says_which_of_two() {
+        let (mut timeline, _) = crate::analysis::picture::why_tests::explained("f");
+        timeline.samples.clear();
+        timeline.sampling = Default::default();
+        let files = ["/root/.cargo/git/checkouts/axum-0c9c/ab12/src/a.rs", "axum/src/a.rs"];
+        for (task, file) in timeline.tasks.iter_mut().zip(files.iter().cycle()) {
+            task.location = Some(SpawnLocation { file, line: 1, column: 1 });
+        }
+        let report = timeline.report();
+        let said = report.verdict.to_string();
+        let named = report.culprits[0].place.to_string();
+        assert!(said.starts_with(&named) || said.contains(&format!(" {named}")), "{said}");
+        assert!(
+            report.locations.iter().any(|row| row.place.to_string().starts_with("axum-0c9c/ab12/"))
+        );
+    }
+}

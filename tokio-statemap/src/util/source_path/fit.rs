@@ -1,0 +1,149 @@
+//! A place in little room: its file and line stay longest.
+
+/// The longest text that is taken for a place, in bytes.
+pub(crate) const LONGEST: usize = 1000;
+
+/// The text in at most `room`, as `width` measures it, if it is a place (`axum-0.8.9/src/serve/mod.rs:389:5`), or a
+/// function at one; `None` if it is something else.
+///
+/// What is left of the package goes first, then its folders from the left, then the package, the column, and the
+/// file's name from the left. The page does the same: `cases.json` holds both.
+pub(crate) fn fit(text: &str, room: usize, width: impl Fn(&str) -> usize) -> Option<String> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let place = Place::of(text)?;
+    let fits = |text: &String| width(text) <= room;
+    let candidates = place.candidates();
+    let mut with_function = candidates.iter().map(|only| format!("{}{only}", place.function));
+    if let Some(found) = with_function.find(fits) {
+        return Some(found);
+    }
+    if !place.function.is_empty() {
+        let least = candidates.last()?;
+        let left = room.saturating_sub(width(least));
+        if left >= LEAST_OF_FUNCTION {
+            return Some(format!("{}{least}", keep_end(place.function, left, &width)));
+        }
+    }
+    if let Some(found) = candidates.into_iter().find(|candidate| fits(candidate)) {
+        return Some(found);
+    }
+    if !place.behind.is_empty() && width(place.core) < room {
+        let left = room - width(place.core);
+        return Some(format!("{}{}", place.core, keep_begin(place.behind, left, &width)));
+    }
+    let mut core = place.core;
+    if width(core) > room && core.matches(':').count() > 1 {
+        core = core.rsplit_once(':').map_or(core, |(line, _)| line);
+    }
+    Some(keep_end(core, room, &width))
+}
+
+/// How much of a function is still worth to be seen.
+const LEAST_OF_FUNCTION: usize = 10;
+
+/// A place, and what it is made of.
+struct Place<'a> {
+    /// `shop::render at `, if it is a function's.
+    function: &'a str,
+    /// The folders, as they are written, with what is before the first.
+    path: &'a str,
+    folders: Vec<&'a str>,
+    /// The file with its line and column.
+    core: &'a str,
+    /// What stands behind that.
+    behind: &'a str,
+}
+
+impl<'a> Place<'a> {
+    fn of(text: &'a str) -> Option<Self> {
+        // Several places.
+        if text.contains(" + ") {
+            return None;
+        }
+        let core_at = text.rfind(['/', '\\']).map_or(0, |at| at + 1);
+        let begin = text[..core_at].rfind(" at ").map_or(0, |at| at + " at ".len());
+        let core_length = core_length(&text[core_at..])?;
+        if core_at == begin {
+            // No folder: only the function can go, or the file itself.
+            return None;
+        }
+        let (core, behind) = text[core_at..].split_at(core_length);
+        let path = &text[begin..core_at];
+        let folders = path.split(['/', '\\']).filter(|name| !name.is_empty()).collect();
+        Some(Self { function: &text[..begin], path, folders, core, behind })
+    }
+
+    /// From all of it to the file alone.
+    fn candidates(&self) -> Vec<String> {
+        let Self { path, folders, core, behind, .. } = self;
+        let tail = format!("{core}{behind}");
+        let mut found = vec![format!("{path}{tail}")];
+        let joined = |folders: &[&str]| {
+            folders.iter().map(|folder| format!("{folder}/")).collect::<String>()
+        };
+        match package(folders) {
+            Some(at) => {
+                if at > 0 {
+                    found.push(format!("…/{}{tail}", joined(&folders[at..])));
+                }
+                let (package, inner) = (folders[at], &folders[at + 1..]);
+                for left_out in 1..=inner.len() {
+                    found.push(format!("{package}/…/{}{tail}", joined(&inner[left_out..])));
+                }
+            }
+            None => {
+                for left_out in 1..folders.len() {
+                    found.push(format!("…/{}{tail}", joined(&folders[left_out..])));
+                }
+            }
+        }
+        found.push(format!("…/{tail}"));
+        found.push(tail);
+        found
+    }
+}
+
+/// The package that a place is in, as an index into its folders.
+fn package(folders: &[&str]) -> Option<usize> {
+    match super::package_of(folders) {
+        Some(at) => Some(at),
+        // The first folder is one of sources, or it is told by its version.
+        None if folders.first().is_some_and(|first| super::OF_SOURCES.contains(first)) => None,
+        None => (folders.len() > 1).then_some(0),
+    }
+}
+
+/// How long `mod.rs:389:5` is at the beginning of `text`; `None` if there is no line.
+fn core_length(text: &str) -> Option<usize> {
+    let mut end = text.find(':')?;
+    for part in 0..2 {
+        let Some(number) = text[end..].strip_prefix(':') else { break };
+        let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+        match (digits, part) {
+            (0, 0) => return None,
+            (0, _) => break,
+            _ => end += 1 + digits,
+        }
+    }
+    Some(end)
+}
+
+/// The end of the text, in `room`.
+fn keep_end(text: &str, room: usize, width: impl Fn(&str) -> usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let mut cuts = text.char_indices().skip(1).map(|(at, _)| format!("…{}", &text[at..]));
+    cuts.find(|cut| width(cut) <= room).unwrap_or_else(|| "…".to_owned())
+}
+
+/// The beginning of the text, in `room`.
+fn keep_begin(text: &str, room: usize, width: impl Fn(&str) -> usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let mut cuts = text.char_indices().rev().map(|(at, _)| format!("{}…", &text[..at]));
+    cuts.find(|cut| width(cut) <= room).unwrap_or_default()
+}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(source = true, name = "between", source = true)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[tokio_statemap::main(source = "no")]
+async fn main() {}
