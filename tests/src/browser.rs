@@ -38,6 +38,7 @@ pub struct Browser {
     node: PathBuf,
     browser: PathBuf,
     playwright: PathBuf,
+    axe: Result<PathBuf, String>,
 }
 
 /// The browser; `None` if there is none, or nothing to drive it with. `target` is cargo's folder for
@@ -64,12 +65,14 @@ impl Browser {
         let folder = target.join("browser");
         let playwright = folder.join("node_modules/playwright-core");
         if !playwright.join("package.json").exists() {
-            let (package, folder) = (playwright_package(), folder.display());
-            return Err(format!(
-                "there is no playwright-core; `npm install --prefix {folder} {package}` installs it"
-            ));
+            return Err(not_installed("playwright-core", &folder));
         }
-        Ok(Self { node, browser, playwright })
+        let axe = Path::new("node_modules/axe-core");
+        let axe = match folder.join(axe).join("package.json").exists() {
+            true => Ok(folder.join(axe)),
+            false => Err(not_installed("axe-core", &folder)),
+        };
+        Ok(Self { node, browser, playwright, axe })
     }
 
     /// Where Node is.
@@ -85,7 +88,25 @@ impl Browser {
     pub fn test(&self, file: &Path, pages: &Path) -> Result<String, String> {
         let mut node = tests_in(&self.node, file, pages);
         node.env("STATEMAP_BROWSER", &self.browser).env("PLAYWRIGHT", &self.playwright);
+        if let Ok(axe) = &self.axe {
+            node.env("AXE", axe);
+        }
         passed(&mut node)
+    }
+
+    /// Whether there is axe-core: tests that need it find it in the folder that `AXE` names.
+    ///
+    /// # Panics
+    ///
+    /// As [`left_out`] does.
+    pub fn has_axe(&self) -> bool {
+        match &self.axe {
+            Ok(_) => true,
+            Err(why) => {
+                left_out("whether the page is accessible", why);
+                false
+            }
+        }
     }
 }
 
@@ -142,12 +163,15 @@ fn find_browser() -> Result<PathBuf, String> {
     })
 }
 
-/// The package and its version, as npm takes them.
-fn playwright_package() -> String {
+/// What is said of a package that isn't in `folder`.
+fn not_installed(package: &str, folder: &Path) -> String {
     let manifest: serde_json::Value =
         serde_json::from_str(include_str!("../page/package.json")).expect("it is JSON");
-    let version = manifest["devDependencies"]["playwright-core"].as_str().expect("its version");
-    format!("playwright-core@{version}")
+    let version = manifest["devDependencies"][package].as_str().expect("its version");
+    let folder = folder.display();
+    format!(
+        "there is no {package}; `npm install --prefix {folder} {package}@{version}` installs it"
+    )
 }
 
 fn tests_in(node: &Path, file: &Path, pages: &Path) -> Command {

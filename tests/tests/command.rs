@@ -37,6 +37,8 @@ mod command {
         any(target_arch = "x86_64", target_arch = "aarch64")
     ))]
     mod symbolize_waits;
+    #[cfg(unix)]
+    mod terminal;
     mod usage;
     mod window;
 }

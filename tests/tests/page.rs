@@ -5,6 +5,7 @@
 //! modules have tests without a browser, too, in `page/unit`.
 
 mod page {
+    mod accessible;
     #[cfg(tokio_unstable)]
     mod whole_run;
 }

@@ -75,7 +75,9 @@ fn can_be_looked_at_and_asked() {
     draw(&folder, "blocked", &blocked);
     draw(&folder, "random", &planted::random(2_000, 3));
     draw(&folder, "empty", &planted::timeline(&[]));
-    let img = "<!DOCTYPE html><title>img</title><img src=\"blocked.svg\" alt=\"blocked\">";
+    // A page that is dark where the screen is.
+    let img = "<!DOCTYPE html><meta name=\"color-scheme\" content=\"light dark\"><title>img</title>\
+               <img src=\"blocked.svg\" alt=\"blocked\">";
     fs::write(folder.join("img.html"), img).unwrap();
     let expected = json!({
         "names": draw_hostile(&folder),

@@ -98,6 +98,7 @@ pub mod __private {
     pub use crate::render::awaits::{write_html, write_text};
     #[cfg(feature = "read")]
     pub use crate::render::export;
+    pub use crate::render::report::terminal::{Colours, coloured_report, coloured_text};
     #[cfg(all(
         feature = "dwarf",
         target_os = "linux",

@@ -96,6 +96,17 @@ export const pixels = (page, id, test) =>
     [id, test],
   );
 
+/** A colour of the palette, as it is on this page: red, green and blue. */
+export const colour = (page, name) =>
+  page.evaluate((name) => {
+    const probe = document.createElement("span");
+    probe.style.color = `var(--${name})`;
+    document.body.append(probe);
+    const found = getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number);
+    probe.remove();
+    return found;
+  }, name);
+
 /** How many long polls the issues' tab counts. */
 export const longPolls = async (page) => {
   const counts = await page.locator("#issue-list h2 .count").allTextContents();

@@ -199,8 +199,64 @@ test("in an <img> it is a still picture", () =>
   open("img.html", { embeds: ["blocked.svg"] }, async (page) => {
     assert.ok(await page.evaluate(() => document.images[0].naturalWidth >= 800));
     const png = await page.screenshot();
-    assert.ok((await pixels(page, png, [220, 38, 127])) > 3_000, "running is there");
-    assert.ok((await pixels(page, png, [0, 0, 255])) > 50, "the worst poll is marked");
+    assert.ok((await pixels(page, png, [0xdc, 0x26, 0x7f])) > 3_000, "running is there");
+    assert.ok((await pixels(page, png, [0x1f, 0x5f, 0xd0])) > 50, "the worst poll is marked");
+  }));
+
+test("on a dark page it is dark, also in an <img>", async () => {
+  await open("img.html", { embeds: ["blocked.svg"], colorScheme: "dark" }, async (page) => {
+    const png = await page.screenshot();
+    assert.ok((await pixels(page, png, [0x16, 0x16, 0x1a])) > 200_000, "the paper");
+    assert.ok((await pixels(page, png, [0xff, 0x5a, 0xa0])) > 2_000, "running");
+    assert.equal(await pixels(page, png, [0xdc, 0x26, 0x7f]), 0, "nothing is as on a light one");
+  });
+  await open("blocked.svg", { colorScheme: "dark" }, async (page) => {
+    const fill = (selector) => page.evaluate((selector) => getComputedStyle(document.querySelector(selector)).fill, selector);
+    assert.equal(await fill(".paper"), "rgb(22, 22, 26)");
+    assert.equal(await fill("#map .c1 .s1"), "rgb(255, 90, 160)");
+    await page.locator("#legend .c1 .k").nth(2).click();
+    assert.equal(await fill("#map .c1 .s1"), "rgb(50, 50, 58)", "other states are dimmed");
+  });
+});
+
+test("text can be read, light and dark", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    await open("blocked.svg", { colorScheme }, async (page) => {
+      await press(page, "?");
+      const faint = await page.evaluate(() => {
+        const light = (c) => (c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+        const shine = (css) => css.match(/[\d.]+/g).slice(0, 3).map((c) => light(Number(c))).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+        const paper = shine(getComputedStyle(document.querySelector(".paper")).fill);
+        return [...document.querySelectorAll("text, tspan")].filter((text) => text.textContent.trim() !== "").map((text) => {
+          const ink = shine(getComputedStyle(text).fill);
+          return [text.textContent, (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05)];
+        }).filter(([, contrast]) => contrast < 4.5);
+      });
+      assert.deepEqual(faint, [], colorScheme);
+    });
+  }
+});
+
+test("what has ended is blank, and has no share", () =>
+  open("blocked.svg", {}, async (page) => {
+    const completed = totals[1].findIndex(([name]) => name === "completed");
+    const fill = () => page.evaluate((state) => getComputedStyle(document.querySelector(`#map .c1 .s${state}`)).fill, completed);
+    assert.equal(await fill(), "none");
+    const keys = await page.locator("#legend .c1 .k text").allTextContents();
+    assert.equal(keys[completed], "completed");
+    const shares = keys.map((key) => /([\d.]+) %$/.exec(key)?.[1]).filter(Boolean).map(Number);
+    assert.ok(Math.abs(shares.reduce((sum, share) => sum + share, 0) - 100) < 0.3, keys.join("; "));
+    await page.locator("#legend .c1 .k").nth(completed).click();
+    assert.notEqual(await fill(), "none", "unless it is what one looks for");
+  }));
+
+test("it begins as the report does", () =>
+  open("blocked.svg", {}, async (page) => {
+    const headline = (await texts(page, "#verdict")).join(" ");
+    const description = await page.locator("#about").textContent();
+    assert.ok(headline.length > 40 && description.startsWith(headline.slice(0, 60)), headline);
+    const sizes = await page.evaluate(() => [".headline", ".rest"].map((kind) => parseFloat(getComputedStyle(document.querySelector(`#verdict ${kind}`)).fontSize)));
+    assert.ok(sizes[0] > sizes[1], "what matters is larger");
   }));
 
 test("a picture of nothing is one, too", () =>

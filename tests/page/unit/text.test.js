@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { decodeView, encodeView } from "../../../tokio-statemap/src/render/html/page/ui/hash.js";
-import { colourOf } from "../../../tokio-statemap/src/render/html/page/draw/palette.js";
+import { LINE_COLOURS, OTHER_COLOURS, STATE_ROLES, colourOf, readPalette } from "../../../tokio-statemap/src/render/html/page/draw/palette.js";
 import { search } from "../../../tokio-statemap/src/render/html/page/model/search.js";
 import { formatCount, formatMoment, formatNs, formatSetting, formatShare, niceTicks, parseDuration } from "../../../tokio-statemap/src/render/html/page/format/numbers.js";
 import { cleanText } from "../../../tokio-statemap/src/render/html/page/format/text.js";
@@ -52,33 +52,24 @@ test("text of the program can't turn or hide", () => {
   assert.equal(cleanText("0123456789", 5), "…6789");
 });
 
-/** CIE lightness, 0 to 100: what is left of a colour in greyscale. */
-function lightness(colour) {
-  const [r, g, b] = [1, 3, 5].map((at) => {
-    const part = parseInt(colour.slice(at, at + 2), 16) / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  });
-  const y = 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  return y <= 0.008856 ? 903.3 * y : 116 * Math.cbrt(y) - 16;
-}
+/** A palette, as the style sheet gives it. */
+const OWN = readPalette((name) => ({ "--state-running": "#dc267f", "--at-line-1": "#123321" })[name] ?? "#0a0b0c");
 
-test("the page's colours are told apart in greyscale", () => {
-  for (const theme of ["light", "dark"]) {
-    for (const roles of [["spawned", "running", "waiting", "ready"], ["awake", "parked"], ["awake", "running"]]) {
-      const greys = roles.map((role) => lightness(colourOf({ name: role, colour: null, role }, theme, "page"))).sort((a, b) => a - b);
-      for (let i = 1; i < greys.length; i++) assert.ok(greys[i] - greys[i - 1] >= 9, `${theme} ${roles}: ${greys}`);
-    }
-  }
+test("a state has the palette's colour by what it means, or by the line that it waits at", () => {
+  for (const role of STATE_ROLES) assert.match(colourOf({ name: "x", colour: "#111111", role }, OWN, "page"), /^#/);
+  assert.equal(colourOf(TASK_STATES[1], OWN, "page"), "#dc267f");
+  assert.equal(colourOf({ ...TASK_STATES[2], line: 1 }, OWN, "lines"), "#123321");
+  assert.equal(OWN.others.length, OTHER_COLOURS);
+  assert.equal(OWN.lines.length, LINE_COLOURS);
 });
 
 test("colours of a file are taken, but nothing that could be more than a colour", () => {
-  const colour = (text, kind = "statemap") => colourOf({ name: "x", colour: text, role: "other" }, "light", kind);
+  const colour = (text, kind = "statemap") => colourOf({ name: "x", colour: text, role: "other" }, OWN, kind);
   assert.deepEqual(["#ABC", "#A1b2C3", "Red", "rgb(1, 2, 3)", "hsl(1deg 2% 3%)"].map((text) => colour(text, "page")), ["#aabbcc", "#a1b2c3", "red", "rgb(1, 2, 3)", "hsl(1deg 2% 3%)"]);
   for (const text of [null, undefined, 7, "", "#12", "url(x)", "var(--x)", "red;x", "image-set(x)", "r".repeat(1000)]) assert.match(colour(text), /^#[0-9a-f]{6}$/);
-  assert.equal(colourOf(TASK_STATES[3], "dark", "page"), null);
-  assert.equal(colourOf(TASK_STATES[3], "dark", "statemap"), null);
-  assert.equal(colourOf(TASK_STATES[1], "dark", "statemap"), "#123456");
-  assert.equal(colourOf(TASK_STATES[1], "dark", "page"), "#dc267f");
+  assert.equal(colourOf(TASK_STATES[3], OWN, "page"), null);
+  assert.equal(colourOf(TASK_STATES[3], OWN, "statemap"), null);
+  assert.equal(colourOf(TASK_STATES[1], OWN, "statemap"), "#123456");
 });
 
 function named(...names) {

@@ -9,6 +9,7 @@ mod culprits;
 #[cfg(feature = "read")]
 pub(crate) mod foreign;
 mod harm;
+pub(crate) mod headline;
 pub(crate) mod limits;
 mod locations;
 mod long_polls;

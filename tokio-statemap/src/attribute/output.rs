@@ -1,6 +1,6 @@
 //! The outputs of a run, and what writes each of them.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use super::path::Names;
@@ -12,6 +12,7 @@ use crate::analysis::picture::{Picture, SourceFiles};
 use crate::config::TraceTarget;
 use crate::error::Error;
 use crate::render::report;
+use crate::render::report::terminal::{self, Colours};
 use crate::render::svg;
 use crate::statemap::{Labels, write_tasks, write_workers};
 use crate::trace::timeline::Timeline;
@@ -31,6 +32,8 @@ pub(super) struct Outputs {
     labels: Labels,
     /// Where the source is that the page shows; `None` if it shows none.
     source: Option<SourceFiles>,
+    /// What the terminal makes of colours, if stderr is one.
+    colours: Colours,
     /// Whether the report is printed so that a test harness captures it.
     is_test: bool,
     is_delayed: bool,
@@ -103,6 +106,7 @@ impl Outputs {
                 Some(package) => SourceFiles::of_package(package, file),
                 None => SourceFiles::of_dependencies(),
             }),
+            colours: Colours::of(&io::stderr()),
             is_test: settings.test.is_some(),
             is_delayed: settings.start_after.is_some(),
         }
@@ -125,9 +129,9 @@ impl Outputs {
                 Err(error) => failed.push(format!("`{}`: {error}", target.key)),
             }
         }
-        let report = self.report_text(timeline, &report);
+        let report_text = self.report_text(timeline, &report);
         if let Some(target) = &self.report {
-            match target.write(&|w| w.write_all(report.as_bytes())) {
+            match target.write(&|w| w.write_all(report_text.as_bytes())) {
                 Ok(()) => written.push(target.shown.display().to_string()),
                 Err(error) => failed.push(format!("`{}`: {error}", target.key)),
             }
@@ -135,11 +139,15 @@ impl Outputs {
         let mut text = String::new();
         if self.report.is_none() {
             // Other programs may print to the same terminal.
+            let report_text = match self.colours_now() {
+                Colours::None => report_text,
+                colours => terminal::coloured_report(&report_text, &report, colours),
+            };
             text = format!(
                 "Report of tokio-statemap on {} (process {}):\n{}\n",
                 clean(&self.labels.title),
                 std::process::id(),
-                report.trim_end()
+                report_text.trim_end()
             );
             if !written.is_empty() {
                 text += &format!("Written: {}\n", written.join(", "));
@@ -185,6 +193,11 @@ impl Outputs {
             return jobs.map(|job| job()).collect();
         }
         run_parallel(jobs.collect())
+    }
+
+    /// What stderr makes of colours: the program may have put something else in the terminal's place.
+    fn colours_now(&self) -> Colours {
+        if !self.is_test && io::stderr().is_terminal() { self.colours } else { Colours::None }
     }
 
     fn report_text(&self, timeline: &Timeline, report: &report::Report) -> String {

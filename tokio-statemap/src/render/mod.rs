@@ -8,6 +8,7 @@ pub mod export;
 #[cfg(feature = "html")]
 pub mod html;
 mod limits;
+pub(crate) mod palette;
 pub mod report;
 pub mod svg;
 pub mod trees;

@@ -1,6 +1,8 @@
 //! `tokio-statemap report`.
 
-use tokio_statemap::__private::clean;
+use std::io;
+
+use tokio_statemap::__private::{Colours, clean, coloured_report, coloured_text};
 use tokio_statemap::statemap::{Recording, recordings};
 
 use crate::args::ReportArgs;
@@ -15,21 +17,26 @@ pub(crate) fn run(args: ReportArgs) -> Result<(), Failure> {
     progress.end();
     let recordings = recordings(&read.statemaps);
     let has_heads = recordings.len() > 1;
+    let colours = Colours::of(&io::stdout());
     for (index, recording) in recordings.iter().enumerate() {
         if index > 0 {
             print("\n")?;
         }
-        let (report, of) = match recording {
+        let (text, of) = match recording {
             Recording::Run { timeline, files, .. } if args.profile => {
-                (timeline.profile().to_string(), &files[..])
+                (coloured_text(&timeline.profile().to_string(), colours), &files[..])
             }
             Recording::Other { file, .. } if args.profile => (
                 "This data says nothing of async functions.".to_owned(),
                 std::slice::from_ref(file),
             ),
-            Recording::Run { timeline, files, .. } => (timeline.report().to_string(), &files[..]),
+            Recording::Run { timeline, files, .. } => {
+                let report = timeline.report();
+                (coloured_report(&report.to_string(), &report, colours), &files[..])
+            }
             Recording::Other { data, file, .. } => {
-                (data.report().to_string(), std::slice::from_ref(file))
+                let text = coloured_text(&data.report().to_string(), colours);
+                (text, std::slice::from_ref(file))
             }
             _ => continue,
         };
@@ -39,7 +46,7 @@ pub(crate) fn run(args: ReportArgs) -> Result<(), Failure> {
             names.dedup();
             print(&format!("==> {} <==\n", clean(&names.join(", "))))?;
         }
-        print(&format!("{report}\n"))?;
+        print(&format!("{text}\n"))?;
     }
     Ok(())
 }

@@ -4,18 +4,20 @@ use std::io::{self, Write};
 
 use crate::analysis::awaits::Node;
 use crate::render::html::escape_html;
+use crate::render::palette::{self, Screen};
 use crate::util::clean::clean;
 
+/// The rules, one in a line, with the palette's colours as variables.
 const STYLE: &str = "\
 :root{color-scheme:light dark}
 body{font:14px/1.6 ui-monospace,monospace;margin:2em;max-width:120em}
 h1{font:600 20px/1.4 system-ui,sans-serif}
-ul{list-style:none;margin:0;padding-left:1.6em;border-left:1px solid #8884}
+ul{list-style:none;margin:0;padding-left:1.6em;border-left:1px solid var(--line-strong)}
 main>details{margin:.3em 0}
 summary{cursor:pointer}
 li>span{padding-left:1.1em}
-.place{color:#777}
-.note{font-style:italic;color:#777}
+.place{color:var(--quiet)}
+.note{font-style:italic;color:var(--quiet)}
 ";
 
 /// Writes a page with these trees, those of `title`.
@@ -23,7 +25,11 @@ pub fn write(trees: &[Node], title: &str, w: &mut dyn Write) -> io::Result<()> {
     let title = text(title);
     writeln!(w, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
     writeln!(w, "<meta name=\"viewport\" content=\"width=device-width\">")?;
-    writeln!(w, "<title>What {title} awaits</title>\n<style>\n{STYLE}</style>\n</head>\n<body>")?;
+    writeln!(
+        w,
+        "<title>What {title} awaits</title>\n<style>\n{}</style>\n</head>\n<body>",
+        style()
+    )?;
     writeln!(w, "<h1>What the async fns of {title} await</h1>\n<main>")?;
     for tree in trees {
         writeln!(w, "<details><summary>{}</summary>", label(tree))?;
@@ -31,6 +37,12 @@ pub fn write(trees: &[Node], title: &str, w: &mut dyn Write) -> io::Result<()> {
         writeln!(w, "</details>")?;
     }
     writeln!(w, "</main>\n</body>\n</html>")
+}
+
+fn style() -> String {
+    let dark = palette::fill_again(STYLE, Screen::Dark);
+    let light = palette::fill(STYLE, Screen::Light);
+    format!("{light}@media (prefers-color-scheme:dark){{{dark}}}\n")
 }
 
 /// Trees have a limited depth, so that this does.

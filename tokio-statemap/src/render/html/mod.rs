@@ -64,7 +64,7 @@ pub fn write(picture: &Picture<'_>, w: impl Write) -> io::Result<()> {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title}</title>\n<style>{}</style>\n</head>\n<body>\n{}",
         page::policy(),
-        page::STYLE,
+        page::style(),
         page::body(&title, &answer),
     )?;
     let meta = meta::head(picture);

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::render::palette;
+
 macro_rules! modules {
     ($($name:literal),* $(,)?) => {
         &[$(($name, include_str!(concat!("page/", $name)))),*]
@@ -73,6 +75,7 @@ pub(super) const MODULES: &[(&str, &str)] = modules![
     "ui/minimap.js",
     "ui/frame.js",
     "ui/hits.js",
+    "ui/measure.js",
     "ui/input.js",
     "ui/issues_tab.js",
     "ui/sorted_table.js",
@@ -93,9 +96,9 @@ pub(super) const MODULES: &[(&str, &str)] = modules![
     "main.js",
 ];
 
-pub(super) const STYLE: &str = include_str!("page/style.css");
+const STYLE: &str = include_str!("page/style.css");
 const BODY: &str = include_str!("page/body.html");
-/// The SHA-256 of [`script`] and of [`STYLE`] in base64, a line each. A test holds them.
+/// The SHA-256 of [`script`] and of [`style`] in base64, a line each. A test holds them.
 const HASHES: &str = include_str!("page/hashes.txt");
 
 /// The page's script: the modules in one, without the imports and exports that tie them together
@@ -110,6 +113,11 @@ pub(super) fn script() -> String {
         let _ = writeln!(script, "{}", line.strip_prefix("export ").unwrap_or(line));
     }
     script
+}
+
+/// The page's style: the palette's colours, and what uses them.
+pub(super) fn style() -> String {
+    format!("{}{STYLE}", palette::properties())
 }
 
 /// The body, up to the data.

@@ -284,7 +284,7 @@ fn a_path_is_in_the_page_as_all_outputs_show_it() {
 #[test]
 fn the_policy_has_the_hashes_of_what_runs() {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
-    let hashes = format!("{}\n{}\n", hash(&page::script()), hash(page::STYLE));
+    let hashes = format!("{}\n{}\n", hash(&page::script()), hash(&page::style()));
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/render/html/page/hashes.txt");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(path, &hashes).expect("hashes.txt");
@@ -294,7 +294,7 @@ fn the_policy_has_the_hashes_of_what_runs() {
     let page = page_of(&timeline(1, 1), &labels("x"));
     let script = between(&page, "<script>", "</script>");
     let style = between(&page, "<style>", "</style>");
-    assert_eq!((script, style), (page::script().as_str(), page::STYLE));
+    assert_eq!((script, style), (page::script().as_str(), page::style().as_str()));
     assert!(page.contains("default-src 'none'"));
 }
 

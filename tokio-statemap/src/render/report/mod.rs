@@ -9,6 +9,7 @@ pub(super) mod layout;
 mod profile;
 mod run;
 mod still_waiting;
+pub(crate) mod terminal;
 mod verdict;
 mod waits;
 

@@ -1,22 +1,22 @@
 //! The colours of states.
 
 use crate::analysis::picture::RowState;
+use crate::render::palette::{self, Screen};
 
-/// For states that have none of their own: told apart by colour-blind eyes, too.
-const PALETTE: [&str; 9] = [
-    "#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#BBBBBB", "#EE8866",
-    "#332288",
-];
-
-/// The declarations that give a state its colour. A colour that the reader doesn't know, or that
-/// could be more than a colour, leaves that of the palette.
-pub(super) fn fill(state: &RowState, index: usize) -> String {
-    let own = PALETTE[index % PALETTE.len()];
+/// The declarations that give a state its colour on such a screen: the palette's, if it knows what the state means, else
+/// that of the data. A colour that the reader doesn't know, or that could be more than a colour, leaves one of the palette.
+/// What is there no more is blank.
+pub(super) fn fill(state: &RowState, index: usize, screen: Screen) -> String {
+    if state.role.is_end() {
+        return "fill:none".to_owned();
+    }
+    if let Some(colour) = palette::of_role(state.role) {
+        return format!("fill:{}", colour.on(screen));
+    }
+    let own = palette::OTHERS[index % palette::OTHERS.len()].on(screen);
     match state.colour.as_deref().map(str::trim).filter(|colour| is_plain(colour)) {
         Some(colour) if colour.starts_with('#') => format!("fill:{colour}"),
         Some(colour) => format!("fill:{own};fill:{colour}"),
-        // What isn't known to be there any more is blank.
-        None if state.role.is_end() => "fill:none".to_owned(),
         None => format!("fill:{own}"),
     }
 }

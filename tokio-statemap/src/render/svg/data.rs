@@ -3,6 +3,7 @@
 use super::rows::DrawnRows;
 use super::survey::{SectionSurvey, Survey};
 use super::text::display;
+use crate::analysis::headline;
 use crate::analysis::picture::{Picture, RowState, Section};
 use crate::util::json::{Raw, array, object};
 
@@ -19,6 +20,10 @@ pub(super) fn of(picture: &Picture<'_>, survey: &Survey, rows: &DrawnRows) -> St
         let text = super::body::worst_text(picture, &worst);
         object([("held", &worst.held_ns), ("start", &worst.start_ns), ("text", &text)])
     });
+    let verdict = picture.verdict.as_deref().map(|text| {
+        let (headline, rest) = headline::split(text);
+        (display(headline, 600), display(rest, 600))
+    });
     let data = object([
         ("columns", &rows.scale.columns),
         ("detail", &picture.whole_run.as_ref().map(|run| display(&run.detail, 300))),
@@ -27,7 +32,7 @@ pub(super) fn of(picture: &Picture<'_>, survey: &Survey, rows: &DrawnRows) -> St
         ("long", &picture.long_poll_ns),
         ("notes", &array(picture.notes.iter().take(12).map(|text| display(text, 300)))),
         ("sections", &array(sections.map(|(section, survey)| section_of(section, survey)))),
-        ("verdict", &picture.verdict.as_deref().map(|text| display(text, 600))),
+        ("verdict", &verdict),
         ("worst", &worst),
     ]);
     data.into_string()

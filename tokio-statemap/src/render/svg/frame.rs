@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use super::layout::Layout;
 use super::plan::MAP_WIDTH;
-use super::rows::{DrawnRows, LABELS, label_size};
+use super::rows::{DrawnRows, LABELS};
 use super::survey::Survey;
 use super::text::{display, escape, fit};
-use super::{body, colour, data, head, legend};
+use super::{body, data, head, legend, sheet};
 use crate::analysis::picture::Picture;
 
 /// How wide the picture is where nothing scales it, in pixels.
@@ -15,8 +15,6 @@ pub(super) const WIDTH: u32 = MARGIN + LABELS + MAP_WIDTH + MARGIN;
 pub(super) const MARGIN: u32 = 15;
 /// Where the map begins.
 pub(super) const MAP_LEFT: u32 = MARGIN + LABELS;
-
-pub(super) const STYLE: &str = include_str!("style.css");
 
 /// The script, in the order in which its files build on each other.
 pub(super) const SCRIPT: &str = concat!(
@@ -80,17 +78,11 @@ pub(super) fn assemble(
         svg,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
          width=\"{WIDTH}\" height=\"{height}\" aria-labelledby=\"title about\">\n\
-         <title id=\"title\">{title}</title>\n<desc id=\"about\">{}</desc>\n<style>{STYLE}",
+         <title id=\"title\">{title}</title>\n<desc id=\"about\">{}</desc>\n<style>{}</style>\n\
+         <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
         escape(&display(description.trim(), 1200)),
+        sheet::of(picture, rows),
     );
-    for (index, section) in picture.sections.iter().enumerate() {
-        let size = label_size(rows.heights[index]);
-        let _ = writeln!(svg, "#labels .c{index}{{font-size:{size}px}}");
-        for (number, state) in section.states.iter().enumerate() {
-            let _ = writeln!(svg, ".c{index} .s{number}{{{}}}", colour::fill(state, number));
-        }
-    }
-    svg.push_str("</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
     let worst_bottom = body::write(picture, rows, &layout, head_height, &notes, &mut svg);
     // Behind the body, so that rows go on beneath it.
     svg.push_str(&head);

@@ -8,6 +8,7 @@ use super::frame::{MAP_LEFT, MARGIN, WIDTH};
 use super::plan::MAP_WIDTH;
 use super::strip;
 use super::text::{display, escape, fit, utc, width, wrap};
+use crate::analysis::headline;
 use crate::analysis::picture::Picture;
 use crate::util::quantity::human;
 
@@ -32,10 +33,16 @@ pub(super) fn head(picture: &Picture<'_>, scale: Scale) -> (String, u32) {
         escape(&about.join(" · ")),
     );
     let mut y = 50;
-    let verdict = picture.verdict.as_deref().unwrap_or_default();
-    for line in wrap(verdict, 13.0, f64::from(WIDTH - 2 * MARGIN), 4) {
-        y += 18;
-        let _ = write!(inner, "<text x=\"{MARGIN}\" y=\"{y}\">{}</text>", escape(&line));
+    // As the report and the page begin.
+    let (headline, rest) = headline::split(picture.verdict.as_deref().unwrap_or_default());
+    for (class, text, size, height, lines) in
+        [("headline", headline, 15.0, 20, 3), ("rest", rest, 12.0, 16, 3)]
+    {
+        for line in wrap(text, size, f64::from(WIDTH - 2 * MARGIN), lines) {
+            y += height;
+            let line = escape(&line);
+            let _ = write!(inner, "<text class=\"{class}\" x=\"{MARGIN}\" y=\"{y}\">{line}</text>");
+        }
     }
     inner.push_str("</g>\n");
     if let Some(run) = &picture.whole_run {

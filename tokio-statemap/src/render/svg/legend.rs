@@ -21,7 +21,7 @@ pub(super) fn notes(picture: &Picture<'_>) -> (String, u32) {
     (text, y + 8)
 }
 
-/// The states of each section, with their shares of all time.
+/// The states of each section, with their shares of the time in which its rows were there.
 pub(super) fn legend(picture: &Picture<'_>, survey: &Survey) -> (String, u32) {
     let mut text = String::new();
     let mut y = 8;
@@ -34,10 +34,13 @@ pub(super) fn legend(picture: &Picture<'_>, survey: &Survey) -> (String, u32) {
             escape(&title)
         );
         let mut x = f64::from(MAP_LEFT);
-        let whole = survey.whole();
+        let whole = survey.whole(section);
         for (number, state) in section.states.iter().enumerate().take(64) {
             let name = display(&state.name, 40);
-            let share = escape(&percent(survey.total(number), whole));
+            let share = match state.role.is_end() {
+                true => String::new(),
+                false => escape(&percent(survey.total(number), whole)),
+            };
             let wide = 34.0 + 8.0 + width(&name, 12.0) + 6.0 + width(&share, 12.0) + 22.0;
             if x + wide > f64::from(WIDTH - MARGIN) && x > f64::from(MAP_LEFT) {
                 x = f64::from(MAP_LEFT);

@@ -17,6 +17,7 @@ mod legend;
 mod path;
 mod plan;
 mod rows;
+mod sheet;
 mod strip;
 mod survey;
 #[cfg(test)]

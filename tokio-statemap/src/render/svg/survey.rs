@@ -72,9 +72,10 @@ impl SectionSurvey {
         self.totals.iter().map(|group| group[state]).sum()
     }
 
-    /// How long all rows were in any state, in ns.
-    pub(super) fn whole(&self) -> u128 {
-        self.totals.iter().flatten().sum()
+    /// How long all rows were there, in ns: in any state of `section` but those in which nothing is there any more.
+    pub(super) fn whole(&self, section: &Section<'_>) -> u128 {
+        let there = (0..section.states.len()).filter(|&state| !section.states[state].role.is_end());
+        there.map(|state| self.total(state)).sum()
     }
 }
 

@@ -11,8 +11,11 @@ function choose(section, state) {
   if (isSame && section?.sortedBy != null) sortRows(section, null);
   chosen = isSame ? null : { section, state };
   // Not by opacity: what lies beneath would show.
+  const of = chosen && `#map .c${section.index} `;
+  // What is there no more is blank, unless it is what is looked for.
+  const ended = chosen && section.states[state].end ? `${of}.s${state}{fill:currentColor}` : '';
   dimming.textContent = chosen
-    ? `#map .c${section.index} path[class^="s"]:not(.s${state}){fill:#e2e2e2;shape-rendering:crispEdges}`
+    ? `${of}path[class^="s"]:not(.s${state}){fill:var(--dimming);shape-rendering:crispEdges}${ended}`
     : '';
   for (const item of byId('legend').querySelectorAll('.k')) {
     const isChosen = chosen && item.parentNode.classList.contains(`c${section.index}`) && Number(item.dataset.s) === state;

@@ -95,10 +95,10 @@ function describe(row, column, ns) {
     lines.push({ text: `held by ${task}, ${location}, for exactly ${formatExact(length)}, from ${formatExact(start)} on`, wrap: true });
   }
   lines.push({ text: 'all its time, exactly', kind: 'head' });
-  const whole = row.totals.reduce((sum, total) => sum + total, 0n);
-  row.section.states.forEach(({ name }, index) => {
+  const whole = row.totals.reduce((sum, total, index) => (row.section.states[index].end ? sum : sum + total), 0n);
+  row.section.states.forEach(({ name, end }, index) => {
     if (!row.totals[index]) return;
-    lines.push({ text: `${name} ${formatShare(row.totals[index], whole)}`, right: formatExact(row.totals[index]), colour: { section: row.section.index, state: index } });
+    lines.push({ text: end ? name : `${name} ${formatShare(row.totals[index], whole)}`, right: formatExact(row.totals[index]), colour: { section: row.section.index, state: index } });
   });
   openPanel(lines);
   const more = held ? `, held by ${held[2]} for ${formatNs(held[1])},` : poll ? `, a poll of ${formatNs(poll.held)},` : '';

@@ -152,9 +152,11 @@ function layOutHead(isNarrow) {
   verdict.replaceChildren();
   let y = 50 + shift;
   if (data.verdict) {
-    y += fillLines(verdict, data.verdict, {
-      x: 15, y, width: place.width - 30, lineHeight: 18, lines: isNarrow ? 8 : 4,
-    });
+    const [headline, rest] = data.verdict;
+    const fill = (text, kind, lineHeight, lines) =>
+      fillLines(verdict, text, { x: 15, y, width: place.width - 30, lineHeight, lines, attributes: { class: kind } });
+    y += fill(headline, 'headline', 20, isNarrow ? 8 : 3);
+    if (rest) y += fill(rest, 'rest', 16, isNarrow ? 8 : 3);
   }
   if (byId('strip')) y = layOutStrip(y + 4, isNarrow);
   set(byId('axis'), { transform: `translate(${place.left} ${y + 50})` });

@@ -1,10 +1,11 @@
 //! Text is text, whatever it says.
 
 use super::super::text::{display, fit, thousands, utc, width, wrap};
-use super::super::{axis, colour, frame};
+use super::super::{axis, colour, frame, sheet};
 use super::xml::parse;
 use super::*;
 use crate::analysis::picture::why_tests::explained;
+use crate::render::palette::Screen;
 use crate::util::quantity::human;
 
 const HOSTILE: [&str; 8] = [
@@ -61,7 +62,7 @@ fn hostile_text_neither_runs_nor_breaks_anything() {
 
 #[test]
 fn the_script_may_stand_in_cdata() {
-    for text in [frame::SCRIPT, frame::STYLE] {
+    for text in [frame::SCRIPT, sheet::STYLE] {
         for ends in ["]]>", "</", "<!"] {
             assert!(!text.contains(ends), "{ends}");
         }
@@ -132,17 +133,43 @@ fn a_colour_is_nothing_but_a_colour() {
     let fill = |text: &str| {
         let state =
             RowState { name: String::new(), colour: Some(text.to_owned()), role: Role::Other };
-        colour::fill(&state, 0)
+        colour::fill(&state, 0, Screen::Light)
     };
     assert_eq!(fill("#DC267F"), "fill:#DC267F");
-    assert_eq!(fill("rebeccapurple"), "fill:#4477AA;fill:rebeccapurple");
-    assert_eq!(fill("rgb(1, 2, 3)"), "fill:#4477AA;fill:rgb(1, 2, 3)");
+    assert_eq!(fill("rebeccapurple"), "fill:#508ff9;fill:rebeccapurple");
+    assert_eq!(fill("rgb(1, 2, 3)"), "fill:#508ff9;fill:rgb(1, 2, 3)");
     for text in ["url(x)", "#12", "red;}*{fill:blue", "rgb(url(x))", "</style>", "", "rgb(1"] {
-        assert_eq!(fill(text), "fill:#4477AA", "{text}");
+        assert_eq!(fill(text), "fill:#508ff9", "{text}");
     }
-    // What isn't known is blank.
-    let over = RowState { name: String::new(), colour: None, role: Role::Stopped };
-    assert_eq!(colour::fill(&over, 0), "fill:none");
+    // What is there no more is blank, whatever its colour; what is known has the palette's.
+    let known = |role, screen| {
+        let colour = Some("#648FFF".to_owned());
+        colour::fill(&RowState { name: String::new(), colour, role }, 0, screen)
+    };
+    for screen in [Screen::Light, Screen::Dark, Screen::Forced] {
+        assert_eq!(known(Role::Stopped, screen), "fill:none");
+        assert_eq!(known(Role::Completed, screen), "fill:none");
+    }
+    assert_eq!(known(Role::Running, Screen::Light), "fill:#dc267f");
+    assert_ne!(known(Role::Running, Screen::Dark), "fill:#dc267f");
+    assert_eq!(known(Role::Running, Screen::Forced), "fill:Highlight");
+}
+
+#[test]
+fn other_screens_have_colours_of_their_own() {
+    let picture = picture(100 * MS, vec![tasks(random_rows(&mut Random(1), 9, 20, 100 * MS), 2)]);
+    let mut svg = Vec::new();
+    write(&picture, &mut svg).unwrap();
+    let svg = String::from_utf8(svg).unwrap();
+    let (style, _) = svg.split_once("</style>").unwrap();
+    assert!(!style.contains("var(--"), "not all that shows an SVG knows variables");
+    let (light, others) = style.split_once("@media (prefers-color-scheme:dark)").unwrap();
+    let (dark, forced) = others.split_once("@media (forced-colors:active)").unwrap();
+    assert!(light.contains(".c0 .s1{fill:#dc267f}") && light.contains(".paper { fill: #ffffff; }"));
+    assert!(dark.contains(".paper{fill: #16161a}") && dark.contains(".c0 .s1{fill:#ff5aa0}"));
+    assert!(forced.contains(".paper{fill: Canvas}") && forced.contains(".c0 .s1{fill:Highlight}"));
+    // The sheets are whole: as many are closed as are opened.
+    assert_eq!(style.matches('{').count(), style.matches('}').count());
 }
 
 #[test]

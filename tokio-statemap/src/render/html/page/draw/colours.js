@@ -1,4 +1,4 @@
-import { colourOf } from "./palette.js";
+import { colourOf, readPalette } from "./palette.js";
 
 // The colours to paint with: as CSS text, and as the numbers that an image takes.
 
@@ -22,27 +22,53 @@ export const readColour = (css) => {
 /** The pixel of a colour as an image holds it. */
 export const packPixel = (r, g, b) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
-/** A colour of the style sheet, by its custom property. */
-const themeColour = (styles, name) => readColour(styles.getPropertyValue(name).trim() || "#888888");
+/** Black or white, whichever can be read on a colour: white if both can. */
+export const inkOn = ({ r, g, b }) => {
+  const light = (channel) => (channel <= 10 ? channel / 3294.6 : ((channel / 255 + 0.055) / 1.055) ** 2.4);
+  const luminance = 0.2126 * light(r) + 0.7152 * light(g) + 0.0722 * light(b);
+  return 1.05 / (luminance + 0.05) >= 4.5 ? "#ffffff" : "#000000";
+};
+
+/**
+ * Gives custom properties of the page as colours. Where the user forces colours these are names of the system's, and what
+ * the system means by them only an element of the page is told, not a canvas.
+ */
+const propertyReader = () => {
+  const styles = getComputedStyle(document.documentElement);
+  const probe = document.createElement("span");
+  probe.hidden = true;
+  probe.style.forcedColorAdjust = "none";
+  document.body.append(probe);
+  const property = (name) => {
+    const css = styles.getPropertyValue(name).trim();
+    if (css === "" || css.startsWith("#")) return css || "#888888";
+    probe.style.color = css;
+    return getComputedStyle(probe).color;
+  };
+  return { property, done: () => probe.remove() };
+};
 
 /** States that are drawn as a thin band where there is room: they are the background of what happens. */
 const QUIET_ROLES = new Set(["waiting", "parked"]);
+/** What is painted besides states. */
+const PAINTED = ["paper", "raised", "ink", "quiet", "faint", "line", "line-strong", "accent", "focus", "mark", "select", "hatch", "summed", "summed-bar", "state-running"];
 
-/** All that painting needs to know about colours, for one theme and one palette. */
-export const paintColours = (model, theme, palette) => {
-  const styles = getComputedStyle(document.documentElement);
-  const names = ["paper", "raised", "ink", "quiet", "faint", "line", "line-strong", "accent", "focus", "mark", "select", "row-light", "hatch", "summed", "summed-bar"];
-  const colours = Object.fromEntries(names.map((name) => [name, themeColour(styles, `--${name}`)]));
+/** All that painting needs to know about colours, for one palette on this screen. */
+export const paintColours = (model, palette) => {
+  const { property, done } = propertyReader();
+  const colours = Object.fromEntries(PAINTED.map((name) => [name, readColour(property(`--${name}`))]));
   // Translucent: only its text is of use.
-  colours["row-light"].css = styles.getPropertyValue("--row-light").trim();
+  colours["row-light"] = { css: property("--row-light") };
+  const own = readPalette(property);
+  done();
   colours.sections = model.sections.map((section) =>
     section.states.map((state) => {
-      const css = colourOf(state, theme, palette);
+      const css = colourOf(state, own, palette);
       const colour = css === null ? { ...colours.paper, blank: true } : { ...readColour(css), blank: false };
       return { ...colour, thin: palette !== "statemap" && QUIET_ROLES.has(state.role) };
     }));
   const running = model.sections.flatMap((section, index) =>
     section.states.map((state, i) => (state.role === "running" ? colours.sections[index][i] : null))).find(Boolean);
-  colours.running = running ?? readColour("#dc267f");
+  colours.running = running ?? colours["state-running"];
   return colours;
 };

@@ -4,6 +4,7 @@ import { groupLabel } from "../model/names.js";
 import { heldNs, nextLong } from "../model/polls.js";
 import { CANVAS_FONT } from "./axis.js";
 import { coarseColumns } from "./coarse.js";
+import { inkOn } from "./colours.js";
 import { laneColumns } from "./columns.js";
 import { fitText } from "./fit.js";
 import { LaneMarks } from "./marks.js";
@@ -341,6 +342,3 @@ export class LanePainter {
 
 /** A number is shown whole or not at all. */
 const wholeText = (context, text, width) => (context.measureText(text).width <= width ? text : "");
-
-/** Black or white, whichever is read more easily on a colour. */
-const inkOn = ({ r, g, b }) => (0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#000000" : "#ffffff");

@@ -1,43 +1,44 @@
-// The colours of states: the page's own by role, or those of the statemap data.
+// The colours of states: the page's own by role, or those of the statemap data. The page's own are those of the one
+// palette, which stands in front of the style sheet.
 
 import { isEndRole } from "../data/section.js";
 
 /** @typedef {import("../data/section.js").State} State */
 
-// In greyscale the states of a task are well apart from each other in both themes (the test measures it);
-// waiting is near the background, so that the eye lands on what ran.
-const PAGE_COLOURS = {
-  light: {
-    waiting: "#e2e5e9", running: "#dc267f", ready: "#ffb000", spawned: "#c78500",
-    parked: "#e8eaed", awake: "#d7a3bd", blocking: "#9aa7b8",
-  },
-  dark: {
-    waiting: "#3a4048", running: "#dc267f", ready: "#ffb000", spawned: "#c78500",
-    parked: "#2b3037", awake: "#7d4b65", blocking: "#5c6878",
-  },
-};
+/** What a state can mean so that it has a colour of the page's own, as a custom property `--state-…`. */
+export const STATE_ROLES = ["waiting", "running", "ready", "spawned", "parked", "awake", "blocking"];
+/** How many colours there are for states without one (`--other-…`), and for lines that tasks wait at (`--at-line-…`). */
+export const OTHER_COLOURS = 8;
+export const LINE_COLOURS = 9;
 
-// For states without a colour of their own: told apart by colour-blind eyes (after Okabe and Ito, and Tol).
-const HASH_COLOURS = [
-  "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999933", "#882255", "#44aa99", "#6f7a86",
-];
+/**
+ * The palette on this screen.
+ * @typedef {{states: Object<string, string>, others: string[], lines: string[]}} Palette colours as CSS has them
+ */
 
-/** For waiting that is told apart by line, and behind them that at all other lines: none is near running or ready. */
-const LINE_COLOURS = ["#0072b2", "#009e73", "#56b4e9", "#7b5cc4", "#999933", "#a0522d", "#44aa99", "#2f4b7c", "#8a94a0"];
+/**
+ * Reads the palette.
+ * @param {(name: string) => string} property gives a custom property
+ * @returns {Palette}
+ */
+export const readPalette = (property) => ({
+  states: Object.fromEntries(STATE_ROLES.map((role) => [role, property(`--state-${role}`)])),
+  others: Array.from({ length: OTHER_COLOURS }, (_, n) => property(`--other-${n}`)),
+  lines: Array.from({ length: LINE_COLOURS }, (_, n) => property(`--at-line-${n}`)),
+});
 
 /**
  * The colour to draw a state in.
  * @param {State} state
- * @param {"light"|"dark"} theme
+ * @param {Palette} own
  * @param {"page"|"lines"|"statemap"} kind the page's own palette, the same with waiting by line, or statemap's
- * @returns {string|null} "#rrggbb", or for foreign data any CSS colour that a canvas takes; null is blank
+ * @returns {string|null} as the palette has it, or for foreign data any CSS colour that a canvas takes; null is blank
  */
-export function colourOf(state, theme, kind) {
+export function colourOf(state, own, kind) {
   if (isEndRole(state.role)) return null;
-  const own = PAGE_COLOURS[theme === "dark" ? "dark" : "light"];
-  if (state.line !== undefined) return LINE_COLOURS[state.line % LINE_COLOURS.length];
-  if (kind !== "statemap" && Object.hasOwn(own, state.role)) return own[state.role];
-  return safeColour(state.colour) ?? HASH_COLOURS[hashOf(state.name) % HASH_COLOURS.length];
+  if (state.line !== undefined) return own.lines[state.line % own.lines.length];
+  if (kind !== "statemap" && Object.hasOwn(own.states, state.role)) return own.states[state.role];
+  return safeColour(state.colour) ?? own.others[hashOf(state.name) % own.others.length];
 }
 
 /** The colour of a file, if it is one and nothing more (no `url(…)`, no `var(…)`). */

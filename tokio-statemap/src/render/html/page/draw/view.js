@@ -331,7 +331,7 @@ export class View {
   }
 
   recolour() {
-    this.colours = paintColours(this.model, this.theme, this.palette);
+    this.colours = paintColours(this.model, this.palette);
     this.touch("lanes");
   }
 

@@ -14,12 +14,12 @@ export const listenControls = (view) => {
   view.on("colours", () => { palette.value = view.palette; });
 };
 
-/** Keeps the view in the theme of the system. */
+/** Keeps the view in the colours of the system: light, dark, or those that its user forces. */
 export const followTheme = (view) => {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const themeNow = () => (dark.matches ? "dark" : "light");
-  view.setTheme(themeNow());
-  dark.addEventListener("change", () => view.setTheme(themeNow()));
+  const [dark, forced] = ["(prefers-color-scheme: dark)", "(forced-colors: active)"].map((query) => matchMedia(query));
+  const follow = () => view.setTheme(dark.matches ? "dark" : "light");
+  follow();
+  for (const query of [dark, forced]) query.addEventListener("change", follow);
 };
 
 /** Puts each selection into the live region. */

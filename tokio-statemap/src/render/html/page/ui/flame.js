@@ -19,8 +19,12 @@ const WHOSE = {
 /** What a box is, on one line. */
 const boxText = (node, root) => {
   const source = sourceOf(node);
+  return `${titleText(node.name)}${source && ` at ${titleText(source)}`}: ${boxTime(node, root)}`;
+};
+
+const boxTime = (node, root) => {
   const share = root.ns > 0 ? `, ${formatShare(node.ns / root.ns)}` : "";
-  return `${titleText(node.name)}${source && ` at ${titleText(source)}`}: ${formatNs(node.ns)}${share}, ${plural(node.samples, "sample", formatCount(node.samples))}`;
+  return `${formatNs(node.ns)}${share}, ${plural(node.samples, "sample", formatCount(node.samples))}`;
 };
 
 /** The flame graph of `root`, with a key and a list of the same. */
@@ -45,14 +49,17 @@ const flameBox = ({ node, depth, left, width }, root, shown, draw) => {
   const text = boxText(node, root);
   const source = sourceOf(node);
   const whose = WHOSE[node.origin] ?? "";
-  const name = node.origin === "blocked" ? `blocked: ${visible(node.name)}` : visible(shortName(node.name));
+  const name = shorten(node.origin === "blocked" ? `blocked: ${visible(node.name)}` : visible(shortName(node.name)), 60);
+  const file = source && shorten(fileName(source), 40);
+  // What is read aloud begins with what is seen.
+  const label = `${file ? `${name} ${file}` : name}: ${boxTime(node, root)}`;
   const box = make("button", {
     type: "button", class: `of-${node.origin}${depth < depthOf(shown) ? " above" : ""}`, role: "treeitem", tabindex: -1, "aria-level": depth + 1,
-    "aria-selected": node === shown, "aria-expanded": node.calls.length > 0 ? true : null, "aria-label": text,
+    "aria-selected": node === shown, "aria-expanded": node.calls.length > 0 ? true : null, "aria-label": label,
     title: `${text}${whose && `\n${whose}`}`,
     // A second press goes back to who called it.
     onclick: () => draw(node === shown ? node.within : node, true),
-  }, make("span", {}, shorten(name, 60)), source && make("span", { class: "source" }, shorten(fileName(source), 40)));
+  }, make("span", {}, name), ...(file ? [" ", make("span", { class: "source" }, file)] : []));
   box.style.left = `${left * 100}%`;
   box.style.width = `${width * 100}%`;
   box.style.top = `${depth * ROW_PX}px`;

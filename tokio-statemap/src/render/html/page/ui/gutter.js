@@ -150,9 +150,11 @@ export class Gutter {
       row.element.classList.toggle("chosen", this.chosenRow(section, lane) >= 0);
       if (row.text !== text) {
         row.text = text;
-        row.element.firstChild.textContent = fitText(text, view.gutter - 36, BOLD_LABEL);
+        const shown = fitText(text, view.gutter - 36, BOLD_LABEL);
+        row.element.firstChild.textContent = shown;
         row.element.title = titleText(text);
-        row.element.setAttribute("aria-label", titleText(text));
+        // What is read aloud begins with what is seen.
+        row.element.setAttribute("aria-label", shown === text ? titleText(text) : `${shown}: ${titleText(text)}`);
       }
     }
   }

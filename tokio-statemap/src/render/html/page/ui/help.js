@@ -15,6 +15,8 @@ const HELP = [
   ["By keyboard", [
     ["Tab", "from part to part"], ["← →", "the span before, after the selected one"], ["↑ ↓", "the lane above, below; on a label: the group above, below"],
     ["Enter", "zoom to the selection; fold or open a group"], ["PgUp PgDn", "scroll the lanes"],
+    ["t", "the whole task, or worker, of the selected span"], ["Shift ← →", "measure a time, from the selection on"],
+    ["Home End", "on the strip of the whole run: its beginning, its end; there ← → pan, ↑ ↓ zoom"],
   ]],
 ];
 

@@ -2,6 +2,7 @@ import { findTransition } from "../model/lanes.js";
 import { isDropped, stretchAt } from "../model/sums.js";
 import { byId } from "./dom.js";
 import { hitAt, targetOf } from "./hits.js";
+import { KeyRange } from "./measure.js";
 import { hideTooltip, showTooltip } from "./tooltip.js";
 
 // Hands on the lanes: mouse, touch and keys.
@@ -22,6 +23,7 @@ export class Input {
     this.pointers = new Map();
     this.drag = null;
     this.pinch = null;
+    this.range = new KeyRange(view);
     this.listenPointer();
     this.listenWheel();
     document.addEventListener("keydown", (event) => this.onKey(event));
@@ -188,7 +190,7 @@ export class Input {
     }
     if (typing && target.type !== "range") return;
     const isOnLanes = target === this.lanes || target === document.body;
-    if (this.anywhere(event.key) || (isOnLanes && this.onLanes(event.key))) event.preventDefault();
+    if (this.anywhere(event.key) || (isOnLanes && (event.shiftKey ? this.withShift(event.key) : this.onLanes(event.key)))) event.preventDefault();
   }
 
   anywhere(key) {
@@ -209,6 +211,12 @@ export class Input {
     }
   }
 
+  withShift(key) {
+    if (key !== "ArrowRight" && key !== "ArrowLeft") return this.onLanes(key);
+    this.range.move(key === "ArrowRight" ? 1 : -1);
+    return true;
+  }
+
   onLanes(key) {
     const { view } = this;
     switch (key) {
@@ -221,8 +229,17 @@ export class Input {
       case "Home": view.scrollTo(0); return true;
       case "End": view.scrollTo(Infinity); return true;
       case "Enter": this.actions.zoomTo(view.selection); return true;
+      case "t": this.selectRow(); return true;
       default: return false;
     }
+  }
+
+  /** Selects the whole task, or worker, of the selected span. */
+  selectRow() {
+    const { selection, model } = this.view;
+    if (selection?.kind !== "span") return;
+    const section = model.sections[selection.section];
+    this.view.select({ kind: "row", section: section.index, row: section.rowOf(selection.transition) });
   }
 
   /** Where the arrow keys are: the selection's section, lane and time; else the first lane on the screen. */

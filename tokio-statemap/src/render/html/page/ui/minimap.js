@@ -182,6 +182,8 @@ export class Minimap {
       else if (event.key === "ArrowRight") view.pan(view.width / 10);
       else if (event.key === "ArrowUp") view.zoom(0.8, view.width / 2);
       else if (event.key === "ArrowDown") view.zoom(1.25, view.width / 2);
+      else if (event.key === "Home") view.pan(-Infinity);
+      else if (event.key === "End") view.pan(Infinity);
       else return;
       event.preventDefault();
       event.stopPropagation();

@@ -57,8 +57,8 @@ export class SearchBox {
       return make("li", { id: `search-option-${index}`, role: "option", "aria-selected": index === 0, onclick: () => this.choose(index) },
         make("span", { class: "what" }, fitText(hit.label, this.room(), OPTION_FONT) || "unnamed"), make("span", { class: "kind" }, kind));
     });
-    if (hits.length === 0) options.push(make("li", { class: "none" }, `Nothing is called “${shorten(visible(text), 40)}”.`));
-    else if (hits.length > MOST_LISTED) options.push(make("li", { class: "none" }, `and more: type on`));
+    if (hits.length === 0) options.push(make("li", { class: "none", role: "option", "aria-disabled": true }, `Nothing is called “${shorten(visible(text), 40)}”.`));
+    else if (hits.length > MOST_LISTED) options.push(make("li", { class: "none", role: "option", "aria-disabled": true }, `and more: type on`));
     this.list.replaceChildren(...options);
     this.input.setAttribute("aria-expanded", "true");
     this.mark();
@@ -71,7 +71,7 @@ export class SearchBox {
 
   mark() {
     [...this.list.children].forEach((option, index) => {
-      if (option.getAttribute("role") === "option") option.setAttribute("aria-selected", String(index === this.active));
+      if (index < this.found.length) option.setAttribute("aria-selected", String(index === this.active));
     });
     if (this.active < 0) {
       this.input.removeAttribute("aria-activedescendant");

@@ -1,0 +1,79 @@
+//! The palette in style sheets.
+
+use std::fmt::Write;
+
+use super::{Colour, Screen, all};
+
+/// How much of the focus' colour lies over a row that the pointer is on, in 255ths.
+#[cfg(feature = "html")]
+const ROW_LIGHT: u8 = 0x19;
+
+/// The custom properties of the page, for each kind of screen.
+#[cfg(feature = "html")]
+pub(crate) fn properties() -> String {
+    let of = |screen: Screen| {
+        let mut text = String::new();
+        let named = all().filter(|colour| screen != Screen::Forced || colour.forced.is_some());
+        for colour in named {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "  --{}: {};", colour.name, colour.on(screen));
+        }
+        let _ = match (screen, all().find(|colour| colour.name == "focus")) {
+            (Screen::Light, Some(focus)) => {
+                writeln!(text, "  --row-light: {}{ROW_LIGHT:02x};", focus.light)
+            }
+            (Screen::Dark, Some(focus)) => {
+                writeln!(text, "  --row-light: {}{ROW_LIGHT:02x};", focus.dark)
+            }
+            _ => writeln!(text, "  --row-light: transparent;"),
+        };
+        text
+    };
+    format!(
+        ":root {{\n  color-scheme: light dark;\n{}}}\n\
+         @media (prefers-color-scheme: dark) {{ :root {{\n{}}} }}\n\
+         @media (forced-colors: active) {{ :root {{\n{}}} }}\n",
+        of(Screen::Light),
+        of(Screen::Dark),
+        of(Screen::Forced),
+    )
+}
+
+/// The rules with each `var(--name)` as the colour that it is on such a screen: for what doesn't know variables.
+pub(crate) fn fill(rules: &str, screen: Screen) -> String {
+    let mut filled = String::with_capacity(rules.len());
+    let mut rest = rules;
+    while let Some((before, after)) = rest.split_once("var(--") {
+        filled.push_str(before);
+        match after.split_once(')').and_then(|(name, after)| Some((named(name)?, after))) {
+            Some((colour, after)) => {
+                filled.push_str(&colour.on(screen));
+                rest = after;
+            }
+            None => {
+                filled.push_str("var(--");
+                rest = after;
+            }
+        }
+    }
+    filled.push_str(rest);
+    filled
+}
+
+/// Of the rules, one in a line, only what has another colour on such a screen than on a light one.
+pub(crate) fn fill_again(rules: &str, screen: Screen) -> String {
+    let mut again = String::new();
+    for line in rules.lines() {
+        let Some((selector, rest)) = line.split_once('{') else { continue };
+        let declarations = rest.trim_end().trim_end_matches('}').split(';').map(str::trim);
+        let coloured: Vec<_> = declarations.filter(|text| text.contains("var(--")).collect();
+        if !coloured.is_empty() {
+            let _ = write!(again, "{}{{{}}}", selector.trim_end(), coloured.join(";"));
+        }
+    }
+    fill(&again, screen)
+}
+
+fn named(name: &str) -> Option<&'static Colour> {
+    all().find(|colour| colour.name == name)
+}

@@ -1,0 +1,260 @@
+//! What the palette promises, computed from it.
+
+use super::vision::{Eyes, apart, chroma, contrast, greyscale};
+use super::*;
+
+const SCREENS: [Screen; 2] = [Screen::Light, Screen::Dark];
+
+/// The states that stand side by side: of a task's lane and its group's stack, of a worker's, and of a thread of the
+/// blocking pool's. What ran on a thread lies over its own states.
+const SIDE_BY_SIDE: [&[Colour]; 3] =
+    [&[WAITING, RUNNING, READY, SPAWNED], &[PARKED, RUNNING, AWAKE], &[BLOCKING, RUNNING]];
+
+/// Text, and the grounds that it stands on.
+const TEXT: [(&str, &[&str]); 9] = [
+    (
+        "ink",
+        &[
+            "paper",
+            "raised",
+            "sunk",
+            "accent-soft",
+            "chosen",
+            "summed",
+            "dependency",
+            "std",
+            "system",
+            "blocked",
+        ],
+    ),
+    ("quiet", &["paper", "raised", "sunk", "accent-soft", "chosen", "summed"]),
+    ("faint", &["paper", "raised", "sunk", "accent-soft", "chosen"]),
+    ("accent", &["paper", "raised", "sunk", "accent-soft", "chosen"]),
+    ("warn-ink", &["warn-soft"]),
+    ("focus", &["paper", "raised", "sunk", "accent-soft"]),
+    ("link", &["paper", "raised", "sunk", "accent-soft"]),
+    ("on-own", &["own"]),
+    // Labels that are drawn the other way round.
+    ("paper", &["ink", "focus"]),
+];
+
+/// What is no text but must be seen, and its grounds.
+const SHAPES: [(&str, &[&str]); 12] = [
+    ("focus", &["paper", "raised", "sunk", "summed"]),
+    ("accent", &["paper"]),
+    ("mark", &["paper"]),
+    ("select", &["paper"]),
+    ("summed-bar", &["summed", "paper"]),
+    ("own", &["paper"]),
+    ("taken", &["paper"]),
+    ("cause-blocked", &["paper"]),
+    ("faint", &["paper"]),
+    ("bar-held", &["paper", "sunk"]),
+    ("bar-ready", &["paper", "sunk"]),
+    ("disabled", &["paper"]),
+];
+
+fn on(colour: &Colour, screen: Screen) -> Rgb {
+    match screen {
+        Screen::Light | Screen::Forced => colour.light,
+        Screen::Dark => colour.dark,
+    }
+}
+
+fn named(name: &str, screen: Screen) -> Rgb {
+    let found = all().find(|colour| colour.name == name);
+    on(found.unwrap_or_else(|| panic!("there is no {name}")), screen)
+}
+
+fn pairs<'a>(colours: &'a [Colour]) -> impl Iterator<Item = (&'a Colour, &'a Colour)> {
+    colours.iter().enumerate().flat_map(|(n, a)| colours[n + 1..].iter().map(move |b| (a, b)))
+}
+
+#[test]
+fn states_stand_out_from_the_paper() {
+    for screen in SCREENS {
+        let paper = named("paper", screen);
+        for colour in STATES.iter().chain(&OTHERS).chain(&LINES) {
+            let found = contrast(on(colour, screen), paper);
+            assert!(found >= 3.0, "{} on {screen:?}: {found:.2}", colour.name);
+        }
+    }
+}
+
+#[test]
+fn every_eye_tells_states_apart_that_stand_side_by_side() {
+    for screen in SCREENS {
+        for (a, b) in SIDE_BY_SIDE.iter().flat_map(|states| pairs(states)) {
+            let (one, other) = (on(a, screen), on(b, screen));
+            for eyes in Eyes::EACH {
+                let found = apart(one, other, eyes);
+                assert!(found >= 0.08, "{} {} {screen:?} {eyes:?}: {found:.3}", a.name, b.name);
+            }
+            let found = (greyscale(one) - greyscale(other)).abs();
+            assert!(found >= 9.0, "{} {} {screen:?} in grey: {found:.1}", a.name, b.name);
+        }
+    }
+}
+
+#[test]
+fn running_is_the_loudest_and_waiting_the_calmest() {
+    for screen in SCREENS {
+        let paper = named("paper", screen);
+        let running = chroma(on(&RUNNING, screen));
+        for colour in STATES.iter().filter(|colour| **colour != RUNNING) {
+            let found = chroma(on(colour, screen));
+            assert!(found * 1.2 < running, "{} on {screen:?}: {found:.3}", colour.name);
+        }
+        for calm in [WAITING, PARKED, BLOCKING] {
+            let found = contrast(on(&calm, screen), paper);
+            assert!(found < 3.2, "{} on {screen:?}: {found:.2}", calm.name);
+            assert!(chroma(on(&calm, screen)) < 0.06, "{} on {screen:?}", calm.name);
+        }
+    }
+}
+
+/// Many colours can't all be far apart for each eye. What is asked of them is less, but more of the first four.
+#[test]
+fn the_many_colours_are_told_apart() {
+    for screen in SCREENS {
+        for (colours, known) in [(&LINES[..], &[RUNNING, READY, SPAWNED][..]), (&OTHERS, &[])] {
+            for (n, a) in colours.iter().enumerate() {
+                for b in known.iter().chain(&colours[..n]) {
+                    let least = if n < 4 { 0.08 } else { 0.06 };
+                    let (one, other) = (on(a, screen), on(b, screen));
+                    for eyes in Eyes::EACH {
+                        let found = apart(one, other, eyes);
+                        assert!(
+                            found >= least,
+                            "{} {} {screen:?} {eyes:?}: {found:.3}",
+                            a.name,
+                            b.name
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn text_can_be_read_on_its_grounds() {
+    for screen in SCREENS {
+        for (text, grounds) in TEXT {
+            for ground in grounds {
+                let found = contrast(named(text, screen), named(ground, screen));
+                assert!(found >= 4.5, "{text} on {ground}, {screen:?}: {found:.2}");
+            }
+        }
+        // Upon a state it is black or white.
+        for colour in all() {
+            let ground = on(colour, screen);
+            let best = contrast(ground, Rgb(0)).max(contrast(ground, Rgb(0xff_ffff)));
+            assert!(best >= 4.5, "{}: {best:.2}", colour.name);
+        }
+    }
+}
+
+#[test]
+fn what_is_drawn_can_be_seen_on_its_grounds() {
+    for screen in SCREENS {
+        for (shape, grounds) in SHAPES {
+            for ground in grounds {
+                let found = contrast(named(shape, screen), named(ground, screen));
+                assert!(found >= 3.0, "{shape} on {ground}, {screen:?}: {found:.2}");
+            }
+        }
+    }
+}
+
+/// A report is printed on terminals of either kind, and nobody tells which.
+#[test]
+fn running_can_be_read_on_black_and_on_white() {
+    for ground in [Rgb(0), Rgb(0xff_ffff)] {
+        assert!(contrast(RUNNING.light, ground) >= 4.5);
+    }
+}
+
+#[test]
+fn names_are_those_of_variables() {
+    let mut names: Vec<_> = all().map(|colour| colour.name).collect();
+    names.sort_unstable();
+    let n = names.len();
+    names.dedup();
+    assert_eq!(names.len(), n);
+    assert!(names.iter().all(|name| {
+        name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-' || b.is_ascii_digit())
+    }));
+}
+
+#[test]
+fn rules_are_filled_in_for_what_knows_no_variables() {
+    let rules = "a { fill: var(--ink); x: 1 }\n.b:hover > c { stroke: var(--paper); width: 2 }\nd { y: 3 }\n";
+    assert_eq!(
+        fill(rules, Screen::Light),
+        "a { fill: #1b1b1f; x: 1 }\n.b:hover > c { stroke: #ffffff; width: 2 }\nd { y: 3 }\n"
+    );
+    assert_eq!(fill_again(rules, Screen::Dark), "a{fill: #ececf1}.b:hover > c{stroke: #16161a}");
+    assert_eq!(
+        fill_again(rules, Screen::Forced),
+        "a{fill: CanvasText}.b:hover > c{stroke: Canvas}"
+    );
+    // What the palette doesn't know stays.
+    assert_eq!(fill("var(--no-such) var(--", Screen::Light), "var(--no-such) var(--");
+}
+
+/// The page's style sheets have no colour of their own, and each that they name is in the palette.
+#[cfg(feature = "html")]
+#[test]
+fn the_pages_style_has_the_palettes_colours_alone() {
+    holds_no_colour(
+        include_str!("../html/page/style.css"),
+        &["--gutter", "--bar", "--mono", "--row-light"],
+    );
+    let properties = properties();
+    // As a browser reads them: light, dark, forced.
+    let blocks: Vec<_> = properties.split(":root {").skip(1).collect();
+    assert_eq!(blocks.len(), 3);
+    for colour in all() {
+        let declared = |block: &str, value: &str| {
+            block.lines().any(|line| line.trim() == format!("--{}: {value};", colour.name))
+        };
+        assert!(declared(blocks[0], &colour.light.to_string()), "{}", colour.name);
+        assert!(declared(blocks[1], &colour.dark.to_string()), "{}", colour.name);
+        assert!(colour.forced.is_none_or(|forced| declared(blocks[2], forced)), "{}", colour.name);
+    }
+}
+
+#[test]
+fn the_svgs_style_has_the_palettes_colours_alone() {
+    holds_no_colour(include_str!("../svg/style.css"), &["--dimming"]);
+}
+
+/// Sees to it that all colours of `style` are variables, and all variables colours or `others`.
+fn holds_no_colour(style: &str, others: &[&str]) {
+    let mut bare = style.to_owned();
+    // Shadows darken what is there.
+    for shadow in ["0.2)", "0.22)", "0.35)"] {
+        bare = bare.replace(&format!("rgba(0, 0, 0, {shadow}"), "");
+    }
+    for rule in bare.split('}') {
+        let declarations = rule.rsplit('{').next().unwrap_or_default();
+        for declaration in declarations.split(';') {
+            let Some((name, value)) = declaration.split_once(':') else { continue };
+            assert!(!value.contains('#') || value.contains("url"), "{declaration}");
+            for function in ["rgb(", "rgba(", "hsl(", "oklch("] {
+                assert!(!value.contains(function), "{declaration}");
+            }
+            let words = value.split(|c: char| !c.is_ascii_alphabetic() && c != '-');
+            let named = ["white", "black", "red", "blue", "gray", "grey", "green", "orange"];
+            for word in words {
+                assert!(!named.contains(&word), "{}: {value}", name.trim());
+            }
+        }
+    }
+    for (at, _) in style.match_indices("var(") {
+        let name = style[at + 4..].split([')', ',']).next().unwrap_or_default();
+        let is_known = all().any(|colour| name.strip_prefix("--") == Some(colour.name));
+        assert!(is_known || others.contains(&name), "{name} isn't in the palette");
+    }
+}
