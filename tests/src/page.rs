@@ -123,6 +123,14 @@ fn sums(meta: &Value) -> Result<(), String> {
     if by_time != by_place {
         return Err(format!("{by_time} polls in all stretches, {by_place} of all locations"));
     }
+    let histograms = meta["sums"]["places"].as_array().into_iter().flatten();
+    for (place, polls) in histograms.zip(&sums.polls_of_places) {
+        let found = histogram(&place["lengths"], place["longest"].as_u64())?;
+        if found != *polls {
+            return Err(format!("a histogram of {found} of {polls} polls"));
+        }
+        histogram(&place["waits"], place["ready"].as_u64())?;
+    }
     // Each is rounded.
     if sum(&sums.held).abs_diff(sum(&sums.held_of_places)) > (n + sums.places) as u64 {
         return Err("its stretches and its locations held workers for different times".to_owned());
@@ -133,6 +141,37 @@ fn sums(meta: &Value) -> Result<(), String> {
         }
         other => Err(format!("it doesn't say what is kept in detail: {other:?}")),
     }
+}
+
+/// Checks a histogram, and gives how many values it has: bins by rising edges, the largest value in the last of them.
+fn histogram(of: &Value, longest: Option<u64>) -> Result<u64, String> {
+    if of.is_null() {
+        return Ok(0);
+    }
+    let bins = of["bins"].as_array().into_iter().flatten();
+    let bins: Option<Vec<(u64, u64)>> =
+        bins.map(|bin| Some((bin[0].as_u64()?, bin[1].as_u64()?))).collect();
+    let bins = bins.ok_or("a histogram isn't of whole numbers")?;
+    // A decade has six: 10, 15, 22, 33, 47, 68.
+    let is_edge = |edge: u64| {
+        let digits = edge.to_string();
+        let (first, zeros) = digits.split_at(digits.len().min(2));
+        edge < 10 && [0, 1, 2, 3, 5, 7].contains(&edge)
+            || ["10", "15", "22", "33", "47", "68"].contains(&first)
+                && zeros.bytes().all(|digit| digit == b'0')
+    };
+    if bins.is_empty()
+        || !bins.is_sorted_by(|a, b| a.0 < b.0)
+        || bins.iter().any(|&(edge, n)| n == 0 || !is_edge(edge))
+    {
+        return Err(format!("the bins of a histogram are none: {bins:?}"));
+    }
+    let marks = ["p50", "p90", "p99"].map(|mark| of[mark].as_u64());
+    let last = bins.last().map(|&(edge, _)| edge);
+    if marks.contains(&None) || !marks.is_sorted() || marks[2] > longest || last > longest {
+        return Err(format!("a histogram up to {longest:?} has {marks:?} and {last:?}"));
+    }
+    Ok(bins.iter().map(|&(_, n)| n).sum())
 }
 
 /// The sums of a run, stretch by stretch. Times are in ns from the left edge.
@@ -287,7 +326,7 @@ mod tests {
             check(page("", tail).replacen("\"notes\"", &run, 1).as_bytes())
         };
         let right = "\"sums\":{\"alive\":[1,0],\"at\":[1,0],\"dropped\":[[10,90]],\"from\":0,\
-                     \"held\":[60,0],\"longest\":[7,0],\"places\":[{\"held\":60,\"polls\":9,\"tasks\":1}],\"polls\":[9,0],\
+                     \"held\":[60,0],\"longest\":[7,0],\"places\":[{\"held\":60,\"lengths\":{\"bins\":[[1,4],[5,5]],\"p50\":5,\"p90\":6,\"p99\":7},\"longest\":7,\"polls\":9,\"tasks\":1}],\"polls\":[9,0],\
                      \"stopped\":null,\"stretch\":50,\"workers\":2}";
         of(right).unwrap();
         assert!(of("\"sums\":null").is_ok());
@@ -304,6 +343,13 @@ mod tests {
             ("null", "[60,0]"),
             ("\"polls\":9", "\"polls\":8"),
             ("\"held\":60", "\"held\":70"),
+            ("[5,5]", "[5,4]"),
+            ("[5,5]", "[6,5]"),
+            ("[5,5]", "[0,5]"),
+            ("[5,5]]", "[5,5],[10,0]]"),
+            ("\"p99\":7", "\"p99\":8"),
+            ("\"p99\":7", "\"p99\":5"),
+            ("\"p50\":5", "\"p50\":null"),
             ("\"tasks\":1", "\"tasks\":null"),
         ] {
             let sums = right.replacen(what, wrong, 1);

@@ -294,6 +294,31 @@ async fn ticks() {
 }
 
 #[test]
+fn tasks_are_listed() {
+    let folder = folder("tasks");
+    write(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));
+    write(&folder, "random.html", &planted::random(2_000, 3), &labels("random"));
+    let mut workers_only = planted::healthy();
+    workers_only.task_hooks = false;
+    workers_only.tasks.clear();
+    write(&folder, "workers-only.html", &workers_only, &labels("workers only"));
+    let (timeline, tree) = planted::many::many(100_000);
+    write(&folder, "many.html", &timeline, &labels("many"));
+    expect(&folder, "many.json", &json!({ "tasks": timeline.tasks.len(), "tree": tree }));
+    test("tasks", Path::new("browser/tasks.test.mjs"));
+}
+
+#[test]
+fn histograms_are_of_what_is_selected() {
+    let folder = folder("histograms");
+    write(&folder, "random.html", &planted::random(2_000, 3), &labels("random"));
+    write(&folder, "unknown.html", &planted::blocked(), &labels("unknown"));
+    let page = fs::read_to_string(folder.join("unknown.html")).unwrap();
+    fs::write(folder.join("why.html"), explained(&page, |_| ())).unwrap();
+    test("histograms", Path::new("browser/histograms.test.mjs"));
+}
+
+#[test]
 fn hostile_names_neither_run_nor_break_anything() {
     let folder = folder("hostile");
     let names = [

@@ -136,6 +136,24 @@ test("a stretch says what it was like: pointer, click, keys, and a screen reader
     assert.match(await page.locator("#minimap").getAttribute("aria-valuetext"), /, sums only$/);
   }));
 
+test("a location has histograms of the whole run, and says so", () =>
+  open("run.html", {}, async (page) => {
+    await page.click("#tab-locations");
+    const { places } = await sumsOf(page);
+    for (const [index, { polls, ready, label }] of places.entries()) {
+      await page.click(`#pane-locations [data-whole="${index}"]`);
+      const found = await page.evaluate(() => [...document.querySelectorAll('#pane-locations [data-scope="whole"] .histogram')].map((each) => [
+        each.dataset.of, Number(each.dataset.n), [...each.querySelectorAll("[data-n]")].reduce((sum, bar) => sum + Number(bar.dataset.n), 0),
+      ]));
+      const wanted = [...(polls > 0 ? ["polls"] : []), ...(ready === null ? [] : ["ready"])];
+      assert.deepEqual(found.map(([of]) => of), wanted, label);
+      assert.ok(found.every(([, n, bars]) => n > 0 && n === bars), label);
+      if (polls === 0) continue;
+      assert.equal(found[0][1], polls, label);
+      assert.match(await page.locator('#pane-locations [data-scope="whole"]').innerText(), /Of the whole run, from its sums/);
+    }
+  }));
+
 test("the strip of the whole run moves the view, and tells of the stretches", () =>
   open("run.html", {}, async (page) => {
     const [from, to] = await dropped(page);

@@ -139,6 +139,8 @@ test("damaged sums are refused", async () => {
   for (const wrong of [
     { polls: [] }, { held: null }, { at: meta.sums.at.map(() => 3) }, { alive: meta.sums.alive.map(() => -1) }, { stretch: 0 },
     { workers: 0 }, { from: "0" }, { dropped: [[3, 2]] }, { places: null }, { places: ["a", "b"] }, { stopped: [1.5] },
+    { places: PLACES.map((place) => ({ ...place, lengths: { bins: [[10, -1]], p50: 0, p90: 0, p99: 0 } })) },
+    { places: PLACES.map((place) => ({ ...place, waits: { bins: null } })) },
   ]) {
     await assert.rejects(load({ ...meta, sums: { ...meta.sums, ...wrong } }, tail, []), /damaged|its/, JSON.stringify(wrong));
   }

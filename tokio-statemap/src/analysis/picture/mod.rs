@@ -7,6 +7,7 @@
 mod awaits;
 #[cfg(test)]
 mod awaits_tests;
+mod bins;
 #[cfg(feature = "read")]
 mod data;
 #[cfg(all(test, feature = "read"))]
@@ -46,6 +47,8 @@ use crate::trace::timeline::Timeline;
 pub(crate) use awaits::Awaits;
 #[cfg(feature = "html")]
 pub(crate) use awaits::{AwaitLine, AwaitPlace, StillHere};
+#[cfg(feature = "html")]
+pub(crate) use bins::Bins;
 #[cfg(all(feature = "html", feature = "read"))]
 pub(crate) use data::is_shown;
 pub(crate) use excerpts::Excerpts;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::bins::Bins;
 use super::recorded_ns;
 use crate::analysis::{Place, Report};
 use crate::trace::summary::{self, LocationSummary, Summary};
@@ -38,6 +39,9 @@ pub(crate) struct PlaceSums {
     pub(crate) p99_ns: Option<u64>,
     /// The longest that a task was ready before a poll, in ns; `None` if that isn't known of any.
     pub(crate) longest_ready_ns: Option<u64>,
+    /// The lengths of the polls, and how long tasks were ready before polls; `None` if there are none, or none are known.
+    pub(crate) lengths: Option<Bins>,
+    pub(crate) readies: Option<Bins>,
 }
 
 impl PlaceSums {
@@ -52,6 +56,8 @@ impl PlaceSums {
             longest_ns: sums.polls.longest_ns,
             p99_ns: sums.polls.quantile(0.99),
             longest_ready_ns: (sums.ready.count() > 0).then_some(sums.ready.longest_ns),
+            lengths: Bins::of(&sums.polls),
+            readies: Bins::of(&sums.ready),
         }
     }
 }

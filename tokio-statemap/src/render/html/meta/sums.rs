@@ -1,6 +1,6 @@
 //! The whole run in sums, a column each.
 
-use crate::analysis::picture::{PlaceSums, WholeRun};
+use crate::analysis::picture::{Bins, PlaceSums, WholeRun};
 use crate::util::json::{Raw, array, object};
 
 /// The stretches; `whole` makes a time one of the page.
@@ -35,10 +35,23 @@ fn place(place: &PlaceSums) -> Raw {
     object([
         ("held", &safe(place.held_ns)),
         ("label", &place.label),
+        ("lengths", &place.lengths.as_ref().map(bins)),
         ("longest", &safe(place.longest_ns)),
         ("p99", &place.p99_ns.map(safe)),
         ("polls", &safe(place.polls)),
         ("ready", &place.longest_ready_ns.map(safe)),
         ("tasks", &safe(place.tasks)),
+        ("waits", &place.readies.as_ref().map(bins)),
+    ])
+}
+
+/// Where each bin with values begins, in ns, and how many it has; what 50, 90 and 99 % of the values did not exceed.
+fn bins(of: &Bins) -> Raw {
+    let [p50, p90, p99] = of.quantiles_ns.map(safe);
+    object([
+        ("bins", &array(of.bins.iter().map(|&(from_ns, n)| (from_ns, safe(n))))),
+        ("p50", &p50),
+        ("p90", &p90),
+        ("p99", &p99),
     ])
 }

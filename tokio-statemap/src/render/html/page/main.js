@@ -17,6 +17,7 @@ import { SearchBox } from "./ui/search_box.js";
 import { SelectionTab } from "./ui/selection_tab.js";
 import { Surface } from "./ui/surface.js";
 import { listenTabs, showTab } from "./ui/tabs.js";
+import { TasksTab } from "./ui/tasks_tab.js";
 import { WaitsTab } from "./ui/waits_tab.js";
 
 // The page: reads the data, puts the parts together, and opens on the worst poll.
@@ -53,7 +54,8 @@ const openPage = async (surface) => {
 const buildParts = (view) => {
   const actions = actionsOn(view);
   const issues = new IssuesTab(view, actions);
-  const locations = new LocationsTab(view);
+  const locations = new LocationsTab(view, actions);
+  new TasksTab(view, actions);
   new SelectionTab(view, actions);
   prepareProfile(view);
   new WaitsTab(view, actions);

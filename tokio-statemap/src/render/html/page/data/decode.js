@@ -76,6 +76,8 @@ function checkSums(sums) {
   if (!(sums.stretch > 0) || !(sums.workers > 0) || !isCount(sums.from, Number.MAX_SAFE_INTEGER)) throw damaged("its sums have no times");
   if (!Array.isArray(sums.places) || !sums.places.every((place) => typeof place?.label === "string" && isCount(place.held, Number.MAX_SAFE_INTEGER))
     || !sums.at.every((at) => at <= sums.places.length)) throw damaged("a place of its sums isn't there");
+  const isBins = (of) => !of || (Array.isArray(of.bins) && of.bins.every(([from, n]) => isCount(from, Number.MAX_SAFE_INTEGER) && isCount(n, Number.MAX_SAFE_INTEGER)));
+  if (!sums.places.every(({ lengths, waits }) => isBins(lengths) && isBins(waits))) throw damaged("a histogram of its sums isn't one");
   if (!Array.isArray(sums.dropped) || !sums.dropped.every(isPart)) throw damaged("its sums have no times");
 }
 

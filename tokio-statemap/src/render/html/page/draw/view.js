@@ -60,7 +60,7 @@ export class View {
 
   /**
    * Calls `listener` whenever `what` happens: "moved", "selected", "filtered", "threshold", "colours",
-   * "folds", "tab", "states" (a section has others), or "counted" (the legend has new totals).
+   * "folds", "tab", "states" (a section has others), "picked", or "counted" (the legend has new totals).
    */
   on(what, listener) {
     if (!this.listeners.has(what)) this.listeners.set(what, []);
@@ -355,6 +355,12 @@ export class View {
     this.range = selection?.kind === "range" ? selection : null;
     this.touch("overlay");
     this.notify("selected");
+  }
+
+  /** Selects what hands on the lanes or on their labels are at; tells "picked" of it, as what is known of it is wanted then. */
+  pick(selection) {
+    this.select(selection);
+    if (selection !== null) this.notify("picked");
   }
 
   /** Shows a range of time that is being measured. */

@@ -188,7 +188,7 @@ export class Gutter {
   selectLane(section, lane) {
     const chosen = this.chosenRow(section, lane);
     const row = chosen >= 0 ? chosen : this.rowsInView(section, lane).first;
-    this.view.select({ kind: "row", section: section.index, row });
+    this.view.pick({ kind: "row", section: section.index, row });
   }
 
   onKey(event) {

@@ -13,9 +13,9 @@ const HELP = [
     ["/", "search task id, location, worker"], ["Esc", "clear selection, then filter"], ["?", "this help"],
   ]],
   ["By keyboard", [
-    ["Tab", "from part to part"], ["← →", "the span before, after the selected one"], ["↑ ↓", "the lane above, below; on a label: the group above, below"],
-    ["Enter", "zoom to the selection; fold or open a group"], ["PgUp PgDn", "scroll the lanes"],
-    ["t", "the whole task, or worker, of the selected span"], ["Shift ← →", "measure a time, from the selection on"],
+    ["Tab", "from part to part"], ["← →", "the span before, after the selected one"], ["↑ ↓", "the lane above, below; on a label: the group above, below; in the table of tasks: the row above, below"],
+    ["Enter", "zoom to the selection; fold or open a group; go to the task of a row"], ["PgUp PgDn", "scroll the lanes"],
+    ["t", "the whole task, or worker, of the selected span; in the tree of tasks: list those of a place"], ["Shift ← →", "measure a time, from the selection on"],
     ["Home End", "on the strip of the whole run: its beginning, its end; there ← → pan, ↑ ↓ zoom"],
   ]],
 ];

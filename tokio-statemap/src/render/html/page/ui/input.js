@@ -112,8 +112,8 @@ export class Input {
     const at = this.place(event);
     if (drag.measuring && drag.moved) {
       const range = this.measured(drag, at.x);
-      view.select(range.t1 > range.t0 ? range : null);
-    } else if (!drag.moved) view.select(targetOf(hitAt(view, at.x, at.y)));
+      view.pick(range.t1 > range.t0 ? range : null);
+    } else if (!drag.moved) view.pick(targetOf(hitAt(view, at.x, at.y)));
   }
 
   onCancel(event) {
@@ -305,7 +305,7 @@ export class Input {
 
   choose(section, lane, transition) {
     const { view } = this;
-    view.select({ kind: "span", section: section.index, transition });
+    view.pick({ kind: "span", section: section.index, transition });
     view.showLane(section, lane);
     const [from, to] = [section.time[transition], section.endOf(transition)];
     if (to < view.t0 || from > view.t1) {

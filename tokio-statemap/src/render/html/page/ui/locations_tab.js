@@ -3,12 +3,13 @@ import { shorten, titleText } from "../format/text.js";
 import { isHeldKnown } from "../model/locations.js";
 import { countRows, groupLabel } from "../model/names.js";
 import { detailHint } from "./detail_hint.js";
+import { Distributions } from "./distributions.js";
 import { byId, make } from "./dom.js";
 import { labelInPanel } from "./label.js";
 import { SortedTable } from "./sorted_table.js";
 import { WholeLocations } from "./whole_locations.js";
 
-// The spawn locations: what the tasks of each did. A click shows only that group's lanes.
+// The spawn locations: what the tasks of each did. A click shows only that group's lanes, and its histograms.
 
 /** A length of its polls, if it has any. */
 const ofPolls = (row, ns) => (row.polls === 0 ? "–" : formatNs(ns));
@@ -28,8 +29,10 @@ const columnsOf = (model) => [
 const MOST_PLACES = 500;
 
 export class LocationsTab {
-  constructor(view) {
+  /** `actions`: `show(target)`. */
+  constructor(view, actions) {
     this.view = view;
+    this.distributions = new Distributions(view.model, actions.show);
     this.rows = null;
     this.whole = new WholeLocations(view.model, () => this.draw());
     this.table = new SortedTable({
@@ -62,7 +65,14 @@ export class LocationsTab {
       ...this.whole.draw(),
       ...(hint === null ? [] : [hint]),
       make("p", { class: "hint" }, filter === null ? "A location shows only its tasks." : "Only the chosen location's tasks are shown. ", clear),
+      ...(filter === null ? [] : this.chosen(filter)),
       ...this.table.draw(this.rows));
+  }
+
+  /** The histograms of the chosen location; none of what has no polls. */
+  chosen({ section, group }) {
+    const of = this.rows.some((row) => row.section === section && row.group === group);
+    return of ? [this.distributions.draw({ kind: "group", section, group })] : [];
   }
 
   isChosen(row) {

@@ -1,6 +1,7 @@
 import { formatCount, formatNs, formatShare } from "../format/numbers.js";
 import { shorten, titleText, visible } from "../format/text.js";
 import { excerptOfGroup } from "../model/excerpts.js";
+import { shortName, sourceOf } from "../model/frames.js";
 import { keptNs, recordedTotals } from "../model/lanes.js";
 import { countRows, groupLabel, workerName } from "../model/names.js";
 import { heldNs, isPoll, worstPolls } from "../model/polls.js";
@@ -10,6 +11,7 @@ import { stretchInfo, sumUp } from "../model/sums.js";
 import { describeSpan, lengthText, momentText, spanText } from "../draw/describe.js";
 import { longestText, shareText } from "../draw/sums.js";
 import { chainParts } from "./chain.js";
+import { Distributions } from "./distributions.js";
 import { byId, make } from "./dom.js";
 import { excerptPart } from "./excerpt.js";
 import { tagTable, totalsTable } from "./totals_table.js";
@@ -23,6 +25,7 @@ export class SelectionTab {
     this.view = view;
     this.actions = actions;
     this.shown = null;
+    this.distributions = new Distributions(view.model, actions.show);
     for (const what of ["selected", "counted", "tab", "colours"]) view.on(what, () => this.draw());
   }
 
@@ -75,6 +78,7 @@ export class SelectionTab {
       this.acts({ kind: "span", section: section.index, transition }),
       ...chainParts(section, transition),
       ...this.why(section, transition),
+      ...this.ofCulprit(section, transition),
     ];
   }
 
@@ -83,6 +87,24 @@ export class SelectionTab {
     const key = `${section.index}.${transition}`;
     if (this.shown?.key !== key) this.shown = { key, parts: whyParts(this.view, section, transition) };
     return this.shown.parts;
+  }
+
+  /** The polls of who is to blame for a poll. */
+  ofCulprit(section, transition) {
+    const culprit = section.why?.culprits.findIndex(({ at }) => at.some((poll) => poll.transition === transition)) ?? -1;
+    if (culprit < 0) return [];
+    const { frame, place } = section.why.culprits[culprit];
+    const name = frame === null ? place : `${shortName(frame.name)} ${sourceOf(frame)}`;
+    return [
+      make("h2", {}, "All polls of the same blame", make("span", { class: "count", title: titleText(name) }, shorten(visible(name), 40))),
+      this.distributions.draw({ kind: "culprit", section: section.index, culprit }, "culprit"),
+    ];
+  }
+
+  /** The histograms of a task, of a worker's polls; none of what has no polls. */
+  ofRow(section, row) {
+    if (section.kind === "workers") return this.view.model.workerPolls ? [this.distributions.draw({ kind: "worker", row })] : [];
+    return section.isRunning.includes(1) ? [this.distributions.draw({ kind: "row", section: section.index, row })] : [];
   }
 
   row(section, row, below = false) {
@@ -110,6 +132,7 @@ export class SelectionTab {
       below ? null : this.acts({ kind: "row", section: section.index, row }),
       make("h2", {}, "Time in each state", make("span", { class: "count" }, "its whole life")),
       totalsTable(view, section, totalsOfRow(section, model.meta.gaps, row, 0, model.lengthNs), "Time in each state over its whole life"),
+      ...this.ofRow(section, row),
       ...this.events(section, row),
       ...(section.tag ? tagTable(view, section, rowTags(section, row)) : []),
     ];
@@ -171,7 +194,8 @@ export class SelectionTab {
     const { view } = this;
     const [t0, t1] = [Math.round(view.t0), Math.round(view.t1)];
     const lanes = group.endLane - group.firstLane;
-    const target = { kind: "group", section: section.index, group: group.index };
+    const at = { section: section.index, group: group.index };
+    const target = { kind: "group", ...at };
     return [
       make("p", { class: "selection-title" }, shorten(groupLabel(group), 200)),
       make("p", { class: "selection-sub" }, `${countRows(section, group.rows)} in ${formatCount(lanes)} ${lanes === 1 ? "lane" : "lanes"}`),
@@ -179,6 +203,7 @@ export class SelectionTab {
       this.spawnSource(section, group),
       make("h2", {}, "Time in each state", make("span", { class: "count" }, "in the view")),
       totalsTable(view, section, totalsOfGroup(section, view.model.meta.gaps, group, t0, t1), "Time in each state in the view"),
+      ...(section.isRunning.includes(1) ? [this.distributions.draw({ kind: "group", ...at })] : []),
       ...(section.tag ? tagTable(view, section, tagTotals(section, group.firstLane, group.endLane, t0, t1)) : []),
     ];
   }
@@ -222,7 +247,7 @@ export class SelectionTab {
       make("p", { class: "selection-sub" }, `Time range: ${spanText(t0, t1)}`),
       this.acts({ kind: "range", t0, t1 }),
       ...this.summed(t0, t1),
-      ...this.sections(t0, t1),
+      ...this.sections(t0, t1, true),
     ];
   }
 
@@ -237,12 +262,14 @@ export class SelectionTab {
     ];
   }
 
-  sections(t0, t1) {
+  sections(t0, t1, isRange = false) {
     const { view } = this;
+    const isCounted = ({ kind, isRunning }) => isRange && (kind === "tasks" || kind === "other") && isRunning.includes(1);
     if (t1 > t0 && keptNs(view.model, t0, t1) === 0) return [];
     return view.model.sections.filter((section) => section.nLanes > 0).flatMap((section) => [
       make("h2", {}, shorten(visible(section.title), 60), make("span", { class: "count" }, countRows(section, section.nRows))),
       totalsTable(view, section, recordedTotals(section, view.model.meta.gaps, t0, t1), `Time in each state, ${visible(section.title)}`),
+      ...(isCounted(section) ? [this.distributions.draw({ kind: "range", section: section.index, t0, t1 }, section.index)] : []),
       ...(section.tag ? tagTable(view, section, tagTotals(section, 0, section.nLanes, t0, t1)) : []),
     ]);
   }

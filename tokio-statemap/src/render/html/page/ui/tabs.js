@@ -2,7 +2,7 @@ import { byId } from "./dom.js";
 
 // The panel's tabs: arrow keys go from one to the next, as the ARIA pattern wants it.
 
-export const TABS = ["issues", "locations", "waits", "selection", "profile"];
+export const TABS = ["issues", "locations", "tasks", "waits", "selection", "profile"];
 
 /** Shows a tab's pane. */
 export const showTab = (view, name, focus = false) => {
@@ -19,6 +19,7 @@ export const showTab = (view, name, focus = false) => {
 };
 
 export const listenTabs = (view) => {
+  view.on("picked", () => { if (view.tab !== "selection") showTab(view, "selection"); });
   for (const tab of TABS) byId(`tab-${tab}`).addEventListener("click", () => showTab(view, tab));
   byId("tabs").addEventListener("keydown", (event) => {
     const at = TABS.indexOf(view.tab);

@@ -1,7 +1,9 @@
 import { formatCount, formatNs, formatShare } from "../format/numbers.js";
 import { titleText } from "../format/text.js";
 import { recordedInAll } from "../model/sums.js";
+import { distributionOfSums } from "../model/histogram.js";
 import { make } from "./dom.js";
+import { histogram } from "./histogram.js";
 import { labelInPanel } from "./label.js";
 import { SortedTable } from "./sorted_table.js";
 
@@ -26,14 +28,41 @@ export class WholeLocations {
   /** `redraw` is called when the table is sorted anew. */
   constructor(model, redraw) {
     this.rows = model.meta.sums?.places ?? null;
+    /** The location whose histograms are shown. */
+    this.chosen = null;
+    this.redraw = redraw;
     this.table = this.rows === null ? null : new SortedTable({
-      columns: wholeColumns(model), sort: 2, nameOf: ({ label }) => make("span", { title: titleText(label) }, labelInPanel(label)), redraw,
+      columns: wholeColumns(model), sort: 2, nameOf: (row) => this.nameOf(row), isChosen: (row) => row === this.chosen, redraw,
     });
+  }
+
+  nameOf(row) {
+    return make("button", {
+      type: "button", title: titleText(row.label), "aria-pressed": row === this.chosen, "data-whole": this.rows.indexOf(row),
+      onclick: () => {
+        this.chosen = row === this.chosen ? null : row;
+        this.redraw();
+        document.querySelector(`#pane-locations [data-whole="${this.rows.indexOf(row)}"]`)?.focus();
+      },
+    }, labelInPanel(row.label));
+  }
+
+  /** The histograms of the chosen location, from its sums. */
+  histograms() {
+    if (this.chosen === null) return [];
+    const { lengths, longest, waits, ready } = this.chosen;
+    const [polls, readies] = [distributionOfSums(lengths, longest), distributionOfSums(waits, ready ?? 0)];
+    const note = "Of the whole run, from its sums: lengths are good to 1 %, the bars are as exact as that.";
+    const parts = [
+      polls === null ? null : histogram(polls, { title: "Poll length", word: "poll", kind: "polls", note }),
+      readies === null ? null : histogram(readies, { title: "Ready, until it was polled", word: "time", kind: "ready" }),
+    ].filter(Boolean);
+    return parts.length === 0 ? [] : [make("div", { class: "distributions", "data-scope": "whole" }, ...parts)];
   }
 
   /** The table under its heading; nothing if all is kept in detail. */
   draw() {
     if (this.rows === null) return [];
-    return [make("h2", {}, "The whole run"), ...this.table.draw(this.rows), make("h2", {}, "Kept in detail")];
+    return [make("h2", {}, "The whole run"), ...this.histograms(), ...this.table.draw(this.rows), make("h2", {}, "Kept in detail")];
   }
 }

@@ -1,0 +1,139 @@
+// How long polls, times ready and lives were: of a location, a task, a worker, a line that is to blame, or of what began in
+// a time. The generators' steps are short: whoever runs them lets frames pass in between.
+
+import { lastNotAfter } from "../data/section.js";
+import { HistogramOf } from "./histogram.js";
+import { heldNs } from "./polls.js";
+import { NOT_READY, readyEnd } from "./waits.js";
+
+/**
+ * @typedef {import("../data/section.js").Section} Section
+ * @typedef {import("../data/decode.js").Model} Model
+ * @typedef {import("./histogram.js").Distribution} Distribution
+ * @typedef {{kind: "group", section: number, group: number}|{kind: "row", section: number, row: number}
+ *   |{kind: "worker", row: number}|{kind: "culprit", section: number, culprit: number}
+ *   |{kind: "range", section: number, t0: number, t1: number}} Scope indices, as everywhere; of a range what began in it
+ *   counts
+ * @typedef {{
+ *   section: number, polls: Distribution|null, ready: Distribution|null, lives: Distribution|null, tasks: number,
+ *   alive: number, older: number,
+ * }} Distributions null: there is no such thing, or it isn't known. What values are of are transitions of the section (of
+ *   `lives` rows). `lives`: of the tasks that were seen from their spawn to their end; `alive`: of how many others there is
+ *   no end; `older`: how many of the rest were there before they were first seen
+ */
+
+/** After how many transitions a step ends. */
+const SPANS_A_STEP = 16384;
+
+/**
+ * Counts.
+ * @param {Model} model
+ * @param {Scope} scope
+ * @returns {Generator<void, Distributions, void>}
+ */
+export function* distributionsOf(model, scope) {
+  if (scope.kind === "worker") {
+    const { tasks, rows } = model.workerPolls;
+    return yield* ofListed(model.sections[tasks], rows[scope.row].poll);
+  }
+  const section = model.sections[scope.section];
+  if (scope.kind === "culprit") {
+    return yield* ofListed(section, section.why.culprits[scope.culprit].at.map(({ transition }) => transition));
+  }
+  if (scope.kind === "range") return yield* ofRange(model, section, scope.t0, scope.t1);
+  const { firstRow, rows } = scope.kind === "row" ? { firstRow: scope.row, rows: 1 } : section.groups[scope.group];
+  return yield* ofRows(model, section, firstRow, firstRow + rows);
+}
+
+function* ofListed(section, polls) {
+  const lengths = new HistogramOf(polls.length);
+  for (let k = 0; k < polls.length; k++) {
+    lengths.add(heldNs(section, polls[k]), polls[k]);
+    if (k % SPANS_A_STEP === 0) yield;
+  }
+  return { section: section.index, polls: lengths.finish(), ready: null, lives: null, tasks: 0, alive: 0, older: 0 };
+}
+
+function* ofRows(model, section, from, to) {
+  const { rowFirst } = section;
+  const counts = new Counts(model, section, rowFirst[to] - rowFirst[from]);
+  for (let row = from, looked = 0; row < to; row++) {
+    counts.task(row);
+    for (let i = rowFirst[row]; i < rowFirst[row + 1]; i++) {
+      counts.span(i, row);
+      if (++looked % SPANS_A_STEP === 0) yield;
+    }
+    if (++looked % SPANS_A_STEP === 0) yield;
+  }
+  return counts.finish();
+}
+
+function* ofRange(model, section, t0, t1) {
+  const { time, rowFirst } = section;
+  const counts = new Counts(model, section);
+  // What began with the last ns of the run belongs to what ends with it.
+  const until = t1 >= model.lengthNs ? Infinity : t1;
+  for (let lane = 0, looked = 0; lane < section.nLanes; lane++) {
+    const end = section.laneBegin(lane + 1);
+    // Times are whole ns: the first that is not before `t0`.
+    let i = lastNotAfter(time, section.laneBegin(lane), end, t0 - 0.5) + 1;
+    let row = i < end ? section.rowOf(i) : 0;
+    for (; i < end && time[i] < until; i++) {
+      while (i >= rowFirst[row + 1]) row++;
+      if (i === rowFirst[row]) counts.task(row);
+      counts.span(i, row);
+      if (++looked % SPANS_A_STEP === 0) yield;
+    }
+    if (++looked % SPANS_A_STEP === 0) yield;
+  }
+  return counts.finish();
+}
+
+/** What is counted of a section's tasks and of what they did. */
+class Counts {
+  constructor(model, section, spans = 0) {
+    this.section = section;
+    this.knowsReady = model.meta.readyKnown;
+    this.hasPolls = section.isRunning.includes(1);
+    // A poll at least has an end, too.
+    const capacity = (spans >> 1) + 1;
+    this.polls = new HistogramOf(this.hasPolls ? capacity : 1);
+    this.ready = new HistogramOf();
+    this.lives = new HistogramOf();
+    this.tasks = this.alive = this.older = 0;
+  }
+
+  span(i, row) {
+    const { section } = this;
+    const state = section.state[i];
+    if (section.isRunning[state] !== 0) this.polls.add(heldNs(section, i), i);
+    else if (this.knowsReady && section.isReady[state] !== 0 && readyEnd(section, i, row) !== NOT_READY) {
+      this.ready.add(section.endOf(i) - section.time[i], i);
+    }
+  }
+
+  task(row) {
+    const { section } = this;
+    const first = section.rowFirst[row], last = section.rowFirst[row + 1] - 1;
+    this.tasks++;
+    if (last < first || section.isEnd[section.state[last]] === 0) this.alive++;
+    else if (!isSeenFromSpawn(section, row)) this.older++;
+    else this.lives.add(section.rowEnd(row) - section.rowBegin(row), row);
+  }
+
+  finish() {
+    const { section, tasks, alive, older } = this;
+    return {
+      section: section.index, tasks, alive, older,
+      polls: this.hasPolls ? this.polls.finish() : null,
+      ready: this.hasPolls && this.knowsReady ? this.ready.finish() : null,
+      lives: this.lives.finish(),
+    };
+  }
+}
+
+/** Whether a row begins with its spawn; a root future, and what isn't a task, with what is first known of it. */
+function isSeenFromSpawn(section, row) {
+  if (section.kind !== "tasks" || section.isRoot[row] !== 0) return true;
+  return section.states[section.state[section.rowFirst[row]]].role === "spawned";
+}

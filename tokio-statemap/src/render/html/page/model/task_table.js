@@ -1,0 +1,254 @@
+// The table of all tasks: a column of numbers for each thing that is told of them, filled when it is first asked for.
+// All of it is generators, whose steps are short: whoever runs them lets frames pass in between.
+
+import { lastNotAfter } from "../data/section.js";
+import { heldNs } from "./polls.js";
+import { sortSteps } from "./stable_sort.js";
+import { NOT_READY, readyEnd } from "./waits.js";
+
+/**
+ * @typedef {import("../data/section.js").Section} Section
+ * @typedef {import("../data/decode.js").Model} Model
+ * @typedef {{
+ *   polls: Float64Array, held: Float64Array, longest: Float64Array, waited: Float64Array, ready: Float64Array,
+ *   number: Float64Array, prefix: Float64Array, location: Float64Array, parent: Int32Array,
+ * }} TaskColumns by task; NaN where it isn't known. `held`: how long its polls held workers, or ran on threads that are
+ *   none; `waited`: without gaps in the recording; `number`, `prefix`: what its name is sorted by; `location`: the rank of
+ *   its label; `parent`: the task that spawned it, −1 if none is known
+ * @typedef {{t: number, state: Int32Array, age: Float64Array}} TasksAt at a moment, by task: `state` −1 before it is there
+ * @typedef {"name"|"location"|"state"|"age"|"polls"|"held"|"longest"|"waited"|"ready"|"parent"} TaskColumn
+ */
+
+/** After how many transitions, and after how many tasks, a step ends. */
+const TRANSITIONS_A_STEP = 32768;
+const TASKS_A_STEP = 4096;
+
+/** In which order states are sorted: what a worker has to do with comes first. */
+const STATE_ORDER = ["running", "ready", "spawned", "waiting", "completed"];
+
+export class TaskTable {
+  /** @param {Model} model */
+  constructor(model) {
+    this.model = model;
+    const tasks = model.sections.filter(({ kind }) => kind === "tasks");
+    /** Those of other data stand in for tasks where there are none. @type {Section[]} */
+    this.sections = tasks.length > 0 ? tasks : model.sections.filter(({ kind }) => kind === "other");
+    /** The first task of each section, and at the end the number of tasks. */
+    this.first = new Uint32Array(this.sections.length + 1);
+    this.sections.forEach(({ nRows }, s) => (this.first[s + 1] = this.first[s] + nRows));
+    this.n = this.first[this.sections.length];
+    /** What `countColumns` fills. @type {TaskColumns|null} */
+    this.columns = null;
+  }
+
+  /** The section and the row of a task. @param {number} task @returns {{section: Section, row: number}} */
+  place(task) {
+    const s = lastNotAfter(this.first, 0, this.sections.length, task);
+    return { section: this.sections[s], row: task - this.first[s] };
+  }
+
+  /** The task that a row is; −1 if it is none. @param {number} section its index @param {number} row @returns {number} */
+  taskOf(section, row) {
+    const s = this.sections.findIndex(({ index }) => index === section);
+    return s < 0 ? -1 : this.first[s] + row;
+  }
+
+  /** Fills the columns that don't depend on a moment. @returns {Generator<void, void, void>} */
+  *countColumns() {
+    const column = () => new Float64Array(this.n).fill(NaN);
+    const columns = {
+      polls: column(), held: column(), longest: column(), waited: column(), ready: column(),
+      number: column(), prefix: column(), location: column(), parent: new Int32Array(this.n).fill(-1),
+    };
+    for (const [s, section] of this.sections.entries()) yield* countTasks(this.model, section, this.first[s], columns);
+    yield* this.rankNames(columns);
+    this.rankLocations(columns);
+    this.columns = columns;
+  }
+
+  /** Names are sorted by what stands before their number, then by the number: task-9 comes before task-10. @private */
+  *rankNames(columns) {
+    const places = new Map();
+    for (let task = 0; task < this.n; task++) {
+      const { section, row } = this.place(task);
+      const [before, number] = partName(section.name(row));
+      if (!places.has(before)) places.set(before, places.size);
+      columns.prefix[task] = places.get(before);
+      columns.number[task] = number;
+      if (task % TASKS_A_STEP === 0) yield;
+    }
+    const ranks = ranksOf([...places.keys()]);
+    for (let task = 0; task < this.n; task++) columns.prefix[task] = ranks[columns.prefix[task]];
+  }
+
+  /** @private */
+  rankLocations(columns) {
+    const ranks = ranksOf(this.sections.flatMap(({ groups }) => groups.map(({ label }) => label)));
+    let group = 0;
+    for (const [s, { groups }] of this.sections.entries()) {
+      for (const { firstRow, rows } of groups) {
+        const from = this.first[s] + firstRow;
+        columns.location.fill(ranks[group++], from, from + rows);
+      }
+    }
+  }
+
+  /** In which state the tasks are at `t`, and how old. @param {number} t ns @returns {Generator<void, TasksAt, void>} */
+  *countAt(t) {
+    const at = { t, state: new Int32Array(this.n).fill(-1), age: new Float64Array(this.n).fill(NaN) };
+    for (const [s, section] of this.sections.entries()) {
+      for (let row = 0; row < section.nRows; row++) {
+        if (row % TASKS_A_STEP === 0) yield;
+        const task = this.first[s] + row;
+        const i = transitionAt(section, row, t);
+        if (i < 0) continue;
+        at.state[task] = section.state[i];
+        at.age[task] = Math.min(t, section.rowEnd(row)) - section.rowBegin(row);
+      }
+    }
+    return at;
+  }
+
+  /**
+   * All tasks, by a column.
+   * @param {TaskColumn} column
+   * @param {boolean} descending
+   * @param {TasksAt} at
+   * @returns {Generator<void, Uint32Array, void>}
+   */
+  *sorted(column, descending, at) {
+    const order = Uint32Array.from({ length: this.n }, (_, task) => task);
+    yield;
+    for (const keys of this.keys(column, at)) yield* sortSteps(order, keys, descending);
+    return order;
+  }
+
+  /** What a column is sorted by, the least important first. @private */
+  keys(column, at) {
+    const { columns } = this;
+    if (column === "name") return [columns.number, columns.prefix];
+    if (column === "age") return [at.age];
+    if (column === "state") return [this.stateKeys(at)];
+    if (column === "parent") return [columns.number, columns.prefix].map((keys) => Float64Array.from(columns.parent, (of) => (of < 0 ? NaN : keys[of])));
+    return [columns[column]];
+  }
+
+  /** @private */
+  stateKeys(at) {
+    const keys = new Float64Array(this.n);
+    for (const [s, { states }] of this.sections.entries()) {
+      const ranks = states.map(({ role }, state) => (STATE_ORDER.indexOf(role) + 1 || STATE_ORDER.length + 1) + state / states.length);
+      for (let task = this.first[s]; task < this.first[s + 1]; task++) keys[task] = at.state[task] < 0 ? NaN : ranks[at.state[task]];
+    }
+    return keys;
+  }
+
+  /**
+   * Those of `order` in which each word of `text` is: in its name, its location or the name of its state. Case doesn't
+   * matter.
+   * @param {Uint32Array} order
+   * @param {string} text
+   * @param {TasksAt} at
+   * @param {(task: number) => boolean} [isIn] what else must hold
+   * @returns {Generator<void, Uint32Array, void>}
+   */
+  *matching(order, text, at, isIn = () => true) {
+    const words = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
+    const inLabels = this.sections.map(({ groups, states }) => words.map((word) => ({
+      groups: groups.map(({ label }) => label.toLowerCase().includes(word)),
+      states: states.map(({ name }) => name.toLowerCase().includes(word)),
+    })));
+    const found = new Uint32Array(order.length);
+    let n = 0;
+    for (let k = 0; k < order.length; k++) {
+      if (k % TASKS_A_STEP === 0) yield;
+      const task = order[k];
+      if (isIn(task) && this.hasWords(task, words, inLabels, at)) found[n++] = task;
+    }
+    return found.slice(0, n);
+  }
+
+  /** @private */
+  hasWords(task, words, inLabels, at) {
+    const { section, row } = this.place(task);
+    const labels = inLabels[this.sections.indexOf(section)], group = section.groupOfRow(row), state = at.state[task];
+    let name = null;
+    return words.every((word, w) => labels[w].groups[group] || (state >= 0 && labels[w].states[state])
+      || (name ??= section.name(row).toLowerCase()).includes(word));
+  }
+}
+
+/** The transition that is in force of a row at `t`; −1 before its first. @param {Section} section @param {number} row @param {number} t */
+export function transitionAt(section, row, t) {
+  const first = section.rowFirst[row];
+  const i = lastNotAfter(section.time, first, section.rowFirst[row + 1], t);
+  return i < first ? -1 : i;
+}
+
+/** Fills the columns of one section's rows. */
+function* countTasks(model, section, first, columns) {
+  const { time, rowFirst } = section;
+  const { gaps, readyKnown } = model.meta;
+  const hasPolls = section.isRunning.includes(1);
+  let { isRunning, isReady } = section, isWaiting = waitingOf(section);
+  const hasWaits = isWaiting.includes(1);
+  let looked = 0;
+  for (let row = 0; row < section.nRows; row++) {
+    let polls = 0, held = 0, longest = NaN, waited = 0, ready = 0;
+    for (let i = rowFirst[row], end = rowFirst[row + 1]; i < end; i++) {
+      const state = section.state[i];
+      if (isRunning[state] !== 0) {
+        const ns = heldNs(section, i);
+        polls++;
+        held += ns;
+        if (!(ns <= longest)) longest = ns;
+      } else if (isWaiting[state] !== 0) {
+        waited += recordedNs(gaps, time[i], section.endOf(i));
+      } else if (isReady[state] !== 0 && readyEnd(section, i, row) !== NOT_READY) {
+        ready += section.endOf(i) - time[i];
+      }
+      if (++looked % TRANSITIONS_A_STEP === 0) {
+        yield;
+        // Meanwhile waiting may have been told apart by line.
+        ({ isRunning, isReady } = section);
+        isWaiting = waitingOf(section);
+      }
+    }
+    const task = first + row;
+    if (hasPolls) [columns.polls[task], columns.held[task], columns.longest[task]] = [polls, held, longest];
+    if (hasWaits) columns.waited[task] = waited;
+    if (readyKnown && hasPolls) columns.ready[task] = ready;
+    if (section.parent[row] >= 0) columns.parent[task] = first + section.parent[row];
+    if (++looked % TRANSITIONS_A_STEP === 0) {
+      yield;
+      ({ isRunning, isReady } = section);
+      isWaiting = waitingOf(section);
+    }
+  }
+}
+
+const waitingOf = ({ states }) => Uint8Array.from(states, ({ role }) => (role === "waiting" ? 1 : 0));
+
+/** For how much of a time the recording ran, in ns; the gaps are by time. */
+function recordedNs(gaps, from, to) {
+  let ns = to - from;
+  for (const [gap, end] of gaps) {
+    if (gap >= to) break;
+    if (end > from) ns -= Math.min(end, to) - Math.max(gap, from);
+  }
+  return ns;
+}
+
+/** A name as what stands before its number, and the number: of `task-7 "conn"` too. −1 if it ends with none. */
+function partName(name) {
+  const [plain] = name.split(' "', 1);
+  const digits = /\d{1,15}$/.exec(plain);
+  return digits === null ? [name, -1] : [plain.slice(0, digits.index), Number(digits[0])];
+}
+
+/** The rank of each text among them; of equals the same. */
+function ranksOf(texts) {
+  const sorted = [...new Set(texts)].sort();
+  const ranks = new Map(sorted.map((text, rank) => [text, rank]));
+  return texts.map((text) => ranks.get(text));
+}
