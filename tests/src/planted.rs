@@ -1,5 +1,6 @@
 //! Synthetic programs with known properties.
 
+pub mod crowd;
 pub mod many;
 pub mod waits;
 

@@ -346,6 +346,35 @@ fn hostile_names_neither_run_nor_break_anything() {
 }
 
 #[test]
+fn what_opens_with_more_tasks_than_there_is_room_for() {
+    let folder = folder("canvas");
+    write(&folder, "crowd.html", &planted::crowd::crowd(60), &labels("crowd"));
+    write(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));
+    write(&folder, "busy.html", &planted::crowd::busy(), &labels("busy"));
+    write(&folder, "pool.html", &waiting_for_threads(), &labels("pool"));
+    test("canvas", Path::new("browser/canvas.test.mjs"));
+}
+
+/// A task of `spawn_blocking` after the other, each of which waits for the only thread.
+fn waiting_for_threads() -> Timeline {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).max_blocking_threads(1).enable_time();
+    let collector = register_hooks(&mut builder, CollectorConfig::default()).unwrap();
+    collector.start();
+    let runtime = builder.build().unwrap();
+    collector.block_on(&runtime, async {
+        let sleep = || std::thread::sleep(Duration::from_millis(10));
+        let tasks: Vec<_> = (0..20).map(|_| tokio::task::spawn_blocking(sleep)).collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+    drop(runtime);
+    collector.stop();
+    collector.snapshot()
+}
+
+#[test]
 fn looks() {
     let folder = folder("looks");
     write(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));

@@ -133,6 +133,14 @@ fn files_the_page_and_the_svg_say_the_same() {
     let (mut page, mut svg) = (Vec::new(), Vec::new());
     timeline.write_html(&mut page).unwrap();
     timeline.write_svg(&mut svg).unwrap();
+    let mut of_files = Vec::new();
+    again.write_html(&mut of_files).unwrap();
+    let queue = tests::page::check(&page).unwrap().meta["queue"].clone();
+    assert_eq!(tests::page::check(&of_files).unwrap().meta["queue"], queue);
+    let lengths = queue.as_array().unwrap().iter().map(|change| change[1].as_u64().unwrap());
+    let lengths: Vec<_> = lengths.collect();
+    assert!((30..=40).contains(lengths.iter().max().unwrap()), "{lengths:?}");
+    assert!(lengths.len() > 10 && lengths.last() == Some(&0), "it is drained: {lengths:?}");
     for bytes in [page, svg] {
         let written = String::from_utf8(bytes).unwrap();
         assert!(written.contains(&said[..40]), "{said}");

@@ -14,7 +14,7 @@ const joining = readFileSync(fileURLToPath(new URL("../page.rs", `file://${page}
 const modules = [.../modules!\[([^\]]*)\];/.exec(joining)[1].matchAll(/"([\w./]+)"/g)].map(([, name]) => name);
 /** The folders, the lowest first; `main.js` stands above them. */
 const FOLDERS = ["format", "data", "model", "draw", "ui"];
-const level = (name) => (name === "main.js" ? FOLDERS.length : FOLDERS.indexOf(dirname(name)));
+const level = (name) => (name === "main.js" ? FOLDERS.length : FOLDERS.indexOf(name.split("/")[0]));
 const lines = (name) => readFileSync(page + name, "utf8").split("\n");
 
 test("each module is listed once, behind those that it imports from", () => {

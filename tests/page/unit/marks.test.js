@@ -68,3 +68,43 @@ test("a poll of a day in a view of ns is marked over the whole width", async () 
   const [[from, to]] = boxes(section, 1_000_000, 1_000_050, 1000);
   assert.ok(from < 0 && to >= 1000);
 });
+
+/** How many pixels of the middle of a lane of 20 are painted as a poll, of `width`. */
+function painted(section, threshold, t0, t1, width) {
+  const [top, bottom, height] = [2, 22, 24];
+  const marks = new LaneMarks();
+  const image = new Uint32Array(width * height);
+  marks.ofLane(section, longPolls(section, threshold), 0, t0, t1, width);
+  marks.draw(image, width, height, top, bottom, 0, 1, 2);
+  const row = (y) => image.subarray(y * width, (y + 1) * width);
+  const count = (y) => row(y).reduce((n, pixel) => n + (pixel === 1 ? 1 : 0), 0);
+  return { middle: count(12), upper: count(3), touched: row(12).reduce((n, pixel) => n + (pixel > 0 ? 1 : 0), 0) };
+}
+
+test("a threshold that nearly all polls are over doesn't paint an idle lane full", async () => {
+  // 2 % busy, a poll in each pixel or so.
+  const length = 10_000_000, width = 1000;
+  const polls = [];
+  for (let t = 500; t < length; t += 10_000) polls.push([t, t + 200]);
+  const section = await laneOf(length, polls);
+  const { middle, upper, touched } = painted(section, 100, 0, length, width);
+  assert.ok(touched < width * 0.1, `${touched} of ${width} pixels are painted in the middle`);
+  assert.ok(middle <= touched);
+  assert.ok(upper > width * 0.9, "each is still marked along the edge");
+});
+
+test("one poll, or three together, are marked over the lane's whole height", async () => {
+  const length = 10_000_000, width = 1000;
+  for (const n of [1, 3]) {
+    const polls = Array.from({ length: n }, (_, k) => [5_000_000 + k * 20_000, 5_000_000 + k * 20_000 + 5_000]);
+    assert.equal(painted(await laneOf(length, polls), 1000, 0, length, width).middle, n);
+  }
+});
+
+test("polls that fill their pixels are painted as they are, however many", async () => {
+  const length = 10_000_000, width = 1000;
+  const polls = [];
+  for (let t = 0; t < length; t += 100_000) polls.push([t, t + 50_000]);
+  const { middle } = painted(await laneOf(length, polls), 1000, 0, length, width);
+  assert.ok(middle >= 450 && middle <= 600, `${middle}`);
+});

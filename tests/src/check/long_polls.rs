@@ -84,6 +84,15 @@ impl LongPolls {
                 return Err(format!("`exhaustedPool` is at {location}"));
             }
         }
+        if let Some(queue) = record.get("poolQueue") {
+            let changes = queue.as_array().filter(|changes| !changes.is_empty());
+            let changes = changes.ok_or("`poolQueue` is no list, or empty")?;
+            let times = changes.iter().map(|change| Ok::<_, String>(numbers::<2>(change)?[0]));
+            let times = times.collect::<Result<Vec<_>, _>>()?;
+            if !times.is_sorted_by(|before, next| before < next) {
+                return Err("`poolQueue` doesn't go by time".to_owned());
+            }
+        }
         match record.get("stacks").map(|stacks| stacks.as_str()) {
             None | Some(Some("on" | "off" | "notSupported")) => Ok(()),
             other => Err(format!("`stacks` is {other:?}")),

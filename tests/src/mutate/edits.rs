@@ -51,7 +51,7 @@ const TEXTS: [&str; 18] = [
 ];
 
 /// Keys and names of the format.
-const NAMES: [&str; 35] = [
+const NAMES: [&str; 36] = [
     "time",
     "entity",
     "state",
@@ -87,6 +87,7 @@ const NAMES: [&str; 35] = [
     "clock",
     "exhaustedPool",
     "version",
+    "poolQueue",
 ];
 
 /// Applies one mutation to `file`.

@@ -106,6 +106,7 @@ fn comes_back(timeline: &Timeline) {
     assert!(!again.lacking.tasks && !again.lacking.workers, "they are of one run");
     assert_eq!((again.machine, again.sampling), (timeline.machine, timeline.sampling));
     assert_eq!(again.exhausted_pool, timeline.exhausted_pool);
+    assert_eq!(again.pool_queue, timeline.pool_queue);
     assert_eq!(again.causes, timeline.causes);
     assert_eq!(again.samples, timeline.samples);
 }
@@ -121,6 +122,7 @@ fn it_comes_back_as_it_was() {
     }
     let mut timeline = full();
     timeline.exhausted_pool = Some(pool(None));
+    timeline.pool_queue = vec![(0, 1), (5, 1 << 60), (u64::MAX, 0)];
     comes_back(&timeline);
 }
 
@@ -182,6 +184,7 @@ fn a_file_of_an_earlier_version_is_read() {
         "droppedSamples",
         "signalTaken",
         "exhaustedPool",
+        "poolQueue",
     ] {
         assert!(!text.contains(name), "{text}");
     }
@@ -223,6 +226,8 @@ fn what_cannot_be_is_refused() {
         ("true,false],\"stacks\"", "true,0],\"stacks\"", "invalid type"),
         ("\"exhaustedPool\":[2,", "\"exhaustedPool\":[2,2,", "invalid type"),
         ("\"exhaustedPool\":[2,", "\"exhaustedPool\":[-2,", "is no whole number"),
+        ("\"runDelayNs\":5", "\"poolQueue\":[[5,1],[5,0]]", "`poolQueue` must go by time"),
+        ("\"runDelayNs\":5", "\"poolQueue\":[[5]]", "invalid length 1"),
         // Causes.
         ("[0,200,1,197,2,0,7]", "[0,200,1,197,2,0]", "invalid length 6"),
         ("[0,200,1,197,2,0,7]", "[-1,200,1,197,2,0,7]", "invalid value"),

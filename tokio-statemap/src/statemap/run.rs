@@ -44,8 +44,9 @@
 //! of it: `[jumps, jumpedNs, wentBack, lostSource]`; `stacks`, which says whether samples were taken;
 //! `droppedSamples` and `signalTaken`, how many there are not;
 //! `exhaustedPool`, which is `[threads, mostWaiting, waitedNs, longestNs, tasks, ranNs, otherLocations,
-//! location]` of the blocking pool, with a location of `[file, line, column]`, or `null`. They are those of
-//! the whole run in a part of it, too.
+//! location]` of the blocking pool, with a location of `[file, line, column]`, or `null`;
+//! `poolQueue`, `[time, waiting]` for each change of that pool's queue. They are those of the whole run in a part of
+//! it, too.
 //!
 //! If `recentNs` is there, the last events are kept from then on; what is before it is around the longest polls of
 //! the run.

@@ -25,6 +25,7 @@ pub(super) fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
         local_tasks: Vec::new(),
         machine: MachineTime::default(),
         exhausted_pool: None,
+        pool_queue: Vec::new(),
         sampling: Sampling::default(),
         causes: Vec::new(),
         samples: Vec::new(),

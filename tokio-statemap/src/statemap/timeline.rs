@@ -146,6 +146,7 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
         local_tasks: Vec::new(),
         machine: facts.machine(),
         exhausted_pool: facts.exhausted_pool().ok_or("there are too many names of files")?,
+        pool_queue: facts.pool_queue(),
         sampling: facts.sampling(),
         causes: Vec::new(),
         samples: Vec::new(),

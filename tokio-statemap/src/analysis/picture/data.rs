@@ -72,6 +72,7 @@ fn of_other(file: &Statemap) -> Picture<'_> {
         verdict: None,
         notes: notes(file),
         gaps: Vec::new(),
+        pool_queue: Vec::new(),
         whole_run: None,
         excerpts: None,
         sections: if section.rows.is_empty() { Vec::new() } else { vec![section] },

@@ -66,6 +66,7 @@ fn merge_as<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Picture<'a
         notes,
         // They are those of one picture only.
         gaps: Vec::new(),
+        pool_queue: Vec::new(),
         whole_run: None,
         excerpts: None,
         sections: Vec::new(),
@@ -83,6 +84,11 @@ fn merge_as<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Picture<'a
                 ..origin
             }),
         );
+        if is_only_run {
+            let shifted =
+                picture.pool_queue.iter().map(|&(ns, n)| (ns.saturating_add(shift_ns), n));
+            merged.pool_queue.extend(shifted);
+        }
         for mut section in picture.sections {
             section.origin += before;
             if section.kind != SectionKind::Other && !is_only_run {

@@ -101,6 +101,8 @@ pub struct Picture<'a> {
     pub(crate) notes: Vec<String>,
     /// The periods of which no event is kept: recording was stopped, or they were dropped. From, to, in ns.
     pub(crate) gaps: Vec<(u64, u64)>,
+    /// When the queue of the blocking pool changed, in ns, and how many tasks waited in it from then on.
+    pub(crate) pool_queue: Vec<(u64, u64)>,
     /// The sums of the whole run; `None` if all of it is kept in detail, or they aren't known.
     pub(crate) whole_run: Option<WholeRun>,
     /// The source of what it names; `None` if none was read.
@@ -217,7 +219,10 @@ impl<'a> Picture<'a> {
             Some(run) => run.parted(gaps),
             None => gaps.collect(),
         };
+        let queue = timeline.pool_queue.iter();
+        let pool_queue = queue.map(|&(ns, n)| (threads::within(&timeline, ns), n)).collect();
         Self {
+            pool_queue,
             title: labels.title.clone(),
             host: labels.host.clone(),
             runtime: timeline.runtime.clone(),

@@ -27,6 +27,7 @@ pub(super) fn head(picture: &Picture<'_>) -> String {
         ("length", &whole(picture.length_ns)),
         ("long", &picture.long_poll_ns),
         ("notes", &picture.notes),
+        ("queue", &queue(picture, whole)),
         ("readyKnown", &picture.is_ready_known),
         ("runtime", &picture.runtime),
         ("sections", &array(picture.sections.iter().map(|part| section(part, whole)))),
@@ -39,6 +40,12 @@ pub(super) fn head(picture: &Picture<'_>) -> String {
         ("verdict", &picture.verdict),
     ]);
     head.into_string()
+}
+
+/// How many tasks waited for the blocking pool; `None` if none ever did.
+fn queue(picture: &Picture<'_>, whole: impl Fn(u64) -> u64) -> Option<Raw> {
+    let changes = picture.pool_queue.iter().map(|&(ns, waiting)| (whole(ns), waiting));
+    (!picture.pool_queue.is_empty()).then(|| array(changes))
 }
 
 fn section(section: &Section<'_>, whole: impl Fn(u64) -> u64) -> Raw {

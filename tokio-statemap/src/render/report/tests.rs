@@ -39,6 +39,7 @@ fn timeline(running_ms: u64) -> Timeline {
         local_tasks: Vec::new(),
         machine: MachineTime::default(),
         exhausted_pool: None,
+        pool_queue: Vec::new(),
         sampling: Sampling::default(),
         causes: Vec::new(),
         samples: Vec::new(),

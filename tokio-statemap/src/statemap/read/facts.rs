@@ -55,6 +55,8 @@ pub(crate) struct Facts {
     #[serde(default)]
     exhausted_pool: Option<PoolEntry>,
     #[serde(default)]
+    pool_queue: Vec<(Number, Number)>,
+    #[serde(default)]
     recent_ns: Option<Number>,
     /// `[recorded, workers, uncountedCalls]`
     #[serde(default)]
@@ -78,6 +80,9 @@ impl Facts {
             return Err(format!("`format` must be {FORMAT}, and `beginNs` no more than `endNs`"));
         }
         self.whole_run.as_ref().map_or(Ok(()), summary::check)?;
+        if !self.pool_queue.is_sorted_by(|before, next| before.0.0 < next.0.0) {
+            return Err("`poolQueue` must go by time".to_owned());
+        }
         match self.run_delay_ns.0.checked_add(self.stolen_ns.0) {
             Some(_) => Ok(()),
             None => Err("`runDelayNs` and `stolenNs` are over 2^64 in sum".to_owned()),
@@ -132,6 +137,11 @@ impl Facts {
             ran_ns: ran.0,
             other_locations: others.0,
         }))
+    }
+
+    /// How many tasks waited for the blocking pool over time.
+    pub(in crate::statemap) fn pool_queue(&self) -> Vec<(u64, u64)> {
+        self.pool_queue.iter().map(|&(ns, waiting)| (ns.0, waiting.0)).collect()
     }
 
     /// The sums of the whole run, but for their lists.

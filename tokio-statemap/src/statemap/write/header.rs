@@ -56,6 +56,11 @@ pub(super) fn header(
     if let Some(pool) = &timeline.exhausted_pool {
         exhausted_pool(pool, text)?;
     }
+    if !timeline.pool_queue.is_empty() {
+        let changes =
+            timeline.pool_queue.iter().map(|&(ns, n)| format!("[{},{}]", number(ns), number(n)));
+        write!(text, ",\"poolQueue\":[{}]", changes.collect::<Vec<_>>().join(","))?;
+    }
     if timeline.recent_ns > timeline.begin_ns {
         write!(text, ",\"recentNs\":{}", number(timeline.recent_ns))?;
     }

@@ -23,6 +23,7 @@ pub(crate) use crate::trace::timeline::build::thread::CarriedPoll;
 use crate::trace::timeline::build::thread::{Carried, Thread};
 use crate::trace::timeline::cause::{PollCause, causes, machine};
 use crate::trace::timeline::pool::exhausted;
+use crate::trace::timeline::pool_queue;
 use crate::trace::timeline::workers::WorkersBuilder;
 use crate::trace::timeline::{
     BlockingThread, ExhaustedPool, Handover, Known, MachineTime, Poll, PollKey, Task, WaitId,
@@ -53,6 +54,7 @@ pub(crate) struct Built {
     pub(crate) causes: Vec<(PollKey, PollCause)>,
     pub(crate) machine: MachineTime,
     pub(crate) exhausted_pool: Option<ExhaustedPool>,
+    pub(crate) pool_queue: Vec<(u64, u64)>,
 }
 
 impl Builder {
@@ -255,6 +257,7 @@ impl Builder {
         let is_task = |id| self.tasks.get(&id).is_some_and(Draft::is_task);
         let is_late = |id| known.binary_search_by_key(&id, |known| known.id).is_ok();
         of_pool.retain(|seen| seen.task.is_none_or(|id| !is_task(id) && !is_late(id)));
+        let pool_queue = pool_queue::over_time(&of_pool);
         let exhausted_pool = exhausted(of_pool, &self.windows, long_poll);
         let (begin_ns, recent_ns) = (self.begin_ns, self.recent_ns);
         let drafts = self.tasks.into_iter().map(|(id, draft)| {
@@ -286,6 +289,7 @@ impl Builder {
             causes,
             machine,
             exhausted_pool,
+            pool_queue,
         }
     }
 }

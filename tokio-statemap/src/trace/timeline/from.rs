@@ -143,6 +143,7 @@ impl Timeline {
             handovers: built.handovers,
             machine: built.machine,
             exhausted_pool: built.exhausted_pool,
+            pool_queue: built.pool_queue,
             sampling: Sampling::default(),
             causes: built.causes,
             samples: Vec::new(),

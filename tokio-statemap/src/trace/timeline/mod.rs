@@ -16,6 +16,7 @@ mod machine;
 mod memory;
 mod poll;
 mod pool;
+mod pool_queue;
 mod sample;
 mod shutdown;
 mod span;
@@ -132,6 +133,8 @@ pub struct Timeline {
     pub machine: MachineTime,
     /// How tasks waited for a thread of the blocking pool, if it was exhausted.
     pub exhausted_pool: Option<ExhaustedPool>,
+    /// When the queue of the blocking pool changed, in ns, and how many tasks waited in it from then on.
+    pub(crate) pool_queue: Vec<(u64, u64)>,
     /// Whether the stacks of long polls were sampled.
     pub sampling: Sampling,
     /// Why long polls took long, by their keys.

@@ -99,8 +99,17 @@ impl Seen {
         self.ran_ns.is_some_and(|ns| ns >= RAN_NS)
     }
 
+    #[cfg(test)]
+    pub(super) fn of(queue: QueueSeen) -> Self {
+        Self { queue, task: None, ran_ns: None }
+    }
+
+    pub(super) fn time_ns(&self) -> u64 {
+        self.queue.time_ns
+    }
+
     /// How many wait from now on, at least.
-    fn left(&self) -> u64 {
+    pub(super) fn left(&self) -> u64 {
         self.queue.waiting.saturating_sub(self.queue.ended.is_some().into())
     }
 }

@@ -29,7 +29,7 @@ const openPage = async (surface) => {
   followTheme(view);
   const frame = new Frame(view, surface.frameTimes);
   frame.measure();
-  const address = new Address(view, initialFolds(model, view.worst, view.height));
+  const address = new Address(view, initialFolds(model, view.worst, view.height, view.charts));
   const given = address.restore();
   const parts = buildParts(view);
   // They take room from the lanes: what is opened on must be seen in what is left.

@@ -27,6 +27,23 @@ export const viewTicks = (view, context) => {
   return ticks;
 };
 
+/** How far labels stay apart, in px. */
+const APART = 10;
+
+/**
+ * Where the labels of ticks at `xs` stand, of these `widths`, on an axis that is `width` px wide: beside their ticks, at the
+ * edge moved in if there is room. Null: it would meet the one before, and is left out.
+ */
+export const labelPlaces = (xs, widths, width) => {
+  let free = -Infinity;
+  return xs.map((x, i) => {
+    const left = Math.min(Math.max(x + 4, 2), width - widths[i] - 2);
+    if (left < free) return null;
+    free = left + widths[i] + APART;
+    return left;
+  });
+};
+
 /** Draws the axis; returns its ticks. */
 export const drawAxis = (view, canvas) => {
   const context = sizeCanvas(canvas, view.width, canvas.clientHeight, view.ratio);
@@ -37,16 +54,15 @@ export const drawAxis = (view, canvas) => {
   context.fillStyle = view.colours.quiet.css;
   context.strokeStyle = view.colours["line-strong"].css;
   context.lineWidth = 1;
-  for (const tick of ticks.ticks) {
-    const x = Math.round(view.x(tick)) + 0.5;
+  const labels = ticks.ticks.map(ticks.format);
+  const xs = ticks.ticks.map((tick) => Math.round(view.x(tick)) + 0.5);
+  const places = labelPlaces(xs, labels.map((label) => context.measureText(label).width), view.width);
+  for (const [i, x] of xs.entries()) {
     context.beginPath();
     context.moveTo(x, height - 7);
     context.lineTo(x, height);
     context.stroke();
-    const label = ticks.format(tick);
-    const width = context.measureText(label).width;
-    const left = Math.min(Math.max(x + 4, 2), view.width - width - 2);
-    context.fillText(label, left, height / 2 - 1);
+    if (places[i] !== null) context.fillText(labels[i], places[i], height / 2 - 1);
   }
   return ticks;
 };

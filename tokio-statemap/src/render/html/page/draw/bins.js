@@ -35,8 +35,23 @@ export function groupBins(section, group, bins) {
  * @returns {Generator<number, Bins>}
  */
 export function* groupBinsWindow(section, group, t0, t1, bins, sliceMs = 4) {
-  const { time, state } = section;
   const { firstLane, endLane } = section.groups[group];
+  return yield* laneBinsWindow(section, firstLane, endLane, t0, t1, bins, sliceMs);
+}
+
+/**
+ * The same of the lanes from `firstLane` to before `endLane`.
+ * @param {Section} section
+ * @param {number} firstLane
+ * @param {number} endLane
+ * @param {number} t0
+ * @param {number} t1
+ * @param {number} bins how many
+ * @param {number} [sliceMs]
+ * @returns {Generator<number, Bins>}
+ */
+export function* laneBinsWindow(section, firstLane, endLane, t0, t1, bins, sliceMs = 4) {
+  const { time, state } = section;
   const until = Math.min(t1, section.lengthNs);
   const steps = new BinSteps(t0, t1, bins, section.states.length);
   let sliceEnd = performance.now() + sliceMs;

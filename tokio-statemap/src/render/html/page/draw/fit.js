@@ -4,6 +4,13 @@ import { shorten } from "../format/text.js";
 
 const measurer = { context: null, kept: new Map() };
 
+/** Whether all of `text` is at most `width` px wide in `font`. */
+export const fits = (text, width, font) => {
+  measurer.context ??= document.createElement("canvas").getContext("2d");
+  measurer.context.font = font;
+  return measurer.context.measureText(text).width <= width;
+};
+
 /** `text` cut so that it is at most `width` px wide in `font`. Keeps its end, where a location's line is. */
 export const fitText = (text, width, font) => {
   const key = `${font}\n${Math.floor(width)}\n${text}`;

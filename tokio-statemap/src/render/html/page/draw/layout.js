@@ -1,18 +1,31 @@
-// Which row of the picture is where: headings, lanes and folded groups, from top to bottom.
+// Which row of the picture is where: headings, charts, lanes and folded groups, from top to bottom.
 
-export const FOLDED_HEIGHT = 36;
+export const FOLDED_HEIGHT = 46;
 export const HEADING_HEIGHT = 20;
 
 /** The name of a group in the set of folded groups. */
 export const foldKey = (section, group) => `${section}.${group}`;
 
-const WORKER_HEIGHTS = [[8, 20], [16, 14], [32, 10], [64, 7], [Infinity, 4]];
-const TASK_HEIGHTS = [[16, 18], [40, 14], [100, 9], [400, 5], [Infinity, 3]];
+/** The least height of a lane: its label must have room, as a lane without one says nothing. */
+export const LABELLED_HEIGHT = 12;
+
+const WORKER_HEIGHTS = [[8, 20], [16, 14], [Infinity, LABELLED_HEIGHT]];
+const TASK_HEIGHTS = [[16, 18], [40, 14], [Infinity, LABELLED_HEIGHT]];
 /** How much higher lanes are where all of them fit even so. */
 const ROOMY = 1.4;
 
-/** How much of the lanes' height on the screen is open at first: a little scrolling hides less than folds do. */
-const OPEN_SHARE = 1.6;
+/** A group of more lanes is folded at first, and opened only around a lane that is to be seen. */
+export const MOST_OPEN_LANES = 40;
+/** Around how many lanes at least; and at most, where there is room. */
+const PEEK_LANES = 9;
+const MOST_PEEK_LANES = 40;
+
+/** How high a chart is at least, in a low window, at first, and at most, where there is room. */
+const CHART_HEIGHTS = { low: 36, least: 40, high: 64, most: 130 };
+/** A window is low up to here, in px. */
+const LOW_WINDOW = 600;
+/** How high a chart is that is hidden: its name stays. */
+export const HIDDEN_CHART_HEIGHT = 18;
 
 /** How high a lane is where `lanes` of them stand together, in px. */
 export const laneHeight = (kind, lanes, roomy) => {
@@ -26,6 +39,9 @@ export const isSingle = (section) => section.kind !== "tasks" && section.groups.
 
 const groupLanes = (group) => group.endLane - group.firstLane;
 
+/** Whether a group has so many lanes that it isn't opened as a whole unless somebody asks for it. */
+export const isLarge = (group) => groupLanes(group) > MOST_OPEN_LANES;
+
 /** How high an open group is, heading and all. */
 export const openHeight = (section, group, roomy) => {
   const lanes = groupLanes(group);
@@ -33,9 +49,18 @@ export const openHeight = (section, group, roomy) => {
   return heading + lanes * laneHeight(section.kind, lanes, roomy);
 };
 
+/** How high the charts are at least, heading and all. */
+const chartsHeight = ({ charts, hiddenCharts }, each) => {
+  if (charts.length === 0) return 0;
+  const hidden = charts.filter((key) => hiddenCharts.has(key)).length;
+  return HEADING_HEIGHT + (hidden === charts.length ? 0 : hidden * HIDDEN_CHART_HEIGHT + (charts.length - hidden) * each);
+};
+
+const leastChart = (room) => (room <= LOW_WINDOW ? CHART_HEIGHTS.low : CHART_HEIGHTS.least);
+
 /** Whether there is room for higher lanes, even with all groups open. */
-export const isRoomy = (model, room) => {
-  let height = 0;
+const isRoomy = (model, shown, room) => {
+  let height = chartsHeight(shown, leastChart(room));
   for (const section of model.sections) {
     if (section.nLanes > 0) height += HEADING_HEIGHT;
     for (const group of section.groups) height += openHeight(section, group, true);
@@ -45,48 +70,104 @@ export const isRoomy = (model, room) => {
 };
 
 /**
- * Lays the picture out.
+ * Lays the picture out in `room` px, which it fills where it can.
  *
- * `folded` holds `foldKey`s; `filter` is null or `{section, group}`: of that section only that group
- * is shown. Items bear `kind`: "section", "group", "lanes", "stack" (a folded group); `y` and `h` in px from
- * the top. A section whose only group is folded has no heading: the folded row bears its title.
+ * `shown` is what a view shows. `folded` holds `foldKey`s, `peeks` by such a key the lane around which a folded group is
+ * open; `filter` is null or `{section, group}`: of that section only that group is shown; `charts` are the keys of the
+ * charts that there are, of which those in `hiddenCharts` show no more than their name.
+ *
+ * Items bear `kind`: "section", "group", "lanes", "stack" (a folded group), "charts" (their heading), "chart"; `y` and `h`
+ * in px from the top; `until`, of the heading of lanes, where these end. A section whose only group is folded has no
+ * heading: the folded row bears its title.
  */
-export const layOut = (model, folded, filter, roomy) => {
-  const items = [];
-  let y = 0;
-  let workersEnd = 0;
-  const shown = new Map();
-  const push = (kind, h, fields) => {
-    const item = { kind, y, h, group: null, ...fields };
-    items.push(item);
-    if (kind === "lanes" || kind === "stack") shown.set(foldKey(item.section.index, item.group.index), item);
-    y += h;
+export const layOut = (model, shown, room) => {
+  const size = { roomy: isRoomy(model, shown, room), chart: leastChart(room), peek: PEEK_LANES };
+  let layout = place(model, shown, size);
+  const fill = (grow) => {
+    const free = room - layout.height;
+    if (free <= 0) return;
+    grow(free);
+    layout = place(model, shown, size);
   };
-  for (const section of model.sections) {
-    if (section.nLanes === 0 || hiddenByFilter(model, section, filter)) continue;
-    const single = isSingle(section);
-    if (single && folded.has(foldKey(section.index, 0))) {
-      push("stack", FOLDED_HEIGHT, { section, group: section.groups[0], titled: true });
-      if (section.kind === "workers") workersEnd = y;
+  const charts = shown.charts.filter((key) => !shown.hiddenCharts.has(key)).length;
+  const growCharts = (most) => fill((free) => {
+    if (charts > 0) size.chart = Math.min(Math.max(most, size.chart), size.chart + Math.floor(free / charts));
+  });
+  growCharts(CHART_HEIGHTS.high);
+  fill((free) => {
+    const peeks = layout.items.filter((item) => item.isPeek);
+    const each = peeks.reduce((sum, item) => sum + item.each, 0);
+    if (each > 0) size.peek = Math.min(MOST_PEEK_LANES, size.peek + Math.floor(free / each));
+  });
+  growCharts(CHART_HEIGHTS.most);
+  return layout;
+};
+
+const place = (model, shown, size) => {
+  const layout = { items: [], shown: new Map(), height: 0, workersEnd: 0, chartsEnd: 0 };
+  const push = (kind, h, fields) => {
+    const item = { kind, y: layout.height, h, section: null, group: null, until: 0, heading: null, isPeek: false, ...fields };
+    layout.items.push(item);
+    layout.height += h;
+    return item;
+  };
+  const sections = model.sections.filter((section) => section.nLanes > 0 && !hiddenByFilter(model, section, shown.filter));
+  const workers = sections.filter(({ kind }) => kind === "workers");
+  for (const section of workers) placeSection(section, shown, size, layout, push);
+  layout.workersEnd = layout.height;
+  placeCharts(shown, size, push);
+  layout.chartsEnd = layout.height;
+  for (const section of sections) if (section.kind !== "workers") placeSection(section, shown, size, layout, push);
+  return layout;
+};
+
+const placeCharts = ({ charts, hiddenCharts }, size, push) => {
+  if (charts.length === 0) return;
+  push("charts", HEADING_HEIGHT, {});
+  if (charts.every((key) => hiddenCharts.has(key))) return;
+  for (const chart of charts) {
+    const isHidden = hiddenCharts.has(chart);
+    push("chart", isHidden ? HIDDEN_CHART_HEIGHT : size.chart, { chart, isHidden });
+  }
+};
+
+const placeSection = (section, { folded, peeks, filter }, size, layout, push) => {
+  const single = isSingle(section);
+  const isFolded = (group) => folded.has(foldKey(section.index, group.index));
+  let heading = null;
+  if (!single || !isFolded(section.groups[0])) {
+    heading = push("section", HEADING_HEIGHT, { section, group: single ? section.groups[0] : null });
+  }
+  for (const group of section.groups) {
+    if (filter && filter.section === section.index && filter.group !== group.index) continue;
+    const lanes = groupLanes(group);
+    if (lanes === 0) continue;
+    const key = foldKey(section.index, group.index);
+    const solo = lanes === 1 && !single;
+    const pushLanes = (of, firstLane, endLane, each, isPeek) => {
+      const item = push("lanes", (endLane - firstLane) * each, { section, group, each, solo, firstLane, endLane, heading: of, isPeek });
+      if (of !== null) of.until = layout.height;
+      return item;
+    };
+    if (!solo && isFolded(group)) {
+      const stack = push("stack", FOLDED_HEIGHT, { section, group, titled: single, peek: null });
+      layout.shown.set(key, stack);
+      const around = peeks.get(key);
+      if (around === undefined) continue;
+      const [first, end] = peekLanes(group, around, size.peek);
+      stack.peek = pushLanes(stack, first, end, laneHeight(section.kind, PEEK_LANES, false), true);
       continue;
     }
-    push("section", HEADING_HEIGHT, { section, group: single ? section.groups[0] : null });
-    for (const group of section.groups) {
-      if (filter && filter.section === section.index && filter.group !== group.index) continue;
-      const lanes = groupLanes(group);
-      if (lanes === 0) continue;
-      const solo = lanes === 1 && !single;
-      if (!solo && folded.has(foldKey(section.index, group.index))) {
-        push("stack", FOLDED_HEIGHT, { section, group });
-        continue;
-      }
-      if (!solo && !single) push("group", HEADING_HEIGHT, { section, group });
-      const each = laneHeight(section.kind, lanes, roomy);
-      push("lanes", lanes * each, { section, group, each, solo, firstLane: group.firstLane, endLane: group.endLane });
-    }
-    if (section.kind === "workers") workersEnd = y;
+    const of = solo ? null : single ? heading : push("group", HEADING_HEIGHT, { section, group });
+    layout.shown.set(key, pushLanes(of, group.firstLane, group.endLane, laneHeight(section.kind, lanes, size.roomy), false));
   }
-  return { items, shown, height: y, workersEnd };
+};
+
+/** Which lanes of a group are seen around this one. */
+const peekLanes = ({ firstLane, endLane }, around, lanes) => {
+  const n = Math.min(lanes, endLane - firstLane);
+  const first = Math.min(Math.max(around - (n >> 1), firstLane), endLane - n);
+  return [first, first + n];
 };
 
 const hiddenByFilter = (model, section, filter) =>
@@ -105,14 +186,26 @@ export const itemIndexAt = (layout, y) => {
   return least;
 };
 
+/**
+ * The heading whose lanes are at `y`, while it is scrolled away above: it stays in sight at `y`, until the end of its lanes
+ * pushes it away. `{item, y}`; null if there is none.
+ */
+export const stuckAt = (layout, y) => {
+  const at = layout.items[itemIndexAt(layout, y)];
+  const item = at === undefined ? null : at.kind === "lanes" ? at.heading : at.until > 0 ? at : null;
+  return item === null || item.y >= y ? null : { item, y: Math.min(y, item.until - item.h) };
+};
+
 /** The item that shows this group: its lanes, or its folded row; null if it is filtered out. */
 export const itemOfGroup = (layout, section, group) =>
   layout.shown.get(foldKey(section.index, group)) ?? null;
 
 /** Where this lane is: `{y, h}`, a folded group's whole row where it is folded; null if it isn't shown. */
 export const placeOfLane = (layout, section, lane) => {
-  const item = itemOfGroup(layout, section, section.laneGroup[lane]);
-  if (item === null) return null;
+  const shown = itemOfGroup(layout, section, section.laneGroup[lane]);
+  if (shown === null) return null;
+  const { peek = null } = shown;
+  const item = peek !== null && lane >= peek.firstLane && lane < peek.endLane ? peek : shown;
   if (item.kind === "stack") return { y: item.y, h: item.h, folded: true };
   return { y: item.y + (lane - item.firstLane) * item.each, h: item.each, folded: false };
 };
@@ -121,34 +214,54 @@ export const placeOfLane = (layout, section, lane) => {
 const closedHeight = (section, group) =>
   (groupLanes(group) === 1 && !isSingle(section) ? openHeight(section, group) : FOLDED_HEIGHT);
 
+/** The group that is open at first, of which at least the beginning is seen, if no poll was long. */
+const firstGroup = (model) => {
+  const section = model.sections.find(({ kind, nLanes }) => kind !== "workers" && kind !== "blocking" && nLanes > 0);
+  return section === undefined ? null : { section: section.index, group: 0 };
+};
+
 /**
- * What is folded at first: as many groups are open, from the top, as fit into little more than the
- * `room` px of the screen; the group of the worst poll always is, blocking threads never.
+ * What is folded at first. Large groups are. Of the others as many are open, from the top, as fit into the `room` px of the
+ * screen beside these charts, so that all is seen without scrolling; the group of the worst poll always is, blocking threads never.
  */
-export const initialFolds = (model, worst, room) => {
+export const initialFolds = (model, worst, room, charts = []) => {
   const folded = new Set();
-  let left = room * OPEN_SHARE;
+  const main = worst ?? firstGroup(model);
+  const isMain = (section, group) => main !== null && main.section === section.index && main.group === group.index;
+  const isOpen = (section, group) => !isLarge(group) && (section.kind === "workers" || isMain(section, group));
+  let left = room - chartsHeight({ charts, hiddenCharts: new Set() }, leastChart(room));
   for (const section of model.sections) {
     if (section.nLanes > 0) left -= HEADING_HEIGHT;
-    for (const group of section.groups) left -= closedHeight(section, group);
-  }
-  const open = (section, group) => { left -= openHeight(section, group) - closedHeight(section, group); };
-  for (const section of model.sections) {
-    for (const group of section.groups) {
-      const isWorst = worst !== null && worst.section === section.index && worst.group === group.index;
-      if (isWorst || section.kind === "workers") open(section, group);
-    }
+    for (const group of section.groups) left -= isOpen(section, group) ? openHeight(section, group) : closedHeight(section, group);
   }
   for (const section of model.sections) {
-    if (section.kind === "workers") continue;
     for (const group of section.groups) {
-      const isWorst = worst !== null && worst.section === section.index && worst.group === group.index;
-      const first = worst === null && section.kind !== "blocking" && group.index === 0;
-      if (isWorst) continue;
-      const fits = openHeight(section, group) - closedHeight(section, group) <= left && section.kind !== "blocking";
-      if (first || fits || (groupLanes(group) === 1 && !isSingle(section))) open(section, group);
-      else folded.add(foldKey(section.index, group.index));
+      if (isOpen(section, group) || (groupLanes(group) === 1 && !isSingle(section))) continue;
+      const more = openHeight(section, group) - closedHeight(section, group);
+      if (isLarge(group) || section.kind === "blocking" || more > left) folded.add(foldKey(section.index, group.index));
+      else left -= more;
     }
   }
   return folded;
+};
+
+/**
+ * Around which lanes large groups are open at first: that of the worst poll around it, that of the workers around its worker
+ * (`workerLane`; −1 if it has none).
+ */
+export const initialPeeks = (model, worst, workerLane) => {
+  const peeks = new Map();
+  for (const section of model.sections) {
+    if (section.kind !== "workers") continue;
+    for (const group of section.groups) {
+      if (isLarge(group)) peeks.set(foldKey(section.index, group.index), Math.max(workerLane, group.firstLane));
+    }
+  }
+  const main = worst ?? firstGroup(model);
+  if (main === null) return peeks;
+  const section = model.sections[main.section];
+  const group = section.groups[main.group];
+  const lane = worst === null ? group.firstLane : section.rowLane[worst.row];
+  if (isLarge(group)) peeks.set(foldKey(section.index, group.index), lane);
+  return peeks;
 };

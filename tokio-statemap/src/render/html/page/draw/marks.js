@@ -1,15 +1,27 @@
 import { heldNs, nextLong } from "../model/polls.js";
 
-// Long polls: each is at least one pixel, outlined, at any zoom.
+// Long polls: each is at least one pixel, outlined, at any zoom. Where short ones stand so densely that their outlines would
+// paint all of the lane, though it was mostly idle, they are marks along its upper edge instead.
 
 /** No screen is wider: a poll of hours in a view of ns ends beyond what 32 bits count. */
 const FARTHEST = 1 << 24;
+/** Polls narrower than that, in px, are made wider by their outlines than they are. */
+const NARROW_PX = 3;
+/** So many of them, each so near to the one before, stand densely. */
+const DENSE_FROM = 4;
+const DENSE_PX = 3;
+/** How much of the lane's height marks take there, and how many pixels at least. */
+const EDGE_SHARE = 0.2;
+const EDGE_PX = 2;
 
 /** Boxes of one lane, from pixel to pixel, used again for the next lane. */
 export class LaneMarks {
   constructor() {
     this.n = 0;
     this.boxes = new Int32Array(256);
+    /** By box: whether its poll is narrow, and whether it stands among such. */
+    this.narrow = new Uint8Array(128);
+    this.dense = new Uint8Array(128);
   }
 
   /** The pixels of a span; returns the first pixel behind it. */
@@ -20,7 +32,12 @@ export class LaneMarks {
       const larger = new Int32Array(this.boxes.length * 2);
       larger.set(this.boxes);
       this.boxes = larger;
+      const narrow = new Uint8Array(this.narrow.length * 2);
+      narrow.set(this.narrow);
+      this.narrow = narrow;
+      this.dense = new Uint8Array(narrow.length);
     }
+    this.narrow[this.n] = end - start < NARROW_PX * pixel ? 1 : 0;
     this.boxes[2 * this.n] = Math.max(from, -2);
     this.boxes[2 * this.n + 1] = Math.min(to, FARTHEST);
     this.n++;
@@ -65,19 +82,35 @@ export class LaneMarks {
     }
   }
 
+  /** Finds the boxes that stand densely. */
+  findDense() {
+    const { boxes, narrow, dense, n } = this;
+    dense.fill(0, 0, n);
+    for (let from = 0; from < n;) {
+      let to = from + 1;
+      if (narrow[from] === 1) {
+        while (to < n && narrow[to] === 1 && boxes[2 * to] - boxes[2 * to - 1] < DENSE_PX) to++;
+        if (to - from >= DENSE_FROM) dense.fill(1, from, to);
+      }
+      from = to;
+    }
+  }
+
   /** Draws the boxes into an image's pixels, over the lane from `top` to before `bottom`. */
   draw(image, width, height, top, bottom, clipTop, fill, edge) {
-    const { boxes, n } = this;
+    this.findDense();
+    const { boxes, dense, n } = this;
+    const foot = (b) => (dense[b] === 1 ? Math.min(bottom, top + Math.max(EDGE_PX, Math.round((bottom - top) * EDGE_SHARE))) : bottom);
     const row = (y, from, to, pixel) => {
       if (y < clipTop || y >= height) return;
       image.fill(pixel, y * width + Math.max(0, from), y * width + Math.min(width, to));
     };
     for (let b = 0; b < n; b++) {
       const [from, to] = [boxes[2 * b] - 1, boxes[2 * b + 1] + 1];
-      for (let y = top - 1; y <= bottom; y++) row(y, from, to, edge);
+      for (let y = top - 1, last = foot(b); y <= last; y++) row(y, from, to, edge);
     }
     for (let b = 0; b < n; b++) {
-      for (let y = top; y < bottom; y++) row(y, boxes[2 * b], boxes[2 * b + 1], fill);
+      for (let y = top, end = foot(b); y < end; y++) row(y, boxes[2 * b], boxes[2 * b + 1], fill);
     }
   }
 }

@@ -1,23 +1,18 @@
 import { formatNs } from "../format/numbers.js";
 import { shorten } from "../format/text.js";
-import { lastNotAfter } from "../data/section.js";
 import { workerName } from "../model/names.js";
 import { heldNs, isPoll } from "../model/polls.js";
 import { shortName, sourceOf } from "../model/frames.js";
 import { whyOf } from "../model/why.js";
 import { workerRow, workerSection } from "../model/worker_polls.js";
 import { CANVAS_FONT, sizeCanvas } from "./axis.js";
+import { drawChartValues } from "./charts/draw.js";
 import { describeSpan, momentText } from "./describe.js";
 import { itemOfGroup } from "./layout.js";
 import { drawStretch } from "./sums.js";
 
 // What lies over the lanes: what is selected and hovered, what belongs to it, and the measured range.
 // It is drawn anew with every move of the pointer, so it must never cost more than a few hundred strokes.
-
-/** How many links from a task to its worker's lane are drawn at most. */
-const MOST_LINKS = 240;
-/** How many transitions are looked at for them. */
-const MOST_LOOKED_AT = 20000;
 
 const BOLD_FONT = CANVAS_FONT.replace("11px", "600 13px");
 
@@ -39,6 +34,7 @@ export const drawOverlay = (view, canvas) => {
   if (view.hover !== null) drawHover(view, context, hovered);
   if (view.selection !== null) drawSelection(view, context, chosen);
   if (view.range !== null) drawRange(view, context, view.range);
+  if (view.hover?.x !== undefined) drawChartValues(view, context, view.hover.x);
 };
 
 /** The worker that ran the selected poll. */
@@ -54,7 +50,7 @@ const workersOf = (view, { section }) => {
 const clipped = (view, context, fixed, draw) => {
   context.save();
   context.beginPath();
-  context.rect(0, fixed ? 0 : view.pinned, view.width, fixed ? view.height : view.height - view.pinned);
+  context.rect(0, fixed ? 0 : view.covered, view.width, fixed ? view.height : view.height - view.covered);
   context.clip();
   draw();
   context.restore();
@@ -154,7 +150,6 @@ const drawSelection = (view, context, chosen) => {
   const { section, row } = chosen;
   const { selection } = view;
   drawParent(view, context, section, row, place);
-  if (section.worker) drawLinks(view, context, section, row, place);
   if (selection.kind === "row") {
     outline(view, context, place, section.rowBegin(row), section.rowEnd(row), view.colours.select.css, 2);
     return;
@@ -162,6 +157,7 @@ const drawSelection = (view, context, chosen) => {
   const { transition } = selection;
   const [from, to] = [section.time[transition], section.endOf(transition)];
   const onWorker = workerPlace(view, section, transition);
+  drawLink(view, context, section, transition, place);
   // The row it is part of, thinly, so that the task is seen as well as the poll.
   lightLane(view, context, place, from, to);
   const until = heldUntil(section, transition);
@@ -176,11 +172,13 @@ const drawSelection = (view, context, chosen) => {
 const drawGroup = (view, context, { section, group }) => {
   const item = itemOfGroup(view.layout, view.model.sections[section], group);
   if (item === null) return;
-  const fixed = item.y < view.pinned;
+  const isStuck = view.stuck?.item === item;
+  const fixed = item.y < view.pinned || isStuck;
+  const top = isStuck ? view.stuck.y - view.scroll : view.screenY(item.y);
   clipped(view, context, fixed, () => {
     context.lineWidth = 2;
     context.strokeStyle = view.colours.select.css;
-    context.strokeRect(1, view.screenY(item.y) + 1, view.width - 2, item.h - 2);
+    context.strokeRect(1, top + 1, view.width - 2, item.h - 2);
   });
 };
 
@@ -214,33 +212,22 @@ const drawParent = (view, context, section, row, place) => {
   });
 };
 
-/** Thin lines from a task's polls to the lanes of the workers that ran them. */
-const drawLinks = (view, context, section, row, place) => {
-  if (place === null) return;
-  const [first, end] = [section.rowFirst[row], section.rowFirst[row + 1]];
-  let i = Math.max(first, lastNotAfter(section.time, first, end, view.t0));
-  const until = Math.min(end, i + MOST_LOOKED_AT);
-  let drawn = 0;
-  let lastX = -Infinity;
+/** A thin line from the selected poll to the lane of the worker that ran it. */
+const drawLink = (view, context, section, transition, place) => {
+  const lane = workerPlace(view, section, transition);
+  if (place === null || lane === null || (!lane.visible && !place.visible)) return;
+  const [from, to] = [Math.max(section.time[transition], view.t0), Math.min(heldUntil(section, transition), view.t1)];
+  if (to <= from) return;
+  const x = Math.round(view.x((from + to) / 2)) + 0.5;
   context.save();
   context.strokeStyle = view.colours.running.css;
-  context.globalAlpha = 0.55;
-  context.lineWidth = 1;
-  context.setLineDash([2, 2]);
+  context.globalAlpha = 0.8;
+  context.lineWidth = 1.5;
+  context.setLineDash([3, 3]);
   context.beginPath();
-  for (; i < until && section.time[i] < view.t1 && drawn < MOST_LINKS; i++) {
-    if (!isPoll(section, i)) continue;
-    const [from, to] = [Math.max(section.time[i], view.t0), Math.min(heldUntil(section, i), view.t1)];
-    const x = Math.round(view.x((from + to) / 2)) + 0.5;
-    if (x - lastX < 3 || to <= from) continue;
-    const lane = workerPlace(view, section, i);
-    if (lane === null || (!lane.visible && !place.visible)) continue;
-    lastX = x;
-    drawn++;
-    // What is scrolled away is linked from the edge.
-    context.moveTo(x, Math.min(Math.max(lane.top + lane.h, 0), view.height));
-    context.lineTo(x, Math.min(Math.max(place.top, view.pinned), view.height));
-  }
+  // What is scrolled away is linked from the edge.
+  context.moveTo(x, Math.min(Math.max(lane.top + lane.h, 0), view.height));
+  context.lineTo(x, Math.min(Math.max(place.top, view.covered), view.height));
   context.stroke();
   context.restore();
 };

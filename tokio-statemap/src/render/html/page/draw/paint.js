@@ -3,6 +3,7 @@ import { findTransition } from "../model/lanes.js";
 import { groupLabel } from "../model/names.js";
 import { heldNs, nextLong } from "../model/polls.js";
 import { CANVAS_FONT } from "./axis.js";
+import { drawChart } from "./charts/draw.js";
 import { coarseColumns } from "./coarse.js";
 import { inkOn } from "./colours.js";
 import { laneColumns } from "./columns.js";
@@ -116,14 +117,19 @@ export class LanePainter {
       const tasks = view.model.sections[view.model.workerPolls.tasks];
       for (let r = section.laneFirstRow[lane]; r < section.laneFirstRow[lane + 1]; r++) {
         marks.ofWorker(tasks, view.longOnWorkers[r], t0, t1, width);
-        marks.draw(this.pixels, width, height, y0, y1, clipTop, view.colours.running.pixel, view.colours.mark.pixel);
+        this.drawMarks(y0, y1, clipTop, width, height);
       }
       return;
     }
     const long = view.long[section.index];
     if (!long || long.laneFirst[lane] === long.laneFirst[lane + 1]) return;
     marks.ofLane(section, long, lane, t0, t1, width);
-    marks.draw(this.pixels, width, height, y0, y1, clipTop, view.colours.running.pixel, view.colours.mark.pixel);
+    this.drawMarks(y0, y1, clipTop, width, height);
+  }
+
+  drawMarks(y0, y1, clipTop, width, height) {
+    const { running, mark } = this.view.colours;
+    this.marks.draw(this.pixels, width, height, y0, y1, clipTop, running.pixel, mark.pixel);
   }
 
   drawOver(context, ticks) {
@@ -133,19 +139,22 @@ export class LanePainter {
       context.beginPath();
       context.rect(0, clipTop, view.width, view.height - clipTop);
       context.clip();
-      if (item.kind === "section") {
+      if (item.kind === "section" || item.kind === "charts") {
         context.fillStyle = view.colours.raised.css;
         context.fillRect(0, top, view.width, item.h);
         context.fillStyle = view.colours["line-strong"].css;
         context.fillRect(0, top, view.width, 1);
       } else if (item.kind === "stack") {
+        // While it stays in sight lanes are below it.
+        context.fillStyle = view.colours.paper.css;
+        context.fillRect(0, top, view.width, item.h);
         this.drawFolded(context, item, top);
       } else if (item.kind === "group") {
         context.fillStyle = view.colours.raised.css;
         context.fillRect(0, top, view.width, item.h);
         context.fillStyle = view.colours.line.css;
         context.fillRect(0, top, view.width, 1);
-      } else {
+      } else if (item.kind === "lanes") {
         if (item.solo) {
           context.fillStyle = view.colours.line.css;
           context.fillRect(0, top, view.width, 1);
@@ -153,16 +162,41 @@ export class LanePainter {
         if (item.each >= THIN_FROM) this.drawEdges(context, item, top, clipTop);
         if (item.each >= TEXT_FROM) this.drawText(context, item, top, clipTop);
       }
+      if (item === view.stuck?.item) {
+        context.fillStyle = view.colours["line-strong"].css;
+        context.fillRect(0, top + item.h - 1, view.width, 1);
+      }
       context.restore();
     });
     drawTaken(view, context);
     this.drawGrid(context, ticks);
     this.drawGaps(context);
     drawDropped(view, context);
+    this.drawCharts(context, ticks);
     if (view.pinned > 0) {
       context.fillStyle = view.colours["line-strong"].css;
       context.fillRect(0, view.pinned - 1, view.width, 1);
     }
+  }
+
+  /** The charts, which know more than the lanes where there are sums only. */
+  drawCharts(context, ticks) {
+    const { view } = this;
+    view.eachItem((item, top, clipTop) => {
+      if (item.kind !== "chart" || (item.isHidden && view.model.meta.gaps.length === 0)) return;
+      context.save();
+      context.beginPath();
+      context.rect(0, clipTop, view.width, view.height - clipTop);
+      context.clip();
+      if (item.isHidden) {
+        context.fillStyle = view.colours.paper.css;
+        context.fillRect(0, top, view.width, item.h);
+      } else {
+        drawChart(view, context, item, top, this.hatching(context));
+        this.drawGrid(context, ticks, top, item.h);
+      }
+      context.restore();
+    });
   }
 
   drawFolded(context, item, top) {
@@ -293,16 +327,16 @@ export class LanePainter {
     context.fillText(words, x0 + 5, y);
   }
 
-  drawGrid(context, ticks) {
+  drawGrid(context, ticks, top = 0, height = this.view.height) {
     const { view } = this;
     context.fillStyle = view.colours.ink.css;
     context.globalAlpha = 0.07;
-    for (const tick of ticks.ticks) context.fillRect(Math.round(view.x(tick)), 0, 1, view.height);
+    for (const tick of ticks.ticks) context.fillRect(Math.round(view.x(tick)), top, 1, height);
     context.globalAlpha = 1;
     // Where the recording ends, and where it begins.
     context.fillStyle = view.colours["line-strong"].css;
     const end = view.x(view.model.lengthNs);
-    if (end < view.width - 0.5) context.fillRect(Math.round(end), 0, 1, view.height);
+    if (end < view.width - 0.5) context.fillRect(Math.round(end), top, 1, height);
   }
 
   /** What was not recorded is hatched: nothing is known of it. */

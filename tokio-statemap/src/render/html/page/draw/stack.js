@@ -1,5 +1,5 @@
 import { isEndRole } from "../data/section.js";
-import { groupBins, groupBinsWindow } from "./bins.js";
+import { groupBins, laneBinsWindow } from "./bins.js";
 
 // Folded groups and the minimap: how a group's lanes share their time among the states, drawn as a
 // stacked area. What takes long is computed between frames; until then a coarse picture stands in.
@@ -8,6 +8,8 @@ import { groupBins, groupBinsWindow } from "./bins.js";
 const OVERVIEW_BINS = 512;
 /** How long the work between two frames may take, in ms. */
 const SLICE_MS = 6;
+/** A section with so few changes is summed up at once. */
+const FEW_CHANGES = 50000;
 
 export class Stacks {
   /** Calls `onReady` whenever a picture got better. */
@@ -57,19 +59,47 @@ export class Stacks {
 
   /** What to draw of a folded group in the view: `{t0, t1, bins, shares}`. */
   window(section, group, bins) {
-    const { t0, t1 } = this.view;
     const length = this.view.model.lengthNs;
     const key = `${section.index}.${group.index}`;
-    const known = this.windows.get(key);
-    if (known && known.t0 === t0 && known.t1 === t1 && known.bins === bins) return known;
-    this.enqueue(key, this.refine(key, section, group, t0, t1, bins));
-    // The last exact picture is better than the overview as long as it covers the view.
-    if (known && known.t0 <= t0 && known.t1 >= t1 && known.t1 - known.t0 < length / 2) return known;
-    return { t0: 0, t1: length, ...this.overview(section, group) };
+    const known = this.refined(key, section, group, bins);
+    return known ?? { t0: 0, t1: length, ...this.overview(section, group) };
   }
 
-  * refine(key, section, group, t0, t1, bins) {
-    const steps = groupBinsWindow(section, group.index, t0, t1, bins);
+  /** The same of all lanes of a section; null as long as nothing is known of it. */
+  whole(section, bins) {
+    const length = this.view.model.lengthNs;
+    const lanes = { firstLane: 0, endLane: section.nLanes };
+    if (section.nTransitions <= FEW_CHANGES) return this.atOnce(section, lanes, bins);
+    const sum = this.sum(section);
+    const overview = sum === null ? null : { t0: 0, t1: length, ...sum };
+    // All of the run has as many bins as there is to be seen.
+    if (overview !== null && this.view.t1 - this.view.t0 >= length) return overview;
+    return this.refined(`whole ${section.index}`, section, lanes, bins) ?? overview;
+  }
+
+  atOnce(section, { firstLane, endLane }, bins) {
+    const { t0, t1 } = this.view;
+    const key = `whole ${section.index}`;
+    const known = this.windows.get(key);
+    if (known && known.t0 === t0 && known.t1 === t1 && known.bins === bins) return known;
+    const { value } = laneBinsWindow(section, firstLane, endLane, t0, t1, bins, Infinity).next();
+    this.windows.set(key, value);
+    return value;
+  }
+
+  /** What is known of these lanes in the view, at least coarsely; what is exact will be computed. */
+  refined(key, section, lanes, bins) {
+    const { t0, t1 } = this.view;
+    const known = this.windows.get(key);
+    if (known && known.t0 === t0 && known.t1 === t1 && known.bins === bins) return known;
+    this.enqueue(key, this.refine(key, section, lanes, t0, t1, bins), `${t0} ${t1} ${bins}`);
+    // The last exact picture is better than the overview as long as it covers the view.
+    const isOfUse = known && known.t0 <= t0 && known.t1 >= t1 && known.t1 - known.t0 < this.view.model.lengthNs / 2;
+    return isOfUse ? known : null;
+  }
+
+  * refine(key, section, { firstLane, endLane }, t0, t1, bins) {
+    const steps = laneBinsWindow(section, firstLane, endLane, t0, t1, bins);
     for (;;) {
       // The view has moved on: what is half done is of no use any more.
       if (this.view.t0 !== t0 || this.view.t1 !== t1) return;
@@ -82,10 +112,12 @@ export class Stacks {
     }
   }
 
-  enqueue(key, work) {
+  /** Does `work` between frames, instead of any other for `key`; what is half done of the same goes on. */
+  enqueue(key, work, of = "") {
     const waiting = this.queue.findIndex((job) => job.key === key);
+    if (waiting >= 0 && this.queue[waiting].of === of) return;
     if (waiting >= 0) this.queue.splice(waiting, 1);
-    this.queue.push({ key, work });
+    this.queue.push({ key, work, of });
     if (!this.running) {
       this.running = true;
       setTimeout(() => this.slice(), 30);
@@ -140,8 +172,9 @@ export const drawStack = (context, data, section, colours, { t0, t1, left, width
   if (most <= 0) return;
   const first = Math.max(0, Math.floor((t0 - data.t0) / perBin));
   const last = Math.min(bins, Math.ceil((t1 - data.t0) / perBin));
-  const x = (bin) => left + ((data.t0 + bin * perBin - t0) / (t1 - t0)) * width;
-  const base = new Float64Array(Math.max(0, last - first));
+  const n = Math.max(0, last - first);
+  const base = new Float64Array(n), low = new Float64Array(n), xs = new Float64Array(n + 1);
+  for (let k = 0; k <= n; k++) xs[k] = left + ((data.t0 + (first + k) * perBin - t0) / (t1 - t0)) * width;
   context.save();
   context.beginPath();
   context.rect(left, top, width, height);
@@ -149,29 +182,25 @@ export const drawStack = (context, data, section, colours, { t0, t1, left, width
   for (const state of order) {
     const colour = colours[state];
     if (colour.blank) continue;
+    let any = false;
+    for (let bin = first; bin < last && !any; bin++) any = shares[bin * states + state] > 0;
+    if (!any) continue;
     context.fillStyle = colour.css;
     context.beginPath();
-    let any = false;
-    const low = [];
-    for (let bin = first; bin < last; bin++) {
-      const share = shares[bin * states + state];
-      if (share > 0) any = true;
-      const from = base[bin - first];
-      const to = from + share;
-      base[bin - first] = to;
-      const y = top + height - (to / most) * height;
-      const [x0, x1] = [x(bin), x(bin + 1)];
-      if (bin === first) context.moveTo(x0, y);
-      else context.lineTo(x0, y);
-      context.lineTo(x1, y);
-      low.push(x0, x1, top + height - (from / most) * height);
+    for (let k = 0; k < n; k++) {
+      low[k] = top + height - (base[k] / most) * height;
+      base[k] += shares[(first + k) * states + state];
+      const y = top + height - (base[k] / most) * height;
+      if (k === 0) context.moveTo(xs[k], y);
+      else context.lineTo(xs[k], y);
+      context.lineTo(xs[k + 1], y);
     }
-    for (let i = low.length - 3; i >= 0; i -= 3) {
-      context.lineTo(low[i + 1], low[i + 2]);
-      context.lineTo(low[i], low[i + 2]);
+    for (let k = n - 1; k >= 0; k--) {
+      context.lineTo(xs[k + 1], low[k]);
+      context.lineTo(xs[k], low[k]);
     }
     context.closePath();
-    if (any) context.fill();
+    context.fill();
   }
   context.restore();
 };

@@ -59,7 +59,9 @@ const drawWords = (view, context, [x0, x1], high) => {
   const words = SUMS_WORDS.find((text) => context.measureText(text).width <= room);
   if (words === undefined) return;
   const left = x0 + AROUND_WORDS;
-  const top = view.pinned + 22 + AROUND_WORDS < view.height - high ? view.pinned + 22 : 12;
+  // Behind the charts.
+  const from = Math.max(view.pinned, view.layout.chartsEnd - view.scroll);
+  const top = from + 22 + AROUND_WORDS < view.height - high ? from + 22 : from + 12;
   context.fillStyle = view.colours.ink.css;
   context.fillText(words, left, top);
   context.font = CANVAS_FONT;

@@ -36,7 +36,7 @@ const hatchEnd = (view, context, section, lane, from, to) => {
   const place = view.placeOf(section, lane);
   if (place === null || place.folded || !place.visible || place.h < LANE_PX) return;
   const [x0, x1] = [Math.max(0, view.x(from)), Math.min(view.width, view.x(to))];
-  const top = place.fixed ? place.top : Math.max(place.top, view.pinned);
+  const top = place.fixed ? place.top : Math.max(place.top, view.covered);
   const height = place.top + place.h - 1 - top;
   if (x1 <= x0 || height <= 0) return;
   context.save();

@@ -2,8 +2,10 @@ import { splitWaiting } from "../model/by_line.js";
 import { worstPoll } from "../model/issues.js";
 import { longPolls } from "../model/polls.js";
 import { homeTimes } from "../model/sums.js";
+import { workerRow, workerSection } from "../model/worker_polls.js";
+import { chartsOf } from "./charts/charts.js";
 import { paintColours } from "./colours.js";
-import { foldKey, isRoomy, itemOfGroup, layOut, placeOfLane } from "./layout.js";
+import { foldKey, initialPeeks, isLarge, itemIndexAt, itemOfGroup, layOut, placeOfLane, stuckAt } from "./layout.js";
 import { longOnWorkers } from "./worker_lane.js";
 
 // What is shown, and the way from there to the screen. All parts of the page look here, and change it
@@ -28,7 +30,14 @@ export class View {
     this.scroll = 0;
     this.pinned = 0;
     this.folded = new Set();
+    /** Around which lane folded groups are open, by `foldKey`. */
+    this.peeks = new Map();
     this.filter = null;
+    /** The keys of the charts that there is data for, and of those that show their name only. */
+    this.charts = chartsOf(model);
+    this.hiddenCharts = new Set();
+    /** What charts show; whoever paints frames sets it. @type {import("./charts/data.js").ChartData|null} */
+    this.chartData = null;
     this.threshold = model.meta.long;
     this.palette = "page";
     this.theme = "light";
@@ -46,7 +55,8 @@ export class View {
     this.longOnWorkers = null;
     this.issues = null;
     this.colours = null;
-    this.layout = layOut(model, this.folded, null);
+    this.layout = layOut(model, this, this.height);
+    this.stuck = null;
     this.past = [];
     this.lastMove = -Infinity;
     this.movedAt = -Infinity;
@@ -60,7 +70,7 @@ export class View {
 
   /**
    * Calls `listener` whenever `what` happens: "moved", "selected", "filtered", "threshold", "colours",
-   * "folds", "tab", "states" (a section has others), "picked", or "counted" (the legend has new totals).
+   * "folds", "charts" (others are hidden), "tab", "states" (a section has others), "picked", or "counted" (the legend has new totals).
    */
   on(what, listener) {
     if (!this.listeners.has(what)) this.listeners.set(what, []);
@@ -103,8 +113,9 @@ export class View {
   }
 
   /** Applies the parts of a view that an address names, before anything is painted. */
-  restore({ folded, threshold = this.threshold, palette = this.palette, filter = null, t0, t1 }) {
-    Object.assign(this, { folded, threshold, palette, filter });
+  restore({ folded, threshold = this.threshold, palette = this.palette, filter = null, hiddenCharts = new Set(), t0, t1 }) {
+    Object.assign(this, { folded, threshold, palette, filter, hiddenCharts });
+    this.peeks = this.initialPeeks();
     if (t1 > t0) [this.t0, this.t1] = [t0, t1];
     this.splitWaiting();
     this.recolour();
@@ -113,10 +124,29 @@ export class View {
   }
 
   relayout() {
-    this.layout = layOut(this.model, this.folded, this.filter, isRoomy(this.model, this.height));
+    this.layout = layOut(this.model, this, this.height);
     const end = this.layout.workersEnd;
     this.pinned = end > 0 && end <= this.height * PINNED_SHARE && this.layout.height > end ? end : 0;
     this.scroll = Math.min(this.scroll, this.maxScroll());
+    this.stick();
+  }
+
+  /** Around which lanes large groups are open, before anything is selected. */
+  initialPeeks() {
+    const { model, worst } = this;
+    const row = worst === null || worst.worker === null ? -1 : workerRow(model, worst.worker);
+    return initialPeeks(model, worst, row < 0 ? -1 : workerSection(model).rowLane[row]);
+  }
+
+  /** Finds the heading that stays in sight: `{item, y}`, as `stuckAt` has it; null if none has to. */
+  stick() {
+    this.stuck = stuckAt(this.layout, this.scroll + this.pinned);
+  }
+
+  /** Down to where the lanes that scroll are covered, in px of the screen: by what stays in place. */
+  get covered() {
+    if (this.stuck === null) return this.pinned;
+    return Math.max(this.pinned, this.stuck.y - this.scroll + this.stuck.item.h);
   }
 
   maxScroll() {
@@ -141,15 +171,31 @@ export class View {
     return screenY < this.pinned ? screenY : screenY + this.scroll;
   }
 
-  /** Calls `found(item, top, clipTop, clipBottom)` for each item on screen, in px of the screen. */
+  /**
+   * Calls `found(item, top, clipTop, clipBottom)` for each item on screen, in px of the screen: last for the heading that
+   * stays in sight, as it covers what has scrolled below it.
+   */
   eachItem(found) {
+    const stuck = this.stuck?.item ?? null;
     for (const item of this.layout.items) {
       const fixed = item.y < this.pinned;
       const top = fixed ? item.y : item.y - this.scroll;
       if (top >= this.height) break;
       const clipTop = fixed ? 0 : this.pinned;
-      if (top + item.h > clipTop) found(item, top, clipTop, this.height);
+      if (item !== stuck && top + item.h > clipTop) found(item, top, clipTop, this.height);
     }
+    if (stuck !== null) found(stuck, this.stuck.y - this.scroll, this.pinned, this.height);
+  }
+
+  /** The item at a height of the screen, and its top there; null if none is. */
+  itemAt(screenY) {
+    if (this.stuck !== null && screenY >= this.pinned && screenY < this.covered) {
+      return { item: this.stuck.item, top: this.stuck.y - this.scroll };
+    }
+    const y = this.contentY(screenY);
+    const item = this.layout.items[itemIndexAt(this.layout, y)];
+    if (item === undefined || y < item.y || y >= item.y + item.h) return null;
+    return { item, top: this.screenY(item.y) };
   }
 
   /** The lane's place on the screen: `{top, h, folded, visible}`; null if it is filtered out. */
@@ -158,7 +204,7 @@ export class View {
     if (place === null) return null;
     const fixed = place.y < this.pinned;
     const top = this.screenY(place.y);
-    const clipTop = fixed ? 0 : this.pinned;
+    const clipTop = fixed ? 0 : place.folded ? this.pinned : this.covered;
     return { top, h: place.h, folded: place.folded, fixed, visible: top + place.h > clipTop && top < this.height };
   }
 
@@ -246,14 +292,17 @@ export class View {
     const to = Math.round(Math.min(Math.max(scroll, 0), this.maxScroll()));
     if (to === this.scroll) return;
     this.scroll = to;
+    this.stick();
     this.touch("lanes");
   }
 
   // What is shown.
 
+  /** Folds a group, or opens all of it. */
   toggleFold(section, group) {
     const key = foldKey(section.index, group.index);
     if (!this.folded.delete(key)) this.folded.add(key);
+    this.peeks.delete(key);
     this.refold();
   }
 
@@ -263,13 +312,33 @@ export class View {
       const key = foldKey(section.index, group.index);
       if (isFolded) this.folded.add(key);
       else this.folded.delete(key);
+      this.peeks.delete(key);
     }
     this.refold();
+  }
+
+  /** Hides a chart but for its name, or shows it. */
+  toggleChart(key) {
+    if (!this.hiddenCharts.delete(key)) this.hiddenCharts.add(key);
+    this.setHiddenCharts(this.hiddenCharts);
+  }
+
+  /** Hides all charts; shows all if none is shown. */
+  toggleCharts() {
+    const isNoneShown = this.charts.every((key) => this.hiddenCharts.has(key));
+    this.setHiddenCharts(new Set(isNoneShown ? [] : this.charts));
+  }
+
+  setHiddenCharts(hidden) {
+    this.hiddenCharts = hidden;
+    this.touch("layout");
+    this.notify("charts");
   }
 
   /** Replaces which groups are folded and which one alone is shown. */
   setShown(folded, filter) {
     this.folded = folded;
+    this.peeks = this.initialPeeks();
     this.filter = filter;
     this.relayout();
     this.refold();
@@ -287,6 +356,7 @@ export class View {
     this.filter = same ? null : filter;
     if (this.filter !== null) this.folded.delete(foldKey(filter.section, filter.group));
     this.scroll = 0;
+    this.stick();
     this.touch("layout");
     this.notify("filtered");
   }
@@ -379,18 +449,31 @@ export class View {
     this.touch("overlay");
   }
 
-  /** Opens what hides this lane and scrolls to it; the view in time stays. */
+  /** Opens what hides this lane, of a large group only what is around it, and scrolls to it; the view in time stays. */
   showLane(section, lane) {
     const group = section.laneGroup[lane];
     if (this.filter !== null && itemOfGroup(this.layout, section, group) === null) this.setFilter(null);
-    if (this.folded.delete(foldKey(section.index, group))) this.refold();
+    this.openAround(section, lane);
     this.relayout();
     const place = this.placeOf(section, lane);
     if (place === null || place.fixed) return;
     const margin = Math.min(60, (this.height - this.pinned) / 4);
-    if (place.top < this.pinned + margin || place.top + place.h > this.height - margin) {
+    if (place.top < this.covered + margin || place.top + place.h > this.height - margin) {
       const middle = (this.pinned + this.height) / 2;
       this.scrollTo(this.scroll + place.top + place.h / 2 - middle);
     }
+  }
+
+  openAround(section, lane) {
+    const group = section.groups[section.laneGroup[lane]];
+    const key = foldKey(section.index, group.index);
+    if (!this.folded.has(key)) return;
+    if (isLarge(group)) {
+      // What is seen of it stays where it is, as long as the lane is among that.
+      const peek = itemOfGroup(this.layout, section, group.index)?.peek ?? null;
+      if (peek !== null && this.peeks.has(key) && lane >= peek.firstLane && lane < peek.endLane) return;
+      this.peeks.set(key, lane);
+    } else this.folded.delete(key);
+    this.refold();
   }
 }

@@ -4,8 +4,9 @@ import { heldNs } from "./polls.js";
 
 /**
  * @typedef {import("../data/decode.js").Model} Model
- * @typedef {{poll: Uint32Array, cum: Float64Array}} RowPolls `poll`: transitions of the tasks' section by start;
- *   `cum`: how long all polls before every 32nd held the worker, in ns
+ * @typedef {{poll: Uint32Array, cum: Float64Array, most: Float64Array}} RowPolls `poll`: transitions of the tasks'
+ *   section by start; `cum`: how long all polls before every 32nd held the worker, in ns; `most`: how long the longest of
+ *   that one and the 31 behind it held it
  * @typedef {{tasks: number, workers: number, rowOf: Map<number, number>, rows: RowPolls[]}} WorkerPolls `tasks`,
  *   `workers`: the sections; `rowOf`: a worker's row by its index in the runtime
  */
@@ -128,13 +129,16 @@ function sortByWorker(section, rowOf, nWorkers) {
   const rows = [];
   for (let row = 0; row < nWorkers; row++) {
     const from = row === 0 ? 0 : begin[row * stretches - 1], to = begin[(row + 1) * stretches - 1];
-    const cum = new Float64Array(((to - from) >> SUM_SHIFT) + 1);
+    const cum = new Float64Array(((to - from) >> SUM_SHIFT) + 1), most = new Float64Array(cum.length);
     let sum = 0;
     for (let i = from; i < to; i++) {
-      if (((i - from) & ((1 << SUM_SHIFT) - 1)) === 0) cum[(i - from) >> SUM_SHIFT] = sum;
-      sum += held[i] < LONG_HELD ? held[i] : heldNs(section, poll[i]);
+      const block = (i - from) >> SUM_SHIFT;
+      if (((i - from) & ((1 << SUM_SHIFT) - 1)) === 0) cum[block] = sum;
+      const ns = held[i] < LONG_HELD ? held[i] : heldNs(section, poll[i]);
+      sum += ns;
+      if (ns > most[block]) most[block] = ns;
     }
-    rows.push({ poll: poll.subarray(from, to), cum });
+    rows.push({ poll: poll.subarray(from, to), cum, most });
   }
   return rows;
 }

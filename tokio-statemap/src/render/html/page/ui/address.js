@@ -7,7 +7,7 @@ import { showTab } from "./tabs.js";
 const ADDRESS_MS = 250;
 
 /** What changes the address. */
-const IN_ADDRESS = ["moved", "selected", "filtered", "threshold", "folds", "colours", "tab"];
+const IN_ADDRESS = ["moved", "selected", "filtered", "threshold", "folds", "charts", "colours", "tab"];
 
 /** A selection as `hash.js` has it, and back. */
 const toHash = (selection, worst) => {
@@ -48,6 +48,7 @@ export class Address {
       threshold: given.threshold > 0 ? given.threshold : undefined,
       palette: given.palette,
       filter: given.group,
+      hiddenCharts: new Set(given.hide),
       t0: given.t0,
       t1: given.t1,
     });
@@ -65,6 +66,7 @@ export class Address {
     const { view } = this;
     view.setPalette(asked.palette ?? "page");
     view.setThreshold(asked.threshold > 0 ? asked.threshold : view.model.meta.long);
+    view.setHiddenCharts(new Set(asked.hide));
     view.setShown(this.folds(asked.folds), asked.group ?? null);
     const selected = asked.selection === undefined ? view.worstSpan() : asked.selection;
     view.select(selected);
@@ -98,6 +100,7 @@ export class Address {
       group: view.filter,
       threshold: view.threshold === view.model.meta.long ? undefined : view.threshold,
       folds: folds.slice(0, 2000),
+      hide: view.charts.filter((key) => view.hiddenCharts.has(key)),
       palette: view.palette === "page" ? undefined : view.palette,
       tab: view.tab === "issues" ? undefined : view.tab,
     }, view.model);

@@ -2,6 +2,7 @@
 
 import { formatNs } from "../format/numbers.js";
 import { drawAxis } from "../draw/axis.js";
+import { ChartData } from "../draw/charts/data.js";
 import { drawOverlay } from "../draw/overlay.js";
 import { LanePainter } from "../draw/paint.js";
 import { Stacks } from "../draw/stack.js";
@@ -19,10 +20,11 @@ export class Frame {
     const stacks = new Stacks(view, () => view.touch("lanes"));
     this.view = view;
     this.times = frameTimes;
-    view.on("states", () => stacks.forget());
+    view.chartData = new ChartData(view, stacks);
+    view.on("states", () => { stacks.forget(); view.chartData.forget(); });
     this.painter = new LanePainter(view, stacks, byId("lanes-canvas"));
     this.minimap = new Minimap(view, stacks);
-    this.gutter = new Gutter(view);
+    this.gutter = new Gutter(view, stacks);
     this.scrollbar = byId("scrollbar");
     this.scrollbar.addEventListener("scroll", () => {
       if (this.isScrolled()) view.scrollTo(this.scrollbar.scrollTop);

@@ -1,24 +1,32 @@
 import { formatCount } from "../format/numbers.js";
 import { plural, titleText, visible } from "../format/text.js";
 import { countRows, groupLabel } from "../model/names.js";
-import { fitText } from "../draw/fit.js";
-import { firstRowAfter } from "../draw/torn.js";
+import { fits, fitText } from "../draw/fit.js";
+import { foldKey } from "../draw/layout.js";
+import { ChartLabels } from "./chart_labels.js";
 import { byId, make } from "./dom.js";
+import { laneLabel, rowsInView } from "./lane_label.js";
+import { stateCounts } from "./state_counts.js";
 
-// The labels on the left: headings and groups are buttons that fold and open, lanes are named where
-// there is room. Only what is on the screen exists as an element.
+// The labels on the left: headings and groups are buttons that fold and open, lanes and charts are named.
+// Only what is on the screen exists as an element.
 
 const BOLD_LABEL = '600 12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
 const LABEL_FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
-/** The least height of a lane that is named, in px. */
-const NAMED_HEIGHT = 14;
+const LANE_FONT = LABEL_FONT.replace("12px", "11px");
+const CHOSEN_FONT = `600 ${LANE_FONT}`;
+/** What stands beside the text of a label, in px. */
+const AROUND_TEXT = 36;
 
 /** A gutter narrower than this has no room for counts, in px. */
 const NARROW = 120;
 
 export class Gutter {
-  constructor(view) {
+  /** `stacks` count the lanes of folded groups. */
+  constructor(view, stacks) {
     this.view = view;
+    this.stacks = stacks;
+    this.chartLabels = new ChartLabels(view);
     this.pinned = byId("gutter-pinned");
     this.scrolled = byId("gutter");
     this.rows = new Map();
@@ -41,6 +49,7 @@ export class Gutter {
       const parent = fixed ? this.pinned : this.scrolled;
       const at = fixed ? top : top - view.pinned;
       if (item.kind === "lanes") this.drawLanes(item, at, parent, seen);
+      else if (item.kind === "chart" || item.kind === "charts") this.drawChart(item, at, parent, seen);
       else this.drawHeading(item, at, parent, seen);
     });
     for (const [key, row] of this.rows) {
@@ -49,9 +58,21 @@ export class Gutter {
       this.rows.delete(key);
     }
     if (this.refocus === null) return;
-    const row = this.rows.get(`f${this.refocus}`) ?? this.rows.get(`g${this.refocus}`) ?? this.rows.get(`s${this.refocus.split(".")[0]}`);
+    const row = ["f", "g", ""].map((kind) => this.rows.get(`${kind}${this.refocus}`)).find(Boolean) ?? this.rows.get(`s${this.refocus.split(".")[0]}`);
     row?.element.focus();
     this.refocus = null;
+  }
+
+  drawChart(item, top, parent, seen) {
+    const key = keyOfItem(item);
+    const row = this.place(key, parent, top, item.h, seen, () => {
+      const element = this.chartLabels.make(item);
+      element.dataset.key = key;
+      // The one that takes its place has the focus then.
+      element.addEventListener("click", () => { this.refocus = keyOfItem({ ...item, isHidden: !item.isHidden }); });
+      return element;
+    });
+    this.chartLabels.update(row.element, item);
   }
 
   /** The row's element, made by `build` unless it is there; moved to its place. */
@@ -65,14 +86,18 @@ export class Gutter {
     if (row.element.parentNode !== parent) parent.append(row.element);
     row.element.style.top = `${top}px`;
     row.element.style.height = `${height}px`;
+    row.element.classList.remove("stuck");
     return row;
   }
 
   drawHeading(item, top, parent, seen) {
     const { section, group } = item;
     const isSection = item.kind === "section";
-    const key = isSection ? `s${section.index}` : `${item.kind === "stack" ? "f" : "g"}${section.index}.${group.index}`;
+    const key = keyOfItem(item);
     const row = this.place(key, parent, top, item.h, seen, () => this.heading(item));
+    row.element.dataset.key = key;
+    row.element.classList.toggle("stuck", this.view.stuck?.item === item);
+    if (item.kind === "stack") this.drawCounts(row, section, group);
     if (!isSection) return;
     const open = this.isOpen(section);
     row.element.setAttribute("aria-expanded", String(open));
@@ -83,7 +108,7 @@ export class Gutter {
     const { section, group } = item;
     const isSection = item.kind === "section";
     const standsForSection = isSection || item.titled === true;
-    const width = this.view.gutter - 36;
+    const width = this.view.gutter - AROUND_TEXT;
     const font = standsForSection ? BOLD_LABEL : LABEL_FONT;
     const lanes = isSection ? section.nLanes : group.endLane - group.firstLane;
     const rows = countRows(section, isSection ? section.nRows : group.rows);
@@ -103,7 +128,8 @@ export class Gutter {
     if (item.kind === "stack") {
       element.append(make("span", { class: "text" },
         make("span", { class: "name" }, fitText(label, width, font)),
-        make("span", { class: "more" }, this.view.gutter < NARROW ? rows : inLanes)));
+        make("span", { class: "more" }, this.view.gutter < NARROW ? rows : inLanes),
+        make("span", { class: "more counts" })));
     } else {
       const more = this.view.gutter < NARROW ? "" : isSection ? rows : formatCount(group.rows);
       element.append(
@@ -111,6 +137,20 @@ export class Gutter {
         make("span", { class: "more" }, more));
     }
     return element;
+  }
+
+  /** How many lanes of a folded group were in which state in the view, on average. */
+  drawCounts({ element }, section, group) {
+    const { view } = this;
+    // They would flicker.
+    if (view.isMoving) return;
+    const data = this.stacks.window(section, group, Math.max(1, Math.round(view.width / 2)));
+    const texts = stateCounts(view, section, data);
+    const counts = element.querySelector(".counts");
+    if (counts.dataset.said === texts[0]) return;
+    counts.dataset.said = texts[0];
+    counts.textContent = fittingText(texts, view.gutter - AROUND_TEXT, LANE_FONT);
+    counts.title = `On average over the view: ${texts[0]}`;
   }
 
   isOpen(section) {
@@ -123,7 +163,7 @@ export class Gutter {
       return;
     }
     // The other heading takes this one's place, and the focus with it.
-    this.refocus = `${section.index}.${group.index}`;
+    this.refocus = foldKey(section.index, group.index);
     this.view.toggleFold(section, group);
   }
 
@@ -132,7 +172,6 @@ export class Gutter {
   }
 
   drawLanes(item, top, parent, seen) {
-    if (item.each < NAMED_HEIGHT) return;
     const { view } = this;
     const { section, group } = item;
     const limit = parent === this.pinned ? view.pinned : view.height - view.pinned;
@@ -140,17 +179,20 @@ export class Gutter {
     for (let lane = first; lane < item.endLane; lane++) {
       const y = top + (lane - item.firstLane) * item.each;
       if (y >= limit) break;
-      const text = item.solo ? groupLabel(group) : this.laneLabel(section, lane);
-      if (text === "") continue;
+      const chosen = this.chosenRow(section, lane);
+      const texts = item.solo ? [groupLabel(group)] : laneLabel(view, section, lane, chosen);
+      const [text] = texts;
       const key = `l${section.index}.${lane}`;
       const row = this.place(key, parent, y, item.each, seen, () =>
         make("button", { type: "button", class: `row lane${item.solo ? " solo" : ""}`, tabindex: item.solo || section.kind === "workers" ? 0 : -1, "data-section": section.index, "data-lane": lane,
           onclick: () => this.selectLane(section, lane) },
           make("span", { class: "name" })));
-      row.element.classList.toggle("chosen", this.chosenRow(section, lane) >= 0);
+      row.element.dataset.key = key;
+      row.element.classList.toggle("chosen", chosen >= 0);
       if (row.text !== text) {
         row.text = text;
-        const shown = fitText(text, view.gutter - 36, BOLD_LABEL);
+        const font = item.solo ? BOLD_LABEL : chosen >= 0 ? CHOSEN_FONT : LANE_FONT;
+        const shown = fittingText(texts, view.gutter - AROUND_TEXT, font);
         row.element.firstChild.textContent = shown;
         row.element.title = titleText(text);
         // What is read aloud begins with what is seen.
@@ -159,35 +201,15 @@ export class Gutter {
     }
   }
 
-  /** A lane is named after the only row that it has in the view, or after the selected one. */
-  laneLabel(section, lane) {
-    const chosen = this.chosenRow(section, lane);
-    if (chosen >= 0) return visible(section.name(chosen));
-    const rows = this.rowsInView(section, lane);
-    return rows.n === 1 ? visible(section.name(rows.first)) : "";
-  }
-
   /** The row of this lane that the selection is about; −1 if it is none. */
   chosenRow(section, lane) {
     const lit = this.view.chosenRows.find((row) => row.section === section && section.rowLane[row.row] === lane);
     return lit === undefined ? -1 : lit.row;
   }
 
-  /** How many rows of a lane have a part in the view (two at most), and the first of them. */
-  rowsInView(section, lane) {
-    const { t0, t1 } = this.view;
-    const end = section.laneFirstRow[lane + 1];
-    if (end - section.laneFirstRow[lane] === 1) return { n: 1, first: end - 1 };
-    const first = firstRowAfter(section, lane, t0);
-    let n = 0;
-    // Two are as many as any more: the lane isn't named after any of them.
-    while (n < 2 && first + n < end && section.rowBegin(first + n) < t1) n++;
-    return { n, first: Math.min(first, end - 1) };
-  }
-
   selectLane(section, lane) {
     const chosen = this.chosenRow(section, lane);
-    const row = chosen >= 0 ? chosen : this.rowsInView(section, lane).first;
+    const row = chosen >= 0 ? chosen : rowsInView(this.view, section, lane).first;
     this.view.pick({ kind: "row", section: section.index, row });
   }
 
@@ -208,11 +230,9 @@ export class Gutter {
   step(from, by) {
     const { view } = this;
     const { items } = view.layout;
-    const isHere = (item) => (from.dataset.kind === "section"
-      ? (item.kind === "section" || item.titled) && String(item.section.index) === from.dataset.section
-      : item.kind !== "section" && String(item.section.index) === from.dataset.section &&
-        (from.dataset.group !== undefined ? String(item.group.index) === from.dataset.group
-          : item.kind === "lanes" && Number(from.dataset.lane) >= item.firstLane && Number(from.dataset.lane) < item.endLane));
+    const lane = from.dataset.lane === undefined ? null : { section: Number(from.dataset.section), lane: Number(from.dataset.lane) };
+    const isHere = (item) => (lane === null ? keyOfItem(item) === from.dataset.key
+      : item.kind === "lanes" && item.section.index === lane.section && lane.lane >= item.firstLane && lane.lane < item.endLane);
     let index = items.findIndex(isHere);
     if (index < 0) return;
     do index += by; while (index >= 0 && index < items.length && items[index].kind === "lanes" && !items[index].solo);
@@ -224,9 +244,7 @@ export class Gutter {
       else if (top + item.h > view.height) view.scrollTo(item.y + item.h - view.height);
     }
     this.draw();
-    const key = item.kind === "section" ? `s${item.section.index}`
-      : item.kind === "lanes" ? `l${item.section.index}.${item.firstLane}`
-        : `${item.kind === "stack" ? "f" : "g"}${item.section.index}.${item.group.index}`;
+    const key = keyOfItem(item);
     this.rows.get(key)?.element.focus();
   }
 
@@ -236,3 +254,17 @@ export class Gutter {
     this.rows.clear();
   }
 }
+
+/** What the label of an item is known by: of lanes that of the first. */
+const keyOfItem = ({ kind, section, group, firstLane, chart, isHidden }) => {
+  switch (kind) {
+    case "charts": return "charts";
+    case "chart": return `chart ${chart}${isHidden ? " hidden" : ""}`;
+    case "section": return `s${section.index}`;
+    case "lanes": return `l${section.index}.${firstLane}`;
+    default: return `${kind === "stack" ? "f" : "g"}${foldKey(section.index, group.index)}`;
+  }
+};
+
+/** The first of these texts that fits; else what fits of the last. */
+const fittingText = (texts, width, font) => texts.find((text) => fits(text, width, font)) ?? fitText(texts.at(-1), width, font);

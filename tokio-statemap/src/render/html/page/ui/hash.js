@@ -1,6 +1,7 @@
 // The view as the URL's hash, and back: so a link shows the same thing. What makes no sense is ignored.
 
 import { lastNotAfter } from "../data/section.js";
+import { CHARTS } from "../draw/charts/charts.js";
 import { hasLines } from "../model/by_line.js";
 import { stretchAt, stretchTimes } from "../model/sums.js";
 
@@ -10,8 +11,9 @@ import { stretchAt, stretchTimes } from "../model/sums.js";
  *   a stretch of the run's sums; a row; a group; the poll (or other span) that a transition begins; a range of time
  * @typedef {{
  *   t0?: number, t1?: number, sel?: Selection|"none"|null, group?: {section: number, group: number}|null,
- *   threshold?: number, folds?: string[], palette?: "page"|"lines"|"statemap", tab?: string, theme?: "light"|"dark",
- * }} View times in ns; `folds`: "section" or "section.group", of those whose fold differs from what it is at first
+ *   threshold?: number, folds?: string[], hide?: string[], palette?: "page"|"lines"|"statemap", tab?: string, theme?: "light"|"dark",
+ * }} View times in ns; `folds`: "section" or "section.group", of those whose fold differs from what it is at first; `hide`:
+ *   the keys of charts
  */
 
 /** How long a hash may be that is read at all. */
@@ -30,6 +32,7 @@ export function encodeView(view, model) {
   if (view.group) parts.set("group", `${view.group.section}.${view.group.group}`);
   if (Number.isFinite(view.threshold)) parts.set("long", String(Math.round(view.threshold)));
   if (view.folds?.length) parts.set("folds", view.folds.join("_"));
+  if (view.hide?.length) parts.set("hide", view.hide.join("_"));
   for (const key of ["palette", "tab", "theme"]) if (view[key]) parts.set(key, view[key]);
   return parts.toString();
 }
@@ -68,6 +71,10 @@ export function decodeView(text, model) {
   const threshold = parts.get("long") ?? "";
   if (/^\d{1,15}$/.test(threshold)) view.threshold = Number(threshold);
   if (parts.has("folds")) view.folds = parts.get("folds").split("_").filter((key) => isFold(key, model));
+  if (parts.has("hide")) {
+    const named = new Set(parts.get("hide").split("_"));
+    view.hide = CHARTS.map(({ key }) => key).filter((key) => named.has(key));
+  }
   const palette = parts.get("palette"), tab = parts.get("tab"), theme = parts.get("theme");
   if (palette === "page" || palette === "statemap" || (palette === "lines" && model.sections.some(hasLines))) view.palette = palette;
   if (/^[a-z-]{1,20}$/.test(tab ?? "")) view.tab = tab;

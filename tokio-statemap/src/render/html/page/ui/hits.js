@@ -2,7 +2,6 @@ import { laneTotals, spanAt } from "../model/lanes.js";
 import { heldNs, nextLong, pollInfo } from "../model/polls.js";
 import { isDropped, stretchAt } from "../model/sums.js";
 import { pollAt } from "../model/worker_polls.js";
-import { itemIndexAt } from "../draw/layout.js";
 
 // What is under the pointer.
 
@@ -12,23 +11,26 @@ const NEAR = 3;
 /**
  * What is at this place of the screen, px from the plot's corner; null if nothing is.
  *
- * `{kind: "stack", section, group, t, shares}` on a folded group; else `{kind: "lane", section, lane, row,
+ * `{kind: "stack", section, group, t, ns, shares}` on a folded group, `ns` being how long the pixel is; else `{kind: "lane", section, lane, row,
  * transition, poll, shares}`: `transition` is −1 where the lane is blank, `poll` is `{section, transition}`
  * of the poll that a worker ran there, `shares` are ns by state where several meet in the pixel. Where no detail is
- * kept, `{kind: "stretch", stretch, t}`.
+ * kept, `{kind: "stretch", stretch, t}`. On a chart, `{kind: "chart", chart, t}`.
  */
 export const hitAt = (view, x, y) => {
   if (x < 0 || x > view.width || y < 0 || y > view.height || view.layout.items.length === 0) return null;
-  if (isDropped(view.model, view.time(x))) return { kind: "stretch", stretch: stretchAt(view.model, view.time(x)), t: view.time(x) };
-  const contentY = view.contentY(y);
-  const item = view.layout.items[itemIndexAt(view.layout, contentY)];
-  if (contentY < item.y || contentY >= item.y + item.h) return null;
   const t = view.time(x);
+  if (isDropped(view.model, t)) return { kind: "stretch", stretch: stretchAt(view.model, t), t };
+  const at = view.itemAt(y);
+  if (at === null) return null;
+  const { item, top } = at;
+  if (item.kind === "chart") return item.isHidden ? null : { kind: "chart", chart: item.chart, t };
   const [from, to] = [view.time(Math.floor(x)), view.time(Math.floor(x) + 1)];
   const { section } = item;
-  if (item.kind === "stack") return { kind: "stack", section, group: item.group, t, shares: groupShares(section, item.group, from, to) };
+  if (item.kind === "stack") {
+    return { kind: "stack", section, group: item.group, t, ns: to - from, shares: groupShares(section, item.group, from, to) };
+  }
   if (item.kind !== "lanes") return null;
-  const lane = Math.min(item.endLane - 1, item.firstLane + Math.floor((contentY - item.y) / item.each));
+  const lane = Math.min(item.endLane - 1, item.firstLane + Math.floor((y - top) / item.each));
   const hit = { kind: "lane", section, lane, row: -1, transition: -1, poll: null, shares: null, t };
   if (section.kind === "workers") {
     hit.row = section.laneFirstRow[lane];
@@ -82,12 +84,13 @@ const groupShares = (section, group, from, to) => {
   const shares = new Float64Array(section.states.length);
   const step = Math.max(1, Math.floor((group.endLane - group.firstLane) / MOST_LANES));
   for (let lane = group.firstLane; lane < group.endLane; lane += step) laneTotals(section, lane, from, to, shares);
-  return shares;
+  return shares.map((ns) => ns * step);
 };
 
 /** What a click on a hit selects. */
 export const targetOf = (hit) => {
   if (hit === null) return null;
+  if (hit.kind === "chart") return null;
   if (hit.kind === "stretch") return { kind: "stretch", stretch: hit.stretch };
   if (hit.kind === "stack") return { kind: "group", section: hit.section.index, group: hit.group.index };
   if (hit.poll !== null) return { kind: "span", section: hit.poll.section.index, transition: hit.poll.transition };

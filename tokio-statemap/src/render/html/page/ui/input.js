@@ -26,6 +26,8 @@ export class Input {
     this.range = new KeyRange(view);
     this.listenPointer();
     this.listenWheel();
+    // What it says, or in which colours, is no longer so.
+    for (const what of ["moved", "colours", "threshold", "folds", "charts", "filtered"]) view.on(what, hideTooltip);
     document.addEventListener("keydown", (event) => this.onKey(event));
   }
 
@@ -40,7 +42,8 @@ export class Input {
     canvas.addEventListener("pointermove", (event) => this.onMove(event));
     canvas.addEventListener("pointerup", (event) => this.onUp(event));
     canvas.addEventListener("pointercancel", (event) => this.onCancel(event));
-    canvas.addEventListener("pointerleave", () => this.leave());
+    // A finger that is lifted leaves, too: what it pointed at stays.
+    canvas.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") this.leave(); });
     canvas.addEventListener("dblclick", (event) => {
       const { x, y } = this.place(event);
       const hit = hitAt(this.view, x, y);
@@ -113,7 +116,15 @@ export class Input {
     if (drag.measuring && drag.moved) {
       const range = this.measured(drag, at.x);
       view.pick(range.t1 > range.t0 ? range : null);
-    } else if (!drag.moved) view.pick(targetOf(hitAt(view, at.x, at.y)));
+    } else if (!drag.moved) this.press(event, at);
+  }
+
+  /** A press selects; on a chart it only shows its values there. */
+  press(event, { x, y }) {
+    const { view } = this;
+    const hit = hitAt(view, x, y);
+    if (hit?.kind !== "chart") view.pick(targetOf(hit));
+    if (event.pointerType === "touch") view.setHover({ kind: "none", x });
   }
 
   onCancel(event) {
@@ -293,7 +304,10 @@ export class Input {
     let index = lanes.findIndex((item) => item.section === at.section && at.lane >= item.firstLane && at.lane < item.endLane);
     if (index < 0) return;
     let lane = at.lane + by;
-    if (lane < lanes[index].firstLane || lane >= lanes[index].endLane) {
+    const { group, isPeek } = lanes[index];
+    // Of a group that is open around a lane only, the next one is shown then.
+    const [first, end] = isPeek ? [group.firstLane, group.endLane] : [lanes[index].firstLane, lanes[index].endLane];
+    if (lane < first || lane >= end) {
       index += by;
       if (lanes[index] === undefined) return;
       lane = by > 0 ? lanes[index].firstLane : lanes[index].endLane - 1;

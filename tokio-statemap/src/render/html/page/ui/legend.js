@@ -54,6 +54,7 @@ export class Legend {
       const of = make("span", { class: "of", title: titleText(section.title) });
       this.titles.push({ section, of });
       const row = make("div", { class: "legend-row" }, of);
+      const hasPolls = section.kind === "workers" && model.workerPolls?.workers === section.index;
       for (const [state, { name, role }] of section.states.entries()) {
         const colour = this.view.colours.sections[section.index][state];
         const swatch = make("span", { class: `swatch${colour.blank ? " blank" : ""}` });
@@ -61,14 +62,14 @@ export class Legend {
         const time = make("span", { class: "time" }, "…");
         this.times.push({ section, state, time });
         row.append(make("span", { class: "key", "data-state": name, "data-role": role, "data-section": section.index, "data-ns": "" },
-          swatch, make("span", { class: "name" }, visible(name)), time));
+          swatch, make("span", { class: "name" }, hasPolls && role === "awake" ? "awake, between polls" : visible(name)), time));
       }
-      if (section.kind === "workers" && model.sections.some((other) => other.worker)) {
+      if (hasPolls) {
         const swatch = make("span", { class: "swatch" });
         swatch.style.background = this.view.colours.running.css;
         const time = make("span", { class: "time" }, "…");
         this.times.push({ section, state: -1, time });
-        row.append(make("span", { class: "key", "data-held": section.index, "data-ns": "" }, swatch, make("span", { class: "name" }, "in polls"), time));
+        of.after(make("span", { class: "key", "data-held": section.index, "data-ns": "" }, swatch, make("span", { class: "name" }, "in polls"), time));
         if (isAnyTaken(model)) {
           row.append(make("span", { class: "key", title: "At a long poll's end: for how long the machine had its processor. It isn't known when, only how much." },
             make("span", { class: "swatch hatched" }), make("span", { class: "name" }, "taken by the machine (not when, only how much)")));
@@ -103,6 +104,17 @@ export class Legend {
     this.sums.summed.parentNode.dataset.ns = String(sum.ns);
   }
 
+  /** How long a section was in each state; of the workers what they were in polls apart from the rest, in which they were awake. */
+  totalsOf(section, t0, t1) {
+    const { model } = this.view;
+    const states = recordedTotals(section, model.meta.gaps, t0, t1, filteredLanes(this.view, section));
+    if (model.workerPolls?.workers !== section.index) return { states, held: null };
+    const held = BigInt(heldInSection(model, section, t0, t1));
+    const awake = section.states.findIndex(({ role }) => role === "awake");
+    if (awake >= 0) states[awake] = states[awake] > held ? states[awake] - held : 0n;
+    return { states, held };
+  }
+
   later() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.count(), SETTLE_MS);
@@ -119,11 +131,12 @@ export class Legend {
     const totals = new Map();
     const kept = keptNs(view.model, t0, t1);
     for (const { section, state, time } of this.times) {
-      if (!totals.has(section)) totals.set(section, recordedTotals(section, view.model.meta.gaps, t0, t1, filteredLanes(view, section)));
-      const ns = state < 0 ? BigInt(heldInSection(view.model, section, t0, t1)) : totals.get(section)[state];
+      if (!totals.has(section)) totals.set(section, this.totalsOf(section, t0, t1));
+      const { states, held } = totals.get(section);
+      const ns = state < 0 ? held : states[state];
       const key = time.parentNode;
       key.dataset.ns = String(ns);
-      const all = totals.get(section).reduce((sum, n, i) => (view.colours.sections[section.index][i].blank ? sum : sum + n), 0n);
+      const all = states.reduce((sum, n, i) => (view.colours.sections[section.index][i].blank ? sum : sum + n), held ?? 0n);
       const blank = state >= 0 && view.colours.sections[section.index][state].blank;
       // What isn't there has no part of what is.
       const share = blank ? "" : all > 0n ? formatShare(Number(ns) / Number(all)) : "–";
@@ -146,7 +159,7 @@ const isHatched = ({ meta }) => {
 export const statusText = (view) => {
   const pixel = (view.t1 - view.t0) / view.width;
   const parts = [`1 px = ${pixel > 0 && pixel < 1 ? `${pixel.toPrecision(2)} ns` : formatNs(pixel)}; mixed pixels are blended by share`];
-  if (view.model.sections.some((section) => section.worker)) parts.push(`polls over ${formatSetting(view.threshold)} are outlined at any zoom`);
+  if (view.model.sections.some((section) => section.worker)) parts.push(`polls over ${formatSetting(view.threshold)} are outlined at any zoom; where they are dense, marked along the upper edge`);
   if (isHatched(view.model)) parts.push("hatched: nothing is kept of it, not counted");
   return `${parts.join(" · ")}.`;
 };

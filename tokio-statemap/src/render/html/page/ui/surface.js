@@ -1,4 +1,5 @@
 import { sectionTotals } from "../model/lanes.js";
+import { chartText } from "../draw/charts/draw.js";
 import { byId } from "./dom.js";
 
 /**
@@ -67,6 +68,11 @@ export class Surface {
 
   folded() {
     return [...this.shown.folded];
+  }
+
+  /** What a chart says at a place of the plot, px from its left edge. */
+  chartText(key, x) {
+    return chartText(this.shown, key, x);
   }
 
   /** Where a row is on the screen: `{x0, x1, y, h, visible}` in client px; null if it is filtered out. */

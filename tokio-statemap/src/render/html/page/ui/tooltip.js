@@ -4,7 +4,9 @@ import { shortName, sourceOf } from "../model/frames.js";
 import { countRows, groupLabel, workerName } from "../model/names.js";
 import { takenNs, whyOf } from "../model/why.js";
 import { isDropped, stretchInfo } from "../model/sums.js";
+import { countText } from "../draw/charts/scale.js";
 import { describeSpan, momentText, spanText } from "../draw/describe.js";
+import { stackOrder } from "../draw/stack.js";
 import { longestText, shareText } from "../draw/sums.js";
 import { byId, make } from "./dom.js";
 
@@ -57,6 +59,13 @@ const shareLines = (view, section, shares) => {
     .map((state) => tooltipLine(colours[state], visible(section.states[state].name), make("span", { class: "quiet" }, formatShare(shares[state] / all))));
 };
 
+/** How many lanes of a folded group were in which state. */
+const countLines = (view, { section, shares, ns }) => {
+  const colours = view.colours.sections[section.index];
+  return stackOrder(section).filter((state) => shares[state] > 0)
+    .map((state) => tooltipLine(colours[state], `${countText(shares[state] / ns)} ${visible(section.states[state].name)}`));
+};
+
 /** The lines on a stretch of the run's sums. */
 const stretchLines = (view, index) => {
   const info = stretchInfo(view.model, index);
@@ -73,12 +82,14 @@ const stretchLines = (view, index) => {
 
 /** The content of the tooltip for what `Hits.at` found. */
 const tooltipContent = (view, hit) => {
+  // What it shows stands beside the pointer already.
+  if (hit.kind === "chart") return [];
   if (hit.kind === "stretch") return stretchLines(view, hit.stretch);
   if (hit.kind === "stack") {
     return [
       make("div", { class: "head" }, shorten(groupLabel(hit.group), 160)),
       make("div", { class: "quiet" }, `${countRows(hit.section, hit.group.rows)}, folded · around ${momentText(view, hit.t)}`),
-      ...shareLines(view, hit.section, hit.shares),
+      ...countLines(view, hit),
     ];
   }
   const lines = [];

@@ -1,0 +1,96 @@
+import { addCounts, fillFromSums, knownOf, longest, occupancy, queued } from "./series.js";
+import { countScale, shareScale, timeScale } from "./scale.js";
+
+// What the charts show of the view: computed when it is drawn, and kept until the view is another.
+
+/** How wide a bin is, in px. */
+const BIN_PX = 2;
+
+/**
+ * @typedef {{
+ *   t0: number, t1: number, bins: number, known: Uint8Array, values: Float64Array|null, front: Float64Array|null,
+ *   scale: import("./scale.js").Scale,
+ * }} Chart `known`: see `knownOf`; `values`: null as long as they are being counted; `front`: drawn in front of them
+ */
+
+const mostOf = (values) => {
+  let most = 0;
+  // NaN is no more than anything.
+  for (const value of values) if (value > most) most = value;
+  return most;
+};
+
+export class ChartData {
+  constructor(view, stacks) {
+    this.view = view;
+    this.stacks = stacks;
+    this.kept = new Map();
+    this.prepare();
+  }
+
+  prepare() {
+    for (const section of this.view.model.sections) if (section.kind === "tasks") this.stacks.prepareSum(section);
+  }
+
+  /** Forgets what it counted: the states of a section have changed. */
+  forget() {
+    this.kept.clear();
+    this.prepare();
+  }
+
+  /**
+   * A chart of the view.
+   * @param {string} key
+   * @returns {Chart}
+   */
+  of(key) {
+    const { t0, t1, width } = this.view;
+    const window = { t0, t1, bins: Math.max(1, Math.round(width / BIN_PX)) };
+    const data = this.dataOf(key, window.bins);
+    const kept = this.kept.get(key);
+    const isSame = kept && kept.t0 === t0 && kept.t1 === t1 && kept.bins === window.bins && kept.data.every((of, k) => of === data[k]);
+    if (isSame) return kept;
+    const chart = { ...window, data, ...this.compute(key, window, data) };
+    this.kept.set(key, chart);
+    return chart;
+  }
+
+  /** The sections that a chart counts lanes of. */
+  sectionsOf(key) {
+    const kind = { ready: "tasks", alive: "tasks", blocking: "blocking" }[key];
+    return this.view.model.sections.filter((section) => section.kind === kind && section.nLanes > 0);
+  }
+
+  dataOf(key, bins) {
+    return this.sectionsOf(key).map((section) => this.stacks.whole(section, bins));
+  }
+
+  compute(key, window, data) {
+    const { model } = this.view;
+    const known = knownOf(model, window);
+    if (data.includes(null)) return { known, values: null, front: null, scale: countScale(1) };
+    const values = this.values(key, window, data);
+    if (model.meta.sums && ["occupancy", "longest", "alive"].includes(key)) fillFromSums(model, key, window, known, values);
+    const front = key === "blocking" && model.meta.queue ? queued(model.meta.queue, window) : null;
+    const most = Math.max(mostOf(values), front === null ? 0 : mostOf(front));
+    const scale = key === "occupancy" ? shareScale() : key === "longest" ? timeScale(most) : countScale(most);
+    return { known, values, front, scale };
+  }
+
+  values(key, window, data) {
+    const { model } = this.view;
+    if (key === "occupancy") return occupancy(model, window);
+    if (key === "longest") return longest(model, window);
+    const counts = new Float64Array(window.bins);
+    this.sectionsOf(key).forEach((section, k) => {
+      const isWanted = key === "ready" ? section.isReady : section.isEnd.map((isEnd) => 1 - isEnd);
+      addCounts(section, data[k], isWanted, window, counts);
+    });
+    return counts;
+  }
+
+  /** Which bin of a chart a place of the plot is in. */
+  binAt(chart, x) {
+    return Math.min(chart.bins - 1, Math.max(0, Math.floor((x / this.view.width) * chart.bins)));
+  }
+}

@@ -1,0 +1,169 @@
+import { formatNs } from "../../format/numbers.js";
+import { CANVAS_FONT } from "../axis.js";
+import { BIN_KEPT, BIN_SUMMED, BIN_UNKNOWN } from "./series.js";
+
+// A chart in the lanes: an area over its time. Where there are sums only it is of these, on the ground that sums have
+// everywhere; where nothing is known it is hatched.
+
+/** What is left free above and below the area, in px. */
+const ABOVE = 4, BELOW = 2;
+/** Charts that sums know something of, too. */
+const IN_SUMS = new Set(["occupancy", "longest", "alive"]);
+
+const roleColour = (view, kind, role) => {
+  const section = view.model.sections.find((of) => of.kind === kind && of.states.some((state) => state.role === role));
+  return section === undefined ? view.colours.faint : view.colours.sections[section.index][section.states.findIndex((state) => state.role === role)];
+};
+
+const coloursOf = (view, key) => {
+  switch (key) {
+    case "ready": return { area: roleColour(view, "tasks", "ready") };
+    // What is known in sums only looks like nothing else: as the bars over the lanes.
+    case "occupancy": return { area: view.colours.running, summed: view.colours["summed-bar"] };
+    case "longest": return { area: view.colours.faint, over: view.colours.accent };
+    case "blocking": return { area: roleColour(view, "blocking", "blocking"), front: roleColour(view, "tasks", "ready") };
+    default: return { area: view.colours.faint };
+  }
+};
+
+/** Calls `each(from, to, what)` with the runs of bins of which the same is known. */
+const eachRun = (known, each) => {
+  for (let from = 0; from < known.length;) {
+    let to = from + 1;
+    while (to < known.length && known[to] === known[from]) to++;
+    each(from, to, known[from]);
+    from = to;
+  }
+};
+
+/** Draws a chart into its item; `hatching` is what is drawn where nothing is known. */
+export const drawChart = (view, context, item, top, hatching) => {
+  const chart = view.chartData.of(item.chart);
+  const place = placeOfChart(view, item, top);
+  context.fillStyle = view.colours.paper.css;
+  context.fillRect(0, top, view.width, item.h);
+  context.fillStyle = view.colours.line.css;
+  context.fillRect(0, top, view.width, 1);
+  const x = (bin) => (bin / chart.bins) * view.width;
+  eachRun(chart.known, (from, to, what) => {
+    if (what === BIN_KEPT) return;
+    context.fillStyle = what === BIN_SUMMED ? view.colours.summed.css : hatching;
+    context.fillRect(x(from), top + 1, x(to) - x(from), item.h - 1);
+  });
+  // Half way up.
+  context.fillStyle = view.colours.line.css;
+  context.fillRect(0, Math.round(place.y(0.5)), view.width, 1);
+  if (chart.values === null) {
+    drawNote(view, context, "Counting …", 8, place, view.colours.paper);
+    return;
+  }
+  const colours = coloursOf(view, item.chart);
+  const isDrawn = (bin) => chart.known[bin] === BIN_KEPT || (chart.known[bin] === BIN_SUMMED && IN_SUMS.has(item.chart));
+  if (colours.summed) {
+    drawArea(context, chart, chart.values, (bin) => chart.known[bin] === BIN_KEPT, x, place, colours.area.css);
+    drawArea(context, chart, chart.values, (bin) => chart.known[bin] === BIN_SUMMED, x, place, colours.summed.css);
+  } else drawArea(context, chart, chart.values, isDrawn, x, place, colours.area.css);
+  if (colours.over) drawArea(context, chart, chart.values, (bin) => isDrawn(bin) && chart.values[bin] > view.threshold, x, place, colours.over.css);
+  if (chart.front !== null) drawArea(context, chart, chart.front, isDrawn, x, place, colours.front.css);
+  if (item.chart === "longest") drawThreshold(view, context, chart, place);
+  drawSumsNote(view, context, item, chart, x, place);
+};
+
+/** Where a chart's area is: `y(share)` in px of the screen. */
+const placeOfChart = (view, item, top) => {
+  const from = top + ABOVE, to = top + item.h - BELOW;
+  return { from, to, y: (share) => to - share * (to - from) };
+};
+
+const drawArea = (context, { bins, scale }, values, isDrawn, x, place, css) => {
+  context.fillStyle = css;
+  context.beginPath();
+  for (let bin = 0; bin < bins; bin++) {
+    const value = values[bin];
+    if (!(value > 0) || !isDrawn(bin)) continue;
+    let end = bin + 1;
+    while (end < bins && values[end] === value && isDrawn(end)) end++;
+    // However little: there was something.
+    const height = Math.max(1, scale.share(value) * (place.to - place.from));
+    context.rect(x(bin), place.to - height, x(end) - x(bin), height);
+    bin = end - 1;
+  }
+  context.fill();
+};
+
+/** From when on a poll is long. */
+const drawThreshold = (view, context, { scale }, place) => {
+  if (view.threshold <= scale.bottom || view.threshold >= scale.top) return;
+  const y = Math.round(place.y(scale.share(view.threshold))) + 0.5;
+  context.strokeStyle = view.colours.quiet.css;
+  context.lineWidth = 1;
+  context.setLineDash([4, 3]);
+  context.beginPath();
+  context.moveTo(0, y);
+  context.lineTo(view.width, y);
+  context.stroke();
+  context.setLineDash([]);
+};
+
+const drawNote = (view, context, text, left, place, ground) => {
+  context.font = CANVAS_FONT;
+  context.textBaseline = "top";
+  const width = context.measureText(text).width;
+  context.fillStyle = ground.css;
+  context.globalAlpha = 0.8;
+  context.fillRect(left - 3, place.from - 1, width + 6, 14);
+  context.globalAlpha = 1;
+  context.fillStyle = view.colours.quiet.css;
+  context.fillText(text, left, place.from);
+  context.textBaseline = "middle";
+};
+
+/** Says once, where there is most room, what is shown of what there are sums only of. */
+const drawSumsNote = (view, context, item, chart, x, place) => {
+  if (!view.model.meta.sums) return;
+  let widest = null;
+  eachRun(chart.known, (from, to, what) => {
+    if (what === BIN_SUMMED && (widest === null || to - from > widest[1] - widest[0])) widest = [from, to];
+  });
+  if (widest === null) return;
+  const stretch = formatNs(view.model.meta.sums.stretch);
+  const words = IN_SUMS.has(item.chart) ? [`sums: one value for each ${stretch}`, `sums of ${stretch}`, "sums"] : ["not in the sums of the run", "not in sums"];
+  context.font = CANVAS_FONT;
+  const room = x(widest[1]) - x(widest[0]) - 12;
+  const text = words.find((one) => context.measureText(one).width <= room);
+  if (text !== undefined) drawNote(view, context, text, x(widest[0]) + 6, place, view.colours.summed);
+};
+
+/** What a chart shows at a place of the plot, in words. */
+export const chartText = (view, key, x) => {
+  const chart = view.chartData.of(key);
+  if (chart.values === null) return "…";
+  const bin = view.chartData.binAt(chart, x);
+  const known = chart.known[bin];
+  if (known === BIN_UNKNOWN) return "not recorded";
+  if (known === BIN_SUMMED && !IN_SUMS.has(key)) return "not in sums";
+  const value = chart.values[bin];
+  if (Number.isNaN(value)) return "not recorded";
+  const front = chart.front === null || known !== BIN_KEPT ? "" : `, ${chart.scale.text(chart.front[bin])} waiting`;
+  const text = key === "longest" && value === 0 ? "no poll" : chart.scale.text(value);
+  return `${text}${front}${known === BIN_SUMMED ? " (sums)" : ""}`;
+};
+
+/** The charts' values at the pointer: over the lanes, as they change with each of its moves. */
+export const drawChartValues = (view, context, x) => {
+  view.eachItem((item, top, clipTop) => {
+    if (item.kind !== "chart" || item.isHidden || top + ABOVE < clipTop) return;
+    const text = chartText(view, item.chart, x);
+    context.font = CANVAS_FONT.replace("11px", "600 11px");
+    context.textBaseline = "middle";
+    const width = context.measureText(text).width + 10;
+    const left = x + 6 + width > view.width ? x - 6 - width : x + 6;
+    const middle = top + ABOVE + 9;
+    context.fillStyle = view.colours.ink.css;
+    context.globalAlpha = 0.85;
+    context.fillRect(left, middle - 8, width, 16);
+    context.globalAlpha = 1;
+    context.fillStyle = view.colours.paper.css;
+    context.fillText(text, left + 5, middle + 0.5);
+  });
+};

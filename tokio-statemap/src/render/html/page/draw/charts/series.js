@@ -1,0 +1,186 @@
+// What charts show, as a value for each of equal bins of a time: from the sums that lanes are drawn from.
+
+import { lastNotAfter } from "../../data/section.js";
+import { heldNs } from "../../model/polls.js";
+import { sumColumns, stretchAt } from "../../model/sums.js";
+import { heldColumns, lastPollBefore } from "../worker_lane.js";
+
+/**
+ * @typedef {import("../../data/decode.js").Model} Model
+ * @typedef {import("../../data/section.js").Section} Section
+ * @typedef {{t0: number, t1: number, bins: number}} Window
+ */
+
+/** What is known of a bin: all of it, sums, nothing. */
+export const BIN_KEPT = 0;
+export const BIN_SUMMED = 1;
+export const BIN_UNKNOWN = 2;
+
+/**
+ * What is known of each bin, told by its middle.
+ * @param {Model} model
+ * @param {Window} window
+ * @returns {Uint8Array}
+ */
+export function knownOf(model, { t0, t1, bins }) {
+  const known = new Uint8Array(bins);
+  const width = (t1 - t0) / bins;
+  const mark = (parts, as) => {
+    for (const [from, to] of parts) {
+      // The bins of which the middle is in it.
+      const first = Math.max(0, Math.ceil((from - t0) / width - 0.5)), end = Math.min(bins, Math.ceil((to - t0) / width - 0.5));
+      if (end > first) known.fill(as, first, end);
+    }
+  };
+  mark(model.meta.gaps, BIN_UNKNOWN);
+  mark(model.meta.sums?.dropped ?? [], BIN_SUMMED);
+  return known;
+}
+
+/**
+ * How many lanes were in any of these states, on average over each bin.
+ * @param {Section} section
+ * @param {import("../bins.js").Bins} data of this window, or coarser of one that it is part of
+ * @param {ArrayLike<number>} isWanted by state, 1 or 0
+ * @param {Window} window
+ * @param {Float64Array} counts is added to
+ */
+export function addCounts(section, data, isWanted, { t0, t1, bins }, counts) {
+  const nStates = section.states.length;
+  const per = (data.t1 - data.t0) / data.bins, width = (t1 - t0) / bins;
+  if (!(per > 0) || !(width > 0)) return;
+  const { shares } = data;
+  for (let bin = 0; bin < bins; bin++) {
+    const from = (t0 + bin * width - data.t0) / per, to = from + width / per;
+    // Whole bins of the data: those that this one overlaps, at least the one that its middle is in.
+    let first = Math.floor(from + 1e-6), end = Math.ceil(to - 1e-6);
+    if (to - from < 1) {
+      first = Math.floor((from + to) / 2);
+      end = first + 1;
+    }
+    first = Math.max(0, Math.min(first, data.bins - 1));
+    end = Math.max(first + 1, Math.min(end, data.bins));
+    let sum = 0;
+    for (let at = first * nStates, last = end * nStates; at < last; at += nStates) {
+      for (let s = 0; s < nStates; s++) if (isWanted[s] === 1) sum += shares[at + s];
+    }
+    counts[bin] += sum / (per * (end - first));
+  }
+}
+
+/**
+ * How much of the workers' time was in polls.
+ * @param {Model} model with its workers' polls
+ * @param {Window} window
+ * @returns {Float64Array} from 0 to 1; NaN where no worker was there
+ */
+export function occupancy(model, { t0, t1, bins }) {
+  const all = model.workerPolls;
+  const tasks = model.sections[all.tasks], workers = model.sections[all.workers];
+  const width = (t1 - t0) / bins;
+  const held = new Float64Array(bins), sum = new Float64Array(bins), there = new Float64Array(bins);
+  for (let row = 0; row < workers.nRows; row++) {
+    heldColumns(tasks, all.rows[row], t0, t1, held);
+    for (let bin = 0; bin < bins; bin++) sum[bin] += held[bin];
+    addPresence(workers.rowBegin(row), workers.rowEnd(row), t0, width, there);
+  }
+  for (let bin = 0; bin < bins; bin++) sum[bin] = there[bin] > 0 ? Math.min(1, sum[bin] / there[bin]) : NaN;
+  return sum;
+}
+
+/** Adds how much of each bin is between `begin` and `end`. */
+function addPresence(begin, end, t0, width, there) {
+  const from = (begin - t0) / width, to = (end - t0) / width;
+  for (let bin = Math.max(0, Math.floor(from)); bin < Math.min(there.length, Math.ceil(to)); bin++) {
+    there[bin] += (Math.min(to, bin + 1) - Math.max(from, bin)) * width;
+  }
+}
+
+/** Of how many polls the longest is known at once: see `buildWorkerPolls`. */
+const POLLS_SHIFT = 5;
+
+/**
+ * How long the longest poll held its worker, of those that held one within each bin.
+ * @param {Model} model with its workers' polls
+ * @param {Window} window
+ * @returns {Float64Array} ns; 0 if there was none
+ */
+export function longest(model, window) {
+  const all = model.workerPolls;
+  const longest = new Float64Array(window.bins);
+  for (const rowPolls of all.rows) addLongest(model.sections[all.tasks], rowPolls, window, longest);
+  return longest;
+}
+
+function addLongest(section, rowPolls, { t0, t1, bins }, longest) {
+  const { poll, most } = rowPolls;
+  if (poll.length === 0) return;
+  const scale = bins / (t1 - t0);
+  const last = lastPollBefore(section, rowPolls, t1);
+  const offer = (k) => {
+    const start = section.time[poll[k]], ns = heldNs(section, poll[k]);
+    if (start + ns < t0 || start >= t1) return;
+    const first = Math.max(0, Math.floor((start - t0) * scale)), end = Math.min(bins, Math.max(Math.ceil((start + ns - t0) * scale), first + 1));
+    for (let bin = first; bin < end; bin++) if (ns > longest[bin]) longest[bin] = ns;
+  };
+  const { blockStart } = rowPolls;
+  const begin = Math.max(0, lastPollBefore(section, rowPolls, t0));
+  const binOf = (block) => (block < blockStart.length ? Math.min(bins - 1, Math.floor((blockStart[block] - t0) * scale)) : bins - 1);
+  // A worker's polls don't overlap: what begins within a bin as the next block does has ended there.
+  const isWhole = (block, bin) => block << POLLS_SHIFT >= begin && (block + 1) << POLLS_SHIFT <= last && blockStart[block] >= t0 && binOf(block + 1) === bin;
+  const firstBlock = begin >> POLLS_SHIFT, lastBlock = last >> POLLS_SHIFT;
+  for (let block = firstBlock; block <= lastBlock; block++) {
+    const bin = binOf(block);
+    if (isWhole(block, bin) && most[block] > longest[bin]) longest[bin] = most[block];
+  }
+  for (let block = firstBlock; block <= lastBlock; block++) {
+    const first = Math.max(0, binOf(block)), end = binOf(block + 1);
+    if (isWhole(block, first)) continue;
+    // Nothing in it is longer than what is known of all bins that it may reach into.
+    let isOver = false;
+    for (let bin = first; bin <= end && !isOver; bin++) isOver = most[block] > longest[bin];
+    if (!isOver) continue;
+    for (let k = Math.max(begin, block << POLLS_SHIFT), stop = Math.min((block + 1) << POLLS_SHIFT, last + 1); k < stop; k++) offer(k);
+  }
+}
+
+/**
+ * Puts what sums say where no more is known.
+ * @param {Model} model with sums
+ * @param {"occupancy"|"longest"|"alive"} key
+ * @param {Window} window
+ * @param {Uint8Array} known see `knownOf`
+ * @param {Float64Array} values
+ */
+export function fillFromSums(model, key, { t0, t1, bins }, known, values) {
+  if (!known.includes(BIN_SUMMED)) return;
+  const columns = key === "alive" ? null : sumColumns(model, t0, t1, bins);
+  const width = (t1 - t0) / bins;
+  for (let bin = 0; bin < bins; bin++) {
+    if (known[bin] !== BIN_SUMMED) continue;
+    if (key === "occupancy") values[bin] = columns.share[bin];
+    else if (key === "longest") values[bin] = columns.longest[bin];
+    else {
+      const stretch = stretchAt(model, t0 + (bin + 0.5) * width);
+      values[bin] = stretch < 0 ? NaN : model.meta.sums.alive[stretch];
+    }
+  }
+}
+
+/**
+ * How many waited in a queue: the most of each bin.
+ * @param {[number, number][]} queue times and how many there were from then on, by time
+ * @param {Window} window
+ * @returns {Float64Array}
+ */
+export function queued(queue, { t0, t1, bins }) {
+  const values = new Float64Array(bins);
+  const scale = bins / (t1 - t0);
+  const times = queue.map(([t]) => t);
+  for (let i = Math.max(0, lastNotAfter(times, 0, times.length, t0)); i < queue.length && times[i] < t1; i++) {
+    const end = i + 1 < queue.length ? times[i + 1] : Infinity;
+    const from = Math.max(0, Math.floor((times[i] - t0) * scale)), to = Math.min(bins, Math.max(Math.ceil((end - t0) * scale), from + 1));
+    for (let bin = from; bin < to; bin++) values[bin] = Math.max(values[bin], queue[i][1]);
+  }
+  return values;
+}

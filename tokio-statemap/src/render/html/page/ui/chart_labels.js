@@ -1,0 +1,54 @@
+import { chartOf } from "../draw/charts/charts.js";
+import { make } from "./dom.js";
+
+// The labels of charts: their names are buttons that hide and show them, beside each stand the ends of its y-axis.
+
+/** A gutter narrower than this has room for short names only, in px. */
+const NARROW_GUTTER = 160;
+
+export class ChartLabels {
+  constructor(view) {
+    this.view = view;
+  }
+
+  /** The element of a chart's item, or of the heading of all. */
+  make(item) {
+    return item.kind === "charts" ? this.heading() : this.label(item);
+  }
+
+  heading() {
+    return make("button", {
+      type: "button", class: "row section charts", title: "Charts over time: hide or show all of them", onclick: () => this.view.toggleCharts(),
+    }, make("span", { class: "fold", "aria-hidden": "true" }), make("span", { class: "name" }, "Over time"));
+  }
+
+  label({ chart, isHidden }) {
+    const { name, short, title } = chartOf(chart);
+    const element = make("button", {
+      type: "button", class: `row chart${isHidden ? " off" : ""}`, title, "data-chart": chart, "aria-expanded": String(!isHidden),
+      onclick: () => this.view.toggleChart(chart),
+    }, make("span", { class: "fold", "aria-hidden": "true" }, isHidden ? "▶" : "▼"),
+    make("span", { class: "name" }, this.view.gutter < NARROW_GUTTER ? short : name));
+    if (!isHidden) element.append(make("span", { class: "scale top" }), make("span", { class: "scale bottom" }));
+    return element;
+  }
+
+  /** Brings the element up to date: the ends of its axis are the view's. */
+  update(element, item) {
+    const { view } = this;
+    if (item.kind === "charts") {
+      const isOpen = view.charts.some((key) => !view.hiddenCharts.has(key));
+      element.setAttribute("aria-expanded", String(isOpen));
+      element.firstChild.textContent = isOpen ? "▼" : "▶";
+      return;
+    }
+    if (item.isHidden) return;
+    const { scale } = view.chartData.of(item.chart);
+    const set = (end, text) => {
+      const of = element.querySelector(`.${end}`);
+      if (of.textContent !== text) of.textContent = text;
+    };
+    set("top", scale.label(scale.top));
+    set("bottom", scale.label(scale.bottom));
+  }
+}
