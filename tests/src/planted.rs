@@ -1,6 +1,7 @@
 //! Synthetic programs with known properties.
 
 pub mod crowd;
+pub mod issues;
 pub mod many;
 pub mod waits;
 

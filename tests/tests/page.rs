@@ -185,11 +185,18 @@ fn explained(page: &str, change: impl FnOnce(&mut Value)) -> String {
         }],
         "excused": { "at": [1], "polls": 1, "taken": ms, "unseen": 0, "unseenTime": 0 },
     });
-    meta["verdict"] = json!(format!(
+    let verdict = format!(
         "shop::render_invoice at src/shop.rs:21 held the runtime up: it blocked in std::thread::sleep \
          (clock_nanosleep), in one of 3 polls over 1 ms, of tasks spawned at {place}. It took 51.2 ms, \
          on worker-1 at 0.010 s."
-    ));
+    );
+    let issue = &mut tasks["issues"][0];
+    issue["label"] = json!("shop::render_invoice");
+    issue["source"] = json!("src/shop.rs:21");
+    issue["text"] = json!(verdict);
+    issue["total"] = json!(41_200_000);
+    issue["lengths"] = json!([41_200_000, 41_200_000, [[50_000_000, 1]]]);
+    meta["verdict"] = json!(verdict);
     change(&mut meta);
     let json =
         meta.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");

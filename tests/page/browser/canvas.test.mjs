@@ -146,8 +146,9 @@ test("the blocking pool: how many threads, and how many of its tasks wait", () =
   open("pool.html", {}, async (page) => {
     const { queue } = await page.evaluate(() => window.statemap.model.meta);
     const most = Math.max(...queue.map(([, waiting]) => waiting));
-    assert.ok(most >= 10 && most <= 20, `${most}`);
-    assert.equal(await chart(page, "blocking").locator(".scale.top").innerText(), most > 10 ? "20" : "10");
+    // One of them runs, or is about to.
+    assert.ok(most >= 10 && most <= 21, `${most}`);
+    assert.equal(await chart(page, "blocking").locator(".scale.top").innerText(), most > 20 ? "30" : most > 10 ? "20" : "10");
     const [at] = queue.find(([, waiting]) => waiting === most);
     const text = await page.evaluate((at) => {
       const { statemap } = window;

@@ -29,6 +29,8 @@ test("the worst poll is named as by the report, selected and outlined", () =>
     assert.ok((await pixels(page, "lanes-canvas", [0xdc, 0x26, 0x7f])) > 5_000, "the poll is magenta");
     assert.equal(await page.locator("#tab-issues").getAttribute("aria-selected"), "true");
     assert.match(await page.locator("#pane-issues").innerText(), /src\/api\.rs:88:20/);
+    // The first issue says the same.
+    assert.equal(await page.locator("#issue-list .issue-text").first().innerText(), await verdict(page));
   }));
 
 test("where the longest poll is another's, the page is on the culprit's", () =>

@@ -47,6 +47,7 @@ export function encode(picture, perChunk = 1000) {
       groups: section.groups.map(({ label, lanes }) => ({ label, lanes: lanes.length, rows: lanes.flat().length })),
       indices: section.indices, tags: section.tags ?? [], hasWorkers: section.hasWorkers ?? false,
       hasTags: section.hasTags ?? false, events: section.events ?? [], why: section.why ?? null,
+      issues: section.issues ?? null,
       awaits: section.awaits ?? null, profile: section.profile ?? null,
     });
     tail.sections.push({

@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { blamedPolls } from "../../../tokio-statemap/src/render/html/page/model/blamed.js";
+import { lengthsOf } from "../../../tokio-statemap/src/render/html/page/model/lengths.js";
+import { firstNames, firstTarget, issueList } from "../../../tokio-statemap/src/render/html/page/model/told.js";
 import { buildFlame, flameLines, layOutFlame } from "../../../tokio-statemap/src/render/html/page/model/flame.js";
 import { worstPoll } from "../../../tokio-statemap/src/render/html/page/model/issues.js";
 import { shortName, sourceOf } from "../../../tokio-statemap/src/render/html/page/model/frames.js";
@@ -97,4 +99,44 @@ test("a short name is the function's own", () => {
   const cases = { render: "render", "shop::render_invoice": "render_invoice", "async shop::handle": "async handle", "<a::B as c::D>::e": "e",
     "a::b<c::D>": "b<c::D>", "a::{closure#0}": "{closure#0}", "f::g<fn() -> x::Y>": "g<fn() -> x::Y>" };
   for (const [name, short] of Object.entries(cases)) assert.equal(shortName(name), short);
+});
+
+test("how long polls took is told by 1, 2, 5 and so on, as the report does", () => {
+  assert.equal(lengthsOf([]), null);
+  assert.deepEqual(lengthsOf([60_000, 900, 1_000, 1_001, 4_000]), {
+    p50: 1_001, p99: 60_000, steps: [[1_000, 2], [2_000, 1], [5_000, 1], [10_000, 0], [20_000, 0], [50_000, 0], [100_000, 1]],
+  });
+  assert.deepEqual(lengthsOf([1, 2]).steps, [[1, 1], [2, 1]]);
+});
+
+/** The issues of `picture()`: stalls, the culprit, and one of which no poll is kept. */
+function told() {
+  const issue = (kind, label, number, total, more) => ({
+    kind, label, number, total, noun: "poll", text: `${kind} of ${label}.`, meaning: "It means.", advice: "Do this.", source: null, group: null,
+    lengths: null, culprit: null, spots: [], ...more,
+  });
+  const why = picture();
+  why.sections[1].issues = [
+    issue("stall", "shop::render", 1, 30 * MS, { source: "src/shop.rs:21", group: "src/a.rs:1:1", spots: [[0, 10 * MS, 30 * MS]] }),
+    issue("long polls", "shop::render", 2, 36 * MS, { source: "src/shop.rs:21", group: "src/a.rs:1:1", culprit: 0, lengths: [8 * MS, 28 * MS, [[10 * MS, 1], [20 * MS, 0], [50 * MS, 1]]] }),
+    issue("long polls", "src/gone.rs:1:1", 7, 9 * MS, { group: "src/gone.rs:1:1" }),
+  ];
+  return why;
+}
+
+test("the issues are the report's at its threshold, and its long polls are counted again at others", async () => {
+  const model = await modelOf(told());
+  const groups = (ms) => issueList(model, ms * MS).map(({ kind, name, label, polls, ns, list, spots }) => [name ?? kind, label, polls, ns / MS, list.length, spots?.length]);
+  const stall = ["stall", "render", 1, 30, 0, 1], machine = ["machine", "The machine took the processor", 1, 4.5, 1, undefined];
+  const gone = ["long polls", "src/gone.rs:1:1", 7, 9, 0, 0];
+  assert.deepEqual(groups(1), [stall, ["long polls", "render", 2, 36, 2, 0], gone, machine]);
+  assert.deepEqual(groups(0.4), [stall, ["long polls", "render", 2, 36, 2, 0], gone, ["place", "src/b.rs:2:2", 1, 0.5, 1, undefined], machine]);
+  assert.deepEqual(groups(10).slice(0, 2), [stall, ["long polls", "render", 1, 28, 1, 0]]);
+  assert.deepEqual(groups(100), [stall]);
+  assert.deepEqual(issueList(model, 10 * MS)[1].lengths, { p50: 28 * MS, p99: 28 * MS, steps: [[50 * MS, 1]] });
+  const target = firstTarget(model);
+  assert.deepEqual([target.kind, model.sections[1].time[target.transition]], ["span", 10 * MS]);
+  assert.deepEqual(firstNames(model), ["shop::render at src/shop.rs:21", "shop::render in src/shop.rs:21", "shop::render", "src/a.rs:1:1"]);
+  const healthy = await modelOf({ ...told(), sections: [picture().sections[0], { ...picture().sections[1], issues: [] }] });
+  assert.deepEqual([firstTarget(healthy), firstNames(healthy)], [null, []]);
 });

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::blame::{Blame, Function, Weights, in_runtime_ns};
 use super::harm::Delay;
+use super::issues::Lengths;
 use super::locations::LocationRow;
 use super::long_polls::{self, LongPoll, PollAt, Unsaid};
 use super::place::Place;
@@ -37,6 +38,8 @@ pub struct Culprit {
     pub sampled_polls: u64,
     /// How long the polls held workers, in ns, without what the machine took.
     pub own_ns: u64,
+    /// How long each of them did, without what the machine took.
+    pub lengths: Lengths,
     /// How others were delayed meanwhile.
     pub delay: Delay,
     /// The longest of the polls, without what the machine took.
@@ -146,7 +149,7 @@ struct Group {
     places: Weights<Place>,
 }
 
-/// All culprits of the polls, the worst of the whole run first; others were delayed by these polls as `delays` say, and
+/// All culprits of the polls, those that did harm first, and of these the worst of the whole run; others were delayed by these polls as `delays` say, and
 /// `rows` are of all locations.
 pub(super) fn culprits(
     timeline: &Timeline,
@@ -193,7 +196,10 @@ pub(super) fn culprits(
         groups.into_values().filter_map(|group| group.finish(timeline, &in_run)).collect();
     culprits.sort_by(|a, b| {
         let in_run = |c: &Culprit, ns| Reverse(c.in_run.scale(ns));
-        let rank = |c: &Culprit| (in_run(c, c.delay.total_ns()), in_run(c, c.own_ns), c.place);
+        let harmless = |c: &Culprit| !c.did_harm(timeline.long_poll);
+        let rank = |c: &Culprit| {
+            (harmless(c), in_run(c, c.delay.total_ns()), in_run(c, c.own_ns), c.place)
+        };
         let name =
             |c: &Culprit| c.frame.as_ref().map(|f| (f.function.clone(), f.file.clone(), f.line));
         // Of equals the first by name, not the first that happened to be hashed.
@@ -288,6 +294,7 @@ impl Group {
             polls: self.polls.len() as u64,
             sampled_polls: self.sampled_polls,
             own_ns: self.own_ns,
+            lengths: Lengths::of(self.polls.iter().map(|poll| poll.own_ns).collect()),
             delay,
             longest: long_polls::describe(timeline, longest.at, longest.delay),
             longest_own_ns: longest.own_ns,

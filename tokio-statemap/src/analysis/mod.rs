@@ -10,6 +10,7 @@ mod culprits;
 pub(crate) mod foreign;
 mod harm;
 pub(crate) mod headline;
+mod issues;
 pub(crate) mod limits;
 mod locations;
 mod long_polls;
@@ -21,7 +22,6 @@ mod place;
 pub(crate) mod polls;
 mod report;
 mod spelling;
-mod stuck;
 mod trees;
 mod unknown;
 mod verdict;
@@ -32,12 +32,14 @@ mod workers;
 
 pub use culprits::{Culprit, Excused};
 pub use harm::Delay;
+pub use issues::{
+    Issue, IssueKind, Lengths, MaybeLeaked, NeverFinished, Stall, Starved, Stuck, WhyNever,
+};
 pub use locations::LocationRow;
 pub use long_polls::LongPoll;
 pub use place::Place;
 pub(crate) use place::source_line;
 pub use report::Report;
-pub use stuck::Stuck;
 pub use trees::{StillWaiting, TaskTree, TreeFrame, TreeGroup, TreePlace};
 pub use verdict::Verdict;
 #[cfg(feature = "read")]

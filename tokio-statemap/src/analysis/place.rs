@@ -35,6 +35,12 @@ impl Place {
         Self::new(task.location, matches!(task.key, TaskKey::Root(_)))
     }
 
+    /// Whether they were spawned by code of a dependency, or of std.
+    pub(super) fn is_of_dependency(self) -> bool {
+        const WHERE: [&str; 3] = ["/registry/src/", "/git/checkouts/", "/rustc/"];
+        self.location.is_some_and(|location| WHERE.iter().any(|part| location.file.contains(part)))
+    }
+
     fn key(&self) -> (Option<SpawnLocation>, bool) {
         (self.location, self.is_root)
     }

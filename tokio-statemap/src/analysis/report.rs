@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use super::culprits::{self, Culprit, Excused, Held};
 use super::harm::{self, Delay};
+use super::issues::{self, Issue};
 use super::locations::{self, LocationRow};
 use super::long_polls::{self, LongPoll, PollAt, Unsaid};
 use super::spelling;
-use super::stuck;
 use super::trees::StillWaiting;
-use super::verdict::{self, Facts, Verdict};
+use super::verdict::{Facts, Verdict};
 use super::waits::{self, Waits};
 use super::whole_run::{self, Listed};
 use super::workers::{self, WorkerShare};
@@ -41,8 +41,10 @@ use crate::trace::timeline::{ExhaustedPool, Lacking, MachineTime, Sampling, Task
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// Who held the runtime up, if anyone did.
+    /// Who held the runtime up, if anyone did, or what else is wrong: that of the first of the issues.
     pub verdict: Verdict,
+    /// All that is worth a look, the worst first. None of a healthy program.
+    pub issues: Vec<Issue>,
     /// The name that the runtime was given with `Builder::name`.
     pub runtime: Option<String>,
     /// The left edge of what is kept in detail, in ns.
@@ -165,6 +167,7 @@ impl Timeline {
         };
         let mut report = Report {
             verdict: Verdict::NothingRecorded,
+            issues: Vec::new(),
             runtime: self.runtime.clone(),
             begin_ns: self.begin_ns,
             end_ns: self.end_ns,
@@ -219,9 +222,8 @@ impl Timeline {
             Some(sums) => whole_run::ready_ns(sums) + found.still_ready_ns,
             None => found.ready_ns,
         };
-        let stuck = stuck::stuck(self);
-        let facts = Facts { off_worker, stuck, ready_ns, kept: found.rows };
-        report.verdict = verdict::decide(&report, facts);
+        let facts = Facts { off_worker, ready_ns, kept: found.rows };
+        (report.issues, report.verdict) = issues::judge(self, &report, facts, found.unpolled);
         spelling::tell_apart(&mut report);
         report
     }

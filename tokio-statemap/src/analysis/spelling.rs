@@ -28,25 +28,39 @@ fn places(report: &mut Report) -> Vec<&mut Place> {
     for culprit in &mut report.culprits {
         places.extend([&mut culprit.place, &mut culprit.longest.place]);
     }
-    match &mut report.verdict {
+    for issue in &mut report.issues {
+        places.extend(issue.place.as_mut());
+        places.extend(of_verdict(&mut issue.finding));
+    }
+    places.extend(of_verdict(&mut report.verdict));
+    places
+}
+
+fn of_verdict(verdict: &mut Verdict) -> Vec<&mut Place> {
+    match verdict {
         Verdict::LongPolls { culprit, row, .. } => {
             let culprit = &mut **culprit;
-            places.extend([&mut culprit.place, &mut culprit.longest.place, &mut row.place]);
+            vec![&mut culprit.place, &mut culprit.longest.place, &mut row.place]
         }
+        Verdict::Stall(stall) => {
+            vec![&mut stall.culprit.place, &mut stall.culprit.longest.place]
+        }
+        Verdict::NeverFinished(never) => vec![&mut never.place],
+        Verdict::MaybeLeaked(leaked) => vec![&mut leaked.place],
+        Verdict::Starved(starved) => vec![&mut starved.place],
         Verdict::LongPollsNotKept { row, .. } | Verdict::TooFewWorkers { row, .. } => {
-            places.push(&mut row.place);
+            vec![&mut row.place]
         }
         Verdict::Busy { row, off_worker, .. } => {
-            places.push(&mut row.place);
-            places.extend(off_worker.as_mut().map(|poll| &mut poll.place));
+            let off_worker = off_worker.as_mut().map(|poll| &mut poll.place);
+            std::iter::once(&mut row.place).chain(off_worker).collect()
         }
         Verdict::Healthy { off_worker, stuck, .. } => {
-            places.extend(off_worker.as_mut().map(|poll| &mut poll.place));
-            places.extend(stuck.as_mut().map(|stuck| &mut stuck.place));
+            let off_worker = off_worker.as_mut().map(|poll| &mut poll.place);
+            off_worker.into_iter().chain(stuck.as_mut().map(|stuck| &mut stuck.place)).collect()
         }
-        _ => {}
+        _ => Vec::new(),
     }
-    places
 }
 
 #[cfg(test)]

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use super::culprits::{Culprit, Excused, is_harm};
+use super::culprits::{Culprit, Excused};
+use super::issues::{MaybeLeaked, NeverFinished, Stall, Starved, Stuck};
 use super::locations::LocationRow;
 use super::long_polls::LongPoll;
 use super::report::Report;
-use super::stuck::Stuck;
-use super::whole_run;
 use super::workers;
 use crate::trace::timeline::ExhaustedPool;
 use crate::util::quantity::share;
@@ -39,10 +38,13 @@ const BETWEEN_POLLS_NS: u64 = 20_000;
 /// are not recorded.
 const NO_TASKS_NS: u64 = 1_000_000_000;
 
-/// Who held the runtime up, if anyone did. `Display` says it in a few sentences.
+/// Who held the runtime up, if anyone did, or what else is the worst of the [issues](Report::issues): that of the first.
+/// `Display` says it in a few sentences.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
+    /// Nothing was polled for a second or more, though tasks should have been.
+    Stall(Box<Stall>),
     /// Polls held workers over `long_poll` by their own doing. This is who is to blame for those by which
     /// others were delayed most in sum.
     LongPolls {
@@ -117,6 +119,12 @@ pub enum Verdict {
         /// From when on a poll is called long.
         long_poll: Duration,
     },
+    /// Tasks still waited at the end that should have finished.
+    NeverFinished(Box<NeverFinished>),
+    /// There were only ever more tasks of a spawn location.
+    MaybeLeaked(Box<MaybeLeaked>),
+    /// Tasks were ready for long, though no poll was long.
+    Starved(Box<Starved>),
     /// Nothing held the runtime up.
     Healthy {
         /// The share of the workers' time that they were running, from 0 to 1; `None` if workers
@@ -130,7 +138,7 @@ pub enum Verdict {
         is_partial: bool,
         /// The polls that were long only because the machine took the processor.
         excused: Excused,
-        /// Tasks that waited for most of the time, and never finished.
+        /// Tasks that waited for most of the time, up to the end. They may wait for someone who never came.
         stuck: Option<Stuck>,
         /// Whether no task was spawned in a second or more.
         has_no_tasks: bool,
@@ -161,69 +169,55 @@ pub enum Verdict {
 /// What the verdict needs besides the report.
 pub(super) struct Facts {
     pub(super) off_worker: Option<LongPoll>,
-    pub(super) stuck: Option<Stuck>,
     /// How long tasks were ready, in ns, all of them together.
     pub(super) ready_ns: u128,
     /// The locations, in what is kept in detail.
     pub(super) kept: Vec<LocationRow>,
 }
 
-pub(super) fn decide(report: &Report, facts: Facts) -> Verdict {
-    let long_poll = report.long_poll;
+/// Why there is nothing to say but of long polls, if so.
+pub(super) fn unknown(report: &Report) -> Option<Verdict> {
     let busy_share = workers::busy_share(&report.workers);
-    // That of a part of a recording isn't known.
-    let pool = report.exhausted_pool.filter(|_| !report.lacking.time);
-    let others = (report.culprits.len() + report.unexplained.len()).saturating_sub(1);
-    let culprit = report.culprits.first();
-    let worse = report.unexplained.first().filter(|row| whole_run::is_worse(row, culprit));
-    if let Some(&row) = worse {
-        let longest_ns = row.longest_ns.min(row.long_polls_ns);
-        let did_harm = is_harm(row.long_polls_ns.into(), longest_ns, long_poll);
-        if did_harm || pool.is_none() {
-            return Verdict::LongPollsNotKept { row, did_harm, long_poll, others };
-        }
-    } else if let Some(culprit) = culprit {
-        let of = |row: &&LocationRow| row.place == culprit.place;
-        let did_harm = culprit.did_harm(long_poll);
-        let is_said = did_harm || pool.is_none();
-        if let Some(row) = report.locations.iter().find(of).filter(|_| is_said) {
-            return Verdict::LongPolls {
-                culprit: Box::new(culprit.clone()),
-                row: *row,
-                did_harm,
-                long_poll,
-                others,
-            };
-        }
-    }
     // Of a part nothing may be kept.
     if report.events == 0 || report.lacking.time && report.recorded_ns == 0 {
-        return Verdict::NothingRecorded;
+        return Some(Verdict::NothingRecorded);
     }
     if !report.task_hooks || !report.trace_target.tracks_tasks() {
-        return Verdict::TasksUnknown { busy_share, task_hooks: report.task_hooks };
+        return Some(Verdict::TasksUnknown { busy_share, task_hooks: report.task_hooks });
     }
     if report.lacking.tasks {
-        return Verdict::TasksNotRead { busy_share };
+        return Some(Verdict::TasksNotRead { busy_share });
     }
-    if report.recorded_ns < ENOUGH_RECORDED_NS && !report.lacking.time {
-        return Verdict::TooShort { recorded_ns: report.recorded_ns, long_poll };
+    let is_short = report.recorded_ns < ENOUGH_RECORDED_NS && !report.lacking.time;
+    let (recorded_ns, long_poll) = (report.recorded_ns, report.long_poll);
+    is_short.then_some(Verdict::TooShort { recorded_ns, long_poll })
+}
+
+/// How the blocking pool was exhausted, if it was.
+pub(super) fn pool(report: &Report) -> Option<ExhaustedPool> {
+    // That of a part of a recording isn't known.
+    report.exhausted_pool.filter(|_| !report.lacking.time)
+}
+
+pub(super) fn of_pool(report: &Report, pool: ExhaustedPool, has_long_polls: bool) -> Verdict {
+    Verdict::ExhaustedPool {
+        pool,
+        busy_share: workers::busy_share(&report.workers),
+        has_long_polls,
+        excused: report.excused,
+        long_poll: report.long_poll,
     }
-    let has_long_polls = !report.culprits.is_empty() || !report.unexplained.is_empty();
-    if let Some(busy) = busy(report, &facts).filter(|_| pool.is_none() || !has_long_polls) {
-        return busy;
-    }
-    if let Some(pool) = pool {
-        let excused = report.excused;
-        return Verdict::ExhaustedPool { pool, busy_share, has_long_polls, excused, long_poll };
-    }
+}
+
+/// What there is to say where there are no issues.
+pub(super) fn healthy(report: &Report, facts: Facts, stuck: Option<Stuck>) -> Verdict {
     Verdict::Healthy {
-        busy_share,
-        long_poll,
+        busy_share: workers::busy_share(&report.workers),
+        long_poll: report.long_poll,
         off_worker: facts.off_worker,
         is_partial: report.lost.total() > report.lost.dropped_events,
         excused: report.excused,
-        stuck: facts.stuck,
+        stuck,
         has_no_tasks: report.tasks == 0
             && report.recorded_ns >= NO_TASKS_NS
             && report.lost.total() == 0
@@ -231,8 +225,8 @@ pub(super) fn decide(report: &Report, facts: Facts) -> Verdict {
     }
 }
 
-/// Who keeps the workers busy, if they are.
-fn busy(report: &Report, facts: &Facts) -> Option<Verdict> {
+/// Who keeps the workers busy, if they are, and that row.
+pub(super) fn busy(report: &Report, facts: &Facts) -> Option<(Verdict, LocationRow)> {
     let long_poll = report.long_poll;
     let busy_share = workers::busy_share(&report.workers).filter(|&share| share > BUSY)?;
     let time_ns = workers::time_ns(&report.workers);
@@ -260,16 +254,18 @@ fn busy(report: &Report, facts: &Facts) -> Option<Verdict> {
         .and_then(|kept| share(kept.most_polls_of_a_task, kept.worker_polls))
         .is_some_and(|share| share < EVEN);
     if is_even && ready_tasks >= workers as f64 && between(row) < u128::from(row.held_ns) {
-        return Some(Verdict::TooFewWorkers {
+        let excused = report.excused;
+        let verdict = Verdict::TooFewWorkers {
             workers,
             ready_tasks,
             row: *row,
             busy_share,
-            excused: report.excused,
+            excused,
             long_poll,
-        });
+        };
+        return Some((verdict, *row));
     }
-    Some(Verdict::Busy {
+    let verdict = Verdict::Busy {
         row: *row,
         taken_share,
         between_share: share(between(row), taken(row))?,
@@ -277,5 +273,6 @@ fn busy(report: &Report, facts: &Facts) -> Option<Verdict> {
         excused: report.excused,
         long_poll,
         off_worker: facts.off_worker.clone(),
-    })
+    };
+    Some((verdict, *row))
 }

@@ -65,6 +65,7 @@ fn of_other(file: &Statemap) -> Picture<'_> {
         runtime: None,
         start,
         length_ns: file.end_ns,
+        origin_ns: 0,
         // It has no polls.
         long_poll_ns: 0,
         is_ready_known: false,
@@ -116,6 +117,7 @@ fn section(file: &Statemap) -> Section<'_> {
         tags: tags.collect(),
         events: events.collect(),
         why: None,
+        issues: None,
         awaits: None,
         profile: None,
         origin: 0,

@@ -58,6 +58,8 @@ fn merge_as<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Picture<'a
             ),
         },
         length_ns: alignment.length_ns,
+        // Each has its own.
+        origin_ns: 0,
         // None is called long that its own report doesn't.
         long_poll_ns: pictures.iter().map(|picture| picture.long_poll_ns).max().unwrap_or_default(),
         is_ready_known: pictures.iter().any(|picture| picture.is_ready_known),
@@ -122,7 +124,11 @@ fn notes(pictures: &[Picture<'_>], alignment: &Alignment) -> Vec<String> {
     if alignment.is_forced {
         notes.push("The files are from different times: each begins at the left edge.".to_owned());
     }
-    notes.extend(pictures.iter().flat_map(|picture| picture.notes.iter().cloned()));
+    let of_each = |picture: &Picture<'_>| {
+        let edge = picture.edge_note().map(|note| format!("{}: {note}", clean(&picture.title)));
+        edge.into_iter().chain(picture.notes.iter().cloned()).collect::<Vec<_>>()
+    };
+    notes.extend(pictures.iter().flat_map(of_each));
     notes.extend(
         pictures.iter().filter_map(|picture| Some(picture.whole_run.as_ref()?.detail.clone())),
     );
@@ -180,6 +186,7 @@ impl Shift {
         if let Some(why) = &mut section.why {
             why.shift(self.shift_ns);
         }
+        section.issues.iter_mut().flatten().for_each(|issue| issue.shift(self.shift_ns));
         section.source = Box::new(Shifted { source: section.source, shift: self, ends, over });
         section
     }

@@ -13,6 +13,7 @@ mod data;
 #[cfg(all(test, feature = "read"))]
 mod data_tests;
 mod excerpts;
+mod issues;
 #[cfg(feature = "read")]
 mod merge;
 mod notes;
@@ -43,6 +44,7 @@ use crate::statemap::Labels;
 use crate::trace::event::SpawnLocation;
 use crate::trace::profile::Profile;
 use crate::trace::timeline::Timeline;
+use crate::util::quantity::moment;
 
 pub(crate) use awaits::Awaits;
 #[cfg(feature = "html")]
@@ -53,6 +55,7 @@ pub(crate) use bins::Bins;
 pub(crate) use data::is_shown;
 pub(crate) use excerpts::Excerpts;
 pub use excerpts::SourceFiles;
+pub(crate) use issues::Told;
 pub(crate) use origin::{Origin, OriginOf};
 pub(crate) use pack::pack;
 pub(crate) use source::{Source, Transition};
@@ -89,6 +92,8 @@ pub struct Picture<'a> {
     pub(crate) start: Duration,
     /// How long it is, in ns: all times of a picture count from its left edge.
     pub(crate) length_ns: u64,
+    /// When the left edge is, as the report has its times, in ns: not 0 where nothing is known of what was before.
+    pub(crate) origin_ns: u64,
     /// From when on a poll is called long, in ns.
     pub(crate) long_poll_ns: u64,
     /// Whether it is known when tasks became ready.
@@ -130,6 +135,8 @@ pub(crate) struct Section<'a> {
     pub(crate) events: Vec<RowEvent>,
     /// Why its polls took long; `None` where there are none, or nobody looked.
     pub(crate) why: Option<Why>,
+    /// The issues of its run, the worst first; `None` where nobody looked for any.
+    pub(crate) issues: Option<Vec<Told>>,
     /// Where its tasks waited; `None` where there are none, or that isn't known.
     pub(crate) awaits: Option<Awaits>,
     /// What the calls of instrumented functions took in its run.
@@ -197,20 +204,28 @@ impl<'a> Picture<'a> {
         let why = Why::of(&timeline, report);
         let whole_run = WholeRun::of(&timeline, report);
         let left_ns = whole_run::left_ns(&timeline);
-        let mut notes = notes::of(report, left_ns, whole_run.is_some());
+        let mut notes = notes::of(report, whole_run.is_some());
         notes.extend(why.note());
+        tasks.issues = Some(Told::all(&timeline, report, &why));
         tasks.why = Some(why);
         tasks.awaits = Awaits::of(&timeline, report);
         if tasks.awaits.is_some() {
             tasks.tags = awaits::tags(&timeline);
         }
         tasks.profile = Some(&report.profile).filter(|of| !of.functions.is_empty()).cloned();
+        // Where no task is kept, they are told beside what is.
+        let apart = tasks.issues.take_if(|_| tasks.rows.is_empty());
         let sections =
             [threads::workers(timeline.clone()), threads::blocking(timeline.clone()), tasks];
         let origin = Origin {
             from_ns: timeline.begin_ns - left_ns,
             of: OriginOf::Run { timeline: Box::new(timeline.clone()), labels: labels.clone() },
         };
+        let sections = sections.into_iter().filter(|section| !section.rows.is_empty());
+        let mut sections: Vec<_> = sections.collect();
+        if let (Some(first), Some(issues)) = (sections.first_mut(), apart) {
+            first.issues = Some(issues);
+        }
         let from_left = |ns: u64| ns.saturating_sub(left_ns);
         let before = Some((left_ns, timeline.begin_ns)).filter(|(from, to)| from < to);
         let gaps = before.into_iter().chain(timeline.gaps.iter().copied());
@@ -228,6 +243,7 @@ impl<'a> Picture<'a> {
             runtime: timeline.runtime.clone(),
             start: timeline.utc_at_zero + Duration::from_nanos(left_ns),
             length_ns: timeline.end_ns - left_ns,
+            origin_ns: left_ns,
             long_poll_ns,
             is_ready_known: timeline.schedule_latency,
             are_tasks_known: timeline.task_hooks
@@ -238,9 +254,21 @@ impl<'a> Picture<'a> {
             gaps,
             whole_run,
             excerpts: None,
-            sections: sections.into_iter().filter(|section| !section.rows.is_empty()).collect(),
+            sections,
             origins: vec![origin],
         }
+    }
+
+    /// What is to be said where times are shown as they count from the left edge, though the report has others.
+    pub(crate) fn edge_note(&self) -> Option<String> {
+        let begin = moment(self.origin_ns);
+        (self.origin_ns >= 1_000_000)
+            .then(|| format!("Times count from the left edge, which is at {begin} of the report."))
+    }
+
+    /// What it lacks, and that.
+    pub(crate) fn notes_with_edge(&self) -> impl Iterator<Item = String> {
+        self.edge_note().into_iter().chain(self.notes.iter().cloned())
     }
 
     /// The same under another title.

@@ -5,7 +5,7 @@ use crate::recorder::lost::Lost;
 use crate::util::quantity::moment;
 
 /// What the picture lacks: a short sentence each. Where the run is there in sums, these say what is kept.
-pub(super) fn of(report: &Report, left_ns: u64, is_summed: bool) -> Vec<String> {
+pub(super) fn of(report: &Report, is_summed: bool) -> Vec<String> {
     let mut notes: Vec<String> = report.unknown();
     let lost = Lost { dropped_events: 0, ..report.lost };
     if lost.total() > 0 {
@@ -20,12 +20,8 @@ pub(super) fn of(report: &Report, left_ns: u64, is_summed: bool) -> Vec<String> 
         1 => format!("One {one}."),
         n => format!("{n} {many}."),
     };
-    if left_ns >= 1_000_000 {
-        let begin = moment(left_ns);
-        notes.push(format!("Times count from the left edge, which is at {begin} of the report."));
-    }
     if report.recent_ns > report.begin_ns && !is_summed {
-        let (n, recent) = (report.stretches_before as u64, report.recent_ns - report.begin_ns);
+        let (n, recent) = (report.stretches_before as u64, report.recent_ns);
         notes.push(format!(
             "Before {} only what was around the longest polls is kept: {}.",
             moment(recent),

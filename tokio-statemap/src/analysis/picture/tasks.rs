@@ -71,6 +71,7 @@ where
         tags: Vec::new(),
         events: Vec::new(),
         why: None,
+        issues: None,
         awaits: None,
         profile: None,
         origin: 0,

@@ -50,6 +50,7 @@ fn one_lane_each<'a>(rows: usize, label: &str, source: Box<dyn Source + 'a>) -> 
         tags: Vec::new(),
         events: Vec::new(),
         why: None,
+        issues: None,
         awaits: None,
         profile: None,
         origin: 0,

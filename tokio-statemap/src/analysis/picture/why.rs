@@ -76,6 +76,8 @@ pub(crate) struct Call {
 /// Who is to blame for long polls, as the report has it.
 #[derive(Clone, Debug)]
 pub(crate) struct WhyCulprit {
+    /// Which of the report's it is.
+    pub(crate) index: usize,
     pub(crate) frame: Option<u32>,
     /// What it did: words.
     pub(crate) act: Option<u32>,
@@ -110,8 +112,9 @@ impl Why {
         let refer = |all: &[PollAt]| all.iter().filter_map(|at| indices.get(at).copied()).collect();
         let mut tables = Tables::default();
         let polls = polls.iter().filter_map(|&at| tables.poll(timeline, at)).collect();
-        let culprits = report.culprits.iter().filter_map(|culprit| {
+        let culprits = report.culprits.iter().enumerate().filter_map(|(index, culprit)| {
             Some(WhyCulprit {
+                index,
                 frame: culprit.frame.as_ref().map(|frame| tables.frame(frame)),
                 act: (!culprit.act.is_empty()).then(|| tables.words.index(culprit.act.clone())),
                 place: culprit.place.to_string(),

@@ -3,6 +3,7 @@
 mod awaits;
 mod excerpts;
 mod frames;
+mod issues;
 mod profile;
 mod sums;
 mod why;
@@ -27,6 +28,8 @@ pub(super) fn head(picture: &Picture<'_>) -> String {
         ("length", &whole(picture.length_ns)),
         ("long", &picture.long_poll_ns),
         ("notes", &picture.notes),
+        // In ns: what is added to times where they are shown, so that they are the report's.
+        ("origin", &picture.origin_ns),
         ("queue", &queue(picture, whole)),
         ("readyKnown", &picture.is_ready_known),
         ("runtime", &picture.runtime),
@@ -67,12 +70,16 @@ fn section(section: &Section<'_>, whole: impl Fn(u64) -> u64) -> Raw {
         ("hasTags", &section.has_tags()),
         ("hasWorkers", &section.has_workers()),
         ("indices", &array(indices)),
+        (
+            "issues",
+            &section.issues.as_ref().map(|of| issues::issues(of, &section.places(), &whole)),
+        ),
         ("kind", &kind),
         ("profile", &section.profile.as_ref().map(profile::profile)),
         ("states", &array(section.states.iter().map(state))),
         ("tags", &array(section.tags.iter().map(tag))),
         ("title", &section.title),
-        ("why", &section.why.as_ref().map(|of| why::why(of, &section.places(), whole))),
+        ("why", &section.why.as_ref().map(|of| why::why(of, &section.places(), &whole))),
     ])
 }
 

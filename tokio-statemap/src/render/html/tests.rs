@@ -339,12 +339,15 @@ fn scripts_in(root: &Path, folder: &Path, found: &mut Vec<String>) {
 
 /// What `module` imports by a relative path.
 fn resolved(module: &str, path: &str) -> String {
-    let folder = module.rsplit_once('/').map_or("", |(folder, _)| folder);
-    if let Some(below) = path.strip_prefix("../") {
-        return below.to_owned();
+    let mut folders: Vec<&str> = module.split('/').collect();
+    folders.pop();
+    let mut rest = path.strip_prefix("./").unwrap_or(path);
+    while let Some(below) = rest.strip_prefix("../") {
+        folders.pop();
+        rest = below;
     }
-    let name = path.strip_prefix("./").expect("a relative path");
-    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+    folders.push(rest);
+    folders.join("/")
 }
 
 #[test]

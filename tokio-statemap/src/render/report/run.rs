@@ -17,12 +17,8 @@ const LOCATIONS: std::ops::RangeInclusive<usize> = 5..=10;
 const LOCATIONS_REST: usize = 5;
 /// How many workers are listed.
 const WORKERS: usize = 8;
-/// How many of those are listed who are to blame for long polls.
-const CULPRITS: usize = 5;
-/// How many of those of whose long polls none is kept.
-const UNEXPLAINED: usize = 3;
 /// In the place of what isn't known as it was dropped.
-const NOT_KEPT: &str = "not kept";
+pub(super) const NOT_KEPT: &str = "not kept";
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,8 +41,7 @@ impl Report {
         }
         let after = self.longest_lines();
         let room = LINES.saturating_sub(before.len() + after.len());
-        before.extend(self.culprit_lines(room.saturating_sub(LOCATIONS.start() + LOCATIONS_REST)));
-        before.extend(self.unexplained_lines());
+        before.extend(self.issue_lines(room.saturating_sub(LOCATIONS.start() + LOCATIONS_REST)));
         let room = LINES.saturating_sub(before.len() + after.len());
         let mut lines = before;
         let of_functions = self
@@ -239,38 +234,6 @@ impl Report {
         lines
     }
 
-    /// Who is to blame for long polls, where there are several, or the verdict has no room for all.
-    fn culprit_lines(&self, room: usize) -> Vec<String> {
-        // A blank line, the title, the head of the table, "more".
-        let listed = room.saturating_sub(4).min(CULPRITS).min(self.culprits.len());
-        if self.culprits.len() < 2 || listed == 0 {
-            return Vec::new();
-        }
-        let (listed, more) = self.culprits.split_at(listed);
-        let mut cells =
-            vec![["where, or spawned at", "polls", "own time", "delayed"].map(str::to_owned)];
-        cells.extend(listed.iter().map(|culprit| {
-            [
-                culprit.frame.as_ref().map_or_else(|| culprit.place.to_string(), function),
-                culprit.polls.to_string(),
-                human(culprit.own_ns),
-                delayed(culprit.delay),
-            ]
-        }));
-        let title = match self.detail_ns {
-            Some(_) => {
-                "Who held workers in the long polls kept in detail (worst of the whole run first):"
-            }
-            None => "Who held workers in long polls:",
-        };
-        let mut lines = vec![String::new(), title.to_owned()];
-        lines.extend(table(&cells, false));
-        if !more.is_empty() {
-            lines.push(format!("… and {} more", more.len()));
-        }
-        lines
-    }
-
     fn location_lines(&self, room: usize) -> Vec<String> {
         if self.locations.is_empty() {
             return Vec::new();
@@ -327,35 +290,10 @@ impl Report {
         }
         lines
     }
-
-    /// The locations of whose long polls none is kept, unless the verdict says it.
-    fn unexplained_lines(&self) -> Vec<String> {
-        let said = match &self.verdict {
-            Verdict::LongPollsNotKept { row, .. } => Some(row.place),
-            _ => None,
-        };
-        let rows: Vec<_> = self.unexplained.iter().filter(|row| Some(row.place) != said).collect();
-        if rows.is_empty() {
-            return Vec::new();
-        }
-        let (listed, more) = rows.split_at(rows.len().min(UNEXPLAINED));
-        let mut parts: Vec<_> = listed
-            .iter()
-            .map(|row| {
-                let place = keep_right(&row.place.to_string(), COLUMNS / 2);
-                let polls = count(row.long_polls, "poll");
-                format!("{place} ({polls}, {})", human(row.long_polls_ns))
-            })
-            .collect();
-        if !more.is_empty() {
-            parts.push(format!("{} more", more.len()));
-        }
-        wrap(&format!("Long polls of which little is kept: {}.", parts.join(", ")))
-    }
 }
 
 /// How long others were delayed in sum; `?` if that isn't known.
-fn delayed(delay: Delay) -> String {
+pub(super) fn delayed(delay: Delay) -> String {
     match (delay.waited_ns, delay.late_ns) {
         (None, 0) => "?".to_owned(),
         _ => human(delay.total_ns()),

@@ -4,7 +4,9 @@ use std::fmt;
 use std::time::Duration;
 
 use super::layout::{COLUMNS, keep_right};
-use crate::analysis::{Culprit, Excused, LocationRow, LongPoll, Place, Verdict, source_line};
+use crate::analysis::{
+    Culprit, Delay, Excused, LocationRow, LongPoll, Place, Verdict, source_line,
+};
 use crate::trace::timeline::{ExhaustedPool, StackFrame};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_setting, moment, percent};
@@ -16,6 +18,10 @@ impl fmt::Display for Verdict {
                 culprit_sentences(f, culprit, row, *did_harm, *long_poll)?;
                 others_too(f, *others)
             }
+            Self::Stall(stall) => stall.fmt(f),
+            Self::NeverFinished(never) => never.fmt(f),
+            Self::MaybeLeaked(leak) => leak.fmt(f),
+            Self::Starved(starved) => starved.fmt(f),
             Self::LongPollsNotKept { row, did_harm, long_poll, others } => {
                 not_kept_sentences(f, row, *did_harm, *long_poll)?;
                 others_too(f, *others)
@@ -106,7 +112,7 @@ impl fmt::Display for Verdict {
                 if let Some(stuck) = stuck {
                     let (place, tasks) = (subject(stuck.place).0, count(stuck.tasks, "task"));
                     let waited = human(stuck.waited_ns);
-                    write!(f, " {tasks} of {place} never finished, and waited longest: {waited}.")?;
+                    write!(f, " {tasks} of {place} waited longest, up to the end: {waited}.")?;
                 }
                 if *has_no_tasks {
                     f.write_str(
@@ -200,7 +206,7 @@ fn unknown(f: &mut fmt::Formatter<'_>, why: &str, busy_share: Option<f64>) -> fm
 }
 
 /// How the verdict names a place, and whether it has *its* or *their* polls.
-fn subject(place: Place) -> (String, &'static str) {
+pub(super) fn subject(place: Place) -> (String, &'static str) {
     if place.location.is_none() && !place.is_root {
         ("Tasks of unknown spawn location".to_owned(), "their")
     } else {
@@ -393,9 +399,21 @@ fn the_longest(f: &mut fmt::Formatter<'_>, culprit: &Culprit, row: &LocationRow)
     }
 }
 
-/// ` Meanwhile other tasks waited 3.20 s for a worker, in sum, and timers and I/O came up to 8.00 s late.`
 fn meanwhile(f: &mut fmt::Formatter<'_>, culprit: &Culprit, row: &LocationRow) -> fmt::Result {
-    let delay = culprit.delay;
+    // It isn't known who waited during the others.
+    let meanwhile = match (is_all_kept(row), culprit.polls) {
+        (true, _) | (false, 1) => "Meanwhile",
+        (false, _) => "During those",
+    };
+    delayed_sentence(f, culprit.delay, meanwhile)
+}
+
+/// ` Meanwhile other tasks waited 3.20 s for a worker, in sum, and timers and I/O came up to 8.00 s late.`
+pub(super) fn delayed_sentence(
+    f: &mut fmt::Formatter<'_>,
+    delay: Delay,
+    meanwhile: &str,
+) -> fmt::Result {
     let late = match delay.latest_ns {
         0 => None,
         latest_ns => Some(format!("timers and I/O came up to {} late", human(latest_ns))),
@@ -406,11 +424,6 @@ fn meanwhile(f: &mut fmt::Formatter<'_>, culprit: &Culprit, row: &LocationRow) -
         (None | Some(0), Some(late)) => write!(f, " Meanwhile nothing else ran: {late}."),
         (Some(waited_ns), late) => {
             let waited = human(waited_ns);
-            // It isn't known who waited during the others.
-            let meanwhile = match (is_all_kept(row), culprit.polls) {
-                (true, _) | (false, 1) => "Meanwhile",
-                (false, _) => "During those",
-            };
             write!(f, " {meanwhile} other tasks waited {waited} for a worker, in sum")?;
             match late {
                 Some(late) => write!(f, ", and {late}."),

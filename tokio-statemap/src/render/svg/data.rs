@@ -30,7 +30,7 @@ pub(super) fn of(picture: &Picture<'_>, survey: &Survey, rows: &DrawnRows) -> St
         ("gaps", &array(picture.gaps.iter().take(super::body::GAPS))),
         ("length", &picture.length_ns),
         ("long", &picture.long_poll_ns),
-        ("notes", &array(picture.notes.iter().take(12).map(|text| display(text, 300)))),
+        ("notes", &array(picture.notes_with_edge().take(12).map(|text| display(&text, 300)))),
         ("sections", &array(sections.map(|(section, survey)| section_of(section, survey)))),
         ("verdict", &verdict),
         ("worst", &worst),

@@ -71,7 +71,7 @@ pub(super) fn assemble(
     let mut svg = String::with_capacity(rows_size + 80_000);
     let mut description = picture.verdict.clone().unwrap_or_default();
     let kept = picture.whole_run.as_ref().map(|run| &run.detail);
-    for note in kept.into_iter().chain(&picture.notes) {
+    for note in kept.into_iter().cloned().chain(picture.notes_with_edge()) {
         let _ = write!(description, " {note}");
     }
     let _ = write!(

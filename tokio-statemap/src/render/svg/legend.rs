@@ -12,8 +12,8 @@ use crate::analysis::picture::Picture;
 pub(super) fn notes(picture: &Picture<'_>) -> (String, u32) {
     let mut text = String::new();
     let mut y = 4;
-    for note in picture.notes.iter().take(12) {
-        for line in wrap(note, 12.0, f64::from(WIDTH - 2 * MARGIN), 2) {
+    for note in picture.notes_with_edge().take(12) {
+        for line in wrap(&note, 12.0, f64::from(WIDTH - 2 * MARGIN), 2) {
             y += 16;
             let _ = write!(text, "<text x=\"{MARGIN}\" y=\"{y}\">{}</text>", escape(&line));
         }

@@ -34,6 +34,11 @@ impl Shutdown {
         Self { from_ns }
     }
 
+    /// When the last root future ended; `None` if one lives at the right edge, or none is known.
+    pub(crate) fn begins_ns(self) -> Option<u64> {
+        self.from_ns
+    }
+
     /// The wait in which a spawned task was dropped, together with its runtime.
     pub(crate) fn cut_wait(&self, task: &Task) -> Option<CutWait> {
         let until_ns = task.terminated_ns?;

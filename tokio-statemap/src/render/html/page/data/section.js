@@ -46,6 +46,8 @@ export class Section {
     this.whyData = meta.why ?? null;
     /** @type {import("../model/why.js").Why|null} */
     this.why = null;
+    /** The issues that the report found; null if there was none. @type {object[]|null} */
+    this.told = meta.issues ?? null;
     /** What `findAwaits` reads, and what it makes of it. */
     this.awaitsData = meta.awaits ?? null;
     /** @type {import("../model/awaits.js").Awaits|null} */

@@ -25,14 +25,25 @@ export function formatSetting(ns) {
   return `${number.includes(".") ? number.replace(/\.?0+$/, "") : number} ${unit}`;
 }
 
+/** When the left edge is, in ns since the run's start. */
+let origin = 0;
+
 /**
- * A moment in seconds from the left edge: "0.731 s".
- * @param {number} ns
+ * Has moments count from the run's start, as in the text report.
+ * @param {number} ns when the left edge is
+ */
+export function setOrigin(ns) {
+  origin = ns;
+}
+
+/**
+ * A moment in seconds from the run's start: "0.731 s".
+ * @param {number} ns from the left edge
  * @param {number} [decimals] 3 if not given; 9 is to the ns
  * @returns {string}
  */
 export function formatMoment(ns, decimals = 3) {
-  return `${(ns / 1e9).toFixed(decimals)} s`;
+  return `${((ns + origin) / 1e9).toFixed(decimals)} s`;
 }
 
 /**
@@ -86,13 +97,13 @@ export function niceTicks(t0, t1, maxTicks) {
   const factor = [1, 2, 5, 10].find((f) => f * step >= least * (1 - 1e-12)) ?? 10;
   step = Math.max(1, Math.round(step * factor));
   const ticks = [];
-  for (let i = Math.ceil(t0 / step); i * step <= t1 && ticks.length < maxTicks; i++) {
+  for (let i = Math.ceil((t0 + origin) / step); i * step - origin <= t1 && ticks.length < maxTicks; i++) {
     // Not −0.
-    ticks.push(i * step + 0);
+    ticks.push(i * step - origin + 0);
   }
-  const largest = Math.max(Math.abs(t0), Math.abs(t1), step);
+  const largest = Math.max(Math.abs(t0 + origin), Math.abs(t1 + origin), step);
   const [unit, name] =
     largest < 1e3 ? [1, "ns"] : largest < 1e6 ? [1e3, "µs"] : largest < 1e9 ? [1e6, "ms"] : [1e9, "s"];
   const decimals = Math.min(9, Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9)));
-  return { ticks, step, format: (ns) => `${(ns / unit).toFixed(decimals)} ${name}` };
+  return { ticks, step, format: (ns) => `${((ns + origin) / unit).toFixed(decimals)} ${name}` };
 }

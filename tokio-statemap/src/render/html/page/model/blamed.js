@@ -9,9 +9,9 @@ import { ownNs, takenNs } from "./why.js";
  * @typedef {import("./polls.js").PollInfo} PollInfo
  * @typedef {{
  *   key: string, kind: "culprit"|"place"|"machine"|"off", label: string, source: string, title: string,
- *   act: string|null, polls: number, ns: number, list: PollInfo[],
+ *   act: string|null, polls: number, ns: number, list: PollInfo[], lengths?: number[],
  * }} Blamed `ns`: how long the polls held workers by their own doing, in sum; of "machine" how long it took the
- *   processor; `list`: the longest
+ *   processor; `list`: the longest; `lengths`: how long each held its worker by its own doing, where not all are counted
  */
 
 /** How many polls of a group, and how many groups of polls that nobody looked at, are listed. */
@@ -52,6 +52,7 @@ function accused(model, section, threshold) {
       polls: isAll ? polls : over.length,
       ns: isAll ? own : over.reduce((sum, poll) => sum + ownNs(section, poll), 0),
       list: listed(model, section, over),
+      lengths: isAll ? undefined : over.map((poll) => ownNs(section, poll)),
     };
   });
   return groups.filter((group) => group.polls > 0);

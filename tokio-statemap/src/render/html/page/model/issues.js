@@ -2,10 +2,10 @@
 
 import { formatCount, formatNs, formatSetting } from "../format/numbers.js";
 import { cleanText } from "../format/text.js";
-import { blamedPolls } from "./blamed.js";
 import { locationTable } from "./locations.js";
 import { workerName } from "./names.js";
 import { Longest, pollInfo, worstPolls } from "./polls.js";
+import { issueList } from "./told.js";
 import { NOT_READY, readyEnd } from "./waits.js";
 import { judgedSection } from "./why.js";
 
@@ -32,9 +32,12 @@ const STARVED = 0.5;
  * costs little.
  * @param {Model} model
  * @param {number} [thresholdNs]
- * @returns {{polls: PollInfo[], blamed: import("./blamed.js").Blamed[]|null, ready: ReadySpan[], starved: Starved[]}}
- *   `polls` over the threshold, on workers first, those off the workers (`worker` null) behind them; `blamed`: the same
- *   by who is to blame, where that was looked at; `ready` spans over the threshold; each the longest first
+ * @returns {{
+ *   polls: PollInfo[], blamed: (import("./told.js").Issue|import("./blamed.js").Blamed)[]|null, ready: ReadySpan[], starved: Starved[],
+ * }}
+ *   `polls` over the threshold, on workers first, those off the workers (`worker` null) behind them; `blamed`: the issues
+ *   of the report, and the long polls that are none, where there is one; `ready` spans over the threshold, each the
+ *   longest first; `starved`: of data without a report
  */
 export function findIssues(model, thresholdNs = model.meta.long) {
   const { on, off, ready } = (model.longest ??= {
@@ -48,7 +51,7 @@ export function findIssues(model, thresholdNs = model.meta.long) {
     .map((row) => ({ ...row, share: row.readyNs / (row.readyNs + row.runningNs) }))
     .filter((row) => row.share >= STARVED)
     .sort((a, b) => b.share - a.share || b.readyNs - a.readyNs);
-  const blamed = blamedPolls(model, thresholdNs);
+  const blamed = issueList(model, thresholdNs);
   return { polls: polls.slice(0, MOST_ISSUES), blamed, ready: ready.filter((span) => span.length > thresholdNs), starved };
 }
 

@@ -1,7 +1,8 @@
-import { formatNs } from "../format/numbers.js";
+import { formatMoment, formatNs, setOrigin } from "../format/numbers.js";
 import { cleanText, shorten, titleText } from "../format/text.js";
 import { sentence } from "../model/issues.js";
 import { readyMeanwhile } from "../model/waits.js";
+import { firstNames, firstTarget } from "../model/told.js";
 import { sourceOf } from "../model/frames.js";
 import { judgedSection } from "../model/why.js";
 import { byId, make } from "./dom.js";
@@ -19,6 +20,7 @@ const utcText = ([seconds, ns]) => {
 
 /** Shows what the data says of itself; this needs no timeline. */
 export const showFacts = (meta) => {
+  setOrigin(meta.origin ?? 0);
   const title = byId("title");
   title.textContent = shorten(meta.title, 160);
   title.title = titleText(meta.title);
@@ -27,6 +29,7 @@ export const showFacts = (meta) => {
     meta.host ? `on ${shorten(meta.host, 60)}` : null,
     Array.isArray(meta.start) ? utcText(meta.start) : null,
     formatNs(meta.length),
+    meta.origin > 0 ? `from ${formatMoment(0)} to ${formatMoment(meta.length)}` : null,
   ].filter(Boolean);
   byId("facts").textContent = facts.join(" · ");
   byId("facts").title = byId("facts").textContent;
@@ -49,7 +52,7 @@ export const showWords = (model) => {
   if (!hasPolls) byId("tab-locations").textContent = "Groups";
 };
 
-/** The answer: the report's verdict, with whom it names standing out; without one a sentence on the worst poll. */
+/** The answer: the report's verdict, that is, its first issue, with whom it names standing out; without one a sentence on the worst poll. */
 export const showAnswer = (view, actions) => {
   const { model, worst } = view;
   const text = model.meta.verdict ?? sentence(model, worst, worst === null ? null : readyMeanwhile(model, worst));
@@ -65,8 +68,9 @@ export const showAnswer = (view, actions) => {
     ...(end < shown.length ? [make("span", { class: "rest" }, shown.slice(end))] : []));
   answer.title = text.length > 200 ? shorten(text, MOST_ANSWER) : "";
   const zoom = byId("answer-zoom");
-  zoom.hidden = worst === null;
-  zoom.addEventListener("click", () => actions.zoomTo(view.worstSpan()));
+  const target = firstTarget(model) ?? view.worstSpan();
+  zoom.hidden = target === null;
+  zoom.addEventListener("click", () => actions.zoomTo(target));
 };
 
 /** How the answer may name whom it is about. */
@@ -76,5 +80,5 @@ const namesIn = ({ model, worst }) => {
   const places = culprit ? [culprit.place] : worst === null ? [] : [model.sections[worst.section].groups[worst.group].label];
   const functions = frame === null ? [] : [`${frame.name} at ${sourceOf(frame)}`, `${frame.name} in ${sourceOf(frame)}`, frame.name];
   // As the sentence has it: a label that is longer is cut there.
-  return [...functions, ...places].map((name) => cleanText(name, 120));
+  return [...firstNames(model), ...functions, ...places].map((name) => cleanText(name, 120));
 };

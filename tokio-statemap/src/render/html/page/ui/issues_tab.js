@@ -1,10 +1,13 @@
 import { formatCount, formatMoment, formatNs, formatSetting, formatShare } from "../format/numbers.js";
 import { plural, shorten, titleText, visible } from "../format/text.js";
 import { countRows, groupLabel, workerName } from "../model/names.js";
+import { isPoll } from "../model/polls.js";
 import { detailHint } from "./detail_hint.js";
 import { byId, make } from "./dom.js";
+import { issueParts } from "./issue_parts.js";
 
-// The issues: the long polls by who is to blame, the longest waits, the starved groups; and from when on a poll is long.
+// The issues: those of the report, in its order, and behind them the long polls of which nobody is to blame; of data without
+// a report the longest polls and waits. And from when on a poll is long.
 
 /** How many of each are shown at first. */
 const FIRST_SHOWN = 12;
@@ -71,7 +74,8 @@ export class IssuesTab {
       : this.blamed(issues.blamed);
     const ready = issues.ready;
     content.push(...this.part("ready", "Longest ready", ready, (span) => this.ready(span, ready[0].length)));
-    content.push(...this.part("starved", "Starved locations", issues.starved, (row) => this.starved(row)));
+    // Where there is a report it says who starved.
+    if (issues.blamed === null) content.push(...this.part("starved", "Starved locations", issues.starved, (row) => this.starved(row)));
     if (content.length === 0) {
       const why = model.sections.some((section) => section.isRunning.includes(1))
         ? `No poll took longer than ${formatSetting(this.view.threshold)}${model.meta.readyKnown ? ", and no task was ready for so long" : ""}. Lower the threshold to list shorter ones.`
@@ -100,45 +104,70 @@ export class IssuesTab {
     return parts;
   }
 
-  /** The polls by who is to blame; the worst group is open. */
+  /** The issues, the first of which is open; then the long polls that are none. */
   blamed(groups) {
     if (groups.length === 0) return [];
     this.open ??= new Set([groups[0].key]);
-    const polls = groups.reduce((sum, group) => sum + group.polls, 0);
-    const most = Math.max(...groups.map(({ ns }) => ns), 1);
-    return [
-      make("h2", {}, "Long polls, by who is to blame", make("span", { class: "count" }, plural(polls, "poll", formatCount(polls)))),
-      ...groups.map((group) => this.blamedGroup(group, most)),
-    ];
+    const isIssue = ({ kind }) => kind === "told" || kind === "culprit";
+    const issues = groups.filter(isIssue), others = groups.filter((group) => !isIssue(group));
+    const most = Math.max(...groups.filter(({ kind }) => kind !== "told").map(({ ns }) => ns), 1);
+    const listed = (title, some) => (some.length === 0 ? [] : [
+      make("h2", {}, title, make("span", { class: "count" }, formatCount(some.length))),
+      ...some.map((group) => this.issue(group, most)),
+    ]);
+    return [...listed("Issues, the worst first", issues), ...listed("Other long polls", others)];
   }
 
-  blamedGroup(group, most) {
-    const { key, kind, label, source, title, act, polls, ns, list } = group;
+  /** An issue, or a group of polls that is none; what there is to say of it, and its polls or waits, if it is open. */
+  issue(group, most) {
+    const { key, label, text, list, polls, spots = [], noun = "poll" } = group;
     const isOpen = this.open.has(key);
-    const fill = make("span");
-    fill.style.width = `${Math.max(1, (ns / most) * 100).toFixed(1)}%`;
-    const count = plural(polls, "poll", formatCount(polls));
-    const about = { machine: "no code is to blame for these", off: "these held no worker", place: "too short to be looked at" }[kind] ?? act ?? "what it did isn't known";
-    const header = make("button", {
-      type: "button", class: `issue blame ${kind}`, "data-group": key, "aria-expanded": isOpen, title: titleText(title),
-      onclick: () => this.toggle(key),
-    },
-    make("span", { class: "place" }, make("span", { class: "fold", "aria-hidden": "true" }, isOpen ? "▾ " : "▸ "), shorten(label, 40)),
-    make("span", { class: "length" }, formatNs(ns)),
-    make("span", { class: "about" }, source && `${shorten(source, 44)} · `, make("b", {}, count)),
-    make("span", { class: "about" }, shorten(visible(about), 100)),
-    make("span", { class: "bar" }, fill));
-    const shown = this.all.has(key) ? list : list.slice(0, FIRST_OF_GROUP);
+    const header = this.header(group, most, isOpen);
+    const all = list.length > 0 ? list : spots;
+    const shown = this.all.has(key) ? all : all.slice(0, FIRST_OF_GROUP);
     if (!isOpen) {
-      for (const poll of shown) this.flat.push({ target: { kind: "span", section: poll.section, transition: poll.transition }, button: null, group: key });
+      for (const { section, transition } of shown) this.flat.push({ target: { kind: "span", section, transition }, button: null, group: key });
       return header;
     }
-    const longest = list[0]?.held ?? 1;
-    const rest = shown.length < list.length
-      ? make("button", { type: "button", class: "more-issues", onclick: () => { this.all.add(key); this.draw(); } }, `Show ${list.length < polls ? `the longest ${list.length}` : `all ${list.length}`}`)
-      : polls > list.length ? make("p", { class: "hint" }, `${formatCount(polls - list.length)} shorter ones are not listed.`) : null;
-    return make("div", {}, header, make("div", { class: "of-group", role: "group", "aria-label": label },
-      ...shown.map((poll) => this.poll(poll, longest, kind !== "place")), rest));
+    const longest = list[0]?.held ?? spots[0]?.length ?? 1;
+    const build = list.length > 0 ? (poll) => this.poll(poll, longest, group.kind !== "place") : (spot) => this.spot(spot, longest);
+    const rest = shown.length < all.length
+      ? make("button", { type: "button", class: "more-issues", onclick: () => { this.all.add(key); this.draw(); } }, `Show ${all.length < polls ? `the longest ${all.length}` : `all ${all.length}`}`)
+      : polls > all.length && all.length > 0 ? make("p", { class: "hint" }, `${formatCount(polls - all.length)} more ${polls - all.length === 1 ? `${noun} is` : `${noun}s are`} not listed.`) : null;
+    return make("div", {}, header, make("div", { class: "of-group", role: "group", "aria-label": label || group.title },
+      ...(text === undefined ? [] : issueParts(group)), ...shown.map(build), all.length === 0 ? this.ofGroup(group) : null, rest));
+  }
+
+  header(group, most, isOpen) {
+    const { key, kind, label, source, title, act, polls, ns, name, noun } = group;
+    const fill = make("span");
+    fill.style.width = `${Math.max(1, (ns / most) * 100).toFixed(1)}%`;
+    const count = plural(polls, noun ?? "poll", formatCount(polls));
+    const why = { machine: "no code is to blame for these", off: "these held no worker", place: "too short to be looked at" }[kind] ?? act;
+    const about = kind === "told" ? null : why ?? "what it did isn't known";
+    return make("button", {
+      type: "button", class: `issue blame ${kind}`, "data-group": key, "data-number": polls, "aria-expanded": isOpen, title: titleText(title),
+      onclick: () => this.toggle(key),
+    },
+    make("span", { class: "place" }, make("span", { class: "fold", "aria-hidden": "true" }, isOpen ? "▾ " : "▸ "), shorten(label || name, 40)),
+    make("span", { class: "length" }, formatNs(ns)),
+    make("span", { class: "about" }, name === undefined ? null : make("b", { class: "kind" }, name), name === undefined ? null : " · ", source && `${shorten(source, 44)} · `, make("b", {}, count)),
+    about === null ? null : make("span", { class: "about" }, shorten(visible(about), 100)),
+    kind === "told" ? null : make("span", { class: "bar" }, fill));
+  }
+
+  /** A poll or a wait that shows an issue. */
+  spot(spot, longest) {
+    const section = this.view.model.sections[spot.section];
+    return this.button({ kind: "span", section: spot.section, transition: spot.transition }, "",
+      shorten(visible(section.name(spot.row)), 30), formatNs(spot.length), `since ${formatMoment(spot.start)}`, spot.length / longest, isPoll(section, spot.transition) ? "" : " ready");
+  }
+
+  /** The tasks of an issue of which no single one stands out. */
+  ofGroup({ section, group }) {
+    if (group === undefined || group < 0) return null;
+    const of = this.view.model.sections[section].groups[group];
+    return this.button({ kind: "group", section, group }, "", groupLabel(of), "", countRows(this.view.model.sections[section], of.rows), 1, "");
   }
 
   toggle(key) {

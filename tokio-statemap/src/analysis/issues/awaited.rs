@@ -1,0 +1,115 @@
+//! What a task waits for, as far as that tells whether it may wait so for ever.
+
+use crate::trace::timeline::{AwaitFrame, Wait, Waiting};
+
+/// What a task waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Awaited {
+    /// A timer, a signal, I/O or another process: it is only a matter of time, or of who calls.
+    Outside,
+    /// What another task has to give back: a lock, a permit, room in a channel.
+    Lock,
+    /// Something else that another task has to do: to end, or to send.
+    Task,
+    /// Nothing took its waker: nothing will wake it.
+    Nothing,
+    /// It isn't known.
+    Unknown,
+}
+
+/// What the runtime's driver, a child process or a thread wakes.
+const OUTSIDE: [&str; 6] = [
+    "tokio::time::",
+    "tokio::net::",
+    "tokio::io::",
+    "tokio::signal::",
+    "tokio::process::",
+    "tokio::fs::",
+];
+
+/// What has to be given back, by the names of Tokio's functions.
+const LOCKS: [&str; 7] = [
+    "Mutex",
+    "RwLock",
+    "Semaphore",
+    "tokio::sync::barrier::",
+    "tokio::sync::batch_semaphore::",
+    "Sender<T>::send",
+    "Sender<T>::reserve",
+];
+
+/// How many functions of one wait are looked at: a file may have any number.
+const MOST: usize = 1 << 12;
+
+impl Awaited {
+    pub(super) fn of(waiting: Waiting<'_>) -> Self {
+        match waiting {
+            Waiting::At(wait) => Self::at(wait),
+            Waiting::Nothing => Self::Nothing,
+            Waiting::Unknown => Self::Unknown,
+        }
+    }
+
+    fn at(wait: &Wait) -> Self {
+        let mut found = Self::Unknown;
+        let mut open: Vec<&AwaitFrame> = wait.frames.iter().collect();
+        let mut seen = 0;
+        while let Some(frame) = open.pop() {
+            seen += 1;
+            if seen > MOST {
+                return Self::Unknown;
+            }
+            open.extend(&frame.awaits);
+            if !frame.awaits.is_empty() {
+                continue;
+            }
+            found = match Self::of_function(&frame.function.function) {
+                // One of several that are awaited at once is enough.
+                Self::Outside => return Self::Outside,
+                Self::Lock if found != Self::Task => Self::Lock,
+                _ => Self::Task,
+            };
+        }
+        found
+    }
+
+    /// What a function waits for that awaits nothing itself.
+    fn of_function(name: &str) -> Self {
+        let name = name.trim_start_matches("async ").trim_start_matches("an async fn of ");
+        let name = name.trim_start_matches('<');
+        if OUTSIDE.iter().any(|of| name.starts_with(of)) {
+            return Self::Outside;
+        }
+        match name.starts_with("tokio::sync::") && LOCKS.iter().any(|lock| name.contains(lock)) {
+            true => Self::Lock,
+            false => Self::Task,
+        }
+    }
+
+    /// Whether there may be someone outside who wakes it some day.
+    pub(super) fn is_outside(self) -> bool {
+        self == Self::Outside
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_told_apart() {
+        for (name, awaited) in [
+            ("tokio::time::sleep::Sleep", Awaited::Outside),
+            ("async tokio::net::tcp::listener::TcpListener::accept", Awaited::Outside),
+            ("tokio::signal::unix::Signal::recv", Awaited::Outside),
+            ("async tokio::sync::mutex::Mutex<T>::lock", Awaited::Lock),
+            ("tokio::sync::rwlock::RwLock<T>::read", Awaited::Lock),
+            ("async tokio::sync::mpsc::bounded::Sender<T>::send", Awaited::Lock),
+            ("tokio::sync::mpsc::bounded::Receiver<T>::recv", Awaited::Task),
+            ("tokio::runtime::task::join::JoinHandle<T>", Awaited::Task),
+            ("shop::MutexLike::lock", Awaited::Task),
+        ] {
+            assert_eq!(Awaited::of_function(name), awaited, "{name}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Where in the timeline an issue is.
+
+use std::cmp::Reverse;
+
+use crate::trace::timeline::TaskKey;
+
+/// A poll or a wait of a task that shows an issue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    pub(crate) task: TaskKey,
+    /// When it began, in ns, and how long it took.
+    pub(crate) start_ns: u64,
+    pub(crate) length_ns: u64,
+}
+
+/// Any number of such, of which the longest are kept.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spots {
+    /// How many there are.
+    pub(super) n: u64,
+    /// The longest, the longest first.
+    pub(super) longest: Vec<Spot>,
+    pub(super) longest_ns: u64,
+    /// How long the shortest of all took, in ns; of none 0.
+    pub(super) least_ns: u64,
+}
+
+/// How many are kept.
+pub(super) const MOST: usize = 100;
+
+impl Spots {
+    pub(super) fn add(&mut self, spot: Spot) {
+        self.least_ns =
+            if self.n == 0 { spot.length_ns } else { spot.length_ns.min(self.least_ns) };
+        self.n += 1;
+        self.longest_ns = spot.length_ns.max(self.longest_ns);
+        let rank = |spot: &Spot| (Reverse(spot.length_ns), spot.task, spot.start_ns);
+        let place = self.longest.partition_point(|other| rank(other) <= rank(&spot));
+        if place < MOST {
+            self.longest.insert(place, spot);
+            self.longest.truncate(MOST);
+        }
+    }
+}

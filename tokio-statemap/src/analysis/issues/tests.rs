@@ -1,0 +1,144 @@
+//! Tasks that wait to the end, where it is known for what.
+
+use std::time::Duration;
+
+use super::*;
+use crate::config::CollectorConfig;
+use crate::symbols::FrameOrigin;
+use crate::trace::event::SpawnLocation;
+use crate::trace::state::TaskState;
+use crate::trace::timeline::{AwaitFrame, Poll, Task, TaskKey, Wait, WaitId};
+
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000 * MS;
+const END_NS: u64 = 10 * S;
+
+fn at(file: &'static str, line: u32) -> SpawnLocation {
+    SpawnLocation { file, line, column: 5 }
+}
+
+fn timeline(tasks: Vec<Task>) -> Timeline {
+    let mut timeline =
+        Timeline::from_events(&[], &CollectorConfig::default(), Duration::from_secs(1));
+    (timeline.begin_ns, timeline.end_ns, timeline.events) = (0, END_NS, 100);
+    (timeline.task_hooks, timeline.schedule_latency) = (true, true);
+    timeline.tasks = tasks.into();
+    timeline.waits = [
+        "tokio::sync::mutex::Mutex<T>::lock",
+        "tokio::time::sleep::Sleep",
+        "tokio::runtime::task::join::JoinHandle<T>",
+        "tokio::sync::mpsc::bounded::Receiver<T>::recv",
+        "async tokio::net::tcp::listener::TcpListener::accept",
+    ]
+    .map(waits_for)
+    .to_vec();
+    timeline
+}
+
+const LOCK: u16 = 1;
+const SLEEP: u16 = 2;
+const JOIN: u16 = 3;
+const RECV: u16 = 4;
+const ACCEPT: u16 = 5;
+
+fn waits_for(name: &str) -> Wait {
+    let function = |name: &str, line: Option<u32>, origin| StackFrame {
+        function: name.into(),
+        file: line.map(|_| "src/shop.rs".into()),
+        line,
+        origin,
+    };
+    let frame = |function, awaits| AwaitFrame { function, awaits, name: None, call: None };
+    let leaf = frame(function(name, None, FrameOrigin::Runtime), Vec::new());
+    let own = function("async shop::pay", Some(17), FrameOrigin::Program);
+    Wait { frames: vec![frame(own, vec![leaf])] }
+}
+
+/// A task that was polled once and waits since then.
+fn task(id: u64, location: SpawnLocation, wait: u16) -> Task {
+    let poll = Poll::open(S + id * MS, 0, Some(0)).ended(S + id * MS + 1000);
+    Task {
+        key: TaskKey::Spawned(id),
+        location: Some(location),
+        name: None,
+        parent: None,
+        spawned_ns: Some(S),
+        first_ns: S,
+        first_state: TaskState::Spawned,
+        terminated_ns: None,
+        polls: vec![poll.waits_at(WaitId::new(wait))],
+        carried_wait: None,
+        ready_ns: None,
+    }
+}
+
+fn main(wait: u16) -> Task {
+    Task { key: TaskKey::Root(0), ..task(0, at("src/main.rs", 1), wait) }
+}
+
+/// What is wrong, as the report says it first.
+fn said(tasks: Vec<Task>) -> (Option<IssueKind>, String) {
+    let report = timeline(tasks).report();
+    let first = report.issues.first().map(|issue| issue.kind);
+    assert_eq!(report.issues.first().map(Issue::to_string).is_none(), first.is_none());
+    (first, report.verdict.to_string())
+}
+
+#[test]
+fn who_waits_for_a_lock_or_for_nothing_should_have_finished() {
+    let place = at("src/shop.rs", 7);
+    let (kind, text) = said(vec![main(SLEEP), task(1, place, LOCK), task(2, place, LOCK)]);
+    assert_eq!(kind, Some(IssueKind::NeverFinished));
+    assert_eq!(
+        text,
+        "2 tasks spawned at src/shop.rs:7:5 never finished: they waited up to 9.00 s, to the end, at \
+         src/shop.rs:17, Mutex::lock. Another task has to give back what is awaited there."
+    );
+    let (kind, text) = said(vec![main(SLEEP), task(1, place, 16_383), task(2, place, SLEEP)]);
+    assert_eq!(kind, Some(IssueKind::NeverFinished));
+    assert!(text.starts_with("1 task spawned at src/shop.rs:7:5 never finished: it waited 9.00 s"));
+    assert!(text.ends_with("nothing will wake it."), "{text}");
+}
+
+#[test]
+fn what_waits_for_others_is_hung_if_main_is_and_nothing_runs() {
+    let place = at("src/shop.rs", 7);
+    let all = || vec![main(JOIN), task(1, place, 0), task(2, place, RECV)];
+    let (kind, text) = said(all());
+    assert_eq!(kind, Some(IssueKind::NeverFinished), "{text}");
+    let waits = "The root future waits for others, too, at src/shop.rs:17, JoinHandle";
+    assert!(text.contains(waits), "{text}");
+    // Something runs yet.
+    let mut busy = all();
+    let poll = Poll::open(9 * S, 0, Some(0)).ended(9 * S + 1000);
+    busy.push(Task { polls: vec![poll], ..task(3, at("src/clock.rs", 1), 0) });
+    assert_eq!(said(busy).0, None);
+}
+
+/// An idle server, main that waits for ctrl-c, an actor without work, a timer: none of them is hung.
+#[test]
+fn who_waits_for_the_outside_is_healthy() {
+    let place = at("src/shop.rs", 7);
+    for (root, wait) in [(SLEEP, 0), (SLEEP, RECV), (ACCEPT, JOIN), (JOIN, ACCEPT), (JOIN, SLEEP)] {
+        let (kind, text) = said(vec![main(root), task(1, place, wait), task(2, place, wait)]);
+        assert_eq!(kind, None, "{root} {wait}: {text}");
+        assert!(text.starts_with("Nothing held the runtime up: "), "{text}");
+    }
+    let (_, text) = said(vec![main(SLEEP), task(1, place, 0)]);
+    assert!(text.contains(" 1 task of src/shop.rs:7:5 waited longest, up to the end: 9.00 s."));
+}
+
+#[test]
+fn connections_of_a_library_are_not_compared() {
+    let all = |file: &'static str| {
+        let place = at(file, 9);
+        let done = |id| Task { terminated_ns: Some(S + 50 * MS), ..task(id, place, 0) };
+        let mut all: Vec<Task> = (2..40).map(done).collect();
+        all.insert(0, task(1, place, 0));
+        all.insert(0, main(SLEEP));
+        all
+    };
+    assert_eq!(said(all("src/main.rs")).0, Some(IssueKind::NeverFinished));
+    let library = "/home/me/.cargo/registry/src/index-1/axum-0.8.9/src/serve/mod.rs";
+    assert_eq!(said(all(library)).0, None);
+}

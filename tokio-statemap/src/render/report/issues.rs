@@ -1,0 +1,54 @@
+//! The issues as a table, where there are several.
+
+use super::layout::table;
+use super::run::{NOT_KEPT, delayed};
+use super::verdict::function;
+use crate::analysis::{Issue, Report, Verdict};
+use crate::util::quantity::{count, human};
+
+/// How many are listed.
+const LISTED: usize = 6;
+
+impl Report {
+    /// The issues in their order, if the verdict doesn't say all.
+    pub(super) fn issue_lines(&self, room: usize) -> Vec<String> {
+        // A blank line, the title, the head of the table, "more".
+        let listed = room.saturating_sub(4).min(LISTED).min(self.issues.len());
+        if self.issues.len() < 2 || listed == 0 {
+            return Vec::new();
+        }
+        let (listed, more) = self.issues.split_at(listed);
+        let heads = ["where, or spawned at", "issue", "number", "time", "delayed"];
+        let mut cells = vec![heads.map(str::to_owned)];
+        cells.extend(listed.iter().map(cells_of));
+        let title = match self.detail_ns {
+            Some(_) => {
+                "Issues, the worst of the whole run first (numbers: of what is kept in detail):"
+            }
+            None => "Issues, the worst first:",
+        };
+        let mut lines = vec![String::new(), title.to_owned()];
+        lines.extend(table(&cells, false));
+        if !more.is_empty() {
+            lines.push(format!("… and {} more", more.len()));
+        }
+        lines
+    }
+}
+
+fn cells_of(issue: &Issue) -> [String; 5] {
+    let delayed = match &issue.finding {
+        Verdict::LongPolls { culprit, .. } => delayed(culprit.delay),
+        Verdict::Stall(stall) => delayed(stall.delay),
+        Verdict::LongPollsNotKept { .. } => NOT_KEPT.to_owned(),
+        _ => "-".to_owned(),
+    };
+    let place = issue.place.map(|place| place.to_string());
+    [
+        issue.frame.as_ref().map(function).or(place).unwrap_or_else(|| "-".to_owned()),
+        issue.kind.name().to_owned(),
+        count(issue.number, issue.kind.noun()),
+        human(issue.total_ns),
+        delayed,
+    ]
+}
