@@ -116,7 +116,7 @@ fn a_folder_holds_the_runs_of_a_version() {
     for (args, message) in [
         ("diff before.json workers.json", None),
         ("diff before.json missing.json", Some("missing.json")),
-        ("diff before.json empty", Some("there are no .json files in this folder")),
+        ("diff before.json empty", Some("there are no .json or .json.gz files in this folder")),
     ] {
         fs::create_dir_all(folder.join("empty")).unwrap();
         let ended = run(&folder, args);

@@ -38,7 +38,10 @@ impl Place {
     /// Whether they were spawned by code of a dependency, or of std.
     pub(super) fn is_of_dependency(self) -> bool {
         const WHERE: [&str; 3] = ["/registry/src/", "/git/checkouts/", "/rustc/"];
-        self.location.is_some_and(|location| WHERE.iter().any(|part| location.file.contains(part)))
+        self.location.is_some_and(|location| {
+            let file = location.file.replace('\\', "/");
+            WHERE.iter().any(|part| file.contains(part))
+        })
     }
 
     fn key(&self) -> (Option<SpawnLocation>, bool) {

@@ -30,7 +30,7 @@ impl TestLimits {
         let Self { max_poll, max_ready, .. } = *self;
         let judgement = judge(timeline, &Limits { max_poll, max_ready, ..Limits::default() });
         let exceeded = judgement.exceeded.iter().map(ToString::to_string);
-        let unknown = judgement.unknown.iter().map(|why| unjudged(why));
+        let unknown = judgement.unknown.iter().map(unjudged);
         let sentences: Vec<_> = exceeded.chain(unknown).collect();
         if !sentences.is_empty() {
             self.fail(sentences.join("\n"));

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::culprits::Culprit;
+use super::issues::IssueKind;
 use super::locations::LocationRow;
 use super::place::Place;
 use super::report::Report;
@@ -62,7 +63,7 @@ pub enum Exceeded {
         /// The limit.
         limit: Duration,
         /// The verdict on polls that took longer than that.
-        verdict: Verdict,
+        verdict: Box<Verdict>,
         /// From when on it is known what the machine took of a poll; `None` if it isn't.
         causes_from: Option<Duration>,
     },
@@ -179,15 +180,15 @@ fn poll(timeline: &mut Timeline, limit: Duration) -> Option<Exceeded> {
     if let Some(sums) = &mut timeline.whole_run {
         *sums = Arc::new(recount(sums, recorded, limit));
     }
-    // It has nothing to do with polls, and would be the verdict otherwise.
-    let pool = timeline.exhausted_pool.take();
     let report = timeline.report();
-    (timeline.long_poll, timeline.whole_run, timeline.exhausted_pool) = (recorded, sums, pool);
+    (timeline.long_poll, timeline.whole_run) = (recorded, sums);
     let is_exceeded = !report.culprits.is_empty() || !report.unexplained.is_empty();
     let are_causes_known = timeline.sampling.state == SamplingState::On;
+    // Others may be worse, but aren't about polls.
+    let of_polls = report.issues.iter().find(|issue| issue.kind == IssueKind::LongPolls);
     is_exceeded.then(|| Exceeded::Poll {
         limit,
-        verdict: report.verdict,
+        verdict: Box::new(of_polls.map_or(report.verdict, |issue| issue.finding.clone())),
         causes_from: are_causes_known.then_some(recorded),
     })
 }
@@ -217,9 +218,8 @@ fn recount(sums: &Summary, recorded: Duration, limit: Duration) -> Summary {
 fn long_polls_from(report: &Report, files: &Files<'_>) -> Option<Exceeded> {
     let of_place = |place: Place| {
         let file = place.location?.file;
-        let inner = shown(file);
-        let is_own = inner.len() == file.len() && !std::path::Path::new(file).is_absolute();
-        files(&inner, if is_own { FileOf::Program } else { FileOf::Dependency })
+        let is_own = !place.is_of_dependency();
+        files(&shown(file), if is_own { FileOf::Program } else { FileOf::Dependency })
     };
     let of_culprit = |culprit: &Culprit| {
         let Some(frame) = &culprit.frame else { return of_place(culprit.place) };

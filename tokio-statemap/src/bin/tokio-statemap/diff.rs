@@ -12,7 +12,7 @@ use tokio_statemap::{Timeline, html};
 
 use crate::args::{DiffArgs, DiffFormat, Files, WindowArgs};
 use crate::failure::{Failure, name, print};
-use crate::input::read_all_of;
+use crate::input::read_all;
 use crate::progress::Progress;
 use crate::usage::misused;
 
@@ -77,13 +77,14 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for entry in fs::read_dir(path).map_err(unreadable)? {
         let file = entry.map_err(unreadable)?.path();
-        let is_data = file.extension().is_some_and(|extension| extension == "json");
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let is_data = name.ends_with(".json") || name.ends_with(".json.gz");
         if is_data && file.is_file() {
             files.push(file);
         }
     }
     if files.is_empty() {
-        return Err(Failure::of(path, "there are no .json files in this folder"));
+        return Err(Failure::of(path, "there are no .json or .json.gz files in this folder"));
     }
     files.sort();
     Ok(files)
@@ -119,7 +120,7 @@ fn read_runs(
     progress: &mut Progress,
 ) -> Result<Vec<(Timeline, Labels)>, Failure> {
     let files = Files { files };
-    let read = read_all_of(&files, WindowArgs { begin: None, duration: None }, progress)?;
+    let read = read_all(&files, WindowArgs { begin: None, duration: None }, progress)?;
     let mut runs = Vec::new();
     for recording in recordings(&read.statemaps) {
         match recording {

@@ -16,6 +16,7 @@ pub(crate) fn run(
     args: &RenderArgs,
     format: Format,
     files: &[Statemap],
+    of: &[usize],
     mut progress: Progress,
 ) -> Result<(), Failure> {
     let recordings = recordings(files);
@@ -26,7 +27,7 @@ pub(crate) fn run(
     if format == Format::Perfetto {
         return write(output, |w| perfetto::write(&sources, progress.counting(w)));
     }
-    let runs = runs(args, &recordings, &sources)?;
+    let runs = runs(args, of, &recordings, &sources)?;
     match format {
         Format::Folded => write(output, |w| folded::write(&runs, progress.counting(w))),
         Format::Csv => write(output, |w| csv::write(&runs, progress.counting(w))),
@@ -37,6 +38,7 @@ pub(crate) fn run(
 /// The runs, if all are: of other data no poll is known.
 fn runs<'a>(
     args: &RenderArgs,
+    of: &[usize],
     recordings: &[Recording<'_>],
     sources: &'a [Source<'a>],
 ) -> Result<Vec<&'a Run<'a>>, Failure> {
@@ -47,7 +49,7 @@ fn runs<'a>(
             Recording::Other { file, .. } => Some(*file),
             _ => None,
         };
-        let name = file.and_then(|file| args.files.files.get(file));
+        let name = file.and_then(|file| args.files.files.get(of[file]));
         let name = name.map_or(Path::new("-"), |name| name);
         match source {
             Source::Run(run) if run.lacks_tasks() => {

@@ -154,15 +154,6 @@ pub(crate) fn read_all(
     files: &Files,
     window: WindowArgs,
     progress: &mut Progress,
-) -> Result<Vec<Statemap>, Failure> {
-    Ok(read_all_of(files, window, progress)?.statemaps)
-}
-
-/// The same for who wants to know which file each is of.
-pub(crate) fn read_all_of(
-    files: &Files,
-    window: WindowArgs,
-    progress: &mut Progress,
 ) -> Result<AllRead, Failure> {
     let (mut statemaps, mut of) = (Vec::with_capacity(files.files.len()), Vec::new());
     for (index, file) in files.files.iter().enumerate() {

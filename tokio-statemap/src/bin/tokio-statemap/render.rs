@@ -9,7 +9,7 @@ use tokio_statemap::{html, svg};
 use crate::args::{Format, RenderArgs};
 use crate::export;
 use crate::failure::Failure;
-use crate::input::read_all;
+use crate::input::{AllRead, read_all};
 use crate::progress::Progress;
 
 pub(crate) fn run(args: RenderArgs) -> Result<(), Failure> {
@@ -17,9 +17,9 @@ pub(crate) fn run(args: RenderArgs) -> Result<(), Failure> {
     let format = args.format();
     args.check_output();
     let mut progress = Progress::new();
-    let files = read_all(&args.files, args.window, &mut progress)?;
+    let AllRead { statemaps: files, of } = read_all(&args.files, args.window, &mut progress)?;
     if !matches!(format, Format::Html | Format::Svg) {
-        return export::run(&args, format, &files, progress);
+        return export::run(&args, format, &files, &of, progress);
     }
     let mut picture = Picture::of_data(&files);
     if let Some(title) = args.title {

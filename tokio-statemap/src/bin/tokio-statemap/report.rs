@@ -7,13 +7,13 @@ use tokio_statemap::statemap::{Recording, recordings};
 
 use crate::args::ReportArgs;
 use crate::failure::{Failure, name, print};
-use crate::input::read_all_of;
+use crate::input::read_all;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: ReportArgs) -> Result<(), Failure> {
     args.files.check("report");
     let mut progress = Progress::new();
-    let read = read_all_of(&args.files, args.window, &mut progress)?;
+    let read = read_all(&args.files, args.window, &mut progress)?;
     progress.end();
     let recordings = recordings(&read.statemaps);
     let has_heads = recordings.len() > 1;

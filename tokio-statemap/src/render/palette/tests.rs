@@ -66,7 +66,7 @@ fn named(name: &str, screen: Screen) -> Rgb {
     on(found.unwrap_or_else(|| panic!("there is no {name}")), screen)
 }
 
-fn pairs<'a>(colours: &'a [Colour]) -> impl Iterator<Item = (&'a Colour, &'a Colour)> {
+fn pairs(colours: &[Colour]) -> impl Iterator<Item = (&Colour, &Colour)> {
     colours.iter().enumerate().flat_map(|(n, a)| colours[n + 1..].iter().map(move |b| (a, b)))
 }
 

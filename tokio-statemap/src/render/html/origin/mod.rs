@@ -32,8 +32,10 @@ use crate::statemap::{Labels, without_rows};
 use crate::trace::timeline::Timeline;
 use exceptions::Exceptions;
 
+/// What it is: the tasks of a run, its workers, or other data.
 pub(super) const TASKS: u64 = 0;
 pub(super) const WORKERS: u64 = 1;
+#[cfg(feature = "read")]
 pub(super) const OTHER: u64 = 2;
 /// How the element begins.
 pub(super) const ELEMENT: &str = "<script type=\"text/plain\" class=\"statemap-origin\">";

@@ -67,13 +67,19 @@ function spotsOf(section, spots) {
   });
 }
 
+/** The section that has issues, if there is one: of several runs none is the one that is spoken of first. */
+const onlyJudged = (model) => {
+  const sections = judged(model);
+  return sections.length === 1 ? sections[0] : null;
+};
+
 /**
  * Where the first issue of the report can be seen, as something to select.
  * @param {Model} model
  * @returns {{kind: "span", section: number, transition: number}|{kind: "group", section: number, group: number}|null}
  */
 export function firstTarget(model) {
-  const section = judged(model)[0];
+  const section = onlyJudged(model);
   const told = section?.told[0];
   if (told === undefined) return null;
   const longest = told.culprit === null ? undefined : section.why?.culprits[told.culprit]?.longest;
@@ -90,7 +96,7 @@ export function firstTarget(model) {
  * @returns {string[]}
  */
 export function firstNames(model) {
-  const told = judged(model)[0]?.told[0];
+  const told = onlyJudged(model)?.told[0];
   if (told === undefined) return [];
   const { label, source, group } = told;
   const names = source === null ? [label] : [`${label} at ${source}`, `${label} in ${source}`, label];

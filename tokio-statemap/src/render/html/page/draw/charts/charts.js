@@ -11,15 +11,17 @@ export const CHARTS = [
   { key: "blocking", name: "Blocking threads", short: "Blocking", title: "How many threads the blocking pool had. In front: how many of its tasks waited for one." },
 ];
 
+/** Whether there is one run at most: of several, which may have been at different times, nothing is added up. */
+const isOneRun = (model) => model.sections.filter(({ kind }) => kind === "tasks").length <= 1;
 const hasPolls = (section) => section.kind === "tasks" && section.isRunning.includes(1);
 
 /** Whether there is data for a chart. */
 const IS_THERE = {
-  ready: (model) => model.meta.readyKnown && model.sections.some(hasPolls),
+  ready: (model) => isOneRun(model) && model.meta.readyKnown && model.sections.some(hasPolls),
   occupancy: (model) => model.workerPolls !== null,
   longest: (model) => model.workerPolls !== null,
-  alive: (model) => model.sections.some((section) => section.kind === "tasks" && section.nLanes > 0),
-  blocking: (model) => model.sections.some(({ kind, nLanes }) => kind === "blocking" && nLanes > 0),
+  alive: (model) => isOneRun(model) && model.sections.some((section) => section.kind === "tasks" && section.nLanes > 0),
+  blocking: (model) => isOneRun(model) && model.sections.some(({ kind, nLanes }) => kind === "blocking" && nLanes > 0),
 };
 
 /**
