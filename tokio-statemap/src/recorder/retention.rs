@@ -247,7 +247,7 @@ pub(super) fn chunk_records(config: &CollectorConfig) -> usize {
 /// How many empty chunks a thread is given ahead at most: enough for the time until the background thread comes
 /// round again, and few relative to `max_events`.
 pub(super) fn spare_chunks(config: &CollectorConfig) -> usize {
-    (config.max_events / 8 / chunk_records(config)).clamp(1, 16)
+    (config.max_events / 8 / chunk_records(config)).clamp(1, 32)
 }
 
 /// How many events may be kept around the longest polls of the run, of those that are kept.

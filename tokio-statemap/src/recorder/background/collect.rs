@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use crate::recorder::Recorder;
+use crate::recorder::background::pace::Filled;
 use crate::recorder::retention::spare_chunks;
 use crate::recorder::store::buffer::Buffer;
 use crate::util::sync::lock;
 
-/// Collects from all. Returns whether there was anything.
-pub(super) fn all(recorders: &[Arc<Recorder>]) -> bool {
-    recorders.iter().fold(false, |any, recorder| recorder.collect() | any)
+/// Collects from all.
+pub(super) fn all(recorders: &[Arc<Recorder>]) -> Filled {
+    recorders.iter().map(|recorder| recorder.collect()).fold(Filled::default(), Filled::max)
 }
 
 /// Whether there is anything to collect.
@@ -19,27 +20,27 @@ pub(super) fn is_needed(recorders: &[Arc<Recorder>]) -> bool {
 }
 
 impl Recorder {
-    /// Moves full chunks to the store, and evicts. Returns whether there were any.
-    pub(in crate::recorder) fn collect(&self) -> bool {
+    /// Moves full chunks to the store, and evicts.
+    pub(in crate::recorder) fn collect(&self) -> Filled {
         let buffers = lock(&self.buffers).clone();
-        let mut any = false;
+        let mut most = Filled { chunks: 0, of: spare_chunks(&self.config) };
         for buffer in buffers {
             let filled = buffer.collect(&self.store);
             if filled > 0 {
-                any = true;
+                most.chunks = most.chunks.max(filled);
                 self.supply(buffer, filled);
             }
         }
-        if any {
+        if !most.is_nothing() {
             self.after_drain();
         }
-        any
+        most
     }
 
     /// Gives the thread of `buffer` empty chunks, which filled so many since the last time.
     fn supply(&self, buffer: &Buffer, filled: usize) {
-        // Twice as many, as the next time may be later.
-        let wanted = (2 * filled).min(spare_chunks(&self.config));
+        // Four times as many, as the next time may be later.
+        let wanted = (4 * filled).min(spare_chunks(&self.config));
         for _ in buffer.spare()..wanted {
             let empty = lock(&self.store).take_writer();
             empty.prefault();

@@ -8,6 +8,7 @@
 //! the threads that record do its work themselves.
 
 mod collect;
+pub(super) mod pace;
 mod process;
 #[cfg(all(test, tokio_unstable))]
 mod tests;
@@ -15,6 +16,7 @@ mod tests;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 
+use pace::Pace;
 use process::PROCESS;
 
 use crate::recorder::Recorder;
@@ -85,16 +87,17 @@ fn run() {
     crate::sys::signal::block_all();
     // While it waits for a processor, those that have one fill chunk after chunk.
     crate::sys::slice::prefer_soon();
-    let mut watcher = Watcher::default();
+    let (mut watcher, mut pace) = (Watcher::default(), Pace::default());
     while !PROCESS.ends() {
         let recorders = PROCESS.recorders();
         recorders.iter().for_each(|recorder| recorder.take_anchor());
-        let has_collected = collect::all(&recorders);
+        let filled = collect::all(&recorders);
         drop(recorders);
-        if !has_collected && watcher.is_idle() {
+        if filled.is_nothing() && watcher.is_idle() {
             sleep(&watcher);
         } else {
-            watcher.wait_and_look();
+            pace.adapt(filled);
+            watcher.wait_or_look(pace.time());
         }
     }
     watcher.leave_all();

@@ -21,9 +21,9 @@ impl Watcher {
         true
     }
 
-    /// Waits until full chunks are to be collected.
-    pub(crate) fn wait_and_look(&mut self) {
-        std::thread::sleep(BETWEEN_LOOKS);
+    /// Waits until full chunks are to be collected, but no longer than `most`, if that is said.
+    pub(crate) fn wait_or_look(&mut self, most: Option<Duration>) {
+        std::thread::sleep(most.unwrap_or(BETWEEN_LOOKS));
     }
 
     pub(crate) fn leave_all(self) {}

@@ -15,7 +15,7 @@ mod whose;
 mod woken;
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use looked_at::{Awake, remove_repeated};
 use progress::SOON;
@@ -75,6 +75,8 @@ pub(crate) struct Watcher {
     awake: Vec<Awake>,
     tools: Tools,
     times: LookTimes,
+    /// When the next look is due, if it is known.
+    due: Option<Instant>,
 }
 
 impl Watcher {
@@ -83,12 +85,23 @@ impl Watcher {
         self.awake.is_empty() && !woken::are_any()
     }
 
-    /// Waits for a while, and looks at each thread that is awake.
-    pub(crate) fn wait_and_look(&mut self) {
-        if woken::take(&mut self.awake) {
-            remove_repeated(&mut self.awake);
+    /// Waits until the next look is due, but no longer than `most`, if that is said. Looks at each thread that is awake, if
+    /// it is due.
+    pub(crate) fn wait_or_look(&mut self, most: Option<Duration>) {
+        let now = Instant::now();
+        let due = self.due.unwrap_or_else(|| {
+            if woken::take(&mut self.awake) {
+                remove_repeated(&mut self.awake);
+            }
+            now + self.times.next()
+        });
+        let left = due.saturating_duration_since(now);
+        if let Some(most) = most.filter(|&most| most < left) {
+            self.due = Some(due);
+            return std::thread::sleep(most);
         }
-        std::thread::sleep(self.times.next());
+        self.due = None;
+        std::thread::sleep(left);
         let Self { awake, tools, .. } = self;
         awake.retain_mut(|one| one.look(tools));
         if awake.iter().any(Awake::is_due_soon) {

@@ -1,0 +1,77 @@
+//! How soon full chunks are collected again.
+
+use std::time::Duration;
+
+/// The time gets shorter if a thread filled more than one in so many of the chunks that it may be given ahead. The rest is
+/// for a background thread that has to wait for a processor.
+const MUCH: usize = 4;
+/// The time gets longer if it filled less than one in so many.
+const LITTLE: usize = 16;
+
+/// The shortest time: under the most load that two workers make, a collection takes about half of that.
+const SHORTEST: Duration = Duration::from_micros(500);
+/// The longest, if it isn't that between two looks of the watcher.
+const LONGEST: Duration = Duration::from_millis(4);
+
+/// How many chunks the thread filled that filled most, of how many that a thread may be given ahead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::recorder) struct Filled {
+    pub(super) chunks: usize,
+    pub(super) of: usize,
+}
+
+impl Filled {
+    pub(super) fn is_nothing(self) -> bool {
+        self.chunks == 0
+    }
+
+    /// Of the two the one that is more for its recorder.
+    pub(super) fn max(self, other: Self) -> Self {
+        if self.chunks * other.of > other.chunks * self.of { self } else { other }
+    }
+}
+
+/// The time between two collections.
+///
+/// Usually it is that between two looks of the watcher. It is shorter where a thread might fill all that it is given ahead.
+#[derive(Debug, Default)]
+pub(super) struct Pace(Option<Duration>);
+
+impl Pace {
+    /// The time until the next collection, unless the watcher looks before.
+    pub(super) fn time(&self) -> Option<Duration> {
+        self.0
+    }
+
+    /// So much was filled in the last such time.
+    pub(super) fn adapt(&mut self, filled: Filled) {
+        let Filled { chunks, of } = filled;
+        if chunks * MUCH > of {
+            let half = self.0.map_or(LONGEST, |time| time / 2);
+            self.0 = Some(half.max(SHORTEST));
+        } else if chunks * LITTLE < of {
+            self.0 = self.0.map(|time| time * 2).filter(|&time| time <= LONGEST);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_follows_what_is_filled() {
+        let mut pace = Pace::default();
+        let mut times = |chunks, n| {
+            let times = (0..n).map(|_| {
+                pace.adapt(Filled { chunks, of: 32 });
+                pace.time().map(|time| time.as_micros())
+            });
+            times.collect::<Vec<_>>()
+        };
+        assert_eq!(times(8, 3), [None; 3]);
+        assert_eq!(times(9, 5), [4000, 2000, 1000, 500, 500].map(Some));
+        assert_eq!(times(2, 2), [Some(500); 2]);
+        assert_eq!(times(1, 5), [Some(1000), Some(2000), Some(4000), None, None]);
+    }
+}
