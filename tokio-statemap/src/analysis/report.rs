@@ -7,7 +7,8 @@ use super::harm::{self, Delay};
 use super::issues::{self, Issue};
 use super::locations::{self, LocationRow};
 use super::long_polls::{self, LongPoll, PollAt, Unsaid};
-use super::spelling;
+use super::place::Place;
+use super::spelling::{self, Spelling};
 use super::trees::StillWaiting;
 use super::verdict::{Facts, Verdict};
 use super::waits::{self, Waits};
@@ -17,7 +18,9 @@ use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
 use crate::trace::profile::Profile;
 use crate::trace::summary::Summary;
-use crate::trace::timeline::{ExhaustedPool, Lacking, MachineTime, Sampling, TaskKey, Timeline};
+use crate::trace::timeline::{
+    ExhaustedPool, Lacking, MachineTime, Sampling, Task, TaskKey, Timeline,
+};
 
 /// What a [`Timeline`] says about who held the runtime, and for how long.
 ///
@@ -123,6 +126,14 @@ pub struct Report {
     pub still_waiting: Vec<StillWaiting>,
     /// What the timeline lacks, if it was read from files.
     pub(crate) lacking: Lacking,
+    pub(super) spelling: Spelling,
+}
+
+impl Report {
+    /// Where a task is from, as this report says it.
+    pub(crate) fn place_of(&self, task: &Task) -> Place {
+        self.spelling.spell(Place::of(task))
+    }
 }
 
 impl Timeline {
@@ -204,6 +215,7 @@ impl Timeline {
             still_waiting: self.still_waiting(),
             profile: self.profile.clone(),
             lacking: self.lacking,
+            spelling: Spelling::default(),
         };
         for task in self.tasks.one_by_one() {
             if matches!(task.key, TaskKey::Spawned(_)) {

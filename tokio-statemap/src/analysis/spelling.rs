@@ -1,23 +1,50 @@
 //! Tells spawn locations of a run apart whose paths would be shown alike: those of two revisions of a repository, or of
 //! a package that is in two registries.
 
+use std::collections::HashMap;
+
 use super::place::Place;
 use super::report::Report;
 use super::verdict::Verdict;
+use crate::trace::timeline::Timeline;
 use crate::util::source_path::levels;
+
+/// How much of which paths is shown in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Spelling {
+    /// The [levels] of files. Nearly always none.
+    levels: HashMap<&'static str, u8>,
+}
+
+impl Spelling {
+    /// That of a run with these spawn locations.
+    pub(super) fn of(places: impl Iterator<Item = Place>) -> Self {
+        let locations = places.filter_map(|place| place.location);
+        Self { levels: levels(locations.map(|location| location.file)) }
+    }
+
+    /// That of a run of which no report is at hand.
+    pub(super) fn of_run(timeline: &Timeline) -> Self {
+        let sums = timeline.whole_run().into_iter().flat_map(|sums| &sums.locations);
+        let before = sums.map(|location| Place::new(location.location, location.is_root));
+        Self::of(timeline.tasks.seen().iter().map(Place::of).chain(before))
+    }
+
+    /// The place as the run's outputs show it.
+    pub(crate) fn spell(&self, mut place: Place) -> Place {
+        let level = place.location.and_then(|location| self.levels.get(location.file));
+        place.level = level.copied().unwrap_or_default();
+        place
+    }
+}
 
 /// Has the places of a report show as much of their paths as tells them from each other.
 pub(super) fn tell_apart(report: &mut Report) {
-    let locations = report.locations.iter().filter_map(|row| row.place.location);
-    // Nearly always none.
-    let levels = levels(locations.map(|location| location.file));
-    if levels.is_empty() {
-        return;
+    let spelling = Spelling::of(report.locations.iter().map(|row| row.place));
+    if !spelling.levels.is_empty() {
+        places(report).into_iter().for_each(|place| *place = spelling.spell(*place));
     }
-    for place in places(report) {
-        let level = place.location.and_then(|location| levels.get(location.file));
-        place.level = level.copied().unwrap_or_default();
-    }
+    report.spelling = spelling;
 }
 
 /// All places that a report names.
@@ -67,6 +94,7 @@ fn of_verdict(verdict: &mut Verdict) -> Vec<&mut Place> {
 mod tests {
     use std::collections::HashSet;
 
+    use crate::analysis::Place;
     use crate::analysis::picture::Picture;
     use crate::analysis::picture::tests::{below, timeline};
     use crate::statemap::Labels;
@@ -111,6 +139,13 @@ mod tests {
             let of_polls = report.longest_polls.iter().map(|poll| poll.place);
             for place in of_culprits.chain(of_polls) {
                 assert_eq!(place.to_string(), places.get(&place).unwrap().to_string());
+            }
+            // So do those that begin with tasks: exports, limits, comparisons.
+            let of_run = super::Spelling::of_run(&timeline);
+            for task in timeline.tasks.iter() {
+                let place = report.place_of(task);
+                assert_eq!(place.to_string(), places.get(&place).unwrap().to_string());
+                assert_eq!(of_run.spell(Place::of(task)).to_string(), place.to_string());
             }
             let labels = Labels { title: "x".to_owned(), host: None };
             let picture = Picture::of_timeline(&timeline, &labels);

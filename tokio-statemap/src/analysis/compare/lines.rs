@@ -56,13 +56,14 @@ impl<'a> Run<'a> {
     }
 
     fn of(timeline: &'a Timeline) -> Self {
+        let report = timeline.report();
         let mut tasks: HashMap<Place, Vec<usize>> = HashMap::new();
         for (index, task) in timeline.tasks.seen().iter().enumerate() {
             if !task.polls.is_empty() {
-                tasks.entry(Place::of(task)).or_default().push(index);
+                tasks.entry(report.place_of(task)).or_default().push(index);
             }
         }
-        Self { timeline, report: timeline.report(), tasks }
+        Self { timeline, report, tasks }
     }
 
     fn polls_of(&self, place: Place) -> impl Iterator<Item = PollAt> {

@@ -10,6 +10,7 @@ use super::Unknown;
 use crate::analysis::harm::Delay;
 use crate::analysis::long_polls::{self, LongPoll, PollAt, ready_since};
 use crate::analysis::place::Place;
+use crate::analysis::spelling::Spelling;
 use crate::trace::summary::Summary;
 use crate::trace::timeline::{TaskKey, Timeline};
 use crate::util::quantity::scale;
@@ -81,11 +82,15 @@ pub(super) fn judge(timeline: &Timeline, limit: Duration) -> Result<Option<Excee
     let longest = waits.into_iter().min_by_key(|w| (std::cmp::Reverse(w.own_ns), w.since_ns));
     if let Some(mut wait) = longest {
         wait.meanwhile = meanwhile(timeline, &wait).map(Box::new);
+        wait.place = Spelling::of_run(timeline).spell(wait.place);
         return Ok(Some(Exceeded::Ready { limit, wait: Box::new(wait), others }));
     }
     let sums = timeline.whole_run().filter(|_| timeline.lost.dropped_events > 0);
     match sums.and_then(|sums| not_kept(sums, &places, is_over)) {
-        Some((place, waited_ns)) => Err(Unknown::ReadyNotKept { limit, place, waited_ns }),
+        Some((place, waited_ns)) => {
+            let place = Spelling::of_run(timeline).spell(place);
+            Err(Unknown::ReadyNotKept { limit, place, waited_ns })
+        }
         None => Ok(None),
     }
 }

@@ -3,7 +3,6 @@
 use std::io;
 
 use super::Run;
-use crate::analysis::Place;
 use crate::analysis::polls::{PollFacts, Polls};
 use crate::trace::timeline::{Poll, Task};
 
@@ -29,7 +28,7 @@ pub(super) fn for_each_poll(
         if task.polls.is_empty() {
             continue;
         }
-        let spawn_location = Place::of(task).to_string();
+        let spawn_location = run.report.place_of(task).to_string();
         for (i, poll) in task.polls.iter().enumerate() {
             each(&PollRow {
                 task,

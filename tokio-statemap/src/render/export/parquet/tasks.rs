@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::io;
 
 use super::table::{Cell, Column, Kind, Table};
-use crate::analysis::Place;
 use crate::analysis::polls::Polls;
 use crate::render::export::Run;
 
@@ -42,7 +41,7 @@ pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Resul
             seen += 1;
         }
         let state = timeline.transitions(&task).last().map(|(_, state)| state.name());
-        let place = Place::of(&task).to_string();
+        let place = run.report.place_of(&task).to_string();
         table.row(&[
             Cell::Text(Some(id)),
             Cell::Text(Some(&task.key.to_string())),

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::table::{Cell, Column, Kind, Table};
-use crate::analysis::{Place, for_each_wait, line_of};
+use crate::analysis::{for_each_wait, line_of};
 use crate::render::export::{Run, text};
 use crate::trace::timeline::{Shutdown, WaitId};
 
@@ -27,7 +27,7 @@ pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Resul
     let timeline = run.timeline;
     let shutdown = Shutdown::of(timeline);
     for task in timeline.tasks.one_by_one() {
-        let (key, place) = (task.key.to_string(), Place::of(&task).to_string());
+        let (key, place) = (task.key.to_string(), run.report.place_of(&task).to_string());
         let mut written = Ok(());
         for_each_wait(timeline, &task, shutdown, |wait, from_ns, length_ns, is_at_end| {
             let known = match wait {

@@ -85,7 +85,7 @@ impl Writer<'_> {
         trace: &mut Trace<impl Write>,
     ) -> io::Result<()> {
         let (context, timeline) = (self.context, self.context.timeline());
-        let place = Place::of(task);
+        let place = context.run.report.place_of(task);
         // All places are in the report.
         let known = self.places.get(&place).copied();
         let (parent, location) =

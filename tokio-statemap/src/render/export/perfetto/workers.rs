@@ -80,7 +80,7 @@ impl Writer<'_> {
                 to_ns = to_ns.min(outer_ns);
             }
             let (task, poll) = (task as usize, poll as usize);
-            let place = Place::of(&context.timeline().tasks.seen()[task]);
+            let place = context.run.report.place_of(&context.timeline().tasks.seen()[task]);
             let (name, location) = self.places.entry(place).or_insert_with(|| {
                 let name = place.to_string();
                 let text = trace.string(&name);
