@@ -1,6 +1,8 @@
 //! Where no long poll is watched: without the feature `stacks`, and where the system lacks what it
 //! takes.
 
+use std::time::Duration;
+
 use crate::recorder::Recorder;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::thread_recorder::ThreadRecorder;
