@@ -1,13 +1,14 @@
 //! A test with `max_poll` or `max_ready` fails where a run is over it, with the verdict for its message.
 #![cfg(tokio_unstable)]
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::time::sleep;
 
 /// Where the files of these tests go: nobody looks at them.
-fn report() -> std::path::PathBuf {
-    std::env::temp_dir().join("statemap-limits-{pid}.txt")
+fn report() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("limits-{pid}.txt")
 }
 
 async fn block() {

@@ -188,6 +188,9 @@ fn hooks_compose() {
 
 /// Two hundred tests under the attribute, in parallel, as in a test suite.
 mod two_hundred_tests {
+    /// Nobody looks at it.
+    const REPORT: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/two-hundred-{pid}.txt");
+
     /// Each spawns a number of tasks of its own, and records only these.
     async fn body(tasks: usize) {
         let ids = super::spawn(tasks).await;
@@ -197,7 +200,7 @@ mod two_hundred_tests {
     macro_rules! tests {
         ($($module:ident: $($name:ident = $tasks:expr),*;)*) => {
             $(mod $module { $(
-                #[tokio_statemap::test(report = std::env::temp_dir().join("statemap-test-{pid}.txt"))]
+                #[tokio_statemap::test(report = super::REPORT)]
                 async fn $name() {
                     super::body($tasks).await;
                 }
@@ -206,7 +209,7 @@ mod two_hundred_tests {
                     #[tokio_statemap::test(
                         flavor = "multi_thread",
                         worker_threads = 2,
-                        report = std::env::temp_dir().join("statemap-test-{pid}.txt"),
+                        report = super::super::REPORT,
                     )]
                     async fn multi_thread() {
                         super::super::body($tasks + 1).await;

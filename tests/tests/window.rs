@@ -154,7 +154,7 @@ fn never_started() {
 #[tokio_statemap::test(
     start_after = "30ms",
     duration = "30ms",
-    report = std::env::temp_dir().join("statemap-window-{pid}.txt"),
+    report = concat!(env!("CARGO_TARGET_TMPDIR"), "/window-{pid}.txt"),
 )]
 async fn the_window_of_the_attribute() {
     let collector = tokio_statemap::current().unwrap();

@@ -55,6 +55,8 @@ pub enum WhyNever {
     MainWaits {
         /// Where it waits.
         at: String,
+        /// Whether it is known of all of them that they wait for other tasks, too. If not, it may be for I/O or a timer.
+        is_known: bool,
     },
     /// Many others of the same spawn location finished long ago.
     OthersFinished {
@@ -64,9 +66,13 @@ pub enum WhyNever {
 }
 
 impl NeverFinished {
-    /// Whether what they wait for shows it: others of a spawn location may be of another kind.
+    /// Whether what they wait for shows it: others of a spawn location may be of another kind, and who waits for I/O or a
+    /// timer may do so for ever.
     pub(super) fn is_sure(&self) -> bool {
-        !matches!(self.why, WhyNever::OthersFinished { .. })
+        !matches!(
+            self.why,
+            WhyNever::OthersFinished { .. } | WhyNever::MainWaits { is_known: false, .. }
+        )
     }
 }
 
@@ -97,6 +103,8 @@ struct Group {
     for_locks: Spots,
     for_nothing: Spots,
     for_others: Spots,
+    /// How many of the last wait for what isn't known.
+    unknown: u64,
 }
 
 pub(super) fn find(timeline: &Timeline) -> Found {
@@ -188,7 +196,11 @@ impl Group {
             Awaited::Outside => {}
             Awaited::Lock => self.for_locks.add(spot),
             Awaited::Nothing => self.for_nothing.add(spot),
-            Awaited::Task | Awaited::Unknown => self.for_others.add(spot),
+            Awaited::Task => self.for_others.add(spot),
+            Awaited::Unknown => {
+                self.unknown += 1;
+                self.for_others.add(spot);
+            }
         }
     }
 
@@ -212,7 +224,8 @@ impl Group {
             return None;
         }
         if let Some(at) = main {
-            return Some((WhyNever::MainWaits { at: at.to_owned() }, others));
+            let (at, is_known) = (at.to_owned(), self.unknown == 0);
+            return Some((WhyNever::MainWaits { at, is_known }, others));
         }
         let longest_life_ns = self.longest_life_ns;
         let is_odd = self.finished >= OTHERS.max(others.n.saturating_mul(OTHERS_TIMES))

@@ -103,11 +103,21 @@ fn who_waits_for_a_lock_or_for_nothing_should_have_finished() {
 #[test]
 fn what_waits_for_others_is_hung_if_main_is_and_nothing_runs() {
     let place = at("src/shop.rs", 7);
-    let all = || vec![main(JOIN), task(1, place, 0), task(2, place, RECV)];
+    let all = || vec![main(JOIN), task(1, place, RECV), task(2, place, RECV)];
     let (kind, text) = said(all());
     assert_eq!(kind, Some(IssueKind::NeverFinished), "{text}");
     let waits = "The root future waits for others, too, at src/shop.rs:17, JoinHandle";
     assert!(text.contains(waits), "{text}");
+    assert!(text.starts_with("2 tasks spawned at src/shop.rs:7:5 never finished: "), "{text}");
+    // What one of them waits for isn't known: it may be a server that nobody calls.
+    let (kind, text) = said(vec![main(JOIN), task(1, place, 0), task(2, place, RECV)]);
+    assert_eq!(kind, Some(IssueKind::NeverFinished), "{text}");
+    assert_eq!(
+        text,
+        "2 tasks spawned at src/shop.rs:7:5 still waited at the end: they had for up to 9.00 s, and the \
+         root future waits for others, at src/shop.rs:17, JoinHandle; nothing was polled any more. Unless \
+         what isn't known to wait for other tasks waits for I/O or a timer, that is a deadlock."
+    );
     // Something runs yet.
     let mut busy = all();
     let poll = Poll::open(9 * S, 0, Some(0)).ended(9 * S + 1000);

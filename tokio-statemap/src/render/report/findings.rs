@@ -64,6 +64,16 @@ impl fmt::Display for NeverFinished {
         let (n, they) = (self.tasks, they(self.tasks));
         let up_to = if n == 1 { "" } else { "up to " };
         let waited = human(self.waited_ns);
+        if let WhyNever::MainWaits { at, is_known: false } = &self.why {
+            return write!(
+                f,
+                "{} still waited at the end: {they} had for {up_to}{waited}, and the root future waits for others, at \
+                 {}; nothing was polled any more. Unless what isn't known to wait for other tasks waits for I/O or a timer, \
+                 that is a deadlock.",
+                tasks_of(n, self.place),
+                clean(at),
+            );
+        }
         write!(f, "{} never finished: {they} waited {up_to}{waited}", tasks_of(n, self.place))?;
         match &self.at {
             Some(at) => write!(f, ", to the end, at {}.", clean(at))?,
@@ -75,7 +85,7 @@ impl fmt::Display for NeverFinished {
                 f.write_str(" Nothing took the waker there: nothing will wake ")?;
                 f.write_str(if n == 1 { "it." } else { "them." })
             }
-            WhyNever::MainWaits { at } => write!(
+            WhyNever::MainWaits { at, .. } => write!(
                 f,
                 " The root future waits for others, too, at {}, and nothing was polled any more.",
                 clean(at),
