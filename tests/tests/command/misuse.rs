@@ -64,6 +64,37 @@ const MISUSES: &[(&str, i32, &str, &str)] = &[
         "[possible values: html, svg, perfetto, folded, csv, parquet]",
     ),
     (
+        "diff tasks.json other.json -o out.html --format json",
+        2,
+        "the name of the output, out.html, says something else than `--format`",
+        "leave `--format` out, or name the output otherwise",
+    ),
+    ("diff tasks.json other.json --format html", 2, "a page goes to a file", "by `-o FILE`"),
+    (
+        "diff tasks.json ./tasks.json",
+        2,
+        "tasks.json and ./tasks.json are the same file",
+        "name it once",
+    ),
+    (
+        "check tasks.json --max-poll -5ms",
+        2,
+        "invalid value '-5ms' for '--max-poll <TIME>': it is negative",
+        "say 5ms",
+    ),
+    (
+        "check tasks.json --max-ready 0s",
+        2,
+        "invalid value '0s' for '--max-ready <TIME>': it is 0: everything takes longer",
+        "such as 5ms",
+    ),
+    (
+        "symbolize tasks.json.gz --binary shop",
+        2,
+        "tasks.json.gz is compressed, and what is written isn't",
+        "say where by `-o FILE`",
+    ),
+    (
         "render tasks.json -o out.html --max-size 4MB",
         2,
         "`--max-size` is for an SVG",
@@ -316,6 +347,10 @@ fn a_page_is_not_printed_on_a_terminal() {
     for (args, what) in [
         ("render tasks.json --format html -o -", "`-o -` would print it on the terminal"),
         ("render tasks.json --format svg -o -", "`-o -` would print it on the terminal"),
+        (
+            "diff tasks.json workers.json --format html -o -",
+            "`-o -` would print it on the terminal",
+        ),
         ("awaits tasks.json --html -", "`--html -` would print it on the terminal"),
     ] {
         let (_main, terminal) = terminal();

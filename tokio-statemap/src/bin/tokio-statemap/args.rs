@@ -138,10 +138,10 @@ pub(crate) struct CheckArgs {
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
     /// How long a poll may hold a worker, such as 5ms; what the machine took doesn't count
-    #[arg(long, value_name = "TIME", value_parser = units::positive_nanoseconds)]
+    #[arg(long, value_name = "TIME", value_parser = units::limit, allow_hyphen_values = true)]
     pub(crate) max_poll: Option<u64>,
     /// How long a task may be ready before it is polled, such as 20ms; what the machine took doesn't count
-    #[arg(long, value_name = "TIME", value_parser = units::positive_nanoseconds)]
+    #[arg(long, value_name = "TIME", value_parser = units::limit, allow_hyphen_values = true)]
     pub(crate) max_ready: Option<u64>,
     /// Files that no long poll may be from, by the line that is to blame, or else the spawn location, such as 'src/**'
     #[arg(long, value_name = "GLOB", value_parser = globs::Glob::new)]
@@ -155,7 +155,7 @@ Examples:
   tokio-statemap diff before/ after/ --format json
   tokio-statemap diff before.json after.json -o diff.html
 
-Before and after are each the tasks' file of a run, or a folder with the .json files of one run or of several: with \
+Before and after are each the tasks' file of a run, its page, or a folder with the .json and .json.gz files of one run or of several: with \
 three or more of each, smaller differences can be told from chance. The tasks' and workers' files of two runs may \
 also be named one by one, those before first. Lines that moved in the source are found again.
 
@@ -406,10 +406,24 @@ impl DiffArgs {
                 "the output doesn't end with .html, .json or .txt: say which it is by `--format`";
             misused("diff", problem);
         }
-        if self.format == Some(DiffFormat::Html) && self.output.is_none() {
-            misused("diff", "a page goes to a file: say which by `-o FILE`");
+        if let (Some(said), Some(named)) = (self.format, by_name) {
+            if said != named {
+                let output = name.map(|output| output.display().to_string()).unwrap_or_default();
+                let problem = format!(
+                    "the name of the output, {output}, says something else than `--format`: leave `--format` out, \
+                     or name the output otherwise"
+                );
+                misused("diff", &problem);
+            }
         }
-        self.format.or(by_name).unwrap_or(DiffFormat::Text)
+        let format = self.format.or(by_name).unwrap_or(DiffFormat::Text);
+        if format == DiffFormat::Html {
+            match &self.output {
+                None => misused("diff", "a page goes to a file: say which by `-o FILE`"),
+                Some(output) => refuse_terminal("diff", "-o", output),
+            }
+        }
+        format
     }
 
     /// Ends the program if the output would take the place of the data.

@@ -21,13 +21,12 @@ type Runs = (Vec<Timeline>, Labels);
 
 pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
     let format = args.format();
-    if args.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
-        misused("diff", "standard input (`-`) can be read only once");
-    }
+    Files { files: args.files.clone() }.check("diff");
     let mut progress = Progress::new();
     let [(before, labels), (after, _)] = match &args.files[..] {
         [before, after] => {
             let sides = [files(before)?, files(after)?];
+            Files { files: sides.concat() }.check("diff");
             sides.iter().for_each(|side| args.check_output(side));
             let [before, after] = sides;
             [runs(before, &mut progress)?, runs(after, &mut progress)?]

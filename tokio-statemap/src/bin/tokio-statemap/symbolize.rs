@@ -10,8 +10,17 @@ use crate::args::SymbolizeArgs;
 use crate::failure::{Failure, line, name, print};
 use crate::input::read_with;
 use crate::progress::Progress;
+use crate::usage::misused;
 
 pub(crate) fn run(args: &SymbolizeArgs) -> Result<(), Failure> {
+    let is_packed = args.file.extension().is_some_and(|name| name.eq_ignore_ascii_case("gz"));
+    if args.output.is_none() && is_packed {
+        let problem = format!(
+            "{} is compressed, and what is written isn't: say where by `-o FILE`",
+            args.file.display()
+        );
+        misused("symbolize", &problem);
+    }
     let output = args.output.as_ref().unwrap_or(&args.file);
     let is_stdout = output.as_os_str() == "-";
     // What is read there is the data.

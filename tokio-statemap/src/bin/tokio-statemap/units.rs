@@ -33,6 +33,19 @@ pub(crate) fn positive_nanoseconds(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A limit of how long something may take, in ns.
+pub(crate) fn limit(text: &str) -> Result<u64, String> {
+    let positive =
+        text.strip_prefix('-').filter(|positive| duration::nanoseconds(positive).is_some());
+    if let Some(positive) = positive {
+        return Err(format!("it is negative: nothing takes less than no time; say {positive}"));
+    }
+    match nanoseconds(text)? {
+        0 => Err("it is 0: everything takes longer; say what it may take, such as 5ms".to_owned()),
+        ns => Ok(ns),
+    }
+}
+
 /// A size in bytes.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     size(text)
@@ -70,6 +83,10 @@ mod tests {
             assert!(nanoseconds(text).is_err(), "{text}");
         }
         assert!(positive_nanoseconds("0ms").is_err());
+        assert_eq!(limit("5ms"), Ok(5_000_000));
+        assert!(limit("0s").unwrap_err().starts_with("it is 0: everything takes longer"));
+        assert!(limit("-5ms").unwrap_err().ends_with("say 5ms"));
+        assert_eq!(limit("-x"), nanoseconds("-x"));
         for (text, size) in
             [("4000", 4_000), ("4MB", 4_000_000), ("1.5kb", 1_500), ("1MiB", 1 << 20)]
         {

@@ -5,6 +5,7 @@ use crate::analysis::compare::{
 };
 use crate::trace::timeline::StackFrame;
 use crate::util::json::{Json, Raw, array, object};
+use crate::util::source_path::shown;
 
 /// A number that is finite, to six digits; `null` otherwise.
 struct Decimal(f64);
@@ -79,7 +80,7 @@ fn line(line: &LineChange) -> Raw {
 fn frame(frame: &StackFrame) -> Raw {
     object([
         ("function", &&*frame.function),
-        ("file", &frame.file.as_deref()),
+        ("file", &frame.file.as_deref().map(shown).as_deref()),
         ("line", &frame.line),
     ])
 }
