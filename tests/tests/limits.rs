@@ -56,3 +56,30 @@ async fn a_test_keeps_its_own_panic() {
 async fn what_is_not_recorded_fails_the_test() {
     sleep(Duration::from_millis(1)).await;
 }
+
+/// A few polls of which nothing is kept may be the machine's doing: that can't be judged, and doesn't pass.
+#[should_panic(expected = "none of them is kept")]
+#[tokio_statemap::test(max_poll = "5ms", max_events = 10_000, report = report())]
+async fn what_was_dropped_does_not_pass() {
+    tokio::spawn(block()).await.unwrap();
+    for _ in 0..30_000 {
+        tokio::task::yield_now().await;
+    }
+    // The root future isn't on a worker here.
+    tokio::spawn(async {
+        for _ in 0..30_000 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .unwrap();
+}
+
+#[should_panic(expected = "were refused")]
+#[tokio_statemap::test(max_poll = "5ms", max_events = 1000, keep = "first", report = report())]
+async fn what_was_refused_does_not_pass() {
+    for _ in 0..3000 {
+        tokio::task::yield_now().await;
+    }
+    tokio::spawn(block()).await.unwrap();
+}

@@ -114,7 +114,7 @@ impl Own {
     }
 
     /// Whether that is certainly longer than `limit`.
-    fn is_over(self, limit: Duration) -> bool {
+    pub(super) fn is_over(self, limit: Duration) -> bool {
         // What was taken is measured near a poll's edges, not at them.
         let slack_ns = if self.taken_ns > 0 { self.length_ns / SLACK_PART } else { 0 };
         u128::from(self.own_ns().saturating_sub(slack_ns)) > limit.as_nanos()

@@ -109,6 +109,27 @@ impl fmt::Display for Unknown {
                 "how long tasks were ready was not recorded: it takes schedule_latency (the key and the \
                  feature)",
             ),
+            Self::Refused { events } => write!(
+                f,
+                "{} were refused, so what happened then isn't known: a larger max_events, or keep = \"last\", \
+                 keeps them",
+                count(*events, "event"),
+            ),
+            Self::PollsNotSeen { limit, polls } => write!(
+                f,
+                "{} held a worker for over {}, and nobody saw what it did, so it may have been the machine's doing: \
+                 only what takes 10 ms is always seen",
+                count(*polls, "poll"),
+                setting(*limit),
+            ),
+            Self::PollsNotKept { limit, place, polls, longest_ns } => write!(
+                f,
+                "{} of tasks of {place} held a worker for over {}, for {} at most, and none of them is kept, so it \
+                 may have been the machine's doing: a larger max_events keeps them",
+                count(*polls, "poll"),
+                setting(*limit),
+                human(*longest_ns),
+            ),
             Self::ReadyNotKept { limit, place, waited_ns } => write!(
                 f,
                 "a task of {place} was ready for {}, over {}, but what happened meanwhile is not kept: a larger \

@@ -10,12 +10,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::culprits::Culprit;
+use super::culprits::{Culprit, Own};
 use super::issues::IssueKind;
 use super::locations::LocationRow;
 use super::place::Place;
 use super::report::Report;
 use super::verdict::Verdict;
+use crate::recorder::watch::ALWAYS_SEEN_NS;
 use crate::trace::summary::Summary;
 use crate::trace::timeline::{FrameOrigin, SamplingState, Timeline};
 use crate::util::source_path::shown;
@@ -112,6 +113,30 @@ pub enum Unknown {
     TasksNotRead,
     /// The times at which tasks became ready were not recorded.
     ReadyTimes,
+    /// Events were refused: what they were isn't known.
+    Refused {
+        /// How many.
+        events: u64,
+    },
+    /// Polls held workers for longer by their own doing, as it seems, and nobody saw what they did: it may have been the
+    /// machine. Longer ones are always seen.
+    PollsNotSeen {
+        /// The limit.
+        limit: Duration,
+        /// How many.
+        polls: u64,
+    },
+    /// Polls held workers for longer, and of a spawn location none of them is kept: it may have been the machine.
+    PollsNotKept {
+        /// The limit.
+        limit: Duration,
+        /// Where most of their tasks were spawned.
+        place: Place,
+        /// How many they are there.
+        polls: u64,
+        /// How long the longest was there, in ns.
+        longest_ns: u64,
+    },
     /// A task was ready for longer, but what happened meanwhile isn't kept.
     ReadyNotKept {
         /// The limit.
@@ -147,7 +172,7 @@ pub fn judge(timeline: &mut Timeline, limits: &Limits<'_>) -> Judgement {
         return judgement;
     }
     if let Some(limit) = limits.max_poll {
-        judgement.exceeded.extend(poll(timeline, limit));
+        poll(timeline, limit, &mut judgement);
     }
     if let Some(limit) = limits.max_ready {
         match ready::judge(timeline, limit) {
@@ -157,6 +182,10 @@ pub fn judge(timeline: &mut Timeline, limits: &Limits<'_>) -> Judgement {
     }
     if let Some(files) = limits.no_long_polls_from {
         judgement.exceeded.extend(long_polls_from(&timeline.report(), files));
+    }
+    let refused = timeline.lost.refused_events + timeline.lost.reentrant_events;
+    if judgement.exceeded.is_empty() && refused > 0 {
+        judgement.unknown.push(Unknown::Refused { events: refused });
     }
     judgement
 }
@@ -173,8 +202,8 @@ fn unknown(timeline: &Timeline) -> Option<Unknown> {
     (timeline.events == 0).then_some(Unknown::Nothing)
 }
 
-/// The verdict where the limit is what makes a poll long.
-fn poll(timeline: &mut Timeline, limit: Duration) -> Option<Exceeded> {
+/// Judges by the verdict where the limit is what makes a poll long.
+fn poll(timeline: &mut Timeline, limit: Duration, judgement: &mut Judgement) {
     let recorded = std::mem::replace(&mut timeline.long_poll, limit);
     let sums = timeline.whole_run.clone();
     if let Some(sums) = &mut timeline.whole_run {
@@ -182,15 +211,40 @@ fn poll(timeline: &mut Timeline, limit: Duration) -> Option<Exceeded> {
     }
     let report = timeline.report();
     (timeline.long_poll, timeline.whole_run) = (recorded, sums);
-    let is_exceeded = !report.culprits.is_empty() || !report.unexplained.is_empty();
+    if report.culprits.is_empty() && report.unexplained.is_empty() {
+        judgement.unknown.extend(polls_not_seen(timeline, limit, &report));
+        judgement.unknown.extend(polls_not_kept(limit, &report));
+        return;
+    }
     let are_causes_known = timeline.sampling.state == SamplingState::On;
     // Others may be worse, but aren't about polls.
     let of_polls = report.issues.iter().find(|issue| issue.kind == IssueKind::LongPolls);
-    is_exceeded.then(|| Exceeded::Poll {
+    judgement.exceeded.push(Exceeded::Poll {
         limit,
         verdict: Box::new(of_polls.map_or(report.verdict, |issue| issue.finding.clone())),
         causes_from: are_causes_known.then_some(recorded),
-    })
+    });
+}
+
+/// The polls over the limit of which it can't be told whether they or the machine are to blame.
+fn polls_not_seen(timeline: &Timeline, limit: Duration, report: &Report) -> Option<Unknown> {
+    let polls = report.excused_at.0.iter().filter(|&&(task, poll)| {
+        let own = Own::of(timeline, &timeline.tasks.seen()[task].polls[poll]);
+        // By its own doing a longer one would have been seen.
+        own.is_over(limit) && own.own_ns() < ALWAYS_SEEN_NS
+    });
+    let polls = polls.count() as u64;
+    (polls > 0).then_some(Unknown::PollsNotSeen { limit, polls })
+}
+
+/// Those of a location of which none is kept: where some are, and the machine is to blame for these, it is for the others.
+fn polls_not_kept(limit: Duration, report: &Report) -> Option<Unknown> {
+    let rows = report.locations.iter();
+    let not_kept = rows.filter(|row| row.long_polls > 0 && row.kept_long_polls == 0);
+    let row = not_kept.max_by_key(|row| row.long_polls)?;
+    let longest_ns = row.longest_ns.min(row.long_polls_ns);
+    let (place, polls) = (row.place, row.long_polls);
+    Some(Unknown::PollsNotKept { limit, place, polls, longest_ns })
 }
 
 /// The sums of the run with another length from which on a poll is called long: no more than that is certain of, as lengths are

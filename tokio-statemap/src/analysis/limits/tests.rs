@@ -141,6 +141,29 @@ fn what_cannot_be_known_is_said() {
     assert_eq!(polls(&mut timeline, 1_000).unknown, [Unknown::Nothing]);
 }
 
+/// What a poll did that nobody saw may have been the machine's doing, unless it would have been seen.
+#[test]
+fn what_nobody_saw_does_not_pass() {
+    let limit = Duration::from_millis(7);
+    for (to, unknown) in [(8, vec![Unknown::PollsNotSeen { limit, polls: 1 }]), (18, vec![])] {
+        let mut timeline = timeline(&[&[(0, 0, to)]]);
+        timeline.sampling.state = SamplingState::On;
+        let judgement = polls(&mut timeline, 7);
+        assert_eq!((judgement.exceeded.len(), judgement.unknown), (0, unknown), "{to} ms");
+        assert!(polls(&mut timeline, to).is_kept());
+    }
+}
+
+#[test]
+fn what_was_refused_does_not_pass() {
+    let mut timeline = timeline(&[&[(0, 0, 8)]]);
+    timeline.lost.refused_events = 3;
+    let unknown = polls(&mut timeline, 1_000).unknown;
+    assert_eq!(unknown, [Unknown::Refused { events: 3 }]);
+    assert!(unknown[0].to_string().starts_with("3 events were refused, "), "{}", unknown[0]);
+    assert!(!polls(&mut timeline, 7).exceeded.is_empty());
+}
+
 #[test]
 fn long_polls_are_of_the_file_that_is_to_blame() {
     let of = |timeline: &mut Timeline, pattern: &str| {
