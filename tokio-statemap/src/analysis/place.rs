@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{StackFrame, Task, TaskKey};
 use crate::util::clean::clean;
-use crate::util::source_path::{shown, shown_at};
+use crate::util::source_path::{is_of_dependency, shown, shown_at};
 
 /// Where tasks come from: the report has one row for each.
 ///
@@ -37,11 +37,7 @@ impl Place {
 
     /// Whether they were spawned by code of a dependency, or of std.
     pub(super) fn is_of_dependency(self) -> bool {
-        const WHERE: [&str; 3] = ["/registry/src/", "/git/checkouts/", "/rustc/"];
-        self.location.is_some_and(|location| {
-            let file = location.file.replace('\\', "/");
-            WHERE.iter().any(|part| file.contains(part))
-        })
+        self.location.is_some_and(|location| is_of_dependency(location.file))
     }
 
     fn key(&self) -> (Option<SpawnLocation>, bool) {

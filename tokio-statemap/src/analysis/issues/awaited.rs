@@ -7,8 +7,11 @@ use crate::trace::timeline::{AwaitFrame, Wait, Waiting};
 pub(super) enum Awaited {
     /// A timer, a signal, I/O or another process: it is only a matter of time, or of who calls.
     Outside,
-    /// What another task has to give back: a lock, a permit, room in a channel.
+    /// What another task has to give back: a lock.
     Lock,
+    /// The same, but a permit, or room in a channel: who has it may be waiting for somebody outside, as connections do that
+    /// a limit of them is for.
+    Permit,
     /// Something else that another task has to do: to end, or to send.
     Task,
     /// Nothing took its waker: nothing will wake it.
@@ -28,15 +31,9 @@ const OUTSIDE: [&str; 6] = [
 ];
 
 /// What has to be given back, by the names of Tokio's functions.
-const LOCKS: [&str; 7] = [
-    "Mutex",
-    "RwLock",
-    "Semaphore",
-    "tokio::sync::barrier::",
-    "tokio::sync::batch_semaphore::",
-    "Sender<T>::send",
-    "Sender<T>::reserve",
-];
+const LOCKS: [&str; 3] = ["Mutex", "RwLock", "tokio::sync::barrier::"];
+const PERMITS: [&str; 4] =
+    ["Semaphore", "tokio::sync::batch_semaphore::", "Sender<T>::send", "Sender<T>::reserve"];
 
 /// How many functions of one wait are looked at: a file may have any number.
 const MOST: usize = 1 << 12;
@@ -52,21 +49,25 @@ impl Awaited {
 
     fn at(wait: &Wait) -> Self {
         let mut found = Self::Unknown;
-        let mut open: Vec<&AwaitFrame> = wait.frames.iter().collect();
+        // Each with whether it is within a lock, which is made of a semaphore.
+        let mut open: Vec<(&AwaitFrame, bool)> = wait.frames.iter().map(|of| (of, false)).collect();
         let mut seen = 0;
-        while let Some(frame) = open.pop() {
+        while let Some((frame, is_within)) = open.pop() {
             seen += 1;
             if seen > MOST {
                 return Self::Unknown;
             }
-            open.extend(&frame.awaits);
+            let of = Self::of_function(&frame.function.function);
+            let is_lock = is_within || of == Self::Lock;
+            open.extend(frame.awaits.iter().map(|awaited| (awaited, is_lock)));
             if !frame.awaits.is_empty() {
                 continue;
             }
-            found = match Self::of_function(&frame.function.function) {
+            found = match if is_lock && of == Self::Permit { Self::Lock } else { of } {
                 // One of several that are awaited at once is enough.
                 Self::Outside => return Self::Outside,
-                Self::Lock if found != Self::Task => Self::Lock,
+                of @ (Self::Lock | Self::Permit) if found == Self::Unknown || found == of => of,
+                Self::Lock | Self::Permit if found != Self::Task => Self::Permit,
                 _ => Self::Task,
             };
         }
@@ -80,9 +81,11 @@ impl Awaited {
         if OUTSIDE.iter().any(|of| name.starts_with(of)) {
             return Self::Outside;
         }
-        match name.starts_with("tokio::sync::") && LOCKS.iter().any(|lock| name.contains(lock)) {
-            true => Self::Lock,
-            false => Self::Task,
+        let is_one_of = |names: &[&str]| names.iter().any(|one| name.contains(one));
+        match name.starts_with("tokio::sync::") {
+            true if is_one_of(&LOCKS) => Self::Lock,
+            true if is_one_of(&PERMITS) => Self::Permit,
+            _ => Self::Task,
         }
     }
 
@@ -104,7 +107,8 @@ mod tests {
             ("tokio::signal::unix::Signal::recv", Awaited::Outside),
             ("async tokio::sync::mutex::Mutex<T>::lock", Awaited::Lock),
             ("tokio::sync::rwlock::RwLock<T>::read", Awaited::Lock),
-            ("async tokio::sync::mpsc::bounded::Sender<T>::send", Awaited::Lock),
+            ("async tokio::sync::mpsc::bounded::Sender<T>::send", Awaited::Permit),
+            ("async tokio::sync::semaphore::Semaphore::acquire", Awaited::Permit),
             ("tokio::sync::mpsc::bounded::Receiver<T>::recv", Awaited::Task),
             ("tokio::runtime::task::join::JoinHandle<T>", Awaited::Task),
             ("shop::MutexLike::lock", Awaited::Task),

@@ -68,7 +68,7 @@ pub enum WhyNever {
 impl NeverFinished {
     /// Whether what they wait for shows it: others of a spawn location may be of another kind, and who waits for I/O or a
     /// timer may do so for ever.
-    pub(super) fn is_sure(&self) -> bool {
+    pub(crate) fn is_sure(&self) -> bool {
         !matches!(
             self.why,
             WhyNever::OthersFinished { .. } | WhyNever::MainWaits { is_known: false, .. }
@@ -99,8 +99,9 @@ pub(super) struct Found {
 struct Group {
     finished: u64,
     longest_life_ns: u64,
-    /// Those that waited for long and not for anything outside: for a lock, for nothing, for whatever else.
+    /// Those that waited for long and not for anything outside: for a lock, for a permit, for nothing, for whatever else.
     for_locks: Spots,
+    for_permits: Spots,
     for_nothing: Spots,
     for_others: Spots,
     /// How many of the last wait for what isn't known.
@@ -116,6 +117,8 @@ pub(super) fn find(timeline: &Timeline) -> Found {
     let shutdown = Shutdown::of(timeline);
     let mut groups: BTreeMap<Place, Group> = BTreeMap::new();
     let (mut last_polled_ns, mut is_any_polled) = (0, false);
+    // Who has what they wait for may be among these.
+    let mut may_be_outside = false;
     for task in timeline.tasks.one_by_one() {
         if matches!(task.key, TaskKey::Root(_)) {
             continue;
@@ -127,7 +130,9 @@ pub(super) fn find(timeline: &Timeline) -> Found {
         let group = groups.entry(Place::of(&task)).or_default();
         match wait_to_the_end(timeline, shutdown, &task) {
             Some((spot, waiting)) if spot.length_ns >= long_ns => {
-                group.add_waiting(spot, Awaited::of(waiting));
+                let awaited = Awaited::of(waiting);
+                may_be_outside |= matches!(awaited, Awaited::Outside | Awaited::Unknown);
+                group.add_waiting(spot, awaited);
             }
             Some(_) => {}
             None => group.add_other(shutdown, &task),
@@ -136,7 +141,15 @@ pub(super) fn find(timeline: &Timeline) -> Found {
     let is_silent = !is_any_polled && timeline.end_ns.saturating_sub(last_polled_ns) >= long_ns;
     let main = is_silent.then(|| main_waits(timeline, long_ns)).flatten();
     let mut found = Found::default();
-    for (place, group) in groups {
+    for (place, mut group) in groups {
+        let permits = std::mem::take(&mut group.for_permits);
+        match may_be_outside {
+            true => {
+                group.unknown += permits.n;
+                group.for_others.append(permits);
+            }
+            false => group.for_locks.append(permits),
+        }
         found.judge(place, group, main.as_deref());
     }
     found.never.sort_by_key(|(never, _)| (!never.is_sure(), Reverse(never.waited_ns), never.place));
@@ -186,7 +199,8 @@ fn main_waits(timeline: &Timeline, long_ns: u64) -> Option<String> {
         && timeline.end_ns.saturating_sub(since_ns) >= long_ns
         && roots.all(|root| root.terminated_ns.is_some());
     let Waiting::At(wait) = timeline.waiting_at_end(main) else { return None };
-    let is_for_others = matches!(Awaited::of(Waiting::At(wait)), Awaited::Task | Awaited::Lock);
+    let is_for_others =
+        matches!(Awaited::of(Waiting::At(wait)), Awaited::Task | Awaited::Lock | Awaited::Permit);
     Some(place_label(wait)).filter(|_| is_long && is_for_others)
 }
 
@@ -195,6 +209,7 @@ impl Group {
         match awaited {
             Awaited::Outside => {}
             Awaited::Lock => self.for_locks.add(spot),
+            Awaited::Permit => self.for_permits.add(spot),
             Awaited::Nothing => self.for_nothing.add(spot),
             Awaited::Task => self.for_others.add(spot),
             Awaited::Unknown => {

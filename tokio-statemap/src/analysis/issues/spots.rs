@@ -29,6 +29,18 @@ pub(super) struct Spots {
 pub(super) const MOST: usize = 100;
 
 impl Spots {
+    /// Adds all of another.
+    pub(super) fn append(&mut self, other: Self) {
+        if other.n == 0 {
+            return;
+        }
+        let least_ns = if self.n == 0 { other.least_ns } else { other.least_ns.min(self.least_ns) };
+        let n = self.n.saturating_add(other.n);
+        // Those that aren't kept are shorter than all that are.
+        other.longest.into_iter().for_each(|spot| self.add(spot));
+        (self.n, self.least_ns) = (n, least_ns);
+    }
+
     pub(super) fn add(&mut self, spot: Spot) {
         self.least_ns =
             if self.n == 0 { spot.length_ns } else { spot.length_ns.min(self.least_ns) };

@@ -29,6 +29,8 @@ fn timeline(tasks: Vec<Task>) -> Timeline {
         "tokio::runtime::task::join::JoinHandle<T>",
         "tokio::sync::mpsc::bounded::Receiver<T>::recv",
         "async tokio::net::tcp::listener::TcpListener::accept",
+        "async tokio::sync::semaphore::Semaphore::acquire",
+        "tokio::io::util::read::Read<R>",
     ]
     .map(waits_for)
     .to_vec();
@@ -40,6 +42,8 @@ const SLEEP: u16 = 2;
 const JOIN: u16 = 3;
 const RECV: u16 = 4;
 const ACCEPT: u16 = 5;
+const PERMIT: u16 = 6;
+const READ: u16 = 7;
 
 fn waits_for(name: &str) -> Wait {
     let function = |name: &str, line: Option<u32>, origin| StackFrame {
@@ -151,4 +155,19 @@ fn connections_of_a_library_are_not_compared() {
     assert_eq!(said(all("src/main.rs")).0, Some(IssueKind::NeverFinished));
     let library = "/home/me/.cargo/registry/src/index-1/axum-0.8.9/src/serve/mod.rs";
     assert_eq!(said(all(library)).0, None);
+}
+
+/// A server waits for a permit for the next connection, as all are of connections that nobody uses.
+#[test]
+fn who_has_a_permit_may_wait_for_somebody_outside() {
+    let (accepts, connection) = (at("src/serve.rs", 3), at("src/serve.rs", 9));
+    let all = |waits| vec![main(SLEEP), task(1, accepts, PERMIT), task(2, connection, waits)];
+    for waits in [READ, 0] {
+        assert_eq!(said(all(waits)).0, None, "{waits}");
+    }
+    // Nobody else waits for long, or for each other.
+    let (kind, text) = said(all(LOCK));
+    assert_eq!(kind, Some(IssueKind::NeverFinished), "{text}");
+    let both = said(vec![main(SLEEP), task(1, accepts, PERMIT), task(2, connection, PERMIT)]);
+    assert_eq!(both.0, Some(IssueKind::NeverFinished), "{}", both.1);
 }

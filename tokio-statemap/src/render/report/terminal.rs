@@ -84,9 +84,12 @@ fn accuses(verdict: &Verdict) -> bool {
         Verdict::LongPolls { did_harm, .. } | Verdict::LongPollsNotKept { did_harm, .. } => {
             *did_harm
         }
-        Verdict::Busy { .. } | Verdict::TooFewWorkers { .. } | Verdict::ExhaustedPool { .. } => {
-            true
-        }
+        Verdict::NeverFinished(never) => never.is_sure(),
+        Verdict::Busy { .. }
+        | Verdict::TooFewWorkers { .. }
+        | Verdict::ExhaustedPool { .. }
+        | Verdict::Stall(_)
+        | Verdict::Starved(_) => true,
         _ => false,
     }
 }

@@ -93,9 +93,14 @@ struct Shown<'a> {
     from: usize,
 }
 
-fn shown_of<'a>(parts: &Parts<'a>) -> Shown<'a> {
-    let from = |from| Shown { head: None, from };
-    let names = &parts.names;
+/// Whether a source file is one of a dependency, or of std, as far as its path says so.
+pub(crate) fn is_of_dependency(path: &str) -> bool {
+    of_dependency(&Parts::of(path).names).is_some()
+}
+
+/// What is shown of a path of a dependency, or of std; `None` if it is none.
+fn of_dependency<'a>(names: &[&'a str]) -> Option<Shown<'a>> {
+    let from = |from| Some(Shown { head: None, from });
     if let Some(at) = of_std(names) {
         return from(at);
     }
@@ -107,8 +112,15 @@ fn shown_of<'a>(parts: &Parts<'a>) -> Shown<'a> {
     if let Some(at) = names.iter().position(is_index).filter(|at| names.len() > at + 2) {
         return from(at + 1);
     }
-    if let Some(at) = position(names, &["git", "checkouts"]).filter(|at| names.len() > at + 4) {
-        return Shown { head: Some(without_hash(names[at + 2])), from: at + 4 };
+    let at = position(names, &["git", "checkouts"]).filter(|at| names.len() > at + 4)?;
+    Some(Shown { head: Some(without_hash(names[at + 2])), from: at + 4 })
+}
+
+fn shown_of<'a>(parts: &Parts<'a>) -> Shown<'a> {
+    let from = |from| Shown { head: None, from };
+    let names = &parts.names;
+    if let Some(shown) = of_dependency(names) {
+        return shown;
     }
     if !parts.is_absolute {
         return from(usize::from(names.first() == Some(&".")));

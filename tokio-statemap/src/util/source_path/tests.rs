@@ -176,3 +176,22 @@ fn more_room_never_shows_less() {
         }
     }
 }
+
+#[test]
+fn a_path_says_whether_it_is_of_a_dependency() {
+    let of_rustc = format!("/rustc/{HASH}/library/std/src/thread/mod.rs");
+    for path in [
+        "/root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/axum-0.8.9/src/serve/mod.rs",
+        "/index.crates.io-1949cf8c6b5b557f/axum-0.8.1/src/a.rs",
+        "/home/me/.cargo/git/checkouts/mini-redis-0c9c8b0f7d7d0c1d/ab12cd3/src/db.rs",
+        "/home/me/.rustup/toolchains/stable/lib/rustlib/src/rust/library/std/src/thread/mod.rs",
+        &of_rustc,
+    ] {
+        assert!(is_of_dependency(path), "{path}");
+    }
+    for path in
+        ["src/main.rs", "/home/me/shop/src/main.rs", "/srv/registry/main.rs", "", "git/a.rs"]
+    {
+        assert!(!is_of_dependency(path), "{path}");
+    }
+}

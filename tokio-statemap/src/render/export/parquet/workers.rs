@@ -26,8 +26,14 @@ pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Resul
         *polls += 1;
         *held_ns = held_ns.saturating_add(timeline.held_ns(poll));
     }
+    // The report's workers are those of the whole run then.
+    let sums = run.report.detail_ns.and_then(|_| timeline.whole_run());
     for worker in &run.report.workers {
-        let known = of_polls.get(&worker.index).copied().unwrap_or_default();
+        let mut known = of_polls.get(&worker.index).copied().unwrap_or_default();
+        let mut summed = sums.into_iter().flat_map(|sums| &sums.workers);
+        if let Some(sum) = summed.find(|of| of.index == worker.index) {
+            known.0 = sum.polls;
+        }
         let known = (!timeline.lacking.tasks).then_some(known);
         table.row(&[
             Cell::Text(Some(id)),

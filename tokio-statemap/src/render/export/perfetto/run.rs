@@ -103,6 +103,7 @@ fn whole(context: &Context<'_>, trace: &mut Trace<impl Write>) -> io::Result<()>
         "host",
         "long_poll_ns",
         "recorded_ns",
+        "detail_ns",
         "events",
         "dropped_events",
         "lost_events",
@@ -112,12 +113,14 @@ fn whole(context: &Context<'_>, trace: &mut Trace<impl Write>) -> io::Result<()>
     let [begin_ns, end_ns] = [timeline.begin_ns, timeline.end_ns].map(|ns| context.at(ns));
     let name = Some(("recorded", "run"));
     trace.event(Kind::Begin, context.track, begin_ns, name, |event| {
-        let [of_verdict, of_host, long_poll, recorded, events, dropped, of_lost] = arguments;
+        let [of_verdict, of_host, long_poll, recorded, detail, events, dropped, of_lost] =
+            arguments;
         event.text(of_verdict, verdict);
         event.text(of_host, host);
         let long_poll_ns = u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX);
         event.number(long_poll, long_poll_ns);
-        event.number(recorded, timeline.recorded_ns());
+        event.number(recorded, report.recorded_ns);
+        event.number(detail, report.detail_ns.unwrap_or(report.recorded_ns));
         event.number(events, timeline.events);
         event.number(dropped, timeline.lost.dropped_events);
         event.number(of_lost, lost);
