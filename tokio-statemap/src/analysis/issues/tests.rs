@@ -119,8 +119,8 @@ fn what_waits_for_others_is_hung_if_main_is_and_nothing_runs() {
     assert_eq!(
         text,
         "2 tasks spawned at src/shop.rs:7:5 still waited at the end: they had for up to 9.00 s, and the \
-         root future waits for others, at src/shop.rs:17, JoinHandle; nothing was polled any more. Unless \
-         what isn't known to wait for other tasks waits for I/O or a timer, that is a deadlock."
+         root future waits for others, at src/shop.rs:17, JoinHandle; nothing was polled any more. What all \
+         wait for in the end may be I/O or a timer; if not, that is a deadlock."
     );
     // Something runs yet.
     let mut busy = all();

@@ -68,8 +68,8 @@ impl fmt::Display for NeverFinished {
             return write!(
                 f,
                 "{} still waited at the end: {they} had for {up_to}{waited}, and the root future waits for others, at \
-                 {}; nothing was polled any more. Unless what isn't known to wait for other tasks waits for I/O or a timer, \
-                 that is a deadlock.",
+                 {}; nothing was polled any more. What all wait for in the end may be I/O or a timer; if not, that is \
+                 a deadlock.",
                 tasks_of(n, self.place),
                 clean(at),
             );
