@@ -10,6 +10,7 @@ pub mod child;
 pub mod full;
 pub mod innocent;
 pub mod left_out;
+pub mod load;
 pub mod mutate;
 pub mod page;
 pub mod pftrace;

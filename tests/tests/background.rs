@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fs, mem, thread};
 
+use tests::load::yields;
 use tokio::runtime::{Builder, Runtime};
-use tokio::task::yield_now;
 use tokio_statemap::{
     Collector, CollectorConfig, Hooks, TraceTarget, register_hooks, register_hooks_with,
 };
@@ -29,19 +29,6 @@ fn wait_until_there_is_none() {
     while background_threads() > 0 {
         assert!(since.elapsed() < Duration::from_secs(60), "the background thread stayed");
         thread::sleep(Duration::from_millis(5));
-    }
-}
-
-async fn yields(tasks: u64, polls: u64) {
-    let yields = |_| {
-        tokio::spawn(async move {
-            for _ in 1..polls {
-                yield_now().await;
-            }
-        })
-    };
-    for task in (0..tasks).map(yields).collect::<Vec<_>>() {
-        task.await.unwrap();
     }
 }
 

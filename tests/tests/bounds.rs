@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tests::check::check;
+use tests::load::yields;
 use tokio::runtime::Builder;
 use tokio::task::yield_now;
 use tokio_statemap::timeline::TaskKey;
@@ -40,19 +41,6 @@ fn record<F: Future>(config: CollectorConfig, program: F) -> (Arc<Collector>, u6
     drop(runtime);
     collector.stop();
     (collector, emitted.load(Ordering::Relaxed))
-}
-
-async fn yields(tasks: usize, polls: usize) {
-    let yields = |_| {
-        tokio::spawn(async move {
-            for _ in 1..polls {
-                yield_now().await;
-            }
-        })
-    };
-    for task in (0..tasks).map(yields).collect::<Vec<_>>() {
-        task.await.unwrap();
-    }
 }
 
 /// The report, the data and `lost()` agree.

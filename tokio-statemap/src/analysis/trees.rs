@@ -16,6 +16,16 @@ use crate::trace::timeline::{
     Waiting,
 };
 
+/// What the runtime's driver, a child process or a thread wakes, by the names of Tokio's functions.
+pub(super) const OF_DRIVER: [&str; 6] = [
+    "tokio::time::",
+    "tokio::net::",
+    "tokio::io::",
+    "tokio::signal::",
+    "tokio::process::",
+    "tokio::fs::",
+];
+
 /// A live task, its state, and the functions that it is in.
 ///
 /// `Display` is a few lines: what the task is, and the functions, the outermost first.
@@ -336,21 +346,12 @@ impl TreeFrame {
 
     /// Whether it awaits what the runtime's driver, a child process or a thread wakes: it is only a matter of time.
     fn is_of_driver(&self) -> bool {
-        const OF: [&str; 8] = [
-            "tokio::time::",
-            "tokio::net::",
-            "tokio::io::",
-            "tokio::signal::",
-            "tokio::process::",
-            "tokio::fs::",
-            "tokio::runtime::",
-            "tokio::task::",
-        ];
+        const OF_RUNTIME: [&str; 2] = ["tokio::runtime::", "tokio::task::"];
         match &self.awaits[..] {
             [] => {
                 let name = self.function.trim_start_matches("async ");
                 let name = name.trim_start_matches("an async fn of ").trim_start_matches('<');
-                OF.iter().any(|of| name.starts_with(of))
+                OF_DRIVER.iter().chain(&OF_RUNTIME).any(|of| name.starts_with(of))
             }
             awaits => awaits.iter().any(Self::is_of_driver),
         }

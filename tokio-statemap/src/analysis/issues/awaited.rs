@@ -1,5 +1,6 @@
 //! What a task waits for, as far as that tells whether it may wait so for ever.
 
+use crate::analysis::trees::OF_DRIVER;
 use crate::trace::timeline::{AwaitFrame, Wait, Waiting};
 
 /// What a task waits for.
@@ -19,16 +20,6 @@ pub(super) enum Awaited {
     /// It isn't known.
     Unknown,
 }
-
-/// What the runtime's driver, a child process or a thread wakes.
-const OUTSIDE: [&str; 6] = [
-    "tokio::time::",
-    "tokio::net::",
-    "tokio::io::",
-    "tokio::signal::",
-    "tokio::process::",
-    "tokio::fs::",
-];
 
 /// What has to be given back, by the names of Tokio's functions.
 const LOCKS: [&str; 3] = ["Mutex", "RwLock", "tokio::sync::barrier::"];
@@ -78,7 +69,7 @@ impl Awaited {
     fn of_function(name: &str) -> Self {
         let name = name.trim_start_matches("async ").trim_start_matches("an async fn of ");
         let name = name.trim_start_matches('<');
-        if OUTSIDE.iter().any(|of| name.starts_with(of)) {
+        if OF_DRIVER.iter().any(|of| name.starts_with(of)) {
             return Self::Outside;
         }
         let is_one_of = |names: &[&str]| names.iter().any(|one| name.contains(one));
