@@ -24,11 +24,16 @@ fn background_threads() -> usize {
     names.filter(|name| name == b"tokio-statemap\n").count()
 }
 
-fn wait_until_there_is_none() {
+/// A thread names itself once it runs, and goes on for a moment after its work.
+fn wait_until_there_are(threads: usize) {
     let since = Instant::now();
-    while background_threads() > 0 {
-        assert!(since.elapsed() < Duration::from_secs(60), "the background thread stayed");
-        thread::sleep(Duration::from_millis(5));
+    loop {
+        let there = background_threads();
+        if there == threads {
+            return;
+        }
+        assert!(since.elapsed() < Duration::from_secs(60), "there are {there}, not {threads}");
+        thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -36,7 +41,7 @@ fn wait_until_there_is_none() {
 fn three_hundred_runtimes_share_it() {
     const RUNTIMES: u64 = 300;
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    wait_until_there_is_none();
+    wait_until_there_are(0);
     let recorded: Vec<(Arc<Collector>, Runtime)> = (0..RUNTIMES)
         .map(|_| {
             let mut builder = Builder::new_current_thread();
@@ -47,7 +52,7 @@ fn three_hundred_runtimes_share_it() {
         .collect();
     for (number, (collector, runtime)) in (0..).zip(&recorded) {
         collector.start();
-        assert_eq!(background_threads(), 1);
+        wait_until_there_are(1);
         runtime.block_on(yields(number % 7 + 1, number % 50 + 1));
     }
     for (number, (collector, _)) in (0..).zip(&recorded) {
@@ -55,15 +60,15 @@ fn three_hundred_runtimes_share_it() {
         let (tasks, polls) = (number % 7 + 1, number % 50 + 1);
         assert_eq!((timeline.tasks.len() as u64, timeline.lost.total()), (tasks, 0));
         assert!(timeline.tasks.iter().all(|task| task.polls.len() as u64 == polls), "{number}");
-        assert_eq!(background_threads(), 1);
+        wait_until_there_are(1);
         collector.stop();
     }
-    wait_until_there_is_none();
+    wait_until_there_are(0);
     // Once more: the first start after that has one again.
     recorded[0].0.start();
-    assert_eq!(background_threads(), 1);
+    wait_until_there_are(1);
     recorded[0].0.stop();
-    wait_until_there_is_none();
+    wait_until_there_are(0);
 }
 
 /// Gives the calling thread, and those that it starts from now on, one processor of those that it has.
@@ -85,7 +90,7 @@ fn pin_to_one_processor() {
 #[test]
 fn one_processor_for_all_loses_nothing() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    wait_until_there_is_none();
+    wait_until_there_are(0);
     let on_one = thread::spawn(|| {
         pin_to_one_processor();
         let emitted = Arc::new(AtomicU64::new(0));
@@ -110,7 +115,7 @@ fn one_processor_for_all_loses_nothing() {
         collector.start();
         let runtime = builder.build().unwrap();
         runtime.block_on(yields(20, 20_000));
-        assert_eq!(background_threads(), 1);
+        wait_until_there_are(1);
         drop(runtime);
         collector.stop();
         let timeline = collector.snapshot();
@@ -120,5 +125,5 @@ fn one_processor_for_all_loses_nothing() {
         assert!(timeline.lost.dropped_events > 0 && timeline.events <= 20_000);
     });
     on_one.join().unwrap();
-    wait_until_there_is_none();
+    wait_until_there_are(0);
 }
