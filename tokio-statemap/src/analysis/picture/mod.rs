@@ -67,7 +67,7 @@ pub(crate) use whole_run::PlaceSums;
 pub(crate) use whole_run::WholeRun;
 #[cfg(feature = "html")]
 pub(crate) use why::WhyCulprit;
-pub(crate) use why::{Why, WhyPoll};
+pub(crate) use why::Why;
 
 /// What the html page and the SVG draw.
 ///

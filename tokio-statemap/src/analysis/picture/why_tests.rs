@@ -139,3 +139,21 @@ fn a_picture_points_at_the_culprit() {
     let PointsAt::First(seen) = picture.points_at() else { panic!("of one run") };
     assert_eq!(seen.start_ns, key.1 - timeline.begin_ns);
 }
+
+#[test]
+fn a_picture_points_at_the_first_issue_or_at_nothing() {
+    let (timeline, _) = explained("shop::compute");
+    let labels = Labels { title: "why".to_owned(), host: None };
+    let mut picture = Picture::of_timeline(&timeline, &labels);
+    let mut change = |spots: Vec<(u32, u64, u64)>| {
+        let mut sections = picture.sections.iter_mut();
+        let issues = sections.find_map(|section| section.issues.as_mut()).expect("the tasks'");
+        issues[0] = Told { culprit: None, spots, ..issues[0].clone() };
+        picture.points_at()
+    };
+    assert!(matches!(
+        change(vec![(3, 17, 5), (1, 2, 3)]),
+        PointsAt::First(Seen { row: 3, start_ns: 17, .. })
+    ));
+    assert_eq!(change(Vec::new()), PointsAt::Nothing);
+}
