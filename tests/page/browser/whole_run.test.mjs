@@ -102,6 +102,13 @@ test("all polls of the run are in its sums", () =>
     assert.equal(sums.polls.reduce((sum, n) => sum + n, 0), polls);
   }));
 
+test("the tab of tasks says that it is of what is kept in detail", () =>
+  open("run.html", {}, async (page) => {
+    await page.click("#tab-tasks");
+    await page.locator("#task-grid").waitFor();
+    assert.match(await page.locator("#pane-tasks").innerText(), /Of what is kept in detail: .* of /);
+  }));
+
 test("a stretch says what it was like: pointer, click, keys, and a screen reader", () =>
   open("run.html", {}, async (page) => {
     await showDropped(page);

@@ -5,8 +5,9 @@ import test from "node:test";
 
 import { groupBinsWindow, laneBinsWindow } from "../../../tokio-statemap/src/render/html/page/draw/bins.js";
 import { chartsOf } from "../../../tokio-statemap/src/render/html/page/draw/charts/charts.js";
+import { ChartData } from "../../../tokio-statemap/src/render/html/page/draw/charts/data.js";
 import { countScale, niceTop, timeScale } from "../../../tokio-statemap/src/render/html/page/draw/charts/scale.js";
-import { addCounts, BIN_KEPT, BIN_SUMMED, BIN_UNKNOWN, fillFromSums, knownOf, longest, occupancy, queued } from "../../../tokio-statemap/src/render/html/page/draw/charts/series.js";
+import { addCounts, BIN_KEPT, BIN_SUMMED, BIN_UNKNOWN, fillFromSums, knownOf, leaveOutRoots, longest, occupancy, queued } from "../../../tokio-statemap/src/render/html/page/draw/charts/series.js";
 import { modelOf, pictureOf, randomOf, spansOf } from "./random.js";
 
 const SIZES = [{}, { tasks: 1, polls: 400, perLane: 40 }, { tasks: 60, polls: 3, step: 5 }, { tasks: 4, polls: 3000, perLane: 2, workers: 1 }];
@@ -51,6 +52,29 @@ test("how many tasks are ready, and alive", async () => {
     }
   }
   assert.ok(most > 1);
+});
+
+test("the futures of block_on are not among the tasks alive, as in the sums", async () => {
+  let roots = 0;
+  for await (const { picture, model, windows } of cases()) {
+    const section = model.sections[1];
+    const spans = spansOf(picture, 1).filter(({ role }) => role !== "completed");
+    roots += spans.filter(({ root }) => root).length;
+    const stacks = { prepareSum() {}, whole: (of, bins) => laneBinsWindow(of, 0, of.nLanes, view.t0, view.t1, bins, Infinity).next().value };
+    const view = { model, t0: 0, t1: 0, width: 0 };
+    for (const window of windows) {
+      Object.assign(view, { t0: window.t0, t1: window.t1, width: window.bins * 2 });
+      const { values } = new ChartData(view, stacks).of("alive");
+      eachBin(window, (bin, from, to, width) => {
+        const count = spans.reduce((sum, span) => (span.root ? sum : sum + overlap(span.start, span.end, from, to)), 0) / width;
+        near(values[bin], count, 0.01, "alive");
+      });
+    }
+    const counts = new Float64Array(4).fill(0);
+    leaveOutRoots(section, { t0: 0, t1: picture.length, bins: 4 }, counts);
+    assert.ok(counts.every((n) => n === 0), "never less than none");
+  }
+  assert.ok(roots > 5);
 });
 
 test("all lanes are the sum of the groups' lanes", async () => {

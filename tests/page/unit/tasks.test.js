@@ -8,6 +8,7 @@ import { locationTable } from "../../../tokio-statemap/src/render/html/page/mode
 import { splitWaiting } from "../../../tokio-statemap/src/render/html/page/model/by_line.js";
 import { SpawnTree } from "../../../tokio-statemap/src/render/html/page/model/spawn_tree.js";
 import { sortSteps } from "../../../tokio-statemap/src/render/html/page/model/stable_sort.js";
+import { TaskList } from "../../../tokio-statemap/src/render/html/page/model/task_list.js";
 import { TaskTable } from "../../../tokio-statemap/src/render/html/page/model/task_table.js";
 import { totalsOfRow } from "../../../tokio-statemap/src/render/html/page/model/totals.js";
 import { TASK_STATES, grouped, modelOf, pictureOf, randomOf, spansOf } from "./random.js";
@@ -253,4 +254,32 @@ test("a hundred thousand generations are one place of the tree", async () => {
   const tree = new SpawnTree(table);
   run(tree.build());
   assert.deepEqual([tree.nodes.length, tree.nodes[0].tasks, tree.nodes[0].again], [1, n, n - 1]);
+});
+
+test("what is left off after states were replaced is counted anew", async () => {
+  const model = await modelOf(pictureOf(2, SIZES[2]), 300);
+  const [, section] = model.sections;
+  const table = new TaskTable(model);
+  run(table.countColumns());
+  const list = new TaskList(table);
+  const wanted = { moment: model.lengthNs, key: "state", isDescending: false, text: "" };
+  run(list.find(wanted));
+  const before = [...list.found];
+  // The states in another order, as others than before.
+  section.setStates(section.states.toReversed());
+  for (let i = 0; i < section.nTransitions; i++) section.state[i] = section.states.length - 1 - section.state[i];
+  list.changeStates();
+  list.find({ ...wanted, text: "e" }).next();
+  run(list.find(wanted));
+  assert.deepEqual([...list.at.state], [...run(table.countAt(model.lengthNs)).state]);
+  assert.notDeepEqual([...list.at.state].every((state) => state < 0), true);
+  // Replaced while it is counted.
+  const steps = list.find({ ...wanted, moment: model.lengthNs - 1 });
+  steps.next();
+  list.changeStates();
+  run(steps);
+  const { at } = list;
+  run(list.find({ ...wanted, moment: model.lengthNs - 1 }));
+  assert.notEqual(list.at, at);
+  assert.equal(before.length, list.found.length);
 });

@@ -7,6 +7,7 @@ import { blamedPolls } from "../../../tokio-statemap/src/render/html/page/model/
 import { lengthsOf } from "../../../tokio-statemap/src/render/html/page/model/lengths.js";
 import { firstNames, firstTarget, issueList } from "../../../tokio-statemap/src/render/html/page/model/told.js";
 import { buildFlame, flameLines, layOutFlame } from "../../../tokio-statemap/src/render/html/page/model/flame.js";
+import { openingOf } from "../../../tokio-statemap/src/render/html/page/model/opening.js";
 import { worstPoll } from "../../../tokio-statemap/src/render/html/page/model/issues.js";
 import { shortName, sourceOf } from "../../../tokio-statemap/src/render/html/page/model/frames.js";
 import { ownNs, whyOf } from "../../../tokio-statemap/src/render/html/page/model/why.js";
@@ -139,4 +140,22 @@ test("the issues are the report's at its threshold, and its long polls are count
   assert.deepEqual(firstNames(model), ["shop::render at src/shop.rs:21", "shop::render in src/shop.rs:21", "shop::render", "src/a.rs:1:1"]);
   const healthy = await modelOf({ ...told(), sections: [picture().sections[0], { ...picture().sections[1], issues: [] }] });
   assert.deepEqual([firstTarget(healthy), firstNames(healthy)], [null, []]);
+});
+
+test("the page opens on what the first issue is about, or else on nothing", async () => {
+  const opening = async (first) => {
+    const given = told();
+    if (first !== undefined) Object.assign(given.sections[1].issues[0], { culprit: null, spots: [], group: null }, first);
+    const model = await modelOf(given);
+    const found = openingOf(model);
+    return found && [found.target.kind, found.row, found.start / MS, found.end / MS, found.group, found.worker];
+  };
+  assert.deepEqual(await opening(), ["span", 0, 10, 40, 0, 0]);
+  // A stall by another's poll, a wait up to the end, tasks that are known by their group only, and none at all.
+  assert.deepEqual(await opening({ spots: [[0, 50 * MS, 20 * MS]] }), ["span", 0, 50, 70, 0, 0]);
+  assert.deepEqual(await opening({ kind: "never finished", spots: [[0, 70 * MS, 130 * MS]] }), ["span", 0, 70, 200, 0, null]);
+  assert.deepEqual(await opening({ kind: "blocking pool", group: "src/b.rs:2:2" }), ["group", null, 0, 200, 1, null]);
+  assert.equal(await opening({ kind: "blocking pool" }), null);
+  // Without a report it is the worst poll.
+  assert.equal(openingOf(await modelOf(picture())).start, 10 * MS);
 });

@@ -20,6 +20,7 @@ mod notes;
 mod once;
 mod origin;
 mod pack;
+mod seen;
 mod source;
 mod state;
 mod tasks;
@@ -58,6 +59,7 @@ pub use excerpts::SourceFiles;
 pub(crate) use issues::Told;
 pub(crate) use origin::{Origin, OriginOf};
 pub(crate) use pack::pack;
+pub(crate) use seen::{PointsAt, Seen};
 pub(crate) use source::{Source, Transition};
 pub(crate) use state::{Role, RowState};
 #[cfg(feature = "html")]
@@ -65,7 +67,7 @@ pub(crate) use whole_run::PlaceSums;
 pub(crate) use whole_run::WholeRun;
 #[cfg(feature = "html")]
 pub(crate) use why::WhyCulprit;
-pub(crate) use why::{Why, WhyPoll};
+pub(crate) use why::Why;
 
 /// What the html page and the SVG draw.
 ///
@@ -279,15 +281,6 @@ impl<'a> Picture<'a> {
             only.rename(&self.title);
         }
         self
-    }
-
-    /// The section whose polls are blamed on someone, or on nobody, told by its index: that of a run. `None`
-    /// if there is none, or there are several, of which each has a verdict.
-    pub(crate) fn judged(&self) -> Option<(usize, &Why)> {
-        let sections = self.sections.iter().enumerate();
-        let mut judged =
-            sections.filter_map(|(index, section)| Some((index, section.why.as_ref()?)));
-        judged.next().filter(|_| judged.next().is_none())
     }
 }
 

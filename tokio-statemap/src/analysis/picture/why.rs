@@ -142,9 +142,14 @@ impl Why {
         (n > 0).then(|| format!("Why polls took long is told of the longest; {n} are left out."))
     }
 
-    /// The longest poll of the worst culprit: what a picture points at.
-    pub(crate) fn worst(&self) -> Option<&WhyPoll> {
-        self.polls.get(self.culprits.first()?.longest as usize)
+    /// The longest poll of a culprit.
+    pub(crate) fn longest_of(&self, culprit: usize) -> Option<&WhyPoll> {
+        self.polls.get(self.culprits.get(culprit)?.longest as usize)
+    }
+
+    /// What is known of the poll of a row that starts then.
+    pub(crate) fn poll_at(&self, row: u32, start_ns: u64) -> Option<&WhyPoll> {
+        self.polls.iter().find(|poll| (poll.row, poll.start_ns) == (row, start_ns))
     }
 
     /// The function to blame for a poll.

@@ -80,7 +80,7 @@ fn polls_and_culprits_are_the_reports() {
     }
     let excused = report.excused.polls + report.excused.unseen_polls;
     assert_eq!((why.excused_at.len() as u64, why.left_out), (excused, 0));
-    let worst = why.worst().expect("somebody is to blame");
+    let worst = why.longest_of(0).expect("somebody is to blame");
     assert_eq!(worst.start_ns, key.1 - timeline.begin_ns);
     assert_eq!(&*why.blamed(worst).expect("it is known").function, "shop::compute");
     assert_eq!(worst.cause.map(|cause| cause.run_delay_ns), Some(7));
@@ -93,7 +93,8 @@ fn stacks_share_what_they_begin_with() {
     let (timeline, _) = explained("shop::compute");
     let (_, section) = why(&timeline);
     let why = section.why.as_ref().expect("it is there");
-    let calls: Vec<_> = why.worst().expect("it is there").samples.iter().map(|s| s.call).collect();
+    let calls: Vec<_> =
+        why.longest_of(0).expect("it is there").samples.iter().map(|s| s.call).collect();
     assert!(calls[0] == calls[2] && calls[0] != calls[1]);
     // Three functions, and the same within what isn't known.
     assert_eq!((why.frames.len(), why.calls.len()), (3, 7));
@@ -135,6 +136,24 @@ fn a_picture_points_at_the_culprit() {
     let (timeline, key) = explained("shop::compute");
     let labels = Labels { title: "why".to_owned(), host: None };
     let picture = Picture::of_timeline(&timeline, &labels);
-    let (_, why) = picture.judged().expect("of one run");
-    assert_eq!(why.worst().map(|poll| poll.start_ns), Some(key.1 - timeline.begin_ns));
+    let PointsAt::First(seen) = picture.points_at() else { panic!("of one run") };
+    assert_eq!(seen.start_ns, key.1 - timeline.begin_ns);
+}
+
+#[test]
+fn a_picture_points_at_the_first_issue_or_at_nothing() {
+    let (timeline, _) = explained("shop::compute");
+    let labels = Labels { title: "why".to_owned(), host: None };
+    let mut picture = Picture::of_timeline(&timeline, &labels);
+    let mut change = |spots: Vec<(u32, u64, u64)>| {
+        let mut sections = picture.sections.iter_mut();
+        let issues = sections.find_map(|section| section.issues.as_mut()).expect("the tasks'");
+        issues[0] = Told { culprit: None, spots, ..issues[0].clone() };
+        picture.points_at()
+    };
+    assert!(matches!(
+        change(vec![(3, 17, 5), (1, 2, 3)]),
+        PointsAt::First(Seen { row: 3, start_ns: 17, .. })
+    ));
+    assert_eq!(change(Vec::new()), PointsAt::Nothing);
 }

@@ -8,7 +8,7 @@ use super::plan::MAP_WIDTH;
 use super::rows::{DrawnRows, label_size};
 use super::survey::LongPoll;
 use super::text::{display, escape, fit};
-use crate::analysis::picture::{Picture, Section, WhyPoll};
+use crate::analysis::picture::{Picture, PointsAt, Section};
 use crate::analysis::source_line;
 use crate::util::quantity::human;
 
@@ -143,6 +143,15 @@ pub(super) fn worst_text(picture: &Picture<'_>, worst: &LongPoll) -> String {
     let mut name = String::new();
     section.source.name(worst.row, &mut name);
     let on = worst.worker.map_or_else(String::new, |worker| format!(" on worker-{worker}"));
+    if worst.is_wait {
+        let PointsAt::First(seen) = picture.points_at() else { return String::new() };
+        let (name, length) = (display(&name, 40), human(worst.held_ns));
+        return format!(
+            "{}: {name} waited for {length}, from {}",
+            seen.kind,
+            human(worst.start_ns)
+        );
+    }
     format!(
         "longest poll{}: {}{on}, {}, at {}",
         blamed(section, worst),
@@ -154,9 +163,8 @@ pub(super) fn worst_text(picture: &Picture<'_>, worst: &LongPoll) -> String {
 
 /// ` of render_invoice, src/shop.rs:21`, if it is known which function is to blame.
 fn blamed(section: &Section<'_>, worst: &LongPoll) -> String {
-    let is_worst = |poll: &&WhyPoll| (poll.row, poll.start_ns) == (worst.row, worst.start_ns);
     let found = section.why.as_ref().and_then(|why| {
-        let poll = why.worst().filter(is_worst)?;
+        let poll = why.poll_at(worst.row, worst.start_ns)?;
         why.blamed(poll)
     });
     let Some(frame) = found else { return String::new() };

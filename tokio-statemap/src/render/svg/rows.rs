@@ -133,7 +133,15 @@ impl DrawnRows {
             },
             |poll, held_ns| {
                 let (start_ns, worker, row) = (poll.time_ns, poll.worker, candidate.row);
-                let poll = LongPoll { section: 0, group: 0, row, start_ns, held_ns, worker };
+                let poll = LongPoll {
+                    section: 0,
+                    group: 0,
+                    row,
+                    start_ns,
+                    held_ns,
+                    worker,
+                    is_wait: false,
+                };
                 survey::add(&mut polls, poll);
             },
         );

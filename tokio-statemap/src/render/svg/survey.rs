@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::columns::{Scale, spans};
-use crate::analysis::picture::{Picture, Role, Section, SectionKind, recorded_ns};
+use crate::analysis::picture::{Picture, PointsAt, Role, Section, SectionKind, Seen, recorded_ns};
 
 /// The cells in which it is kept where a worker was held.
 pub(super) const CELLS: usize = 2048;
@@ -14,7 +14,7 @@ pub(super) const CELLS: usize = 2048;
 struct Rank {
     /// `main`.
     is_root: bool,
-    /// It has the poll that the verdict names.
+    /// It has the poll or wait that the verdict is about.
     is_worst: bool,
     /// Its longest poll, if that is long.
     longest_ns: u64,
@@ -79,7 +79,7 @@ impl SectionSurvey {
     }
 }
 
-/// A long poll.
+/// A long poll; of what is pointed at a wait, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LongPoll {
     pub(super) section: usize,
@@ -87,9 +87,10 @@ pub(super) struct LongPoll {
     /// The row, as an index into the source.
     pub(super) row: u32,
     pub(super) start_ns: u64,
-    /// How long it held its worker, in ns.
+    /// How long it held its worker, or how long the wait is, in ns.
     pub(super) held_ns: u64,
     pub(super) worker: Option<u32>,
+    pub(super) is_wait: bool,
 }
 
 impl LongPoll {
@@ -99,30 +100,9 @@ impl LongPoll {
     }
 }
 
-/// Which poll is pointed at.
-#[derive(Clone, Copy, Debug)]
-enum Wanted {
-    Longest,
-    At { section: usize, row: u32, start_ns: u64 },
-    None,
-}
-
-impl Wanted {
-    /// What the verdict names.
-    fn of(picture: &Picture<'_>) -> Self {
-        match picture.judged() {
-            None => Self::Longest,
-            Some((section, why)) => match why.worst() {
-                Some(poll) => Self::At { section, row: poll.row, start_ns: poll.start_ns },
-                None => Self::None,
-            },
-        }
-    }
-
-    /// Whether it is known to be in this row.
-    fn is_in(self, of_section: usize, of_row: u32) -> bool {
-        matches!(self, Self::At { section, row, .. } if (section, row) == (of_section, of_row))
-    }
+/// Whether it is known to be in this row what is pointed at.
+fn is_in(wanted: PointsAt, of_section: usize, of_row: u32) -> bool {
+    matches!(wanted, PointsAt::First(Seen { section, row, .. }) if (section, row) == (of_section, of_row))
 }
 
 /// How a worker was held by long polls.
@@ -162,10 +142,10 @@ pub(super) fn add(polls: &mut Vec<LongPoll>, poll: LongPoll) {
 #[derive(Debug)]
 pub(super) struct Survey {
     pub(super) sections: Vec<SectionSurvey>,
-    /// The worst poll, if it is a long one: the longest of the worst culprit's, where somebody is blamed.
+    /// What the first issue is about: a long poll or a wait. Where nobody says what that is, the worst poll, if it is long.
     pub(super) worst: Option<LongPoll>,
-    /// Which poll that is, if that is known beforehand.
-    wanted: Wanted,
+    /// What that is, if it is known beforehand.
+    wanted: PointsAt,
     /// The workers that long polls held.
     pub(super) held: BTreeMap<u32, Held>,
 }
@@ -174,7 +154,7 @@ impl Survey {
     /// Walks through all of it once. `most` is how many rows of a kind can be drawn at most.
     pub(super) fn of(picture: &Picture<'_>, most: impl Fn(SectionKind) -> usize) -> Self {
         let (sections, held) = (Vec::new(), BTreeMap::new());
-        let mut survey = Self { sections, worst: None, wanted: Wanted::of(picture), held };
+        let mut survey = Self { sections, worst: None, wanted: picture.points_at(), held };
         for (index, section) in picture.sections.iter().enumerate() {
             let section = survey.section(picture, index, most(section.kind));
             survey.sections.push(section);
@@ -208,11 +188,11 @@ impl Survey {
     /// A poll that held a worker, or may have.
     fn found(&mut self, poll: LongPoll, length_ns: u64) {
         let is_worst = match self.wanted {
-            Wanted::Longest => self.worst.is_none_or(|worst| poll.rank() < worst.rank()),
-            Wanted::At { section, row, start_ns } => {
-                (poll.section, poll.row, poll.start_ns) == (section, row, start_ns)
+            PointsAt::Longest => self.worst.is_none_or(|worst| poll.rank() < worst.rank()),
+            PointsAt::First(seen) => {
+                (poll.section, poll.row, poll.start_ns) == (seen.section, seen.row, seen.start_ns)
             }
-            Wanted::None => false,
+            PointsAt::Nothing => false,
         };
         if is_worst {
             self.worst = Some(poll);
@@ -248,7 +228,7 @@ impl Walk<'_> {
     fn row(&self, picture: &Picture<'_>, found: &mut SectionSurvey, survey: &mut Survey) -> Rank {
         let mut rank = Rank {
             is_root: self.section.source.is_root(self.row),
-            is_worst: survey.wanted.is_in(self.index, self.row),
+            is_worst: is_in(survey.wanted, self.index, self.row),
             longest_ns: 0,
             busy_ns: 0,
             changes: 0,
@@ -267,7 +247,11 @@ impl Walk<'_> {
             if let Some(total) = begun.tag.and_then(|tag| found.tags.get_mut(tag as usize)) {
                 *total += u128::from(recorded);
             }
-            match self.section.role_of(begun.state) {
+            let role = self.section.role_of(begun.state);
+            if rank.is_worst && matches!(role, Role::Waiting | Role::Ready | Role::Spawned) {
+                self.found_wait(survey, from, length);
+            }
+            match role {
                 Role::Running => rank.busy_ns = rank.busy_ns.saturating_add(length),
                 Role::Ready | Role::Spawned => {
                     rank.busy_ns = rank.busy_ns.saturating_add(length);
@@ -287,6 +271,7 @@ impl Walk<'_> {
                 start_ns: from,
                 held_ns,
                 worker: begun.worker,
+                is_wait: false,
             };
             // Where workers aren't known, a future of `block_on` is not said to have held one: on a
             // multi-thread runtime it never does.
@@ -295,5 +280,21 @@ impl Walk<'_> {
             }
         });
         rank
+    }
+
+    /// A wait in the row of what is pointed at.
+    fn found_wait(&self, survey: &mut Survey, start_ns: u64, length_ns: u64) {
+        let PointsAt::First(seen) = survey.wanted else { return };
+        if seen.start_ns == start_ns && length_ns > 0 {
+            survey.worst = Some(LongPoll {
+                section: self.index,
+                group: self.group,
+                row: self.row,
+                start_ns,
+                held_ns: length_ns,
+                worker: None,
+                is_wait: true,
+            });
+        }
     }
 }

@@ -20,7 +20,7 @@ import { listenTabs, showTab } from "./ui/tabs.js";
 import { TasksTab } from "./ui/tasks_tab.js";
 import { WaitsTab } from "./ui/waits_tab.js";
 
-// The page: reads the data, puts the parts together, and opens on the worst poll.
+// The page: reads the data, puts the parts together, and opens on what the headline is about.
 
 const openPage = async (surface) => {
   const model = await loadModel();
@@ -29,7 +29,7 @@ const openPage = async (surface) => {
   followTheme(view);
   const frame = new Frame(view, surface.frameTimes);
   frame.measure();
-  const address = new Address(view, initialFolds(model, view.worst, view.height, view.charts));
+  const address = new Address(view, initialFolds(model, view.opening, view.height, view.charts));
   const given = address.restore();
   const parts = buildParts(view);
   // They take room from the lanes: what is opened on must be seen in what is left.
@@ -73,9 +73,9 @@ const buildParts = (view) => {
   return { actions, issues, locations, legend };
 };
 
-/** Selects what the address names, else the worst poll. */
+/** Selects what the address names, else what the headline is about. */
 const openOn = (view, given, { actions }) => {
-  const target = given.selection === undefined ? view.worstSpan() : given.selection;
+  const target = given.selection === undefined ? (view.opening?.target ?? null) : given.selection;
   if (target !== null) {
     view.select(target);
     // A selection of the address may lie outside its view; then both stay as they were.

@@ -217,16 +217,17 @@ const closedHeight = (section, group) =>
 /** The group that is open at first, of which at least the beginning is seen, if no poll was long. */
 const firstGroup = (model) => {
   const section = model.sections.find(({ kind, nLanes }) => kind !== "workers" && kind !== "blocking" && nLanes > 0);
-  return section === undefined ? null : { section: section.index, group: 0 };
+  return section === undefined ? null : { section: section.index, group: 0, row: null };
 };
 
 /**
  * What is folded at first. Large groups are. Of the others as many are open, from the top, as fit into the `room` px of the
- * screen beside these charts, so that all is seen without scrolling; the group of the worst poll always is, blocking threads never.
+ * screen beside these charts, so that all is seen without scrolling; the group that the page opens on always is, blocking threads
+ * never.
  */
-export const initialFolds = (model, worst, room, charts = []) => {
+export const initialFolds = (model, opening, room, charts = []) => {
   const folded = new Set();
-  const main = worst ?? firstGroup(model);
+  const main = opening ?? firstGroup(model);
   const isMain = (section, group) => main !== null && main.section === section.index && main.group === group.index;
   const isOpen = (section, group) => !isLarge(group) && (section.kind === "workers" || isMain(section, group));
   let left = room - chartsHeight({ charts, hiddenCharts: new Set() }, leastChart(room));
@@ -246,10 +247,10 @@ export const initialFolds = (model, worst, room, charts = []) => {
 };
 
 /**
- * Around which lanes large groups are open at first: that of the worst poll around it, that of the workers around its worker
- * (`workerLane`; −1 if it has none).
+ * Around which lanes large groups are open at first: that which the page opens on around its lane, that of the workers around
+ * its worker (`workerLane`; −1 if it has none).
  */
-export const initialPeeks = (model, worst, workerLane) => {
+export const initialPeeks = (model, opening, workerLane) => {
   const peeks = new Map();
   for (const section of model.sections) {
     if (section.kind !== "workers") continue;
@@ -257,11 +258,11 @@ export const initialPeeks = (model, worst, workerLane) => {
       if (isLarge(group)) peeks.set(foldKey(section.index, group.index), Math.max(workerLane, group.firstLane));
     }
   }
-  const main = worst ?? firstGroup(model);
+  const main = opening ?? firstGroup(model);
   if (main === null) return peeks;
   const section = model.sections[main.section];
   const group = section.groups[main.group];
-  const lane = worst === null ? group.firstLane : section.rowLane[worst.row];
+  const lane = main.row === null ? group.firstLane : section.rowLane[main.row];
   if (isLarge(group)) peeks.set(foldKey(section.index, group.index), lane);
   return peeks;
 };

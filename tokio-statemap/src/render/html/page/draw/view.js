@@ -1,5 +1,6 @@
 import { splitWaiting } from "../model/by_line.js";
 import { worstPoll } from "../model/issues.js";
+import { openingOf } from "../model/opening.js";
 import { longPolls } from "../model/polls.js";
 import { homeTimes } from "../model/sums.js";
 import { workerRow, workerSection } from "../model/worker_polls.js";
@@ -45,10 +46,12 @@ export class View {
     this.selection = null;
     this.hover = null;
     this.range = null;
-    /** The poll that the page opens on; null if none took long. */
+    /** The worst poll; null if none took long. */
     this.worst = worstPoll(model);
+    /** What the page opens on; null if there is nothing to open on. */
+    this.opening = openingOf(model);
     /** What is in view at first. */
-    this.home = homeTimes(model, this.worst);
+    this.home = homeTimes(model, this.opening);
     [this.t0, this.t1] = this.home;
     this.chosenRows = [];
     this.long = model.sections.map(() => null);
@@ -133,9 +136,9 @@ export class View {
 
   /** Around which lanes large groups are open, before anything is selected. */
   initialPeeks() {
-    const { model, worst } = this;
-    const row = worst === null || worst.worker === null ? -1 : workerRow(model, worst.worker);
-    return initialPeeks(model, worst, row < 0 ? -1 : workerSection(model).rowLane[row]);
+    const { model, opening } = this;
+    const row = opening === null || opening.worker === null ? -1 : workerRow(model, opening.worker);
+    return initialPeeks(model, opening, row < 0 ? -1 : workerSection(model).rowLane[row]);
   }
 
   /** Finds the heading that stays in sight: `{item, y}`, as `stuckAt` has it; null if none has to. */
@@ -408,11 +411,6 @@ export class View {
   setTab(tab) {
     this.tab = tab;
     this.notify("tab");
-  }
-
-  /** The worst poll as something to select; null if there is none. */
-  worstSpan() {
-    return this.worst === null ? null : { kind: "span", section: this.worst.section, transition: this.worst.transition };
   }
 
   /**

@@ -56,7 +56,7 @@ export function findIssues(model, thresholdNs = model.meta.long) {
 }
 
 /**
- * The poll that the page opens on: the longest of the culprit that the report names. Where there is no report the one
+ * The poll that is said to be the worst: the longest of the worst culprit of the report. Where there is no report the one
  * that held a worker longest, of equals the earliest; where workers aren't known, the longest of a spawned task.
  * @param {Model} model
  * @param {number} [thresholdNs] only if it took longer

@@ -82,14 +82,15 @@ function keptAround(model, t) {
 }
 
 /**
- * What is in view at first: of a run of which not all is kept in detail, that around the worst poll.
+ * What is in view at first: of a run of which not all is kept in detail, that around what the page opens on.
  * @param {Model} model
- * @param {import("./polls.js").PollInfo|null} worst
+ * @param {{start: number, end: number, row?: number|null}|null} opening
  * @returns {[number, number]}
  */
-export function homeTimes(model, worst) {
-  if (!model.meta.sums || worst === null) return [0, model.lengthNs];
-  const from = keptAround(model, worst.start)[0], to = keptAround(model, worst.end)[1];
+export function homeTimes(model, opening) {
+  // A whole group is of no time.
+  if (!model.meta.sums || opening === null || opening.row === null) return [0, model.lengthNs];
+  const from = keptAround(model, opening.start)[0], to = keptAround(model, opening.end)[1];
   // Some of what is around it, so that it is seen where the detail ends.
   const margin = (to - from) * 0.06;
   return [Math.max(0, Math.round(from - margin)), Math.min(model.lengthNs, Math.round(to + margin))];

@@ -68,7 +68,7 @@ function spotsOf(section, spots) {
 }
 
 /** The section that has issues, if there is one: of several runs none is the one that is spoken of first. */
-const onlyJudged = (model) => {
+export const onlyJudged = (model) => {
   const sections = judged(model);
   return sections.length === 1 ? sections[0] : null;
 };

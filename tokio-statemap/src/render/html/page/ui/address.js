@@ -10,9 +10,9 @@ const ADDRESS_MS = 250;
 const IN_ADDRESS = ["moved", "selected", "filtered", "threshold", "folds", "charts", "colours", "tab"];
 
 /** A selection as `hash.js` has it, and back. */
-const toHash = (selection, worst) => {
-  // Where there is a worst poll, an address that names nothing would select it.
-  if (selection === null) return worst === null ? null : "none";
+const toHash = (selection, opening) => {
+  // Where the page opens on something, an address that names nothing would select it.
+  if (selection === null) return opening === null ? null : "none";
   const { kind, ...rest } = selection;
   return rest;
 };
@@ -68,7 +68,7 @@ export class Address {
     view.setThreshold(asked.threshold > 0 ? asked.threshold : view.model.meta.long);
     view.setHiddenCharts(new Set(asked.hide));
     view.setShown(this.folds(asked.folds), asked.group ?? null);
-    const selected = asked.selection === undefined ? view.worstSpan() : asked.selection;
+    const selected = asked.selection === undefined ? (view.opening?.target ?? null) : asked.selection;
     view.select(selected);
     if (selected !== null && selected.kind !== "range" && !asked.group) actions.show(selected);
     if (asked.t1 > asked.t0) view.jumpTo(asked.t0, asked.t1);
@@ -96,7 +96,7 @@ export class Address {
     for (const key of this.initial) if (!view.folded.has(key)) folds.push(key);
     const text = encodeView({
       ...(isHome ? {} : { t0: view.t0, t1: view.t1 }),
-      sel: toHash(view.selection, view.worst),
+      sel: toHash(view.selection, view.opening),
       group: view.filter,
       threshold: view.threshold === view.model.meta.long ? undefined : view.threshold,
       folds: folds.slice(0, 2000),

@@ -2,7 +2,7 @@ import { formatMoment, formatNs, setOrigin } from "../format/numbers.js";
 import { cleanText, shorten, titleText } from "../format/text.js";
 import { sentence } from "../model/issues.js";
 import { readyMeanwhile } from "../model/waits.js";
-import { firstNames, firstTarget } from "../model/told.js";
+import { firstNames } from "../model/told.js";
 import { sourceOf } from "../model/frames.js";
 import { judgedSection } from "../model/why.js";
 import { byId, make } from "./dom.js";
@@ -68,7 +68,7 @@ export const showAnswer = (view, actions) => {
     ...(end < shown.length ? [make("span", { class: "rest" }, shown.slice(end))] : []));
   answer.title = text.length > 200 ? shorten(text, MOST_ANSWER) : "";
   const zoom = byId("answer-zoom");
-  const target = firstTarget(model) ?? view.worstSpan();
+  const target = view.opening?.target ?? null;
   zoom.hidden = target === null;
   zoom.addEventListener("click", () => actions.zoomTo(target));
 };

@@ -3,8 +3,10 @@ import { plural, shorten } from "../format/text.js";
 import { countRows, groupLabel } from "../model/names.js";
 import { SpawnTree } from "../model/spawn_tree.js";
 import { stretchTimes } from "../model/sums.js";
+import { TaskList } from "../model/task_list.js";
 import { TaskTable } from "../model/task_table.js";
 import { momentText } from "../draw/describe.js";
+import { detailHint } from "./detail_hint.js";
 import { byId, make } from "./dom.js";
 import { VirtualGrid } from "./grid.js";
 import { inSlices } from "./slices.js";
@@ -27,6 +29,7 @@ export class TasksTab {
     this.view = view;
     this.actions = actions;
     this.table = new TaskTable(view.model);
+    this.list = new TaskList(this.table);
     this.tree = null;
     this.isTree = false;
     this.sort = { table: { key: "held", isDescending: true }, tree: { key: "below", isDescending: true } };
@@ -35,11 +38,6 @@ export class TasksTab {
     /** Whether states are those at the selection, and of when it is. */
     this.isAtSelection = false;
     this.moment = view.model.lengthNs;
-    this.at = null;
-    /** Whether what `at` says of states is of other states. */
-    this.isStale = false;
-    this.order = null;
-    this.found = new Uint32Array(0);
     this.lines = [];
     this.open = null;
     this.wanted = 0;
@@ -49,7 +47,7 @@ export class TasksTab {
     view.on("tab", () => this.shown());
     view.on("selected", () => this.selected());
     view.on("colours", () => { if (this.isShown) this.grid().redraw(); });
-    view.on("states", () => { this.isStale = true; });
+    view.on("states", () => this.list.changeStates());
   }
 
   shown() {
@@ -89,15 +87,17 @@ export class TasksTab {
     this.all = make("button", { id: "task-all", type: "button", hidden: "", onclick: () => this.setOnly(null) }, "Show all");
     this.tasks = new VirtualGrid({
       id: "task-grid", label: `All ${what}`, columns: TASK_GRID,
-      fill: (index, cells) => this.fillTask(index, cells), choose: (index) => this.choose(this.found[index]),
-      act: (index) => this.actions.show(this.target(this.table.columns.parent[this.found[index]])), sort: (key) => this.sortBy("table", key),
+      fill: (index, cells) => this.fillTask(index, cells), choose: (index) => this.choose(this.list.found[index]),
+      act: (index) => this.actions.show(this.target(this.table.columns.parent[this.list.found[index]])), sort: (key) => this.sortBy("table", key),
     });
     this.nodes = new VirtualGrid({
       id: "spawn-tree", role: "treegrid", label: "Who spawned whom, by location", columns: TREE_GRID,
       fill: (index, cells) => this.fillNode(index, cells), choose: (index) => this.chooseNode(index), act: (index) => this.setOnly(this.lines[index].node),
       key: (event, index) => this.onTreeKey(event, index), sort: (key) => this.sortBy("tree", key),
     });
+    const hint = detailHint(this.view.model);
     byId("pane-tasks").replaceChildren(
+      ...(hint === null ? [] : [make("div", { class: "task-controls" }, hint)]),
       make("div", { class: "task-controls" }, this.filter, this.when, this.toggle),
       make("div", { class: "task-controls" }, this.status, this.all), this.tasks.element, this.nodes.element);
     this.showGrid();
@@ -129,23 +129,13 @@ export class TasksTab {
     if ((await inSlices(steps, isWanted)) === undefined) return;
     this.showGrid();
     this.status.textContent = this.isTree ? this.aboutTree() : this.aboutTasks();
-    this.grid().setRows(this.isTree ? this.lines.length : this.found.length, active, isInPlace);
+    this.grid().setRows(this.isTree ? this.lines.length : this.list.found.length, active, isInPlace);
   }
 
-  *findTasks() {
-    const { table, moment, only, tree } = this;
-    const { key, isDescending } = this.sort.table;
-    const isNew = this.at?.t !== moment || this.isStale;
-    this.isStale = false;
-    const at = isNew ? yield* table.countAt(moment) : this.at;
-    const by = `${key} ${isDescending}`;
-    const isSorted = this.order?.by === by && !(isNew && ["state", "age"].includes(key));
-    const order = isSorted ? this.order.of : yield* table.sorted(key, isDescending, at);
-    const text = this.filter.value;
+  findTasks() {
+    const { moment, only, tree } = this;
     const isIn = only === null ? undefined : (task) => tree.nodeOf[task] === only;
-    const found = text.trim() === "" && only === null ? order : yield* table.matching(order, text, at, isIn);
-    Object.assign(this, { at, order: { by, of: order }, found });
-    return true;
+    return this.list.find({ moment, ...this.sort.table, text: this.filter.value, isIn });
   }
 
   *findLines() {
@@ -173,7 +163,7 @@ export class TasksTab {
   aboutTasks() {
     const [section] = this.table.sections;
     const { n } = this.table;
-    const found = this.found.length;
+    const found = this.list.found.length;
     const shown = found === n ? countRows(section, n) : `${formatCount(found)} of ${countRows(section, n)}`;
     const node = this.only === null ? null : this.tree.nodes[this.only];
     const spawned = node === null ? "" : `, of ${shorten(groupLabel(this.table.sections[node.section].groups[node.group]), 40)} in the tree`;
@@ -186,8 +176,8 @@ export class TasksTab {
   }
 
   fillTask(index, cells) {
-    const task = this.found[index];
-    fillTask(this.view, this.table, this.at, task, cells);
+    const task = this.list.found[index];
+    fillTask(this.view, this.table, this.list.at, task, cells);
     return { isSelected: this.selectedTask() === task };
   }
 

@@ -1,4 +1,4 @@
-import { addCounts, fillFromSums, knownOf, longest, occupancy, queued } from "./series.js";
+import { addCounts, fillFromSums, knownOf, leaveOutRoots, longest, occupancy, queued } from "./series.js";
 import { countScale, shareScale, timeScale } from "./scale.js";
 
 // What the charts show of the view: computed when it is drawn, and kept until the view is another.
@@ -85,6 +85,7 @@ export class ChartData {
     this.sectionsOf(key).forEach((section, k) => {
       const isWanted = key === "ready" ? section.isReady : section.isEnd.map((isEnd) => 1 - isEnd);
       addCounts(section, data[k], isWanted, window, counts);
+      if (key === "alive") leaveOutRoots(section, window, counts);
     });
     return counts;
   }

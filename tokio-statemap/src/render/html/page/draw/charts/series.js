@@ -69,6 +69,27 @@ export function addCounts(section, data, isWanted, { t0, t1, bins }, counts) {
 }
 
 /**
+ * Takes the futures of `block_on` out of what `addCounts` counted of all that are there: sums don't count them, as they are no
+ * tasks, and a chart must not have a step where what is kept in detail begins.
+ * @param {Section} section
+ * @param {Window} window
+ * @param {Float64Array} counts is taken from
+ */
+export function leaveOutRoots(section, { t0, t1, bins }, counts) {
+  const width = (t1 - t0) / bins;
+  if (!(width > 0)) return;
+  const { isRoot } = section;
+  for (let row = isRoot.indexOf(1); row >= 0; row = isRoot.indexOf(1, row + 1)) {
+    const from = Math.max(section.rowBegin(row), t0), to = Math.min(section.rowEnd(row), t1);
+    for (let bin = Math.max(0, Math.floor((from - t0) / width)); bin < bins && t0 + bin * width < to; bin++) {
+      const ns = Math.min(to, t0 + (bin + 1) * width) - Math.max(from, t0 + bin * width);
+      // What stands in until a window is counted isn't exact.
+      if (ns > 0) counts[bin] = Math.max(0, counts[bin] - ns / width);
+    }
+  }
+}
+
+/**
  * How much of the workers' time was in polls.
  * @param {Model} model with its workers' polls
  * @param {Window} window
