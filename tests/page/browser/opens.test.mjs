@@ -57,10 +57,13 @@ test("without ready times nobody is counted", () =>
     assert.match(await page.locator("#notes").innerText(), /[Rr]eady times were not recorded/);
   }));
 
-test("where no poll was long, that is the answer", () =>
+test("where no poll was long, that is the answer, and whom it names is selected", () =>
   open("healthy.html", {}, async (page) => {
-    assert.match(await answer(page), /no poll held a worker over 1 ms/i);
-    assert.equal(await selection(page), null);
+    assert.match(await answer(page), /no poll held a worker over 1 ms.* src\/api\.rs:12:9 took most of it/i);
+    const chosen = await selection(page);
+    assert.equal(chosen.kind, "group");
+    const label = ({ section, group }) => window.statemap.model.sections[section].groups[group].label;
+    assert.equal(await page.evaluate(label, chosen), "src/api.rs:12:9");
   }));
 
 test("workers only: it is said, and the workers are there", () =>

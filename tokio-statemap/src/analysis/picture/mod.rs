@@ -65,9 +65,9 @@ pub(crate) use state::{Role, RowState};
 #[cfg(feature = "html")]
 pub(crate) use whole_run::PlaceSums;
 pub(crate) use whole_run::WholeRun;
+pub(crate) use why::Why;
 #[cfg(feature = "html")]
 pub(crate) use why::WhyCulprit;
-pub(crate) use why::Why;
 
 /// What the html page and the SVG draw.
 ///
