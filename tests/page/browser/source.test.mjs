@@ -78,6 +78,14 @@ test("on a narrow screen the file and its line are still to be seen", () =>
     const labels = await page.locator("#gutter .row.group .name, #gutter .row.lane.solo .name").allTextContents();
     assert.ok(labels.length > 0);
     for (const label of labels) assert.match(label, /api\.rs:\d+|main|workers/i);
+    const headings = await page.locator(".gutter .row.section .name").allTextContents();
+    for (const heading of ["Workers", "Tasks"]) assert.ok(headings.includes(heading), `${headings}`);
+    // The names of charts end before their scales begin.
+    const covered = await page.locator(".row.chart").evaluateAll((rows) => rows.filter((row) => {
+      const [name, ...scales] = [".name", ".top", ".bottom"].map((of) => row.querySelector(of)?.getBoundingClientRect()).filter(Boolean);
+      return scales.some(({ left, top, bottom }) => left < name.right && top < name.bottom && bottom > name.top);
+    }).map((row) => row.textContent));
+    assert.deepEqual(covered, []);
     await page.click("#tab-locations");
     const cut = await page.locator("#pane-locations .place-cell button").evaluateAll((all) => all.filter((button) => button.scrollWidth > button.clientWidth).length);
     assert.equal(cut, 0);

@@ -19,7 +19,7 @@ const CHOSEN_FONT = `600 ${LANE_FONT}`;
 const AROUND_TEXT = 36;
 
 /** A gutter narrower than this has no room for counts, in px. */
-const NARROW = 120;
+const NARROW = 140;
 
 export class Gutter {
   /** `stacks` count the lanes of folded groups. */
