@@ -48,6 +48,22 @@ impl Blame {
     }
 }
 
+/// What a poll was seen to be blocked in, where no function of the program was seen: without line tables those that are
+/// compiled into one of the runtime's are not.
+pub(super) fn blocked_acts(timeline: &Timeline, poll: &Poll) -> Weights<String> {
+    let mut acts = Weights::default();
+    for (sample, since_ns) in weighted(timeline, poll) {
+        if sample.blocked_in.is_none() || is_in_runtime(sample) {
+            continue;
+        }
+        let is_callee =
+            |frame: &&StackFrame| matches!(frame.origin, FrameOrigin::System | FrameOrigin::Std);
+        let callees = sample.frames.iter().take_while(is_callee).count();
+        acts.add(act(sample, &sample.frames[..callees]), since_ns.max(1));
+    }
+    acts
+}
+
 /// How long a poll waited for a lock of the runtime's own, or was held up by the recording itself, in ns: none
 /// of the program's doing, as who holds such a lock does so for no longer than it takes, unless its processor
 /// is taken away.

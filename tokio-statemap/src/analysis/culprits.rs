@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use super::blame::{Blame, Function, Weights, in_runtime_ns};
+use super::blame::{Blame, Function, Weights, blocked_acts, in_runtime_ns};
 use super::harm::Delay;
 use super::issues::Lengths;
 use super::locations::LocationRow;
@@ -22,7 +22,7 @@ use crate::trace::timeline::{Poll, StackFrame, Timeline};
 #[non_exhaustive]
 pub struct Culprit {
     /// The function to blame: the program's own innermost one, or that of a dependency where it has
-    /// none on the stack. `None` if no stack is known.
+    /// none on the stack. `None` if no such stack is known.
     pub frame: Option<StackFrame>,
     /// What it did, in words behind its name: `computed`, `blocked in std::thread::sleep
     /// (clock_nanosleep)`. Empty if that isn't known.
@@ -182,7 +182,16 @@ pub(super) fn culprits(
                 Some(Some(only)) => only.clone(),
                 _ => Key::Place(place),
             };
-            groups.entry(key).or_default().add(place, poll);
+            let acts = match key {
+                Key::Place(_) => {
+                    let (task, poll) = poll.at;
+                    blocked_acts(timeline, &timeline.tasks.seen()[task].polls[poll])
+                }
+                Key::Function(_) => Weights::default(),
+            };
+            let group = groups.entry(key).or_default();
+            group.add(place, poll);
+            group.acts.add_all(acts);
         }
     }
     let in_run: HashMap<Place, InRun> = rows

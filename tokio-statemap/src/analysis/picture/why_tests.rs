@@ -157,3 +157,24 @@ fn a_picture_points_at_the_first_issue_or_at_nothing() {
     ));
     assert_eq!(change(Vec::new()), PointsAt::Nothing);
 }
+
+/// Without line tables a function that is compiled into one of the runtime's isn't seen, but what blocks is.
+#[test]
+fn what_blocks_is_said_though_the_function_is_not_known() {
+    let (mut timeline, _) = explained("shop::compute");
+    for sample in &mut timeline.samples {
+        sample.blocked_in = Some("clock_nanosleep".into());
+        sample.frames = vec![
+            frame("clock_nanosleep", 1, FrameOrigin::System),
+            frame("std::thread::sleep", 2, FrameOrigin::Std),
+            frame("tokio::runtime::task::harness::poll", 3, FrameOrigin::Runtime),
+        ];
+    }
+    let report = timeline.report();
+    let culprit = report.culprits.iter().find(|culprit| !culprit.act.is_empty()).unwrap();
+    assert_eq!(culprit.frame, None);
+    assert_eq!(culprit.act, "blocked in std::thread::sleep (clock_nanosleep)");
+    let issues: Vec<_> = report.issues.iter().map(ToString::to_string).collect();
+    let said = " blocked in std::thread::sleep (clock_nanosleep), in a function that isn't known.";
+    assert!(issues.iter().any(|text| text.contains(said)), "{issues:?}");
+}

@@ -279,6 +279,10 @@ fn culprit_sentences(
             }
         }
     }
+    if culprit.frame.is_none() && !culprit.act.is_empty() {
+        let they = if culprit.polls == 1 { "It" } else { "They" };
+        write!(f, " {they} {}, in a function that isn't known.", culprit.act)?;
+    }
     the_longest(f, culprit, row)?;
     meanwhile(f, culprit, row)
 }
