@@ -155,7 +155,8 @@ test("the blocking pool: how many threads, and how many of its tasks wait", () =
       const { width } = document.getElementById("overlay").getBoundingClientRect();
       return statemap.chartText("blocking", (at / statemap.model.lengthNs) * width + 5);
     }, at);
-    assert.match(text, /^1, \d+ waiting$/);
+    // An average over some pixels: on a busy machine the thread may just have begun there.
+    assert.match(text, /^(?:0\.\d+|1), \d+ waiting$/);
   }));
 
 test("a chart is hidden by its name, all of them by their heading, and the address holds it", async () => {
