@@ -141,14 +141,13 @@ fn pictures_agree(told: &Told) {
     let about = between(&told.svg, "<desc id=\"about\">", "</desc>").unwrap();
     let escaped = verdict.replace('&', "&amp;").replace('\'', "&#39;");
     assert!(about.starts_with(&*escaped), "{about}\n{verdict}");
-    // Neither marks what the report does not call long.
-    let says_long = match told.report.verdict {
-        Verdict::LongPolls { .. } => true,
-        // It names others, too, if polls of theirs are kept.
-        Verdict::LongPollsNotKept { .. } => !told.report.culprits.is_empty(),
-        _ => false,
-    };
-    assert_eq!(told.svg.contains("<g id=\"worst\">"), says_long, "{verdict}");
+    // Both point at what the first issue is about, and at nothing else where that isn't drawn.
+    assert_eq!(told.svg.contains("<g id=\"worst\">"), points_at_something(&page), "{verdict}");
+    match told.report.verdict {
+        Verdict::LongPolls { .. } => assert!(points_at_something(&page), "{verdict}"),
+        Verdict::LongPollsNotKept { .. } => assert!(!points_at_something(&page), "{verdict}"),
+        _ => {}
+    }
     for file in 0..2 {
         let alone = Page::read(&page_of(&Picture::of_data(&told.files[file..=file])));
         let said = run_of(&told.files[file..=file]).report().verdict.to_string();
@@ -248,6 +247,17 @@ fn a_part_agrees(told: &Told, random: &mut Random) {
 /// Until when a poll held its worker.
 fn poll_end(timeline: &Timeline, poll: &tokio_statemap::timeline::Poll) -> u64 {
     poll.start_ns() + timeline.held_ns(poll)
+}
+
+/// Whether a poll or a wait of the first issue is drawn.
+fn points_at_something(page: &Page) -> bool {
+    let sections = page.meta["sections"].as_array().unwrap().iter();
+    let mut judged = sections.filter_map(|section| section["issues"].as_array());
+    let first = judged.next().and_then(|issues| issues.first());
+    assert!(judged.next().is_none(), "of one run");
+    let is_drawn =
+        |first: &Value| !first["culprit"].is_null() || first["spots"] != Value::Array(Vec::new());
+    first.is_some_and(is_drawn)
 }
 
 /// What the page's script is to find: the longest poll of whom the verdict names, or of the first of whom polls are

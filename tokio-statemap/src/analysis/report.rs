@@ -130,6 +130,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// How long is kept in detail, in ns: all that was recorded, unless only a part is.
+    #[cfg(feature = "read")]
+    pub(crate) fn kept_ns(&self) -> u64 {
+        self.detail_ns.unwrap_or(self.recorded_ns)
+    }
+
     /// Where a task is from, as this report says it.
     pub(crate) fn place_of(&self, task: &Task) -> Place {
         self.spelling.spell(Place::of(task))

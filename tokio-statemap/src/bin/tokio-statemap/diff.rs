@@ -21,7 +21,6 @@ type Runs = (Vec<Timeline>, Labels);
 
 pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
     let format = args.format();
-    Files { files: args.files.clone() }.check("diff");
     let mut progress = Progress::new();
     let [(before, labels), (after, _)] = match &args.files[..] {
         [before, after] => {
@@ -32,6 +31,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
             [runs(before, &mut progress)?, runs(after, &mut progress)?]
         }
         _ => {
+            Files { files: args.files.clone() }.check("diff");
             args.check_output(&args.files);
             two_runs(&args.files, &mut progress)?
         }

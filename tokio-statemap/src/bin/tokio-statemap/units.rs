@@ -14,15 +14,9 @@ const SIZES: [(&str, u64); 7] = [
 
 /// A time in ns.
 pub(crate) fn nanoseconds(text: &str) -> Result<u64, String> {
-    let problem = || match text.strip_prefix('-') {
-        Some(positive) if duration::nanoseconds(positive).is_some() => {
-            format!(
-                "it is negative: times count from the left edge, which is 0s; say {positive}, or leave it out"
-            )
-        }
-        _ => "it must be a number and ns, us, ms, s, m or h, such as 250ms or 1.5s".to_owned(),
-    };
-    duration::nanoseconds(text).ok_or_else(problem)
+    time(text, |positive| {
+        format!("times count from the left edge, which is 0s; say {positive}, or leave it out")
+    })
 }
 
 /// A time in ns that isn't 0.
@@ -35,15 +29,21 @@ pub(crate) fn positive_nanoseconds(text: &str) -> Result<u64, String> {
 
 /// A limit of how long something may take, in ns.
 pub(crate) fn limit(text: &str) -> Result<u64, String> {
-    let positive =
-        text.strip_prefix('-').filter(|positive| duration::nanoseconds(positive).is_some());
-    if let Some(positive) = positive {
-        return Err(format!("it is negative: nothing takes less than no time; say {positive}"));
-    }
-    match nanoseconds(text)? {
+    match time(text, |positive| format!("nothing takes less than no time; say {positive}"))? {
         0 => Err("it is 0: everything takes longer; say what it may take, such as 5ms".to_owned()),
         ns => Ok(ns),
     }
+}
+
+/// A time in ns; where it is negative, `advice` says why it can't be, and what to say.
+fn time(text: &str, advice: impl Fn(&str) -> String) -> Result<u64, String> {
+    let problem = || match text.strip_prefix('-') {
+        Some(positive) if duration::nanoseconds(positive).is_some() => {
+            format!("it is negative: {}", advice(positive))
+        }
+        _ => "it must be a number and ns, us, ms, s, m or h, such as 250ms or 1.5s".to_owned(),
+    };
+    duration::nanoseconds(text).ok_or_else(problem)
 }
 
 /// A size in bytes.

@@ -46,7 +46,7 @@ pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Resul
         Cell::Number(Some(timeline.begin_ns)),
         Cell::Number(Some(timeline.end_ns)),
         Cell::Number(Some(report.recorded_ns)),
-        Cell::Number(Some(report.detail_ns.unwrap_or(report.recorded_ns))),
+        Cell::Number(Some(report.kept_ns())),
         Cell::Number(Some(long_poll_ns)),
         Cell::Number((!timeline.lacking.workers).then_some(report.workers.len() as u64)),
         Cell::Number((!timeline.lacking.tasks).then_some(report.tasks)),

@@ -120,7 +120,7 @@ fn whole(context: &Context<'_>, trace: &mut Trace<impl Write>) -> io::Result<()>
         let long_poll_ns = u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX);
         event.number(long_poll, long_poll_ns);
         event.number(recorded, report.recorded_ns);
-        event.number(detail, report.detail_ns.unwrap_or(report.recorded_ns));
+        event.number(detail, report.kept_ns());
         event.number(events, timeline.events);
         event.number(dropped, timeline.lost.dropped_events);
         event.number(of_lost, lost);

@@ -75,7 +75,7 @@ const buildParts = (view) => {
 
 /** Selects what the address names, else what the headline is about. */
 const openOn = (view, given, { actions }) => {
-  const target = given.selection === undefined ? (view.opening?.target ?? null) : given.selection;
+  const target = given.selection === undefined ? view.firstSelection : given.selection;
   if (target !== null) {
     view.select(target);
     // A selection of the address may lie outside its view; then both stay as they were.

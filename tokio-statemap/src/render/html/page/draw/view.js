@@ -134,6 +134,11 @@ export class View {
     this.stick();
   }
 
+  /** What is selected at first, unless the address says otherwise. */
+  get firstSelection() {
+    return this.opening?.target ?? null;
+  }
+
   /** Around which lanes large groups are open, before anything is selected. */
   initialPeeks() {
     const { model, opening } = this;

@@ -68,7 +68,7 @@ export class Address {
     view.setThreshold(asked.threshold > 0 ? asked.threshold : view.model.meta.long);
     view.setHiddenCharts(new Set(asked.hide));
     view.setShown(this.folds(asked.folds), asked.group ?? null);
-    const selected = asked.selection === undefined ? (view.opening?.target ?? null) : asked.selection;
+    const selected = asked.selection === undefined ? view.firstSelection : asked.selection;
     view.select(selected);
     if (selected !== null && selected.kind !== "range" && !asked.group) actions.show(selected);
     if (asked.t1 > asked.t0) view.jumpTo(asked.t0, asked.t1);

@@ -68,7 +68,7 @@ export const showAnswer = (view, actions) => {
     ...(end < shown.length ? [make("span", { class: "rest" }, shown.slice(end))] : []));
   answer.title = text.length > 200 ? shorten(text, MOST_ANSWER) : "";
   const zoom = byId("answer-zoom");
-  const target = view.opening?.target ?? null;
+  const target = view.firstSelection;
   zoom.hidden = target === null;
   zoom.addEventListener("click", () => actions.zoomTo(target));
 };
