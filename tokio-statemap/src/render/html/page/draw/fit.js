@@ -4,28 +4,29 @@ import { shorten } from "../format/text.js";
 
 const measurer = { context: null, kept: new Map() };
 
-/** Whether all of `text` is at most `width` px wide in `font`. */
-export const fits = (text, width, font) => {
+/** How wide all of `text` is in `font`, in px. */
+export const textWidth = (text, font) => {
   measurer.context ??= document.createElement("canvas").getContext("2d");
   measurer.context.font = font;
-  return measurer.context.measureText(text).width <= width;
+  return measurer.context.measureText(text).width;
 };
+
+/** Whether all of `text` is at most `width` px wide in `font`. */
+export const fits = (text, width, font) => textWidth(text, font) <= width;
 
 /** `text` cut so that it is at most `width` px wide in `font`. Keeps its end, where a location's line is. */
 export const fitText = (text, width, font) => {
   const key = `${font}\n${Math.floor(width)}\n${text}`;
   const known = measurer.kept.get(key);
   if (known !== undefined) return known;
-  measurer.context ??= document.createElement("canvas").getContext("2d");
-  measurer.context.font = font;
   let least = 0;
   let most = Math.min(text.length, 400);
   let fitted = shorten(text, 400);
-  if (measurer.context.measureText(fitted).width > width) {
+  if (!fits(fitted, width, font)) {
     while (least < most) {
       const middle = (least + most + 1) >> 1;
       const candidate = shorten(text, middle);
-      if (measurer.context.measureText(candidate).width <= width) least = middle;
+      if (fits(candidate, width, font)) least = middle;
       else most = middle - 1;
     }
     fitted = least > 0 ? shorten(text, least) : "";

@@ -196,6 +196,12 @@ export const stuckAt = (layout, y) => {
   return item === null || item.y >= y ? null : { item, y: Math.min(y, item.until - item.h) };
 };
 
+/** Where the chart ends that `y` is in, and where it begins; none if it is in no chart. */
+export const chartEdges = (layout, y) => {
+  const at = layout.items[itemIndexAt(layout, y)];
+  return at?.kind === "chart" && at.y < y && y < at.y + at.h ? [at.y + at.h, at.y] : [];
+};
+
 /** The item that shows this group: its lanes, or its folded row; null if it is filtered out. */
 export const itemOfGroup = (layout, section, group) =>
   layout.shown.get(foldKey(section.index, group)) ?? null;

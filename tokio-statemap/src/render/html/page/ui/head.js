@@ -64,7 +64,7 @@ export const showAnswer = (view, actions) => {
   first.lastIndex = at + name.length;
   const end = (first.exec(shown)?.index ?? shown.length) + 1;
   const answer = byId("answer");
-  answer.replaceChildren(shown.slice(0, at), ...(name === "" ? [] : [make("strong", { class: "place" }, name)]), shown.slice(at + name.length, end),
+  answer.replaceChildren(shown.slice(0, at), ...(name === "" ? [] : [make("strong", { class: "place" }, ...breakable(name))]), shown.slice(at + name.length, end),
     ...(end < shown.length ? [make("span", { class: "rest" }, shown.slice(end))] : []));
   answer.title = text.length > 200 ? shorten(text, MOST_ANSWER) : "";
   const zoom = byId("answer-zoom");
@@ -72,6 +72,9 @@ export const showAnswer = (view, actions) => {
   zoom.hidden = target === null;
   zoom.addEventListener("click", () => actions.zoomTo(target));
 };
+
+/** A place breaks between its folders, not within a name or a number. */
+const breakable = (place) => place.split(/(?<=[/\\])/).flatMap((part, i) => (i === 0 ? [part] : [make("wbr"), part]));
 
 /** How the answer may name whom it is about. */
 const namesIn = ({ model, worst }) => {

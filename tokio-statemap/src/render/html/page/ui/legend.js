@@ -159,7 +159,7 @@ const isHatched = ({ meta }) => {
 export const statusText = (view) => {
   const pixel = (view.t1 - view.t0) / view.width;
   const parts = [`1 px = ${pixel > 0 && pixel < 1 ? `${pixel.toPrecision(2)} ns` : formatNs(pixel)}; mixed pixels are blended by share`];
-  if (view.model.sections.some((section) => section.worker)) parts.push(`polls over ${formatSetting(view.threshold)} are outlined at any zoom; where they are dense, marked along the upper edge`);
+  if (view.model.sections.some((section) => section.worker)) parts.push(`polls over ${formatSetting(view.threshold)} are outlined at any zoom, or where dense marked above`);
   if (isHatched(view.model)) parts.push("hatched: nothing is kept of it, not counted");
   return `${parts.join(" · ")}.`;
 };
