@@ -6,7 +6,8 @@ use super::frame::{MAP_LEFT, MARGIN, WIDTH};
 use super::rows::LABELS;
 use super::survey::Survey;
 use super::text::{display, escape, fit, percent, width, wrap};
-use crate::analysis::picture::Picture;
+use crate::analysis::picture::{Picture, SectionKind};
+use crate::util::quantity::human_setting;
 
 /// What the picture lacks.
 pub(super) fn notes(picture: &Picture<'_>) -> (String, u32) {
@@ -21,10 +22,39 @@ pub(super) fn notes(picture: &Picture<'_>) -> (String, u32) {
     (text, y + 8)
 }
 
-/// The states of each section, with their shares of the time in which its rows were there.
+/// What a colour means.
+struct Key<'a> {
+    class: &'a str,
+    name: &'a str,
+    share: &'a str,
+}
+
+impl Key<'_> {
+    /// Writes it at a place, or where the next line begins; then that is behind it. That of a state can be chosen.
+    fn write(&self, state: Option<usize>, (x, y): &mut (f64, u32), to: &mut String) {
+        let (name, share) = (display(self.name, 40), escape(self.share));
+        let wide = 34.0 + 8.0 + width(&name, 12.0) + 6.0 + width(&share, 12.0) + 22.0;
+        if *x + wide > f64::from(WIDTH - MARGIN) && *x > f64::from(MAP_LEFT) {
+            *x = f64::from(MAP_LEFT);
+            *y += 26;
+        }
+        let state = state.map(|number| format!(" data-s=\"{number}\"")).unwrap_or_default();
+        let _ = write!(
+            to,
+            "<g class=\"k\"{state} transform=\"translate({x:.0} {y})\"><rect class=\"{}\" width=\"34\" \
+             height=\"18\"/><text x=\"42\" y=\"14\">{}<tspan class=\"more\" dx=\"6\">{share}</tspan></text></g>",
+            self.class,
+            escape(&name),
+        );
+        *x += wide;
+    }
+}
+
+/// The states of each section, with their shares of the time in which its rows were there; and what holds workers.
 pub(super) fn legend(picture: &Picture<'_>, survey: &Survey) -> (String, u32) {
     let mut text = String::new();
     let mut y = 8;
+    let is_held = !survey.held.is_empty();
     for (index, (section, survey)) in picture.sections.iter().zip(&survey.sections).enumerate() {
         let title = fit(&section.title, 12.0, f64::from(LABELS - 8));
         let _ = write!(
@@ -33,28 +63,22 @@ pub(super) fn legend(picture: &Picture<'_>, survey: &Survey) -> (String, u32) {
             y + 14,
             escape(&title)
         );
-        let mut x = f64::from(MAP_LEFT);
+        let mut place = (f64::from(MAP_LEFT), y);
         let whole = survey.whole(section);
         for (number, state) in section.states.iter().enumerate().take(64) {
-            let name = display(&state.name, 40);
             let share = match state.role.is_end() {
                 true => String::new(),
-                false => escape(&percent(survey.total(number), whole)),
+                false => percent(survey.total(number), whole),
             };
-            let wide = 34.0 + 8.0 + width(&name, 12.0) + 6.0 + width(&share, 12.0) + 22.0;
-            if x + wide > f64::from(WIDTH - MARGIN) && x > f64::from(MAP_LEFT) {
-                x = f64::from(MAP_LEFT);
-                y += 26;
-            }
-            let _ = write!(
-                text,
-                "<g class=\"k\" data-s=\"{number}\" transform=\"translate({x:.0} {y})\"><rect \
-                 class=\"s{number}\" width=\"34\" height=\"18\"/><text x=\"42\" y=\"14\">{}<tspan \
-                 class=\"more\" dx=\"6\">{share}</tspan></text></g>",
-                escape(&name),
-            );
-            x += wide;
+            let key = Key { class: &format!("s{number}"), name: &state.name, share: &share };
+            key.write(Some(number), &mut place, &mut text);
         }
+        if section.kind == SectionKind::Workers && is_held {
+            let name = format!("in a poll over {}", human_setting(picture.long_poll_ns));
+            Key { class: "l", name: &name, share: "" }.write(None, &mut place, &mut text);
+        }
+        let (x, bottom) = place;
+        y = bottom;
         if section.states.len() > 64 {
             let _ = write!(
                 text,

@@ -65,7 +65,7 @@ impl Flight {
     /// The most memory of such a kind that it took, as a share of what it may: 2.5 times the records, and what comes in
     /// while the background thread has no processor.
     pub(crate) fn of_budget(&self, [.., most]: [f64; 3]) -> f64 {
-        most / (self.max_events as f64 * 16.0 * 2.5 + 16e6)
+        most / (self.max_events as f64 * 16.0 * 2.5 + 24e6)
     }
 
     /// 0 if the account is exact.

@@ -17,7 +17,7 @@ function choose(section, state) {
   dimming.textContent = chosen
     ? `${of}path[class^="s"]:not(.s${state}){fill:var(--dimming);shape-rendering:crispEdges}${ended}`
     : '';
-  for (const item of byId('legend').querySelectorAll('.k')) {
+  for (const item of byId('legend').querySelectorAll('.k[data-s]')) {
     const isChosen = chosen && item.parentNode.classList.contains(`c${section.index}`) && Number(item.dataset.s) === state;
     item.classList.toggle('chosen', Boolean(isChosen));
     set(item, { 'aria-pressed': Boolean(isChosen) });
@@ -44,7 +44,7 @@ function filter(which) {
 
 function wireLegend() {
   for (const section of sections) {
-    for (const item of byId('legend').querySelectorAll(`.c${section.index} .k`)) {
+    for (const item of byId('legend').querySelectorAll(`.c${section.index} .k[data-s]`)) {
       const state = Number(item.dataset.s);
       button(item, `${section.title}: ${section.states[state].name}`, () => choose(section, state));
       set(item, { 'aria-pressed': false });

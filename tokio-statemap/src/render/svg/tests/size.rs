@@ -102,10 +102,13 @@ fn the_rows_that_matter_most_are_drawn() {
     assert_eq!(worst, 2);
     let text = elements.iter().find(|element| element.text.starts_with("longest poll")).unwrap();
     assert_eq!(text.text, "longest poll: 5.00 ms on worker-1, task-2907, at 8.72 s");
-    // Where worker-1 was held is outlined, too.
-    let outlines =
-        elements.iter().filter(|element| element.attribute("class") == Some("l")).count();
-    assert_eq!(outlines, 31);
+    // Where worker-1 was held is outlined, too; the legend says what that is.
+    let of_long = |name| {
+        let is_one = |e: &&Element| e.name == name && e.attribute("class") == Some("l");
+        elements.iter().filter(is_one).count()
+    };
+    assert_eq!((of_long("path"), of_long("rect")), (31, 1));
+    assert!(elements.iter().any(|element| element.text == "in a poll over 1 ms"));
 }
 
 #[test]
