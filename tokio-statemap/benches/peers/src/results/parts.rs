@@ -101,9 +101,13 @@ pub(super) fn flights(flights: &Flights) -> String {
             if flight.are_whole { "yes" } else { "**no**" },
         );
     }
-    text + "\nThe budget is `max_events` × 16 bytes, 1.5 times as much for what waits, and 24 MB: see the guide's page of costs. What the program didn't fill itself are pages of \
+    let waiting_mb = flights.first().map_or(16, |flight| flight.waiting_mb());
+    let budget = format!(
+        "\nThe budget is `max_events` × 16 bytes, 1.5 times as much for what waits, and {waiting_mb} MB: see the guide's page of costs. What the program didn't fill itself are pages of \
             files, its code above all: the system reads them in, some with their neighbours, when they are \
             first used.\n"
+    );
+    text + &budget
 }
 
 pub(super) fn starts(starts: &Result<Vec<Start>, String>) -> String {

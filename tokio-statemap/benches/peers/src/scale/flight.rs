@@ -62,10 +62,15 @@ impl Flight {
         }
     }
 
-    /// The most memory of such a kind that it took, as a share of what it may: 2.5 times the records, and what comes in
-    /// while the background thread has no processor.
+    /// What it may take in MB beyond 2.5 times the records: what comes in while the background thread has no processor. In a
+    /// run of minutes that is longer now and then.
+    pub(crate) fn waiting_mb(&self) -> u32 {
+        if self.seconds > 60 { 24 } else { 16 }
+    }
+
+    /// The most memory of such a kind that it took, as a share of what it may.
     pub(crate) fn of_budget(&self, [.., most]: [f64; 3]) -> f64 {
-        most / (self.max_events as f64 * 16.0 * 2.5 + 24e6)
+        most / (self.max_events as f64 * 16.0 * 2.5 + f64::from(self.waiting_mb()) * 1e6)
     }
 
     /// 0 if the account is exact.
