@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { load } from "../../tokio-statemap/src/render/html/page/data/decode.js";
 import { worstPoll } from "../../tokio-statemap/src/render/html/page/model/issues.js";
 import { buildCumulative } from "../../tokio-statemap/src/render/html/page/model/lanes.js";
+import { openingOf } from "../../tokio-statemap/src/render/html/page/model/opening.js";
 import { findWhy, judgedSection } from "../../tokio-statemap/src/render/html/page/model/why.js";
 import { buildWorkerPolls } from "../../tokio-statemap/src/render/html/page/model/worker_polls.js";
 
@@ -43,6 +44,8 @@ async function look(name) {
   const run = await modelOf(`${name}.run.html`);
   const worst = worstPoll(run);
   assert.equal(run.meta.verdict, expected.verdict, name);
+  // A whole group, if no poll of the first issue is drawn.
+  assert.equal(openingOf(run)?.target.kind === "span", expected.points, name);
   if (expected.worst === null) {
     assert.equal(worst, null, name);
     return;

@@ -386,5 +386,6 @@ fn looks() {
     let folder = folder("looks");
     write(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));
     write(&folder, "random.html", &planted::random(2_000, 3), &labels("random"));
+    write(&folder, "few.html", &planted::random(12, 3), &labels("few"));
     test("looks", Path::new("browser/looks.test.mjs"));
 }

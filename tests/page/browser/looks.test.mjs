@@ -114,3 +114,36 @@ test("nothing of the head is cut, and no two of its parts overlap", async () => 
     });
   }
 });
+
+test("a lane that is selected is in sight", async () => {
+  for (const height of [520, 600, 640]) {
+    await open("few.html", { viewport: { width: 1280, height } }, async (page) => {
+      const rows = await page.evaluate(() => window.statemap.model.sections.flatMap(({ nRows, kind, index, name }, _, all) =>
+        kind === "tasks" ? Array.from({ length: nRows }, (_, row) => [index, row, all[index].name(row)]) : []));
+      assert.ok(rows.length >= 12);
+      for (const [section, row, name] of rows) {
+        await page.evaluate(([section, name]) => { location.hash = `sel=row.${section}.${name}`; }, [section, name]);
+        await frame(page);
+        const found = await page.evaluate(([section, row]) => {
+          const box = document.getElementById("overlay").getBoundingClientRect();
+          const { y, h } = window.statemap.placeOf(section, row);
+          return { above: y - box.top, below: box.bottom - y - h, selected: window.statemap.selection() };
+        }, [section, row]);
+        assert.equal(found.selected?.row, row, name);
+        assert.ok(found.above >= 0 && found.below >= 0, `${name} at ${height}: ${JSON.stringify(found)}`);
+        await page.evaluate(() => { location.hash = "sel=none"; document.getElementById("scrollbar").scrollTop = 0; });
+        await frame(page);
+      }
+    });
+  }
+});
+
+test("a place in the list of issues keeps its line at any width", async () => {
+  for (const width of [320, 390, 800, 1280]) {
+    await open("random.html", { viewport: { width, height: 800 } }, async (page) => {
+      const cut = await page.evaluate(() => [...document.querySelectorAll(".issue .place")]
+        .filter((place) => place.scrollWidth > place.clientWidth).map((place) => place.textContent));
+      assert.deepEqual(cut, [], `${width} wide`);
+    });
+  }
+});

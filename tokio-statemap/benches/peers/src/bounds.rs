@@ -190,7 +190,7 @@ fn flights(measured: &Measured, bounds: &mut Vec<Bound>) {
         });
         bounds.push(Bound {
             what: format!("{name}: RSS that it filled"),
-            bound: format!("≤ 100 % of records × 16 bytes × 2.5, and {} MB", flight.waiting_mb()),
+            bound: format!("≤ 100 % of records × 16 bytes × 2.5, and {} MB", flight.extra_mb()),
             measured: format!(
                 "{:.1} %; with the pages of its files {:.1} %",
                 100.0 * flight.of_budget(flight.filled_bytes),

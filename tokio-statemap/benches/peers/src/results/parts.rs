@@ -101,9 +101,10 @@ pub(super) fn flights(flights: &Flights) -> String {
             if flight.are_whole { "yes" } else { "**no**" },
         );
     }
-    let waiting_mb = flights.first().map_or(16, |flight| flight.waiting_mb());
+    // They all last equally long.
+    let extra_mb = flights[0].extra_mb();
     let budget = format!(
-        "\nThe budget is `max_events` × 16 bytes, 1.5 times as much for what waits, and {waiting_mb} MB: see the guide's page of costs. What the program didn't fill itself are pages of \
+        "\nThe budget is `max_events` × 16 bytes, 1.5 times as much for what waits, and {extra_mb} MB: see the guide's page of costs. What the program didn't fill itself are pages of \
             files, its code above all: the system reads them in, some with their neighbours, when they are \
             first used.\n"
     );

@@ -18,6 +18,9 @@ use crate::workloads::storm;
 const TASKS: u64 = 16;
 const WORKERS: usize = 2;
 
+/// The longest flight that is no run of minutes, in s.
+const SHORT_S: u64 = 60;
+
 /// What one flight came to.
 pub(crate) struct Flight {
     pub(crate) max_events: u64,
@@ -64,13 +67,13 @@ impl Flight {
 
     /// What it may take in MB beyond 2.5 times the records: what comes in while the background thread has no processor. In a
     /// run of minutes that is longer now and then.
-    pub(crate) fn waiting_mb(&self) -> u32 {
-        if self.seconds > 60 { 24 } else { 16 }
+    pub(crate) fn extra_mb(&self) -> u32 {
+        if self.seconds > SHORT_S { 24 } else { 16 }
     }
 
     /// The most memory of such a kind that it took, as a share of what it may.
     pub(crate) fn of_budget(&self, [.., most]: [f64; 3]) -> f64 {
-        most / (self.max_events as f64 * 16.0 * 2.5 + f64::from(self.waiting_mb()) * 1e6)
+        most / (self.max_events as f64 * 16.0 * 2.5 + f64::from(self.extra_mb()) * 1e6)
     }
 
     /// 0 if the account is exact.

@@ -6,7 +6,7 @@ import { homeTimes } from "../model/sums.js";
 import { workerRow, workerSection } from "../model/worker_polls.js";
 import { chartsOf } from "./charts/charts.js";
 import { paintColours } from "./colours.js";
-import { foldKey, initialPeeks, isLarge, itemIndexAt, itemOfGroup, layOut, placeOfLane, stuckAt, chartEdges } from "./layout.js";
+import { chartEdges, foldKey, initialPeeks, isLarge, itemIndexAt, itemOfGroup, layOut, placeOfLane, stuckAt } from "./layout.js";
 import { longOnWorkers } from "./worker_lane.js";
 
 // What is shown, and the way from there to the screen. All parts of the page look here, and change it
@@ -464,10 +464,11 @@ export class View {
     if (place.top < this.covered + margin || place.top + place.h > this.height - margin) {
       const middle = (this.pinned + this.height) / 2;
       const to = Math.min(Math.max(this.scroll + place.top + place.h / 2 - middle, 0), this.maxScroll());
-      const spare = (this.height - this.pinned - place.h) / 2 - margin;
       const edges = chartEdges(this.layout, to + this.pinned).map((edge) => edge - this.pinned);
-      // A chart is seen whole or not at all, if there is room for that.
-      this.scrollTo(edges.find((edge) => Math.abs(edge - to) <= spare && edge >= 0 && edge <= this.maxScroll()) ?? to);
+      // A chart is seen whole or not at all, if the lane stays in sight, with one below it.
+      const at = this.scroll + place.top;
+      const isSeen = (edge) => at - edge >= this.pinned + margin && at + 2 * place.h - edge <= this.height;
+      this.scrollTo(edges.find((edge) => edge <= this.maxScroll() && isSeen(edge)) ?? to);
     }
   }
 

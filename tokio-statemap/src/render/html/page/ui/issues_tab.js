@@ -5,7 +5,7 @@ import { isPoll } from "../model/polls.js";
 import { detailHint } from "./detail_hint.js";
 import { byId, make } from "./dom.js";
 import { issueParts } from "./issue_parts.js";
-import { labelOfIssue } from "./label.js";
+import { labelOfIssue, lineOf } from "./label.js";
 
 // The issues: those of the report, in its order, and behind them the long polls of which nobody is to blame; of data without
 // a report the longest polls and waits. And from when on a poll is long.
@@ -13,9 +13,9 @@ import { labelOfIssue } from "./label.js";
 /** How many of each are shown at first. */
 const FIRST_SHOWN = 12;
 const FIRST_OF_GROUP = 5;
-/** How far from the left a label stands, in px: behind the arrow, and of a group's polls in their list. */
-const BEHIND_ARROW = 16;
-const IN_GROUP = 22;
+/** What stands before a label, in px: the arrow of a group; before its polls their list's edge, of which no other has any. */
+const ARROW = 12;
+const LIST_EDGE = 22;
 /** The slider goes from here to the run's length, in steps of a tenth of a decade or less. */
 const SHORTEST_THRESHOLD = 1000;
 const STEPS = 200;
@@ -26,6 +26,8 @@ export class IssuesTab {
     this.view = view;
     this.actions = actions;
     this.flat = [];
+    /** How wide a line is, in px, when the list was drawn. */
+    this.width = 0;
     this.all = new Set();
     /** The groups that are open; null until there are any. */
     this.open = null;
@@ -73,6 +75,7 @@ export class IssuesTab {
       return;
     }
     this.flat = [];
+    this.width = lineOf(byId("pane-issues"));
     const content = issues.blamed === null
       ? this.part("polls", "Worst polls", issues.polls, (poll) => this.poll(poll, issues.polls[0].held))
       : this.blamed(issues.blamed);
@@ -153,7 +156,7 @@ export class IssuesTab {
       type: "button", class: `issue blame ${kind}`, "data-group": key, "data-number": polls, "aria-expanded": isOpen, title: titleText(title),
       onclick: () => this.toggle(key),
     },
-    make("span", { class: "place" }, make("span", { class: "fold", "aria-hidden": "true" }, isOpen ? "▾ " : "▸ "), labelOfIssue(label || name, formatNs(ns), BEHIND_ARROW)),
+    make("span", { class: "place" }, make("span", { class: "fold", "aria-hidden": "true" }, isOpen ? "▾ " : "▸ "), labelOfIssue(label || name, formatNs(ns), this.width - ARROW)),
     make("span", { class: "length" }, formatNs(ns)),
     make("span", { class: "about" }, name === undefined ? null : make("b", { class: "kind" }, name), name === undefined ? null : " · ", source && `${shorten(source, 44)} · `, make("b", {}, count)),
     about === null ? null : make("span", { class: "about" }, shorten(visible(about), 100)),
@@ -188,7 +191,7 @@ export class IssuesTab {
       type: "button", class: `issue${classes}`, "data-issue": index, title: titleText(place),
       onclick: () => this.choose(index),
     },
-    make("span", { class: "place" }, labelOfIssue(place, length, IN_GROUP)),
+    make("span", { class: "place" }, labelOfIssue(place, length, this.width - LIST_EDGE)),
     make("span", { class: "length" }, length),
     make("span", { class: "about" }, about),
     make("span", { class: `bar${bar}` }, fill));

@@ -8,9 +8,12 @@ const fontOf = (weight, px) => `${weight} ${px}px system-ui, -apple-system, "Seg
 const LABEL_OF_PANEL = fontOf(500, 12);
 const LABEL_OF_ISSUE = fontOf(600, 13);
 
-/** How wide they are, in px: as wide as the style has them, beside a scrollbar. */
+/** How wide they are, in px: as wide as the style has them. */
 const LABEL_WIDTH = 336;
-const ISSUE_WIDTH = 326;
+
+/** What a pane has around its content, in px, and what a scrollbar takes. */
+const AROUND = 28;
+const SCROLLBAR = 15;
 
 /** Between the label and the length, in px. */
 const GAP = 8;
@@ -18,6 +21,9 @@ const GAP = 8;
 /** The label in a line of the panel. */
 export const labelInPanel = (text) => fitText(text, LABEL_WIDTH, LABEL_OF_PANEL);
 
-/** The label of an issue, `indent` px from the left, with this length at the right. */
-export const labelOfIssue = (text, length, indent) =>
-  fitText(text, ISSUE_WIDTH - indent - (length === "" ? 0 : GAP + textWidth(length, LABEL_OF_ISSUE)), LABEL_OF_ISSUE);
+/** How wide a line of this pane is, in px; as in the panel where the pane isn't shown. */
+export const lineOf = (pane) => (pane.clientWidth === 0 ? LABEL_WIDTH : pane.clientWidth - AROUND) - SCROLLBAR;
+
+/** The label of an issue in a line of `width` px, with this length at its end. */
+export const labelOfIssue = (text, length, width) =>
+  fitText(text, width - (length === "" ? 0 : GAP + textWidth(length, LABEL_OF_ISSUE)), LABEL_OF_ISSUE);
