@@ -12,12 +12,14 @@ const { chromium } = createRequire(import.meta.url)(process.env.PLAYWRIGHT);
 /** What a file beside the pages says. */
 export const expected = (name) => JSON.parse(readFileSync(join(process.env.PAGES, name), "utf8"));
 
-/** Waits until the page shows what it is to show. */
-const isReady = (page) =>
-  page.evaluate(async () => {
+/** Waits until the page shows what it is to show. When all is counted it is measured again: labels come back with a frame. */
+const isReady = async (page) => {
+  await page.evaluate(async () => {
     await window.statemap.ready;
     await window.statemap.settled;
   });
+  await frame(page);
+};
 
 /** The pages' tests share one browser: gives the function that opens a page in it, and `wait`s. */
 export const browserForTests = (wait = isReady) => {

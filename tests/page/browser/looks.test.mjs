@@ -118,8 +118,8 @@ test("nothing of the head is cut, and no two of its parts overlap", async () => 
 test("a lane that is selected is in sight", async () => {
   for (const height of [520, 600, 640]) {
     await open("few.html", { viewport: { width: 1280, height } }, async (page) => {
-      const rows = await page.evaluate(() => window.statemap.model.sections.flatMap(({ nRows, kind, index, name }, _, all) =>
-        kind === "tasks" ? Array.from({ length: nRows }, (_, row) => [index, row, all[index].name(row)]) : []));
+      const rows = await page.evaluate(() => window.statemap.model.sections.flatMap((of) =>
+        of.kind === "tasks" ? Array.from({ length: of.nRows }, (_, row) => [of.index, row, of.name(row)]) : []));
       assert.ok(rows.length >= 12);
       for (const [section, row, name] of rows) {
         await page.evaluate(([section, name]) => { location.hash = `sel=row.${section}.${name}`; }, [section, name]);

@@ -31,7 +31,7 @@ struct Key<'a> {
 
 impl Key<'_> {
     /// Writes it at a place, or where the next line begins; then that is behind it. That of a state can be chosen.
-    fn write(&self, state: Option<usize>, (x, y): &mut (f64, u32), to: &mut String) {
+    fn write(&self, state: Option<usize>, x: &mut f64, y: &mut u32, to: &mut String) {
         let (name, share) = (display(self.name, 40), escape(self.share));
         let wide = 34.0 + 8.0 + width(&name, 12.0) + 6.0 + width(&share, 12.0) + 22.0;
         if *x + wide > f64::from(WIDTH - MARGIN) && *x > f64::from(MAP_LEFT) {
@@ -63,7 +63,7 @@ pub(super) fn legend(picture: &Picture<'_>, survey: &Survey) -> (String, u32) {
             y + 14,
             escape(&title)
         );
-        let mut place = (f64::from(MAP_LEFT), y);
+        let mut x = f64::from(MAP_LEFT);
         let whole = survey.whole(section);
         for (number, state) in section.states.iter().enumerate().take(64) {
             let share = match state.role.is_end() {
@@ -71,14 +71,12 @@ pub(super) fn legend(picture: &Picture<'_>, survey: &Survey) -> (String, u32) {
                 false => percent(survey.total(number), whole),
             };
             let key = Key { class: &format!("s{number}"), name: &state.name, share: &share };
-            key.write(Some(number), &mut place, &mut text);
+            key.write(Some(number), &mut x, &mut y, &mut text);
         }
         if section.kind == SectionKind::Workers && is_held {
             let name = format!("in a poll over {}", human_setting(picture.long_poll_ns));
-            Key { class: "l", name: &name, share: "" }.write(None, &mut place, &mut text);
+            Key { class: "l", name: &name, share: "" }.write(None, &mut x, &mut y, &mut text);
         }
-        let (x, bottom) = place;
-        y = bottom;
         if section.states.len() > 64 {
             let _ = write!(
                 text,

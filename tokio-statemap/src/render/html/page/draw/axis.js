@@ -1,9 +1,10 @@
 import { niceTicks } from "../format/numbers.js";
+import { fontOf } from "./fit.js";
 
 // The axis of time, which stays on top while the lanes scroll.
 
 /** The font of text on canvases. */
-export const CANVAS_FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
+export const CANVAS_FONT = fontOf(400, 11);
 
 /** Gives a canvas its size in CSS px, sharp on this screen; returns its context in CSS px. */
 export const sizeCanvas = (canvas, width, height, ratio) => {

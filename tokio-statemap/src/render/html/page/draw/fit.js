@@ -4,6 +4,9 @@ import { shorten } from "../format/text.js";
 
 const measurer = { context: null, kept: new Map() };
 
+/** The page's font, as a canvas takes it. */
+export const fontOf = (weight, px) => `${weight} ${px}px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif`;
+
 /** How wide all of `text` is in `font`, in px. */
 export const textWidth = (text, font) => {
   measurer.context ??= document.createElement("canvas").getContext("2d");

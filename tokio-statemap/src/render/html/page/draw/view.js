@@ -296,8 +296,13 @@ export class View {
     this.notify("moved");
   }
 
+  /** The nearest to that which it can be scrolled to. */
+  withinScroll(scroll) {
+    return Math.min(Math.max(scroll, 0), this.maxScroll());
+  }
+
   scrollTo(scroll) {
-    const to = Math.round(Math.min(Math.max(scroll, 0), this.maxScroll()));
+    const to = Math.round(this.withinScroll(scroll));
     if (to === this.scroll) return;
     this.scroll = to;
     this.stick();
@@ -463,7 +468,7 @@ export class View {
     const margin = Math.min(60, (this.height - this.pinned) / 4);
     if (place.top < this.covered + margin || place.top + place.h > this.height - margin) {
       const middle = (this.pinned + this.height) / 2;
-      const to = Math.min(Math.max(this.scroll + place.top + place.h / 2 - middle, 0), this.maxScroll());
+      const to = this.withinScroll(this.scroll + place.top + place.h / 2 - middle);
       const edges = chartEdges(this.layout, to + this.pinned).map((edge) => edge - this.pinned);
       // A chart is seen whole or not at all, if the lane stays in sight, with one below it.
       const at = this.scroll + place.top;

@@ -1,7 +1,7 @@
 import { formatCount } from "../format/numbers.js";
 import { plural, titleText, visible } from "../format/text.js";
 import { countRows, groupLabel } from "../model/names.js";
-import { fits, fitText } from "../draw/fit.js";
+import { fits, fitText, fontOf } from "../draw/fit.js";
 import { foldKey } from "../draw/layout.js";
 import { ChartLabels } from "./chart_labels.js";
 import { byId, make } from "./dom.js";
@@ -11,9 +11,9 @@ import { stateCounts } from "./state_counts.js";
 // The labels on the left: headings and groups are buttons that fold and open, lanes and charts are named.
 // Only what is on the screen exists as an element.
 
-const BOLD_LABEL = '600 12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
-const LABEL_FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
-const LANE_FONT = LABEL_FONT.replace("12px", "11px");
+const BOLD_LABEL = fontOf(600, 12);
+const LABEL_FONT = fontOf(400, 12);
+const LANE_FONT = fontOf(400, 11);
 const CHOSEN_FONT = `600 ${LANE_FONT}`;
 /** What stands beside the text of a label, in px. */
 const AROUND_TEXT = 36;

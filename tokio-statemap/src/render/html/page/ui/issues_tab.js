@@ -149,6 +149,7 @@ export class IssuesTab {
     const { key, kind, label, source, title, act, polls, ns, name, noun } = group;
     const fill = make("span");
     fill.style.width = `${Math.max(1, (ns / most) * 100).toFixed(1)}%`;
+    const length = formatNs(ns);
     const count = plural(polls, noun ?? "poll", formatCount(polls));
     const why = { machine: "no code is to blame for these", off: "these held no worker", place: "too short to be looked at" }[kind] ?? act;
     const about = kind === "told" ? null : why ?? "what it did isn't known";
@@ -156,8 +157,8 @@ export class IssuesTab {
       type: "button", class: `issue blame ${kind}`, "data-group": key, "data-number": polls, "aria-expanded": isOpen, title: titleText(title),
       onclick: () => this.toggle(key),
     },
-    make("span", { class: "place" }, make("span", { class: "fold", "aria-hidden": "true" }, isOpen ? "▾ " : "▸ "), labelOfIssue(label || name, formatNs(ns), this.width - ARROW)),
-    make("span", { class: "length" }, formatNs(ns)),
+    make("span", { class: "place" }, make("span", { class: "fold", "aria-hidden": "true" }, isOpen ? "▾ " : "▸ "), labelOfIssue(label || name, length, this.width - ARROW)),
+    make("span", { class: "length" }, length),
     make("span", { class: "about" }, name === undefined ? null : make("b", { class: "kind" }, name), name === undefined ? null : " · ", source && `${shorten(source, 44)} · `, make("b", {}, count)),
     about === null ? null : make("span", { class: "about" }, shorten(visible(about), 100)),
     kind === "told" ? null : make("span", { class: "bar" }, fill));

@@ -1,9 +1,7 @@
-import { fitText, textWidth } from "../draw/fit.js";
+import { fitText, fontOf, textWidth } from "../draw/fit.js";
 
 // Labels that have a line of the panel to themselves, or share it with a length: what doesn't fit is left out where it tells
 // least, as the browser would leave out the end, where a place has its file and line.
-
-const fontOf = (weight, px) => `${weight} ${px}px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif`;
 
 const LABEL_OF_PANEL = fontOf(500, 12);
 const LABEL_OF_ISSUE = fontOf(600, 13);

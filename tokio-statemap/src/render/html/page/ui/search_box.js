@@ -1,14 +1,14 @@
 import { shorten, visible } from "../format/text.js";
 import { rowWord } from "../model/names.js";
 import { search } from "../model/search.js";
-import { fitText } from "../draw/fit.js";
+import { fitText, fontOf } from "../draw/fit.js";
 import { byId, make } from "./dom.js";
 
 // The search field and its list, as an ARIA combobox.
 
 const MOST_LISTED = 50;
 
-const OPTION_FONT = '13px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
+const OPTION_FONT = fontOf(400, 13);
 /** What stands beside it: the gaps, and what kind it is, in px. */
 const KIND_WIDTH = 90;
 
