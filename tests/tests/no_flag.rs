@@ -14,6 +14,8 @@ fn the_tests_for_this_mode_pass_without_the_flag() {
     command.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", "");
     // Lines are looked up by some tests; nothing else is needed.
     command.env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
+    // What was run is looked for in what it prints.
+    command.env("CARGO_TERM_QUIET", "false");
     command.args(["test", "--offline", "-p", "tests", "-p", "tokio-statemap"]);
     // Random programs take a crate that nothing here needs.
     command.args(["--no-default-features", "--lib", "--test", "no_flag", "--target-dir"]);
