@@ -149,14 +149,13 @@ test("the blocking pool: how many threads, and how many of its tasks wait", () =
     // One of them runs, or is about to.
     assert.ok(most >= 10 && most <= 21, `${most}`);
     assert.equal(await chart(page, "blocking").locator(".scale.top").innerText(), most > 20 ? "30" : most > 10 ? "20" : "10");
-    const [at] = queue.find(([, waiting]) => waiting === most);
-    const text = await page.evaluate((at) => {
+    const texts = await page.evaluate((times) => {
       const { statemap } = window;
       const { width } = document.getElementById("overlay").getBoundingClientRect();
-      return statemap.chartText("blocking", (at / statemap.model.lengthNs) * width + 5);
-    }, at);
-    // An average over some pixels: on a busy machine the thread may just have begun there.
-    assert.match(text, /^(?:0\.\d+|1), \d+ waiting$/);
+      return times.map((at) => statemap.chartText("blocking", (at / statemap.model.lengthNs) * width));
+    }, queue.map(([at]) => at));
+    // Not at each of these times: on a busy machine the thread begins late, and the values are averages over some pixels.
+    assert.ok(texts.some((text) => /^1, \d+ waiting$/.test(text)), texts.join("; "));
   }));
 
 test("a chart is hidden by its name, all of them by their heading, and the address holds it", async () => {

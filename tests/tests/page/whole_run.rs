@@ -104,22 +104,21 @@ fn run() -> Run {
     Run { timeline: collector.snapshot(), seen, started, line }
 }
 
-/// A run of which what is around the block is kept: a machine on which nobody looks through what is evicted in time keeps
-/// nothing of it.
+/// A run whose longest poll is the block, and of which what is around it is kept. A busy machine may keep another poll
+/// from going on for longer; and where nobody looks in time through what is evicted, nothing around it is kept.
 fn run_with_the_block() -> Run {
     const ATTEMPTS: usize = 5;
     for _ in 0..ATTEMPTS {
         let run = run();
-        let longest = run.timeline.whole_run().unwrap().longest_polls[0];
-        let is_kept = run
-            .timeline
-            .stretches_before()
-            .any(|(from, to)| (from..to).contains(&longest.start_ns));
-        if is_kept && longest.length_ns >= BLOCK.as_nanos() as u64 {
+        let whole = run.timeline.whole_run().unwrap();
+        let longest = whole.longest_polls[0];
+        let is_in = |(from, to)| (from..to).contains(&longest.start_ns);
+        let is_kept = run.timeline.stretches_before().any(is_in);
+        if is_kept && whole.locations[longest.location].location.unwrap().line == run.line {
             return run;
         }
     }
-    panic!("in none of {ATTEMPTS} runs the block is kept");
+    panic!("in none of {ATTEMPTS} runs the block is kept, and the longest poll")
 }
 
 #[test]
@@ -169,11 +168,10 @@ fn sums_are_those_that_others_count() {
 #[test]
 fn the_whole_run_is_shown() {
     let folder = folder("whole-run");
-    let Run { timeline, seen, line, .. } = run_with_the_block();
+    let Run { timeline, seen, .. } = run_with_the_block();
     write(&folder, "run.html", &timeline, &labels("run"));
     let whole = timeline.whole_run().unwrap();
     let location = whole.locations[whole.longest_polls[0].location].location.unwrap();
-    assert_eq!(location.line, line);
     let expected = json!({
         "block": BLOCK.as_nanos() as u64,
         "blocked": location.to_string(),
