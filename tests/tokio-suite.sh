@@ -9,7 +9,7 @@
 #
 # A test whose results differ is run alone, up to RETRIES times under both by turns, before it
 # counts: some of Tokio's own depend on the time. It needs Linux and the package registry, takes
-# some minutes, and leaves 2 GB in target/tmp. Names of test files (`rt_common macros_test`) restrict it to these.
+# some minutes, and leaves 6 GB in target/tmp. Names of test files (`rt_common macros_test`) restrict it to these.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 exec </dev/null
