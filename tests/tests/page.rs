@@ -370,10 +370,7 @@ fn waiting_for_threads() -> Timeline {
     collector.start();
     let runtime = builder.build().unwrap();
     collector.block_on(&runtime, async {
-        // The workers are its threads, too: those that haven't begun would be counted.
-        while tokio::runtime::Handle::current().metrics().blocking_queue_depth() > 0 {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        tests::load::wait_for_workers();
         let sleep = || std::thread::sleep(Duration::from_millis(10));
         let tasks: Vec<_> = (0..20).map(|_| tokio::task::spawn_blocking(sleep)).collect();
         for task in tasks {

@@ -4,7 +4,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use tokio::runtime::{Builder, Handle};
+use tokio::runtime::Builder;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio_statemap::report::{Report, Verdict};
 use tokio_statemap::statemap::read::read;
@@ -114,10 +114,7 @@ fn a_pool_with_a_thread_for_each_is_not_mentioned() {
 #[test]
 fn files_the_page_and_the_svg_say_the_same() {
     let timeline = recorded(2, Duration::from_millis(1), async {
-        // Workers are the pool's threads, too: on a busy machine one may still wait to begin.
-        while Handle::current().metrics().blocking_queue_depth() > 0 {
-            sleep(Duration::from_millis(1));
-        }
+        tests::load::wait_for_workers();
         let tasks: Vec<_> =
             (0..40).map(|_| spawn_blocking(|| sleep(Duration::from_millis(20)))).collect();
         for task in tasks {

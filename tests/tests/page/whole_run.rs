@@ -113,13 +113,12 @@ fn run_with_the_block() -> Run {
         let whole = run.timeline.whole_run().unwrap();
         let is_block =
             |location: usize| whole.locations[location].location.unwrap().line == run.line;
-        let block = whole.longest_polls.iter().position(|poll| is_block(poll.location));
+        let block = whole.longest_polls.iter().find(|poll| is_block(poll.location));
         let block = block.expect("it is among the longest");
-        let start_ns = whole.longest_polls[block].start_ns;
-        assert!(whole.longest_polls[block].length_ns >= BLOCK.as_nanos() as u64);
+        assert!(block.length_ns >= BLOCK.as_nanos() as u64);
         let is_kept =
-            run.timeline.stretches_before().any(|(from, to)| (from..to).contains(&start_ns));
-        if block == 0 && is_kept {
+            run.timeline.stretches_before().any(|(from, to)| (from..to).contains(&block.start_ns));
+        if is_kept && is_block(whole.longest_polls[0].location) {
             return run;
         }
     }
@@ -173,10 +172,11 @@ fn sums_are_those_that_others_count() {
 #[test]
 fn the_whole_run_is_shown() {
     let folder = folder("whole-run");
-    let Run { timeline, seen, .. } = run_with_the_block();
+    let Run { timeline, seen, line, .. } = run_with_the_block();
     write(&folder, "run.html", &timeline, &labels("run"));
     let whole = timeline.whole_run().unwrap();
     let location = whole.locations[whole.longest_polls[0].location].location.unwrap();
+    assert_eq!(location.line, line);
     let expected = json!({
         "block": BLOCK.as_nanos() as u64,
         "blocked": location.to_string(),
