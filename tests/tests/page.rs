@@ -3,10 +3,10 @@
 //!
 //! What a test does in the browser is in `page/browser`; what it opens is written here. The page's
 //! modules have tests without a browser, too, in `page/unit`.
+#![cfg(tokio_unstable)]
 
 mod page {
     mod accessible;
-    #[cfg(tokio_unstable)]
     mod whole_run;
 }
 
