@@ -48,6 +48,22 @@ test("large groups are folded, that of the worst poll around it; folded ones say
     assert.match(said, /^On average over the view: [\d.]+ running, [\d.]+ ready, [\d.]+ waiting$/);
   }));
 
+test("a page that is made narrower or wider has its labels in every frame", () =>
+  open("crowd.html", {}, async (page) => {
+    // Told after the page itself is, and before the frame is seen.
+    await page.evaluate(() => {
+      window.labelsSeen = [];
+      new ResizeObserver(() => window.labelsSeen.push(document.querySelectorAll("#lanes .row").length))
+        .observe(document.getElementById("lanes"));
+    });
+    for (const width of [1000, 1200]) {
+      await page.setViewportSize({ width, height: 800 });
+      await frame(page);
+    }
+    const seen = await page.evaluate(() => window.labelsSeen);
+    assert.ok(seen.length >= 3 && !seen.includes(0), `labels in each frame: ${seen}`);
+  }));
+
 test("every lane has a label, wherever one scrolls, and no two labels meet", () =>
   open("crowd.html", {}, async (page) => {
     // All of a group, too.

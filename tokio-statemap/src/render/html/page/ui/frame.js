@@ -76,8 +76,11 @@ export class Frame {
     this.view.resize({ gutter, width, height, ratio: Math.min(3, window.devicePixelRatio || 1) });
   }
 
-  /** Measures again whenever the page's size changes. */
+  /** Measures again whenever the page's size changes, and paints at once, or there would be a frame without labels. */
   followSize() {
-    new ResizeObserver(() => this.measure()).observe(byId("lanes"));
+    new ResizeObserver(() => {
+      this.measure();
+      this.view.paintNow();
+    }).observe(byId("lanes"));
   }
 }
