@@ -139,12 +139,27 @@ test("a lane that is selected is in sight", async () => {
   }
 });
 
+/** The labels of issues whose end the browser cuts. */
+const cutPlaces = (page) => page.evaluate(() => [...document.querySelectorAll(".issue .place")]
+  .filter((place) => place.scrollWidth > place.clientWidth).map((place) => place.textContent));
+const places = (page) => page.locator(".issue .place").allTextContents();
+
 test("a place in the list of issues keeps its line at any width", async () => {
   for (const width of [320, 390, 800, 1280]) {
     await open("random.html", { viewport: { width, height: 800 } }, async (page) => {
-      const cut = await page.evaluate(() => [...document.querySelectorAll(".issue .place")]
-        .filter((place) => place.scrollWidth > place.clientWidth).map((place) => place.textContent));
-      assert.deepEqual(cut, [], `${width} wide`);
+      assert.deepEqual(await cutPlaces(page), [], `${width} wide`);
     });
   }
 });
+
+test("places are fitted again when the page is made wider or narrower", () =>
+  open("random.html", { viewport: { width: 800, height: 800 } }, async (page) => {
+    const wide = await places(page);
+    await page.setViewportSize({ width: 150, height: 800 });
+    await frame(page);
+    assert.notDeepEqual(await places(page), wide);
+    assert.deepEqual(await cutPlaces(page), []);
+    await page.setViewportSize({ width: 800, height: 800 });
+    await frame(page);
+    assert.deepEqual(await places(page), wide);
+  }));

@@ -26,15 +26,18 @@ export class IssuesTab {
     this.view = view;
     this.actions = actions;
     this.flat = [];
-    /** How wide a line is, in px, when the list was drawn. */
+    /** How wide a line is, in px, and the labels that are fitted to it. */
     this.width = 0;
+    this.labels = [];
     this.all = new Set();
     /** The groups that are open; null until there are any. */
     this.open = null;
     this.timer = 0;
     this.list = make("div", { id: "issue-list" });
-    byId("pane-issues").append(...this.head(), this.list);
+    this.pane = byId("pane-issues");
+    this.pane.append(...this.head(), this.list);
     view.on("selected", () => this.mark());
+    new ResizeObserver(() => this.fitLabels()).observe(this.pane);
   }
 
   head() {
@@ -75,7 +78,8 @@ export class IssuesTab {
       return;
     }
     this.flat = [];
-    this.width = lineOf(byId("pane-issues"));
+    this.labels = [];
+    this.width = lineOf(this.pane);
     const content = issues.blamed === null
       ? this.part("polls", "Worst polls", issues.polls, (poll) => this.poll(poll, issues.polls[0].held))
       : this.blamed(issues.blamed);
@@ -96,6 +100,26 @@ export class IssuesTab {
     const hint = detailHint(model);
     this.list.replaceChildren(...(hint === null ? [] : [hint]), ...content);
     this.mark();
+  }
+
+  /** A label that shares its line with `length`, after `before` px of other things. */
+  label(text, length, before) {
+    const label = { node: new Text(), text, length, before };
+    this.labels.push(label);
+    this.fit(label);
+    return label.node;
+  }
+
+  fit({ node, text, length, before }) {
+    node.data = labelOfIssue(text, length, this.width - before);
+  }
+
+  /** Fits the labels anew if lines are wider or narrower than they were. */
+  fitLabels() {
+    const width = lineOf(this.pane);
+    if (width === this.width) return;
+    this.width = width;
+    for (const label of this.labels) this.fit(label);
   }
 
   part(key, title, found, build) {
@@ -157,7 +181,7 @@ export class IssuesTab {
       type: "button", class: `issue blame ${kind}`, "data-group": key, "data-number": polls, "aria-expanded": isOpen, title: titleText(title),
       onclick: () => this.toggle(key),
     },
-    make("span", { class: "place" }, make("span", { class: "fold", "aria-hidden": "true" }, isOpen ? "▾ " : "▸ "), labelOfIssue(label || name, length, this.width - ARROW)),
+    make("span", { class: "place" }, make("span", { class: "fold", "aria-hidden": "true" }, isOpen ? "▾ " : "▸ "), this.label(label || name, length, ARROW)),
     make("span", { class: "length" }, length),
     make("span", { class: "about" }, name === undefined ? null : make("b", { class: "kind" }, name), name === undefined ? null : " · ", source && `${shorten(source, 44)} · `, make("b", {}, count)),
     about === null ? null : make("span", { class: "about" }, shorten(visible(about), 100)),
@@ -192,7 +216,7 @@ export class IssuesTab {
       type: "button", class: `issue${classes}`, "data-issue": index, title: titleText(place),
       onclick: () => this.choose(index),
     },
-    make("span", { class: "place" }, labelOfIssue(place, length, this.width - LIST_EDGE)),
+    make("span", { class: "place" }, this.label(place, length, LIST_EDGE)),
     make("span", { class: "length" }, length),
     make("span", { class: "about" }, about),
     make("span", { class: `bar${bar}` }, fill));
