@@ -25,6 +25,19 @@ pub fn build(target: &Path, arguments: &[&str], name: &str) -> PathBuf {
     messages.filter_map(executable).next_back().expect("cargo says what it built")
 }
 
+/// Builds a program of this package with `more` arguments, in the same place.
+///
+/// Without the default features: for another profile all crates are built anew, and no program needs those.
+///
+/// # Panics
+///
+/// If the build fails.
+pub fn build_program(target: &Path, name: &str, more: &[&str]) -> PathBuf {
+    let package = env!("CARGO_PKG_NAME");
+    let arguments = ["build", "--package", package, "--no-default-features", "--bin", name];
+    build(target, &[&arguments, more].concat(), name)
+}
+
 /// Cargo, that puts programs into `programs`, and takes what it can from the tests' own build.
 pub fn cargo(target: &Path, programs: &Path) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

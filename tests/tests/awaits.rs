@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use tests::awaits::{Listed, compare, listed, written};
-use tests::build::build;
+use tests::build::{build, build_program};
 
 const FILES: [(&str, &str); 2] = [
     ("tests/src/bin/awaits/main.rs", include_str!("../src/bin/awaits/main.rs")),
@@ -33,10 +33,8 @@ fn program() -> &'static Path {
 }
 
 fn build_in(folder: &str, more: &[&str], config: &str) -> PathBuf {
-    let mut arguments = vec!["build", "--package", "tests", "--bin", "awaits"];
-    arguments.extend(["--config", config]);
-    arguments.extend(more);
-    let program = build(Path::new(env!("CARGO_TARGET_TMPDIR")), &arguments, "awaits");
+    let more = [&["--config", config], more].concat();
+    let program = build_program(Path::new(env!("CARGO_TARGET_TMPDIR")), "awaits", &more);
     // The next build would take its place.
     let kept = folder_of(folder).join("awaits");
     fs::copy(program, &kept).unwrap();

@@ -12,7 +12,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use tests::build::build;
+use tests::build::build_program;
 use tests::child::{Running, command, folder};
 
 /// The tasks of the program in the order of their spawns, by the names of what they await: what is in
@@ -79,10 +79,8 @@ fn program(more: &[&str], config: &str) -> PathBuf {
 }
 
 fn build_with(more: &[&str], name: &str, config: &str) -> PathBuf {
-    let mut arguments = vec!["build", "--package", "tests", "--bin", name];
-    arguments.extend(["--features", "dwarf", "--config", config]);
-    arguments.extend(more);
-    build(Path::new(env!("CARGO_TARGET_TMPDIR")), &arguments, name)
+    let more = [&["--features", "dwarf", "--config", config], more].concat();
+    build_program(Path::new(env!("CARGO_TARGET_TMPDIR")), name, &more)
 }
 
 #[track_caller]

@@ -9,8 +9,9 @@
 use std::net::UdpSocket;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
-use tests::build::build;
+use tests::build::build_program;
 use tests::child::{Running, command, folder};
 use tests::left_out::not_allowed;
 
@@ -42,15 +43,16 @@ const ALL: [Expected; 10] = [
 
 /// The report of a run of `program` that holds a worker in this way.
 ///
-/// Where a busy machine leaves so little time that nobody saw what a long poll did, the report says so, and it is run
-/// again.
+/// Where the machine leaves so little time that nobody saw what a long poll did, the report says so, and it is run
+/// again, later and later.
 fn report_of(program: &Path, name: &str, way: &str) -> String {
-    const ATTEMPTS: usize = 5;
+    const ATTEMPTS: u64 = 5;
     let folder = folder(Path::new(env!("CARGO_TARGET_TMPDIR")), &format!("{name}-{way}"));
     let mut report = String::new();
-    for _ in 0..ATTEMPTS {
+    for attempt in 0..ATTEMPTS {
+        std::thread::sleep(Duration::from_secs(3 * attempt));
         let ended = Running::start(command(program, &folder).arg(way)).end();
-        assert!(ended.status.success(), "{ended:?}");
+        assert!(ended.status.success() && ended.stderr.is_empty(), "{ended:?}");
         report = std::fs::read_to_string(folder.join("report.txt")).expect("it is written");
         if !report.contains("\nNothing was seen of ")
             || verdict(&report).contains(" held the runtime up: ")
@@ -127,19 +129,10 @@ fn who_looks_a_name_up_is_named() {
 /// all the same.
 #[test]
 fn each_is_named_in_release() {
-    let arguments = [
-        "build",
-        "--release",
-        "--package",
-        "tests",
-        "--bin",
-        "culprits",
-        "--config",
-        "profile.release.lto=\"thin\"",
-        "--config",
-        "profile.release.panic=\"abort\"",
-    ];
-    let program = build(Path::new(env!("CARGO_TARGET_TMPDIR")), &arguments, "culprits");
+    let lto = "profile.release.lto=\"thin\"";
+    let abort = "profile.release.panic=\"abort\"";
+    let more = ["--release", "--config", lto, "--config", abort];
+    let program = build_program(Path::new(env!("CARGO_TARGET_TMPDIR")), "culprits", &more);
     for expected in &ALL {
         assert_named(&program, "culprits-release", expected);
     }
@@ -150,19 +143,10 @@ fn each_is_named_in_release() {
 #[cfg(target_env = "gnu")]
 fn each_is_named_in_a_static_program_and_without_lines() {
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let arguments = [
-        "build",
-        "--package",
-        "tests",
-        "--bin",
-        "culprits",
-        "--target",
-        &target,
-        "--config",
-        "build.rustflags=[\"-Ctarget-feature=+crt-static\"]",
-    ];
+    let linked = "build.rustflags=[\"-Ctarget-feature=+crt-static\"]";
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let program = build(folder, &arguments, "culprits");
+    let more = ["--target", &target, "--config", linked];
+    let program = build_program(folder, "culprits", &more);
     for expected in &ALL {
         assert_named(&program, "culprits-static", expected);
     }
