@@ -154,12 +154,15 @@ test("a place in the list of issues keeps its line at any width", async () => {
 
 test("places are fitted again when the page is made wider or narrower", () =>
   open("random.html", { viewport: { width: 800, height: 800 } }, async (page) => {
+    const resize = async (width) => {
+      await page.setViewportSize({ width, height: 800 });
+      await page.waitForFunction((width) => window.innerWidth === width, width);
+      await frame(page);
+    };
     const wide = await places(page);
-    await page.setViewportSize({ width: 150, height: 800 });
-    await frame(page);
+    await resize(150);
     assert.notDeepEqual(await places(page), wide);
     assert.deepEqual(await cutPlaces(page), []);
-    await page.setViewportSize({ width: 800, height: 800 });
-    await frame(page);
+    await resize(800);
     assert.deepEqual(await places(page), wide);
   }));

@@ -114,10 +114,10 @@ export class IssuesTab {
     node.data = labelOfIssue(text, length, this.width - before);
   }
 
-  /** Fits the labels anew if lines are wider or narrower than they were. */
+  /** Fits the labels anew if lines are wider or narrower than they were; those that aren't shown once they are. */
   fitLabels() {
     const width = lineOf(this.pane);
-    if (width === this.width) return;
+    if (this.pane.clientWidth === 0 || width === this.width) return;
     this.width = width;
     for (const label of this.labels) this.fit(label);
   }

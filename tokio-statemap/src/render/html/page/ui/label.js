@@ -9,9 +9,8 @@ const LABEL_OF_ISSUE = fontOf(600, 13);
 /** How wide they are, in px: as wide as the style has them. */
 const LABEL_WIDTH = 336;
 
-/** What a pane has around its content, in px, and what a scrollbar takes. */
+/** What a pane has around its content, in px. */
 const AROUND = 28;
-const SCROLLBAR = 15;
 
 /** Between the label and the length, in px. */
 const GAP = 8;
@@ -20,7 +19,7 @@ const GAP = 8;
 export const labelInPanel = (text) => fitText(text, LABEL_WIDTH, LABEL_OF_PANEL);
 
 /** How wide a line of this pane is, in px; as in the panel where the pane isn't shown. */
-export const lineOf = (pane) => (pane.clientWidth === 0 ? LABEL_WIDTH : pane.clientWidth - AROUND) - SCROLLBAR;
+export const lineOf = (pane) => (pane.clientWidth === 0 ? LABEL_WIDTH : pane.clientWidth - AROUND);
 
 /** The label of an issue in a line of `width` px, with this length at its end. */
 export const labelOfIssue = (text, length, width) =>
