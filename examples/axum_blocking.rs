@@ -1,7 +1,7 @@
 //! An axum service with a handler that blocks: a warning while it does, and the report at the end.
 //!
 //! ```text
-//! cargo run --release --example axum_blocking
+//! cargo run --example axum_blocking
 //! ```
 //!
 //! The handler asks another service with `std::net`, and its worker waits for the answer. All tasks are

@@ -2,7 +2,7 @@
 //! blocks.
 //!
 //! ```text
-//! cargo run --release --example basic
+//! cargo run --example basic
 //! ```
 //!
 //! Only the attribute is different from a plain Tokio program. The report on stderr names the line

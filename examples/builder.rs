@@ -2,7 +2,7 @@
 //! the program's.
 //!
 //! ```text
-//! cargo run --release --example builder
+//! cargo run --example builder
 //! ```
 //!
 //! `api` answers customers on two workers, `jobs` makes thumbnails on a thread of its own. Each

@@ -1,8 +1,8 @@
 //! A program to compare with itself: tasks at several lines that compute, each for some 200 µs at a time.
 //!
 //! ```text
-//! cargo run --release --example compare -- before.json
-//! SLOW=3 cargo run --release --example compare -- after.json
+//! cargo run --example compare -- before.json
+//! SLOW=3 cargo run --example compare -- after.json
 //! tokio-statemap diff before.json after.json
 //! ```
 //!

@@ -2,7 +2,7 @@
 //! median and the 99th percentile ten times a second.
 //!
 //! ```text
-//! cargo run --release --example current_thread
+//! cargo run --example current_thread
 //! ```
 //!
 //! It has a common bug. Each time it sorts all samples since the start, so that this takes longer

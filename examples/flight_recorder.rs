@@ -2,7 +2,7 @@
 //! snapshot.
 //!
 //! ```text
-//! cargo run --release --example flight_recorder
+//! cargo run --example flight_recorder
 //! kill -USR1 <its pid>
 //! ```
 //!

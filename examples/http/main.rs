@@ -1,10 +1,10 @@
 //! A web shop's HTTP server under load, with one handler that now and then blocks its worker.
 //!
 //! ```text
-//! cargo run --release --example http
+//! cargo run --example http
 //! ```
 //!
-//! For two seconds 32 clients (`load.rs`) keep it busy. Then it writes `statemap.html`,
+//! 32 clients (`load.rs`) make 300 requests each, which takes two seconds. Then it writes `statemap.html`,
 //! `tasks.json` and `workers.json` (the same as data), and the report to stderr. The page and the
 //! report name [`sign`] below and the line at which it blocks, though all tasks here are spawned by the
 //! server, at one line of its code. The clients see it in the 99th percentile, which doesn't show the
@@ -44,8 +44,7 @@ async fn main() -> io::Result<()> {
 
     // The clients have a thread and a runtime of their own: what is recorded, and what the report
     // shows, is the server alone.
-    let clients =
-        tokio::task::spawn_blocking(move || load::run(address, 32, Duration::from_secs(2)));
+    let clients = tokio::task::spawn_blocking(move || load::run(address, 32, 300));
     println!("{}", clients.await??);
     server.abort();
     Ok(())

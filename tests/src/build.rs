@@ -13,7 +13,9 @@ use std::process::Command;
 /// If the build fails.
 pub fn build(target: &Path, arguments: &[&str], name: &str) -> PathBuf {
     let mut command = cargo(target, &target.join("command"));
-    command.args(arguments).args(["--message-format", "json-render-diagnostics"]);
+    // With an example cargo counts the features that dev-dependencies ask for, as in `cargo test`: so it takes what that built.
+    command.args(arguments).args(["--example", "basic"]);
+    command.args(["--message-format", "json-render-diagnostics"]);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let messages = String::from_utf8(output.stdout).unwrap();
@@ -27,14 +29,11 @@ pub fn build(target: &Path, arguments: &[&str], name: &str) -> PathBuf {
 
 /// Builds a program of this package with `more` arguments, in the same place.
 ///
-/// Without the default features: for another profile all crates are built anew, and no program needs those.
-///
 /// # Panics
 ///
 /// If the build fails.
 pub fn build_program(target: &Path, name: &str, more: &[&str]) -> PathBuf {
-    let package = env!("CARGO_PKG_NAME");
-    let arguments = ["build", "--package", package, "--no-default-features", "--bin", name];
+    let arguments = ["build", "--bin", name];
     build(target, &[&arguments, more].concat(), name)
 }
 
@@ -42,7 +41,9 @@ pub fn build_program(target: &Path, name: &str, more: &[&str]) -> PathBuf {
 pub fn cargo(target: &Path, programs: &Path) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    // Where `cargo test` is called, too: in a member's folder cargo would build for that member alone, with other features
+    // of the crates that they share.
+    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     command.env("CARGO_TARGET_DIR", programs);
     // `target/tmp` is in it. A cargo that doesn't know the variable builds all of it once more.
     command.env("CARGO_BUILD_BUILD_DIR", target.parent().expect("it is in a folder"));

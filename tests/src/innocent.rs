@@ -11,8 +11,13 @@ use tokio::task::JoinSet;
 pub struct BusyLoops(Arc<AtomicBool>);
 
 impl BusyLoops {
-    /// Starts so many.
-    pub fn start(threads: usize) -> Self {
+    /// Starts two for each processor.
+    pub fn for_all_processors() -> Self {
+        let processors = std::thread::available_parallelism().map_or(2, |n| n.get());
+        Self::start(2 * processors)
+    }
+
+    fn start(threads: usize) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         for _ in 0..threads {
             let stop = Arc::clone(&stop);

@@ -1,8 +1,11 @@
 //! Shared code of the integration tests.
 
+pub mod allocations;
+pub mod alone;
 pub mod awaits;
 pub mod browser;
 pub mod build;
+pub mod cases;
 pub mod check;
 #[cfg(unix)]
 pub mod child;

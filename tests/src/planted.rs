@@ -3,6 +3,7 @@
 pub mod crowd;
 pub mod issues;
 pub mod many;
+pub mod verdicts;
 pub mod waits;
 
 use std::sync::Arc;

@@ -1,7 +1,9 @@
 //! The attributes of `tokio-statemap`, which re-exports them: depend on that crate, not on this one.
 //!
 //! [`macro@main`], [`macro@test`] and [`macro@instrument`] list the keys. What they expand to names hidden items of
-//! `tokio-statemap`, so that the two crates only work as the exact pair they were released as.
+//! `tokio-statemap`, so that the two crates only work as the exact pair they were released as. The first sentence of each
+//! one's documentation, and its examples, are where they are re-exported: tests of examples here would build all of
+//! `tokio-statemap` once more.
 
 #[macro_use]
 mod args;
@@ -15,18 +17,9 @@ use proc_macro::TokenStream;
 
 use self::args::Kind;
 
-/// `#[tokio::main]`, and a record of what every task and worker did.
-///
 /// It takes the place of `#[tokio::main]`: what compiles under that compiles under this, and the
 /// program's own behaviour, output and exit status stay what they were. However the program ends,
 /// the outputs are written then.
-///
-/// ```no_run
-/// #[tokio_statemap::main(html = "statemap.html")]
-/// async fn main() {
-///     tokio::spawn(async { /* … */ }).await.unwrap();
-/// }
-/// ```
 ///
 /// # Keys
 ///
@@ -61,15 +54,8 @@ pub fn main(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::attribute(args.into(), item.into(), Kind::Main, Features::ON).into()
 }
 
-/// `#[tokio::test]`, and a record of what every task and worker did.
-///
 /// It is to `#[tokio::test]` what [`main`](macro@main) is to `#[tokio::main]`, and takes the same
 /// keys. `flavor` is `"current_thread"` unless set, as in `#[tokio::test]`.
-///
-/// ```no_run
-/// #[tokio_statemap::test(html = "answered.html")]
-/// async fn all_requests_are_answered() { /* … */ }
-/// ```
 ///
 /// With `max_poll` or `max_ready` the test fails where a poll held a worker for longer than that, or a task was ready
 /// for longer before it was polled: it panics with the report's verdict. What the machine took doesn't count, where that
@@ -77,30 +63,11 @@ pub fn main(args: TokenStream, item: TokenStream) -> TokenStream {
 /// "multi_thread"`. What can't be judged fails, too: where tasks are not recorded, say. A test that panics keeps its
 /// own panic; what it returns, be it an error, gives way to the limit's. With `TOKIO_STATEMAP=0`, and without the feature `record`, nothing
 /// is judged.
-///
-/// ```no_run
-/// #[tokio_statemap::test(max_poll = "5ms", max_ready = "20ms")]
-/// async fn nobody_blocks() { /* … */ }
-/// ```
 #[proc_macro_attribute]
 pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::attribute(args.into(), item.into(), Kind::Test, Features::ON).into()
 }
 
-/// Shows an async function by name: what its calls take, and which tasks wait in it.
-///
-/// ```no_run
-/// # struct Order;
-/// #[tokio_statemap::instrument]
-/// async fn load(id: u64) -> std::io::Result<Order> {
-///     /* … */
-/// #   Ok(Order)
-/// }
-///
-/// #[tokio_statemap::instrument(name = "send an invoice", fields = "customer={customer} n={n:?}")]
-/// async fn send_invoice(customer: &str, n: Option<u64>) { /* … */ }
-/// ```
-///
 /// It goes on an `async fn`: free, in an `impl`, or in a `trait` if it has a body. It also goes on a
 /// function that ends in `async { … }` or in `Box::pin(async { … })`, and so on the methods under
 /// `#[async_trait]`. If another attribute takes the `async` away (`#[tokio::main]`), put it above that one.

@@ -56,7 +56,41 @@ mod util;
 pub use hooks::Hooks;
 pub use recorder::{Instrument, Instrumented};
 pub use task::{spawn, spawn_local};
-pub use tokio_statemap_macros::{instrument, main, test};
+/// Shows an async function by name: what its calls take, and which tasks wait in it.
+///
+/// ```no_run
+/// # struct Order;
+/// #[tokio_statemap::instrument]
+/// async fn load(id: u64) -> std::io::Result<Order> {
+///     /* … */
+/// #   Ok(Order)
+/// }
+///
+/// #[tokio_statemap::instrument(name = "send an invoice", fields = "customer={customer} n={n:?}")]
+/// async fn send_invoice(customer: &str, n: Option<u64>) { /* … */ }
+/// ```
+pub use tokio_statemap_macros::instrument;
+/// `#[tokio::main]`, and a record of what every task and worker did.
+///
+#[cfg_attr(feature = "html", doc = "```no_run")]
+#[cfg_attr(not(feature = "html"), doc = "```ignore")]
+/// #[tokio_statemap::main(html = "statemap.html")]
+/// async fn main() {
+///     tokio::spawn(async { /* … */ }).await.unwrap();
+/// }
+/// ```
+pub use tokio_statemap_macros::main;
+/// `#[tokio::test]`, and a record of what every task and worker did.
+///
+#[cfg_attr(feature = "html", doc = "```no_run")]
+#[cfg_attr(not(feature = "html"), doc = "```ignore")]
+/// #[tokio_statemap::test(html = "answered.html")]
+/// async fn all_requests_are_answered() { /* … */ }
+///
+/// #[tokio_statemap::test(max_poll = "5ms", max_ready = "20ms")]
+/// async fn nobody_blocks() { /* … */ }
+/// ```
+pub use tokio_statemap_macros::test;
 
 #[cfg(feature = "html")]
 pub use self::render::html;

@@ -1,9 +1,10 @@
 //! A program in a hostile environment, or with hostile code.
 
+use tests::allocations::Counting;
 use tests::programs::{hostile, way};
 
 #[global_allocator]
-static ALLOCATOR: hostile::Counting = hostile::Counting;
+static COUNTING: Counting = Counting;
 
 #[tokio_statemap::main(
     worker_threads = 2,

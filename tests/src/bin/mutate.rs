@@ -6,7 +6,6 @@
 //! None may panic, or take over 5 s of CPU time or over 1 GB. A file that fails is kept and its
 //! path printed; it can be tried again by path or by number. `--seconds` sets how long to run.
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -15,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use tests::allocations::{Counting, peak_bytes, reset_peak};
 use tests::mutate::{Random, Seeds};
 use tokio_statemap::picture::Picture;
 use tokio_statemap::statemap::check::{check, check_ours};
@@ -26,28 +26,6 @@ use tokio_statemap::{html, svg};
 const MAX_TIME: Duration = Duration::from_secs(5);
 /// The limit of memory per file, in bytes.
 const MAX_MEMORY: usize = 1_000_000_000;
-
-/// Counts allocated bytes.
-struct Counting;
-
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: `System` does all of it; what is counted changes nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        PEAK.fetch_max(now, Ordering::Relaxed);
-        // SAFETY: as our caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as our caller promises.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -188,7 +166,7 @@ impl Watched {
                 let began_ns = began.load(Ordering::Relaxed);
                 let took_ns = time_ns().saturating_sub(began_ns.saturating_sub(1));
                 let is_too_long = began_ns > 0 && took_ns > MAX_TIME.as_nanos() as u64;
-                if is_too_long || PEAK.load(Ordering::Relaxed) > MAX_MEMORY {
+                if is_too_long || peak_bytes() > MAX_MEMORY {
                     eprintln!("FAILED: {}: it takes too long, or too much", at.display());
                     exit(1);
                 }
@@ -199,13 +177,12 @@ impl Watched {
 
     fn run<T>(&self, number: u64, file: &[u8], what: impl FnOnce() -> T) -> T {
         std::fs::write(&self.path, file).expect("a file can be written");
-        PEAK.store(NOW.load(Ordering::Relaxed), Ordering::Relaxed);
-        let (began_ns, began) = (time_ns(), NOW.load(Ordering::Relaxed));
+        let (began_ns, began) = (time_ns(), reset_peak());
         self.began_ns.store(began_ns + 1, Ordering::Relaxed);
         let done = catch_unwind(AssertUnwindSafe(what));
         self.began_ns.store(0, Ordering::Relaxed);
         let took_ns = time_ns() - began_ns;
-        let memory = PEAK.load(Ordering::Relaxed).saturating_sub(began);
+        let memory = peak_bytes().saturating_sub(began);
         self.longest_ns.fetch_max(took_ns, Ordering::Relaxed);
         self.largest.fetch_max(memory, Ordering::Relaxed);
         match done {

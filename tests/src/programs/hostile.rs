@@ -1,37 +1,17 @@
 //! Hostile programs, and programs in a hostile environment.
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::runtime::Builder;
 use tokio_statemap::Hooks;
 
+use crate::allocations;
+
 /// The path in the variable `name`, or else `default` in the working directory.
 pub fn path(name: &str, default: &str) -> PathBuf {
     std::env::var_os(name).unwrap_or(default.into()).into()
-}
-
-/// Counts allocated bytes.
-#[derive(Debug)]
-pub struct Counting;
-
-static ALLOCATED_BYTES: AtomicIsize = AtomicIsize::new(0);
-
-// SAFETY: it is the system's allocator; counting changes nothing about it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATED_BYTES.fetch_add(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: as this function's own.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        ALLOCATED_BYTES.fetch_sub(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: as this function's own.
-        unsafe { System.dealloc(memory, layout) }
-    }
 }
 
 static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -134,10 +114,10 @@ pub async fn run(way: &str) {
                 }
                 // Wait for the last ones to end.
                 tokio::time::sleep(50 * MS).await;
-                ALLOCATED_BYTES.load(Ordering::Relaxed)
+                allocations::bytes()
             };
             let (few, many) = (until(1_000).await, until(10_000).await);
-            println!("grown by {}", many - few);
+            println!("grown by {}", many as isize - few as isize);
         }
         "chdir" => std::env::set_current_dir("/").unwrap(),
         "closes_stderr" => {

@@ -9,12 +9,18 @@ use super::out;
 /// The name, to the system, of the threads that print.
 const PRINTER: &str = "statemap-stderr";
 
-/// The body. Each poll may be printed, at most one a second.
+/// As the attribute has it.
+const WARN_AFTER: Duration = Duration::from_millis(20);
+
+/// The body. It creates the file `told` when it was tried to print a poll. Each poll may be printed, at most one a second.
 pub async fn run(way: &str) {
     if way == "closes_stderr" {
         // SAFETY: nothing in this program owns it.
         unsafe { libc::close(libc::STDERR_FILENO) };
     }
+    // Called after the closure that prints, which was there before.
+    let collector = tokio_statemap::current().unwrap();
+    collector.on_long_poll(WARN_AFTER, |_| fs::write(out("told"), "").unwrap());
     while !goes_on() {
         tokio::spawn(async { hold_up() }).await.unwrap(); // the spawn
     }
@@ -24,7 +30,7 @@ pub async fn run(way: &str) {
 
 #[inline(never)]
 fn hold_up() {
-    sleep(Duration::from_millis(400)); // the line
+    sleep(Duration::from_millis(100)); // the line
     std::hint::black_box(());
 }
 

@@ -216,6 +216,7 @@ mod tests {
 
     /// To look through all others for each would take hours.
     #[test]
+    #[ignore = "slow"]
     fn there_may_be_any_number_of_things() {
         let mut weights = Weights::default();
         let mut all = Weights::default();

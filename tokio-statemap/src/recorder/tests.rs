@@ -48,6 +48,7 @@ fn origins(recorder: &Recorder) -> usize {
 
 /// Also with many tasks that are polled often.
 #[test]
+#[ignore = "slow"]
 fn the_origin_of_a_late_task_is_recorded_once() {
     const TASKS: usize = 200;
     let config = CollectorConfig { schedule_latency: false, ..CollectorConfig::default() };
@@ -93,6 +94,7 @@ fn a_task_spawned_in_a_window_needs_no_origin_record() {
 /// A task whose spawn hook ran just before the window began has a location too, even if a task with
 /// a smaller id was spawned just after.
 #[test]
+#[ignore = "slow"]
 fn a_window_that_opens_amid_spawns_misses_no_task() {
     for round in 0..40 {
         let mut builder = Builder::new_multi_thread();
@@ -246,6 +248,7 @@ fn chunks_drained_before_the_check_do_not_count() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_start_during_a_drain_never_leaves_it_full() {
     const ROUNDS: usize = 5_000;
     let recorder = Recorder::new(keep_first(4));

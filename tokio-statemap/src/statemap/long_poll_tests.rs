@@ -150,6 +150,7 @@ fn polls_with_one_key_come_back() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn what_does_not_fit_into_a_part_is_in_the_next() {
     let polls: Vec<_> = (0..8_000).map(|n| (1_000 * n, 1_000 * n + 500)).collect();
     let mut timeline = with_causes(0, 10_000_000, &polls);
@@ -317,6 +318,7 @@ fn samples_are_not_of_any_number_of_polls() {
 
 /// The memory of what is read is within some times of the file's size.
 #[test]
+#[ignore = "slow"]
 fn a_small_file_does_not_have_millions_of_functions() {
     let problem = |samples: usize, functions: usize| {
         let own = frame("shop::render_invoice", Some(21), FrameOrigin::Program);
@@ -333,6 +335,7 @@ fn a_small_file_does_not_have_millions_of_functions() {
 
 /// With inlined functions, or as its addresses are filled in, a stack may be of any depth.
 #[test]
+#[ignore = "slow"]
 fn what_is_left_of_the_deepest_stack_comes_back() {
     let deep = (0..70_000).map(|n| frame(&format!("shop::f{n}"), Some(n), FrameOrigin::Program));
     let mut timeline = full();

@@ -9,12 +9,12 @@ use std::os::fd::FromRawFd as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// How long each holds its worker, at least.
-const LONG: Duration = Duration::from_millis(30);
+/// How long each holds its worker at a time, at least.
+const LONG: Duration = Duration::from_millis(15);
 
 static LOCK: Mutex<u64> = Mutex::new(0);
 
-/// Holds the worker it is called on, in one of the ways that `tests/culprits.rs` lists. In each, the line with a
+/// Holds the worker it is called on, in one of the ways that `tests/report/culprits.rs` lists. In each, the line with a
 /// comment is to blame; or if it computes, one of its function.
 pub(crate) async fn hold(way: &str) {
     first(way).await;
@@ -22,10 +22,24 @@ pub(crate) async fn hold(way: &str) {
 
 async fn first(way: &str) {
     tokio::task::yield_now().await;
+    if way == "mutex" {
+        hold_lock().await;
+    }
     second(way).await;
 }
 
+/// Over and over in one poll, until it was seen.
 async fn second(way: &str) {
+    loop {
+        once(way);
+        if super::is_seen(super::task()) {
+            return;
+        }
+    }
+}
+
+#[inline(always)]
+fn once(way: &str) {
     match way {
         "sleeps" => deep(20),
         "computes" => computes(),
@@ -108,16 +122,24 @@ fn pipe() {
     other.join().expect("it ends");
 }
 
-#[inline(never)]
-fn mutex() {
-    let (tell, told) = std::sync::mpsc::channel();
+/// Comes back once another thread holds the lock, until the calling task was seen.
+async fn hold_lock() {
+    let (tell, told) = tokio::sync::oneshot::channel();
+    let task = super::task();
     std::thread::spawn(move || {
         let guard = LOCK.lock();
         tell.send(()).ok();
-        std::thread::sleep(LONG);
+        let began = Instant::now();
+        while !super::is_seen(task) && began.elapsed() < super::PATIENCE {
+            std::thread::sleep(LONG);
+        }
         drop(guard);
     });
-    told.recv().expect("it is sent");
+    told.await.expect("it is sent");
+}
+
+#[inline(never)]
+fn mutex() {
     *LOCK.lock().expect("nobody panics") += 1; // mutex
 }
 
@@ -133,7 +155,7 @@ fn thread() {
 
 #[inline(never)]
 fn faults() {
-    let bytes = vec![1_u8; 200 << 20]; // faults
+    let bytes = vec![1_u8; 64 << 20]; // faults
     black_box(&bytes);
 }
 

@@ -4,7 +4,7 @@ use std::io::Error;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{compute, recorded, samples};
@@ -40,10 +40,12 @@ fn in_long_polls(seconds: u64, calls: &[&'static str], turn: fn(&str, &Counts)) 
     let all: &'static [Counts] =
         Vec::leak(calls.iter().map(|_| Counts::default()).collect::<Vec<_>>());
     let until = Instant::now() + Duration::from_secs(seconds);
+    // On a busy machine it may take longer until one is sampled.
+    let is_sampled = &*Box::leak(Box::new(AtomicBool::new(false)));
     collector.block_on(&runtime, async {
         let task = |(&call, counts): (&&'static str, &'static Counts)| {
             tokio::spawn(async move {
-                while Instant::now() < until {
+                while Instant::now() < until || !is_sampled.load(Ordering::Relaxed) {
                     let began = Instant::now();
                     while began.elapsed() < POLL {
                         turn(call, counts);
@@ -53,6 +55,10 @@ fn in_long_polls(seconds: u64, calls: &[&'static str], turn: fn(&str, &Counts)) 
             })
         };
         let tasks: Vec<_> = calls.iter().zip(all).map(task).collect();
+        while samples(&collector.snapshot()).is_empty() {
+            tokio::time::sleep(POLL).await;
+        }
+        is_sampled.store(true, Ordering::Relaxed);
         for task in tasks {
             task.await.unwrap();
         }

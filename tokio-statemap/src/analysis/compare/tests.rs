@@ -117,6 +117,7 @@ fn machine(seed: u64) -> f64 {
 }
 
 #[test]
+#[ignore = "slow"]
 fn two_runs_of_one_program_are_alike() {
     let runs = 60;
     let are_called_different = |seed: &u64| {
@@ -130,6 +131,7 @@ fn two_runs_of_one_program_are_alike() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn so_are_runs_of_a_program_of_one_line() {
     for line in program() {
         let wrong = (1..=20).filter(|seed| {
@@ -142,6 +144,7 @@ fn so_are_runs_of_a_program_of_one_line() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_line_that_takes_twice_as_long_is_the_first() {
     let number = program().len() as u64;
     for seed in 1..=36 {
@@ -178,6 +181,7 @@ fn so_is_the_only_line() {
 
 /// A part of the polls take twice as long: the median doesn't show it.
 #[test]
+#[ignore = "slow"]
 fn a_part_of_the_polls_is_found() {
     let usual = program();
     let slow = |factor| Planned { usual_ns: 2e6, polls: 700, slower: factor, ..usual[0] };

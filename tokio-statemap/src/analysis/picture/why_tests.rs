@@ -110,6 +110,7 @@ fn stacks_share_what_they_begin_with() {
 
 /// A file may have any number of polls of one thread that start at the same time.
 #[test]
+#[ignore = "slow"]
 fn polls_that_share_samples_do_not_copy_them() {
     let (mut timeline, key) = explained("shop::compute");
     timeline.samples = timeline.samples.iter().cycle().take(60).cloned().collect();

@@ -202,6 +202,7 @@ fn keys(told: &Told) -> Vec<(Key, [u64; 6])> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_sums_are_the_same_however_little_is_held() {
     let (mut polls, mut cut, mut running, mut off_worker) = (0, 0, 0, 0);
     let (mut long, mut ready_ns) = (0, 0);
@@ -341,6 +342,7 @@ fn the_sums_are_those_of_a_plain_walk() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_poll_is_on_one_side_of_a_reset() {
     for seed in 0..100 {
         let program = program(seed);

@@ -151,6 +151,7 @@ async fn many_places() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_hook_needs_little_stack() {
     for workers in [0, 2] {
         let measured = |config| Measured::new(workers, config);

@@ -167,6 +167,7 @@ mod tests {
 
     /// 128 places have as many functions as there may be, in a file of some MB.
     #[test]
+    #[ignore = "slow"]
     fn all_places_have_a_limit() {
         let functions =
             [StackFrame { function: "f".into(), file: None, line: None, origin: FrameOrigin::Std }];

@@ -159,5 +159,6 @@ fn a_deep_place_of_many_branches_takes_little_memory() {
     let began = std::time::Instant::now();
     let lines: usize = timeline.waits.iter().map(|wait| wait.lines().len()).sum();
     assert_eq!(lines, 300_000);
-    assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
+    // It is no measurement: if each leaf had a chain of its own, it would go on for far longer.
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
 }

@@ -89,10 +89,10 @@ mod tests {
 
     #[test]
     fn a_sleep_is_a_voluntary_switch() {
-        let (before, began) = (switches().unwrap(), Instant::now());
+        let before = switches().unwrap();
         std::thread::sleep(Duration::from_millis(2));
         let after = switches().unwrap();
-        assert!(after.0 > before.0 && began.elapsed() >= Duration::from_millis(2));
+        assert!(after.0 > before.0);
         assert!(after.1 >= before.1);
     }
 }

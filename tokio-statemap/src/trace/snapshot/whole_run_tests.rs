@@ -334,6 +334,7 @@ fn locations() -> Vec<&'static Location<'static>> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_report_is_that_of_the_whole_run_however_little_is_kept() {
     let base = Base::new();
     let is_close = |a: u64, b: u64| a.abs_diff(b) as f64 <= 0.01 * a.max(b) as f64;

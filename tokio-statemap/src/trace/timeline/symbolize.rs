@@ -171,6 +171,7 @@ mod tests {
 
     /// Of each address many functions may have been inlined.
     #[test]
+    #[ignore = "slow"]
     fn what_is_filled_in_can_be_read_again() {
         let inlined = vec![frame("f"); 3_000];
         for (count, addresses, left) in [

@@ -204,6 +204,7 @@ fn a_picture_has_the_source_of_what_it_names() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn there_is_a_limit_to_it() {
     let folder = folder("limit");
     let long = format!("{}\n", "x".repeat(300)).repeat(6000);

@@ -66,14 +66,15 @@ fn their_calls_are_known_too() {
 }
 
 #[test]
-fn many_of_many_tasks_take_little_time() {
-    const MANY: u64 = 20_000;
+fn many_of_many_tasks_are_not_compared_with_each_other() {
+    const MANY: u64 = 100_000;
     let mut timeline = timeline((0..MANY).map(|id| quiet(id, None)).collect());
     timeline.local_tasks =
         (0..MANY).map(|id| local(MANY + id, TaskKey::Spawned(id / 2), 0)).collect();
     let began = std::time::Instant::now();
     let trees = timeline.trees();
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    // It is no measurement: if each was looked for among all of them, it would go on for far longer.
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     assert_eq!(trees.len() as u64, 2 * MANY);
     let ids: Vec<_> = trees[..6].iter().filter_map(|tree| tree.id).collect();
     assert_eq!(ids, [0, MANY, MANY + 1, 1, MANY + 2, MANY + 3]);

@@ -41,6 +41,7 @@ fn capture(id: i32) -> Option<(StackCopy, bool)> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn threads_of_all_kinds_survive_their_captures() {
     let captures = std::env::var("STATEMAP_CAPTURES").map_or(10_000, |n| n.parse().unwrap());
     let threads: Vec<_> = Kind::ALL.into_iter().map(Thread::start).collect();

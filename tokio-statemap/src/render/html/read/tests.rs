@@ -115,6 +115,7 @@ fn what_it_was_made_from_takes_little_room() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn any_damage_is_an_error_and_no_panic() {
     let page = page_of(&timeline(20, 1));
     let text = std::str::from_utf8(&page).expect("a page is UTF-8");

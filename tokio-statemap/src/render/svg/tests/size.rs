@@ -22,6 +22,7 @@ fn busy(rows: usize, groups: usize) -> Picture<'static> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn is_never_exceeded() {
     let picture = busy(1500, 40);
     let mut before = 0;
@@ -112,6 +113,7 @@ fn the_rows_that_matter_most_are_drawn() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn totals_are_exact() {
     let mut random = Random(5);
     for round in 0..50 {

@@ -61,6 +61,7 @@ mod tests {
 
     /// On the stack of any thread.
     #[test]
+    #[ignore = "slow"]
     fn types_may_be_of_any_depth() {
         let nested = |open: &str, depth: usize| open.repeat(depth) + &">".repeat(depth);
         assert_eq!(shortened("<<<T>>>::f"), "<<<T>>>::f");

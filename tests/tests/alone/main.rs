@@ -1,0 +1,13 @@
+//! What is measured of a whole process: its memory, its allocations, its threads. Each test runs in a process of its
+//! own.
+
+mod background;
+mod hook_path;
+mod live_tasks;
+mod memory;
+mod page_memory;
+
+use tests::allocations::Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;

@@ -1,0 +1,4 @@
+//! The page and the SVG, in a real browser.
+
+mod page;
+mod svg;

@@ -1,0 +1,39 @@
+//! Whoever looks at the page, and however: axe-core finds nothing serious, all is done by keyboard, and one sees where one
+//! is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tests::browser::browser;
+use tests::planted;
+
+use super::{TARGET, explained, folder, labels, test, waiting, write};
+
+/// Pages with something in each of their tabs.
+fn pages(name: &str) -> PathBuf {
+    let folder = folder(name);
+    write(&folder, "random.html", &planted::random(2_000, 3), &labels("random"));
+    write(&folder, "waits.html", &waiting(), &labels("waits"));
+    write(&folder, "why.html", &planted::blocked(), &labels("why"));
+    let page = fs::read_to_string(folder.join("why.html")).unwrap();
+    fs::write(folder.join("why.html"), explained(&page, |_| {})).unwrap();
+    write(&folder, "empty.html", &planted::timeline(&[]), &labels("empty"));
+    folder
+}
+
+#[test]
+#[ignore = "slow: needs a browser"]
+fn axe_finds_nothing_serious() {
+    let is_there = browser(Path::new(TARGET)).is_some_and(|browser| browser.has_axe());
+    if is_there {
+        pages("axe");
+        test("axe", Path::new("browser/axe.test.mjs"));
+    }
+}
+
+#[test]
+#[ignore = "slow: needs a browser"]
+fn all_is_done_by_keyboard_and_the_focus_is_seen() {
+    pages("keyboard");
+    test("keyboard", Path::new("browser/keyboard.test.mjs"));
+}

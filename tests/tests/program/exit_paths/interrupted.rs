@@ -1,0 +1,90 @@
+//! Calls that a fatal signal interrupts: the program doesn't observe their failure, it dies in
+//! them.
+
+use std::os::unix::process::ExitStatusExt;
+
+use crate::exit_paths::pair::Pair;
+use crate::exit_paths::unread::{Case, FILES, at_once};
+
+const CALLS: [&str; 10] = [
+    "pause",
+    "poll",
+    "select",
+    "nanosleep",
+    "sleep",
+    "sigsuspend",
+    "sigtimedwait",
+    "epoll_wait",
+    "recv",
+    "semop",
+];
+
+/// The same program under both flavors, in the variant `interrupted_{way}`.
+fn pairs(way: &str) -> [Pair; 2] {
+    let way = &*format!("interrupted_{way}");
+    let of = |observed, plain, name| Pair::of(observed, plain, &format!("{name}-{way}"), way);
+    [
+        of(env!("CARGO_BIN_EXE_unit"), env!("CARGO_BIN_EXE_unit_plain"), "unit"),
+        of(env!("CARGO_BIN_EXE_single"), env!("CARGO_BIN_EXE_single_plain"), "single"),
+    ]
+}
+
+#[test]
+#[ignore = "slow: runs 40 programs"]
+fn the_program_dies_in_the_call() {
+    at_once(CALLS, |call| {
+        for pair in pairs(call) {
+            let observed = pair.compare_signalled("ready", libc::SIGTERM);
+            assert_eq!(observed.ended.status.signal(), Some(libc::SIGTERM), "{call}");
+        }
+    });
+}
+
+#[test]
+#[ignore = "slow: runs 40 programs"]
+fn the_program_dies_in_the_call_of_another_thread() {
+    at_once(CALLS, |call| {
+        for pair in pairs(&format!("thread_{call}")) {
+            let observed = pair.compare();
+            assert_eq!(observed.ended.status.signal(), Some(libc::SIGTERM), "{call}");
+        }
+    });
+}
+
+#[test]
+fn the_program_dies_of_its_own_hand() {
+    at_once(["raise", "kill"], |call| {
+        for pair in pairs(call) {
+            let observed = pair.compare();
+            assert_eq!(observed.ended.status.signal(), Some(libc::SIGTERM), "{call}");
+        }
+    });
+}
+
+#[test]
+fn a_busy_program_is_not_stuck() {
+    are_not_stuck(1);
+}
+
+#[test]
+#[ignore = "slow: runs 52 programs"]
+fn busy_programs_are_not_stuck() {
+    are_not_stuck(13);
+}
+
+/// So many of each, wherever the signal interrupts them: the thread may hold what the writing needs.
+fn are_not_stuck(times: usize) {
+    let chunks: [(&str, &[i32]); 4] = [
+        ("busy", &[libc::SIGTERM]),
+        ("busy", &[libc::SIGTERM]),
+        ("busy", &[libc::SIGTERM]),
+        ("busy_kills", &[]),
+    ];
+    at_once(chunks.into_iter().enumerate(), |(chunk, (way, signals))| {
+        for count in 0..times {
+            let mut case = Case::new(&format!("{chunk}-{count}-of-{times}"), way, signals);
+            assert_eq!(case.ends().status.signal(), Some(libc::SIGTERM));
+            case.leaves(&FILES);
+        }
+    });
+}

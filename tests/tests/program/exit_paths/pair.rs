@@ -1,0 +1,170 @@
+//! A recorded program, and the same program under Tokio's attribute.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tests::check::{Summary, check};
+use tests::child::{Ended, Running, command, folder, names_in};
+use tests::page;
+
+/// Two commands for one program.
+pub(crate) struct Pair {
+    observed: Command,
+    plain: Command,
+    folder: PathBuf,
+    /// The later runs in the process, by a part of their files' names.
+    later: Option<&'static str>,
+}
+
+/// The result of the recorded one.
+pub(crate) struct Observed {
+    pub(crate) ended: Ended,
+    pub(crate) tasks: Summary,
+    pub(crate) workers: Summary,
+}
+
+/// The binaries `$name` and `$name_plain`, in the variant `$way`.
+macro_rules! pair {
+    ($name:literal, $way:literal) => {
+        crate::exit_paths::pair::Pair::of(
+            env!(concat!("CARGO_BIN_EXE_", $name)),
+            env!(concat!("CARGO_BIN_EXE_", $name, "_plain")),
+            concat!($name, "-", $way),
+            $way,
+        )
+    };
+}
+
+/// The binary `either` in its two modes, in the variant `$way`.
+macro_rules! either {
+    ($way:literal) => {
+        crate::exit_paths::pair::Pair::in_modes(env!("CARGO_BIN_EXE_either"), $way)
+    };
+}
+
+pub(crate) use {either, pair};
+
+impl Pair {
+    pub(crate) fn of(observed: &str, plain: &str, name: &str, way: &str) -> Self {
+        let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/exit_paths"), name);
+        let of = |program: &str| {
+            let mut command = command(program, &folder);
+            command.arg(way);
+            command
+        };
+        Self { observed: of(observed), plain: of(plain), folder, later: None }
+    }
+
+    pub(crate) fn in_modes(program: &str, way: &str) -> Self {
+        let mut pair = Self::of(program, program, &format!("either-{way}"), way);
+        for (command, mode) in [(&mut pair.observed, "observed"), (&mut pair.plain, "plain")] {
+            *command = self::command(program, &pair.folder);
+            command.args([mode, way]);
+        }
+        pair
+    }
+
+    /// Changes both commands.
+    pub(crate) fn with(mut self, change: impl Fn(&mut Command)) -> Self {
+        change(&mut self.observed);
+        change(&mut self.plain);
+        self
+    }
+
+    /// Adds a later run in the process, whose files have `name` in theirs: `tasks.2.json`.
+    pub(crate) fn with_later_run(mut self, name: &'static str) -> Self {
+        self.later = Some(name);
+        self
+    }
+
+    /// Runs both until they end.
+    #[track_caller]
+    pub(crate) fn compare(self) -> Observed {
+        self.compare_when(|_| {})
+    }
+
+    /// Sends both `signal` after they print `line`.
+    #[track_caller]
+    pub(crate) fn compare_signalled(self, line: &str, signal: i32) -> Observed {
+        self.compare_when(|running| {
+            running.wait_for(line).signal(signal);
+        })
+    }
+
+    /// Runs both, calls `act` with each, and compares how they end. Then checks the files.
+    #[track_caller]
+    pub(crate) fn compare_when(mut self, act: impl Fn(&mut Running)) -> Observed {
+        let run = |command: &mut Command| {
+            let mut running = Running::start(command);
+            act(&mut running);
+            running.end()
+        };
+        let plain = run(&mut self.plain);
+        assert_eq!(names_in(&self.folder), [""; 0], "the plain one left files");
+        let ended = run(&mut self.observed);
+        assert_eq!(ended.status, plain.status, "{}", ended.stderr);
+        assert_eq!(ended.stdout, plain.stdout, "{}", ended.stderr);
+        assert_eq!(ended.comparable_stderr(), plain.comparable_stderr());
+        if let Some(later) = self.later {
+            self.take_away(later);
+        }
+        Observed {
+            tasks: file(&self.folder, "tasks.json"),
+            workers: file(&self.folder, "workers.json"),
+            ended,
+        }
+        .check(&self.folder)
+    }
+}
+
+impl Pair {
+    /// Checks the files of a later run, and removes them.
+    #[track_caller]
+    fn take_away(&self, later: &str) {
+        for kind in ["tasks", "workers"] {
+            file(&self.folder, &format!("{kind}.{later}.json"));
+        }
+        let names = ["tasks.json", "workers.json", "statemap.html", "statemap.svg", "report.txt"];
+        for name in names {
+            let (stem, extension) = name.split_once('.').unwrap();
+            let name = format!("{stem}.{later}.{extension}");
+            fs::remove_file(self.folder.join(&name)).unwrap_or_else(|_| panic!("{name}"));
+        }
+    }
+}
+
+impl Observed {
+    #[track_caller]
+    fn check(self, folder: &Path) -> Self {
+        assert!(self.tasks.entities.contains_key("main") || !cfg!(tokio_unstable));
+        assert_eq!(self.tasks.entity_kind, "Task");
+        assert_eq!(self.workers.entity_kind, "Worker");
+        let page = pictures(folder);
+        assert_eq!(page.rows("tasks"), self.tasks.entities.len() as u64);
+        assert_eq!(page.rows("workers"), self.workers.entities.len() as u64);
+        // No temporary file is left.
+        let names = names_in(folder);
+        let expected =
+            ["report.txt", "statemap.html", "statemap.svg", "tasks.json", "workers.json"];
+        let all = names.iter().all(|name| expected.contains(&&**name));
+        assert!(all, "{names:?}");
+        self
+    }
+}
+
+/// The page in `folder`, complete, and an SVG that is complete, too.
+#[track_caller]
+pub(crate) fn pictures(folder: &Path) -> page::Page {
+    let read = |name| fs::read(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    page::check_svg(&read("statemap.svg")).unwrap_or_else(|error| panic!("the SVG: {error}"));
+    page::check(&read("statemap.html")).unwrap_or_else(|error| panic!("the page: {error}"))
+}
+
+/// A file that is complete and valid.
+#[track_caller]
+pub(crate) fn file(folder: &Path, name: &str) -> Summary {
+    let path = folder.join(name);
+    let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    check(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}

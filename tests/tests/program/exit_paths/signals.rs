@@ -1,0 +1,131 @@
+//! Signals without a handler, and signals that the program handles.
+
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+
+use crate::exit_paths::pair::{Pair, either, pair};
+
+#[track_caller]
+fn dies_of(pair: Pair, signal: i32) {
+    let observed = pair.compare_signalled("ready", signal);
+    assert_eq!(observed.ended.status.signal(), Some(signal));
+}
+
+#[test]
+fn sigint() {
+    dies_of(pair!("unit", "waits"), libc::SIGINT);
+    dies_of(pair!("single", "waits"), libc::SIGINT);
+}
+
+#[test]
+fn sigterm() {
+    dies_of(pair!("unit", "waits"), libc::SIGTERM);
+}
+
+#[test]
+fn sighup() {
+    dies_of(pair!("unit", "waits"), libc::SIGHUP);
+}
+
+#[test]
+fn a_stuck_program_is_recorded_and_ended() {
+    dies_of(pair!("unit", "stuck_main"), libc::SIGINT);
+    dies_of(pair!("unit", "stuck_task"), libc::SIGTERM);
+    dies_of(pair!("unit", "stuck_sleep"), libc::SIGTERM);
+    dies_of(pair!("unit", "stuck_workers"), libc::SIGTERM);
+    dies_of(pair!("single", "stuck_main"), libc::SIGINT);
+    dies_of(pair!("single", "stuck_task"), libc::SIGTERM);
+
+    let observed = pair!("unit", "stuck_task").compare_signalled("ready", libc::SIGTERM);
+    if cfg!(tokio_unstable) {
+        let mut states = observed.tasks.entities.keys().map(|task| observed.tasks.states_of(task));
+        assert!(
+            states.any(|states| matches!(states[..], [.., "running"])),
+            "the stuck task runs at the end"
+        );
+    }
+}
+
+#[test]
+fn the_runtime_waits_for_a_stuck_closure() {
+    dies_of(pair!("unit", "stuck_blocking"), libc::SIGTERM);
+    dies_of(pair!("single", "stuck_blocking"), libc::SIGINT);
+}
+
+#[test]
+fn own_handler() {
+    for pair in [
+        pair!("unit", "handler_tokio"),
+        pair!("unit", "handler_after"),
+        pair!("single", "handler_tokio"),
+        either!("handler_before"),
+    ] {
+        let observed = pair.compare_signalled("ready", libc::SIGINT);
+        assert_eq!(observed.ended.status.code(), Some(0));
+        assert!(observed.ended.stdout.ends_with("the last line\n"));
+    }
+    for pair in [
+        pair!("unit", "handler_tokio_twice"),
+        pair!("unit", "handler_tokio_dropped"),
+        pair!("unit", "handler_abort"),
+    ] {
+        assert_eq!(pair.compare().ended.status.code(), Some(0));
+    }
+}
+
+#[test]
+fn a_handler_that_is_put_back() {
+    dies_of(pair!("unit", "handler_restored"), libc::SIGTERM);
+    dies_of(pair!("single", "handler_restored"), libc::SIGTERM);
+}
+
+#[test]
+fn a_handler_of_one_signal_is_none_of_another() {
+    let observed = pair!("unit", "handler_other").compare_when(|running| {
+        running.wait_for("ready").signal(libc::SIGINT);
+        running.wait_for("waits").signal(libc::SIGTERM);
+    });
+    assert_eq!(observed.ended.status.signal(), Some(libc::SIGTERM));
+}
+
+#[test]
+fn a_signal_that_is_waited_for_by_sigwait() {
+    let observed = either!("handler_sigwait").compare_signalled("ready", libc::SIGTERM);
+    assert_eq!(observed.ended.status.code(), Some(0));
+    assert!(observed.ended.stdout.ends_with("signal 15\n"));
+}
+
+#[test]
+fn an_ignored_signal() {
+    let ignored = pair!("unit", "handler_ignored").with(|command| {
+        let ignore = || {
+            for signal in [libc::SIGINT, libc::SIGHUP] {
+                // SAFETY: it has no precondition, and is async-signal-safe.
+                unsafe { libc::signal(signal, libc::SIG_IGN) };
+            }
+            Ok(())
+        };
+        // SAFETY: `ignore` only does what is async-signal-safe.
+        unsafe { command.pre_exec(ignore) };
+    });
+    assert_eq!(ignored.compare().ended.status.code(), Some(0));
+}
+
+#[test]
+fn a_signal_after_the_run() {
+    let observed = either!("after").compare();
+    assert_eq!(observed.ended.status.signal(), Some(libc::SIGTERM));
+}
+
+/// `main` returns while the files are written for a signal: the signal ends the program.
+#[test]
+#[ignore = "slow: runs 20 programs"]
+fn the_end_comes_second() {
+    for count in 0..20 {
+        let folder = tests::child::folder(env!("CARGO_TARGET_TMPDIR"), &format!("second{count}"));
+        let mut command = tests::child::command(env!("CARGO_BIN_EXE_unit"), &folder);
+        let ended = tests::child::Running::start(command.arg("handler_none")).end();
+        assert_eq!(ended.status.signal(), Some(libc::SIGINT), "{}", ended.stderr);
+        crate::exit_paths::pair::file(&folder, "tasks.json");
+        crate::exit_paths::pair::pictures(&folder);
+    }
+}

@@ -1,0 +1,81 @@
+//! Who held what others waited for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Mutex, Semaphore};
+use tokio::task::yield_now;
+use tokio::time::sleep;
+use tokio_statemap::report::WaitRow;
+
+use super::runtimes::{of_threads, runtime};
+
+const HOLDS: u32 = line!() + 4;
+
+async fn holds(till: Arc<Mutex<u32>>) {
+    let mut till = till.lock().await;
+    sleep(Duration::from_millis(2)).await;
+    *till += 1;
+}
+
+async fn is_quick(till: Arc<Mutex<u32>>) {
+    for _ in 0..20 {
+        *till.lock().await += 1;
+        yield_now().await;
+    }
+}
+
+const SHARES: u32 = line!() + 4;
+
+async fn shares(permits: Arc<Semaphore>) {
+    let _permit = permits.acquire().await.unwrap();
+    sleep(Duration::from_millis(2)).await;
+}
+
+/// The row of the lock that is awaited a line before `line`.
+fn row(rows: &[WaitRow], line: u32) -> &WaitRow {
+    rows.iter().find(|row| row.at.line == Some(line - 1)).unwrap_or_else(|| panic!("{rows:#?}"))
+}
+
+/// Runs tasks that wait for each other, and checks what is said of who held what. Returns whether it is known
+/// of each: on a busy machine two threads may be polling tasks whenever one lets go of a permit.
+fn is_known_and_right(threads: usize) -> bool {
+    let (collector, runtime) = runtime(of_threads(threads));
+    let (slow, quick) = (Arc::default(), Arc::default());
+    let permits = Arc::new(Semaphore::new(3));
+    let guard = runtime.enter();
+    let mut tasks = Vec::new();
+    for _ in 0..40 {
+        tasks.push(tokio_statemap::spawn(holds(Arc::clone(&slow))));
+        tasks.push(tokio_statemap::spawn(is_quick(Arc::clone(&quick))));
+        tasks.push(tokio_statemap::spawn(shares(Arc::clone(&permits))));
+    }
+    drop(guard);
+    collector.block_on(&runtime, async {
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+    let report = collector.snapshot().report();
+    let rows = &report.waits.lines;
+    // Nobody waited while others did.
+    let quick = rows.iter().filter(|row| row.at.function.contains("is_quick"));
+    assert!(quick.clone().all(|row| row.holder.is_none()), "{:#?}", quick.collect::<Vec<_>>());
+    for line in [HOLDS, SHARES] {
+        let Some(holder) = &row(rows, line).holder else { return false };
+        assert_eq!(holder.at.line, Some(line), "{threads} threads: {holder:?}");
+        assert_eq!(holder.awaits.as_deref(), Some("tokio::time::sleep::Sleep"));
+        assert!(holder.times <= holder.of && holder.of <= 40, "{holder:?}");
+    }
+    let text = report.to_string();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("Mutex::lock was held by tasks that waited at "), "{text}");
+    true
+}
+
+#[test]
+fn a_lock_that_is_held_over_an_await_is_said_to_be() {
+    for threads in [0, 2] {
+        assert!((0..20).any(|_| is_known_and_right(threads)), "{threads} threads");
+    }
+}
