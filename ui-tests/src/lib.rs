@@ -10,6 +10,7 @@ mod diff;
 mod impls;
 #[path = "../../tests/src/left_out.rs"]
 mod left_out;
+mod parallel;
 mod project;
 mod run;
 
@@ -18,5 +19,6 @@ pub use diagnostic::Diagnostic;
 pub use diff::diff;
 pub use impls::foreign_impls;
 pub use left_out::{left_out, not_allowed};
-pub use project::{Built, Dependencies, Package, Project};
+pub use parallel::in_parallel;
+pub use project::{Built, Dependencies, Package, Project, compiler};
 pub use run::{Ended, run};

@@ -1,6 +1,7 @@
 //! A cargo workspace made of cases.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{Case, Diagnostic, Kind};
+use crate::{Case, Diagnostic, Kind, in_parallel};
 
 /// What a package depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,12 +20,16 @@ pub enum Dependencies {
     Recording,
     /// That Tokio, and tokio-statemap without its feature `html`.
     WithoutHtml,
+    /// The same without its feature `stacks`, of which nothing depends on `html`: it takes as long to compile as all else.
+    WithoutHtmlAndStacks,
     /// That Tokio, and tokio-statemap without its default features.
     Off,
     /// Nothing but tokio-statemap as it is by default.
     OnlyRecording,
     /// Nothing but Tokio, with the features that tokio-statemap turns on.
     OnlyTokio,
+    /// Nothing but the crate `async-trait`.
+    AsyncTraitAlone,
     /// Like `Tokio`, and the crate `async-trait`.
     AsyncTrait,
     /// Like `Recording`, and the crate `async-trait`.
@@ -47,9 +52,14 @@ impl Dependencies {
                 let features = r#", default-features = false, features = ["record", "stacks"]"#;
                 format!("{tokio}\n{}", ours(features))
             }
+            Self::WithoutHtmlAndStacks => {
+                let features = r#", default-features = false, features = ["record"]"#;
+                format!("{tokio}\n{}", ours(features))
+            }
             Self::Off => format!("{tokio}\n{}", ours(", default-features = false")),
             Self::OnlyRecording => ours(""),
             Self::OnlyTokio => only.to_owned(),
+            Self::AsyncTraitAlone => async_trait.to_owned(),
             Self::AsyncTrait => format!("{}\n{async_trait}", Self::Tokio.manifest()),
             Self::AsyncTraitRecording => format!("{}\n{async_trait}", Self::Recording.manifest()),
             Self::AsyncTraitOff => format!("{}\n{async_trait}", Self::Off.manifest()),
@@ -90,7 +100,8 @@ impl Package {
         let edition = self.cases.first().map_or("2024", |case| &case.edition);
         let mut manifest = format!(
             "[package]\nname = {:?}\nversion = \"0.0.0\"\nedition = {edition:?}\n\
-             autobins = false\nautotests = false\n\n[dependencies]\n{}\n",
+             autobins = false\nautotests = false\n\n\
+             [lib]\ntest = false\n\n[dependencies]\n{}\n",
             self.name,
             self.dependencies.manifest(),
         );
@@ -130,6 +141,8 @@ pub struct Project {
 pub struct Built {
     /// What rustc says of it, in the order of the source.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether it compiles.
+    pub compiles: bool,
     /// The program, if it was built.
     pub program: Option<PathBuf>,
 }
@@ -162,13 +175,21 @@ impl Project {
     /// Makes the workspace `name` in `tmp`, which is `env!("CARGO_TARGET_TMPDIR")` of the test.
     pub fn new(tmp: &str, name: &str, packages: Vec<Package>) -> Self {
         let folder = Path::new(tmp).join("ui").join(name);
-        let members: Vec<&str> = packages.iter().map(|package| &*package.name).collect();
+        // A package beside the cases' that depends on what only some cases do: so what is shared has the same
+        // features in all workspaces, and is compiled once for them.
+        let shared = Package {
+            name: "shared".to_owned(),
+            dependencies: Dependencies::AsyncTraitAlone,
+            cases: Vec::new(),
+        };
+        let members: Vec<&str> =
+            packages.iter().chain([&shared]).map(|package| &*package.name).collect();
         let manifest = format!(
             "[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n\
              [profile.dev]\ndebug = false\nincremental = false\n"
         );
         write_if_changed(&folder.join("Cargo.toml"), &manifest);
-        for package in &packages {
+        for package in packages.iter().chain([&shared]) {
             package.write(&folder.join(&package.name));
         }
 
@@ -212,11 +233,79 @@ impl Project {
         self.messages(build)
     }
 
-    /// Runs clippy with all its groups of lints on the cases that are programs.
+    /// The same without programs: what rustc says of each case.
+    ///
+    /// # Panics
+    ///
+    /// If a crate that the cases depend on doesn't compile.
+    pub fn check(&self) -> BTreeMap<String, Built> {
+        let mut check = self.cargo("check");
+        check.args(["--workspace", "--bins", "--tests", "--keep-going"]);
+        self.messages(check)
+    }
+
+    /// What clippy says of each case. It isn't run by cargo, which would compile all libraries once more for it.
+    ///
+    /// # Panics
+    ///
+    /// If a library of the workspace doesn't build, or clippy finds nothing in any case, as if it weren't run.
     pub fn clippy(&self) -> BTreeMap<String, Built> {
-        let mut clippy = self.cargo("clippy");
-        clippy.args(["--workspace", "--bins", "--tests", "--keep-going"]);
-        self.messages(clippy)
+        let libraries = self.libraries();
+        let cases: Vec<(&Package, &Case)> = self
+            .packages
+            .iter()
+            .flat_map(|package| package.cases.iter().map(move |case| (package, case)))
+            .collect();
+        let built: BTreeMap<String, Built> = in_parallel(&cases, |(package, case)| {
+            let file = self.folder.join(&package.name).join(format!("src/{}.rs", case.name));
+            let mut clippy = compiler("clippy-driver".into(), &libraries, case, &file);
+            let out = self.folder.join("clippy");
+            clippy.args(["--error-format=json", "--emit=metadata", "--out-dir"]).arg(out);
+            let output = clippy.output().expect("clippy can be run");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            let mut diagnostics: Vec<Diagnostic> = stderr
+                .lines()
+                .map(|line| serde_json::from_str(line).expect("clippy writes JSON"))
+                .filter(|message: &Value| message["$message_type"] == "diagnostic")
+                .filter_map(|message| Diagnostic::parse(&message))
+                .collect();
+            diagnostics.sort();
+            let compiles = output.status.success();
+            (package.target(case), Built { diagnostics, compiles, program: None })
+        })
+        .into_iter()
+        .collect();
+        let mut found = built.values().flat_map(|built| &built.diagnostics);
+        let is_clippys =
+            |found: &Diagnostic| found.code.as_ref().is_some_and(|code| code.starts_with("clippy"));
+        assert!(found.any(is_clippys), "clippy found nothing");
+        built
+    }
+
+    /// The files of the libraries that the cases may name, by the name of the crate.
+    ///
+    /// # Panics
+    ///
+    /// If they don't build.
+    pub fn libraries(&self) -> BTreeMap<String, PathBuf> {
+        // Of the cases nothing is built.
+        let mut build = self.cargo("build");
+        build.args(["--workspace", "--lib", "--message-format=json"]);
+        let output = build.output().expect("cargo can be run");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            .filter(|message| message["reason"] == "compiler-artifact")
+            .filter_map(|message| {
+                let name = message["target"]["name"].as_str()?.to_owned();
+                let mut files = message["filenames"].as_array()?.iter().filter_map(Value::as_str);
+                let ends = [".rlib", ".so", ".dylib", ".dll"];
+                let library = files.find(|file| ends.iter().any(|end| file.ends_with(end)))?;
+                matches!(&*name, "tokio" | "tokio_statemap" | "async_trait")
+                    .then(|| (name, library.into()))
+            })
+            .collect()
     }
 
     fn messages(&self, mut cargo: Command) -> BTreeMap<String, Built> {
@@ -247,17 +336,15 @@ impl Project {
                     }
                 }
                 Some("compiler-artifact") => {
-                    if let (Some(built), Some(program)) =
-                        (built.get_mut(target), message["executable"].as_str())
-                    {
-                        built.program = Some(program.into());
+                    if let Some(built) = built.get_mut(target) {
+                        built.compiles = true;
+                        built.program = message["executable"].as_str().map(PathBuf::from);
                     }
                 }
                 _ => {}
             }
         }
-        let nothing =
-            built.values().all(|built| built.diagnostics.is_empty() && built.program.is_none());
+        let nothing = built.values().all(|built| built.diagnostics.is_empty() && !built.compiles);
         let built_at_all = output.status.success() || !nothing;
         assert!(
             built_at_all && !elsewhere.contains(": error"),
@@ -346,6 +433,34 @@ impl Project {
         }
         linked
     }
+}
+
+/// A call of rustc, or of what takes the same arguments, for a case in `file`.
+pub fn compiler(
+    program: OsString,
+    libraries: &BTreeMap<String, PathBuf>,
+    case: &Case,
+    file: &Path,
+) -> Command {
+    let mut compiler = Command::new(program);
+    compiler
+        .args(["--crate-name=case", "--crate-type=bin", "--cfg=tokio_unstable", "--edition"])
+        .arg(&case.edition)
+        .arg(file);
+    if case.kind == Kind::Test {
+        compiler.arg("--test");
+    }
+    for (name, library) in libraries {
+        let folder = library.parent().expect("a file is in a folder");
+        compiler
+            .arg("--extern")
+            .arg(format!("{name}={}", library.display()))
+            .arg("-L")
+            .arg(format!("dependency={}", folder.join("deps").display()))
+            .arg("-L")
+            .arg(format!("dependency={}", folder.display()));
+    }
+    compiler
 }
 
 /// What rustc calls the machine that it runs on.

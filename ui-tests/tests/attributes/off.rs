@@ -1,16 +1,12 @@
 //! Without the feature `record` the attribute is `#[tokio::main]`, `instrument` is nothing, and nothing of ours
 //! is linked.
 //!
-//! (That the programs behave the same is in `twins.rs`, that `configure` and `hooks` still apply
-//! in `own.rs`.)
+//! (That rustc says the same of them is in `twins.rs`, that `configure` and `hooks` still apply in `own.rs`.)
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::process::Command;
 
-use serde_json::Value;
-use ui_tests::{Case, Dependencies, Kind, Package, Project, cases, diff};
+use ui_tests::{Case, Dependencies, Package, Project, cases, compiler, diff, in_parallel};
 
 const TMP: &str = env!("CARGO_TARGET_TMPDIR");
 
@@ -20,31 +16,30 @@ fn expansion_is_that_of_tokio() {
     let package =
         Package { name: "expanded".to_owned(), dependencies: Dependencies::Off, cases: Vec::new() };
     let project = Project::new(TMP, "expanded", vec![package]);
-    let libraries = libraries(&project);
+    let libraries = project.libraries();
 
-    let mut failures = String::new();
-    let mut compared = 0;
-    for case in cases("ok") {
-        let tokio = expanded(&project, &libraries, &case);
+    let cases = cases("ok");
+    let failures = in_parallel(&cases, |case| {
+        let tokio = expanded(&project, &libraries, case);
         // What is left of our attributes' names is the program's own text: a `use`, a macro.
         let ours = expanded(&project, &libraries, &case.ours())
             .replace("tokio_statemap::main", "tokio::main")
             .replace("tokio_statemap::test", "tokio::test");
         assert!(tokio.contains("Builder"), "{}:\n{tokio}", case.name);
         let diff = diff(&tokio, &ours);
-        if !diff.is_empty() {
-            writeln!(
-                failures,
-                "{}: not the same expansion (- Tokio's, + ours):\n{diff}",
-                case.name
-            )
-            .unwrap();
+        if diff.is_empty() {
+            return String::new();
         }
-        compared += 1;
-    }
-    println!("{compared} expansions compared");
+        format!("{}: not the same expansion (- Tokio's, + ours):\n{diff}\n", case.name)
+    })
+    .concat();
+    println!("{} expansions compared", cases.len());
     assert!(failures.is_empty(), "\n{failures}");
 }
+
+/// Of these the text isn't compared. The one needs another crate; of the other, the text of macros is printed, in which
+/// attributes are.
+pub(crate) const LEFT_OUT: &[&str] = &["instrument-ok-async_trait", "instrument-ok-hygiene"];
 
 /// Of `instrument` nothing is left.
 #[test]
@@ -52,13 +47,10 @@ fn instrumented_functions_are_as_written() {
     let dependencies = Dependencies::Off;
     let package = Package { name: "as-written".to_owned(), dependencies, cases: Vec::new() };
     let project = Project::new(TMP, "as-written", vec![package]);
-    let libraries = libraries(&project);
+    let libraries = project.libraries();
     let all = cases("instrument/ok");
-    // The one needs another crate; of the other, the text of macros is printed, in which attributes are.
-    let left_out = ["instrument-ok-async_trait", "instrument-ok-hygiene"];
-    let compared = all.iter().filter(|case| !left_out.contains(&&*case.name));
-    let mut failures = String::new();
-    for case in compared {
+    let compared: Vec<&Case> = all.iter().filter(|case| !LEFT_OUT.contains(&&*case.name)).collect();
+    let failures = in_parallel(&compared, |case| {
         // An attribute's line leaves a blank one behind.
         let lines = |case: &Case| {
             let text = expanded(&project, &libraries, case);
@@ -66,56 +58,23 @@ fn instrumented_functions_are_as_written() {
             lines.collect::<Vec<_>>().join("\n")
         };
         let diff = diff(&lines(&case.plain()), &lines(case));
-        if !diff.is_empty() {
-            writeln!(failures, "{}: not as written (- plain, + ours):\n{diff}", case.name).unwrap();
+        if diff.is_empty() {
+            return String::new();
         }
-    }
+        format!("{}: not as written (- plain, + ours):\n{diff}\n", case.name)
+    })
+    .concat();
     assert!(failures.is_empty(), "\n{failures}");
 }
 
-/// The files of the libraries that the cases name, by the name of the crate.
-fn libraries(project: &Project) -> BTreeMap<String, PathBuf> {
-    let output =
-        project.cargo("build").arg("--message-format=json").output().expect("cargo can be run");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|message| message["reason"] == "compiler-artifact")
-        .filter_map(|message| {
-            let name = message["target"]["name"].as_str()?.to_owned();
-            let files = message["filenames"].as_array()?;
-            let library =
-                files.iter().filter_map(Value::as_str).find(|file| file.ends_with(".rlib"))?;
-            matches!(&*name, "tokio" | "tokio_statemap").then(|| (name, library.into()))
-        })
-        .collect()
-}
-
+/// The case's text after all expansions. The name of its file is in some, so both sides have one, the one after the other.
 fn expanded(project: &Project, libraries: &BTreeMap<String, PathBuf>, case: &Case) -> String {
     let file = project.folder().join(format!("{}.rs", case.name));
     std::fs::write(&file, &case.source).expect("the case can be written");
-    let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()));
-    rustc
-        // The expansion is printed by unstable rustcs only; this makes any rustc one, for this call.
-        .env("RUSTC_BOOTSTRAP", "1")
-        .args(["-Zunpretty=expanded", "--crate-name=case", "--edition"])
-        .arg(&case.edition)
-        .args(["--cfg", "tokio_unstable"])
-        .arg(&file);
-    if case.kind == Kind::Test {
-        rustc.arg("--test");
-    }
-    for (name, library) in libraries {
-        let folder = library.parent().expect("a file is in a folder");
-        rustc
-            .arg("--extern")
-            .arg(format!("{name}={}", library.display()))
-            .arg("-L")
-            .arg(format!("dependency={}", folder.join("deps").display()))
-            .arg("-L")
-            .arg(format!("dependency={}", folder.display()));
-    }
+    let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
+    let mut rustc = compiler(rustc, libraries, case, &file);
+    // The expansion is printed by unstable rustcs only; this makes any rustc one, for this call.
+    rustc.env("RUSTC_BOOTSTRAP", "1").arg("-Zunpretty=expanded");
     let output = rustc.output().expect("rustc can be run");
     assert!(output.status.success(), "{}: {}", case.name, String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()

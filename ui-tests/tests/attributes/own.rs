@@ -18,7 +18,7 @@ fn misuse_has_its_message() {
 /// Without the feature `html` the key is an error that names it.
 #[test]
 fn html_needs_its_feature() {
-    misuse("own-no-html-err", "own/no_html/err", Dependencies::WithoutHtml);
+    misuse("own-no-html-err", "own/no_html/err", Dependencies::WithoutHtmlAndStacks);
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn misuse(name: &str, folder: &str, dependencies: Dependencies) {
     let mut failures = String::new();
     for case in &cases {
         let built = &built[&project.target(name, case)];
-        if built.program.is_some() {
+        if built.compiles {
             writeln!(failures, "{}: it compiles", case.name).unwrap();
         }
         let golden = case.path.with_extension("txt");
@@ -85,7 +85,7 @@ fn use_compiles_and_runs_without_recording() {
 /// Without the feature `html` the SVG is still to be had, and the default is the data.
 #[test]
 fn use_compiles_and_runs_without_html() {
-    use_of_keys("own-no-html", "own/no_html/ok", Dependencies::WithoutHtml, true);
+    use_of_keys("own-no-html", "own/no_html/ok", Dependencies::WithoutHtmlAndStacks, true);
 }
 
 fn use_of_keys(name: &str, folder: &str, dependencies: Dependencies, writes: bool) {
