@@ -32,6 +32,8 @@ export const browserForTests = (wait = isReady) => {
   /** Opens a page, waits for its picture, lets `use` have it, and checks that it kept quiet. */
   return async (name, { hash = "", embeds = [], ...options }, use) => {
     const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
+    // A wait ends with what it waits for. Only a page that never does that takes as long as this, however busy the machine is.
+    context.setDefaultTimeout(120_000);
     const page = await context.newPage();
     const complaints = [];
     const [url, ...embedded] = [name, ...embeds].map((file) => pathToFileURL(join(process.env.PAGES, file)).href);
@@ -64,6 +66,36 @@ export const browserForTests = (wait = isReady) => {
 /** Waits until what was changed is on the screen. */
 export const frame = (page) =>
   page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/** Makes the window as large as that, and waits until the page has been drawn for it. */
+export const resize = async (page, size) => {
+  await page.setViewportSize(size);
+  await page.waitForFunction(({ width, height }) => window.innerWidth === width && window.innerHeight === height, size);
+  await frame(page);
+};
+
+/** Makes the page believe that so many ms have passed. What it does later by a timer comes no sooner. */
+export const letTimePass = (page, ms) =>
+  page.evaluate((ms) => {
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + ms;
+  }, ms);
+
+/** Waits until the address says `text`, and gives it. The page writes all of an address at once, a while after a change. */
+export const addressWith = async (page, text) => {
+  await page.waitForFunction((text) => location.hash.includes(text), text);
+  return page.evaluate(() => location.hash);
+};
+
+/** Waits until what follows a move, a while after it, has followed: the legend's times are those of the view. */
+export const counted = async (page) => {
+  await page.waitForFunction(() => {
+    const { from, to } = document.getElementById("legend").dataset;
+    const { t0, t1 } = window.statemap.view;
+    return Number(from) === Math.round(t0) && Number(to) === Math.round(t1);
+  });
+  await frame(page);
+};
 
 /** The view's times. */
 export const times = (page) => page.evaluate(() => ({ ...window.statemap.view }));
@@ -114,4 +146,14 @@ export const colour = (page, name) =>
 export const longPolls = async (page) => {
   const groups = page.locator("#issue-list .blame:not(.told)");
   return groups.evaluateAll((all) => all.reduce((sum, { dataset }) => sum + Number(dataset.number), 0));
+};
+
+/** Waits until the issues' tab counts fewer long polls than `n`, or more, and gives how many. */
+export const longPollsOnce = async (page, is, n) => {
+  await page.waitForFunction(([is, n]) => {
+    const groups = [...document.querySelectorAll("#issue-list .blame:not(.told)")];
+    const sum = groups.reduce((sum, { dataset }) => sum + Number(dataset.number), 0);
+    return is === "fewer" ? sum < n : sum > n;
+  }, [is, n]);
+  return longPolls(page);
 };

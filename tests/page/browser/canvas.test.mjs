@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browserForTests, frame, pixels, selection } from "./browser.mjs";
+import { addressWith, browserForTests, frame, pixels, resize, selection } from "./browser.mjs";
 
 const open = browserForTests();
 const noScript = browserForTests(async () => {});
@@ -57,8 +57,8 @@ test("a page that is made narrower or wider has its labels in every frame", () =
       new ResizeObserver(note).observe(document.getElementById("lanes"));
     });
     for (const width of [1000, 1100]) {
-      await page.setViewportSize({ width, height: 800 });
-      await page.waitForFunction((width) => window.framesSeen.some((frame) => frame.width === width), width);
+      await resize(page, { width, height: 800 });
+      assert.ok(await page.evaluate((width) => window.framesSeen.some((frame) => frame.width === width), width));
     }
     const frames = await page.evaluate(() => window.framesSeen);
     assert.ok(frames.every(({ labels }) => labels > 0), JSON.stringify(frames));
@@ -186,9 +186,7 @@ test("a chart is hidden by its name, all of them by their heading, and the addre
     assert.ok((await height("occupancy")) < 20);
     assert.equal(await chart(page, "occupancy").getAttribute("aria-expanded"), "false");
     assert.equal(await page.evaluate(() => document.activeElement.dataset.chart), "occupancy", "the focus stays");
-    await page.waitForTimeout(400);
-    hash = await page.evaluate(() => location.hash);
-    assert.match(hash, /hide=occupancy/);
+    hash = await addressWith(page, "hide=occupancy");
   });
   await open("crowd.html", { hash }, async (page) => {
     assert.equal(await chart(page, "occupancy").getAttribute("aria-expanded"), "false");
@@ -201,8 +199,7 @@ test("a chart is hidden by its name, all of them by their heading, and the addre
     await heading.click();
     await frame(page);
     assert.equal(await page.locator(".row.chart[aria-expanded=true]").count(), 4);
-    await page.waitForTimeout(400);
-    assert.doesNotMatch(await page.evaluate(() => location.hash), /hide=/);
+    await page.waitForFunction(() => !location.hash.includes("hide="));
     await page.evaluate(() => { location.hash = "hide=ready"; });
     await frame(page);
     assert.equal(await chart(page, "ready").getAttribute("aria-expanded"), "false");

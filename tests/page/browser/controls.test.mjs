@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browserForTests, frame, legend, longPolls, selection, times } from "./browser.mjs";
+import { addressWith, browserForTests, frame, legend, letTimePass, longPolls, longPollsOnce, selection, times } from "./browser.mjs";
 
 const open = browserForTests();
 const length = (page) => page.evaluate(() => window.statemap.model.lengthNs);
@@ -42,10 +42,11 @@ test("w and s zoom at the cursor, f fits, z goes back", () =>
     assert.ok((await width(page)) > zoomed * 1.3, "s zooms out");
     await press(page, "f");
     assert.equal(await width(page), whole, "f fits");
-    await page.waitForTimeout(600);
+    // Steps that follow each other closely are one for `z`.
+    await letTimePass(page, 600);
     await press(page, "w");
     const one = await times(page);
-    await page.waitForTimeout(600);
+    await letTimePass(page, 600);
     await press(page, "d");
     assert.notDeepEqual(await times(page), one);
     await press(page, "z");
@@ -167,11 +168,13 @@ test("a click on a spawn location filters, another one clears", () =>
     await page.click("#tab-locations");
     const line = page.locator("#pane-locations tbody tr").first();
     await line.getByRole("button").first().click();
-    await page.waitForTimeout(200);
+    // The legend is counted a while after, all of it at once.
+    const filtered = page.locator("#legend .of", { hasText: ", filtered" });
+    await filtered.first().waitFor();
     const part = BigInt((await legend(page)).tasks.running);
     assert.ok(part > 0n && part < all, `${part} of ${all}`);
     await line.getByRole("button").first().click();
-    await page.waitForTimeout(200);
+    await filtered.first().waitFor({ state: "detached" });
     assert.equal(BigInt((await legend(page)).tasks.running), all);
     // Sorted by another column, and the other way round.
     const column = () => page.locator("#pane-locations tbody tr").allInnerTexts();
@@ -185,19 +188,17 @@ test("a click on a spawn location filters, another one clears", () =>
 
 test("the slider sets what a long poll is", () =>
   open("random.html", {}, async (page) => {
-    const count = () => longPolls(page);
-    const before = await count();
+    const before = await longPolls(page);
     assert.ok(before > 3);
     const slider = page.locator("#pane-issues input[type=range]");
     assert.notEqual(await slider.getAttribute("aria-label"), "");
     await slider.focus();
     for (let i = 0; i < 200; i++) await page.keyboard.press("ArrowRight");
-    await page.waitForTimeout(300);
-    const least = await count();
-    assert.ok(least < before, "fewer polls are that long");
+    // Fewer polls are that long.
+    await longPollsOnce(page, "fewer", before);
     await page.keyboard.press("Home");
-    await page.waitForTimeout(500);
-    assert.ok((await count()) > least, "more polls are that long");
+    // More than at first, too: it is the least length.
+    await longPollsOnce(page, "more", before);
   }));
 
 test("groups fold and open", () =>
@@ -235,8 +236,7 @@ test("the address shows the same thing to whoever opens it", async () => {
     await page.locator("#pane-locations tbody tr").first().getByRole("button").first().click();
     await page.evaluate(() => window.statemap.setView(1_000_000, 3_000_000));
     await page.selectOption("#palette", "statemap");
-    await page.waitForTimeout(600);
-    hash = await page.evaluate(() => window.location.hash);
+    hash = await addressWith(page, "palette=statemap");
     if (process.env.SHOW) console.log(hash);
     left = [await times(page), await selection(page), await legend(page), await page.inputValue("#palette")];
   });

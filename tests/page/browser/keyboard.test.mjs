@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browserForTests, frame, longPolls, selection, times } from "./browser.mjs";
+import { browserForTests, frame, longPolls, longPollsOnce, selection, times } from "./browser.mjs";
 
 const open = browserForTests();
 const press = async (page, key) => {
@@ -226,10 +226,9 @@ test("the panel by keyboard: tabs, the threshold, lists, filters", () =>
     await tabTo(page, "(at) => at.type === 'range'");
     const before = await longPolls(page);
     for (let i = 0; i < 200; i++) await page.keyboard.press("ArrowRight");
-    await page.waitForTimeout(300);
-    assert.ok((await longPolls(page)) < before);
+    await longPollsOnce(page, "fewer", before);
     await page.keyboard.press("Home");
-    await page.waitForTimeout(500);
+    await longPollsOnce(page, "more", before);
     await tabTo(page, "(at) => at.classList.contains('issue')");
     await press(page, "Enter");
     await page.locator("#tab-locations").focus();

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browserForTests, frame, longPolls, pixels } from "./browser.mjs";
+import { browserForTests, frame, longPolls, pixels, resize } from "./browser.mjs";
 
 const open = browserForTests();
 
@@ -85,8 +85,7 @@ test("a long poll is there at any zoom", () =>
     // The whole run in 40 pixels: the polls over 1 ms are still marked.
     const marked = await longPolls(page);
     assert.ok(marked > 0);
-    await page.setViewportSize({ width: 700, height: 800 });
-    await frame(page);
+    await resize(page, { width: 700, height: 800 });
     assert.ok((await pixels(page, "lanes-canvas", [0xdc, 0x26, 0x7f])) > marked);
   }));
 
@@ -154,15 +153,10 @@ test("a place in the list of issues keeps its line at any width", async () => {
 
 test("places are fitted again when the page is made wider or narrower", () =>
   open("random.html", { viewport: { width: 800, height: 800 } }, async (page) => {
-    const resize = async (width) => {
-      await page.setViewportSize({ width, height: 800 });
-      await page.waitForFunction((width) => window.innerWidth === width, width);
-      await frame(page);
-    };
     const wide = await places(page);
-    await resize(150);
+    await resize(page, { width: 150, height: 800 });
     assert.notDeepEqual(await places(page), wide);
     assert.deepEqual(await cutPlaces(page), []);
-    await resize(800);
+    await resize(page, { width: 800, height: 800 });
     assert.deepEqual(await places(page), wide);
   }));

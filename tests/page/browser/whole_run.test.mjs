@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browserForTests, colour, expected, frame, pixels, selection, times } from "./browser.mjs";
+import { addressWith, browserForTests, colour, expected, frame, pixels, selection, times } from "./browser.mjs";
 
 const open = browserForTests();
 const { block, blocked, polls, recent } = expected("run.json");
@@ -199,16 +199,17 @@ test("n and p reach what is kept of long ago, from anywhere", () =>
 test("the address holds views of the whole run, and stretches", async () => {
   let whole = "", stretch = "", selected = null;
   await open("run.html", {}, async (page) => {
-    await page.waitForTimeout(400);
-    assert.doesNotMatch(await page.evaluate(() => location.hash), /t=/, "the first view needs no times");
+    // The page writes no address before there is something to say: so it has another tab to say.
+    await page.click("#tab-locations");
+    assert.doesNotMatch(await addressWith(page, "tab=locations"), /t=/, "the first view needs no times");
+    await page.click("#tab-issues");
+    await page.locator("#lanes").focus();
     await press(page, "f");
-    await page.waitForTimeout(400);
-    whole = await page.evaluate(() => location.hash);
+    whole = await addressWith(page, "t=0_");
     assert.match(whole, /t=0_\d+/);
     await showDropped(page);
     await page.mouse.click(...(await spot(page, 0.5)));
-    await page.waitForTimeout(400);
-    stretch = await page.evaluate(() => location.hash);
+    stretch = await addressWith(page, "sel=sum.");
     selected = await selection(page);
     assert.match(stretch, /sel=sum\.\d+/);
   });
