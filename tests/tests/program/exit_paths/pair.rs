@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tests::check::{Summary, check};
 use tests::child::{Ended, Running, command, folder, names_in};
@@ -47,7 +48,10 @@ pub(crate) use {either, pair};
 
 impl Pair {
     pub(crate) fn of(observed: &str, plain: &str, name: &str, way: &str) -> Self {
-        let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/exit_paths"), name);
+        // Tests that run at once may run the same program in the same way.
+        static PAIRS: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("{name}-{}", PAIRS.fetch_add(1, Ordering::Relaxed));
+        let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/exit_paths"), &name);
         let of = |program: &str| {
             let mut command = command(program, &folder);
             command.arg(way);
