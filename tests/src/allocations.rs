@@ -74,7 +74,7 @@ pub fn reset_peak() -> usize {
     now
 }
 
-/// How often the calling thread has allocated.
+/// The number of allocations of the calling thread.
 pub fn of_this_thread() -> u64 {
     OF_THREAD.get()
 }
@@ -84,7 +84,7 @@ pub fn count_this_thread() {
     IN_TOTAL.set(true);
 }
 
-/// How often all threads that called [`count_this_thread`] have allocated since.
+/// The number of allocations of all threads that called [`count_this_thread`], since they did.
 pub fn of_counted_threads() -> u64 {
     TOTAL.load(Ordering::Relaxed)
 }
