@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use tests::awaits::{Listed, compare, listed, written};
-use tests::build::build_program;
+use tests::build::{Variant, build, build_program};
 
 use super::binary::binary;
 
@@ -18,23 +18,16 @@ const FILES: [(&str, &str); 2] = [
     ("tests/src/bin/awaits/ways.rs", include_str!("../src/bin/awaits/ways.rs")),
 ];
 
+const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
+
 /// The program with full debug information.
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| build_in("awaits-debug", &[], "profile.dev.debug=\"full\""))
-}
-
-fn build_in(folder: &str, more: &[&str], config: &str) -> PathBuf {
-    let more = [&["--config", config], more].concat();
-    let program = build_program(Path::new(env!("CARGO_TARGET_TMPDIR")), "awaits", &more);
-    // The next build would take its place.
-    let kept = folder_of(folder).join("awaits");
-    fs::copy(program, &kept).unwrap();
-    kept
+    PROGRAM.get_or_init(|| build_program(Path::new(TARGET), Variant::FullDebug, "awaits"))
 }
 
 fn folder_of(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let folder = Path::new(TARGET).join(name);
     fs::create_dir_all(&folder).unwrap();
     folder
 }
@@ -102,8 +95,7 @@ fn suspend_points_are_those_of_the_source() {
     assert_awaits_as_commented(&all);
 
     // Optimised or not: what a task may wait for is decided before.
-    let more = ["--release", "--config", "profile.release.lto=\"thin\""];
-    let release = build_in("awaits-release", &more, "profile.release.debug=\"full\"");
+    let release = build_program(Path::new(TARGET), Variant::Release, "awaits");
     assert_eq!(text(&release, &[]), debug);
 }
 
@@ -176,7 +168,8 @@ fn the_page_has_all_of_the_text_and_no_script() {
 fn a_file_that_says_too_little_is_told_why() {
     const FULL: &str = "build it with `debug = \"full\"` in its profile";
     // The profile of this workspace has lines only.
-    let lines_only = problem(&build_program(Path::new(env!("CARGO_TARGET_TMPDIR")), "awaits", &[]));
+    let lines_only = build(Path::new(TARGET), &["build", "--bin", "awaits"], "awaits");
+    let lines_only = problem(&lines_only);
     assert!(lines_only.contains("no types") && lines_only.contains(FULL), "{lines_only}");
     let folder = folder_of("awaits-less");
     for (option, part) in [

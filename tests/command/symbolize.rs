@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tests::build::build_program;
+use tests::build::build;
 use tests::check::check;
 use tests::child;
 use tokio_statemap::Timeline;
@@ -20,7 +20,7 @@ pub(super) fn program(name: &str) -> Option<PathBuf> {
         println!("not run: there is no objcopy");
         return None;
     }
-    Some(build_program(Path::new(env!("CARGO_TARGET_TMPDIR")), name, &[]))
+    Some(build(Path::new(env!("CARGO_TARGET_TMPDIR")), &["build", "--bin", name], name))
 }
 
 pub(super) fn objcopy(folder: &Path, option: &str, from: &Path, to: &str) {

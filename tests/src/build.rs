@@ -13,10 +13,74 @@ use std::process::Command;
 /// If the build fails.
 pub fn build(target: &Path, arguments: &[&str], name: &str) -> PathBuf {
     let mut command = cargo(target, &target.join("command"));
-    // With an example cargo counts the features that dev-dependencies ask for, as in `cargo test`: so it takes what that built.
-    command.args(arguments).args(["--example", "basic"]);
-    command.args(["--message-format", "json-render-diagnostics"]);
-    let output = command.output().unwrap();
+    run(command.args(arguments).args(AS_THE_TESTS), name)
+}
+
+/// With an example cargo counts the features that dev-dependencies ask for, as in `cargo test`: so it takes what that
+/// built.
+const AS_THE_TESTS: [&str; 2] = ["--example", "basic"];
+
+/// How programs of this package are built that `cargo test` builds in another way.
+#[derive(Clone, Copy, Debug)]
+pub enum Variant {
+    /// With all debug information, and with what reads it.
+    FullDebug,
+    /// With lines only, and with what reads more.
+    LinesOnly,
+    /// Optimised across crates, without unwinding; with all debug information, and with what reads it.
+    Release,
+    /// With the C library in it, and without unwinding.
+    Static,
+}
+
+/// Builds this package's programs that are tested in a variant, and returns the path of one.
+///
+/// All at once: most of the time goes to what they have in common.
+///
+/// # Panics
+///
+/// If the build fails, or doesn't have that program.
+pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
+    let in_folder = |folder: &str| cargo(target, &target.join(folder));
+    let reads_types = ["build", "--features", "tests/dwarf"];
+    let mut command;
+    match variant {
+        Variant::FullDebug => {
+            command = in_folder("full-debug");
+            command.env("CARGO_PROFILE_DEV_DEBUG", "full");
+            command.args(reads_types).args(["--bin=awaits", "--bin=chains", "--bin=trees"]);
+        }
+        Variant::LinesOnly => {
+            command = in_folder("lines-only");
+            command.args(reads_types).arg("--bin=chains").args(AS_THE_TESTS);
+        }
+        Variant::Release => {
+            command = in_folder("release");
+            for (key, value) in
+                [("DEBUG", "full"), ("LTO", "thin"), ("PANIC", "abort"), ("CODEGEN_UNITS", "16")]
+            {
+                command.env(format!("CARGO_PROFILE_RELEASE_{key}"), value);
+            }
+            command.args(reads_types).arg("--release");
+            command.args(["--bin=awaits", "--bin=chains", "--bin=culprits", "--bin=small_stack"]);
+        }
+        Variant::Static => {
+            command = in_folder("static");
+            command.env("CARGO_PROFILE_DEV_PANIC", "abort");
+            // With a target cargo doesn't link macros so.
+            let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+            command.args(["build", "--target", &host]);
+            command.args(["--config", "build.rustflags=[\"-Ctarget-feature=+crt-static\"]"]);
+            command.args(["--bin=culprits", "--bin=unit", "--bin=unit_plain"]);
+        }
+    }
+    run(&mut command, name)
+}
+
+/// Runs cargo, and returns the path of the program `name`.
+#[track_caller]
+fn run(cargo: &mut Command, name: &str) -> PathBuf {
+    let output = cargo.args(["--message-format", "json-render-diagnostics"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let messages = String::from_utf8(output.stdout).unwrap();
     let messages = messages.lines().filter_map(|line| serde_json::from_str(line).ok());
@@ -27,18 +91,8 @@ pub fn build(target: &Path, arguments: &[&str], name: &str) -> PathBuf {
     messages.filter_map(executable).next_back().expect("cargo says what it built")
 }
 
-/// Builds a program of this package with `more` arguments, in the same place.
-///
-/// # Panics
-///
-/// If the build fails.
-pub fn build_program(target: &Path, name: &str, more: &[&str]) -> PathBuf {
-    let arguments = ["build", "--bin", name];
-    build(target, &[&arguments, more].concat(), name)
-}
-
 /// Cargo, that puts programs into `programs`, and takes what it can from the tests' own build.
-pub fn cargo(target: &Path, programs: &Path) -> Command {
+fn cargo(target: &Path, programs: &Path) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     // Where `cargo test` is called, too: in a member's folder cargo would build for that member alone, with other features

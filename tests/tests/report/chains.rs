@@ -12,7 +12,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use tests::build::build_program;
+use tests::build::{Variant, build_program};
 use tests::child::{Running, command, folder};
 
 /// The tasks of the program in the order of their spawns, by the names of what they await: what is in
@@ -74,13 +74,10 @@ fn chains(text: &str) -> Vec<String> {
     all
 }
 
-fn program(more: &[&str], config: &str) -> PathBuf {
-    build_with(more, "chains", config)
-}
+const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
 
-fn build_with(more: &[&str], name: &str, config: &str) -> PathBuf {
-    let more = [&["--features", "tests/dwarf", "--config", config], more].concat();
-    build_program(Path::new(env!("CARGO_TARGET_TMPDIR")), name, &more)
+fn program(variant: Variant) -> PathBuf {
+    build_program(Path::new(TARGET), variant, "chains")
 }
 
 #[track_caller]
@@ -211,16 +208,18 @@ const NOT_KNOWN: &str = "what tasks await is not known (feature `dwarf`): ";
 #[test]
 #[ignore = "slow: builds programs"]
 fn a_signal_prints_what_tasks_of_libraries_await() {
-    let program = build_with(&[], "trees", "profile.dev.debug=\"full\"");
+    let program = build_program(Path::new(TARGET), Variant::FullDebug, "trees");
     let (text, twice) = on_a_signal(&program, "signal");
     assert!(twice.contains(": 7 tasks: 7 waiting.\n") && !text.contains(NOT_KNOWN), "{text}");
     // In one task it is a branch of a `join!`.
     let sleeps = twice.matches("tests::programs::trees::sleep_long at ").count();
     assert_eq!(sleeps, 2 * 2, "{text}");
 
-    let config = "profile.dev.debug=\"line-tables-only\"";
-    let stripped = ["--config", "profile.dev.strip=\"debuginfo\""];
-    let (text, twice) = on_a_signal(&build_with(&stripped, "trees", config), "stripped");
+    let stripped = Path::new(TARGET).join("trees-stripped");
+    let mut strip = Command::new("objcopy");
+    strip.arg("--strip-debug").arg(&program).arg(&stripped);
+    assert!(strip.status().expect("it comes with the linker").success());
+    let (text, twice) = on_a_signal(&stripped, "stripped");
     let told = format!("{NOT_KNOWN}it has no debug information: build it with `debug = \"full\"`");
     assert_eq!(text.matches(NOT_KNOWN).count(), 1, "{text}");
     assert_eq!(text.matches(&told).count(), 1, "{text}");
@@ -232,21 +231,19 @@ fn a_signal_prints_what_tasks_of_libraries_await() {
 #[test]
 #[ignore = "slow: builds programs"]
 fn each_task_s_chain_is_that_of_the_source() {
-    let full = program(&[], "profile.dev.debug=\"full\"");
+    let full = program(Variant::FullDebug);
     assert_chains(&full);
     assert_trees(&full);
 
     // Only what it knows of itself tells a program how its tasks are kept.
-    let lines_only = program(&[], "profile.dev.debug=\"line-tables-only\"");
-    let output = Command::new(lines_only).output().expect("it runs");
+    let output = Command::new(program(Variant::LinesOnly)).output().expect("it runs");
     assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
     let stderr = String::from_utf8(output.stderr).expect("it is text");
     let told = stderr.lines().filter(|line| line.contains(NOT_KNOWN));
     assert_eq!(told.count(), 1, "{stderr}");
     assert!(stderr.contains("`debug = \"full\"`"), "{stderr}");
 
-    let more = ["--release", "--config", "profile.release.codegen-units=16"];
-    let optimized = program(&more, "profile.release.debug=\"full\"");
+    let optimized = program(Variant::Release);
     assert_chains(&optimized);
     assert_trees(&optimized);
 }

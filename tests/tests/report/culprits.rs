@@ -10,7 +10,7 @@ use std::net::UdpSocket;
 use std::path::Path;
 use std::process::Command;
 
-use tests::build::build_program;
+use tests::build::{Variant, build_program};
 use tests::child::{Running, command, folder};
 use tests::left_out::not_allowed;
 
@@ -144,10 +144,8 @@ fn who_looks_a_name_up_is_named() {
 #[test]
 #[ignore = "slow: builds a program"]
 fn each_is_named_in_release() {
-    let lto = "profile.release.lto=\"thin\"";
-    let abort = "profile.release.panic=\"abort\"";
-    let more = ["--release", "--config", lto, "--config", abort];
-    let program = build_program(Path::new(env!("CARGO_TARGET_TMPDIR")), "culprits", &more);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let program = build_program(folder, Variant::Release, "culprits");
     for expected in &ALL {
         assert_named(&program, "culprits-release", expected);
     }
@@ -158,11 +156,8 @@ fn each_is_named_in_release() {
 #[ignore = "slow: builds a program"]
 #[cfg(target_env = "gnu")]
 fn each_is_named_in_a_static_program_and_without_lines() {
-    let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let linked = "build.rustflags=[\"-Ctarget-feature=+crt-static\"]";
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let more = ["--target", &target, "--config", linked];
-    let program = build_program(folder, "culprits", &more);
+    let program = build_program(folder, Variant::Static, "culprits");
     for expected in &ALL {
         assert_named(&program, "culprits-static", expected);
     }

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 
 use crate::sys::prefault;
 use crate::sys::sync::{Accesses, Arc, AtomicUsize, load_own};
+use crate::util::planted::planted;
 
 /// Immutable items, and room for more, which only the chunk's [`ChunkWriter`] can append.
 ///
@@ -68,13 +69,6 @@ impl<T> fmt::Debug for Chunk<T> {
         write!(f, "{written} of {} items", self.capacity)
     }
 }
-
-/// Who sees the number of items sees the items.
-#[cfg(not(statemap_plant = "relaxed"))]
-const WRITTEN: Ordering = Ordering::Release;
-/// A bug that the models and ThreadSanitizer must find.
-#[cfg(statemap_plant = "relaxed")]
-const WRITTEN: Ordering = Ordering::Relaxed;
 
 /// The writer of a chunk. A chunk has at most one, so that only one thread writes to it.
 pub(crate) struct ChunkWriter<T> {
@@ -167,7 +161,9 @@ impl<T: Copy> ChunkWriter<T> {
         // or reads it, as `written` says it isn't there. Test:
         // `sys::chunk::tests::others_read_while_one_writes`.
         unsafe { chunk.items.add(written).write(item) };
-        chunk.written.store(written + 1, WRITTEN);
+        // Who sees the number of items sees the items.
+        let published = if planted("relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        chunk.written.store(written + 1, published);
         true
     }
 

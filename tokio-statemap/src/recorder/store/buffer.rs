@@ -16,6 +16,7 @@ use crate::recorder::store::rings::{FullChunk, ReaderEnd, ThreadEnd};
 use crate::recorder::store::segment::{RecordWriter, Segment, Sequence, SharedChunk, StreamId};
 use crate::recorder::watch::Watched;
 use crate::sys::sync::{Arc, Mutex};
+use crate::util::planted::planted;
 use crate::util::sync::{lock, try_lock};
 
 /// A thread's buffer: the thread fills its chunks; the holder of the lock of `reader` reads them.
@@ -163,11 +164,7 @@ impl Buffer {
         store: &Mutex<Store>,
     ) -> u64 {
         let mut reader = lock(&self.reader);
-        #[cfg(not(statemap_plant = "no-flush"))]
-        let moved = reader.flush(store);
-        // A bug that the models must find.
-        #[cfg(statemap_plant = "no-flush")]
-        let moved = 0;
+        let moved = if planted("no-flush") { 0 } else { reader.flush(store) };
         // The next one may fill none.
         reader.filled = 0;
         thread.leave().for_each(|empty| lock(store).give_back(empty));
