@@ -180,6 +180,8 @@ fn a_page_that_is_not_there_blocks() {
     static PAGE: AtomicUsize = AtomicUsize::new(0);
     fn reads() {
         AbsentPage::read(PAGE.load(Ordering::SeqCst));
+        // Or this function would be gone from the stack by then.
+        std::hint::black_box(&PAGE);
     }
     // On a busy machine the watcher may get no processor for so long.
     for _ in 0..20 {
