@@ -7,9 +7,9 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
+use crate::sys::planted::planted;
 use crate::sys::prefault;
 use crate::sys::sync::{Accesses, Arc, AtomicUsize, load_own};
-use crate::util::planted::planted;
 
 /// Immutable items, and room for more, which only the chunk's [`ChunkWriter`] can append.
 ///

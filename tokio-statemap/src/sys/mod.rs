@@ -1,6 +1,7 @@
 //! All `unsafe` code of this crate: signals, privileges, open folders, non-blocking writes, the
 //! time stamp counter, wakers, memory that is read while it is appended to, prefaulting, files in memory, how
-//! soon a thread runs, and what the system says of threads. Beside it, what the system says of control groups.
+//! soon a thread runs, and what the system says of threads. Beside it, what the system says of control groups, and the bugs
+//! that are planted in it.
 //!
 //! Each block names the test that covers it.
 
@@ -25,6 +26,8 @@ pub(crate) mod paint;
     allow(dead_code, reason = "some of it is for writes that don't block, and for signals")
 )]
 pub(crate) mod patience;
+#[cfg(feature = "record")]
+pub(crate) mod planted;
 #[cfg(feature = "record")]
 mod prefault;
 #[cfg(all(unix, feature = "record"))]

@@ -16,8 +16,6 @@ pub(crate) mod message;
 #[cfg(feature = "record")]
 pub(crate) mod parallel;
 #[cfg(feature = "record")]
-pub(crate) mod planted;
-#[cfg(feature = "record")]
 pub(crate) mod quantity;
 #[cfg(all(test, feature = "record"))]
 pub(crate) mod random;

@@ -15,8 +15,8 @@ use crate::recorder::store::Store;
 use crate::recorder::store::rings::{FullChunk, ReaderEnd, ThreadEnd};
 use crate::recorder::store::segment::{RecordWriter, Segment, Sequence, SharedChunk, StreamId};
 use crate::recorder::watch::Watched;
+use crate::sys::planted::planted;
 use crate::sys::sync::{Arc, Mutex};
-use crate::util::planted::planted;
 use crate::util::sync::{lock, try_lock};
 
 /// A thread's buffer: the thread fills its chunks; the holder of the lock of `reader` reads them.
