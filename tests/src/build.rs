@@ -25,11 +25,9 @@ const AS_THE_TESTS: [&str; 2] = ["--example", "basic"];
 pub enum Variant {
     /// With all debug information, and with what reads it.
     FullDebug,
-    /// With lines only, and with what reads more.
-    LinesOnly,
     /// Optimised across crates, without unwinding; with all debug information, and with what reads it.
     Release,
-    /// With the C library in it, and without unwinding.
+    /// With lines only, with what reads more, with the C library in it, and without unwinding.
     Static,
 }
 
@@ -50,10 +48,6 @@ pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
             command.env("CARGO_PROFILE_DEV_DEBUG", "full");
             command.args(reads_types).args(["--bin=awaits", "--bin=chains", "--bin=trees"]);
         }
-        Variant::LinesOnly => {
-            command = in_folder("lines-only");
-            command.args(reads_types).arg("--bin=chains").args(AS_THE_TESTS);
-        }
         Variant::Release => {
             command = in_folder("release");
             for (key, value) in
@@ -69,9 +63,9 @@ pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
             command.env("CARGO_PROFILE_DEV_PANIC", "abort");
             // With a target cargo doesn't link macros so.
             let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-            command.args(["build", "--target", &host]);
+            command.args(reads_types).args(["--target", &host]);
             command.args(["--config", "build.rustflags=[\"-Ctarget-feature=+crt-static\"]"]);
-            command.args(["--bin=culprits", "--bin=unit", "--bin=unit_plain"]);
+            command.args(["--bin=chains", "--bin=culprits", "--bin=unit", "--bin=unit_plain"]);
         }
     }
     run(&mut command, name)
