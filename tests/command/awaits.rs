@@ -168,7 +168,7 @@ fn the_page_has_all_of_the_text_and_no_script() {
 fn a_file_that_says_too_little_is_told_why() {
     const FULL: &str = "build it with `debug = \"full\"` in its profile";
     // The profile of this workspace has lines only.
-    let lines_only = build(Path::new(TARGET), &["build", "--bin", "awaits"], "awaits");
+    let lines_only = build(Path::new(TARGET), "command", &["build", "--bin", "awaits"], "awaits");
     let lines_only = problem(&lines_only);
     assert!(lines_only.contains("no types") && lines_only.contains(FULL), "{lines_only}");
     let folder = folder_of("awaits-less");

@@ -19,7 +19,7 @@ pub(super) fn binary() -> &'static Path {
     BINARY.get_or_init(|| {
         let name = "tokio-statemap";
         let arguments = ["build", "--bin", name, "--features", "tokio-statemap/cli"];
-        build(Path::new(TARGET), &arguments, name)
+        build(Path::new(TARGET), "command", &arguments, name)
     })
 }
 

@@ -27,7 +27,12 @@ struct Pod {
 fn command() -> PathBuf {
     let name = "tokio-statemap";
     let features = "tokio-statemap/cli,tokio-statemap/parquet";
-    build(Path::new(TARGET), &["build", "--bin", name, "--features", features], name)
+    build(
+        Path::new(TARGET),
+        "fleet-command",
+        &["build", "--bin", name, "--features", features],
+        name,
+    )
 }
 
 /// Writes the data of a run, has the command make tables of it, and reads it again.

@@ -20,7 +20,7 @@ pub(super) fn program(name: &str) -> Option<PathBuf> {
         println!("not run: there is no objcopy");
         return None;
     }
-    Some(build(Path::new(env!("CARGO_TARGET_TMPDIR")), &["build", "--bin", name], name))
+    Some(build(Path::new(env!("CARGO_TARGET_TMPDIR")), "command", &["build", "--bin", name], name))
 }
 
 pub(super) fn objcopy(folder: &Path, option: &str, from: &Path, to: &str) {

@@ -5,14 +5,14 @@ use std::process::Command;
 
 /// Builds with `cargo ARGUMENTS` and returns the path of the program `name`.
 ///
-/// `target` is cargo's folder for what tests leave. Programs go to a folder of their own in it;
-/// crates that the tests were built with are not built again.
+/// `target` is cargo's folder for what tests leave. Programs go to `folder` in it: a program that is built with other
+/// arguments needs another one. Crates that the tests were built with are not built again.
 ///
 /// # Panics
 ///
 /// If the build fails.
-pub fn build(target: &Path, arguments: &[&str], name: &str) -> PathBuf {
-    let mut command = cargo(target, &target.join("command"));
+pub fn build(target: &Path, folder: &str, arguments: &[&str], name: &str) -> PathBuf {
+    let mut command = cargo(target, &target.join(folder));
     run(command.args(arguments).args(AS_THE_TESTS), name)
 }
 
@@ -20,14 +20,14 @@ pub fn build(target: &Path, arguments: &[&str], name: &str) -> PathBuf {
 /// built.
 const AS_THE_TESTS: [&str; 2] = ["--example", "basic"];
 
-/// How programs of this package are built that `cargo test` builds in another way.
+/// A way to build programs that is not that of `cargo test`.
 #[derive(Clone, Copy, Debug)]
 pub enum Variant {
     /// With all debug information, and with what reads it.
     FullDebug,
     /// Optimised across crates, without unwinding; with all debug information, and with what reads it.
     Release,
-    /// With lines only, with what reads more, with the C library in it, and without unwinding.
+    /// Linked statically, without unwinding; with what reads debug information, but lines only.
     Static,
 }
 

@@ -10,29 +10,24 @@ use tests::child::{Ended, Running, command, folder};
 /// The smallest difference between stack sizes.
 const PAGE: usize = 4096;
 
-fn run(program: &Path, mode: &str, stack_bytes: usize) -> Ended {
-    // Both tests may run at once.
-    let name = program.parent().and_then(Path::file_name).expect("it is in a profile's folder");
-    let folder = folder(
-        concat!(env!("CARGO_TARGET_TMPDIR"), "/small_stack"),
-        name.to_str().expect("it is text"),
-    );
+fn run(program: &Path, name: &str, mode: &str, stack_bytes: usize) -> Ended {
+    let folder = folder(concat!(env!("CARGO_TARGET_TMPDIR"), "/small_stack"), name);
     let mut command = command(program, &folder);
     Running::start(command.args([mode, &stack_bytes.to_string()])).end()
 }
 
-/// The threads of `program` may need so much more.
+/// The threads of `program` may need `more` bytes more than without us. `name` is that of a folder.
 #[track_caller]
-fn assert_recorded(program: &Path, more: usize) {
+fn assert_recorded(program: &Path, name: &str, more: usize) {
     // The C library's minimum.
     let mut least = 16 << 10;
-    while !run(program, "plain", least).status.success() {
+    while !run(program, name, "plain", least).status.success() {
         least += PAGE;
         assert!(least < 1 << 20, "it is not for the stack that it fails");
     }
     println!("without us it takes {least} bytes");
     for stack_bytes in [least + more, least + 2 * PAGE, 64 << 10] {
-        let ended = run(program, "observed", stack_bytes);
+        let ended = run(program, name, "observed", stack_bytes);
         assert!(ended.status.success(), "{stack_bytes} bytes, {least} without us: {ended:?}");
         assert_eq!(ended.stdout, "the last line\n");
     }
@@ -41,12 +36,13 @@ fn assert_recorded(program: &Path, more: usize) {
 #[test]
 fn threads_with_little_stack_are_recorded() {
     // Without optimization this crate's frames are larger.
-    assert_recorded(Path::new(env!("CARGO_BIN_EXE_small_stack")), PAGE);
+    let more = if cfg!(debug_assertions) { PAGE } else { 0 };
+    assert_recorded(Path::new(env!("CARGO_BIN_EXE_small_stack")), "built-with-the-tests", more);
 }
 
 #[test]
 #[ignore = "slow: builds a program"]
 fn optimised_ones_need_no_more() {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    assert_recorded(&build_program(target, Variant::Release, "small_stack"), 0);
+    assert_recorded(&build_program(target, Variant::Release, "small_stack"), "optimised", 0);
 }

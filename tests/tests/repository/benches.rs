@@ -14,7 +14,7 @@ const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
 /// A benchmark as built by `cargo test`, which takes less time than `cargo bench`.
 fn bench(name: &str) -> PathBuf {
     let arguments = ["test", "--bench", name, "--no-run"];
-    build(Path::new(TARGET), &arguments, name)
+    build(Path::new(TARGET), "benches-built", &arguments, name)
 }
 
 /// An empty folder.
