@@ -178,8 +178,8 @@ doubtful() {
     done
 }
 
-# Of the files that were run under both and that both could compile, the tests that differ: file, test, the result under Tokio's
-# attributes, that under ours.
+# Of the files that were run under both and that both could compile, the tests that differ: file, test, the result
+# under Tokio's attributes, that under ours.
 differing() {
     # Without a line awk would take the other file for this one.
     [[ -s $work/results.plain ]] || return 0

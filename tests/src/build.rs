@@ -39,36 +39,46 @@ pub enum Variant {
 ///
 /// If the build fails, or doesn't have that program.
 pub fn build_program(target: &Path, variant: Variant, name: &str) -> PathBuf {
-    let in_folder = |folder: &str| cargo(target, &target.join(folder));
-    let reads_types = ["build", "--features", "tests/dwarf"];
-    let mut command;
+    let (folder, programs): (_, &[_]) = match variant {
+        Variant::FullDebug => ("full-debug", &["awaits", "chains", "trees"]),
+        Variant::Release => ("release", &["awaits", "chains", "culprits", "small_stack"]),
+        Variant::Static => ("static", &["chains", "culprits", "unit", "unit_plain"]),
+    };
+    let mut command = cargo(target, &target.join(folder));
+    command.args(["build", "--features", "tests/dwarf"]);
+    command.args(programs.iter().map(|program| format!("--bin={program}")));
     match variant {
         Variant::FullDebug => {
-            command = in_folder("full-debug");
             command.env("CARGO_PROFILE_DEV_DEBUG", "full");
-            command.args(reads_types).args(["--bin=awaits", "--bin=chains", "--bin=trees"]);
         }
         Variant::Release => {
-            command = in_folder("release");
+            command.arg("--release");
             for (key, value) in
                 [("DEBUG", "full"), ("LTO", "thin"), ("PANIC", "abort"), ("CODEGEN_UNITS", "16")]
             {
                 command.env(format!("CARGO_PROFILE_RELEASE_{key}"), value);
             }
-            command.args(reads_types).arg("--release");
-            command.args(["--bin=awaits", "--bin=chains", "--bin=culprits", "--bin=small_stack"]);
         }
         Variant::Static => {
-            command = in_folder("static");
             command.env("CARGO_PROFILE_DEV_PANIC", "abort");
             // With a target cargo doesn't link macros so.
             let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-            command.args(reads_types).args(["--target", &host]);
+            command.args(["--target", &host]);
             command.args(["--config", "build.rustflags=[\"-Ctarget-feature=+crt-static\"]"]);
-            command.args(["--bin=chains", "--bin=culprits", "--bin=unit", "--bin=unit_plain"]);
         }
     }
     run(&mut command, name)
+}
+
+/// Writes `program` to `stripped`, without its debug information.
+///
+/// # Panics
+///
+/// If there is no `objcopy`, or it fails.
+pub fn strip_debug(program: &Path, stripped: &Path) {
+    let mut objcopy = Command::new("objcopy");
+    objcopy.arg("--strip-debug").arg(program).arg(stripped);
+    assert!(objcopy.status().expect("it comes with the linker").success());
 }
 
 /// Runs cargo, and returns the path of the program `name`.

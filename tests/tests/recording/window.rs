@@ -99,6 +99,11 @@ fn stopped_and_started_again() {
         let task = polls();
         during = id(&task);
         task.await.unwrap();
+        // Who awaits a task goes on before its last poll has ended: that has when no worker runs any more.
+        let metrics = runtime.metrics();
+        while !(0..2).all(|worker| metrics.worker_park_unpark_count(worker) % 2 == 1) {
+            yield_now().await;
+        }
         collector.start();
         collector.start();
         let task = polls();

@@ -12,7 +12,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use tests::build::{Variant, build_program};
+use tests::build::{Variant, build_program, strip_debug};
 use tests::child::{Running, command, folder};
 
 /// The tasks of the program in the order of their spawns, by the names of what they await: what is in
@@ -216,9 +216,7 @@ fn a_signal_prints_what_tasks_of_libraries_await() {
     assert_eq!(sleeps, 2 * 2, "{text}");
 
     let stripped = Path::new(TARGET).join("trees-stripped");
-    let mut strip = Command::new("objcopy");
-    strip.arg("--strip-debug").arg(&program).arg(&stripped);
-    assert!(strip.status().expect("it comes with the linker").success());
+    strip_debug(&program, &stripped);
     let (text, twice) = on_a_signal(&stripped, "stripped");
     let told = format!("{NOT_KNOWN}it has no debug information: build it with `debug = \"full\"`");
     assert_eq!(text.matches(NOT_KNOWN).count(), 1, "{text}");

@@ -10,7 +10,7 @@ use std::net::UdpSocket;
 use std::path::Path;
 use std::process::Command;
 
-use tests::build::{Variant, build_program};
+use tests::build::{Variant, build_program, strip_debug};
 use tests::child::{Running, command, folder};
 use tests::left_out::not_allowed;
 
@@ -162,9 +162,7 @@ fn each_is_named_in_a_static_program_and_without_lines() {
         assert_named(&program, "culprits-static", expected);
     }
     let without_lines = folder.join("culprits-without-lines");
-    let mut strip = Command::new("objcopy");
-    strip.arg("--strip-debug").arg(&program).arg(&without_lines);
-    assert!(strip.status().expect("it comes with the linker").success());
+    strip_debug(&program, &without_lines);
     for expected in &ALL {
         let report = report_of(&without_lines, "culprits-without-lines", expected.way);
         let function = match expected.way {
