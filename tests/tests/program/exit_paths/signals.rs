@@ -1,6 +1,10 @@
 //! Signals without a handler, and signals that the program handles.
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tests::child::Running;
 
 use crate::exit_paths::pair::{Pair, either, pair};
 
@@ -24,6 +28,36 @@ fn sigterm() {
 #[test]
 fn sighup() {
     dies_of(pair!("unit", "waits"), libc::SIGHUP);
+}
+
+/// `timeout` sends SIGTERM to its child, and then to the child's group.
+#[test]
+fn an_equal_signal_at_once_is_the_same() {
+    let twice = |running: &mut Running, signal| loop {
+        let began = Instant::now();
+        running.signal(signal);
+        thread::sleep(Duration::from_micros(300));
+        running.signal(signal);
+        // Otherwise the machine was so slow that they aren't one.
+        if began.elapsed() < Duration::from_millis(100) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(200));
+    };
+    for _ in 0..5 {
+        for (pair, signal) in [
+            (pair!("unit", "waits"), libc::SIGTERM),
+            (pair!("unit", "stuck_workers"), libc::SIGTERM),
+            (pair!("single", "waits"), libc::SIGINT),
+            (pair!("single", "stuck_main"), libc::SIGTERM),
+        ] {
+            let observed = pair.compare_when(|running| {
+                running.wait_for("ready");
+                twice(running, signal);
+            });
+            assert_eq!(observed.ended.status.signal(), Some(signal));
+        }
+    }
 }
 
 #[test]

@@ -56,6 +56,10 @@ impl Case {
                 }
                 thread::sleep(MS);
             }
+            if count > 0 {
+                // One that comes together with the first is the same.
+                thread::sleep(250 * MS);
+            }
             running.signal(*signal);
         }
         running.end_within(PATIENCE)

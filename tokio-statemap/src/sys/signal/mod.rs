@@ -18,7 +18,7 @@ mod wake;
 use std::ffi::{c_char, c_int, c_void};
 use std::fmt::Arguments;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::sys::patience;
@@ -49,8 +49,10 @@ static HANDLED: AtomicU32 = AtomicU32::new(0);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// The thread, as returned by `pthread_self`.
 static THREAD: AtomicUsize = AtomicUsize::new(0);
-/// Whether the thread is about to end the process with a signal.
-static IS_DYING: AtomicBool = AtomicBool::new(false);
+/// The signal that the thread is about to end the process with; 0 if there is none.
+static DYING_OF: AtomicI32 = AtomicI32::new(0);
+/// When it began to, in ns of the system's clock.
+static DYING_SINCE_NS: AtomicU64 = AtomicU64::new(0);
 /// Whether the thread has handled an abort.
 static ABORT_HANDLED: AtomicBool = AtomicBool::new(false);
 /// How often the threads kept in the handler were released.
@@ -99,7 +101,7 @@ pub(crate) fn wait_if_dying() {
     }
     for _ in 0..PATIENCE.as_millis() / STEP.as_millis() {
         let is_handled = HANDLED.load(Ordering::Acquire) == SENT.load(Ordering::Acquire);
-        if is_handled && !IS_DYING.load(Ordering::Acquire) {
+        if is_handled && DYING_OF.load(Ordering::Acquire) == 0 {
             return;
         }
         std::thread::sleep(STEP);
@@ -118,7 +120,7 @@ fn listen() -> std::io::Result<()> {
     }
     WAKE.prepare()?;
     HANDLED.store(SENT.load(Ordering::Acquire), Ordering::Release);
-    IS_DYING.store(false, Ordering::Release);
+    DYING_OF.store(0, Ordering::Release);
     std::thread::Builder::new().name("statemap-signal".into()).spawn(|| {
         // SAFETY: it has no precondition. Test: `exit_paths::own_handler`.
         THREAD.store(unsafe { libc::pthread_self() } as usize, Ordering::Relaxed);
@@ -159,6 +161,15 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         let errno = errno_location();
         let errno_before = *errno;
         if libc::getpid() as u32 == PROCESS.load(Ordering::Relaxed) {
+            if DYING_OF.load(Ordering::Acquire) == signal {
+                if is_another() {
+                    // It is delivered on return.
+                    libc::signal(signal, libc::SIG_DFL);
+                    libc::raise(signal);
+                }
+                *errno = errno_before;
+                return;
+            }
             let release_kept = RELEASED.load(Ordering::Acquire);
             let sent = notify(signal);
             // An application that restores this handler with `signal` drops SA_SIGINFO.
@@ -175,13 +186,29 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     }
 }
 
+/// Whether a signal that comes now, while the process is about to die of an equal one, is another: it was sent by somebody
+/// who doesn't want to wait. `timeout` sends one to its child, and then one to the child's group. Async-signal-safe.
+fn is_another() -> bool {
+    const SAME_WITHIN_NS: u64 = 200_000_000;
+    now_ns().saturating_sub(DYING_SINCE_NS.load(Ordering::Relaxed)) >= SAME_WITHIN_NS
+}
+
+/// The time of the system's clock, in ns. Async-signal-safe.
+fn now_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: it fills `time` in. Test: `exit_paths::signals::an_equal_signal_at_once_is_the_same`.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
 /// Keeps this thread in the handler until the process dies, or doesn't. Async-signal-safe.
 fn keep(signal: c_int, sent: u32, release_kept: u32) {
     let mut is_blocked = true;
     wait_until(|| {
         // From now on another signal ends the process at once, and this may be the only thread that
         // can take it.
-        if is_blocked && action(signal).sa_sigaction == libc::SIG_DFL {
+        if is_blocked && DYING_OF.load(Ordering::Acquire) == signal && is_another() {
+            drop_pending(signal);
             unblock(signal);
             is_blocked = false;
         }
@@ -255,16 +282,25 @@ fn on_delivery(signal: c_int) {
         // The handler waits for this, then ends the process.
         return ABORT_HANDLED.store(true, Ordering::Release);
     }
-    IS_DYING.store(true, Ordering::Release);
-    // A second signal while the files are written ends the process at once.
-    set_action(signal, libc::SIG_DFL);
+    // A second signal while the files are written ends the process at once, unless it comes together with the first.
+    DYING_SINCE_NS.store(now_ns(), Ordering::Relaxed);
+    DYING_OF.store(signal, Ordering::Release);
     write_all();
+    set_action(signal, libc::SIG_DFL);
     unblock(signal);
     // SAFETY: it has no precondition. Test: `exit_paths::sigint`.
     unsafe { libc::raise(signal) };
     // Still here: process 1 of a container ignores signals without a handler, or the application
     // has set one meanwhile.
-    IS_DYING.store(false, Ordering::Release);
+    DYING_OF.store(0, Ordering::Release);
+}
+
+/// Drops a `signal` that is pending, as POSIX has it where the action is to ignore it. Async-signal-safe.
+fn drop_pending(signal: c_int) {
+    if is_set(signal, on_signal) {
+        set_action(signal, libc::SIG_IGN);
+        set_action(signal, on_signal as Handler as libc::sighandler_t);
+    }
 }
 
 /// Unblocks `signal` on this thread. Async-signal-safe.
