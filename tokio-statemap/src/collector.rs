@@ -231,7 +231,14 @@ impl Collector {
 
     /// Wraps `future` as a root future at `location`.
     pub(crate) fn root<F>(&self, future: F, location: &'static Location<'static>) -> Root<F> {
+        let recorder = Arc::clone(&self.recorder);
         Root::new(future, location, Some(&self.recorder))
+            .when_built(move || recorder.runtime_is_built())
+    }
+
+    /// The runtime has started its threads.
+    pub(crate) fn runtime_is_built(&self) {
+        self.recorder.runtime_is_built();
     }
 
     /// Sets the runtime's name before a hook learns it.

@@ -19,7 +19,7 @@ pub(super) struct LongPolls {
     open: Option<(u64, u64, bool)>,
     /// Thread, start and length of the whole polls.
     polls: BTreeSet<(u64, u64, u64)>,
-    causes: Vec<[u64; 7]>,
+    causes: Vec<[u64; 8]>,
     functions: usize,
     samples: Vec<[u64; 3]>,
 }
@@ -184,8 +184,9 @@ impl LongPolls {
         if !self.samples.is_sorted() || !self.causes.is_sorted_by_key(|cause| &cause[..2]) {
             return Err("causes and samples must be by thread and time".to_owned());
         }
-        for [thread, start_ns, parts @ .., _] in &self.causes {
-            let length_ns = parts.iter().sum();
+        for [thread, start_ns, on_cpu, blocked, run_delay, stolen, _, unknown] in &self.causes {
+            let parts = [on_cpu, blocked, run_delay, stolen, unknown];
+            let length_ns = parts.into_iter().sum();
             if !self.polls.contains(&(*thread, *start_ns, length_ns)) {
                 return Err(format!(
                     "there is no whole poll of {length_ns} ns on thread {thread} at {start_ns}"

@@ -4,6 +4,8 @@
 
 mod abort;
 mod exits;
+#[cfg(target_os = "linux")]
+mod few_threads;
 mod forks;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod interrupted;

@@ -98,13 +98,16 @@ impl<'a> Polls<'a> {
 }
 
 impl PollCause {
-    /// What took most of its time: `on-CPU`, `blocked` or `taken away`.
+    /// What took most of its time: `on-CPU`, `blocked`, `taken away` or `unknown`; of equals the first.
     pub(crate) fn most(&self) -> &'static str {
-        match (self.on_cpu_ns, self.blocked_ns, self.taken_ns()) {
-            (on_cpu, blocked, taken) if on_cpu >= blocked.max(taken) => "on-CPU",
-            (_, blocked, taken) if blocked >= taken => "blocked",
-            _ => "taken away",
-        }
+        let parts = [
+            ("on-CPU", self.on_cpu_ns),
+            ("blocked", self.blocked_ns),
+            ("taken away", self.taken_ns()),
+            ("unknown", self.unknown_ns),
+        ];
+        let most = parts.into_iter().rev().max_by_key(|(_, ns)| *ns);
+        most.map_or("unknown", |(name, _)| name)
     }
 }
 
@@ -164,10 +167,14 @@ mod tests {
     #[test]
     fn what_took_most_is_told() {
         let of = |on_cpu_ns, blocked_ns, run_delay_ns, stolen_ns| {
-            PollCause { on_cpu_ns, blocked_ns, run_delay_ns, stolen_ns, major_faults: 0 }.most()
+            let unknown_ns = 4;
+            let major_faults = 0;
+            PollCause { on_cpu_ns, blocked_ns, run_delay_ns, stolen_ns, unknown_ns, major_faults }
+                .most()
         };
         assert_eq!(of(5, 4, 0, 0), "on-CPU");
         assert_eq!(of(5, 6, 3, 2), "blocked");
         assert_eq!(of(5, 4, 3, 3), "taken away");
+        assert_eq!((of(3, 3, 1, 2), of(3, 4, 2, 2)), ("unknown", "blocked"));
     }
 }

@@ -6,15 +6,14 @@ use std::time::Duration;
 
 use super::Active;
 use super::exits;
-use super::settings::Settings;
 use crate::render::trees::Folded;
 use crate::util::aside;
 use crate::util::message::warn;
 use crate::util::quantity::moment;
 
 /// Listens for the signal, if one is set.
-pub(super) fn listen(settings: &Settings) {
-    let Some(signal) = settings.dump_signal else { return };
+pub(super) fn listen(signal: Option<&str>) {
+    let Some(signal) = signal else { return };
     #[cfg(unix)]
     let installed = crate::sys::signal::dump::install(signal, print_all);
     #[cfg(not(unix))]

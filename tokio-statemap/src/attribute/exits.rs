@@ -10,7 +10,7 @@ use crate::util::sync::lock;
 
 static RUNS: Mutex<Vec<Weak<Active>>> = Mutex::new(Vec::new());
 
-/// Registers `run` to be written on every exit path.
+/// Registers `run` to be written on every exit path. On signals from [`listen`] on.
 pub(super) fn watch(run: &Arc<Active>) {
     static ONCE: Once = Once::new();
     lock(&RUNS).push(Arc::downgrade(run));
@@ -19,6 +19,10 @@ pub(super) fn watch(run: &Arc<Active>) {
             write_on_panic();
         }
     });
+}
+
+/// Writes all runs on a fatal signal, too, which takes a thread.
+pub(super) fn listen() {
     #[cfg(unix)]
     crate::sys::signal::install(write_all, warn);
 }

@@ -34,7 +34,7 @@ use limits::TestLimits;
 use output::Outputs;
 use progress::Progress;
 use warnings::Warnings;
-use window::RecordingThread;
+use window::RecordingWindow;
 
 /// A run of a function under the attribute. It ends when it is dropped, after the runtime.
 #[derive(Debug)]
@@ -49,10 +49,11 @@ pub struct Run {
 #[derive(Debug)]
 pub(crate) struct Active {
     collector: Arc<Collector>,
-    window: Option<RecordingThread>,
+    window: RecordingWindow,
     outputs: Outputs,
     warnings: Option<Arc<Warnings>>,
     limits: Option<Arc<TestLimits>>,
+    dump_signal: Option<&'static str>,
     /// A child of a fork inherits all of this, but the files are the parent's.
     pid: u32,
     /// Whether the files are written. Locked while they are being written, so that other exit paths
@@ -85,7 +86,10 @@ impl Run {
     pub fn root<F>(&self, future: F) -> Root<F> {
         let location = Location::caller();
         match &self.active {
-            Some(active) => active.collector.root(future, location),
+            Some(active) => {
+                let starts = Arc::clone(active);
+                active.collector.root(future, location).when_built(move || starts.start_threads())
+            }
             None => Root::new(future, location, None),
         }
     }
@@ -141,19 +145,27 @@ impl Active {
         }
         let outputs = Outputs::prepare(settings, file);
         let warnings = Warnings::start(&collector, settings);
-        let window = RecordingThread::open(&collector, settings.start_after, settings.duration);
+        let window = RecordingWindow::open(&collector, settings.start_after, settings.duration);
         let active = Arc::new(Self {
             collector,
             window,
             outputs,
             warnings,
             limits,
+            dump_signal: settings.dump_signal,
             pid: std::process::id(),
             written: Mutex::new(false),
         });
         exits::watch(&active);
-        dump::listen(settings);
         Some(active)
+    }
+
+    /// Starts what has a thread of its own: after those of the runtime, which the program needs more.
+    fn start_threads(&self) {
+        self.collector.runtime_is_built();
+        exits::listen();
+        dump::listen(self.dump_signal);
+        self.window.schedule(&self.collector);
     }
 
     /// Stops recording and writes the files, once, in the process that started the run.
@@ -192,9 +204,7 @@ impl Active {
         if std::mem::replace(written, true) {
             return;
         }
-        if let Some(window) = &self.window {
-            window.close();
-        }
+        self.window.close();
         // A panic of this crate must not become the program's.
         let result = catch_unwind(AssertUnwindSafe(|| {
             self.collector.stop();

@@ -7,30 +7,36 @@ use crate::collector::Collector;
 use crate::util::message::warn;
 use crate::util::sync::lock;
 
-/// A thread that starts and stops the collector on schedule. Only needed with one of the two keys.
+/// When the collector is started and stopped.
 #[derive(Debug)]
-pub(super) struct RecordingThread {
+pub(super) struct RecordingWindow {
+    start_after: Option<Duration>,
+    duration: Option<Duration>,
     closed: Arc<(Mutex<bool>, Condvar)>,
 }
 
-impl RecordingThread {
-    /// Starts `collector` now or after `start_after`, and stops it after `duration`, if given.
+impl RecordingWindow {
+    /// Starts `collector`, unless it is to be started after `start_after`.
     pub(super) fn open(
-        collector: &Arc<Collector>,
+        collector: &Collector,
         start_after: Option<Duration>,
         duration: Option<Duration>,
-    ) -> Option<Self> {
+    ) -> Self {
         let start_after = start_after.filter(|after| !after.is_zero());
         match start_after {
             Some(_) => collector.expect_late_start(),
             None => collector.start(),
         }
+        Self { start_after, duration, closed: Arc::new((Mutex::new(false), Condvar::new())) }
+    }
+
+    /// Has a thread start `collector` after `start_after`, and stop it after `duration`, if either is given.
+    pub(super) fn schedule(&self, collector: &Arc<Collector>) {
+        let Self { start_after, duration, .. } = *self;
         if start_after.is_none() && duration.is_none() {
-            return None;
+            return;
         }
-        let closed = Arc::new((Mutex::new(false), Condvar::new()));
-        let window = Self { closed: Arc::clone(&closed) };
-        let waiting = Arc::clone(collector);
+        let (closed, waiting) = (Arc::clone(&self.closed), Arc::clone(collector));
         let thread = std::thread::Builder::new().name("statemap-window".into()).spawn(move || {
             if start_after.is_some_and(|after| sleep(&closed, after)) {
                 return;
@@ -44,7 +50,6 @@ impl RecordingThread {
             warn(format_args!("the whole run is recorded: no thread for the window: {error}"));
             collector.start();
         }
-        Some(window)
     }
 
     /// Ends the thread, as the run is over.

@@ -235,7 +235,8 @@ impl Recorder {
     }
 
     pub(crate) fn thread_started(self: &Arc<Self>) {
-        self.started_threads.fetch_add(1, Ordering::Relaxed);
+        let threads = self.started_threads.fetch_add(1, Ordering::Relaxed) + 1;
+        self.runtime_may_be_built(threads);
         if !self.is_recording() {
             self.mark_ran_while_off();
         }
@@ -395,6 +396,10 @@ impl Recorder {
                 self.set_runtime_name(name);
             }
             crate::recorder::runtimes::register(handle.id(), self);
+            // It has no threads to start.
+            if handle.runtime_flavor() == tokio::runtime::RuntimeFlavor::CurrentThread {
+                self.runtime_is_built();
+            }
         }
     }
 

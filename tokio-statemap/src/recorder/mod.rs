@@ -34,6 +34,7 @@ mod retention;
 pub(crate) mod root_future;
 mod roots;
 pub(crate) mod runtimes;
+mod steal;
 pub(crate) mod store;
 #[cfg(all(test, tokio_unstable, not(statemap_loom)))]
 mod stress;
@@ -78,6 +79,7 @@ use crate::recorder::locations::Locations;
 use crate::recorder::mode::RecorderMode;
 use crate::recorder::record::Kind;
 use crate::recorder::roots::Roots;
+use crate::recorder::steal::StealCounts;
 use crate::recorder::store::Store;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::store::rings::{ReaderEnd, ThreadEnd, rings};
@@ -125,11 +127,15 @@ pub(crate) struct Recorder {
     pub(crate) version: OnceLock<String>,
     /// Set by the first hook that runs inside the runtime.
     runtime: OnceLock<tokio::runtime::Id>,
+    /// Whether the runtime has started its threads, as far as is known.
+    is_built: AtomicBool,
     /// How many of the runtime's threads have started and not stopped, whether or not that is recorded.
     started_threads: AtomicU64,
     /// Whether tasks waited for a thread of the blocking pool when one looked last.
     has_queue: AtomicBool,
     buffers: Mutex<Vec<&'static Buffer>>,
+    /// What the host took, as far as that is counted.
+    steal: Mutex<StealCounts>,
     /// Thread recorders of threads that ended. Boxed, as they move between threads and are large.
     #[expect(clippy::vec_box)]
     idle_thread_recorders: Mutex<Vec<Box<ThreadRecorder>>>,
@@ -184,9 +190,11 @@ impl Recorder {
             runtime_name: OnceLock::new(),
             version: OnceLock::new(),
             runtime: OnceLock::new(),
+            is_built: AtomicBool::new(false),
             started_threads: AtomicU64::new(0),
             has_queue: AtomicBool::new(false),
             buffers: Mutex::default(),
+            steal: Mutex::default(),
             idle_thread_recorders: Mutex::default(),
             fallback: Mutex::default(),
             streams: AtomicU32::new(0),

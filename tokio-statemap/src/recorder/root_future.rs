@@ -1,5 +1,6 @@
 //! The future passed to `block_on`, recorded.
 
+use std::fmt;
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
@@ -18,6 +19,16 @@ pin_project_lite::pin_project! {
         #[pin]
         future: Probe<F>,
         seen: Option<RootRecorder>,
+        built: Option<WhenBuilt>,
+    }
+}
+
+/// What is to be done once the runtime is built.
+struct WhenBuilt(Box<dyn FnOnce() + Send>);
+
+impl fmt::Debug for WhenBuilt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WhenBuilt")
     }
 }
 
@@ -41,7 +52,13 @@ impl<F> Root<F> {
         });
         // Where nothing is recorded the probe does nothing.
         let id = seen.as_ref().map_or(ROOT, RootRecorder::id);
-        Self { future: Probe::root(future, location, id), seen }
+        Self { future: Probe::root(future, location, id), seen, built: None }
+    }
+
+    /// The same, and does this before the first poll: the runtime is built then, and has started its threads.
+    pub(crate) fn when_built(mut self, act: impl FnOnce() + Send + 'static) -> Self {
+        self.built = Some(WhenBuilt(Box::new(act)));
+        self
     }
 }
 
@@ -50,6 +67,9 @@ impl<F: Future> Future for Root<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
+        if let Some(WhenBuilt(act)) = this.built.take() {
+            act();
+        }
         let Some(seen) = this.seen else {
             return this.future.poll_alone(cx);
         };

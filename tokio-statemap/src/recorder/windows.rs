@@ -62,7 +62,10 @@ impl Recorder {
         if std::mem::replace(&mut windows.is_wanted, true) {
             return;
         }
+        // Hooks are to find out no more than whether that has changed.
+        crate::sys::filter::allows_all();
         self.read_limit_at_start();
+        self.note_steal();
         background::recorder_started(self);
         if self.config.trace_target.tracks_tasks() {
             waits::prepare();

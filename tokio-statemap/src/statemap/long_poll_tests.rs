@@ -29,9 +29,10 @@ fn sample(poll_start_ns: u64, at_ns: u64, frames: Vec<StackFrame>) -> PollSample
 fn cause(length_ns: u64) -> PollCause {
     PollCause {
         on_cpu_ns: 1,
-        blocked_ns: length_ns - 3,
+        blocked_ns: length_ns - 5,
         run_delay_ns: 2,
         stolen_ns: 0,
+        unknown_ns: 2,
         major_faults: 7,
     }
 }

@@ -18,7 +18,7 @@
 //! | `polls` | by twos: an index into `ranOn`, and how many `running` data in a row it is for |
 //! | `cut` | `[poll, where]`: which of these polls, from 0; on the left 1, on the right 2, in sum |
 //! | `parents` | `[parent, tasks]`: an id, `main` … or `null`, and of how many tasks in a row |
-//! | `causes` | `[thread, start, onCpu, blocked, runDelay, stolen, majorFaults]` of a long poll |
+//! | `causes` | `[thread, start, onCpu, blocked, runDelay, stolen, majorFaults, unknown]` of a long poll |
 //! | `functions` | `[function, file, line, origin]`, each once; file and line are `null` if unknown |
 //! | `profile` | `[name, file, line, column, calls, completed, cancelled, polls, total, own, ended]`: see below |
 //! | `waits` | `[wait, [[function, caller, name, call], …]]`: see below |

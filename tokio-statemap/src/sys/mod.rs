@@ -11,6 +11,8 @@
 pub(crate) mod cgroup;
 #[cfg(feature = "record")]
 pub(crate) mod chunk;
+#[cfg(feature = "record")]
+pub(crate) mod filter;
 #[cfg(all(unix, feature = "record"))]
 pub(crate) mod folder;
 #[cfg(all(

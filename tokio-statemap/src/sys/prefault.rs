@@ -1,6 +1,8 @@
 //! Prefaults memory, and gives it back.
 
 #[cfg(all(target_os = "linux", not(miri)))]
+use crate::sys::filter;
+#[cfg(all(target_os = "linux", not(miri)))]
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maps pages of memory for the given addresses at once, if the system can: at most `MAX_BYTES`.
@@ -11,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// memory, and in memory that was used before (`cargo run --release` in `benches/peers`).
 pub(super) fn for_writing(address: usize, bytes: usize) {
     #[cfg(all(target_os = "linux", not(miri)))]
-    if bytes >= MIN_BYTES && !UNSUPPORTED.load(Ordering::Relaxed) {
+    if bytes >= MIN_BYTES && !UNSUPPORTED.load(Ordering::Relaxed) && filter::allows_all() {
         // SAFETY: it only asks for a number. Test: as below.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         let before = usize::try_from(page).ok().and_then(|page| address.checked_rem(page));
@@ -42,7 +44,7 @@ pub(super) fn release(address: usize, bytes: usize) {
             return;
         };
         let (from, to) = (address.next_multiple_of(page), (address + bytes) & !(page - 1));
-        if from < to {
+        if from < to && filter::allows_all() {
             // SAFETY: these pages hold nothing but the caller's memory, which has nothing that is read any more: plain
             // numbers that are written anew first. Test: `sys::prefault::tests::only_whole_pages_are_released`.
             unsafe {

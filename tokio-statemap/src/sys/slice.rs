@@ -1,5 +1,8 @@
 //! How soon a thread gets a processor once it wakes up.
 
+#[cfg(all(target_os = "linux", not(miri)))]
+use crate::sys::filter;
+
 /// Asks the scheduler to let the calling thread run for short times only, and in return soon: before threads that
 /// could run on for longer, which is the default. Its share of the processors stays as it is.
 ///
@@ -10,7 +13,7 @@ pub(crate) fn prefer_soon() {
     {
         /// The scheduler gives no less than 0.1 ms.
         const RUNTIME_NS: u64 = 100_000;
-        if is_filtered() {
+        if !filter::allows_all() {
             return;
         }
         let Some(mut attributes) = current() else { return };
@@ -23,16 +26,6 @@ pub(crate) fn prefer_soon() {
             };
         }
     }
-}
-
-/// Whether the process's system calls are filtered: a filter may kill it for one that it doesn't expect.
-#[cfg(all(target_os = "linux", not(miri)))]
-fn is_filtered() -> bool {
-    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| {
-        status
-            .lines()
-            .any(|line| line.strip_prefix("Seccomp:").is_some_and(|mode| mode.trim() == "2"))
-    })
 }
 
 /// `struct sched_attr`, in its first version.

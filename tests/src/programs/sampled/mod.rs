@@ -1,5 +1,6 @@
 //! Programs whose long polls are sampled.
 
+pub mod filtered;
 pub mod forks;
 pub mod handler;
 pub mod idle;

@@ -4,6 +4,9 @@
 //! takes anchors of the clock, and is the [watcher of long polls](crate::recorder::watch). So a hook takes no lock and asks the system for
 //! nothing. It sleeps while no chunk gets full and no thread is looked at.
 //!
+//! It is started once the runtime has started its own threads: where there is a limit on threads, the program has the
+//! first of them.
+//!
 //! Where it can't be had, in the child of a fork or if the system has no thread, or where it doesn't keep up,
 //! the threads that record do its work themselves.
 
@@ -18,6 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering, fence};
 
 use pace::Pace;
 use process::PROCESS;
+use tokio::runtime::Handle;
 
 use crate::recorder::Recorder;
 use crate::recorder::watch::Watcher;
@@ -29,11 +33,41 @@ static SLEEPS: AtomicBool = AtomicBool::new(false);
 
 /// A recorder was started.
 pub(crate) fn recorder_started(recorder: &Recorder) {
-    let started = PROCESS.add(recorder, || {
+    PROCESS.add(recorder);
+    if recorder.is_built() {
+        start_thread(recorder);
+    }
+}
+
+/// Starts the thread, unless it is there or there is nothing to do for it.
+fn start_thread(recorder: &Recorder) {
+    let started = PROCESS.start_thread(|| {
         std::thread::Builder::new().name("tokio-statemap".to_owned()).spawn(run).map(drop)
     });
     if let (Err(error), true) = (started, recorder.config.stacks) {
         warn(format_args!("long polls are not looked at: no thread can be started: {error}"));
+    }
+}
+
+impl Recorder {
+    /// Whether the runtime has started its threads.
+    fn is_built(&self) -> bool {
+        self.is_built.load(Ordering::Relaxed)
+    }
+
+    /// The runtime has started its threads.
+    pub(crate) fn runtime_is_built(&self) {
+        if !self.is_built.swap(true, Ordering::Relaxed) {
+            start_thread(self);
+        }
+    }
+
+    /// A thread of the runtime was started, one of so many: the last worker, perhaps.
+    pub(in crate::recorder) fn runtime_may_be_built(&self, threads: u64) {
+        let has_all = |handle: Handle| threads >= handle.metrics().num_workers() as u64;
+        if !self.is_built() && Handle::try_current().is_ok_and(has_all) {
+            self.runtime_is_built();
+        }
     }
 }
 
@@ -88,9 +122,14 @@ fn run() {
     // While it waits for a processor, those that have one fill chunk after chunk.
     crate::sys::slice::prefer_soon();
     let (mut watcher, mut pace) = (Watcher::default(), Pace::default());
+    // Threads that recorded before there was a watcher had none to wake.
+    PROCESS.recorders().iter().for_each(|recorder| recorder.watch_all());
     while !PROCESS.ends() {
         let recorders = PROCESS.recorders();
-        recorders.iter().for_each(|recorder| recorder.take_anchor());
+        for recorder in &recorders {
+            recorder.take_anchor();
+            recorder.note_steal_if_due();
+        }
         let filled = collect::all(&recorders);
         drop(recorders);
         if filled.is_nothing() && watcher.is_idle() {

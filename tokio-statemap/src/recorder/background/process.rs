@@ -52,27 +52,31 @@ impl Process {
         id != 0 && id != std::process::id()
     }
 
-    /// One recorder more is started. Calls `start` unless there is the thread.
-    pub(super) fn add(
-        &self,
-        recorder: &Recorder,
-        start: impl FnOnce() -> io::Result<()>,
-    ) -> io::Result<()> {
+    /// One recorder more is started.
+    pub(super) fn add(&self, recorder: &Recorder) {
         let is_forked = self.is_forked();
         let state = if is_forked { try_lock(&self.state) } else { Some(lock(&self.state)) };
         // Nobody will unlock it here.
-        let Some(mut state) = state else { return Ok(()) };
+        let Some(mut state) = state else { return };
         if is_forked {
             // The parent's, of which a lock may be held for ever.
             std::mem::forget(std::mem::take(&mut state.recorders));
+            self.has_thread.store(false, Ordering::Release);
         }
         state.recorders.push(recorder.this());
-        let is_there = self.is_there();
         self.id.store(std::process::id(), Ordering::Relaxed);
-        self.has_thread.store(true, Ordering::Release);
-        if is_there {
+    }
+
+    /// Calls `start`, unless there is the thread or no recorder is started.
+    pub(super) fn start_thread(&self, start: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        if self.is_forked() {
             return Ok(());
         }
+        let state = lock(&self.state);
+        if self.is_there() || !state.has_recorders() {
+            return Ok(());
+        }
+        self.has_thread.store(true, Ordering::Release);
         let started = start();
         if started.is_err() {
             self.has_thread.store(false, Ordering::Release);
@@ -119,12 +123,15 @@ mod tests {
         let process = Process::new();
         let recorders = [(), ()].map(|()| Recorder::new(CollectorConfig::default()));
         let no_thread = || Err(io::ErrorKind::WouldBlock.into());
-        process.add(&recorders[0], no_thread).unwrap_err();
+        process.start_thread(|| panic!("there is nothing to do for it")).unwrap();
+        process.add(&recorders[0]);
+        process.start_thread(no_thread).unwrap_err();
         assert!(!process.is_there());
         // The next recorder may be luckier.
-        process.add(&recorders[1], || Ok(())).unwrap();
-        process.add(&recorders[1], || panic!("there is one")).unwrap();
-        assert_eq!(process.recorders().len(), 3);
+        process.add(&recorders[1]);
+        process.start_thread(|| Ok(())).unwrap();
+        process.start_thread(|| panic!("there is one")).unwrap();
+        assert_eq!(process.recorders().len(), 2);
         assert!(!process.ends() && process.is_there());
         recorders.iter().for_each(|recorder| process.remove(recorder));
         assert!(process.recorders().is_empty() && process.is_there());

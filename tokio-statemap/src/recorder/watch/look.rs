@@ -25,6 +25,15 @@ impl Look {
         self
     }
 
+    /// What the thread of `buffer` was doing at `ticks`, as far as the records of its chunk go back.
+    pub(crate) fn before(buffer: &Buffer, ticks: u64) -> Option<Self> {
+        buffer.read(|stream, sequence, chunk| {
+            let records = chunk.items();
+            let before = records.partition_point(|record| record.ticks <= ticks);
+            Self { stream, at: (sequence, before), doing: Doing::of(&records[..before]) }
+        })
+    }
+
     /// Looks at the thread of `buffer`, and interrupts its writer.
     pub(crate) fn at(buffer: &Buffer) -> Option<Self> {
         buffer.read(|stream, sequence, chunk| {

@@ -34,6 +34,7 @@ use std::time::Duration;
 use crate::recorder::Recorder;
 use crate::recorder::mode::Mode;
 use crate::recorder::store::segment::StreamId;
+use crate::util::sync::lock;
 pub(crate) use switches::Switches;
 pub(crate) use watcher::{LastReading, Watcher, interrupted, this_thread_has, woken};
 
@@ -87,8 +88,9 @@ const BETWEEN_LOOKS: Duration = MIN_THRESHOLD;
 /// The youngest poll that listeners are told of: the time between two looks.
 pub(crate) const MIN_THRESHOLD: Duration = Duration::from_millis(5);
 
-/// A poll that holds its worker for so long by its own doing has samples: that is two looks of the watcher.
-pub(crate) const ALWAYS_SEEN_NS: u64 = 10_000_000;
+/// A poll that holds its worker for so long by its own doing has samples, unless there are too many threads to look at: that
+/// is the longest time between two looks, and a tick of the kernel.
+pub(crate) const ALWAYS_SEEN_NS: u64 = 20_000_000;
 
 /// The least age of a poll whose stack is sampled.
 pub(crate) const LEAST_AGE: Duration = Duration::from_millis(1);
@@ -133,6 +135,13 @@ impl Recorder {
     /// Refers to this recorder without keeping it.
     pub(crate) fn this(&self) -> Weak<Self> {
         Weak::clone(&self.this)
+    }
+
+    /// Has the watcher look at all threads that have recorded so far.
+    pub(crate) fn watch_all(&self) {
+        for buffer in lock(&self.buffers).iter() {
+            woken(self, buffer);
+        }
     }
 
     /// When the window began that is open, in ticks; `None` if nothing is recorded. Takes no lock: hooks

@@ -1,8 +1,9 @@
 //! Why polls took long, as it is in the data.
 
+use std::fmt;
 use std::sync::Arc;
 
-use serde::de::{Deserialize, Deserializer, Error as _};
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, SeqAccess, Visitor};
 
 use super::facts::Number;
 use super::field::shorten;
@@ -31,8 +32,12 @@ pub(crate) struct LongPolls {
     frames: usize,
 }
 
-/// `[thread, start, onCpu, blocked, runDelay, stolen, majorFaults]`
-pub(super) type CauseEntry = (u32, Number, Number, Number, Number, Number, Number);
+/// `[thread, start, onCpu, blocked, runDelay, stolen, majorFaults, unknown]`: the last one was not always there.
+#[derive(Debug)]
+pub(super) struct CauseEntry {
+    key: (u32, u64),
+    cause: PollCause,
+}
 
 /// `[function, file, line, origin]`
 pub(super) type FunctionEntry = (String, Option<String>, Option<u32>, Origin);
@@ -71,18 +76,11 @@ impl LongPolls {
     }
 
     fn cause(&mut self, (begin_ns, end_ns): (u64, u64), cause: &CauseEntry) -> Result<(), String> {
-        let &(thread, Number(start_ns), on_cpu, blocked, run_delay, stolen, major_faults) = cause;
-        let key = (thread, start_ns);
+        let &CauseEntry { key, cause } = cause;
+        let start_ns = key.1;
         if self.causes.last().is_some_and(|(last, _)| *last > key) {
             return Err("`causes` must be by thread and start".to_owned());
         }
-        let cause = PollCause {
-            on_cpu_ns: on_cpu.0,
-            blocked_ns: blocked.0,
-            run_delay_ns: run_delay.0,
-            stolen_ns: stolen.0,
-            major_faults: major_faults.0,
-        };
         let end = cause.parts_ns().and_then(|length_ns| start_ns.checked_add(length_ns));
         if start_ns < begin_ns || end.is_none_or(|end| end > end_ns) {
             return Err(format!(
@@ -142,6 +140,42 @@ impl LongPolls {
             is_complete,
         });
         Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for CauseEntry {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_seq(CauseVisitor)
+    }
+}
+
+struct CauseVisitor;
+
+impl<'de> Visitor<'de> for CauseVisitor {
+    type Value = CauseEntry;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of 7 or 8 numbers")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<CauseEntry, A::Error> {
+        let thread = list.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        let mut numbers = [0; 7];
+        for (place, number) in numbers.iter_mut().enumerate() {
+            match list.next_element()? {
+                Some(Number(n)) => *number = n,
+                None if place == 6 => {}
+                None => return Err(A::Error::invalid_length(place + 1, &self)),
+            }
+        }
+        if list.next_element::<IgnoredAny>()?.is_some() {
+            return Err(A::Error::invalid_length(9, &self));
+        }
+        let [start_ns, on_cpu_ns, blocked_ns, run_delay_ns, stolen_ns, major_faults, unknown_ns] =
+            numbers;
+        let cause =
+            PollCause { on_cpu_ns, blocked_ns, run_delay_ns, stolen_ns, unknown_ns, major_faults };
+        Ok(CauseEntry { key: (thread, start_ns), cause })
     }
 }
 

@@ -16,9 +16,17 @@ pub(super) type Indices<'a> = HashMap<&'a StackFrame, usize>;
 impl Parts {
     pub(super) fn causes(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
         for &((thread, start_ns), cause) in &timeline.causes {
-            let PollCause { on_cpu_ns, blocked_ns, run_delay_ns, stolen_ns, major_faults } = cause;
-            let numbers = [start_ns, on_cpu_ns, blocked_ns, run_delay_ns, stolen_ns, major_faults];
-            let numbers = numbers.map(number).join(",");
+            let PollCause {
+                on_cpu_ns,
+                blocked_ns,
+                run_delay_ns,
+                stolen_ns,
+                unknown_ns,
+                major_faults,
+            } = cause;
+            let taken = [run_delay_ns, stolen_ns, major_faults, unknown_ns];
+            let numbers = [start_ns, on_cpu_ns, blocked_ns].into_iter().chain(taken);
+            let numbers = numbers.map(number).collect::<Vec<_>>().join(",");
             self.add(List::Causes, format_args!("[{thread},{numbers}]"));
             self.write_if_full(text)?;
         }

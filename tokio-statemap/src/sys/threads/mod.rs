@@ -6,6 +6,8 @@ pub(crate) mod absent;
 pub(crate) mod proc;
 pub(crate) mod stack;
 
+use crate::sys::filter;
+
 /// The calling thread's id, as the system counts them.
 pub(crate) fn id() -> i32 {
     // SAFETY: it only asks for a number. Test: `sys::threads::tests::cpu_time_is_that_of_the_thread`.
@@ -15,6 +17,9 @@ pub(crate) fn id() -> i32 {
 /// How often the calling thread was switched out so far, voluntarily and not, and its major page
 /// faults; `None` if the system doesn't say.
 pub(crate) fn switches() -> Option<(u64, u64, u64)> {
+    if !filter::allows_all() {
+        return None;
+    }
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: it is filled in for this thread, and plain numbers, so zeros do as well. Test:
     // `sys::threads::tests::a_sleep_is_a_voluntary_switch`.
@@ -30,18 +35,29 @@ pub(crate) fn switches() -> Option<(u64, u64, u64)> {
 
 /// The calling thread's CPU time so far, in ns. What a host took of the processor isn't in it.
 pub(crate) fn cpu_ns() -> Option<u64> {
-    time_of(libc::CLOCK_THREAD_CPUTIME_ID)
+    cpu_time_of(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
 /// The CPU time of the thread `id` of this process so far, in ns; `None` if it has ended.
 pub(crate) fn cpu_ns_of(id: i32) -> Option<u64> {
+    cpu_time_of(cpu_clock_of(id))
+}
+
+/// The clock of the CPU time of the thread `id` of this process.
+pub(crate) fn cpu_clock_of(id: i32) -> libc::clockid_t {
     /// In a clock's id: of one thread, its CPU time as the scheduler counts it (Linux,
     /// `include/linux/posix-timers_types.h`).
     const PER_THREAD_SCHED: i32 = 4 | 2;
-    time_of((!id << 3) | PER_THREAD_SCHED)
+    (!id << 3) | PER_THREAD_SCHED
 }
 
-fn time_of(clock: libc::clockid_t) -> Option<u64> {
+/// The time of a clock that the program doesn't read by itself.
+fn cpu_time_of(clock: libc::clockid_t) -> Option<u64> {
+    filter::allows_all().then(|| time_of(clock)).flatten()
+}
+
+/// The time of a clock of the system, in ns. Async-signal-safe.
+pub(crate) fn time_of(clock: libc::clockid_t) -> Option<u64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: it fills `time` in, or fails. Test:
     // `sys::threads::tests::cpu_time_is_that_of_the_thread`.

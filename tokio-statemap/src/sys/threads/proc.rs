@@ -15,6 +15,19 @@ pub(crate) fn run_delay_ns() -> Option<u64> {
     text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
+/// How long the host of a virtual machine took processors from it so far, all together, in ns, in steps of 10 ms; `None` if
+/// the system doesn't say.
+///
+/// The eighth number of `/proc/stat` (`proc(5)`).
+pub(crate) fn stolen_ns() -> Option<u64> {
+    let mut buffer = [0; 512];
+    let text = read("/proc/stat", &mut buffer)?;
+    let ticks: u64 = text.lines().next()?.split_ascii_whitespace().nth(8)?.parse().ok()?;
+    // SAFETY: it only asks for a number. Test: `sys::threads::proc::tests::what_is_stolen_never_goes_back`.
+    let a_second = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok()?;
+    ticks.checked_mul(1_000_000_000u64.checked_div(a_second)?)
+}
+
 /// The file's bytes, as far as the buffer holds them. The standard library would take 600 bytes of stack, which a
 /// hook hasn't got.
 fn read_with_little_stack<'a>(path: &CStr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
@@ -213,6 +226,13 @@ mod tests {
         let before = run_delay_ns().unwrap();
         std::thread::yield_now();
         assert!(run_delay_ns().unwrap() >= before);
+    }
+
+    #[test]
+    fn what_is_stolen_never_goes_back() {
+        let before = stolen_ns().unwrap();
+        assert!(stolen_ns().unwrap() >= before);
+        assert_eq!(before % 1_000_000, 0);
     }
 
     #[test]

@@ -55,6 +55,8 @@ pub(crate) struct Snapshot {
     /// Of the stacks of long polls.
     pub(crate) samples: Samples,
     pub(crate) cpu_limit: Option<CpuLimit>,
+    /// What the kernel had counted up to several moments that the host took: their times, and sums, in ns.
+    pub(crate) steal: Vec<(u64, u64)>,
     pub(crate) clock: ClockChanges,
     /// The tasks that have waited and not ended.
     pub(crate) waiting: Vec<TaskSeen>,
@@ -112,6 +114,7 @@ impl Snapshot {
         after: impl FnOnce(&mut Sums, u64, &[Segment], &[Window]),
     ) -> Self {
         recorder.take_anchor();
+        recorder.note_steal();
         if !drain {
             recorder.clock.check_source();
         }
@@ -170,6 +173,7 @@ impl Snapshot {
         drop((sums_now, live_tasks_now));
 
         let samples = lock(&recorder.samples).clone();
+        let steal = recorder.steal_counts();
         let waiting = recorder.waiting_tasks();
         // After all that has a time: what it says of these won't change.
         let scale = recorder.clock.scale();
@@ -198,6 +202,7 @@ impl Snapshot {
             locations: recorder.locations.to_vec(),
             samples,
             cpu_limit: recorder.cpu_limit(),
+            steal: steal.iter().map(|&(ticks, stolen_ns)| (times.ns(ticks), stolen_ns)).collect(),
             clock: ClockChanges::of(&recorder.clock),
             waiting,
             // After the records, and the tasks, so that each place that they name is there.

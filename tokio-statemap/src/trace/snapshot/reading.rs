@@ -45,8 +45,8 @@ pub(crate) struct Usage {
     /// How much later that is than the next event of the thread.
     pub(crate) late_ns: u64,
     pub(crate) cpu_ns: u64,
-    /// As [`Switches::between`](crate::recorder::watch::Switches::between) takes them.
-    pub(crate) switches: u64,
+    /// As [`Switches::between`](crate::recorder::watch::Switches::between) takes them; `None` if the system doesn't say.
+    pub(crate) switches: Option<u64>,
     /// For how long it was ready to run and did not; `None` if that was not asked for.
     pub(crate) run_delay_ns: Option<u64>,
 }
@@ -157,7 +157,7 @@ impl<'a> StreamReader<'a> {
             Kind::CpuTime => {
                 let run_delay_ns = self.run_delay_ns.take();
                 let late_ns = std::mem::take(&mut self.late_ns);
-                let switches = self.switches.take()?;
+                let switches = self.switches.take();
                 let time_ns = time_ns.saturating_add(late_ns);
                 let usage = Usage { time_ns, late_ns, cpu_ns: payload, switches, run_delay_ns };
                 return Some(Reading::Usage(usage));

@@ -24,6 +24,7 @@ use crate::trace::timeline::build::thread::{Carried, Thread};
 use crate::trace::timeline::cause::{PollCause, causes, machine};
 use crate::trace::timeline::pool::exhausted;
 use crate::trace::timeline::pool_queue;
+use crate::trace::timeline::steal::Steal;
 use crate::trace::timeline::workers::WorkersBuilder;
 use crate::trace::timeline::{
     BlockingThread, ExhaustedPool, Handover, Known, MachineTime, Poll, PollKey, Task, WaitId,
@@ -215,12 +216,13 @@ impl Builder {
     }
 
     /// The timeline's parts, in order. `known` are the tasks from before the left edge, by their
-    /// ids; `locate` finds where one was spawned.
+    /// ids; `steal` are counts of what the host took; `locate` finds where a task was spawned.
     pub(crate) fn finish(
         mut self,
         mut known: Vec<Known>,
         long_poll: Duration,
         names: &[Arc<str>],
+        steal: &[(u64, u64)],
         locate: impl Fn(&Known) -> Option<SpawnLocation>,
     ) -> Built {
         let last_window = self.windows.len().saturating_sub(1);
@@ -278,8 +280,8 @@ impl Builder {
         tasks.sort_unstable_by_key(|task| task.key);
         let (workers, handovers) = workers.finish(&tasks);
         known.retain(|known| known.lives);
+        let machine = machine(&mut readings, &mut Steal::new(steal));
         let causes = causes(&readings, &tasks, long_poll);
-        let machine = machine(&readings);
         Built {
             tasks,
             quiet: known,

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use crate::recorder::watch::Switches;
 use crate::trace::snapshot::Usage;
+use crate::trace::timeline::steal::Steal;
 use crate::trace::timeline::{MachineTime, PollKey, Task};
 use crate::util::quantity::scale;
 
-/// What became of the time of a poll: its thread ran, was blocked, or was off the processor though it
-/// was ready to run.
+/// What became of the time of a poll: its thread ran, was blocked, was off the processor though it
+/// was ready to run, or was off it for a reason that isn't known.
 ///
 /// The parts add up to the length of the poll. A thread measures them at some of its events, every 5 ms
 /// or so while it has any. What is between two measurements is shared among the long polls there, by
@@ -25,33 +26,39 @@ pub struct PollCause {
     /// How long it was ready to run while others ran, or the limit of its control group was reached,
     /// in ns.
     pub run_delay_ns: u64,
-    /// How long it was off the processor for no reason that this system knows of, in ns: the host of
-    /// a virtual machine took it.
+    /// How long the host of a virtual machine took the processor, in ns. It is no more than the kernel counted meanwhile.
     pub stolen_ns: u64,
+    /// How long it was off the processor for a reason that isn't known, in ns: nobody is known to have taken it, and it
+    /// isn't known to have been blocked.
+    pub unknown_ns: u64,
     /// How many pages of memory had to be read from a disk.
     pub major_faults: u64,
 }
 
 impl PollCause {
     /// Samples showed that it was blocked, for `at_most_ns` in all: so much of the time that nothing else
-    /// explains it was. Returns how much that is.
+    /// explains it was. Returns how much of it was taken for the host's.
     pub(super) fn was_blocked(&mut self, at_most_ns: u64) -> u64 {
-        let moved_ns = self.stolen_ns.min(at_most_ns.saturating_sub(self.blocked_ns));
-        self.stolen_ns -= moved_ns;
-        self.blocked_ns += moved_ns;
-        moved_ns
+        let more_ns = at_most_ns.saturating_sub(self.blocked_ns);
+        let unknown_ns = self.unknown_ns.min(more_ns);
+        let stolen_ns = self.stolen_ns.min(more_ns - unknown_ns);
+        self.unknown_ns -= unknown_ns;
+        self.stolen_ns -= stolen_ns;
+        self.blocked_ns += unknown_ns + stolen_ns;
+        stolen_ns
     }
 
     /// The length of the poll.
     pub(super) fn length_ns(&self) -> u64 {
-        self.on_cpu_ns + self.blocked_ns + self.taken_ns()
+        self.on_cpu_ns + self.blocked_ns + self.taken_ns() + self.unknown_ns
     }
 
     /// The sum of the parts: the length of the poll, in ns. `None` of what is no cause.
     #[cfg(feature = "read")]
     pub(crate) fn parts_ns(&self) -> Option<u64> {
         let taken_ns = self.run_delay_ns.checked_add(self.stolen_ns)?;
-        self.on_cpu_ns.checked_add(self.blocked_ns)?.checked_add(taken_ns)
+        let known_ns = self.on_cpu_ns.checked_add(self.blocked_ns)?.checked_add(taken_ns)?;
+        known_ns.checked_add(self.unknown_ns)
     }
 
     /// How long the processor was taken away, in ns: no code of the program is to blame for it.
@@ -91,17 +98,14 @@ pub(super) fn causes(
     causes
 }
 
-/// What the machine took of the time of all threads.
-pub(super) fn machine(readings: &[(u32, Box<Readings>)]) -> MachineTime {
+/// Gives what the host took to the times of threads that nothing else explains. Returns what the machine took of the time of
+/// all threads.
+pub(super) fn machine(readings: &mut [(u32, Box<Readings>)], steal: &mut Steal) -> MachineTime {
     let mut machine = MachineTime::default();
-    for stretch in readings.iter().flat_map(|(_, readings)| &readings.stretches) {
+    for stretch in readings.iter_mut().flat_map(|(_, readings)| &mut readings.stretches) {
+        stretch.stolen_ns = steal.take(stretch.from_ns, stretch.to_ns, stretch.unexplained_ns());
         machine.run_delay_ns += stretch.run_delay_ns;
-        machine.stolen_ns += match stretch.has_blocked {
-            Blocked::Certainly => 0,
-            Blocked::Perhaps | Blocked::Never => {
-                stretch.off_ns.saturating_sub(stretch.run_delay_ns)
-            }
-        };
+        machine.stolen_ns += stretch.stolen_ns;
     }
     machine
 }
@@ -115,7 +119,8 @@ pub(super) struct Readings {
     parked_since_ns: Option<u64>,
     /// Since the last reading.
     parked_ns: u64,
-    parks: Parks,
+    /// How often it was parked since then.
+    parks: u64,
     /// Since when it is in no poll and not parked.
     idle_since_ns: Option<u64>,
     idle: Vec<(u64, u64)>,
@@ -132,44 +137,15 @@ struct Stretch {
     /// How much of that is behind its last event, before the reading was taken.
     behind_ns: u64,
     run_delay_ns: u64,
-    has_blocked: Blocked,
+    /// How much of the time off the processor is the host's.
+    stolen_ns: u64,
+    has_blocked: bool,
     major_faults: u64,
-}
-
-/// How often a thread was parked.
-#[derive(Clone, Copy, Debug, Default)]
-struct Parks {
-    all: u64,
-    /// Those that certainly blocked.
-    long: u64,
-}
-
-/// Whether a thread blocked elsewhere than in a park.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Blocked {
-    /// It gave the processor up more often than it was parked.
-    Certainly,
-    /// It may also have been in the short parks.
-    Perhaps,
-    Never,
-}
-
-impl Blocked {
-    fn of(voluntary: u64, parks: Parks) -> Self {
-        match voluntary {
-            n if n > parks.all => Self::Certainly,
-            n if n > parks.long => Self::Perhaps,
-            _ => Self::Never,
-        }
-    }
 }
 
 /// From which length on a time in no poll counts among the long polls: below it, there is hardly
 /// anything that could take the thread off the processor.
 const LONG_IDLE_NS: u64 = 200_000;
-
-/// From which length on a park certainly blocked: in less it may only have looked for events.
-const LONG_PARK_NS: u64 = 20_000;
 
 /// How much of a poll may be without readings, at least: that is taken to be on the processor.
 const MIN_SLACK_NS: u64 = 50_000;
@@ -181,8 +157,7 @@ impl Readings {
             let parked_ns = time_ns.saturating_sub(since_ns);
             self.parked_ns += parked_ns;
             // It isn't another one where it is parted by a reading at its end.
-            self.parks.all += u64::from(parked_ns > 0);
-            self.parks.long += u64::from(parked_ns >= LONG_PARK_NS);
+            self.parks += u64::from(parked_ns > 0);
         }
         if is_parked {
             // The reading at its beginning may be a little later.
@@ -194,7 +169,7 @@ impl Readings {
     /// Nothing is known of what it does until the next reading.
     pub(super) fn interrupt(&mut self) {
         (self.last, self.parked_since_ns, self.idle_since_ns) = (None, None, None);
-        (self.parked_ns, self.parks) = (0, Parks::default());
+        (self.parked_ns, self.parks) = (0, 0);
     }
 
     /// It had an event at `time_ns`, after which it is in a poll or not.
@@ -236,8 +211,9 @@ impl Readings {
         if let (Some(last), Some(run_delay_ns)) = (last, run_delay_ns) {
             let wall_ns = time_ns.saturating_sub(last.time_ns);
             let cpu_ns = reading.cpu_ns.saturating_sub(last.cpu_ns);
-            let Switches { voluntary, major_faults, .. } =
-                Switches::between(last.switches, reading.switches);
+            let switches = last.switches.zip(reading.switches);
+            let switches = switches.map(|(last, now)| Switches::between(last, now));
+            let Switches { voluntary, major_faults, .. } = switches.unwrap_or_default();
             let off_ns = wall_ns.saturating_sub(cpu_ns).saturating_sub(parked_ns);
             self.stretches.push(Stretch {
                 from_ns: last.time_ns,
@@ -246,7 +222,9 @@ impl Readings {
                 // To be read takes no time worth mentioning.
                 behind_ns: reading.late_ns.min(off_ns),
                 run_delay_ns,
-                has_blocked: Blocked::of(voluntary, parks),
+                stolen_ns: 0,
+                // It gave the processor up more often than it was parked.
+                has_blocked: voluntary > parks,
                 major_faults,
             });
         }
@@ -295,24 +273,22 @@ impl Readings {
                 let delay_ns = stretch.run_delay_ns.saturating_sub(stretch.behind_ns);
                 let run_delay_ns = most(delay_ns.min(all_off_ns));
                 let rest_ns = match stretch.has_blocked {
-                    Blocked::Certainly => {
-                        let rest_ns = all_off_ns.saturating_sub(delay_ns);
-                        part(rest_ns).min(own_ns - run_delay_ns)
-                    }
-                    Blocked::Perhaps | Blocked::Never => most(all_off_ns) - run_delay_ns,
+                    true => part(all_off_ns.saturating_sub(delay_ns)).min(own_ns - run_delay_ns),
+                    false => most(all_off_ns) - run_delay_ns,
                 };
                 cause.on_cpu_ns += own_ns - run_delay_ns - rest_ns;
                 cause.run_delay_ns += run_delay_ns;
-                // Nothing is blamed for what the host of a virtual machine may have taken.
-                match stretch.has_blocked {
-                    Blocked::Certainly => cause.blocked_ns += rest_ns,
-                    Blocked::Perhaps | Blocked::Never => cause.stolen_ns += rest_ns,
+                if stretch.has_blocked {
+                    cause.blocked_ns += rest_ns;
+                } else {
+                    let stolen_ns = scale(rest_ns, stretch.stolen_ns, stretch.unexplained_ns());
+                    cause.stolen_ns += stolen_ns;
+                    cause.unknown_ns += rest_ns - stolen_ns;
                 }
                 cause.major_faults += part(stretch.major_faults);
                 is_known = true;
             }
-            let parts = cause.on_cpu_ns + cause.blocked_ns + cause.taken_ns();
-            cause.on_cpu_ns += (to_ns - from_ns).saturating_sub(parts);
+            cause.on_cpu_ns += (to_ns - from_ns).saturating_sub(cause.length_ns());
             (is_known && known_ns + slack_ns >= to_ns).then_some(cause)
         });
         causes.collect()
@@ -320,6 +296,14 @@ impl Readings {
 }
 
 impl Stretch {
+    /// How long it was off the processor without having blocked, and not because others ran.
+    fn unexplained_ns(&self) -> u64 {
+        match self.has_blocked {
+            true => 0,
+            false => self.off_ns.saturating_sub(self.run_delay_ns),
+        }
+    }
+
     fn overlap(&self, from_ns: u64, to_ns: u64) -> u64 {
         self.to_ns.min(to_ns).saturating_sub(self.from_ns.max(from_ns))
     }
@@ -339,7 +323,19 @@ mod tests {
     fn reading(time_ns: u64, cpu_ns: u64, voluntary: u64, run_delay_ns: u64) -> Usage {
         let switches = Switches { voluntary, ..Switches::default() };
         let run_delay_ns = Some(run_delay_ns);
-        Usage { time_ns, late_ns: 0, cpu_ns, switches: switches.pack(), run_delay_ns }
+        let switches = Some(switches.pack());
+        Usage { time_ns, late_ns: 0, cpu_ns, switches, run_delay_ns }
+    }
+
+    /// The causes where the host took so much.
+    fn causes_with(
+        readings: Readings,
+        stolen_ns: u64,
+        polls: &[(u64, u64)],
+    ) -> Vec<Option<PollCause>> {
+        let mut all = [(0, Box::new(readings))];
+        machine(&mut all, &mut Steal::new(&[(0, 0), (1000 * MS, stolen_ns)]));
+        all[0].1.causes(polls)
     }
 
     const MS: u64 = 1_000_000;
@@ -367,9 +363,9 @@ mod tests {
                 blocked_ns: blocked * MS,
                 run_delay_ns: run_delay * MS,
                 stolen_ns: stolen * MS,
-                major_faults: 0,
+                ..PollCause::default()
             };
-            assert_eq!(readings.causes(&[(0, 10 * MS)]), [Some(expected)]);
+            assert_eq!(causes_with(readings, 20 * MS, &[(0, 10 * MS)]), [Some(expected)]);
         }
     }
 
@@ -387,26 +383,40 @@ mod tests {
         assert_eq!((cause.on_cpu_ns, cause.blocked_ns, cause.taken_ns()), (MS, 2 * MS, 0));
     }
 
+    /// A park may give the processor up or not.
     #[test]
-    fn a_switch_that_may_be_a_short_parks_accuses_nobody() {
-        for (voluntary, has_blocked) in [
-            (0, Blocked::Never),
-            (1, Blocked::Never),
-            (2, Blocked::Perhaps),
-            (3, Blocked::Certainly),
-        ] {
+    fn a_switch_that_may_be_a_parks_accuses_nobody() {
+        for (voluntary, has_blocked) in [(0, false), (1, false), (2, false), (3, true)] {
             let mut readings = Readings::default();
             readings.add(reading(0, 0, 0, 0));
-            for (from_ns, to_ns) in [(0, LONG_PARK_NS), (MS, MS + LONG_PARK_NS - 1)] {
+            for from_ns in [0, MS] {
                 readings.parked(from_ns, true);
-                readings.parked(to_ns, false);
+                readings.parked(from_ns + 1000, false);
             }
             readings.add(reading(10 * MS, 2 * MS, voluntary, 0));
-            assert_eq!(readings.stretches[0].has_blocked, has_blocked, "{voluntary}");
-            let cause = readings.causes(&[(2 * MS, 10 * MS)])[0].unwrap();
-            let is_blamed = has_blocked == Blocked::Certainly;
-            assert_eq!((cause.blocked_ns > 0, cause.stolen_ns > 0), (is_blamed, !is_blamed));
+            let cause = causes_with(readings, 0, &[(2 * MS, 10 * MS)])[0].unwrap();
+            assert_eq!((cause.blocked_ns > 0, cause.unknown_ns > 0), (has_blocked, !has_blocked));
+            assert_eq!((cause.stolen_ns, cause.taken_ns()), (0, 0));
         }
+    }
+
+    #[test]
+    fn the_host_is_blamed_for_no_more_than_was_counted() {
+        for (counted, stolen, unknown) in [(0, 0, 8), (30, 8, 0)] {
+            let mut readings = Readings::default();
+            readings.add(reading(0, 0, 0, 0));
+            readings.add(reading(10 * MS, 2 * MS, 0, 0));
+            let cause = causes_with(readings, counted * MS, &[(0, 10 * MS)])[0].unwrap();
+            assert_eq!((cause.stolen_ns, cause.unknown_ns), (stolen * MS, unknown * MS));
+            assert_eq!(cause.length_ns(), 10 * MS);
+        }
+        // The system doesn't say how often the thread gave its processor up.
+        let mut readings = Readings::default();
+        for after in [reading(0, 0, 0, 0), reading(10 * MS, 2 * MS, 0, 0)] {
+            readings.add(Usage { switches: None, ..after });
+        }
+        let cause = causes_with(readings, 0, &[(0, 10 * MS)])[0].unwrap();
+        assert_eq!((cause.on_cpu_ns, cause.unknown_ns), (2 * MS, 8 * MS));
     }
 
     /// The reading at its end is taken before the record of it.
@@ -419,7 +429,7 @@ mod tests {
         readings.parked(MS, false);
         readings.add(reading(9 * MS, MS, 2, 0));
         let blocked: Vec<_> = readings.stretches.iter().map(|s| s.has_blocked).collect();
-        assert_eq!(blocked, [Blocked::Never, Blocked::Certainly]);
+        assert_eq!(blocked, [false, true]);
     }
 
     /// The thread loses its processor just when it is read.
@@ -434,7 +444,8 @@ mod tests {
         readings.add(reading(100 * MS, 20 * MS, 0, 80 * MS));
         let cause = readings.causes(&[(0, 10 * MS)])[0].unwrap();
         assert_eq!((cause.on_cpu_ns, cause.taken_ns()), (10 * MS, 0));
-        let machine = machine(&[(0, Box::new(readings))]);
+        let steal = &mut Steal::new(&[(0, 0), (100 * MS, 100 * MS)]);
+        let machine = machine(&mut [(0, Box::new(readings))], steal);
         assert_eq!((machine.run_delay_ns, machine.stolen_ns), (80 * MS, 0));
     }
 
@@ -446,7 +457,7 @@ mod tests {
         readings.add(Usage { late_ns: 5 * MS, ..reading(10 * MS, MS, 1, 5 * MS) });
         readings.parked(5 * MS, false);
         assert_eq!((readings.stretches[0].off_ns, readings.parked_ns), (5 * MS, 0));
-        assert_eq!(readings.stretches[0].has_blocked, Blocked::Never);
+        assert!(!readings.stretches[0].has_blocked);
         // Nor is one earlier than the reading before it.
         readings.add(Usage { late_ns: 5 * MS, ..reading(20 * MS, 2 * MS, 1, 10 * MS) });
         readings.parked(15 * MS, true);
@@ -456,12 +467,18 @@ mod tests {
 
     #[test]
     fn samples_move_no_more_than_they_show() {
-        let stolen = PollCause { on_cpu_ns: 1, blocked_ns: 4, stolen_ns: 30, ..Default::default() };
-        for (at_most_ns, moved_ns) in [(0, 0), (4, 0), (9, 5), (34, 30), (99, 30)] {
-            let mut cause = stolen;
-            assert_eq!(cause.was_blocked(at_most_ns), moved_ns);
-            assert_eq!((cause.blocked_ns, cause.stolen_ns), (4 + moved_ns, 30 - moved_ns));
-            assert_eq!(cause.length_ns(), stolen.length_ns());
+        let (on_cpu_ns, blocked_ns, stolen_ns, unknown_ns) = (1, 4, 10, 20);
+        let off =
+            PollCause { on_cpu_ns, blocked_ns, stolen_ns, unknown_ns, ..PollCause::default() };
+        for (at_most_ns, of_unknown_ns, of_stolen_ns) in
+            [(0, 0, 0), (4, 0, 0), (9, 5, 0), (24, 20, 0), (27, 20, 3), (99, 20, 10)]
+        {
+            let mut cause = off;
+            assert_eq!(cause.was_blocked(at_most_ns), of_stolen_ns);
+            assert_eq!(cause.blocked_ns, 4 + of_unknown_ns + of_stolen_ns);
+            let left = (cause.stolen_ns, cause.unknown_ns);
+            assert_eq!(left, (10 - of_stolen_ns, 20 - of_unknown_ns));
+            assert_eq!(cause.length_ns(), off.length_ns());
         }
     }
 
@@ -477,7 +494,7 @@ mod tests {
         readings.event(5 * MS, false);
         readings.event(9 * MS, true);
         assert_eq!(readings.causes(&[(0, 4 * MS)])[0].unwrap().run_delay_ns, 4 * MS);
-        readings.stretches[0].has_blocked = Blocked::Certainly;
+        readings.stretches[0].has_blocked = true;
         readings.stretches[0].run_delay_ns = 0;
         assert_eq!(readings.causes(&[(0, 4 * MS)])[0].unwrap().blocked_ns, 2 * MS);
     }

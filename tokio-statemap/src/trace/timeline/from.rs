@@ -36,7 +36,13 @@ impl Timeline {
     fn read_by(threads: usize, snapshot: &Snapshot) -> Self {
         let (builder, known) = build(snapshot, &snapshot.parts(threads));
         let locate = |known: &Known| known.location().and_then(|id| snapshot.location(id));
-        let mut built = builder.finish(known, snapshot.config.long_poll, &snapshot.names, locate);
+        let mut built = builder.finish(
+            known,
+            snapshot.config.long_poll,
+            &snapshot.names,
+            &snapshot.steal,
+            locate,
+        );
         let quiet = Quiet {
             tasks: std::mem::take(&mut built.quiet),
             locations: snapshot.locations.clone(),
@@ -89,8 +95,8 @@ impl Timeline {
             let Ok(place) = found else { continue };
             let cause = &mut self.causes[place].1;
             let end_ns = first.poll_start_ns + cause.length_ns();
-            let moved_ns = cause.was_blocked(sample::blocked_at_most_ns(of_poll, end_ns));
-            self.machine.stolen_ns = self.machine.stolen_ns.saturating_sub(moved_ns);
+            let not_stolen_ns = cause.was_blocked(sample::blocked_at_most_ns(of_poll, end_ns));
+            self.machine.stolen_ns = self.machine.stolen_ns.saturating_sub(not_stolen_ns);
         }
     }
 
@@ -110,7 +116,7 @@ impl Timeline {
             builder.event(event);
         }
         let mut timeline = Self::of(
-            builder.finish(Vec::new(), config.long_poll, &[], |_| None),
+            builder.finish(Vec::new(), config.long_poll, &[], &[], |_| None),
             Quiet::default(),
             config,
         );
@@ -420,7 +426,7 @@ mod tests {
         };
         let last = || of(&[spawn(30, 2)]);
         for both in [first().merge(last()), last().merge(first())] {
-            let root = both.finish(Vec::new(), Duration::ZERO, &[], |_| None).tasks.remove(0);
+            let root = both.finish(Vec::new(), Duration::ZERO, &[], &[], |_| None).tasks.remove(0);
             assert_eq!((root.spawned_ns, root.terminated_ns), (Some(10), None));
             assert_eq!(root.parent, None, "that of the one before");
         }

@@ -11,8 +11,7 @@ pub struct MachineTime {
     /// How long threads were ready to run while others ran, or a limit of their control group was
     /// reached, in ns.
     pub run_delay_ns: u64,
-    /// How long threads were off the processor for no reason that this system knows of, in ns: the host
-    /// of a virtual machine took it.
+    /// How long the host of a virtual machine took processors from threads, in ns: no more than the kernel counted.
     pub stolen_ns: u64,
     /// The limit of the program's control group, such as a container's; `None` if there is none.
     pub limit: Option<CpuLimit>,

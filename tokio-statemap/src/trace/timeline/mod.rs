@@ -21,6 +21,7 @@ mod sample;
 mod shutdown;
 mod span;
 mod stack_end;
+mod steal;
 #[cfg(all(feature = "symbols", feature = "read"))]
 pub(crate) mod symbolize;
 mod task;

@@ -1,11 +1,11 @@
 //! The watcher: it looks at threads again and again, and samples the stacks of long polls.
 
+mod budget;
 #[cfg(test)]
 mod captures;
 mod looked_at;
 mod progress;
 mod reading;
-mod runs;
 mod samples;
 mod teller;
 #[cfg(all(test, tokio_unstable))]
@@ -14,9 +14,11 @@ mod told;
 mod whose;
 mod woken;
 
+use std::sync::Once;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use budget::Budget;
 use looked_at::{Awake, remove_repeated};
 use progress::SOON;
 pub(crate) use reading::LastReading;
@@ -28,7 +30,9 @@ use crate::recorder::unwind::Unwinder;
 use crate::recorder::watch::BETWEEN_LOOKS;
 use crate::recorder::watch::look::Look;
 use crate::recorder::{Recorder, background};
+use crate::sys::filter;
 use crate::sys::threads;
+use crate::util::message::warn;
 
 /// The calling thread has this recorder from now on.
 pub(crate) fn this_thread_has(recorder: &Recorder, thread: &ThreadRecorder) {
@@ -67,17 +71,24 @@ struct Tools {
     unwinder: Option<Unwinder>,
     /// Has a thread.
     teller: Teller,
+    budget: Budget,
 }
 
 /// What looks at threads.
 #[derive(Default)]
 pub(crate) struct Watcher {
     awake: Vec<Awake>,
+    /// How many of them were looked at since the first was: where there are too many for one look, the next goes on there.
+    looked_at: usize,
     tools: Tools,
     times: LookTimes,
     /// When the next look is due, if it is known.
     due: Option<Instant>,
+    rounds: u32,
 }
+
+/// Some seconds' worth. A filter that is the first is noticed at once.
+const ROUNDS_TO_A_LOOK_AT_FILTERS: u32 = 256;
 
 impl Watcher {
     /// Whether there is no thread to look at.
@@ -85,8 +96,8 @@ impl Watcher {
         self.awake.is_empty() && !woken::are_any()
     }
 
-    /// Waits until the next look is due, but no longer than `most`, if that is said. Looks at each thread that is awake, if
-    /// it is due.
+    /// Waits until the next look is due, but no longer than `most`, if that is said. Looks at the threads that are awake, if
+    /// it is due: at each, or at as many as the budget allows.
     pub(crate) fn wait_or_look(&mut self, most: Option<Duration>) {
         let now = Instant::now();
         let due = self.due.unwrap_or_else(|| {
@@ -102,12 +113,54 @@ impl Watcher {
         }
         self.due = None;
         std::thread::sleep(left);
+        self.rounds = self.rounds.wrapping_add(1);
+        if self.rounds % ROUNDS_TO_A_LOOK_AT_FILTERS == 0 {
+            filter::look_again();
+        }
+        if !filter::allows_all() {
+            return self.give_up();
+        }
+        let most = self.tools.budget.begin();
+        self.look(most);
         let Self { awake, tools, .. } = self;
-        awake.retain_mut(|one| one.look(tools));
         if awake.iter().any(Awake::is_due_soon) {
             std::thread::sleep(SOON);
             awake.retain_mut(|one| !one.is_due_soon() || one.look(tools));
+            tools.budget.pay();
         }
+    }
+
+    /// Leaves all alone for good: they count as those that are looked at.
+    fn give_up(&mut self) {
+        static WARNED: Once = Once::new();
+        WARNED.call_once(|| {
+            warn(format_args!(
+                "no more stacks are taken, and why polls take long isn't known: a seccomp filter is in force, which may end \
+                 the program for system calls that it doesn't make by itself"
+            ));
+        });
+        self.awake.clear();
+    }
+
+    /// Looks at `most` threads, from where the last look ended.
+    fn look(&mut self, most: usize) {
+        let Self { awake, tools, looked_at, .. } = self;
+        let from = if *looked_at < awake.len() { *looked_at } else { 0 };
+        let (mut place, mut looks) = (0, 0);
+        let mut left = 0;
+        awake.retain_mut(|one| {
+            let is_next = place >= from && looks < most;
+            place += 1;
+            if !is_next {
+                return true;
+            }
+            looks += 1;
+            let stays = one.look(tools);
+            left += usize::from(!stays);
+            stays
+        });
+        *looked_at = from + looks - left;
+        tools.budget.pay_for(looks);
     }
 
     /// Leaves all alone. The next thread that looks finds them again.

@@ -1,19 +1,22 @@
 //! The long poll that a thread is in: its samples, and who is told of it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Tools;
-use super::runs::Runs;
 use super::teller::LongPoll;
 use super::told::Told;
 use crate::recorder::Recorder;
+use crate::recorder::clock;
 use crate::recorder::store::buffer::Buffer;
+use crate::recorder::store::segment::StreamId;
 use crate::recorder::unwind::Unwinder;
+use crate::recorder::watch::listeners::Listener;
 use crate::recorder::watch::look::{Doing, Look};
 use crate::recorder::watch::{BlockedIn, LEAST_AGE, MIN_THRESHOLD, Sample};
 use crate::sys::threads;
 use crate::sys::threads::proc::{self, ThreadState};
-use crate::sys::threads::stack::{self, StackCopy};
+use crate::sys::threads::stack::{self, Answer, Request, RunningStack, StackCopy, Unavailable};
 use crate::util::sync::lock;
 
 /// The age of a poll at its second sample: then at twice the age, and so on.
@@ -25,28 +28,30 @@ const MAX_OF_POLL: u32 = 16;
 /// How long before a sample a thread's CPU time is asked for: two looks or more.
 const AHEAD: Duration = Duration::from_millis(15);
 
-/// The time between two looks that must show that a thread computes.
+/// The time up to a second look at a poll that is about to be long.
 pub(super) const SOON: Duration = Duration::from_micros(600);
 
 /// How long a thread is on a processor between two looks to count as one that computes.
 const RUNS_NS: u64 = 500_000;
 
-/// After how many looks at which a thread waited for a processor listeners are told that this was taken
-/// away: until then they may still be told what it does.
+/// For how many looks listeners wait for the stack of a thread that is asked for it. After as many at which it was on no
+/// processor they are told that this was taken away.
 const LOOKS_TO_WAIT: u32 = 3;
 
 /// A poll that is sampled.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Progress {
     start_ticks: u64,
-    /// The samples, and what was tried in vain.
     samples: u32,
     /// The age from which on there is another one.
     next_age: Duration,
     /// The thread's CPU time at the last look, if a sample was to be taken soon.
     cpu_ns: Option<u64>,
-    runs: Runs,
-    /// At how many looks in a row it was ready to run and did not.
+    /// The thread was asked to copy its stack, for this poll or one before it.
+    request: Option<Request>,
+    /// At how many looks in a row listeners waited for the answer.
+    looks: u32,
+    /// At how many of them it was ready to run and did not.
     waits: u32,
     told: Told,
 }
@@ -56,14 +61,15 @@ pub(super) struct Progress {
 pub(super) enum Next {
     /// With all others.
     Usual,
-    /// After [`SOON`]: it seems to compute, and two looks must show it.
+    /// After [`SOON`].
     Soon,
 }
 
 /// What a thread is seen to do.
 enum Seen {
     Blocked(BlockedIn, Option<StackCopy>),
-    Runs(Option<StackCopy>),
+    /// It runs, and its stack can't be had.
+    Runs,
     /// It is ready to run and does not.
     Waits,
     /// It may have run, or lost its processor.
@@ -79,23 +85,33 @@ impl Progress {
         look: Look,
         tools: &mut Tools,
     ) -> Next {
+        // The machine may have slept since.
+        recorder.take_anchor();
+        let copied = self.take_copied(recorder, buffer, look.stream, tools);
+        if let Some(copied) = &copied {
+            recorder.add_sample(copied.clone());
+        }
         let Doing::Poll { start_ticks, task } = look.doing else {
             *self = Self::default();
             return Next::Usual;
         };
         let thread = buffer.watched.thread();
         if self.start_ticks != start_ticks {
-            let next_age = recorder.config.long_poll.clamp(LEAST_AGE, SECOND_AGE);
-            let told = std::mem::take(&mut self.told);
-            *self = Self { start_ticks, next_age, told, ..Self::default() };
+            let next_age = first_age(recorder);
+            let (told, request) = (std::mem::take(&mut self.told), self.request.take());
+            *self = Self { start_ticks, next_age, told, request, ..Self::default() };
         }
-        // The machine may have slept since.
-        recorder.take_anchor();
+        let copied = copied.filter(|copied| copied.start_ticks == start_ticks);
+        let age_at = |ticks| Duration::from_nanos(recorder.clock.length_ns(start_ticks, ticks));
+        if let Some(copied) = &copied {
+            self.samples += 1;
+            self.next_age = age_after(age_at(copied.ticks));
+        }
         let ticks = recorder.clock.ticks();
-        let age = Duration::from_nanos(recorder.clock.length_ns(start_ticks, ticks));
+        let age = age_at(ticks);
         let to = recorder.listeners.due(self.told.of(start_ticks), age);
         let may_be_sampled = self.samples < MAX_OF_POLL;
-        let is_due = may_be_sampled && age >= self.next_age;
+        let is_due = may_be_sampled && age >= self.next_age && tools.budget.has_any();
         let before = self.cpu_ns.take();
         // Hundreds of threads may be in long polls: of most of them no more is asked at a look.
         let is_ahead = may_be_sampled && age + AHEAD >= self.next_age;
@@ -114,101 +130,169 @@ impl Progress {
             if self.samples > 0 || age + age < self.next_age {
                 return Next::Usual;
             }
-            self.runs.look(proc::blocks(thread));
+            // The tick is some ms away: a poll of few would be over.
+            if tools.budget.has_any() && proc::state(thread) == ThreadState::Runnable {
+                let _ = self.ask(thread);
+            }
             return Next::Soon;
         }
+        if let Some(copied) = copied {
+            self.notify(recorder, (look, task, age), (Some(copied), false), to, tools);
+            return Next::Usual;
+        }
+        // The next one may have to wait.
+        tools.budget.pay();
         let seen = match proc::state(thread) {
-            ThreadState::Blocked => {
-                self.waits = 0;
-                let wait = || (proc::system_call(thread), proc::blocks(thread));
-                let now = wait();
-                self.runs.look(now.1);
-                let copy = now.0.map(|call| (BlockedIn::of(&call), stack::copy_blocked(&call)));
-                // Its registers are of the same wait as its stack.
-                if wait() != now || proc::state(thread) != ThreadState::Blocked {
-                    return Next::Usual; // it runs again
-                }
-                // Without the right to see more, that it is blocked is all that is known.
-                let (call, stack) = copy.unwrap_or((BlockedIn::UNKNOWN, None));
-                Seen::Blocked(call, stack)
-            }
-            ThreadState::Runnable if before.is_none() => {
-                self.runs.look(proc::blocks(thread));
-                return Next::Soon;
-            }
-            // Between two looks it ran, so it isn't one whose call is over, but that has not returned yet.
-            ThreadState::Runnable if runs => {
-                let is_first = !self.runs.has_looked();
-                if !self.runs.may_be_signalled(proc::blocks(thread)) {
-                    return if is_first { Next::Soon } else { Next::Usual };
-                }
-                match stack::copy_running(thread) {
-                    Ok(stack) => Seen::Runs(Some(stack)),
-                    // What counts as its own time isn't.
-                    Err(stack::Unavailable::Stalled) => return Next::Usual,
-                    // No stack, but it was seen to compute.
-                    Err(stack::Unavailable::SignalBlocked) => Seen::Runs(None),
-                    Err(stack::Unavailable::SignalTaken) => {
-                        lock(&recorder.samples).signal_taken += u64::from(is_due);
-                        Seen::Runs(None)
-                    }
-                    // It is tried less and less often, as after a sample.
-                    Err(stack::Unavailable::NoAnswer) => {
-                        if is_due {
-                            self.samples += 1;
-                            self.next_age = age_after(age);
-                        }
-                        Seen::Unclear
-                    }
-                }
-            }
+            ThreadState::Blocked => self.blocked(thread).ok_or(Next::Usual),
             ThreadState::Runnable => {
-                self.waits += 1;
-                // Others may just have their turn.
-                if self.waits < LOOKS_TO_WAIT {
-                    return Next::Usual;
-                }
-                Seen::Waits
+                let seen = self.runnable(recorder, thread, before.map(|_| runs), is_due);
+                // Without listeners nothing is made of the others.
+                seen.and_then(|seen| match seen {
+                    Seen::Waits | Seen::Unclear if to.is_empty() => Err(Next::Usual),
+                    seen => Ok(seen),
+                })
             }
-            ThreadState::Unknown => return Next::Usual,
+            ThreadState::Unknown => Err(Next::Usual),
+        };
+        let seen = match seen {
+            Ok(seen) => seen,
+            Err(next) => return next,
         };
         let is_taken_away = matches!(seen, Seen::Waits);
         let seen = match seen {
             Seen::Blocked(call, stack) => Some((stack, Some(call))),
-            Seen::Runs(stack) => Some((stack, None)),
+            Seen::Runs => Some((None, None)),
             Seen::Waits | Seen::Unclear => None,
         };
         // It may have gone on to something else meanwhile.
         let seen = seen.filter(|_| {
             Look::at(buffer).is_some_and(|now| (now.stream, now.doing) == (look.stream, look.doing))
         });
-        let is_sampled = is_due && seen.is_some();
-        if is_sampled {
-            self.samples += 1;
-            self.next_age = age_after(age);
-        }
         let sample = seen.map(|(stack, blocked)| {
-            let frames = stack.map(|stack| {
-                let frames = tools.unwinder.get_or_insert_with(Unwinder::new).frames(&stack);
-                (frames.addresses.into(), frames.is_complete)
-            });
-            let (addresses, is_complete) = frames.unwrap_or_default();
+            let (addresses, is_complete) =
+                stack.map(|stack| tools.frames(&stack)).unwrap_or_default();
             Sample { stream: look.stream, start_ticks, ticks, blocked, addresses, is_complete }
         });
-        if let Some(sample) = sample.as_ref().filter(|_| is_sampled) {
+        if let Some(sample) = sample.as_ref().filter(|_| is_due) {
+            self.samples += 1;
+            self.next_age = age_after(age);
             recorder.add_sample(sample.clone());
         }
-        if !to.is_empty() {
-            self.told.up_to(start_ticks, age);
+        self.notify(recorder, (look, task, age), (sample, is_taken_away), to, tools);
+        Next::Usual
+    }
+
+    /// The sample that the thread was asked for, once it has copied its stack: of whatever long poll it was in then.
+    fn take_copied(
+        &mut self,
+        recorder: &Recorder,
+        buffer: &Buffer,
+        stream: StreamId,
+        tools: &mut Tools,
+    ) -> Option<Sample> {
+        let answer = self.request.as_ref()?.answer();
+        if matches!(answer, Answer::NotYet) {
+            return None;
         }
+        self.request = None;
+        let Answer::Copied(RunningStack { stack, time: ticks }) = answer else { return None };
+        let look = Look::before(buffer, ticks)?.since(recorder.recording_since());
+        let Doing::Poll { start_ticks, .. } = look.doing else { return None };
+        let age = Duration::from_nanos(recorder.clock.length_ns(start_ticks, ticks));
+        if look.stream != stream || age < first_age(recorder) {
+            return None;
+        }
+        let (addresses, is_complete) = tools.frames(&stack);
+        Some(Sample { stream, start_ticks, ticks, blocked: None, addresses, is_complete })
+    }
+
+    /// Asks the thread to copy its stack, if it isn't asked yet.
+    fn ask(&mut self, thread: i32) -> Result<(), Unavailable> {
+        if self.request.is_none() {
+            self.request = Some(Request::new(thread, clock::ticks)?);
+        }
+        Ok(())
+    }
+
+    /// What a thread that is blocked waits in; `None` if it runs again.
+    fn blocked(&mut self, thread: i32) -> Option<Seen> {
+        (self.looks, self.waits) = (0, 0);
+        let wait = || (proc::system_call(thread), proc::blocks(thread));
+        let now = wait();
+        let copy = now.0.map(|call| (BlockedIn::of(&call), stack::copy_blocked(&call)));
+        // Its registers are of the same wait as its stack.
+        if wait() != now || proc::state(thread) != ThreadState::Blocked {
+            return None;
+        }
+        // Without the right to see more, that it is blocked is all that is known.
+        let (call, stack) = copy.unwrap_or((BlockedIn::UNKNOWN, None));
+        Some(Seen::Blocked(call, stack))
+    }
+
+    /// What a thread does that isn't blocked; when to look again, if that isn't known yet. Whether it `ran` is known from
+    /// its second look on.
+    fn runnable(
+        &mut self,
+        recorder: &Recorder,
+        thread: i32,
+        ran: Option<bool>,
+        is_due: bool,
+    ) -> Result<Seen, Next> {
+        let asked = self.ask(thread);
+        let Some(ran) = ran else { return Err(Next::Soon) };
+        self.looks += 1;
+        self.waits += u32::from(!ran);
+        match asked {
+            Err(Unavailable::Busy) => return Err(Next::Usual),
+            // No stack, but it was seen to compute.
+            Err(why) if ran => {
+                let is_taken = is_due && why == Unavailable::SignalTaken;
+                lock(&recorder.samples).signal_taken += u64::from(is_taken);
+                return Ok(Seen::Runs);
+            }
+            Ok(()) | Err(_) => {}
+        }
+        // Others may just have their turn.
+        match self.looks {
+            ..LOOKS_TO_WAIT => Err(Next::Usual),
+            _ if self.waits < LOOKS_TO_WAIT => Ok(Seen::Unclear),
+            _ => Ok(Seen::Waits),
+        }
+    }
+
+    /// Tells the listeners `to` of the poll, which is seen now at that age.
+    fn notify(
+        &mut self,
+        recorder: &Recorder,
+        (look, task, age): (Look, u64, Duration),
+        (sample, is_taken_away): (Option<Sample>, bool),
+        to: Vec<Arc<Listener>>,
+        tools: &mut Tools,
+    ) {
+        if to.is_empty() {
+            return;
+        }
+        (self.looks, self.waits) = (0, 0);
+        self.told.up_to(self.start_ticks, age);
         let to: Vec<_> = to.into_iter().filter(|listener| (listener.wants)()).collect();
         if !to.is_empty() {
             let (recorder, stream) = (recorder.this(), look.stream);
-            let poll = LongPoll { recorder, stream, task, age, is_taken_away, sample, to };
-            tools.teller.tell(poll);
+            tools.teller.tell(LongPoll { recorder, stream, task, age, is_taken_away, sample, to });
         }
-        Next::Usual
     }
+}
+
+impl Tools {
+    /// The functions of a stack, and whether they are all there.
+    fn frames(&mut self, stack: &StackCopy) -> (Box<[u64]>, bool) {
+        let frames = self.unwinder.get_or_insert_with(Unwinder::new).frames(stack);
+        (frames.addresses.into(), frames.is_complete)
+    }
+}
+
+/// From which age on a poll is sampled.
+fn first_age(recorder: &Recorder) -> Duration {
+    recorder.config.long_poll.clamp(LEAST_AGE, SECOND_AGE)
 }
 
 /// The age of the sample that follows one at `age`: 5, 10, 20, 40 … ms.

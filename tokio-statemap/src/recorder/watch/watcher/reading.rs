@@ -10,6 +10,7 @@ use crate::recorder::Recorder;
 use crate::recorder::record::Kind;
 use crate::recorder::thread_recorder::ThreadRecorder;
 use crate::recorder::watch::Switches;
+use crate::sys::filter;
 use crate::sys::threads::{self, proc};
 
 /// From how much time off the processor since the last reading on it is looked up how much of it the
@@ -44,6 +45,9 @@ impl Recorder {
         if self.config.trace_target.tracks_tasks() {
             self.note_queue(thread, ticks, None);
         }
+        if !filter::allows_all() {
+            return;
+        }
         let Some(notes) = self.read_usage(thread, ticks) else { return };
         if notes.late_ns >= WORTH_A_NOTE_NS {
             thread.push(self, ticks, Kind::Late, notes.late_ns);
@@ -51,7 +55,9 @@ impl Recorder {
         if let Some(run_delay_ns) = notes.run_delay_ns {
             thread.push(self, ticks, Kind::RunDelay, run_delay_ns);
         }
-        thread.push(self, ticks, Kind::Switches, notes.switches);
+        if let Some(switches) = notes.switches {
+            thread.push(self, ticks, Kind::Switches, switches);
+        }
         thread.push(self, ticks, Kind::CpuTime, notes.cpu_ns);
     }
 
@@ -72,7 +78,7 @@ impl Recorder {
         let cpu_ns = taken.cpu_ns?;
         thread.last_reading = Some(LastReading { at: taken.at, cpu_ns });
         let late_ns = self.clock.rate().length_ns(taken.ticks.saturating_sub(ticks));
-        let (run_delay_ns, switches) = (taken.run_delay_ns, taken.switches.pack());
+        let (run_delay_ns, switches) = (taken.run_delay_ns, taken.switches.map(Switches::pack));
         Some(Notes { late_ns, run_delay_ns, switches, cpu_ns })
     }
 }
@@ -83,7 +89,7 @@ struct Notes {
     late_ns: u64,
     run_delay_ns: Option<u64>,
     /// Packed.
-    switches: u64,
+    switches: Option<u64>,
     cpu_ns: u64,
 }
 
@@ -93,7 +99,7 @@ struct Taken {
     at: Instant,
     cpu_ns: Option<u64>,
     run_delay_ns: Option<u64>,
-    switches: Switches,
+    switches: Option<Switches>,
     took: Duration,
 }
 
@@ -107,8 +113,11 @@ impl Taken {
             at.duration_since(last.at).saturating_sub(cpu) >= WORTH_A_FILE
         });
         let run_delay_ns = is_worth_it.then(proc::run_delay_ns).flatten();
-        let (voluntary, involuntary, major_faults) = threads::switches().unwrap_or_default();
-        let switches = Switches { voluntary, involuntary, major_faults };
+        let switches = threads::switches().map(|(voluntary, involuntary, major_faults)| Switches {
+            voluntary,
+            involuntary,
+            major_faults,
+        });
         Self { ticks, at, cpu_ns, run_delay_ns, switches, took: at.elapsed() }
     }
 

@@ -12,7 +12,7 @@ use crate::util::clean::clean;
 use field::Line;
 
 /// The columns: times in ns, those of `start_ns` since the start of recording, as in the report.
-pub(super) const COLUMNS: [&str; 25] = [
+pub(super) const COLUMNS: [&str; 26] = [
     "run",
     "runtime",
     "host",
@@ -32,6 +32,7 @@ pub(super) const COLUMNS: [&str; 25] = [
     "blocked_ns",
     "run_delay_ns",
     "stolen_ns",
+    "unknown_ns",
     "major_faults",
     "is_excused",
     "blamed_function",
@@ -87,6 +88,7 @@ fn poll(row: &PollRow<'_>, line: &mut Line) {
     line.number(cause.map(|cause| cause.blocked_ns));
     line.number(cause.map(|cause| cause.run_delay_ns));
     line.number(cause.map(|cause| cause.stolen_ns));
+    line.number(cause.map(|cause| cause.unknown_ns));
     line.number(cause.map(|cause| cause.major_faults));
     line.bool(facts.is_excused);
     let frame = facts.blame.as_ref().and_then(|blame| blame.frame.as_ref());

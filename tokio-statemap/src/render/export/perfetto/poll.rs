@@ -17,6 +17,7 @@ pub(super) struct Arguments {
     on_cpu_ns: u64,
     blocked_ns: u64,
     taken_ns: u64,
+    unknown_ns: u64,
     function: u64,
     line: u64,
     did: u64,
@@ -36,6 +37,7 @@ impl Arguments {
             on_cpu_ns: of("on_cpu_ns"),
             blocked_ns: of("blocked_ns"),
             taken_ns: of("taken_ns"),
+            unknown_ns: of("unknown_ns"),
             function: of("blamed_function"),
             line: of("blamed_line"),
             did: of("did"),
@@ -78,6 +80,7 @@ pub(super) fn say(
             (arguments.on_cpu_ns, cause.on_cpu_ns),
             (arguments.blocked_ns, cause.blocked_ns),
             (arguments.taken_ns, cause.taken_ns()),
+            (arguments.unknown_ns, cause.unknown_ns),
         ]);
         texts.push((arguments.cause, trace.string(cause.most())));
     }

@@ -11,7 +11,8 @@ pub(super) fn why(why: &Why, places: &[u32], whole: impl Fn(u64) -> u64) -> Raw 
     let calls = why.calls.iter().map(|call| [from_1(call.frame), from_1(call.within)]);
     let polls = why.polls.iter().map(|poll| {
         let cause = poll.cause.map(|of| {
-            [of.on_cpu_ns, of.blocked_ns, of.run_delay_ns, of.stolen_ns, of.major_faults]
+            let off = [of.blocked_ns, of.run_delay_ns, of.stolen_ns];
+            array([of.on_cpu_ns].into_iter().chain(off).chain([of.major_faults, of.unknown_ns]))
         });
         let samples = poll.samples.iter().map(|sample| {
             [sample.after_ns, from_1(sample.blocked_in).into(), from_1(sample.call).into()]

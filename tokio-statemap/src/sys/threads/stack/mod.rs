@@ -2,7 +2,7 @@
 //! pointers.
 //!
 //! A thread that runs copies its own stack in a handler of SIGURG, which is ignored by default and
-//! used in the same way by Go's runtime. A thread that is blocked isn't signalled, as many a system
+//! used in the same way by Go's runtime. A thread that is blocked is never signalled, as many a system
 //! call would return EINTR: its stack is read from outside.
 
 #[cfg(feature = "dwarf")]
@@ -15,9 +15,10 @@ mod signal;
 #[cfg(test)]
 pub(crate) mod strange;
 
+use crate::sys::filter;
 use crate::sys::threads::proc;
 
-pub(crate) use signal::{Unavailable, copy_running};
+pub(crate) use signal::{Answer, Request, RunningStack, Unavailable};
 
 /// How much of a stack is copied. Some hundred frames take 32 KiB, but a single one may have an array of
 /// 64 KiB or more (`miniz_oxide::deflate`). Where a stack is less deep, less is copied.
@@ -76,6 +77,9 @@ pub(crate) fn copy_blocked(call: &proc::SystemCall) -> Option<StackCopy> {
 pub(crate) fn read_memory(address: u64, into: &mut [u8]) -> usize {
     const PAGE: usize = 4096;
     const PARTS: usize = STACK_BYTES / PAGE + 1;
+    if !filter::allows_all() {
+        return 0;
+    }
     let Ok(address) = usize::try_from(address) else { return 0 };
     // The system copies whole parts, so that none must reach into a page that isn't there.
     let mut parts = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; PARTS];
@@ -94,6 +98,21 @@ pub(crate) fn read_memory(address: u64, into: &mut [u8]) -> usize {
         libc::process_vm_readv(libc::getpid(), &raw const local, 1, parts.as_ptr(), n as u64, 0)
     };
     usize::try_from(read).unwrap_or(0)
+}
+
+/// Waits for the stack of the thread `id`, which runs.
+#[cfg(test)]
+pub(crate) fn copy_running(id: i32) -> Result<StackCopy, Unavailable> {
+    let request = Request::new(id, || 0)?;
+    for _ in 0..200 {
+        std::thread::sleep(std::time::Duration::from_micros(500));
+        match request.answer() {
+            Answer::Copied(RunningStack { stack, .. }) => return Ok(stack),
+            Answer::Late => break,
+            Answer::NotYet => {}
+        }
+    }
+    Err(Unavailable::Busy)
 }
 
 #[cfg(test)]

@@ -1,16 +1,27 @@
 //! The stack of a thread that runs, copied by itself in a signal handler.
+//!
+//! A timer on the thread's own CPU clock sends the signal, once. It expires at a tick of the kernel while the thread is
+//! on a processor, so it never interrupts a system call that sleeps: a signal that is sent by `tgkill` makes such a call
+//! fail with EINTR whenever the thread goes to sleep before the signal arrives. The price is the wait for the tick, which
+//! comes every 1 to 10 ms (`CONFIG_HZ`).
+//!
+//! That holds from Linux 5.10 on, where timers of CPU clocks expire on the way back to the program
+//! (`CONFIG_POSIX_CPU_TIMERS_TASK_WORK`). Before, a tick within the first instructions of a system call can interrupt it.
 
-use std::cell::UnsafeCell;
-use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+mod handler;
+mod moment;
+mod slot;
+mod timer;
+
+use std::ffi::c_int;
+use std::sync::atomic::Ordering;
 
 use super::{Registers, STACK_BYTES, StackCopy, read_memory};
-use crate::sys::threads::{self, proc};
+use moment::{Moment, tick_ns, wall_ns};
+use slot::{ANSWERED, ASKED, Slot};
+use timer::Timer;
 
-/// How long a thread is waited for. It runs, so it takes the signal within microseconds, unless the
-/// system gives the processor to another.
-const PATIENCE: Duration = Duration::from_millis(20);
+use crate::sys::threads::{self, proc};
 
 /// Why there is no copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,210 +30,107 @@ pub(crate) enum Unavailable {
     SignalTaken,
     /// The thread blocks the signal.
     SignalBlocked,
-    /// The thread has ended, or didn't run in time.
-    NoAnswer,
-    /// The system took the thread for one that runs, but it didn't: the host of a virtual machine had its
-    /// processor, and doesn't tell.
-    Stalled,
+    /// The system provides no timer on the thread's CPU clock: the thread has ended, or a limit is reached.
+    NoTimer,
+    /// The thread handles a fault, or as many threads are asked as can be.
+    Busy,
 }
 
-/// Up to which CPU time after it was sent a thread that runs has taken a signal, unless it is in a system
-/// call.
-const TAKES_IT_WITHIN_NS: u64 = 500_000;
+/// Up to which CPU time after a tick a thread has taken a signal, unless it is in a system call.
+const SLACK_NS: u64 = 500_000;
 
-/// What one thread is asked for. There is a single watcher, so a single request.
-static REQUEST: Request = Request {
-    process: AtomicU32::new(0),
-    thread: AtomicI32::new(0),
-    stage: AtomicU32::new(IDLE),
-    answer: UnsafeCell::new(Answer {
-        registers: Registers {
-            instruction_pointer: 0,
-            stack_pointer: 0,
-            frame_pointer: None,
-            link: 0,
-        },
-        thread: 0,
-        cpu_ns: None,
-        copied: 0,
-        bytes: [0; STACK_BYTES],
-    }),
-};
-
-struct Request {
-    /// The process that asked last.
-    process: AtomicU32,
-    /// The thread that is asked.
-    thread: AtomicI32,
-    stage: AtomicU32,
-    /// The handler's from `ASKED` to `ANSWERED`, that of who asks otherwise.
-    answer: UnsafeCell<Answer>,
+/// A thread that is asked to copy its stack. It is left alone when this is dropped.
+pub(crate) struct Request {
+    // Deleted before the slot is left.
+    _timer: Timer,
+    slot: Taken,
+    asked_at: Moment,
 }
 
-struct Answer {
-    registers: Registers,
-    /// Whose it is: one that took the signal late may answer for another.
-    thread: i32,
-    /// Its CPU time.
-    cpu_ns: Option<u64>,
-    copied: usize,
-    bytes: [u8; STACK_BYTES],
-}
+/// A slot of a request.
+struct Taken(&'static Slot);
 
-// The stages of a request.
-const IDLE: u32 = 0;
-const TAKEN: u32 = 1;
-const ASKED: u32 = 2;
-const ANSWERING: u32 = 3;
-const ANSWERED: u32 = 4;
-/// Nobody waits any more for the handler that is `ANSWERING`.
-const ABANDONED: u32 = 5;
-
-// SAFETY: `stage` says who may access `answer`: who takes it from `ASKED` to `ANSWERING` until that one
-// stores `ANSWERED` or `IDLE`, and from then on who took it from `IDLE` to `TAKEN`. Test:
-// `sys::threads::stack::signal::tests::two_that_ask_at_once_get_their_own_answers`.
-unsafe impl Sync for Request {}
-
-/// Takes SIGURG, if the program leaves it at its default. Returns whether it is ours.
-fn install() -> bool {
-    static INSTALLED: AtomicBool = AtomicBool::new(false);
-    let present = action();
-    if is_ours(&present) {
-        return true;
-    }
-    if present.sa_sigaction != libc::SIG_DFL || INSTALLED.swap(true, Ordering::Relaxed) {
-        return false; // the program's own, from the start or since
-    }
-    // SAFETY: all zeroes are a valid `sigaction`, and `copy_stack` only does what is async-signal-safe.
-    // Interrupted calls are restarted, and an alternate stack is used where the thread has one. Test:
-    // `sys::threads::stack::signal::tests::a_running_thread_copies_its_stack`.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = handler();
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
-        libc::sigaction(libc::SIGURG, &raw const action, std::ptr::null_mut()) == 0
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.0.leave();
     }
 }
 
-fn handler() -> libc::sighandler_t {
-    copy_stack as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) as libc::sighandler_t
+/// What became of a request.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// The thread was on no processor at a tick, so far.
+    NotYet,
+    /// The copy was made long after the tick. Either that was within a system call that slept afterwards, or the system took
+    /// the thread for one that ran, but it didn't: the host of a virtual machine had its processor, and doesn't tell.
+    Late,
+    Copied(RunningStack),
 }
 
-fn is_ours(action: &libc::sigaction) -> bool {
-    action.sa_sigaction == handler()
+/// A stack that a thread copied while it was on a processor.
+#[derive(Debug)]
+pub(crate) struct RunningStack {
+    pub(crate) stack: StackCopy,
+    /// When, by the clock of who asked.
+    pub(crate) time: u64,
 }
 
-/// The present action for SIGURG.
-fn action() -> libc::sigaction {
-    // SAFETY: all zeroes are a valid `sigaction`; without a new one the call only reads the present
-    // one. Test: `sampled::a_handler_of_the_programs_own_stays`.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(libc::SIGURG, std::ptr::null(), &raw mut action);
-        action
-    }
-}
-
-/// The stack of the thread `id`, which must be one that runs: a blocked one would see EINTR.
-pub(crate) fn copy_running(id: i32) -> Result<StackCopy, Unavailable> {
-    let blocked = proc::blocked_signals(id).unwrap_or_default();
-    let is_blocked = |signal: c_int| blocked & 1 << (signal - 1) != 0;
-    if is_blocked(libc::SIGURG) {
-        return Err(Unavailable::SignalBlocked);
-    }
-    // It handles a fault: it has overflowed its stack, say. Its alternate stack has hardly room for one
-    // handler more.
-    if is_blocked(libc::SIGSEGV) || is_blocked(libc::SIGBUS) {
-        return Err(Unavailable::NoAnswer);
-    }
-    let process = std::process::id();
-    let last = REQUEST.process.swap(process, Ordering::AcqRel);
-    if last != 0 && last != process {
-        // The parent's, that the fork cut off: nobody is left to answer it.
-        REQUEST.stage.store(IDLE, Ordering::Release);
-    }
-    // Another asks, or one that was asked before is still in its handler.
-    if !has_moved(IDLE, TAKEN) {
-        return Err(Unavailable::NoAnswer);
-    }
-    if !install() {
-        REQUEST.stage.store(IDLE, Ordering::Release);
-        return Err(Unavailable::SignalTaken);
-    }
-    REQUEST.thread.store(id, Ordering::Relaxed);
-    REQUEST.stage.store(ASKED, Ordering::Release);
-    let sent_ns = threads::cpu_ns_of(id);
-    // SAFETY: a number of a thread of this process, or of none. The signal is ours, and our handler
-    // does nothing on any other thread. Test:
-    // `sys::threads::stack::signal::tests::a_running_thread_copies_its_stack`.
-    let sent = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), id, libc::SIGURG) } == 0;
-    if !is_answered(sent) {
-        return Err(Unavailable::NoAnswer);
-    }
-    // SAFETY: it is answered, and this thread's until it is idle. Test: as above.
-    let (copy, taken_ns) = unsafe {
-        let answer = &*REQUEST.answer.get();
-        let bytes = answer.bytes[..answer.copied.min(STACK_BYTES)].to_vec();
-        let copy = StackCopy { registers: answer.registers, bytes };
-        ((answer.thread == id).then_some(copy), answer.cpu_ns)
-    };
-    REQUEST.stage.store(IDLE, Ordering::Release);
-    let copy = copy.ok_or(Unavailable::NoAnswer)?;
-    let late_ns = sent_ns.zip(taken_ns).map_or(0, |(sent, taken)| taken.saturating_sub(sent));
-    match late_ns > TAKES_IT_WITHIN_NS && !is_behind_call(&copy.registers) {
-        true => Err(Unavailable::Stalled),
-        false => Ok(copy),
-    }
-}
-
-/// Waits for the answer. If there is none in time the request is given up.
-fn is_answered(sent: bool) -> bool {
-    const LONGEST_PAUSE: Duration = Duration::from_millis(1);
-    let (began, mut pause) = (Instant::now(), Duration::from_micros(20));
-    loop {
-        let given_up = match REQUEST.stage.load(Ordering::Acquire) {
-            ANSWERED => return true,
-            ASKED if !sent || began.elapsed() >= PATIENCE => has_moved(ASKED, IDLE),
-            // The handler was interrupted: no other is asked until it is done.
-            ANSWERING if began.elapsed() >= 10 * PATIENCE => has_moved(ANSWERING, ABANDONED),
-            _ => {
-                // One that blocks the signal is not worth a loop that is busy all the time.
-                std::thread::sleep(pause);
-                pause = LONGEST_PAUSE.min(pause * 2);
-                false
-            }
-        };
-        if given_up {
-            return false;
+impl Request {
+    /// Asks the thread `id` for its stack, at the next tick at which it is on a processor. The handler calls `now`, which
+    /// must be async-signal-safe.
+    pub(crate) fn new(id: i32, now: fn() -> u64) -> Result<Self, Unavailable> {
+        let blocked = proc::blocked_signals(id).unwrap_or_default();
+        let is_blocked = |signal: c_int| blocked & 1 << (signal - 1) != 0;
+        if is_blocked(libc::SIGURG) {
+            return Err(Unavailable::SignalBlocked);
         }
+        // It handles a fault: it has overflowed its stack, say. Its alternate stack has hardly room for one
+        // handler more.
+        if is_blocked(libc::SIGSEGV) || is_blocked(libc::SIGBUS) {
+            return Err(Unavailable::Busy);
+        }
+        let slot = Taken(Slot::take().ok_or(Unavailable::Busy)?);
+        if !handler::install() {
+            return Err(Unavailable::SignalTaken);
+        }
+        // SAFETY: it was taken, and isn't asked yet. Test:
+        // `sys::threads::stack::signal::tests::two_that_ask_at_once_get_their_own_answers`.
+        unsafe { (*slot.0.copy.get()).now = Some(now) };
+        slot.0.thread.store(id, Ordering::Relaxed);
+        slot.0.stage.store(ASKED, Ordering::Release);
+        let asked_at = Moment { wall_ns: wall_ns(), cpu_ns: threads::cpu_ns_of(id) };
+        let timer = Timer::start(id).ok_or(Unavailable::NoTimer)?;
+        Ok(Self { _timer: timer, slot, asked_at })
+    }
+
+    /// Whether the thread has answered.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.slot.0.stage.load(Ordering::Acquire) == ANSWERED
+    }
+
+    /// What the thread has answered.
+    pub(crate) fn answer(&self) -> Answer {
+        if !self.is_answered() {
+            return Answer::NotYet;
+        }
+        // SAFETY: it is answered, and this request's until it is dropped. Test: as above.
+        let copy = unsafe { &*self.slot.0.copy.get() };
+        let is_late = match is_behind_call(&copy.registers) {
+            true => !self.asked_at.ran_until(copy.made_at),
+            false => self.asked_at.cpu_ns_until(copy.made_at) > tick_ns() + SLACK_NS,
+        };
+        if is_late || copy.copied == 0 {
+            return Answer::Late;
+        }
+        let bytes = copy.bytes[..copy.copied.min(STACK_BYTES)].to_vec();
+        let stack = StackCopy { registers: copy.registers, bytes };
+        Answer::Copied(RunningStack { stack, time: copy.time })
     }
 }
 
-fn has_moved(from: u32, to: u32) -> bool {
-    REQUEST.stage.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
-}
-
-/// The handler. It only compares numbers, and has the system copy memory.
-extern "C" fn copy_stack(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
-    if REQUEST.thread.load(Ordering::Relaxed) != threads::id() {
-        return;
-    }
-    if !has_moved(ASKED, ANSWERING) {
-        return;
-    }
-    // SAFETY: the system passes the interrupted context to a handler with SA_SIGINFO; the answer is
-    // ours until `ANSWERED`. `errno` is this thread's own, and is put back. Test: as above.
-    unsafe {
-        let errno = *libc::__errno_location();
-        let answer = &mut *REQUEST.answer.get();
-        answer.thread = threads::id();
-        answer.cpu_ns = threads::cpu_ns();
-        answer.registers = registers(&*context.cast::<libc::ucontext_t>());
-        answer.copied = read_memory(answer.registers.stack_pointer, &mut answer.bytes);
-        *libc::__errno_location() = errno;
-    }
-    if !has_moved(ANSWERING, ANSWERED) {
-        REQUEST.stage.store(IDLE, Ordering::Release); // it was abandoned
+impl std::fmt::Debug for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Request").field("thread", &self.slot.0.thread).finish_non_exhaustive()
     }
 }
 
@@ -237,31 +145,12 @@ fn is_behind_call(registers: &Registers) -> bool {
     read_memory(at, &mut before) == CALL.len() && before == CALL
 }
 
-#[cfg(target_arch = "x86_64")]
-fn registers(context: &libc::ucontext_t) -> Registers {
-    let of = |register: i32| context.uc_mcontext.gregs[register as usize] as u64;
-    Registers {
-        instruction_pointer: of(libc::REG_RIP),
-        stack_pointer: of(libc::REG_RSP),
-        frame_pointer: Some(of(libc::REG_RBP)),
-        link: 0,
-    }
-}
-
-#[cfg(target_arch = "aarch64")]
-fn registers(context: &libc::ucontext_t) -> Registers {
-    let machine = &context.uc_mcontext;
-    Registers {
-        instruction_pointer: machine.pc,
-        stack_pointer: machine.sp,
-        frame_pointer: Some(machine.regs[29]),
-        link: machine.regs[30],
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::slot::SLOTS;
     use super::*;
+    use crate::sys::threads::stack::copy_running;
+    use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
     use std::sync::mpsc;
 
     /// Runs `ask` with the ids of `n` threads that run.
@@ -288,7 +177,7 @@ mod tests {
         loop {
             match copy_running(id) {
                 Ok(copy) => return copy,
-                Err(error) => assert_ne!(error, Unavailable::SignalTaken),
+                Err(error) => assert_eq!(error, Unavailable::Busy),
             }
         }
     }
@@ -342,9 +231,57 @@ mod tests {
     }
 
     #[test]
-    fn one_that_has_ended_does_not_answer() {
+    fn one_that_has_ended_is_not_asked() {
         let id = std::thread::spawn(threads::id).join().unwrap();
-        assert_eq!(copy_running(id).err(), Some(Unavailable::NoAnswer));
+        let is_gone = || loop {
+            match Request::new(id, wall_ns) {
+                // It is joined shortly before it is gone.
+                Ok(_) | Err(Unavailable::Busy) => std::thread::yield_now(),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(is_gone(), Unavailable::NoTimer);
         with_running(1, |ids| drop(copy(ids[0])));
+    }
+
+    #[test]
+    fn a_request_that_is_dropped_leaves_room_for_others() {
+        with_running(1, |ids| {
+            for _ in 0..100 * SLOTS {
+                drop(Request::new(ids[0], wall_ns));
+            }
+            drop(copy(ids[0]));
+        });
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_is_not_interrupted() {
+        let (calls, id, stop) = (AtomicU32::new(0), AtomicI32::new(0), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let interrupted = scope.spawn(|| {
+                id.store(threads::id(), Ordering::Relaxed);
+                let (mut interrupted, pause) = (0, libc::timespec { tv_sec: 0, tv_nsec: 20_000 });
+                while !stop.load(Ordering::Relaxed) {
+                    (0..2000).for_each(|i| drop(std::hint::black_box(i)));
+                    // SAFETY: it waits for no descriptor, and reads the time.
+                    let result = unsafe {
+                        libc::ppoll(std::ptr::null_mut(), 0, &raw const pause, std::ptr::null())
+                    };
+                    interrupted += u32::from(result < 0);
+                    calls.fetch_add(1, Ordering::Relaxed);
+                }
+                interrupted
+            });
+            while calls.load(Ordering::Relaxed) < 5000 {
+                let request = Request::new(id.load(Ordering::Relaxed), wall_ns);
+                let asked = calls.load(Ordering::Relaxed);
+                while calls.load(Ordering::Relaxed) < asked + 2 {
+                    std::thread::yield_now();
+                }
+                drop(request);
+            }
+            stop.store(true, Ordering::Relaxed);
+            assert_eq!(interrupted.join().unwrap(), 0);
+        });
     }
 }

@@ -8,7 +8,7 @@ import { heldNs } from "./polls.js";
  * @typedef {import("../data/section.js").Section} Section
  * @typedef {import("../data/decode.js").Model} Model
  * @typedef {import("./frames.js").StackFrame} StackFrame
- * @typedef {{onCpu: number, blocked: number, delay: number, stolen: number, faults: number}} Cause ns, but `faults`
+ * @typedef {{onCpu: number, blocked: number, delay: number, stolen: number, faults: number, unknown: number}} Cause ns, but `faults`
  * @typedef {{after: number, blockedIn: string|null, call: number}} Sample `after`: ns since the poll's start; `call`: the
  *   innermost, from 1 on
  * @typedef {{
@@ -34,7 +34,7 @@ export function findWhy(section) {
   const polls = data.polls.map(([row, start, cause, blame, samples]) => ({
     section: section.index,
     transition: pollOfRow(section, row, start),
-    cause: cause && { onCpu: cause[0], blocked: cause[1], delay: cause[2], stolen: cause[3], faults: cause[4] },
+    cause: cause && { onCpu: cause[0], blocked: cause[1], delay: cause[2], stolen: cause[3], faults: cause[4], unknown: cause[5] },
     frame: blame && frames[blame[0]],
     act: blame && data.words[blame[1]],
     samples: samples.map(([after, word, call]) => ({ after, blockedIn: word > 0 ? data.words[word - 1] : null, call })),

@@ -5,8 +5,9 @@ import { make } from "./dom.js";
 // What became of a poll's time, as one bar.
 
 /** The parts of a cause: key, name, ns. */
-const causeParts = ({ onCpu, blocked, delay, stolen }) => [
+const causeParts = ({ onCpu, blocked, delay, stolen, unknown }) => [
   ["computed", "computed", onCpu], ["blocked", "blocked", blocked], ["delay", "waited for a processor", delay], ["stolen", "taken by the host", stolen],
+  ["unknown", "off the processor, why is unknown", unknown],
 ];
 
 /** A bar of a poll's cause, with a legend. */

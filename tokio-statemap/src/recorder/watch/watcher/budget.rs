@@ -1,0 +1,95 @@
+//! What the watcher may take of a processor, however many threads there are.
+
+use std::time::{Duration, Instant};
+
+use crate::sys::threads;
+
+/// One part in so many of a processor.
+const SHARE: u32 = 128;
+
+/// How much may be saved up: a program with few long polls has all of them sampled.
+const SAVED_UP: Duration = Duration::from_millis(50);
+
+/// How many threads are looked at all the same.
+const LEAST_LOOKS: usize = 16;
+
+/// The processor time that is left to the watcher. What it takes beyond that it owes.
+#[derive(Debug)]
+pub(super) struct Budget {
+    left_ns: i64,
+    /// When it was added to last.
+    at: Option<Instant>,
+    /// The thread's CPU time up to which it is accounted for.
+    paid_until_ns: u64,
+    /// What a look takes, of late.
+    look_ns: i64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { left_ns: nanos(SAVED_UP), at: None, paid_until_ns: 0, look_ns: 500 }
+    }
+}
+
+impl Budget {
+    /// Before a round of looks: returns how many threads may be looked at.
+    pub(super) fn begin(&mut self) -> usize {
+        self.paid_until_ns = threads::cpu_ns().unwrap_or(self.paid_until_ns);
+        self.earn(Instant::now())
+    }
+
+    fn earn(&mut self, now: Instant) -> usize {
+        let since = self.at.replace(now).map_or(Duration::ZERO, |at| now.duration_since(at));
+        self.left_ns = (self.left_ns + nanos(since / SHARE)).min(nanos(SAVED_UP));
+        let looks = usize::try_from(self.left_ns / self.look_ns.max(1)).unwrap_or_default();
+        looks.max(LEAST_LOOKS)
+    }
+
+    /// Whether a stack may be taken, which takes a hundred times as long as a look.
+    pub(super) fn has_any(&self) -> bool {
+        self.left_ns > 0
+    }
+
+    /// Pays for what the calling thread did since it paid last.
+    pub(super) fn pay(&mut self) {
+        let now_ns = threads::cpu_ns().unwrap_or(self.paid_until_ns);
+        let taken_ns = now_ns.saturating_sub(self.paid_until_ns);
+        self.paid_until_ns = now_ns;
+        self.left_ns -= i64::try_from(taken_ns).unwrap_or(i64::MAX);
+    }
+
+    /// Pays for so many looks.
+    pub(super) fn pay_for(&mut self, looks: usize) {
+        let before_ns = self.left_ns;
+        self.pay();
+        let looks = i64::try_from(looks).unwrap_or(i64::MAX).max(1);
+        let each_ns = (before_ns - self.left_ns) / looks;
+        self.look_ns += (each_ns - self.look_ns) / 8;
+    }
+}
+
+fn nanos(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_owed_is_paid_before_anything_is_sampled() {
+        let mut budget = Budget::default();
+        let start = Instant::now();
+        assert!(budget.earn(start) > 1000 && budget.has_any());
+        budget.left_ns -= 60_000_000;
+        assert_eq!(budget.earn(start), LEAST_LOOKS);
+        assert!(!budget.has_any());
+        // A processor's part in so much time is what is owed.
+        assert_eq!(budget.earn(start + Duration::from_millis(10 * 128)), LEAST_LOOKS);
+        assert!(!budget.has_any());
+        budget.earn(start + Duration::from_millis(11 * 128));
+        assert!(budget.has_any());
+        budget.earn(start + Duration::from_secs(1_000));
+        assert_eq!(budget.left_ns, nanos(SAVED_UP), "it doesn't save up more");
+    }
+}

@@ -1,0 +1,59 @@
+//! The handler of SIGURG, where the program has none of its own.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::slot::ALL;
+use crate::sys::threads;
+
+/// Takes SIGURG, if the program leaves it at its default. Returns whether it is ours.
+pub(super) fn install() -> bool {
+    static INSTALLED: AtomicBool = AtomicBool::new(false);
+    let present = action();
+    if is_ours(&present) {
+        return true;
+    }
+    if present.sa_sigaction != libc::SIG_DFL || INSTALLED.swap(true, Ordering::Relaxed) {
+        return false; // the program's own, from the start or since
+    }
+    // SAFETY: all zeroes are a valid `sigaction`, and `copy_stack` only does what is async-signal-safe.
+    // Interrupted calls are restarted, and an alternate stack is used where the thread has one. Test:
+    // `sys::threads::stack::signal::tests::a_running_thread_copies_its_stack`.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler();
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+        libc::sigaction(libc::SIGURG, &raw const action, std::ptr::null_mut()) == 0
+    }
+}
+
+fn handler() -> libc::sighandler_t {
+    copy_stack as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) as libc::sighandler_t
+}
+
+fn is_ours(action: &libc::sigaction) -> bool {
+    action.sa_sigaction == handler()
+}
+
+/// The handler. It only compares numbers, reads clocks, and has the system copy memory.
+extern "C" fn copy_stack(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the system passes the interrupted context to a handler with SA_SIGINFO. `errno` is this thread's own, and is
+    // put back. Test: `sys::threads::stack::signal::tests::a_running_thread_copies_its_stack`.
+    unsafe {
+        let errno = *libc::__errno_location();
+        let id = threads::id();
+        ALL.iter().for_each(|slot| slot.answer(id, context));
+        *libc::__errno_location() = errno;
+    }
+}
+
+/// The present action for SIGURG.
+fn action() -> libc::sigaction {
+    // SAFETY: all zeroes are a valid `sigaction`; without a new one the call only reads the present
+    // one. Test: `sampled::a_handler_of_the_programs_own_stays`.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGURG, std::ptr::null(), &raw mut action);
+        action
+    }
+}

@@ -1,0 +1,137 @@
+//! What one thread is asked for, and the copy that it makes in the handler.
+
+use std::cell::UnsafeCell;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+
+use super::moment::{Moment, wall_ns};
+use crate::sys::threads;
+use crate::sys::threads::stack::{Registers, STACK_BYTES, read_memory};
+
+/// How many threads can be asked at once. Each may need the memory for a whole copy.
+pub(super) const SLOTS: usize = 4;
+
+pub(super) static ALL: [Slot; SLOTS] = [const { Slot::new() }; SLOTS];
+
+/// What one thread is asked for.
+pub(super) struct Slot {
+    /// The process that asked last.
+    pub(super) process: AtomicU32,
+    /// The thread that is asked.
+    pub(super) thread: AtomicI32,
+    pub(super) stage: AtomicU32,
+    /// The handler's from `ASKED` to `ANSWERED`, that of who asks otherwise.
+    pub(super) copy: UnsafeCell<OwnCopy>,
+}
+
+pub(super) struct OwnCopy {
+    /// The clock of who asks.
+    pub(super) now: Option<fn() -> u64>,
+    /// When the copy was made, by that clock.
+    pub(super) time: u64,
+    pub(super) made_at: Moment,
+    pub(super) registers: Registers,
+    pub(super) copied: usize,
+    pub(super) bytes: [u8; STACK_BYTES],
+}
+
+// The stages of a slot.
+const IDLE: u32 = 0;
+pub(super) const TAKEN: u32 = 1;
+pub(super) const ASKED: u32 = 2;
+const ANSWERING: u32 = 3;
+pub(super) const ANSWERED: u32 = 4;
+/// Nobody waits any more for the handler that is `ANSWERING`.
+const ABANDONED: u32 = 5;
+
+// SAFETY: `stage` says who may access `copy`: who takes it from `ASKED` to `ANSWERING` until that one
+// stores `ANSWERED` or `IDLE`, and from then on who took it from `IDLE` to `TAKEN`. Test:
+// `sys::threads::stack::signal::tests::two_that_ask_at_once_get_their_own_answers`.
+unsafe impl Sync for Slot {}
+
+impl Slot {
+    const fn new() -> Self {
+        let registers =
+            Registers { instruction_pointer: 0, stack_pointer: 0, frame_pointer: None, link: 0 };
+        let made_at = Moment { wall_ns: 0, cpu_ns: None };
+        let bytes = [0; STACK_BYTES];
+        let copy = OwnCopy { now: None, time: 0, made_at, registers, copied: 0, bytes };
+        Self {
+            process: AtomicU32::new(0),
+            thread: AtomicI32::new(0),
+            stage: AtomicU32::new(IDLE),
+            copy: UnsafeCell::new(copy),
+        }
+    }
+
+    /// Takes a slot that nobody uses.
+    pub(super) fn take() -> Option<&'static Self> {
+        let process = std::process::id();
+        ALL.iter().find(|slot| {
+            let last = slot.process.swap(process, Ordering::AcqRel);
+            if last != 0 && last != process {
+                // The parent's, that the fork cut off: nobody is left to answer it.
+                slot.stage.store(IDLE, Ordering::Release);
+            }
+            slot.has_moved(IDLE, TAKEN)
+        })
+    }
+
+    fn has_moved(&self, from: u32, to: u32) -> bool {
+        self.stage.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Nobody waits for the answer any more.
+    pub(super) fn leave(&self) {
+        // The handler may go on from one stage to the next meanwhile.
+        for (from, to) in [(TAKEN, IDLE), (ASKED, IDLE), (ANSWERING, ABANDONED), (ANSWERED, IDLE)] {
+            if self.has_moved(from, to) {
+                return;
+            }
+        }
+    }
+
+    /// Copies the stack of the calling thread, which was interrupted in `context`, if it is asked. Async-signal-safe.
+    ///
+    /// # Safety
+    ///
+    /// `context` is the one that the system passed to a handler with `SA_SIGINFO`.
+    pub(super) unsafe fn answer(&self, id: i32, context: *mut c_void) {
+        if self.thread.load(Ordering::Relaxed) != id || !self.has_moved(ASKED, ANSWERING) {
+            return;
+        }
+        // SAFETY: as the caller says; the copy is ours until `ANSWERED`. Test: as above.
+        unsafe {
+            let copy = &mut *self.copy.get();
+            copy.made_at = Moment { wall_ns: wall_ns(), cpu_ns: threads::cpu_ns() };
+            copy.time = copy.now.map_or(0, |now| now());
+            copy.registers = registers(&*context.cast::<libc::ucontext_t>());
+            copy.copied = read_memory(copy.registers.stack_pointer, &mut copy.bytes);
+        }
+        if !self.has_moved(ANSWERING, ANSWERED) {
+            self.stage.store(IDLE, Ordering::Release); // it was abandoned
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn registers(context: &libc::ucontext_t) -> Registers {
+    let of = |register: i32| context.uc_mcontext.gregs[register as usize] as u64;
+    Registers {
+        instruction_pointer: of(libc::REG_RIP),
+        stack_pointer: of(libc::REG_RSP),
+        frame_pointer: Some(of(libc::REG_RBP)),
+        link: 0,
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+fn registers(context: &libc::ucontext_t) -> Registers {
+    let machine = &context.uc_mcontext;
+    Registers {
+        instruction_pointer: machine.pc,
+        stack_pointer: machine.sp,
+        frame_pointer: Some(machine.regs[29]),
+        link: machine.regs[30],
+    }
+}
