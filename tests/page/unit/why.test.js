@@ -17,7 +17,7 @@ const MS = 1e6;
 const poll = (start, length) => [{ time: start * MS, state: 1, worker: 0 }, { time: (start + length) * MS, state: 2 }];
 const row = (name, ...polls) => ({ name, transitions: [{ time: 0, state: 0 }, ...polls.flat()] });
 
-/** Three tasks: one sleeps and computes, one is only taken off its processor, one is never long. */
+/** Three tasks: one sleeps and computes, one is taken off its processor and does something that nobody sees, one is never long. */
 function picture() {
   const why = {
     names: ["shop::render", "src/shop.rs", "async shop::handle", "std::thread::sleep", "/rustc/x/thread.rs"],
@@ -31,16 +31,17 @@ function picture() {
       [0, 50 * MS, [8 * MS, 0, 0, 12 * MS, 3], [1, 2], [[5 * MS, 0, 2], [8 * MS, 0, 4], [9 * MS, 0, 6]]],
       [1, 80 * MS, [0.5 * MS, 0, 4.5 * MS, 0, 0], null, []],
       [1, 81 * MS, null, null, []],
+      [1, 100 * MS, null, null, []],
     ],
     culprits: [{ act: 0, at: [0, 1], frame: 1, longest: 0, own: 36 * MS, place: "src/a.rs:1:1", polls: 2 }],
-    excused: { at: [2], polls: 1, taken: 4.5 * MS, unseen: 0, unseenTime: 0 },
+    excused: { at: [2], polls: 1, taken: 4.5 * MS, unseen: 1, unseenAt: [4], unseenTime: 12 * MS },
   };
   return {
     length: 200 * MS,
     sections: [
       { kind: "workers", states: WORKER_STATES, indices: [0], groups: [{ label: "", lanes: [[{ name: "worker-0", transitions: [{ time: 0, state: 0 }] }]] }] },
       { kind: "tasks", states: TASK_STATES, hasWorkers: true, why,
-        groups: [{ label: "src/a.rs:1:1", lanes: [[row("task-1", poll(10, 30), poll(50, 20))], [row("task-2", poll(80, 5))]] }, { label: "src/b.rs:2:2", lanes: [[row("task-3", poll(90, 0.5), poll(95, 0.3))]] }] },
+        groups: [{ label: "src/a.rs:1:1", lanes: [[row("task-1", poll(10, 30), poll(50, 20))], [row("task-2", poll(80, 5), poll(100, 12))]] }, { label: "src/b.rs:2:2", lanes: [[row("task-3", poll(90, 0.5), poll(95, 0.3))]] }] },
     ],
   };
 }
@@ -49,7 +50,7 @@ test("polls are found again by row and start", async () => {
   const model = await modelOf(picture());
   const [, tasks] = model.sections;
   const known = [...tasks.why.polls.values()].filter(({ transition }) => transition >= 0).map(({ transition }) => [tasks.rowOf(transition), tasks.time[transition] / MS]);
-  assert.deepEqual(known, [[0, 10], [0, 50], [1, 80]]);
+  assert.deepEqual(known, [[0, 10], [0, 50], [1, 80], [1, 100]]);
   const worst = worstPoll(model);
   assert.deepEqual([worst.start, worst.held], [10 * MS, 30 * MS]);
   const why = whyOf(tasks, worst.transition);
@@ -60,13 +61,15 @@ test("polls are found again by row and start", async () => {
 test("polls are grouped by who is to blame, at any threshold", async () => {
   const model = await modelOf(picture());
   const groups = (ms) => blamedPolls(model, ms * MS).map(({ kind, label, polls, ns, list }) => [kind, label, polls, ns / MS, list.length]);
-  assert.deepEqual(groups(1), [["culprit", "render", 2, 36, 2], ["machine", "The machine took the processor", 1, 4.5, 1]]);
+  // A poll of the same spawn location in which no function was seen is nobody's, at any threshold.
+  const unseen = ["unknown", "No function was seen", 1, 12, 1];
+  assert.deepEqual(groups(1), [["culprit", "render", 2, 36, 2], ["machine", "The machine took the processor", 1, 4.5, 1], unseen]);
   // What a poll owes to the machine doesn't count against it.
-  assert.deepEqual(groups(10), [["culprit", "render", 1, 28, 1], ["machine", "The machine took the processor", 1, 12, 1]]);
+  assert.deepEqual(groups(10), [["culprit", "render", 1, 28, 1], ["machine", "The machine took the processor", 1, 12, 1], unseen]);
   assert.deepEqual(groups(29), [["machine", "The machine took the processor", 1, 2, 1]]);
   assert.deepEqual(groups(100), []);
   // The report didn't look at shorter ones.
-  assert.deepEqual(groups(0.4), [["culprit", "render", 2, 36, 2], ["place", "src/b.rs:2:2", 1, 0.5, 1], ["machine", "The machine took the processor", 1, 4.5, 1]]);
+  assert.deepEqual(groups(0.4), [["culprit", "render", 2, 36, 2], ["place", "src/b.rs:2:2", 1, 0.5, 1], ["machine", "The machine took the processor", 1, 4.5, 1], unseen]);
   const foreign = await modelOf({ ...picture(), sections: [picture().sections[0]] });
   assert.equal(blamedPolls(foreign, MS), null);
 });
@@ -129,9 +132,10 @@ test("the issues are the report's at its threshold, and its long polls are count
   const model = await modelOf(told());
   const groups = (ms) => issueList(model, ms * MS).map(({ kind, name, label, polls, ns, list, spots }) => [name ?? kind, label, polls, ns / MS, list.length, spots?.length]);
   const stall = ["stall", "render", 1, 30, 0, 1], machine = ["machine", "The machine took the processor", 1, 4.5, 1, undefined];
+  const unseen = ["unknown", "No function was seen", 1, 12, 1, undefined];
   const gone = ["long polls", "src/gone.rs:1:1", 7, 9, 0, 0];
-  assert.deepEqual(groups(1), [stall, ["long polls", "render", 2, 36, 2, 0], gone, machine]);
-  assert.deepEqual(groups(0.4), [stall, ["long polls", "render", 2, 36, 2, 0], gone, ["place", "src/b.rs:2:2", 1, 0.5, 1, undefined], machine]);
+  assert.deepEqual(groups(1), [stall, ["long polls", "render", 2, 36, 2, 0], gone, machine, unseen]);
+  assert.deepEqual(groups(0.4), [stall, ["long polls", "render", 2, 36, 2, 0], gone, ["place", "src/b.rs:2:2", 1, 0.5, 1, undefined], machine, unseen]);
   assert.deepEqual(groups(10).slice(0, 2), [stall, ["long polls", "render", 1, 28, 1, 0]]);
   assert.deepEqual(groups(100), [stall]);
   assert.deepEqual(issueList(model, 10 * MS)[1].lengths, { p50: 28 * MS, p99: 28 * MS, steps: [[50 * MS, 1]] });

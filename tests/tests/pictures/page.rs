@@ -186,7 +186,7 @@ fn explained(page: &str, change: impl FnOnce(&mut Value)) -> String {
         "culprits": [{
             "act": 0, "at": [0], "frame": 1, "longest": 0, "own": 41_200_000, "place": place, "polls": 1,
         }],
-        "excused": { "at": [1], "polls": 1, "taken": ms, "unseen": 0, "unseenTime": 0 },
+        "excused": { "at": [1], "polls": 1, "taken": ms, "unseen": 0, "unseenAt": [], "unseenTime": 0 },
     });
     let verdict = format!(
         "shop::render_invoice at src/shop.rs:21 held the runtime up: it blocked in std::thread::sleep \

@@ -146,6 +146,11 @@ impl<T: Eq + Hash> Weights<T> {
         all.into_iter().for_each(|(thing, weight)| self.add(thing, weight.ns));
     }
 
+    /// The things, in any order.
+    pub(super) fn things(&self) -> impl Iterator<Item = &T> {
+        self.0.keys()
+    }
+
     /// How many things.
     pub(super) fn len(&self) -> usize {
         self.0.len()

@@ -13,7 +13,7 @@ use super::issues::Lengths;
 use super::locations::LocationRow;
 use super::long_polls::{self, LongPoll, PollAt, Unsaid};
 use super::place::Place;
-use super::witness::Unwitnessed;
+use super::witness::{self, Unwitnessed};
 use crate::trace::timeline::{Poll, StackFrame, Timeline};
 
 /// A function and line that held workers in long polls; where no stack is known, tasks of a spawn location. What is said
@@ -31,11 +31,16 @@ pub struct Culprit {
     pub place: Place,
     /// How many other spawn locations have such polls.
     pub other_places: usize,
-    /// How many polls.
+    /// How many polls: those in which a sample shows the function. Where no function is known, those of the spawn
+    /// location.
     pub polls: u64,
-    /// In how many of these a sample shows the function. The others have none, and are of tasks that were
-    /// spawned at the same line as those that have.
-    pub sampled_polls: u64,
+    /// How many polls of tasks that were spawned at the same locations held workers for long by their own doing: these
+    /// polls, those in which another function was seen, and those in which none was.
+    pub location_polls: u64,
+    /// In how many of those no function was seen. What these did isn't known, so they count for nobody.
+    pub unseen_polls: u64,
+    /// How long these held workers, in ns, without what the machine took.
+    pub unseen_ns: u64,
     /// How long the polls held workers, in ns, without what the machine took.
     pub own_ns: u64,
     /// How long each of them did, without what the machine took.
@@ -66,9 +71,8 @@ pub struct Excused {
     pub taken_ns: u64,
     /// How long they waited for locks of the runtime's own, in ns.
     pub waited_ns: u64,
-    /// How many more were never seen to do anything, though stacks were sampled, and nor was any other of
-    /// their spawn location: they are too few to be seen, or the machine stood still for a reason
-    /// that it doesn't count.
+    /// In how many more no function was seen, and nobody is accused of them without: they are few, or a function was
+    /// seen in others of their spawn location, which proves nothing for these.
     pub unseen_polls: u64,
     /// How long these took without what the machine took, in ns.
     pub unseen_ns: u64,
@@ -76,6 +80,21 @@ pub struct Excused {
     pub dropped_polls: u64,
     /// How long these held workers, in ns.
     pub dropped_ns: u64,
+}
+
+/// The long polls of which nobody is accused: those that the machine made long, and those in which no function was seen.
+#[derive(Debug, Default)]
+pub(super) struct Nobodys {
+    pub(super) excused: Excused,
+    pub(super) at: Vec<PollAt>,
+    pub(super) unseen_at: Vec<PollAt>,
+}
+
+impl Excused {
+    fn add_unseen(&mut self, polls: u64, own_ns: u64) {
+        self.unseen_polls += polls;
+        self.unseen_ns = self.unseen_ns.saturating_add(own_ns);
+    }
 }
 
 /// Long polls of a spawn location: how long they held workers in the whole run, and those of them that are kept in
@@ -130,18 +149,10 @@ pub(super) struct Held {
     delay: Delay,
 }
 
-/// Who or what a poll is blamed on.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Key {
-    Function(Function),
-    Place(Place),
-}
-
-/// The polls of one key.
+/// The polls of a function, or those of a place in which none was seen.
 #[derive(Default)]
 struct Group {
     polls: Vec<Held>,
-    sampled_polls: u64,
     own_ns: u64,
     frames: Weights<StackFrame>,
     acts: Weights<String>,
@@ -149,60 +160,73 @@ struct Group {
     places: Weights<Place>,
 }
 
-/// All culprits of the polls, those that did harm first, and of these the worst of the whole run; others were delayed by these polls as `delays` say, and
-/// `rows` are of all locations.
+/// All culprits of the polls, those that did harm first, and of these the worst of the whole run; others were delayed by
+/// these polls as `delays` say, and `rows` are of all locations. The polls that are nobody's go to `nobodys`.
 pub(super) fn culprits(
     timeline: &Timeline,
     held: Vec<Held>,
     delays: &[Delay],
     rows: &[LocationRow],
+    nobodys: &mut Nobodys,
 ) -> Vec<Culprit> {
-    let mut groups: HashMap<Key, Group> = HashMap::new();
-    // Those of which nothing was seen, by place.
-    let mut unseen: BTreeMap<Place, Vec<Held>> = BTreeMap::new();
-    // The function that was seen in polls of each place; `None` where it was more than one.
-    let mut seen: HashMap<Place, Option<Key>> = HashMap::new();
+    let mut functions: HashMap<Function, Group> = HashMap::new();
+    let mut unseen: BTreeMap<Place, Group> = BTreeMap::new();
+    let mut at_places: HashMap<Place, u64> = HashMap::new();
     for (mut poll, &delay) in held.into_iter().zip(delays) {
         poll.delay = delay.part(poll.own_ns, poll.to_ns - poll.from_ns);
         let task = &timeline.tasks.seen()[poll.at.0];
         let place = Place::of(task);
-        let Some(blame) = Blame::of(timeline, &task.polls[poll.at.1]) else {
-            unseen.entry(place).or_default().push(poll);
-            continue;
-        };
-        let key = Key::Function(blame.function.clone());
-        let only = seen.entry(place).or_insert_with(|| Some(key.clone()));
-        only.take_if(|only| *only != key);
-        groups.entry(key).or_default().add_seen(place, poll, blame);
-    }
-    for (place, polls) in unseen {
-        for poll in polls {
-            // What the others of this line do, these do, too, if they all do the same.
-            let key = match seen.get(&place) {
-                Some(Some(only)) => only.clone(),
-                _ => Key::Place(place),
-            };
-            let acts = match key {
-                Key::Place(_) => {
-                    let (task, poll) = poll.at;
-                    blocked_acts(timeline, &timeline.tasks.seen()[task].polls[poll])
-                }
-                Key::Function(_) => Weights::default(),
-            };
-            let group = groups.entry(key).or_default();
-            group.add(place, poll);
-            group.acts.add_all(acts);
+        *at_places.entry(place).or_default() += 1;
+        let of_task = &task.polls[poll.at.1];
+        match Blame::of(timeline, of_task) {
+            Some(blame) => {
+                functions.entry(blame.function.clone()).or_default().add_seen(place, poll, blame);
+            }
+            None => {
+                let group = unseen.entry(place).or_default();
+                group.add(place, poll);
+                group.acts.add_all(blocked_acts(timeline, of_task));
+            }
         }
     }
-    let in_run: HashMap<Place, InRun> = rows
-        .iter()
-        .map(|row| {
-            let of = InRun { all_ns: row.long_polls_ns, kept_ns: row.kept_long_polls_ns };
-            (row.place, of)
-        })
-        .collect();
-    let mut culprits: Vec<Culprit> =
-        groups.into_values().filter_map(|group| group.finish(timeline, &in_run)).collect();
+    let rows: HashMap<Place, &LocationRow> = rows.iter().map(|row| (row.place, row)).collect();
+    let mut found: Vec<(Culprit, Vec<Place>)> =
+        functions.into_values().filter_map(|group| group.finish(timeline, &rows)).collect();
+    // The places of which functions were seen, and whether one of these did harm.
+    let mut seen: HashMap<Place, bool> = HashMap::new();
+    for (culprit, places) in &found {
+        let did_harm = culprit.did_harm(timeline.long_poll);
+        places.iter().for_each(|place| *seen.entry(*place).or_default() |= did_harm);
+    }
+    let mut unknown: HashMap<Place, (u64, u64)> = HashMap::new();
+    for (place, group) in unseen {
+        let Some((culprit, places)) = group.finish(timeline, &rows) else { continue };
+        // That others did something proves nothing for these. Only where they are too many and too long for what was seen
+        // to be all, the place is told.
+        let is_told = seen.get(&place).is_none_or(|did_harm| {
+            let polls = rows.get(&place).map_or(0, |row| row.polls);
+            !did_harm
+                && culprit.did_harm(timeline.long_poll)
+                && witness::is_regular(culprit.polls, polls)
+        });
+        if is_told {
+            found.push((culprit, places));
+        } else {
+            unknown.insert(place, (culprit.polls, culprit.own_ns));
+            culprit.at.iter().for_each(|&at| nobodys.unseen_at.push(at));
+            nobodys.excused.add_unseen(culprit.polls, culprit.own_ns);
+        }
+    }
+    let culprits = found.into_iter().map(|(mut culprit, places)| {
+        for place in places {
+            culprit.location_polls += at_places.get(&place).copied().unwrap_or_default();
+            let (polls, ns) = unknown.get(&place).copied().unwrap_or_default();
+            culprit.unseen_polls += polls;
+            culprit.unseen_ns = culprit.unseen_ns.saturating_add(ns);
+        }
+        culprit
+    });
+    let mut culprits: Vec<Culprit> = culprits.collect();
     culprits.sort_by(|a, b| {
         let in_run = |c: &Culprit, ns| Reverse(c.in_run.scale(ns));
         let harmless = |c: &Culprit| !c.did_harm(timeline.long_poll);
@@ -218,10 +242,11 @@ pub(super) fn culprits(
 }
 
 /// The polls that held a worker over `long_poll` by their own doing, and those that did not.
-pub(super) fn held(timeline: &Timeline) -> (Vec<Held>, Excused, Unsaid<Vec<PollAt>>) {
+pub(super) fn held(timeline: &Timeline) -> (Vec<Held>, Nobodys) {
     let limit = timeline.long_poll;
     let is_long = |ns: u64| u128::from(ns) > limit.as_nanos();
-    let (mut excused, mut excused_at) = (Excused::default(), Vec::new());
+    let mut nobodys = Nobodys::default();
+    let Nobodys { excused, at, unseen_at } = &mut nobodys;
     let mut held = Vec::new();
     for (index, task) in timeline.tasks.seen().iter().enumerate() {
         for (i, poll) in task.polls.iter().enumerate().filter(|(_, poll)| poll.worker().is_some()) {
@@ -237,7 +262,7 @@ pub(super) fn held(timeline: &Timeline) -> (Vec<Held>, Excused, Unsaid<Vec<PollA
                 excused.polls += 1;
                 excused.taken_ns = excused.taken_ns.saturating_add(taken_ns);
                 excused.waited_ns = excused.waited_ns.saturating_add(waited_ns);
-                excused_at.push((index, i));
+                at.push((index, i));
                 continue;
             }
             let own_ns = own.own_ns();
@@ -249,13 +274,12 @@ pub(super) fn held(timeline: &Timeline) -> (Vec<Held>, Excused, Unsaid<Vec<PollA
         let task = &timeline.tasks.seen()[poll.at.0];
         let is_excused = unwitnessed.has(Place::of(task), &task.polls[poll.at.1]);
         if is_excused {
-            excused.unseen_polls += 1;
-            excused.unseen_ns = excused.unseen_ns.saturating_add(poll.own_ns);
-            excused_at.push(poll.at);
+            excused.add_unseen(1, poll.own_ns);
+            unseen_at.push(poll.at);
         }
         !is_excused
     });
-    (held, excused, Unsaid(excused_at))
+    (held, nobodys)
 }
 
 impl Held {
@@ -280,12 +304,16 @@ impl Group {
 
     fn add_seen(&mut self, place: Place, poll: Held, blame: Blame) {
         self.add(place, poll);
-        self.sampled_polls += 1;
         self.frames.add_all(blame.frames);
         self.acts.add_all(blame.acts);
     }
 
-    fn finish(self, timeline: &Timeline, in_run: &HashMap<Place, InRun>) -> Option<Culprit> {
+    /// The culprit, and all places of its tasks.
+    fn finish(
+        self,
+        timeline: &Timeline,
+        rows: &HashMap<Place, &LocationRow>,
+    ) -> Option<(Culprit, Vec<Place>)> {
         let mut delay = Delay::default();
         self.polls.iter().for_each(|poll| delay.add(poll.delay));
         // Of equals the earliest.
@@ -294,14 +322,19 @@ impl Group {
             .iter()
             .min_by_key(|poll| (Reverse(poll.rank_ns()), poll.from_ns, poll.at))?;
         let place = *self.places.heaviest()?;
-        Some(Culprit {
+        let in_run = rows
+            .get(&place)
+            .map(|row| InRun { all_ns: row.long_polls_ns, kept_ns: row.kept_long_polls_ns });
+        let culprit = Culprit {
             frame: self.frames.heaviest().cloned(),
             act: self.acts.heaviest().cloned().unwrap_or_default(),
             place,
-            in_run: in_run.get(&place).copied().unwrap_or_default(),
+            in_run: in_run.unwrap_or_default(),
             other_places: self.places.len() - 1,
             polls: self.polls.len() as u64,
-            sampled_polls: self.sampled_polls,
+            location_polls: 0,
+            unseen_polls: 0,
+            unseen_ns: 0,
             own_ns: self.own_ns,
             lengths: Lengths::of(self.polls.iter().map(|poll| poll.own_ns).collect()),
             delay,
@@ -309,7 +342,8 @@ impl Group {
             longest_own_ns: longest.own_ns,
             at: Unsaid(self.polls.iter().map(|poll| poll.at).collect()),
             longest_at: Unsaid(longest.at),
-        })
+        };
+        Some((culprit, self.places.things().copied().collect()))
     }
 }
 

@@ -74,8 +74,8 @@ impl Report {
         }
         if unseen_polls > 0 {
             sentences.push(format!(
-                "Nothing was seen of {}{of_kept}, {} in all: too few to be sampled, or long by the \
-                 machine.",
+                "No function was seen in {}{of_kept}, {} in all: what they did isn't known, so that nobody is to \
+                 blame.",
                 count(unseen_polls, "long poll"),
                 human(unseen_ns),
             ));

@@ -51,7 +51,7 @@ impl<'a> Polls<'a> {
         let mut accused: Vec<_> =
             culprits.flat_map(|(index, of)| of.at.iter().map(move |&at| (at, index))).collect();
         accused.sort_unstable();
-        let mut excused = report.excused_at.to_vec();
+        let mut excused = [&report.excused_at[..], &report.unseen_at[..]].concat();
         excused.sort_unstable();
         Self { timeline, report, accused, excused }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::culprits::{self, Culprit, Excused, Held};
+use super::culprits::{self, Culprit, Excused, Held, Nobodys};
 use super::harm::{self, Delay};
 use super::issues::{self, Issue};
 use super::locations::{self, LocationRow};
@@ -109,8 +109,10 @@ pub struct Report {
     pub unexplained: Vec<LocationRow>,
     /// The polls that held a worker that long and of which nobody is accused.
     pub excused: Excused,
-    /// Which polls these are.
+    /// Which of these polls the machine made long.
     pub(crate) excused_at: Unsaid<Vec<PollAt>>,
+    /// In which of them no function was seen.
+    pub(crate) unseen_at: Unsaid<Vec<PollAt>>,
     /// What the machine took of the threads' time.
     pub machine: MachineTime,
     /// How tasks waited for a thread of the blocking pool, if it was exhausted.
@@ -164,7 +166,7 @@ impl Timeline {
             Some(sums) => whole_run::longest(self, sums),
             None => found.longest.iter().map(|&at| Listed::kept(at)).collect(),
         };
-        let (held, mut excused, excused_at) = culprits::held(self);
+        let (held, mut nobodys) = culprits::held(self);
         // One pass over everything for all of them.
         let mut times: Vec<_> = held.iter().map(Held::time).collect();
         let kept = listed.iter().filter_map(|poll| poll.at);
@@ -177,7 +179,8 @@ impl Timeline {
             poll.describe(self, delay)
         };
         let longest_polls = listed.into_iter().filter_map(describe).collect();
-        let culprits = culprits::culprits(self, held, of_held, &rows);
+        let culprits = culprits::culprits(self, held, of_held, &rows, &mut nobodys);
+        let Nobodys { mut excused, at, unseen_at } = nobodys;
         let unexplained = match sums {
             Some(sums) => whole_run::unexplained(self, sums, &rows, &culprits, &mut excused),
             None => Vec::new(),
@@ -213,7 +216,8 @@ impl Timeline {
             culprits,
             unexplained,
             excused,
-            excused_at,
+            excused_at: Unsaid(at),
+            unseen_at: Unsaid(unseen_at),
             machine: self.machine,
             exhausted_pool: self.exhausted_pool,
             sampling: self.sampling,

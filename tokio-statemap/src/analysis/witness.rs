@@ -90,7 +90,7 @@ pub(super) fn did_harm(timeline: &Timeline, row: &LocationRow) -> bool {
 }
 
 /// Whether so many long polls of all are no chance.
-fn is_regular(long: u64, all: u64) -> bool {
+pub(super) fn is_regular(long: u64, all: u64) -> bool {
     long >= REGULAR_POLLS && long >= all / REGULAR_PART
 }
 

@@ -128,10 +128,7 @@ fn of_function(
         let length_ns = timeline.end_ns.saturating_sub(timeline.recent_ns) / STRETCHES;
         for &at in culprit.at.iter() {
             let own_ns = run.own_ns(at);
-            // It is taken for the culprit's own, too, where no function was seen in a poll of the same line. In the other version that
-            // may have been so for all of them.
-            let is_seen = !timeline.samples(run.poll(at)).is_empty();
-            if !is_seen || u128::from(own_ns) < CLEARLY_LONG * timeline.long_poll.as_nanos() {
+            if u128::from(own_ns) < CLEARLY_LONG * timeline.long_poll.as_nanos() {
                 continue;
             }
             new.polls += 1;

@@ -228,10 +228,10 @@ fn poll(timeline: &mut Timeline, limit: Duration, judgement: &mut Judgement) {
 
 /// The polls over the limit of which it can't be told whether they or the machine are to blame.
 fn polls_not_seen(timeline: &Timeline, limit: Duration, report: &Report) -> Option<Unknown> {
-    let polls = report.excused_at.0.iter().filter(|&&(task, poll)| {
-        let own = Own::of(timeline, &timeline.tasks.seen()[task].polls[poll]);
+    let polls = report.unseen_at.iter().filter(|&&(task, poll)| {
         // By its own doing a longer one would have been seen.
-        own.is_over(limit) && own.own_ns() < ALWAYS_SEEN_NS
+        let own = Own::of(timeline, &timeline.tasks.seen()[task].polls[poll]);
+        own.own_ns() < ALWAYS_SEEN_NS
     });
     let polls = polls.count() as u64;
     (polls > 0).then_some(Unknown::PollsNotSeen { limit, polls })

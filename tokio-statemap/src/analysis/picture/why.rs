@@ -27,9 +27,12 @@ pub(crate) struct Why {
     pub(crate) polls: Vec<WhyPoll>,
     /// The worst first, as in the report.
     pub(crate) culprits: Vec<WhyCulprit>,
-    /// The polls of which the machine is to blame: in sum, and one by one.
+    /// The polls of which nobody is accused, in sum.
     pub(crate) excused: Excused,
+    /// Those of them that the machine made long.
     pub(crate) excused_at: Vec<u32>,
+    /// Those of them in which no function was seen.
+    pub(crate) unseen_at: Vec<u32>,
     pub(crate) frames: Vec<StackFrame>,
     /// The stacks of all samples, as a tree.
     pub(crate) calls: Vec<Call>,
@@ -129,6 +132,7 @@ impl Why {
             polls,
             excused: report.excused,
             excused_at: refer(&report.excused_at),
+            unseen_at: refer(&report.unseen_at),
             frames: tables.frames.all,
             calls: tables.calls.all,
             words: tables.words.all,

@@ -78,8 +78,8 @@ fn polls_and_culprits_are_the_reports() {
         let longest = why.polls[told.longest as usize].start_ns;
         assert_eq!(longest, culprit.longest.start_ns - timeline.begin_ns);
     }
-    let excused = report.excused.polls + report.excused.unseen_polls;
-    assert_eq!((why.excused_at.len() as u64, why.left_out), (excused, 0));
+    let nobodys = (why.excused_at.len() as u64, why.unseen_at.len() as u64, why.left_out);
+    assert_eq!(nobodys, (report.excused.polls, report.excused.unseen_polls, 0));
     let worst = why.longest_of(0).expect("somebody is to blame");
     assert_eq!(worst.start_ns, key.1 - timeline.begin_ns);
     assert_eq!(&*why.blamed(worst).expect("it is known").function, "shop::compute");

@@ -14,6 +14,7 @@ use crate::trace::timeline::{
 use crate::util::clean::clean;
 use crate::util::quantity::{human, human_setting, percent};
 
+mod seen;
 mod whole_run;
 
 const MS: u64 = 1_000_000;

@@ -234,8 +234,12 @@ fn culprit_sentences(
                 false => write!(f, "{name} {act}")?,
             }
             if is_all_kept(row) {
-                let polls = polls_of(culprit.polls, row.polls);
-                write!(f, ", in {polls} over {over}")?;
+                // Not all polls of a location are those of one function, or are seen.
+                let (seen, all) = match is_some_of_location(culprit) {
+                    true => ("seen ", culprit.location_polls),
+                    false => ("", row.polls),
+                };
+                write!(f, ", {seen}in {} over {over}", polls_of(culprit.polls, all))?;
                 if culprit.polls > 1 {
                     write!(f, ", {} in all", human(culprit.own_ns))?;
                 }
@@ -248,11 +252,10 @@ fn culprit_sentences(
             } else {
                 write!(f, ". Of tasks spawned at {}, ", subject(row.place).0)?;
                 in_the_whole_run(f, row, long_poll)?;
-                // The others are blamed on another function, or on the machine.
                 match culprit.other_places {
                     0 if culprit.polls == row.kept_long_polls => {}
-                    0 => write!(f, ", of which {} blamed on it", are(culprit.polls))?,
-                    _ => write!(f, "; of all that are kept {} blamed on it", are(culprit.polls))?,
+                    0 => write!(f, ", and it was seen in {}", of_these(culprit.polls))?,
+                    _ => write!(f, "; of all that are kept it was seen in {}", culprit.polls)?,
                 }
             }
             f.write_str(".")?;
@@ -284,7 +287,34 @@ fn culprit_sentences(
         write!(f, " {they} {}, in a function that isn't known.", culprit.act)?;
     }
     the_longest(f, culprit, row)?;
-    meanwhile(f, culprit, row)
+    meanwhile(f, culprit, row)?;
+    unseen(f, culprit)
+}
+
+/// Whether tasks that were spawned where those of a culprit were had other long polls, too.
+fn is_some_of_location(culprit: &Culprit) -> bool {
+    culprit.location_polls > culprit.polls
+}
+
+/// ` In 10 other long polls of these tasks, 258 ms in all, no function was seen: what they did isn't known.`
+fn unseen(f: &mut fmt::Formatter<'_>, culprit: &Culprit) -> fmt::Result {
+    match (culprit.unseen_polls, culprit.unseen_ns) {
+        (0, _) if culprit.frame.is_none() && is_some_of_location(culprit) => {
+            f.write_str(" No function was seen in them.")
+        }
+        (0, _) => Ok(()),
+        (1, ns) => write!(
+            f,
+            " In another long poll of tasks spawned there, {}, no function was seen: what it did isn't known.",
+            human(ns)
+        ),
+        (n, ns) => write!(
+            f,
+            " In {n} other long polls of tasks spawned there, {} in all, no function was seen: what they did isn't \
+             known.",
+            human(ns)
+        ),
+    }
 }
 
 /// The same of polls of which none is kept.
@@ -306,9 +336,9 @@ fn not_kept_sentences(
     f.write_str(". What they did, and who waited meanwhile, isn't known.")
 }
 
-/// `16 are`
-fn are(n: u64) -> String {
-    if n == 1 { "one is".to_owned() } else { format!("{n} are") }
+/// `16 of these`
+fn of_these(n: u64) -> String {
+    if n == 1 { "one of these".to_owned() } else { format!("{n} of these") }
 }
 
 /// Whether all long polls of a location are kept in detail.
@@ -377,6 +407,7 @@ fn long_polls(
 fn the_longest(f: &mut fmt::Formatter<'_>, culprit: &Culprit, row: &LocationRow) -> fmt::Result {
     let longest = &culprit.longest;
     let which = match (is_all_kept(row), culprit.polls) {
+        (true, 1) if is_some_of_location(culprit) => "That one",
         (true, 1) => "It",
         (true, _) => "The longest",
         // The place's longest may be blamed on another.

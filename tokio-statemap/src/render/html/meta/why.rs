@@ -24,6 +24,7 @@ pub(super) fn why(why: &Why, places: &[u32], whole: impl Fn(u64) -> u64) -> Raw 
         ("polls", &why.excused.polls),
         ("taken", &why.excused.taken_ns),
         ("unseen", &why.excused.unseen_polls),
+        ("unseenAt", &why.unseen_at),
         ("unseenTime", &why.excused.unseen_ns),
     ]);
     object([

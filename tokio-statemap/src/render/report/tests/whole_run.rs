@@ -199,7 +199,7 @@ fn what_the_machine_may_have_done_is_nobodys() {
     let locations = vec![location(busy, 90_000, 9000, 3 * MS), location(at_x(), 100, 0, 0)];
     let mut timeline = of_an_hour(tasks, locations);
     assert!(verdict(&timeline).starts_with("src/busy.rs:1:1 held the runtime up: 9000 of 99000"));
-    // Nothing was seen of the only one.
+    // No function was seen in the only one.
     timeline.sampling.state = SamplingState::On;
     let report = timeline.report();
     assert!(report.culprits.is_empty() && report.unexplained.is_empty(), "{report}");
@@ -207,7 +207,10 @@ fn what_the_machine_may_have_done_is_nobodys() {
         "Nothing held the runtime up: no poll was seen to hold a worker over 1 ms by its own doing";
     assert!(report.verdict.to_string().starts_with(said), "{report}");
     let text = words(&report.to_string());
-    assert!(text.contains("Nothing was seen of 1 long poll of those kept in detail"), "{report}");
+    assert!(
+        text.contains("No function was seen in 1 long poll of those kept in detail"),
+        "{report}"
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ import { ownNs, takenNs } from "./why.js";
  * @typedef {import("../data/decode.js").Model} Model
  * @typedef {import("./polls.js").PollInfo} PollInfo
  * @typedef {{
- *   key: string, kind: "culprit"|"place"|"machine"|"off", label: string, source: string, title: string,
+ *   key: string, kind: "culprit"|"place"|"machine"|"unknown"|"off", label: string, source: string, title: string,
  *   act: string|null, polls: number, ns: number, list: PollInfo[], lengths?: number[],
  * }} Blamed `ns`: how long the polls held workers by their own doing, in sum; of "machine" how long it took the
  *   processor; `list`: the longest; `lengths`: how long each held its worker by its own doing, where not all are counted
@@ -20,7 +20,7 @@ const MOST_PLACES_BLAMED = 50;
 
 /**
  * The groups: the report's culprits; below its threshold the spawn locations, as nobody looked at these polls; polls
- * that only the machine made long; polls that held no worker.
+ * that only the machine made long; polls in which no function was seen; polls that held no worker.
  * @param {Model} model
  * @param {number} thresholdNs
  * @returns {Blamed[]|null} null if the data has no report
@@ -29,7 +29,7 @@ export function blamedPolls(model, thresholdNs) {
   const judged = model.sections.filter((section) => section.why !== null);
   if (judged.length === 0) return null;
   const of = (find) => judged.flatMap((section) => find(model, section, thresholdNs));
-  return [...of(accused), ...of(unasked), ...of(ofMachine), ...of(offWorkers)];
+  return [...of(accused), ...of(unasked), ...of(ofMachine), ...of(unseen), ...of(offWorkers)];
 }
 
 /** The longest of these polls. */
@@ -84,17 +84,30 @@ function ofMachine(model, section, threshold) {
   const { excused, culprits } = section.why;
   const isAll = threshold <= model.meta.long;
   const isIt = (poll) => heldNs(section, poll.transition) > threshold;
-  const isCulprits = (poll) => isIt(poll) && ownNs(section, poll) <= threshold;
-  const found = isAll ? excused.at : [...excused.at.filter(isIt), ...culprits.flatMap(({ at }) => at.filter(isCulprits))];
-  const polls = isAll ? excused.polls + excused.unseen : found.length;
-  // Nobody knows what one did of which nothing was seen.
-  const isUnseen = (poll) => poll.samples.length === 0 && excused.at.includes(poll);
-  const lost = (poll) => takenNs(poll) + (isUnseen(poll) ? ownNs(section, poll) : 0);
+  const isBelow = (poll) => isIt(poll) && ownNs(section, poll) <= threshold;
+  const blamed = [...culprits.flatMap(({ at }) => at), ...excused.unseenAt];
+  const found = isAll ? excused.at : [...excused.at.filter(isIt), ...blamed.filter(isBelow)];
+  const polls = isAll ? excused.polls : found.length;
   if (polls === 0) return [];
-  const title = excused.unseen > 0 ? "Taken by the machine, or never seen" : "The machine took the processor";
+  const title = "The machine took the processor";
   return [{
     key: `machine.${section.index}`, kind: "machine", label: title, source: "", title, act: null, polls,
-    ns: isAll ? excused.taken + excused.unseenTime : found.reduce((sum, poll) => sum + lost(poll), 0),
+    ns: isAll ? excused.taken : found.reduce((sum, poll) => sum + takenNs(poll), 0),
+    list: listed(model, section, found),
+  }];
+}
+
+/** Polls in which no function was seen, where that is no reason to accuse their spawn location. */
+function unseen(model, section, threshold) {
+  const { excused } = section.why;
+  const isAll = threshold <= model.meta.long;
+  const found = isAll ? excused.unseenAt : excused.unseenAt.filter((poll) => ownNs(section, poll) > threshold);
+  const polls = isAll ? excused.unseen : found.length;
+  if (polls === 0) return [];
+  const title = "No function was seen";
+  return [{
+    key: `unknown.${section.index}`, kind: "unknown", label: title, source: "", title, act: null, polls,
+    ns: isAll ? excused.unseenTime : found.reduce((sum, poll) => sum + ownNs(section, poll), 0),
     list: listed(model, section, found),
   }];
 }

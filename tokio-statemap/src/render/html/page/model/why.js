@@ -19,7 +19,8 @@ import { heldNs } from "./polls.js";
  * }} Culprit `own`: ns, without what the machine took
  * @typedef {{
  *   polls: Map<number, WhyPoll>, culprits: Culprit[], calls: [StackFrame|null, number][],
- *   excused: {polls: number, taken: number, unseen: number, unseenTime: number, at: WhyPoll[]}, frames: StackFrame[],
+ *   excused: {polls: number, taken: number, unseen: number, unseenTime: number, at: WhyPoll[], unseenAt: WhyPoll[]},
+ *   frames: StackFrame[],
  * }} Why `calls`: each function and the call that it is within, from 1 on
  */
 
@@ -47,7 +48,7 @@ export function findWhy(section) {
       act: of.act === null ? null : data.words[of.act],
       place: of.place, polls: of.polls, own: of.own, longest: refer([of.longest])[0], at: refer(of.at),
     })),
-    excused: { ...data.excused, at: refer(data.excused.at) },
+    excused: { ...data.excused, at: refer(data.excused.at), unseenAt: refer(data.excused.unseenAt) },
     frames,
     calls: data.calls.map(([frame, within]) => [frame > 0 ? frames[frame - 1] : null, within]),
   };

@@ -161,7 +161,7 @@ export class IssuesTab {
       return header;
     }
     const longest = list[0]?.held ?? spots[0]?.length ?? 1;
-    const build = list.length > 0 ? (poll) => this.poll(poll, longest, group.kind !== "place") : (spot) => this.spot(spot, longest);
+    const build = list.length > 0 ? (poll) => this.poll(poll, longest, group.kind !== "place" && group.kind !== "unknown") : (spot) => this.spot(spot, longest);
     const rest = shown.length < all.length
       ? make("button", { type: "button", class: "more-issues", onclick: () => { this.all.add(key); this.draw(); } }, `Show ${all.length < polls ? `the longest ${all.length}` : `all ${all.length}`}`)
       : polls > all.length && all.length > 0 ? make("p", { class: "hint" }, `${formatCount(polls - all.length)} more ${polls - all.length === 1 ? `${noun} is` : `${noun}s are`} not listed.`) : null;
@@ -175,7 +175,7 @@ export class IssuesTab {
     fill.style.width = `${Math.max(1, (ns / most) * 100).toFixed(1)}%`;
     const length = formatNs(ns);
     const count = plural(polls, noun ?? "poll", formatCount(polls));
-    const why = { machine: "no code is to blame for these", off: "these held no worker", place: "too short to be looked at" }[kind] ?? act;
+    const why = { machine: "no code is to blame for these", unknown: "what these did isn't known, so nobody is to blame", off: "these held no worker", place: "too short to be looked at" }[kind] ?? act;
     const about = kind === "told" ? null : why ?? "what it did isn't known";
     return make("button", {
       type: "button", class: `issue blame ${kind}`, "data-group": key, "data-number": polls, "aria-expanded": isOpen, title: titleText(title),

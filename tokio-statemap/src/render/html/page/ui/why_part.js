@@ -27,20 +27,16 @@ export const whyParts = (view, section, transition) => {
 };
 
 const blame = (model, section, poll) => {
-  if (poll === null) return [];
-  const source = (frame) => excerptPart(excerptOfFrame(model, section, frame), "the function to blame");
-  if (poll.frame !== null) return [blamed(poll.frame, poll.act, null), source(poll.frame)];
-  // The others of its line tell what it does, too.
-  const culprit = section.why.culprits.find(({ frame, at }) => frame !== null && at.includes(poll));
-  if (culprit === undefined) return [];
-  return [blamed(culprit.frame, culprit.act, "None of its samples shows it, but other polls of tasks that were spawned there."), source(culprit.frame)];
+  // That others of its spawn location did something says nothing of it.
+  if (poll === null || poll.frame === null) return [make("p", { class: "hint no-function" }, "No function was seen in it: what it did isn't known.")];
+  return [blamed(poll.frame, poll.act), excerptPart(excerptOfFrame(model, section, poll.frame), "the function to blame")];
 };
 
-const blamed = (frame, act, why) => {
+const blamed = (frame, act) => {
   const source = sourceOf(frame);
   return make("p", { class: "blamed", title: titleText(`${frame.name} ${source}`) },
     make("b", {}, shorten(frame.name, 120)), source && ` at ${shorten(source, 120)}`,
-    act && make("span", { class: "act" }, shorten(visible(act), 160)), why && make("span", { class: "hint act" }, why));
+    act && make("span", { class: "act" }, shorten(visible(act), 160)));
 };
 
 const samplesOf = (section, poll) => {
