@@ -280,6 +280,7 @@ fn expected(told: &Told) -> Value {
             "row": timeline.task_name(culprit.longest.task),
             "start": culprit.longest.start_ns - left_ns,
             "held": culprit.longest.length_ns,
+            "own": culprit.longest.own_ns,
         })),
         "points": points_at_something(&Page::read(&told.page)),
         "verdict": verdict.to_string(),
@@ -357,6 +358,7 @@ fn of_planted_programs() {
         ("ties", planted::ties()),
         ("nearly", planted::nearly()),
         ("nothing", planted::timeline(&[])),
+        ("partly_taken", planted::verdicts::partly_taken()),
     ];
     let planted = planted.into_iter().map(|(name, timeline)| (name.to_owned(), timeline));
     for (name, timeline) in planted.chain(random) {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { load } from "../../tokio-statemap/src/render/html/page/data/decode.js";
-import { worstPoll } from "../../tokio-statemap/src/render/html/page/model/issues.js";
+import { findIssues, worstPoll } from "../../tokio-statemap/src/render/html/page/model/issues.js";
 import { buildCumulative } from "../../tokio-statemap/src/render/html/page/model/lanes.js";
 import { openingOf } from "../../tokio-statemap/src/render/html/page/model/opening.js";
 import { findWhy, judgedSection } from "../../tokio-statemap/src/render/html/page/model/why.js";
@@ -29,7 +29,7 @@ async function modelOf(name) {
 /** What there is to be seen of a poll, wherever it is from. */
 function seen(model, poll) {
   const section = model.sections[poll.section];
-  return { name: section.name(poll.row), start: poll.start, held: poll.held };
+  return { name: section.name(poll.row), start: poll.start, held: poll.held, own: poll.own };
 }
 
 const names = readdirSync(folder).filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -5));
@@ -50,8 +50,11 @@ async function look(name) {
     assert.equal(worst, null, name);
     return;
   }
-  const { name: row, start, held } = seen(run, worst);
-  assert.deepEqual({ row, start, held }, expected.worst, name);
+  const { name: row, start, held, own } = seen(run, worst);
+  assert.deepEqual({ row, start, held, own }, expected.worst, name);
+  // What the page opens on is the first of its list.
+  const listed = findIssues(run, run.meta.long).blamed.find(({ kind }) => kind === "culprit");
+  assert.equal(listed.list[0].transition, worst.transition, name);
   const [culprit] = judgedSection(run).why.culprits;
   assert.deepEqual([culprit.place, culprit.polls, culprit.at.length], [expected.culprit, expected.polls, expected.polls], name);
 }

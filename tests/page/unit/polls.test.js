@@ -98,7 +98,7 @@ test("what is known of a poll", async () => {
     for (const poll of polls) {
       assert.deepEqual(pollInfo(section, poll.transition, []), {
         section: 1, transition: poll.transition, row: poll.row, group: poll.group, start: poll.start, end: poll.end,
-        length: poll.end - poll.start, held: poll.held, worker: poll.worker, handed: poll.handed,
+        length: poll.end - poll.start, held: poll.held, own: poll.held, worker: poll.worker, handed: poll.handed,
         cutLeft: poll.isFirst && poll.start === 0, cutRight: poll.isLast, atEnd: poll.isLast,
       });
       assert.equal(pollInfo(section, poll.transition, [[poll.end, picture.length]]).cutRight, true);

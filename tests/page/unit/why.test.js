@@ -9,8 +9,12 @@ import { firstNames, firstTarget, issueList } from "../../../tokio-statemap/src/
 import { buildFlame, flameLines, layOutFlame } from "../../../tokio-statemap/src/render/html/page/model/flame.js";
 import { openingOf } from "../../../tokio-statemap/src/render/html/page/model/opening.js";
 import { worstPoll } from "../../../tokio-statemap/src/render/html/page/model/issues.js";
+import { formatLength } from "../../../tokio-statemap/src/render/html/page/format/numbers.js";
 import { shortName, sourceOf } from "../../../tokio-statemap/src/render/html/page/model/frames.js";
-import { ownNs, whyOf } from "../../../tokio-statemap/src/render/html/page/model/why.js";
+import { ownNs, pollInfo, worstPolls } from "../../../tokio-statemap/src/render/html/page/model/polls.js";
+import { distributionsOf } from "../../../tokio-statemap/src/render/html/page/model/distributions.js";
+import { locationTable } from "../../../tokio-statemap/src/render/html/page/model/locations.js";
+import { whyOf } from "../../../tokio-statemap/src/render/html/page/model/why.js";
 import { TASK_STATES, WORKER_STATES, modelOf } from "./random.js";
 
 const MS = 1e6;
@@ -27,11 +31,11 @@ function picture() {
     // frame from 1, within from 1
     calls: [[1, 0], [2, 1], [3, 2], [4, 1], [0, 0], [2, 5]],
     polls: [
-      [0, 10 * MS, [1 * MS, 27 * MS, 2 * MS, 0, 0], [1, 0], [[10 * MS, 2, 3], [25 * MS, 2, 3]]],
-      [0, 50 * MS, [8 * MS, 0, 0, 12 * MS, 3], [1, 2], [[5 * MS, 0, 2], [8 * MS, 0, 4], [9 * MS, 0, 6]]],
-      [1, 80 * MS, [0.5 * MS, 0, 4.5 * MS, 0, 0], null, []],
-      [1, 81 * MS, null, null, []],
-      [1, 100 * MS, null, null, []],
+      [0, 10 * MS, [1 * MS, 27 * MS, 2 * MS, 0, 0], [1, 0], [[10 * MS, 2, 3], [25 * MS, 2, 3]], 2 * MS],
+      [0, 50 * MS, [8 * MS, 0, 0, 12 * MS, 3], [1, 2], [[5 * MS, 0, 2], [8 * MS, 0, 4], [9 * MS, 0, 6]], 12 * MS],
+      [1, 80 * MS, [0.5 * MS, 0, 4.5 * MS, 0, 0], null, [], 4.5 * MS],
+      [1, 81 * MS, null, null, [], 0],
+      [1, 100 * MS, null, null, [], 0],
     ],
     culprits: [{ act: 0, at: [0, 1], frame: 1, longest: 0, own: 36 * MS, place: "src/a.rs:1:1", polls: 2 }],
     excused: { at: [2], polls: 1, taken: 4.5 * MS, unseen: 1, unseenAt: [4], unseenTime: 12 * MS },
@@ -54,7 +58,7 @@ test("polls are found again by row and start", async () => {
   const worst = worstPoll(model);
   assert.deepEqual([worst.start, worst.held], [10 * MS, 30 * MS]);
   const why = whyOf(tasks, worst.transition);
-  assert.deepEqual([why.frame.name, sourceOf(why.frame), why.act, ownNs(tasks, why)], ["shop::render", "src/shop.rs:21", "blocked in std::thread::sleep (clock_nanosleep)", 28 * MS]);
+  assert.deepEqual([why.frame.name, sourceOf(why.frame), why.act, ownNs(tasks, why.transition)], ["shop::render", "src/shop.rs:21", "blocked in std::thread::sleep (clock_nanosleep)", 28 * MS]);
   assert.equal(whyOf(tasks, worst.transition + 1), null);
 });
 
@@ -162,4 +166,32 @@ test("the page opens on what the first issue is about, or else on nothing", asyn
   assert.equal(await opening({ kind: "blocking pool" }), null);
   // Without a report it is the worst poll.
   assert.equal(openingOf(await modelOf(picture())).start, 10 * MS);
+});
+
+test("own time ranks polls and is what is said of them, and the page opens on the first of the list", async () => {
+  const given = told();
+  const [{ why }] = given.sections.slice(1);
+  // The machine took most of the poll that held its worker longest.
+  why.polls[0][2] = [1 * MS, 7 * MS, 22 * MS, 0, 0];
+  why.polls[0][5] = 22 * MS;
+  why.polls[1][5] = 5 * MS;
+  why.culprits[0] = { ...why.culprits[0], longest: 1, own: 23 * MS };
+  given.sections[1].issues.shift();
+  const model = await modelOf(given);
+  const [, section] = model.sections;
+  const [first] = issueList(model, MS);
+  assert.deepEqual(first.list.map(({ start, own, held }) => [start / MS, own / MS, held / MS]), [[50, 15, 20], [10, 8, 30]]);
+  const opening = openingOf(model);
+  assert.deepEqual([opening.start / MS, opening.target.transition], [50, first.list[0].transition]);
+  assert.equal(worstPoll(model).transition, opening.target.transition);
+  const ofRow = pollInfo(section, worstPolls(section, 1, { row: 0 })[0]);
+  assert.deepEqual([ofRow.transition, formatLength(ofRow.own, ofRow.held)], [opening.target.transition, "15.0 ms (wall time 20.0 ms)"]);
+  assert.equal(formatLength(20 * MS, 20 * MS + 1), "20.0 ms", "no more than rounding");
+  const counts = distributionsOf(model, { kind: "culprit", section: 1, culprit: 0 });
+  let counted = counts.next();
+  while (!counted.done) counted = counts.next();
+  assert.deepEqual([counted.value.polls.longest, counted.value.polls.p50], [15 * MS, 8 * MS]);
+  const location = locationTable(model).find(({ label }) => label === "src/a.rs:1:1");
+  // Of all four polls there: 8, 15, 0.5 and 12 ms.
+  assert.deepEqual([location.longestNs, location.p50Ns, location.heldNs], [15 * MS, 8 * MS, 67 * MS]);
 });

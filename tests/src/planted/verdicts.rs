@@ -1,5 +1,7 @@
 //! Programs of which each figure of the verdict is known.
 
+use tokio_statemap::statemap::read::read;
+use tokio_statemap::statemap::{Labels, Recording, StatemapData, recordings};
 use tokio_statemap::{Event, SpawnLocation, Timeline};
 
 use super::{ANSWERS, BLOCKS, MS, Script, US, timeline};
@@ -57,4 +59,52 @@ pub fn saturated(tasks: u64, polls: u64, length_ns: u64) -> Timeline {
         }
     }
     timeline(&script.events)
+}
+
+/// In how many polls [`partly_taken`] sleeps.
+pub const SLEEPS: usize = 12;
+/// The poll that is the longest by its own time, how long that is, and how long it held its worker.
+pub const LONGEST: (usize, u64, u64) = (7, 15_200 * US, 17_000 * US);
+/// The same of the one that held its worker longest: most of that the machine took.
+pub const MOSTLY_TAKEN: (usize, u64, u64) = (3, 8_400 * US, 23_400 * US);
+
+/// A task sleeps in [`SLEEPS`] polls, of two of which the machine took a part; each keeps another task waiting.
+///
+/// Nobody can plant causes and stacks in a timeline from outside. In data they can be.
+pub fn partly_taken() -> Timeline {
+    let mut script = Script::default();
+    script.workers(0);
+    script.spawn(1, MS, BLOCKS);
+    script.spawn(2, MS, ANSWERS);
+    let (mut causes, mut samples) = (Vec::new(), Vec::new());
+    for n in 0..SLEEPS {
+        let from = (20 + 50 * n as u64) * MS;
+        let known = [LONGEST, MOSTLY_TAKEN].into_iter().find(|(of, ..)| *of == n);
+        let (_, own_ns, length_ns) = known.unwrap_or((n, 5 * MS, 5 * MS));
+        script.poll(1, 0, from, from + length_ns, Some(from));
+        script.poll(2, 1, from + length_ns, from + length_ns + US, Some(from));
+        causes.push(format!("[0,{from},0,{own_ns},{},0,0]", length_ns - own_ns));
+        samples.push(format!("[0,{from},{},\"clock_nanosleep\",true,[1,0]]", from + 2 * MS));
+    }
+    let labels = Labels { title: "sleeps".to_owned(), host: None };
+    let data = StatemapData::new(timeline(&script.events), labels);
+    let tasks = String::from_utf8(data.tasks_to_bytes().expect("memory")).expect("text");
+    let functions =
+        r#"["shop::nap","src/shop.rs",21,"program"],["std::thread::sleep",null,null,"std"]"#;
+    let lists = format!(
+        "\"causes\":[{}],\"functions\":[{functions}],\"samples\":[{}],\"polls\":[",
+        causes.join(","),
+        samples.join(","),
+    );
+    let sampled = "\"scheduleLatency\":true,\"stacks\":\"on\"";
+    assert!(tasks.contains("\"scheduleLatency\":true") && tasks.contains("\"polls\":["), "{tasks}");
+    let tasks =
+        tasks.replacen("\"scheduleLatency\":true", sampled, 1).replacen("\"polls\":[", &lists, 1);
+    let workers = String::from_utf8(data.workers_to_bytes().expect("memory")).expect("text");
+    let workers = workers.replacen("\"scheduleLatency\":true", sampled, 1);
+    let files = [tasks, workers].map(|text| read(text.as_bytes()).expect("it is data"));
+    match recordings(&files).remove(0) {
+        Recording::Run { timeline, .. } => *timeline,
+        other => panic!("it is of one run: {other:?}"),
+    }
 }

@@ -180,8 +180,8 @@ fn explained(page: &str, change: impl FnOnce(&mut Value)) -> String {
         "calls": [[1, 0], [2, 1], [3, 2]],
         "polls": [
             [row, 10 * ms, [1_200_000, 40 * ms, 6 * ms, 4 * ms, 2], [1, 0],
-                [[20 * ms, 2, 3], [30 * ms, 2, 3], [40 * ms, 0, 2]]],
-            [row, 99 * ms, [0, 0, ms, 0, 0], null, []],
+                [[20 * ms, 2, 3], [30 * ms, 2, 3], [40 * ms, 0, 2]], 10 * ms],
+            [row, 99 * ms, [0, 0, ms, 0, 0], null, [], ms],
         ],
         "culprits": [{
             "act": 0, "at": [0], "frame": 1, "longest": 0, "own": 41_200_000, "place": place, "polls": 1,
@@ -190,8 +190,8 @@ fn explained(page: &str, change: impl FnOnce(&mut Value)) -> String {
     });
     let verdict = format!(
         "shop::render_invoice at src/shop.rs:21 held the runtime up: it blocked in std::thread::sleep \
-         (clock_nanosleep), in one of 3 polls over 1 ms, of tasks spawned at {place}. It took 51.2 ms, \
-         on worker-1 at 0.010 s."
+         (clock_nanosleep), in one of 3 polls over 1 ms, of tasks spawned at {place}. It took 41.2 ms \
+         (wall time 51.2 ms), on worker-1 at 0.010 s."
     );
     let issue = &mut tasks["issues"][0];
     issue["label"] = json!("shop::render_invoice");

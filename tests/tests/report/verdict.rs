@@ -323,6 +323,26 @@ fn a_long_poll_has_the_figures_that_were_planted() {
     assert!(text.contains(" Meanwhile other tasks waited 4.50 s for a worker, in sum."), "{text}");
 }
 
+/// The longest poll is that by its own time, here as in the pages that are made of it (`tests/command/story.rs`).
+#[test]
+fn the_longest_poll_is_the_longest_without_what_the_machine_took() {
+    let report = verdicts::partly_taken().report();
+    let text = report.to_string();
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("The longest took 15.2 ms (wall time 17.0 ms), on worker-0 at 0.370 s"),
+        "{text}"
+    );
+    let lengths: Vec<_> =
+        report.longest_polls.iter().take(3).map(|poll| (poll.own_ns, poll.length_ns)).collect();
+    let (_, own_ns, wall_ns) = verdicts::LONGEST;
+    let (_, taken_own_ns, taken_wall_ns) = verdicts::MOSTLY_TAKEN;
+    assert_eq!(lengths[..2], [(own_ns, wall_ns), (taken_own_ns, taken_wall_ns)], "{text}");
+    let Verdict::LongPolls { culprit, .. } = &report.verdict else { panic!("{text}") };
+    assert_eq!(culprit.longest, report.longest_polls[0], "{text}");
+    assert_eq!((culprit.polls, culprit.location_polls), (12, 12), "{text}");
+}
+
 #[test]
 fn workers_that_are_saturated_have_the_figures_that_were_planted() {
     // Few tasks that take all of the time: nobody else could.

@@ -7,14 +7,15 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use super::blame::{Blame, Function, Weights, blocked_acts, in_runtime_ns};
+use super::blame::{Blame, Function, Weights, blocked_acts};
 use super::harm::Delay;
 use super::issues::Lengths;
 use super::locations::LocationRow;
 use super::long_polls::{self, LongPoll, PollAt, Unsaid};
+use super::own::Own;
 use super::place::Place;
 use super::witness::{self, Unwitnessed};
-use crate::trace::timeline::{Poll, StackFrame, Timeline};
+use crate::trace::timeline::{StackFrame, Timeline};
 
 /// A function and line that held workers in long polls; where no stack is known, tasks of a spawn location. What is said
 /// of its polls is of those that are kept in detail.
@@ -49,8 +50,6 @@ pub struct Culprit {
     pub delay: Delay,
     /// The longest of the polls, without what the machine took.
     pub longest: LongPoll,
-    /// How long that one held its worker without what the machine took, in ns.
-    pub longest_own_ns: u64,
     /// How long polls of its spawn location held workers in the whole run, and in what is kept in detail: its harm in the
     /// whole run is taken to be so many times that in detail.
     pub(crate) in_run: InRun,
@@ -103,41 +102,6 @@ impl Excused {
 pub(crate) struct InRun {
     pub(super) all_ns: u64,
     pub(super) kept_ns: u64,
-}
-
-/// Which part of a poll's length the measure of what the machine took may be wrong by.
-const SLACK_PART: u64 = 20;
-
-/// What became of the time for which a poll held its worker.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Own {
-    length_ns: u64,
-    /// How long the machine took the processor.
-    taken_ns: u64,
-    /// How long it waited for locks of the runtime's own.
-    waited_ns: u64,
-}
-
-impl Own {
-    pub(super) fn of(timeline: &Timeline, poll: &Poll) -> Self {
-        let length_ns = long_polls::length_ns(timeline, poll);
-        let end_ns = poll.start_ns().saturating_add(length_ns);
-        let taken_ns = timeline.cause(poll).map_or(0, |cause| cause.taken_ns()).min(length_ns);
-        let waited_ns = in_runtime_ns(timeline, poll, end_ns).min(length_ns - taken_ns);
-        Self { length_ns, taken_ns, waited_ns }
-    }
-
-    /// How long it took by its own doing.
-    pub(super) fn own_ns(self) -> u64 {
-        self.length_ns - self.taken_ns - self.waited_ns
-    }
-
-    /// Whether that is certainly longer than `limit`.
-    pub(super) fn is_over(self, limit: Duration) -> bool {
-        // What was taken is measured near a poll's edges, not at them.
-        let slack_ns = if self.taken_ns > 0 { self.length_ns / SLACK_PART } else { 0 };
-        u128::from(self.own_ns().saturating_sub(slack_ns)) > limit.as_nanos()
-    }
 }
 
 /// A long poll, and how much of it is its own.
@@ -283,12 +247,6 @@ pub(super) fn held(timeline: &Timeline) -> (Vec<Held>, Nobodys) {
 }
 
 impl Held {
-    /// Its length, or what is its own of it where the machine took more than a tenth.
-    fn rank_ns(&self) -> u64 {
-        let length_ns = self.to_ns - self.from_ns;
-        if length_ns - self.own_ns > length_ns / 10 { self.own_ns } else { length_ns }
-    }
-
     /// From when to when it held its worker, in ns.
     pub(super) fn time(&self) -> (u64, u64) {
         (self.from_ns, self.to_ns)
@@ -317,10 +275,8 @@ impl Group {
         let mut delay = Delay::default();
         self.polls.iter().for_each(|poll| delay.add(poll.delay));
         // Of equals the earliest.
-        let longest = self
-            .polls
-            .iter()
-            .min_by_key(|poll| (Reverse(poll.rank_ns()), poll.from_ns, poll.at))?;
+        let longest =
+            self.polls.iter().min_by_key(|poll| (Reverse(poll.own_ns), poll.from_ns, poll.at))?;
         let place = *self.places.heaviest()?;
         let in_run = rows
             .get(&place)
@@ -339,7 +295,6 @@ impl Group {
             lengths: Lengths::of(self.polls.iter().map(|poll| poll.own_ns).collect()),
             delay,
             longest: long_polls::describe(timeline, longest.at, longest.delay),
-            longest_own_ns: longest.own_ns,
             at: Unsaid(self.polls.iter().map(|poll| poll.at).collect()),
             longest_at: Unsaid(longest.at),
         };
@@ -353,7 +308,7 @@ impl Culprit {
     pub fn did_harm(&self, long_poll: Duration) -> bool {
         let is_known = self.delay.waited_ns.is_some();
         let delay_ns = if is_known { self.delay.total_ns() } else { self.own_ns };
-        is_harm(self.in_run.scale(delay_ns), self.longest_own_ns, long_poll)
+        is_harm(self.in_run.scale(delay_ns), self.longest.own_ns, long_poll)
     }
 
     /// The harm that it did in the whole run, in ns, where that of others is known by the time that they held workers alone.

@@ -4,14 +4,17 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::long_polls::{self, LONGEST_POLLS, PollAt};
+use super::own::own_ns;
 use super::place::Place;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::Timeline;
 
 /// What the tasks of one spawn location did.
 ///
-/// The length of a poll is the time that it held its worker: where a task calls `block_in_place`,
-/// only up to where the worker went on elsewhere.
+/// A poll holds its worker up to where the worker goes on elsewhere, if the task calls `block_in_place`. Sums are of that
+/// wall time. The lengths of single polls, and so their quantiles, are own time: see [`LongPoll::own_ns`](super::LongPoll).
+/// Only where not all of the run is kept in detail they are wall time, too, as what the machine took of each poll is
+/// known of none that is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LocationRow {
@@ -119,7 +122,7 @@ fn groups(timeline: &Timeline) -> HashMap<Place, Group> {
     groups
 }
 
-/// A poll by its length and its start: the longest is the least, of equals the earliest, of these that
+/// A poll by its own time and its start: the longest is the least, of equals the earliest, of these that
 /// of the first task. The page and the SVG go by the same.
 type Ranked = (Reverse<u64>, u64, PollAt);
 
@@ -180,8 +183,9 @@ impl<'a> Scan<'a> {
             let polls_before = row.worker_polls;
             for (i, poll) in task.polls.iter().enumerate() {
                 let length = long_polls::length_ns(self.timeline, poll);
-                let ranked = (Reverse(length), poll.start_ns(), (index, i));
-                self.lengths.push(length);
+                let own_ns = own_ns(self.timeline, poll);
+                let ranked = (Reverse(own_ns), poll.start_ns(), (index, i));
+                self.lengths.push(own_ns);
                 self.consider(ranked);
                 self.cut_polls += u64::from(poll.is_cut_left() || poll.is_cut_right());
                 self.running_polls += u64::from(poll.end_ns().is_none());

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 
 use super::blame::Blame;
 use super::harm::Delay;
+use super::own::own_ns;
 use super::place::Place;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Poll, StackFrame, Task, TaskKey, Timeline};
@@ -20,7 +21,10 @@ pub struct LongPoll {
     pub frame: Option<StackFrame>,
     /// When the poll started, in ns.
     pub start_ns: u64,
-    /// How long it held its worker, in ns; on a thread that is no worker, how long it ran.
+    /// How long it took by its own doing, in ns: without what the machine took, and without waits for locks of the
+    /// runtime's. This is what polls are ranked by. Where the poll isn't kept that isn't known, and it is all of it.
+    pub own_ns: u64,
+    /// How long it held its worker, in ns, by the wall clock; on a thread that is no worker, how long it ran.
     pub length_ns: u64,
     /// The worker; `None` on a thread that is no worker.
     pub worker: Option<u32>,
@@ -78,6 +82,7 @@ pub(super) fn describe(timeline: &Timeline, at: PollAt, delay: Delay) -> LongPol
         place: Place::of(task),
         frame: Blame::of(timeline, poll).and_then(|blame| blame.frames.heaviest().cloned()),
         start_ns: poll.start_ns(),
+        own_ns: own_ns(timeline, poll),
         length_ns,
         worker: poll.worker(),
         delay,

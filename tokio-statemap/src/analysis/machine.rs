@@ -85,11 +85,11 @@ impl Report {
             let took = human(dropped_ns);
             sentences.push(match dropped_polls {
                 1 => format!(
-                    "What one long poll did isn't known, {took}: it isn't kept, and no other of its location is to \
+                    "What one long poll did isn't known, {took} of wall time: it isn't kept, and no other of its location is to \
                      blame."
                 ),
                 n => format!(
-                    "What {n} long polls did isn't known, {took} in all: they aren't kept, and no other of their \
+                    "What {n} long polls did isn't known, {took} of wall time in all: they aren't kept, and no other of their \
                      locations is to blame."
                 ),
             });

@@ -15,6 +15,7 @@ pub(crate) mod limits;
 mod locations;
 mod long_polls;
 mod machine;
+mod own;
 #[cfg_attr(not(feature = "html"), allow(dead_code, reason = "some of it only the page shows"))]
 pub mod picture;
 mod place;

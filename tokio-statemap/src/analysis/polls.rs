@@ -4,8 +4,8 @@
 
 use super::Report;
 use super::blame::{Blame, is_in_runtime, weighted};
-use super::culprits::Own;
 use super::long_polls::{PollAt, length_ns, ready_since};
+use super::own::own_ns;
 use crate::trace::timeline::{Poll, PollCause, PollSample, StackFrame, Task, Timeline};
 
 /// The polls of a timeline, and what its report says of each.
@@ -68,7 +68,7 @@ impl<'a> Polls<'a> {
         let held_ns = length_ns(timeline, poll);
         PollFacts {
             held_ns,
-            own_ns: Own::of(timeline, poll).own_ns(),
+            own_ns: own_ns(timeline, poll),
             ready_ns: self.ready_ns(task, at.1),
             cause: timeline.cause(poll),
             blame: self.blame(poll, at),

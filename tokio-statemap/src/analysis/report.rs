@@ -176,7 +176,11 @@ impl Timeline {
         let mut of_longest = of_longest.iter().copied();
         let describe = |poll: Listed<'_>| {
             let delay = poll.at.and_then(|_| of_longest.next()).unwrap_or_default();
-            poll.describe(self, delay)
+            let mut described = poll.describe(self, delay)?;
+            // As of a culprit: what the machine took delayed others, too.
+            let LongPoll { own_ns, length_ns, .. } = described;
+            described.delay = described.delay.part(own_ns, length_ns);
+            Some(described)
         };
         let longest_polls = listed.into_iter().filter_map(describe).collect();
         let culprits = culprits::culprits(self, held, of_held, &rows, &mut nobodys);

@@ -33,6 +33,12 @@ impl<'a> Listed<'a> {
         Some(Self { summed: Some((poll, place)), at: find(timeline, poll) })
     }
 
+    /// How long it took by its own doing, in ns.
+    fn own_ns(self, timeline: &Timeline) -> u64 {
+        let described = self.describe(timeline, Delay::default());
+        described.map_or(0, |poll| poll.own_ns)
+    }
+
     /// All that is said of it, by which others were delayed so.
     pub(super) fn describe(self, timeline: &Timeline, delay: Delay) -> Option<LongPoll> {
         let kept = self.at.map(|at| long_polls::describe(timeline, at, delay));
@@ -43,6 +49,7 @@ impl<'a> Listed<'a> {
                 place,
                 frame: None,
                 start_ns: summed.start_ns,
+                own_ns: summed.length_ns,
                 length_ns: summed.length_ns,
                 worker: summed.worker,
                 delay: Delay::default(),
@@ -53,21 +60,29 @@ impl<'a> Listed<'a> {
         };
         // As the tables have it: what is kept may have only a part of it.
         let (start_ns, length_ns, is_cut) = (summed.start_ns, summed.length_ns, summed.is_cut);
-        Some(LongPoll { start_ns, length_ns, is_cut: is_cut && !kept.is_running, ..kept })
+        let own_ns = length_ns.saturating_sub(kept.length_ns.saturating_sub(kept.own_ns));
+        let is_cut = is_cut && !kept.is_running;
+        Some(LongPoll { start_ns, own_ns, length_ns, is_cut, ..kept })
     }
 }
 
-/// The longest polls of the run.
+/// The longest polls of the run, by their own time as far as that is known: of those that aren't kept it is the wall time.
 pub(super) fn longest<'a>(timeline: &Timeline, sums: &'a Summary) -> Vec<Listed<'a>> {
-    let longest = sums.longest_polls.iter().take(LONGEST_POLLS);
-    longest.filter_map(|poll| Listed::of(timeline, sums, poll)).collect()
+    let longest = sums.longest_polls.iter();
+    let mut listed: Vec<_> = longest.filter_map(|poll| Listed::of(timeline, sums, poll)).collect();
+    // Stable: of equals that which the sums have first.
+    listed.sort_by_cached_key(|poll| Reverse(poll.own_ns(timeline)));
+    listed.truncate(LONGEST_POLLS);
+    listed
 }
 
 /// The longest of the long polls that held no worker.
 pub(super) fn off_worker<'a>(timeline: &Timeline, sums: &'a Summary) -> Option<Listed<'a>> {
     let is_long = |poll: &&SummedPoll| u128::from(poll.length_ns) > timeline.long_poll.as_nanos();
-    let longest = sums.longest_polls.iter().take_while(is_long).find(|poll| poll.worker.is_none());
-    Listed::of(timeline, sums, longest?)
+    let long = sums.longest_polls.iter().take_while(is_long).filter(|poll| poll.worker.is_none());
+    // Of equals the first.
+    long.filter_map(|poll| Listed::of(timeline, sums, poll))
+        .min_by_key(|poll| Reverse(poll.own_ns(timeline)))
 }
 
 /// Where a poll is in the timeline, if it is there, or a part of it.

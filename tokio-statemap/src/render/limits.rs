@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::analysis::limits::{Exceeded, From, ReadyWait, Unknown};
+use crate::render::length::length;
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_setting, moment};
 
@@ -87,7 +88,7 @@ impl fmt::Display for ReadyWait {
             Some(frame) => format!("{}, ", clean(&frame.to_string())),
             None => String::new(),
         };
-        let length = human(poll.length_ns);
+        let length = length(poll.own_ns, poll.length_ns);
         write!(
             f,
             " Meanwhile a poll of {length} held a worker: {of}{} of {}.",
@@ -124,7 +125,7 @@ impl fmt::Display for Unknown {
             ),
             Self::PollsNotKept { limit, place, polls, longest_ns } => write!(
                 f,
-                "{} of tasks of {place} held a worker for over {}, for {} at most, and none of them is kept, so it \
+                "{} of tasks of {place} held a worker for over {}, for {} of wall time at most, and none of them is kept, so it \
                  may have been the machine's doing: a larger max_events keeps them",
                 count(*polls, "poll"),
                 setting(*limit),

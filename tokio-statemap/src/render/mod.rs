@@ -7,6 +7,7 @@ pub mod compare;
 pub mod export;
 #[cfg(feature = "html")]
 pub mod html;
+mod length;
 mod limits;
 pub(crate) mod palette;
 pub mod report;

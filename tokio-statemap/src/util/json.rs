@@ -140,6 +140,7 @@ tuples! {
     (A, B, C);
     (A, B, C, D);
     (A, B, C, D, E);
+    (A, B, C, D, E, F);
 }
 
 macro_rules! impl_by_display {

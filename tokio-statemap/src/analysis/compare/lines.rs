@@ -8,11 +8,11 @@ use super::estimate::Estimate;
 use super::functions::{Function, Functions};
 use super::pairing;
 use super::side::{Figures, Measures};
-use crate::analysis::culprits::Own;
-use crate::analysis::long_polls::{PollAt, ready_since};
+use crate::analysis::locations::{LocationRow, quantile};
+use crate::analysis::long_polls::{PollAt, length_ns, ready_since};
+use crate::analysis::own::own_ns;
 use crate::analysis::place::Place;
 use crate::analysis::report::Report;
-use crate::recorder::watch::LEAST_AGE;
 use crate::trace::timeline::{Poll, Task, Timeline};
 
 /// What is added to the length of a poll before it is compared, in ns: below that it is how cold the caches are that
@@ -81,14 +81,21 @@ impl<'a> Run<'a> {
 
     /// How long a poll took by its own doing, in ns.
     pub(super) fn own_ns(&self, at: PollAt) -> u64 {
-        let poll = self.poll(at);
-        let timeline = self.timeline;
-        let length_ns = crate::analysis::long_polls::length_ns(timeline, poll);
-        // Of shorter ones nothing is known.
-        if u128::from(length_ns) < timeline.long_poll.min(LEAST_AGE).as_nanos() {
-            return length_ns;
+        own_ns(self.timeline, self.poll(at))
+    }
+
+    /// What the report has of a place, with wall times: of a run of which only a part is kept there is nothing else to
+    /// compare with.
+    fn wall_row(&self, place: Place) -> Option<LocationRow> {
+        let mut row = *self.report.locations.iter().find(|row| row.place == place)?;
+        if self.report.detail_ns.is_none() {
+            let polls = self.polls_of(place).map(|at| length_ns(self.timeline, self.poll(at)));
+            let mut lengths: Vec<u64> = polls.collect();
+            row.longest_ns = lengths.iter().copied().max().unwrap_or_default();
+            row.p99_ns = quantile(&mut lengths, 99);
+            row.p50_ns = quantile(&mut lengths, 50);
         }
-        Own::of(timeline, poll).own_ns()
+        Some(row)
     }
 
     /// Whether all of a poll is there, and those around it, too: before the last events only some are kept, the longest.
@@ -169,8 +176,7 @@ pub(super) fn measured(
 fn of_place(runs: &[Run<'_>], place: Option<Place>, is_of_whole_runs: bool) -> Measured {
     let mut measured = Measured::of(runs, |run| place.into_iter().flat_map(|of| run.polls_of(of)));
     if let Some(place) = place.filter(|_| is_of_whole_runs) {
-        let rows = runs.iter().flat_map(|run| &run.report.locations);
-        let rows: Vec<_> = rows.filter(|row| row.place == place).collect();
+        let rows: Vec<_> = runs.iter().filter_map(|run| run.wall_row(place)).collect();
         measured.figures = Figures::of_rows(&rows, measured.figures.as_ref());
     }
     measured

@@ -66,7 +66,7 @@ pub(super) fn taken_ns(timeline: &Timeline) -> Option<u64> {
 
 /// What the polls of a line did in the runs of one version.
 ///
-/// What the machine took of long polls is not in the lengths, unless they are of whole runs of which only a part is kept.
+/// Lengths are own time: what the machine took is not in them, unless they are of whole runs of which only a part is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Figures {
@@ -91,12 +91,12 @@ pub struct Figures {
 
 impl Figures {
     /// Those of whole runs, as their sums tell, with what only their detail tells.
-    pub(super) fn of_rows(rows: &[&LocationRow], detail: Option<&Self>) -> Option<Self> {
+    pub(super) fn of_rows(rows: &[LocationRow], detail: Option<&Self>) -> Option<Self> {
         let sum = |of: fn(&LocationRow) -> u64| {
             rows.iter().fold(0, |sum: u64, row| sum.saturating_add(of(row)))
         };
         let middle = |of: fn(&LocationRow) -> u64| {
-            quantile(&mut rows.iter().map(|row| of(row)).collect::<Vec<_>>(), 50)
+            quantile(&mut rows.iter().map(of).collect::<Vec<_>>(), 50)
         };
         Some(Self {
             polls: sum(|row| row.polls),

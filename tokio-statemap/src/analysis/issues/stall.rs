@@ -10,6 +10,7 @@ use super::Spot;
 use crate::analysis::culprits::Culprit;
 use crate::analysis::harm::{self, Delay};
 use crate::analysis::long_polls::PollAt;
+use crate::analysis::own::own_ns;
 use crate::trace::timeline::{Poll, Timeline};
 use crate::util::quantity::scale;
 
@@ -97,8 +98,7 @@ fn blockers(timeline: &Timeline, culprits: &[Culprit]) -> Vec<Blocker> {
         for &at in of.at.iter() {
             let poll = &tasks[at.0].polls[at.1];
             let length_ns = timeline.held_ns(poll);
-            let taken_ns = timeline.cause(poll).map_or(0, |cause| cause.taken_ns());
-            let own_ns = length_ns.saturating_sub(taken_ns);
+            let own_ns = own_ns(timeline, poll);
             // What is cut may have ended meanwhile.
             let is_known = !poll.is_cut_left() && !poll.is_cut_right();
             if own_ns >= LEAST_NS && is_known {
@@ -263,9 +263,9 @@ impl Found {
         let mut by_length = self.stalls.clone();
         by_length.sort_by_key(|stall| std::cmp::Reverse((stall.1, stall.0.from_ns)));
         let spot = |index: usize| {
-            let Blocker { at, from_ns, to_ns, .. } = blockers[index];
+            let Blocker { at, from_ns, own_ns, .. } = blockers[index];
             let task = timeline.tasks.seen()[at.0].key;
-            Spot { task, start_ns: from_ns, length_ns: to_ns - from_ns }
+            Spot { task, start_ns: from_ns, length_ns: own_ns }
         };
         let mut spots: Vec<Spot> = by_length.iter().map(|stall| spot(stall.2)).collect();
         spots.dedup();

@@ -10,9 +10,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::culprits::{Culprit, Own};
+use super::culprits::Culprit;
 use super::issues::IssueKind;
 use super::locations::LocationRow;
+use super::own::own_ns;
 use super::place::Place;
 use super::report::Report;
 use super::verdict::Verdict;
@@ -230,8 +231,7 @@ fn poll(timeline: &mut Timeline, limit: Duration, judgement: &mut Judgement) {
 fn polls_not_seen(timeline: &Timeline, limit: Duration, report: &Report) -> Option<Unknown> {
     let polls = report.unseen_at.iter().filter(|&&(task, poll)| {
         // By its own doing a longer one would have been seen.
-        let own = Own::of(timeline, &timeline.tasks.seen()[task].polls[poll]);
-        own.own_ns() < ALWAYS_SEEN_NS
+        own_ns(timeline, &timeline.tasks.seen()[task].polls[poll]) < ALWAYS_SEEN_NS
     });
     let polls = polls.count() as u64;
     (polls > 0).then_some(Unknown::PollsNotSeen { limit, polls })

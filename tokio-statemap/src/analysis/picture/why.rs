@@ -10,6 +10,7 @@ use crate::analysis::Report;
 use crate::analysis::blame::Blame;
 use crate::analysis::culprits::Excused;
 use crate::analysis::long_polls::{PollAt, length_ns};
+use crate::analysis::own::own_ns;
 use crate::trace::timeline::{Poll, PollCause, PollKey, PollSample, StackFrame, Timeline};
 
 /// Of how many polls it is told why they took long: of the longest.
@@ -50,6 +51,8 @@ pub(crate) struct WhyPoll {
     /// When it starts, in ns from the left edge, as its transition does.
     pub(crate) start_ns: u64,
     pub(crate) cause: Option<PollCause>,
+    /// How much of the time for which it held its worker isn't its own, in ns.
+    pub(crate) lost_ns: u64,
     /// The function to blame, and what it did: a frame and words.
     pub(crate) blame: Option<[u32; 2]>,
     /// What the thread was doing, by time. Polls that start at the same time on one thread share it.
@@ -156,6 +159,12 @@ impl Why {
         self.polls.iter().find(|poll| (poll.row, poll.start_ns) == (row, start_ns))
     }
 
+    /// How much of each poll isn't its own, by row and start: those of which that is anything.
+    pub(crate) fn lost(&self) -> HashMap<(u32, u64), u64> {
+        let lost = self.polls.iter().filter(|poll| poll.lost_ns > 0);
+        lost.map(|poll| ((poll.row, poll.start_ns), poll.lost_ns)).collect()
+    }
+
     /// The function to blame for a poll.
     pub(crate) fn blamed(&self, poll: &WhyPoll) -> Option<&StackFrame> {
         self.frames.get(poll.blame?[0] as usize)
@@ -229,6 +238,7 @@ impl Tables {
             row: timeline.tasks.position(task.key)? as u32,
             start_ns: within(timeline, poll.start_ns()),
             cause: timeline.cause(poll),
+            lost_ns: length_ns(timeline, poll).saturating_sub(own_ns(timeline, poll)),
             blame,
             samples,
         })

@@ -104,8 +104,8 @@ impl Comparison {
         }
         if self.is_of_whole_runs {
             remarks.push(
-                "The figures are of the whole runs, with what the machine took; whether they changed is judged by \
-                 what is kept of the ends."
+                "The figures are of the whole runs, in wall time, with what the machine took; whether they changed is \
+                 judged by what is kept of the ends."
                     .to_owned(),
             );
         }

@@ -131,7 +131,7 @@ impl Report {
         if long > kept {
             let polls = if long == 1 { "One poll" } else { &format!("{long} polls") };
             parts.push(format!(
-                "{polls} held a worker over {}, {} in all; {}.",
+                "{polls} held a worker over {}, {} of wall time in all; {}.",
                 human_setting(u64::try_from(self.long_poll.as_nanos()).unwrap_or(u64::MAX)),
                 human(sum(|row| row.long_polls_ns)),
                 match kept {
@@ -249,10 +249,16 @@ impl Report {
         let heads = ["spawned at", "tasks", "polls", "total", "longest", "p50", "p99", "latency"];
         let mut cells = vec![heads.map(str::to_owned)];
         cells.extend(rows.iter().map(|row| location_cells(row)));
-        let mut lines = vec![
-            String::new(),
-            "What held the runtime (latency: longest from woken to polled):".to_owned(),
-        ];
+        // What the machine took of polls that aren't kept isn't known.
+        let title = match self.detail_ns {
+            Some(_) => {
+                "What held the runtime, by wall time (latency: longest from woken to polled):"
+            }
+            None => {
+                "What held the runtime (total: wall time; latency: longest from woken to polled):"
+            }
+        };
+        let mut lines = vec![String::new(), title.to_owned()];
         lines.extend(table(&cells, true));
         let more = self.locations.len() - rows.len();
         if more > 0 {
@@ -268,23 +274,35 @@ impl Report {
         if self.longest_polls.is_empty() {
             return Vec::new();
         }
-        let mut cells =
-            vec![["where, or spawned at", "at", "length", "worker", "delayed"].map(str::to_owned)];
+        let heads = ["where, or spawned at", "at", "length", "wall time", "worker", "delayed"];
+        let mut cells = vec![heads.map(str::to_owned)];
         cells.extend(self.longest_polls.iter().map(|poll| {
             let least = if poll.is_running || poll.is_cut { ">" } else { "" };
             [
                 poll.frame.as_ref().map_or_else(|| poll.place.to_string(), function),
                 moment(poll.start_ns),
+                format!("{least}{}", human(poll.own_ns)),
                 format!("{least}{}", human(poll.length_ns)),
                 poll.worker.map_or_else(|| "-".to_owned(), |w| format!("worker-{w}")),
                 if poll.is_kept { delayed(poll.delay) } else { NOT_KEPT.to_owned() },
             ]
         }));
+        // The wall time stands beside the length only where it differs.
+        let is_longer = |cells: &[String; 6]| cells[2] != cells[3];
+        let table = match cells.iter().skip(1).any(is_longer) {
+            true => table(&cells, false),
+            false => {
+                let without = cells.into_iter().map(|[name, at, length, _, worker, delayed]| {
+                    [name, at, length, worker, delayed]
+                });
+                table(&without.collect::<Vec<_>>(), false)
+            }
+        };
         let mut lines = vec![
             String::new(),
             "The longest polls (delayed: how long others waited meanwhile, in sum):".to_owned(),
         ];
-        lines.extend(table(&cells, false));
+        lines.extend(table);
         if self.longest_polls.iter().any(|poll| !poll.is_kept) {
             lines.push(format!("{NOT_KEPT}: what the poll did, and who waited, was dropped"));
         }

@@ -14,6 +14,8 @@ use crate::trace::timeline::{
 use crate::util::clean::clean;
 use crate::util::quantity::{human, human_setting, percent};
 
+#[cfg(feature = "html")]
+mod one_figure;
 mod seen;
 mod whole_run;
 
@@ -365,7 +367,7 @@ Which functions held workers isn't known: it takes the feature `stacks`.
 worker-0  running 12.0 %, parked 88.0 %
 worker-1  running 12.0 %, parked 88.0 %
 
-What held the runtime (latency: longest from woken to polled):
+What held the runtime (total: wall time; latency: longest from woken to polled):
 spawned at             tasks polls    total longest     p50     p99 latency
 src/main.rs:42:9           1     2  26.0 ms 25.6 ms  400 µs 25.6 ms 20.0 µs
 src/main.rs:50:9           1     1  30.0 µs 30.0 µs 30.0 µs 30.0 µs 8.00 µs

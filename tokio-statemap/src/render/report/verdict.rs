@@ -7,6 +7,7 @@ use super::layout::{COLUMNS, keep_right};
 use crate::analysis::{
     Culprit, Delay, Excused, LocationRow, LongPoll, Place, Verdict, source_line,
 };
+use crate::render::length::length;
 use crate::trace::timeline::{ExhaustedPool, StackFrame};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_setting, moment, percent};
@@ -331,7 +332,7 @@ fn not_kept_sentences(
     }
     in_the_whole_run(f, row, long_poll)?;
     if row.off_worker_ns == 0 {
-        write!(f, ". The longest took {}", human(row.longest_ns))?;
+        write!(f, ". The longest took {} of wall time", human(row.longest_ns))?;
     }
     f.write_str(". What they did, and who waited meanwhile, isn't known.")
 }
@@ -346,14 +347,16 @@ fn is_all_kept(row: &LocationRow) -> bool {
     row.kept_long_polls >= row.long_polls
 }
 
-/// `310 of 90000 polls ran over 1 ms in the whole run, 6.20 s in all; 14 of them are kept in detail`
+/// `310 of 90000 polls ran over 1 ms in the whole run, 6.20 s of wall time in all; 14 of them are kept in detail`. What the
+/// machine took of those that aren't kept isn't known.
 fn in_the_whole_run(
     f: &mut fmt::Formatter<'_>,
     row: &LocationRow,
     long_poll: Duration,
 ) -> fmt::Result {
     let (polls, over) = (polls_of(row.long_polls, row.polls), setting(long_poll));
-    write!(f, "{polls} ran over {over} in the whole run, {} in all; ", human(row.long_polls_ns))?;
+    let sum = human(row.long_polls_ns);
+    write!(f, "{polls} ran over {over} in the whole run, {sum} of wall time in all; ")?;
     match (row.kept_long_polls, row.long_polls) {
         (0, 1) => f.write_str("it isn't kept in detail"),
         (1, 1) => f.write_str("only a part of it is kept in detail"),
@@ -419,11 +422,7 @@ fn the_longest(f: &mut fmt::Formatter<'_>, culprit: &Culprit, row: &LocationRow)
         (false, true) => "took at least",
         (false, false) => "took",
     };
-    write!(f, " {which} {took} {}", human(longest.length_ns))?;
-    let taken_ns = longest.length_ns.saturating_sub(culprit.longest_own_ns);
-    if taken_ns > longest.length_ns / 10 {
-        write!(f, " ({} without what the machine took)", human(culprit.longest_own_ns))?;
-    }
+    write!(f, " {which} {took} {}", length(longest.own_ns, longest.length_ns))?;
     if let Some(worker) = longest.worker {
         write!(f, ", on worker-{worker}")?;
     }
@@ -478,7 +477,7 @@ fn off_the_workers(f: &mut fmt::Formatter<'_>, longest: Option<&LongPoll>) -> fm
         false => keep_right(&longest.place.to_string(), COLUMNS),
     };
     let least = if longest.is_running || longest.is_cut { "at least " } else { "" };
-    let length = human(longest.length_ns);
+    let length = length(longest.own_ns, longest.length_ns);
     write!(f, " The longest poll of {whose}, {least}{length}, was on a thread that is no worker.")
 }
 

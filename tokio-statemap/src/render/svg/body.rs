@@ -10,6 +10,7 @@ use super::survey::LongPoll;
 use super::text::{display, escape, fit};
 use crate::analysis::picture::{Picture, PointsAt, Section};
 use crate::analysis::source_line;
+use crate::render::length::length;
 use crate::util::quantity::human;
 
 /// How many gaps are drawn at most.
@@ -155,7 +156,7 @@ pub(super) fn worst_text(picture: &Picture<'_>, worst: &LongPoll) -> String {
     format!(
         "longest poll{}: {}{on}, {}, at {}",
         blamed(section, worst),
-        human(worst.held_ns),
+        length(worst.own_ns, worst.held_ns),
         display(&name, 40),
         human(worst.start_ns)
     )

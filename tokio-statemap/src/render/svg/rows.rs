@@ -133,12 +133,14 @@ impl DrawnRows {
             },
             |poll, held_ns| {
                 let (start_ns, worker, row) = (poll.time_ns, poll.worker, candidate.row);
+                let own_ns = survey.sections[index].own_ns(row, start_ns, held_ns);
                 let poll = LongPoll {
                     section: 0,
                     group: 0,
                     row,
                     start_ns,
                     held_ns,
+                    own_ns,
                     worker,
                     is_wait: false,
                 };
@@ -224,7 +226,8 @@ fn attributes(section: &Section<'_>, candidate: Candidate, columns: &Columns, to
     }
 }
 
-/// The longest of a row's long polls by time: start, length in ns, and worker if known.
+/// The longest of a row's long polls by time: start, for how long it held its worker, how much of that is its own, in ns,
+/// and the worker if known.
 fn long_polls(polls: Vec<LongPoll>) -> String {
     let mut text = String::new();
     for poll in survey::longest(polls) {
@@ -232,7 +235,7 @@ fn long_polls(polls: Vec<LongPoll>) -> String {
             text.push(';');
         }
         // Writing to a string does not fail.
-        let _ = write!(text, "{} {}", poll.start_ns, poll.held_ns);
+        let _ = write!(text, "{} {} {}", poll.start_ns, poll.held_ns, poll.own_ns);
         if let Some(worker) = poll.worker {
             let _ = write!(text, " {worker}");
         }
@@ -240,14 +243,16 @@ fn long_polls(polls: Vec<LongPoll>) -> String {
     text
 }
 
-/// The longest of the polls that held a worker, as JSON: start, length in ns, task, location.
+/// The longest of the polls that held a worker, as JSON: start, for how long, task, location, and how much of that is its
+/// own; times in ns.
 fn held_by(picture: &Picture<'_>, polls: Vec<LongPoll>) -> String {
     let polls = polls.into_iter().map(|poll| {
         let section = &picture.sections[poll.section];
         let mut name = String::new();
         section.source.name(poll.row, &mut name);
         let group = &section.groups[poll.group as usize].label;
-        (poll.start_ns, poll.held_ns, display(&name, 60), display(group, 120))
+        let (name, group) = (display(&name, 60), display(group, 120));
+        (poll.start_ns, poll.held_ns, name, group, poll.own_ns)
     });
     array(polls).into_string()
 }

@@ -1,10 +1,12 @@
 //! What is in the picture, seen once from end to end: totals, and the rows that matter most.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::columns::{Scale, spans};
-use crate::analysis::picture::{Picture, PointsAt, Role, Section, SectionKind, Seen, recorded_ns};
+use crate::analysis::picture::{
+    Picture, PointsAt, Role, Section, SectionKind, Seen, Why, recorded_ns,
+};
 
 /// The cells in which it is kept where a worker was held.
 pub(super) const CELLS: usize = 2048;
@@ -16,7 +18,7 @@ struct Rank {
     is_root: bool,
     /// It has the poll or wait that the verdict is about.
     is_worst: bool,
-    /// Its longest poll, if that is long.
+    /// The own time of its longest poll, if that is long.
     longest_ns: u64,
     /// How long it was running or ready.
     busy_ns: u64,
@@ -64,9 +66,16 @@ pub(super) struct SectionSurvey {
     pub(super) candidates: Vec<Candidate>,
     /// Whether it is known which polls were on workers: only those can hold one.
     pub(super) has_workers: bool,
+    /// How much of its polls isn't their own: see [`Why::lost`](crate::analysis::picture::Why::lost).
+    lost: HashMap<(u32, u64), u64>,
 }
 
 impl SectionSurvey {
+    /// How long the poll of a row that starts then took by its own doing, of so many ns for which it held its worker.
+    pub(super) fn own_ns(&self, row: u32, start_ns: u64, held_ns: u64) -> u64 {
+        held_ns.saturating_sub(self.lost.get(&(row, start_ns)).copied().unwrap_or_default())
+    }
+
     /// How long all rows were in a state, in ns.
     pub(super) fn total(&self, state: usize) -> u128 {
         self.totals.iter().map(|group| group[state]).sum()
@@ -87,8 +96,10 @@ pub(super) struct LongPoll {
     /// The row, as an index into the source.
     pub(super) row: u32,
     pub(super) start_ns: u64,
-    /// How long it held its worker, or how long the wait is, in ns.
+    /// How long it held its worker, or how long the wait is, in ns: so it is drawn.
     pub(super) held_ns: u64,
+    /// How much of that is its own, in ns: so it is ranked.
+    pub(super) own_ns: u64,
     pub(super) worker: Option<u32>,
     pub(super) is_wait: bool,
 }
@@ -96,7 +107,7 @@ pub(super) struct LongPoll {
 impl LongPoll {
     /// The longest is the least; of equals that which came first.
     fn rank(&self) -> (Reverse<u64>, u64) {
-        (Reverse(self.held_ns), self.start_ns)
+        (Reverse(self.own_ns), self.start_ns)
     }
 }
 
@@ -169,6 +180,7 @@ impl Survey {
             tags: vec![0; section.tags.len()],
             candidates: Vec::new(),
             has_workers: section.source.knows_workers(),
+            lost: section.why.as_ref().map(Why::lost).unwrap_or_default(),
         };
         let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::with_capacity(most + 1);
         for (number, group) in section.groups.iter().enumerate() {
@@ -263,13 +275,15 @@ impl Walk<'_> {
             if held_ns <= picture.long_poll_ns || (has_workers && begun.worker.is_none()) {
                 return;
             }
-            rank.longest_ns = rank.longest_ns.max(held_ns);
+            let own_ns = found.own_ns(self.row, from, held_ns);
+            rank.longest_ns = rank.longest_ns.max(own_ns);
             let poll = LongPoll {
                 section: self.index,
                 group: self.group,
                 row: self.row,
                 start_ns: from,
                 held_ns,
+                own_ns,
                 worker: begun.worker,
                 is_wait: false,
             };
@@ -292,6 +306,7 @@ impl Walk<'_> {
                 row: self.row,
                 start_ns,
                 held_ns: length_ns,
+                own_ns: length_ns,
                 worker: None,
                 is_wait: true,
             });

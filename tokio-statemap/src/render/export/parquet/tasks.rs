@@ -33,7 +33,7 @@ pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Resul
             for i in 0..task.polls.len() {
                 let facts = polls.facts(seen, i);
                 held_ns = held_ns.saturating_add(facts.held_ns);
-                longest_ns = longest_ns.max(Some(facts.held_ns));
+                longest_ns = longest_ns.max(Some(facts.own_ns));
                 if let Some(ns) = facts.ready_ns {
                     ready_ns = Some(ready_ns.unwrap_or(0_u64).saturating_add(ns));
                 }

@@ -17,7 +17,14 @@ pub(super) fn why(why: &Why, places: &[u32], whole: impl Fn(u64) -> u64) -> Raw 
         let samples = poll.samples.iter().map(|sample| {
             [sample.after_ns, from_1(sample.blocked_in).into(), from_1(sample.call).into()]
         });
-        (places[poll.row as usize], whole(poll.start_ns), cause, poll.blame, array(samples))
+        (
+            places[poll.row as usize],
+            whole(poll.start_ns),
+            cause,
+            poll.blame,
+            array(samples),
+            poll.lost_ns,
+        )
     });
     let excused = object([
         ("at", &why.excused_at),

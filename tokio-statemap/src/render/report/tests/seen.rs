@@ -10,7 +10,7 @@ fn jobs() -> Option<SpawnLocation> {
 }
 
 /// A sample of a poll, which sleeps in `function`.
-fn asleep(poll: &Poll, function: &str) -> PollSample {
+pub(super) fn asleep(poll: &Poll, function: &str) -> PollSample {
     let frame = |function: &str, origin| StackFrame {
         function: function.into(),
         file: Some("src/jobs.rs".into()),
@@ -64,7 +64,7 @@ fn polls_that_nobody_saw_are_not_those_of_the_one_function_that_was_seen() {
          known."
     );
     let [culprit] = &report.culprits[..] else { panic!("{report}") };
-    assert_eq!((culprit.polls, culprit.own_ns, culprit.longest_own_ns), (1, 20 * MS, 20 * MS));
+    assert_eq!((culprit.polls, culprit.own_ns, culprit.longest.own_ns), (1, 20 * MS, 20 * MS));
     assert_eq!(
         (culprit.location_polls, culprit.unseen_polls, culprit.unseen_ns),
         (11, 10, 258 * MS)

@@ -114,7 +114,7 @@ fn many_polls_of_the_whole_run_outweigh_a_longer_one() {
     assert_eq!(
         report.verdict.to_string(),
         "src/often.rs:4:2 held the runtime up: 310 of 90000 polls ran over 1 ms in the whole run, \
-         6.20 s in all; 4 of them are kept in detail. The longest of those took 2.00 ms, on worker-0 at \
+         6.20 s of wall time in all; 4 of them are kept in detail. The longest of those took 2.00 ms, on worker-0 at \
          3599.100 s. During those other tasks waited 8.00 ms for a worker, in sum. Another had such \
          polls, too."
     );
@@ -122,7 +122,7 @@ fn many_polls_of_the_whole_run_outweigh_a_longer_one() {
     for said in [
         "The whole run, 3600 s: 9 tasks, 90111 polls. Kept in detail: the last 1.00 s; 100 events, 0 \
          events lost. 5000 older ones were dropped by design. 311 polls held a worker over 1 ms, 6.23 s \
-         in all; 5 are kept in detail.",
+         of wall time in all; 5 are kept in detail.",
         "worker-0 running 10.0 %, parked 90.0 %",
         "src/often.rs:4:2 3 90000 7.10 s 20.0 ms 10.0 µs 10.0 µs 7.00 µs",
     ] {
@@ -149,7 +149,7 @@ fn a_location_of_whose_long_polls_none_is_kept_is_named() {
     let other = || vec![task(1, at_x(), vec![poll(3_599_100 * MS, 5 * US, 0, US)])];
     let mut timeline = of_an_hour(other(), locations());
     let said = "src/gone.rs:7:7 held the runtime up: 1000 of 91000 polls ran over 1 ms in the whole run, \
-                2.00 s in all; none of them is kept in detail. The longest took 2.00 ms. What they did, and \
+                2.00 s of wall time in all; none of them is kept in detail. The longest took 2.00 ms of wall time. What they did, and \
                 who waited meanwhile, isn't known.";
     assert_eq!(verdict(&timeline), said);
     // Where stacks are sampled, so many are no chance all the same.
@@ -165,14 +165,14 @@ fn a_location_of_whose_long_polls_none_is_kept_is_named() {
          the workers were busy 10.0 % of the time."
     );
     let text = words(&report.to_string());
-    let few = "What 9 long polls did isn't known, 18.0 ms in all: they aren't kept, and no other of their \
+    let few = "What 9 long polls did isn't known, 18.0 ms of wall time in all: they aren't kept, and no other of their \
                locations is to blame.";
     assert!(text.contains(few), "{report}");
     // But not one that is as long.
     timeline.whole_run = of_an_hour(other(), vec![location(gone, 90_000, 1, 150 * MS)]).whole_run;
     assert!(verdict(&timeline).starts_with(
-        "src/gone.rs:7:7 held the runtime up: one of 90001 polls ran over 1 ms in the whole run, 150 ms in \
-         all; it isn't kept in detail. The longest took 150 ms."
+        "src/gone.rs:7:7 held the runtime up: one of 90001 polls ran over 1 ms in the whole run, 150 ms of wall \
+         time in all; it isn't kept in detail. The longest took 150 ms of wall time."
     ));
     // It is no verdict where another is worse, but it isn't forgotten.
     timeline.sampling.state = SamplingState::Off;

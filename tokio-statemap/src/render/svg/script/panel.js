@@ -87,12 +87,12 @@ function describe(row, column, ns) {
   }
   if (poll) {
     const on = Number.isFinite(poll.worker) ? ` on worker-${poll.worker}` : '';
-    lines.push({ text: `long poll: exactly ${formatExact(poll.held)}${on}, from ${formatExact(poll.start)} on`, wrap: true });
+    lines.push({ text: `long poll: exactly ${exactLength(poll.own, poll.held)}${on}, from ${formatExact(poll.start)} on`, wrap: true });
   }
   const held = row.held.find(([start, length]) => start - nsPerColumn <= ns && ns <= start + length + nsPerColumn);
   if (held) {
-    const [start, length, task, location] = held;
-    lines.push({ text: `held by ${task}, ${location}, for exactly ${formatExact(length)}, from ${formatExact(start)} on`, wrap: true });
+    const [start, length, task, location, own] = held;
+    lines.push({ text: `held by ${task}, ${location}, for exactly ${exactLength(own, length)}, from ${formatExact(start)} on`, wrap: true });
   }
   lines.push({ text: 'all its time, exactly', kind: 'head' });
   const whole = row.totals.reduce((sum, total, index) => (row.section.states[index].end ? sum : sum + total), 0n);
@@ -101,8 +101,13 @@ function describe(row, column, ns) {
     lines.push({ text: end ? name : `${name} ${formatShare(row.totals[index], whole)}`, right: formatExact(row.totals[index]), colour: { section: row.section.index, state: index } });
   });
   openPanel(lines);
-  const more = held ? `, held by ${held[2]} for ${formatNs(held[1])},` : poll ? `, a poll of ${formatNs(poll.held)},` : '';
+  const more = held ? `, held by ${held[2]} for ${formatNs(held[4])},` : poll ? `, a poll of ${formatNs(poll.own)},` : '';
   return `${row.name}: ${what}${more} at ${formatMoment(ns, nsPerColumn)}`;
+}
+
+/** A poll's own time, and beside it for how long it held its worker, where that is more: what the machine took isn't its own. */
+function exactLength(own, held) {
+  return own === held ? formatExact(own) : `${formatExact(own)} (wall time ${formatExact(held)})`;
 }
 
 /** The breakdown of a state by group. */

@@ -20,8 +20,8 @@ function readRows() {
         description: element.dataset.d ?? null,
         totals: element.dataset.t.split(',').map(BigInt),
         polls: (element.dataset.p ?? '').split(';').filter(Boolean).map((poll) => {
-          const [start, held, worker] = poll.split(' ').map(Number);
-          return { start, held, worker };
+          const [start, held, own, worker] = poll.split(' ').map(Number);
+          return { start, held, own, worker };
         }),
         held: JSON.parse(element.dataset.q ?? '[]'),
         runs: null,

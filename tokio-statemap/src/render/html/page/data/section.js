@@ -46,6 +46,8 @@ export class Section {
     this.whyData = meta.why ?? null;
     /** @type {import("../model/why.js").Why|null} */
     this.why = null;
+    /** How much of polls isn't their own, in ns, by transition: those of which that is anything. @type {Map<number, number>} */
+    this.lost = new Map();
     /** The issues that the report found; null if there was none. @type {object[]|null} */
     this.told = meta.issues ?? null;
     /** What `findAwaits` reads, and what it makes of it. */

@@ -1,4 +1,4 @@
-import { formatMoment, formatNs } from "../format/numbers.js";
+import { formatLength, formatMoment, formatNs } from "../format/numbers.js";
 import { visible } from "../format/text.js";
 import { awaitOf } from "../model/awaits.js";
 import { keptNs } from "../model/lanes.js";
@@ -15,14 +15,14 @@ export const momentText = (view, t) => {
   return formatMoment(t, decimals);
 };
 
-/** The length of a span in words: "51.2 ms", "at least 51.2 ms". */
+/** The length of a span in words: "51.2 ms", "at least 51.2 ms"; of a poll its own time first. */
 export const lengthText = (view, section, transition) => {
   if (!isPoll(section, transition)) return stateLength(view, section.time[transition], section.endOf(transition));
   const info = pollInfo(section, transition, view.model.meta.gaps);
   const isCut = info.cutLeft || (info.cutRight && !info.handed);
   // The span is drawn to its end, so both are said.
   const handed = info.handed ? ` (${formatNs(info.length)} with block_in_place)` : "";
-  return `${isCut ? "at least " : ""}${formatNs(info.held)}${handed}`;
+  return `${isCut ? "at least " : ""}${formatLength(info.own, info.held)}${handed}`;
 };
 
 /** Where something isn't kept, another state may have been in between. */

@@ -140,8 +140,8 @@ export const shareText = (view, share) => {
   return `${formatShare(share)} of ${workers === 1 ? "the worker's time" : `the time of ${workers} workers`}`;
 };
 
-/** "1.2 ms, of src/main.rs:1:2"; null if no poll began. */
-export const longestText = (longest, place) => (place === null ? null : `${formatNs(longest)}, of ${shorten(visible(place), 120)}`);
+/** "1.2 ms of wall time, of src/main.rs:1:2"; null if no poll began. */
+export const longestText = (longest, place) => (place === null ? null : `${formatNs(longest)} of wall time, of ${shorten(visible(place), 120)}`);
 
 /** What a stretch is, for the live region. */
 export const stretchSentence = (view, index) => {

@@ -16,6 +16,18 @@ export function formatNs(ns) {
 }
 
 /**
+ * How long a poll took: its own time, and the wall time beside it where that differs by more than rounding: "16.8 ms
+ * (wall time 23.4 ms)".
+ * @param {number} own ns
+ * @param {number} wall ns
+ * @returns {string}
+ */
+export function formatLength(own, wall) {
+  const [text, beside] = [formatNs(own), formatNs(wall)];
+  return text === beside ? text : `${text} (wall time ${beside})`;
+}
+
+/**
  * The same without the zeros of what somebody set: "1 ms", "2.5 ms".
  * @param {number} ns
  * @returns {string}

@@ -1,8 +1,8 @@
 // The long polls, by who or what is to blame for them.
 
-import { heldNs, Longest, longPolls, pollInfo, worstPolls } from "./polls.js";
+import { heldNs, Longest, longPolls, ownNs, pollInfo, worstPolls } from "./polls.js";
 import { shortName, sourceOf } from "./frames.js";
-import { ownNs, takenNs } from "./why.js";
+import { takenNs } from "./why.js";
 
 /**
  * @typedef {import("../data/decode.js").Model} Model
@@ -32,15 +32,18 @@ export function blamedPolls(model, thresholdNs) {
   return [...of(accused), ...of(unasked), ...of(ofMachine), ...of(unseen), ...of(offWorkers)];
 }
 
-/** The longest of these polls. */
-function listed(model, section, polls) {
-  const found = [...polls].sort((a, b) => heldNs(section, b.transition) - heldNs(section, a.transition));
+const ownOf = (section, { transition }) => ownNs(section, transition);
+
+/** The longest of these polls; of equals the earliest. */
+function listed(model, section, polls, lengthOf = ownOf) {
+  const { time } = section;
+  const found = [...polls].sort((a, b) => lengthOf(section, b) - lengthOf(section, a) || time[a.transition] - time[b.transition]);
   return found.slice(0, MOST_OF_GROUP).map((poll) => pollInfo(section, poll.transition, model.meta.gaps));
 }
 
 function accused(model, section, threshold) {
   const isAll = threshold <= model.meta.long;
-  const isOver = (poll) => ownNs(section, poll) > threshold;
+  const isOver = (poll) => ownOf(section, poll) > threshold;
   const groups = section.why.culprits.map(({ frame, act, place, polls, own, at }, index) => {
     const source = frame === null ? "" : sourceOf(frame);
     const over = isAll ? at : at.filter(isOver);
@@ -50,9 +53,9 @@ function accused(model, section, threshold) {
       title: frame === null ? place : `${frame.name}${source && ` at ${source}`}`,
       // The report counts all, also where not all of them are told of.
       polls: isAll ? polls : over.length,
-      ns: isAll ? own : over.reduce((sum, poll) => sum + ownNs(section, poll), 0),
+      ns: isAll ? own : over.reduce((sum, poll) => sum + ownOf(section, poll), 0),
       list: listed(model, section, over),
-      lengths: isAll ? undefined : over.map((poll) => ownNs(section, poll)),
+      lengths: isAll ? undefined : over.map((poll) => ownOf(section, poll)),
     };
   });
   return groups.filter((group) => group.polls > 0);
@@ -84,7 +87,7 @@ function ofMachine(model, section, threshold) {
   const { excused, culprits } = section.why;
   const isAll = threshold <= model.meta.long;
   const isIt = (poll) => heldNs(section, poll.transition) > threshold;
-  const isBelow = (poll) => isIt(poll) && ownNs(section, poll) <= threshold;
+  const isBelow = (poll) => isIt(poll) && ownOf(section, poll) <= threshold;
   const blamed = [...culprits.flatMap(({ at }) => at), ...excused.unseenAt];
   const found = isAll ? excused.at : [...excused.at.filter(isIt), ...blamed.filter(isBelow)];
   const polls = isAll ? excused.polls : found.length;
@@ -93,7 +96,8 @@ function ofMachine(model, section, threshold) {
   return [{
     key: `machine.${section.index}`, kind: "machine", label: title, source: "", title, act: null, polls,
     ns: isAll ? excused.taken : found.reduce((sum, poll) => sum + takenNs(poll), 0),
-    list: listed(model, section, found),
+    // What the machine took is what these are about.
+    list: listed(model, section, found, (_, poll) => takenNs(poll)),
   }];
 }
 
@@ -101,13 +105,13 @@ function ofMachine(model, section, threshold) {
 function unseen(model, section, threshold) {
   const { excused } = section.why;
   const isAll = threshold <= model.meta.long;
-  const found = isAll ? excused.unseenAt : excused.unseenAt.filter((poll) => ownNs(section, poll) > threshold);
+  const found = isAll ? excused.unseenAt : excused.unseenAt.filter((poll) => ownOf(section, poll) > threshold);
   const polls = isAll ? excused.unseen : found.length;
   if (polls === 0) return [];
   const title = "No function was seen";
   return [{
     key: `unknown.${section.index}`, kind: "unknown", label: title, source: "", title, act: null, polls,
-    ns: isAll ? excused.unseenTime : found.reduce((sum, poll) => sum + ownNs(section, poll), 0),
+    ns: isAll ? excused.unseenTime : found.reduce((sum, poll) => sum + ownOf(section, poll), 0),
     list: listed(model, section, found),
   }];
 }
@@ -116,6 +120,6 @@ function offWorkers(model, section, threshold) {
   const list = worstPolls(section, MOST_OF_GROUP, { on: "off", over: threshold }).map((i) => pollInfo(section, i, model.meta.gaps));
   if (list.length === 0) return [];
   const title = "Off the workers";
-  const ns = list.reduce((sum, { held }) => sum + held, 0);
+  const ns = list.reduce((sum, { own }) => sum + own, 0);
   return [{ key: `off.${section.index}`, kind: "off", label: title, source: "", title, act: null, polls: list.length, ns, list }];
 }

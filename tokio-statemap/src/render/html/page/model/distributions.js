@@ -3,7 +3,7 @@
 
 import { lastNotAfter } from "../data/section.js";
 import { HistogramOf } from "./histogram.js";
-import { heldNs } from "./polls.js";
+import { ownNs } from "./polls.js";
 import { NOT_READY, readyEnd } from "./waits.js";
 
 /**
@@ -48,7 +48,7 @@ export function* distributionsOf(model, scope) {
 function* ofListed(section, polls) {
   const lengths = new HistogramOf(polls.length);
   for (let k = 0; k < polls.length; k++) {
-    lengths.add(heldNs(section, polls[k]), polls[k]);
+    lengths.add(ownNs(section, polls[k]), polls[k]);
     if (k % SPANS_A_STEP === 0) yield;
   }
   return { section: section.index, polls: lengths.finish(), ready: null, lives: null, tasks: 0, alive: 0, older: 0 };
@@ -106,7 +106,7 @@ class Counts {
   span(i, row) {
     const { section } = this;
     const state = section.state[i];
-    if (section.isRunning[state] !== 0) this.polls.add(heldNs(section, i), i);
+    if (section.isRunning[state] !== 0) this.polls.add(ownNs(section, i), i);
     else if (this.knowsReady && section.isReady[state] !== 0 && readyEnd(section, i, row) !== NOT_READY) {
       this.ready.add(section.endOf(i) - section.time[i], i);
     }

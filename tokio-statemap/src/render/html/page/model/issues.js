@@ -1,6 +1,6 @@
 // What was wrong: the worst polls, the longest waits, the starved locations; and the sentence that names a poll.
 
-import { formatCount, formatNs, formatSetting } from "../format/numbers.js";
+import { formatCount, formatLength, formatNs, formatSetting } from "../format/numbers.js";
 import { cleanText } from "../format/text.js";
 import { locationTable } from "./locations.js";
 import { workerName } from "./names.js";
@@ -45,7 +45,7 @@ export function findIssues(model, thresholdNs = model.meta.long) {
     off: worstOf(model, "off", MOST_ISSUES),
     ready: longestReady(model),
   });
-  const polls = [...on.filter((info) => info.held > thresholdNs), ...off.filter((info) => info.held > thresholdNs)];
+  const polls = [...on.filter((info) => info.own > thresholdNs), ...off.filter((info) => info.own > thresholdNs)];
   const starved = locationTable(model, thresholdNs)
     .filter((row) => row.longestReadyNs !== null && row.longestReadyNs > thresholdNs)
     .map((row) => ({ ...row, share: row.readyNs / (row.readyNs + row.runningNs) }))
@@ -69,7 +69,7 @@ export function worstPoll(model, thresholdNs = model.meta.long) {
     return longest === undefined ? null : pollInfo(judged, longest.transition, model.meta.gaps);
   }
   const [worst] = worstOf(model, "worker", 1);
-  return worst && worst.held > thresholdNs ? worst : null;
+  return worst && worst.own > thresholdNs ? worst : null;
 }
 
 function worstOf(model, on, most) {
@@ -78,7 +78,7 @@ function worstOf(model, on, most) {
     if (section.kind !== "tasks" || !section.isRunning.includes(1)) continue;
     for (const i of worstPolls(section, most, { on })) found.push(pollInfo(section, i, model.meta.gaps));
   }
-  return found.sort((a, b) => b.held - a.held || a.start - b.start).slice(0, most);
+  return found.sort((a, b) => b.own - a.own || a.start - b.start).slice(0, most);
 }
 
 function longestReady(model) {
@@ -120,7 +120,7 @@ export function sentence(model, info, ready = null) {
   const section = model.sections[info.section];
   const who = cleanText(section.groups[info.group].label || section.name(info.row), 120);
   const least = (info.cutLeft || (info.cutRight && !info.handed)) && !isStillRunning(info) ? "at least " : "";
-  const length = least + formatNs(info.held);
+  const length = least + formatLength(info.own, info.held);
   if (info.worker === null) {
     const running = isStillRunning(info) ? " and still ran at the end" : "";
     if (section.worker) return `${who} ran for ${length}, on a thread that is no worker${running}.`;

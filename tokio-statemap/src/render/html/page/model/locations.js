@@ -1,6 +1,6 @@
 // What the tasks of each spawn location did: the report's table of locations.
 
-import { heldNs, longPolls } from "./polls.js";
+import { heldNs, longPolls, ownNs } from "./polls.js";
 import { NOT_READY, readyEnd } from "./waits.js";
 
 /**
@@ -12,6 +12,7 @@ import { NOT_READY, readyEnd } from "./waits.js";
  *   runningNs: number, readyNs: number, longestReadyNs: number|null, longestReady: number,
  *   longPolls: number, longPollsNs: number,
  * }} LocationRow `longest`, `longestReady`: transitions, −1 if none; `longPolls` held a worker over the threshold;
+ *   `longestNs`, `p50Ns`, `p99Ns`: of the polls' own time; sums are of the time for which they held their workers;
  *   `shareOfWorkers`: which part of the workers' time its polls held them, null if that isn't known;
  *   `longestReadyNs`: null if ready times were not recorded
  */
@@ -83,11 +84,11 @@ function locationRow(model, section, group, workersTime) {
   for (let i = from; i < to; i++) {
     while (i >= rowFirst[row + 1]) row++;
     if (isRunning[state[i]] !== 0) {
-      const held = heldNs(section, i);
-      lengths[n++] = held;
+      const held = heldNs(section, i), own = ownNs(section, i);
+      lengths[n++] = own;
       result.runningNs += section.endOf(i) - time[i];
-      if (held > result.longestNs || (held === result.longestNs && (result.longest < 0 || time[i] < time[result.longest]))) {
-        result.longestNs = held;
+      if (own > result.longestNs || (own === result.longestNs && (result.longest < 0 || time[i] < time[result.longest]))) {
+        result.longestNs = own;
         result.longest = i;
       }
       const isOnWorker = worker !== null ? worker[i] !== 0 : section.isRoot[row] === 0;

@@ -7,9 +7,9 @@ import { lastNotAfter } from "../data/section.js";
  * @typedef {import("../data/decode.js").Model} Model
  * @typedef {{
  *   section: number, transition: number, row: number, group: number, start: number, end: number, length: number,
- *   held: number, worker: number|null, cutLeft: boolean, cutRight: boolean, atEnd: boolean, handed: boolean,
+ *   held: number, own: number, worker: number|null, cutLeft: boolean, cutRight: boolean, atEnd: boolean, handed: boolean,
  * }} PollInfo times in ns; `held`: how long it held its worker, or ran on a thread that is none (then
- *   `worker` is null); `cutLeft`, `cutRight`: it may have begun earlier, ended later; `atEnd`: it still ran at
+ *   `worker` is null); `own`: how much of that is its own; `cutLeft`, `cutRight`: it may have begun earlier, ended later; `atEnd`: it still ran at
  *   the right edge; `handed`: it gave its worker away, so that `held` is known even if its end isn't
  * @typedef {{threshold: number, poll: Uint32Array, laneFirst: Uint32Array}} LongPolls `poll`: transitions by
  *   lane and time; those of a lane stand at `laneFirst[lane]..laneFirst[lane + 1]`
@@ -29,6 +29,15 @@ export function heldNs(section, i) {
   const k = lastNotAfter(at, 0, at.length, i);
   return k >= 0 && at[k] === i ? Math.min(ns[k], length) : length;
 }
+
+/**
+ * How much of that is its own: without what the machine took, and without waits for locks of the runtime's, as the report
+ * has it. This is how long a poll is said to be, and what polls are ranked by.
+ * @param {Section} section
+ * @param {number} i
+ * @returns {number} ns
+ */
+export const ownNs = (section, i) => Math.max(0, heldNs(section, i) - (section.lost.get(i) ?? 0));
 
 /**
  * All that is known of the poll that transition `i` begins.
@@ -54,6 +63,7 @@ export function pollInfo(section, i, gaps = []) {
     end,
     length: end - start,
     held: heldNs(section, i),
+    own: ownNs(section, i),
     worker: worker ? worker - 1 : null,
     cutLeft: (i === section.rowFirst[row] && start === 0) || gaps.some(([, to]) => to === start),
     cutRight: isLast || gaps.some(([from]) => from === end),
@@ -151,8 +161,8 @@ export function worstPolls(section, k, { group = null, row = null, on = null, ov
     for (let i = rowFirst[r], end = rowFirst[r + 1]; i < end; i++) {
       if (isRunning[state[i]] === 0) continue;
       if (on !== null && worker !== null && (worker[i] !== 0) !== (on === "worker")) continue;
-      const held = heldNs(section, i);
-      if (held > over) longest.offer(held, i);
+      const own = ownNs(section, i);
+      if (own > over) longest.offer(own, i);
     }
   }
   return longest.sorted();

@@ -2,7 +2,7 @@
 // All of it is generators, whose steps are short: whoever runs them lets frames pass in between.
 
 import { lastNotAfter } from "../data/section.js";
-import { heldNs } from "./polls.js";
+import { heldNs, ownNs } from "./polls.js";
 import { sortSteps } from "./stable_sort.js";
 import { NOT_READY, readyEnd } from "./waits.js";
 
@@ -198,10 +198,10 @@ function* countTasks(model, section, first, columns) {
     for (let i = rowFirst[row], end = rowFirst[row + 1]; i < end; i++) {
       const state = section.state[i];
       if (isRunning[state] !== 0) {
-        const ns = heldNs(section, i);
+        const own = ownNs(section, i);
         polls++;
-        held += ns;
-        if (!(ns <= longest)) longest = ns;
+        held += heldNs(section, i);
+        if (!(own <= longest)) longest = own;
       } else if (isWaiting[state] !== 0) {
         waited += recordedNs(gaps, time[i], section.endOf(i));
       } else if (isReady[state] !== 0 && readyEnd(section, i, row) !== NOT_READY) {

@@ -2,7 +2,6 @@
 
 import { lastNotAfter } from "../data/section.js";
 import { readFrames } from "./frames.js";
-import { heldNs } from "./polls.js";
 
 /**
  * @typedef {import("../data/section.js").Section} Section
@@ -13,7 +12,8 @@ import { heldNs } from "./polls.js";
  *   innermost, from 1 on
  * @typedef {{
  *   section: number, transition: number, cause: Cause|null, frame: StackFrame|null, act: string|null, samples: Sample[],
- * }} WhyPoll `frame`, `act`: the function to blame, and what it did
+ *   lost: number,
+ * }} WhyPoll `frame`, `act`: the function to blame, and what it did; `lost`: how much of it isn't its own, in ns
  * @typedef {{
  *   frame: StackFrame|null, act: string|null, place: string, polls: number, own: number, longest: WhyPoll|undefined, at: WhyPoll[],
  * }} Culprit `own`: ns, without what the machine took
@@ -32,13 +32,14 @@ export function findWhy(section) {
   const data = section.whyData;
   if (data === null) return;
   const frames = readFrames(data);
-  const polls = data.polls.map(([row, start, cause, blame, samples]) => ({
+  const polls = data.polls.map(([row, start, cause, blame, samples, lost]) => ({
     section: section.index,
     transition: pollOfRow(section, row, start),
     cause: cause && { onCpu: cause[0], blocked: cause[1], delay: cause[2], stolen: cause[3], faults: cause[4], unknown: cause[5] },
     frame: blame && frames[blame[0]],
     act: blame && data.words[blame[1]],
     samples: samples.map(([after, word, call]) => ({ after, blockedIn: word > 0 ? data.words[word - 1] : null, call })),
+    lost,
   }));
   const refer = (indices) => indices.map((index) => polls[index]).filter((poll) => poll.transition >= 0);
   section.why = {
@@ -52,6 +53,7 @@ export function findWhy(section) {
     frames,
     calls: data.calls.map(([frame, within]) => [frame > 0 ? frames[frame - 1] : null, within]),
   };
+  for (const { transition, lost } of polls) if (transition >= 0 && lost > 0) section.lost.set(transition, lost);
   section.whyData = null;
 }
 
@@ -74,9 +76,6 @@ export const whyOf = (section, transition) => section.why?.polls.get(transition)
 
 /** How long the machine took the processor in a poll, in ns. */
 export const takenNs = ({ cause }) => (cause === null ? 0 : cause.delay + cause.stolen);
-
-/** How long a poll held its worker by its own doing, in ns. */
-export const ownNs = (section, poll) => Math.max(0, heldNs(section, poll.transition) - takenNs(poll));
 
 /**
  * The section of the run that the verdict is about; null if there is none, or are several.

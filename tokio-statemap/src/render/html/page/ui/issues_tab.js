@@ -81,7 +81,7 @@ export class IssuesTab {
     this.labels = [];
     this.width = lineOf(this.pane);
     const content = issues.blamed === null
-      ? this.part("polls", "Worst polls", issues.polls, (poll) => this.poll(poll, issues.polls[0].held))
+      ? this.part("polls", "Worst polls", issues.polls, (poll) => this.poll(poll, issues.polls[0].own))
       : this.blamed(issues.blamed);
     const ready = issues.ready;
     content.push(...this.part("ready", "Longest ready", ready, (span) => this.ready(span, ready[0].length)));
@@ -160,7 +160,7 @@ export class IssuesTab {
       for (const { section, transition } of shown) this.flat.push({ target: { kind: "span", section, transition }, button: null, group: key });
       return header;
     }
-    const longest = list[0]?.held ?? spots[0]?.length ?? 1;
+    const longest = Math.max(1, ...list.map(({ own }) => own), spots[0]?.length ?? 1);
     const build = list.length > 0 ? (poll) => this.poll(poll, longest, group.kind !== "place" && group.kind !== "unknown") : (spot) => this.spot(spot, longest);
     const rest = shown.length < all.length
       ? make("button", { type: "button", class: "more-issues", onclick: () => { this.all.add(key); this.draw(); } }, `Show ${all.length < polls ? `the longest ${all.length}` : `all ${all.length}`}`)
@@ -232,10 +232,11 @@ export class IssuesTab {
     // Data of others doesn't say which worker it was.
     const nowhere = section.worker === null ? "worker unknown" : "off the workers";
     const on = poll.worker === null ? nowhere : workerName(model, poll.worker);
+    const wall = formatNs(poll.held) === formatNs(poll.own) ? "" : ` · wall time ${formatNs(poll.held)}`;
     return this.button({ kind: "span", section: poll.section, transition: poll.transition }, poll.worker === null ? " off" : "",
-      isNamed ? `at ${formatMoment(poll.start)}` : groupLabel(section.groups[poll.group]), `${isCut ? "≥ " : ""}${formatNs(poll.held)}`,
-      `${shorten(visible(section.name(poll.row)), 30)} · ${on}${isNamed ? "" : ` · at ${formatMoment(poll.start)}`}${poll.atEnd && !poll.handed ? " · still ran at the end" : ""}`,
-      poll.held / longest, "");
+      isNamed ? `at ${formatMoment(poll.start)}` : groupLabel(section.groups[poll.group]), `${isCut ? "≥ " : ""}${formatNs(poll.own)}`,
+      `${shorten(visible(section.name(poll.row)), 30)}${wall} · ${on}${isNamed ? "" : ` · at ${formatMoment(poll.start)}`}${poll.atEnd && !poll.handed ? " · still ran at the end" : ""}`,
+      poll.own / longest, "");
   }
 
   ready(span, longest) {

@@ -18,13 +18,13 @@ const ofPolls = (row, ns) => (row.polls === 0 ? "–" : formatNs(ns));
 const columnsOf = (model) => [
   ["Tasks", "Tasks spawned there", (row) => row.tasks, (row) => formatCount(row.tasks)],
   ["Polls", "Polls of these tasks", (row) => row.polls, (row) => formatCount(row.polls)],
-  ["Held", "How long their polls held workers, and the share of all workers' time", (row) => row.heldNs,
+  ["Held", "How long their polls held workers (wall time), and the share of all workers' time", (row) => row.heldNs,
     (row) => (!isHeldKnown(model, row) ? "?" : row.shareOfWorkers === null ? formatNs(row.heldNs) : formatShare(row.shareOfWorkers))],
-  ["Longest", "The longest poll", (row) => row.longestNs, (row) => ofPolls(row, row.longestNs)],
-  ["p99", "What 99 % of the polls did not exceed", (row) => row.p99Ns, (row) => ofPolls(row, row.p99Ns)],
+  ["Longest", "The longest poll, without what the machine took", (row) => row.longestNs, (row) => ofPolls(row, row.longestNs)],
+  ["p99", "What 99 % of the polls did not exceed, without what the machine took", (row) => row.p99Ns, (row) => ofPolls(row, row.p99Ns)],
   ["Ready", "The longest that a task was ready before it was polled", (row) => (row.longestReady < 0 ? -1 : row.longestReadyNs),
     (row) => (row.longestReadyNs === null ? "?" : row.longestReady < 0 ? "–" : formatNs(row.longestReadyNs))],
-  ["Long", "Polls over the threshold", (row) => row.longPolls, (row) => formatCount(row.longPolls)],
+  ["Long", "Polls that held a worker over the threshold (wall time)", (row) => row.longPolls, (row) => formatCount(row.longPolls)],
 ];
 const MOST_PLACES = 500;
 

@@ -4,7 +4,7 @@ import { excerptOfGroup } from "../model/excerpts.js";
 import { shortName, sourceOf } from "../model/frames.js";
 import { keptNs, recordedTotals } from "../model/lanes.js";
 import { countRows, groupLabel, workerName } from "../model/names.js";
-import { heldNs, isPoll, worstPolls } from "../model/polls.js";
+import { isPoll, ownNs, worstPolls } from "../model/polls.js";
 import { tagTotals, totalsOfGroup, totalsOfRow } from "../model/totals.js";
 import { workerHeld, workerRow, workerSection } from "../model/worker_polls.js";
 import { stretchInfo, sumUp } from "../model/sums.js";
@@ -168,12 +168,9 @@ export class SelectionTab {
     const tasks = model.sections[all.tasks];
     const held = workerHeld(model, row, 0, model.lengthNs);
     const life = keptNs(model, section.rowBegin(row), section.rowEnd(row));
-    let longest = -1;
-    const long = this.view.longOnWorkers?.[row] ?? [];
-    // If any poll is long, the longest is among them.
-    for (const i of long.length > 0 ? long : poll) {
-      if (longest < 0 || heldNs(tasks, i) > heldNs(tasks, longest)) longest = i;
-    }
+    // If any poll is long by its own doing, the longest is among these.
+    let longest = longestOf(tasks, this.view.longOnWorkers?.[row] ?? []);
+    if (longest < 0 || ownNs(tasks, longest) <= this.view.threshold) longest = longestOf(tasks, poll);
     return [
       ["Polls", formatCount(poll.length)],
       ["In polls", `${formatNs(held)}${life > 0 ? `, ${formatShare(held / life)}` : ""}`],
@@ -274,6 +271,13 @@ export class SelectionTab {
     ]);
   }
 }
+
+/** The longest of some polls; −1 of none. */
+const longestOf = (section, polls) => {
+  let longest = -1;
+  for (const i of polls) if (longest < 0 || ownNs(section, i) > ownNs(section, longest)) longest = i;
+  return longest;
+};
 
 /** How long each tag took in one row. */
 const rowTags = (section, row) => {

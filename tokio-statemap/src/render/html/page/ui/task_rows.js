@@ -16,7 +16,7 @@ export const TASK_GRID = [
   { key: "age", label: "Age", title: "How long it had lived by then" },
   { key: "polls", label: "Polls", title: "How often it was polled" },
   { key: "held", label: "Held", title: "How long its polls ran in all" },
-  { key: "longest", label: "Longest", title: "Its longest poll" },
+  { key: "longest", label: "Longest", title: "Its longest poll, without what the machine took" },
   { key: "waited", label: "Waited", title: "How long it waited in all" },
   { key: "ready", label: "Ready", title: "How long it was ready in all before it was polled" },
   { key: "parent", label: "Spawned by", title: "The task that spawned it", isText: true },
@@ -29,7 +29,7 @@ export const TREE_GRID = [
   { key: "alive", label: "At end", title: "How many of the tasks had not ended" },
   { key: "polls", label: "Polls", title: "How often they were polled" },
   { key: "held", label: "Held", title: "How long their polls ran in all" },
-  { key: "longest", label: "Longest", title: "Their longest poll" },
+  { key: "longest", label: "Longest", title: "Their longest poll, without what the machine took" },
 ];
 
 /** How much of a location fits into its column. */

@@ -17,9 +17,9 @@ const wholeColumns = (model) => {
   return [
     ["Tasks", "Tasks spawned there", (row) => row.tasks, (row) => formatCount(row.tasks)],
     ["Polls", "Polls of these tasks", (row) => row.polls, (row) => formatCount(row.polls)],
-    ["Held", "How long their polls held workers, as a share of all workers' time", (row) => row.held, (row) => formatShare(all > 0 ? row.held / all : 0)],
-    ["Longest", "The longest poll", (row) => row.longest, (row) => (row.polls === 0 ? "–" : formatNs(row.longest))],
-    ["p99", "What 99 % of the polls did not exceed", (row) => row.p99 ?? -1, (row) => orNone(row.p99)],
+    ["Held", "How long their polls held workers (wall time), as a share of all workers' time", (row) => row.held, (row) => formatShare(all > 0 ? row.held / all : 0)],
+    ["Longest", "The longest poll (wall time, with what the machine took)", (row) => row.longest, (row) => (row.polls === 0 ? "–" : formatNs(row.longest))],
+    ["p99", "What 99 % of the polls did not exceed (wall time, with what the machine took)", (row) => row.p99 ?? -1, (row) => orNone(row.p99)],
     ["Ready", "The longest that a task was ready before it was polled", (row) => row.ready ?? -1, (row) => orNone(row.ready)],
   ];
 };
@@ -52,9 +52,9 @@ export class WholeLocations {
     if (this.chosen === null) return [];
     const { lengths, longest, waits, ready } = this.chosen;
     const [polls, readies] = [distributionOfSums(lengths, longest), distributionOfSums(waits, ready ?? 0)];
-    const note = "Of the whole run, from its sums: lengths are good to 1 %, the bars are as exact as that.";
+    const note = "Of the whole run, from its sums: wall time, with what the machine took. Lengths are good to 1 %, the bars are as exact as that.";
     const parts = [
-      polls === null ? null : histogram(polls, { title: "Poll length", word: "poll", kind: "polls", note }),
+      polls === null ? null : histogram(polls, { title: "Poll length, wall time", word: "poll", kind: "polls", note }),
       readies === null ? null : histogram(readies, { title: "Ready, until it was polled", word: "time", kind: "ready" }),
     ].filter(Boolean);
     return parts.length === 0 ? [] : [make("div", { class: "distributions", "data-scope": "whole" }, ...parts)];
@@ -63,6 +63,6 @@ export class WholeLocations {
   /** The table under its heading; nothing if all is kept in detail. */
   draw() {
     if (this.rows === null) return [];
-    return [make("h2", {}, "The whole run"), ...this.histograms(), ...this.table.draw(this.rows), make("h2", {}, "Kept in detail")];
+    return [make("h2", {}, "The whole run, by wall time"), ...this.histograms(), ...this.table.draw(this.rows), make("h2", {}, "Kept in detail")];
   }
 }

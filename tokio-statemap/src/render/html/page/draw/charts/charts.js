@@ -6,7 +6,7 @@
 export const CHARTS = [
   { key: "ready", name: "Tasks ready", short: "Ready", title: "How many tasks were ready at once: woken or spawned, and not yet polled." },
   { key: "occupancy", name: "Worker occupancy", short: "Workers", title: "How much of the workers' time was in polls." },
-  { key: "longest", name: "Longest poll", short: "Longest", title: "How long the longest poll of that time held its worker, on a logarithmic scale. The dashed line: from when on a poll is long." },
+  { key: "longest", name: "Longest poll", short: "Longest", title: "For how long the longest poll of that time held its worker (wall time), on a logarithmic scale. The dashed line: from when on a poll is long." },
   { key: "alive", name: "Tasks alive", short: "Alive", title: "How many tasks there were: spawned, and not yet completed." },
   { key: "blocking", name: "Blocking threads", short: "Blocking", title: "How many threads the blocking pool had. In front: how many of its tasks waited for one." },
 ];
