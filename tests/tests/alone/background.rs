@@ -53,8 +53,8 @@ fn three_hundred_runtimes() {
         .collect();
     for (number, (collector, runtime)) in (0..).zip(&recorded) {
         collector.start();
-        wait_until_there_are(1);
         runtime.block_on(yields(number % 7 + 1, number % 50 + 1));
+        wait_until_there_are(1);
     }
     for (number, (collector, _)) in (0..).zip(&recorded) {
         let timeline = collector.snapshot();

@@ -201,7 +201,7 @@ fn how_it_is_written() {
     let header = r#""scheduleLatency":true,"cpuLimit":[1500,2,"1152921504606846976"],"clock":[3,"2305843009213693952",true,false],"stacks":"on","runDelayNs":5,"droppedSamples":1,"signalTaken":"18446744073709551615","exhaustedPool":[2,48,"1152921504606846976",9,50,"18446744073709551615",1,["#;
     assert!(text.contains(header), "{text}");
     for list in [
-        r#""causes":[[0,200,1,197,2,0,7],[0,500,1,397,2,0,7]],"#,
+        r#""causes":[[0,200,1,195,2,0,7,2],[0,500,1,395,2,0,7,2]],"#,
         r#""functions":[["nanosleep",null,null,"system"],["shop::render_invoice","src/shop.rs",21,"program"],["a\"b\\"#,
         r#"[0,200,300,null,false,[]],[0,500,600,null,true,[2,1,1]],"#,
     ] {
@@ -231,16 +231,17 @@ fn what_cannot_be_is_refused() {
         ("\"runDelayNs\":5", "\"poolQueue\":[[5,1],[5,0]]", "`poolQueue` must go by time"),
         ("\"runDelayNs\":5", "\"poolQueue\":[[5]]", "invalid length 1"),
         // Causes.
-        ("[0,200,1,197,2,0,7]", "[0,200,1,197,2,0]", "invalid length 6"),
-        ("[0,200,1,197,2,0,7]", "[-1,200,1,197,2,0,7]", "invalid value"),
-        ("[0,200,1,197,2,0,7]", "[0,600,1,197,2,0,7]", "by thread and start"),
-        ("[0,200,1,197,2,0,7]", "[0,200,1,196,2,0,7]", "polls that are there"),
-        ("[0,200,1,197,2,0,7]", "[0,201,1,197,2,0,7]", "polls that are there"),
-        ("[0,500,1,397,2,0,7]", "[1,500,1,397,2,0,7]", "polls that are there"),
-        ("[0,200,1,197,2,0,7]", "[0,20,1,197,2,0,7]", "isn't within 100 to 1000"),
-        ("[0,200,1,197,2,0,7]", "[0,200,1,997,2,0,7]", "isn't within 100 to 1000"),
-        ("[0,200,1,197,2,0,7]", &format!("[0,200,{huge},197,2,0,7]"), "isn't within"),
-        ("[0,200,1,197,2,0,7]", &format!("[0,200,0,0,{huge},{huge},7]"), "isn't within"),
+        ("[0,200,1,195,2,0,7,2]", "[0,200,1,195,2,0]", "invalid length 6"),
+        ("[0,200,1,195,2,0,7,2]", "[0,200,1,195,2,0,7,2,0]", "invalid length 9"),
+        ("[0,200,1,195,2,0,7,2]", "[-1,200,1,195,2,0,7,2]", "invalid value"),
+        ("[0,200,1,195,2,0,7,2]", "[0,600,1,195,2,0,7,2]", "by thread and start"),
+        ("[0,200,1,195,2,0,7,2]", "[0,200,1,194,2,0,7,2]", "polls that are there"),
+        ("[0,200,1,195,2,0,7,2]", "[0,201,1,195,2,0,7,2]", "polls that are there"),
+        ("[0,500,1,395,2,0,7,2]", "[1,500,1,395,2,0,7,2]", "polls that are there"),
+        ("[0,200,1,195,2,0,7,2]", "[0,20,1,195,2,0,7,2]", "isn't within 100 to 1000"),
+        ("[0,200,1,195,2,0,7,2]", "[0,200,1,995,2,0,7,2]", "isn't within 100 to 1000"),
+        ("[0,200,1,195,2,0,7,2]", &format!("[0,200,{huge},195,2,0,7,2]"), "isn't within"),
+        ("[0,200,1,195,2,0,7,2]", &format!("[0,200,0,0,{huge},{huge},7,0]"), "isn't within"),
         // Functions.
         ("[\"nanosleep\",null,null,\"system\"]", "[\"nanosleep\",null,null]", "invalid length 3"),
         ("\"system\"]", "\"libc\"]", "there is no origin `libc`"),
@@ -267,7 +268,7 @@ fn what_cannot_be_is_refused() {
 #[test]
 fn workers_have_no_polls() {
     let text = String::from_utf8(data(full()).workers_to_bytes().unwrap()).unwrap();
-    for list in ["\"causes\":[[0,200,1,197,2,0,7]]", "\"functions\":[[\"f\",null,null,\"std\"]]"] {
+    for list in ["\"causes\":[[0,200,1,195,2,0,7,2]]", "\"functions\":[[\"f\",null,null,\"std\"]]"] {
         let part = format!("{{\"tag\":\"tokio-statemap 1\",\"state\":2,{list}}}\n");
         let error = check_ours((text.clone() + &part).as_bytes()).unwrap_err();
         assert!(error.to_string().contains("workers have none"), "{error}");

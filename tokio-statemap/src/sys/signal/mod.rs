@@ -121,7 +121,7 @@ fn listen() -> std::io::Result<()> {
     WAKE.prepare()?;
     HANDLED.store(SENT.load(Ordering::Acquire), Ordering::Release);
     DYING_OF.store(0, Ordering::Release);
-    std::thread::Builder::new().name("statemap-signal".into()).spawn(|| {
+    let started = std::thread::Builder::new().name("statemap-signal".into()).spawn(|| {
         // SAFETY: it has no precondition. Test: `exit_paths::own_handler`.
         THREAD.store(unsafe { libc::pthread_self() } as usize, Ordering::Relaxed);
         block_all();
@@ -137,6 +137,9 @@ fn listen() -> std::io::Result<()> {
             }
             HANDLED.store(sent, Ordering::Release);
         }
+    });
+    started.map_err(|error| {
+        std::io::Error::new(error.kind(), format!("no thread can be started: {error}"))
     })?;
     for (signal, handler) in ours {
         set_action(*signal, *handler as libc::sighandler_t);
