@@ -53,6 +53,20 @@ test("w and s zoom at the cursor, f fits, z goes back", () =>
     assert.deepEqual(await times(page), one, "z goes back");
   }));
 
+test("+ and - zoom, whichever key they are on", () =>
+  open("random.html", {}, async (page) => {
+    const whole = await length(page);
+    for (const [nearer, farther] of [["+", "-"], ["=", "_"], ["NumpadAdd", "NumpadSubtract"]]) {
+      await press(page, nearer);
+      const zoomed = await width(page);
+      assert.ok(zoomed < whole * 0.8, nearer);
+      await press(page, farther);
+      assert.ok((await width(page)) > zoomed * 1.3, farther);
+    }
+    await page.locator("#help-open").click();
+    assert.match(await page.locator("#help").innerText(), /\+\s*-\s*the same/);
+  }));
+
 test("the wheel zooms at the cursor, a and d pan, a drag pans", () =>
   open("random.html", {}, async (page) => {
     const whole = await length(page);

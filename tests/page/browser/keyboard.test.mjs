@@ -34,14 +34,15 @@ const spanOf = async (page) => {
   }, [section, transition]);
 };
 
-const zooms = async (page) => {
+const zoomsBy = (nearer, farther) => async (page) => {
   const before = await width(page);
-  await press(page, "w");
+  await press(page, nearer);
   const closer = await width(page);
   assert.ok(closer < before);
-  await press(page, "s");
+  await press(page, farther);
   assert.ok((await width(page)) > closer);
 };
+const zooms = zoomsBy("w", "s");
 const pans = async (page) => {
   for (let i = 0; i < 3; i++) await press(page, "w");
   const before = await times(page);
@@ -102,7 +103,7 @@ const folds_ = async (page) => {
 
 /** How each line of the help is done by keyboard, from the lanes on. */
 const CASES = {
-  "wheel": zooms, "w s": zooms, "two fingers": zooms,
+  "wheel": zooms, "w s": zooms, "+ -": zoomsBy("+", "-"), "two fingers": zooms,
   "drag": pans, "a d": pans,
   "shift wheel": scrolls, "PgUp PgDn": scrolls,
   "double click": async (page) => {

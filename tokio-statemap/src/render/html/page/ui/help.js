@@ -4,7 +4,7 @@ import { byId, make } from "./dom.js";
 
 const HELP = [
   ["Move", [
-    ["wheel", "zoom at the pointer"], ["w s", "zoom in, out"], ["drag", "pan"], ["a d", "pan left, right"],
+    ["wheel", "zoom at the pointer"], ["w s", "zoom in, out"], ["+ -", "the same"], ["drag", "pan"], ["a d", "pan left, right"],
     ["shift wheel", "scroll the lanes; so does the wheel over the labels"], ["double click", "zoom to the state under the pointer; open a folded group"],
     ["f", "fit: the whole run"], ["z", "back to the view before"], ["two fingers", "pinch zooms, one finger pans"],
   ]],
@@ -31,7 +31,7 @@ const READING = [
   "The address holds the view: copy it to show somebody the same thing.",
 ];
 
-const keysOf = (keys) => (/^([a-z?/]|[←→↑↓])( |$)/.test(keys) ? keys.split(" ") : [keys]);
+const keysOf = (keys) => (/^([a-z?/+]|[←→↑↓])( |$)/.test(keys) ? keys.split(" ") : [keys]);
 
 /** Fills the dialog and listens for its buttons. */
 export const prepareHelp = () => {

@@ -208,8 +208,8 @@ export class Input {
     const { view } = this;
     const x = view.hover?.x ?? view.width / 2;
     switch (key) {
-      case "w": view.zoom(KEY_ZOOM, x); return true;
-      case "s": view.zoom(1 / KEY_ZOOM, x); return true;
+      case "w": case "+": case "=": view.zoom(KEY_ZOOM, x); return true;
+      case "s": case "-": case "_": view.zoom(1 / KEY_ZOOM, x); return true;
       case "a": view.pan(-view.width * KEY_PAN); return true;
       case "d": view.pan(view.width * KEY_PAN); return true;
       case "f": view.fit(); return true;
