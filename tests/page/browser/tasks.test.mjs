@@ -119,6 +119,36 @@ test("text filters by name, location and state", () =>
     await page.waitForFunction((n) => document.getElementById("task-grid").getAttribute("aria-rowcount") === String(n + 1), tasks.length);
   }));
 
+test("the location that is chosen filters the table as it does the lanes", () =>
+  open("random.html", {}, async (page) => {
+    await openTasks(page);
+    const tasks = await tasksOf(page);
+    await page.click("#tab-locations");
+    await page.locator("#pane-locations tbody tr").first().getByRole("button").first().click();
+    const label = await page.evaluate(() => {
+      const { section, group } = window.statemap.filter();
+      return window.statemap.model.sections[section].groups[group].label;
+    });
+    const of = tasks.filter(({ location }) => location === label);
+    assert.ok(of.length > 0 && of.length < tasks.length);
+    await page.click("#tab-tasks");
+    await said(page, `${of.length} of `);
+    await said(page, `of the chosen location ${label}`);
+    assert.equal(await rowCount(page), of.length);
+    const names = new Set(of.map(({ name }) => name));
+    assert.ok((await rowsInView(page)).every(({ cells }) => names.has(cells[0])));
+    // Text filters within it.
+    await page.fill("#task-filter", "task-1");
+    const within = of.filter(({ name }) => name.includes("task-1")).length;
+    await page.waitForFunction((n) => document.getElementById("task-grid").getAttribute("aria-rowcount") === String(n + 1), within);
+    await page.fill("#task-filter", "");
+    // Both show all again.
+    await page.click("#task-all");
+    await page.waitForFunction((n) => document.getElementById("task-grid").getAttribute("aria-rowcount") === String(n + 1), tasks.length);
+    assert.equal(await page.evaluate(() => window.statemap.filter()), null);
+    assert.equal(await page.locator("#task-all").isVisible(), false);
+  }));
+
 test("a row goes to its task, and a second time zooms to it", () =>
   open("random.html", {}, async (page) => {
     await openTasks(page);

@@ -53,6 +53,20 @@ export class TaskTable {
     return s < 0 ? -1 : this.first[s] + row;
   }
 
+  /**
+   * Which tasks are those of a group: from `first` to before `end`; null if none are.
+   * @param {number} section its index
+   * @param {number} index of the group
+   * @returns {{group: import("../data/section.js").Group, first: number, end: number}|null}
+   */
+  ofGroup(section, index) {
+    const s = this.sections.findIndex((of) => of.index === section);
+    if (s < 0) return null;
+    const group = this.sections[s].groups[index];
+    const first = this.first[s] + group.firstRow;
+    return { group, first, end: first + group.rows };
+  }
+
   /** Fills the columns that don't depend on a moment. @returns {Generator<void, void, void>} */
   *countColumns() {
     const column = () => new Float64Array(this.n).fill(NaN);

@@ -46,6 +46,7 @@ export class TasksTab {
     if (this.table.sections.some(({ kind }) => kind === "other")) byId("tab-tasks").textContent = "Rows";
     view.on("tab", () => this.shown());
     view.on("selected", () => this.selected());
+    view.on("filtered", () => this.filtered());
     view.on("colours", () => { if (this.isShown) this.grid().redraw(); });
     view.on("states", () => this.list.changeStates());
   }
@@ -84,7 +85,7 @@ export class TasksTab {
     });
     this.toggle = make("button", { id: "task-tree", type: "button", "aria-pressed": false, title: "Who spawned whom, by location", onclick: () => this.setTree(!this.isTree) }, "Spawn tree");
     this.status = make("p", { id: "task-status", class: "hint", role: "status" }, "Counting …");
-    this.all = make("button", { id: "task-all", type: "button", hidden: "", onclick: () => this.setOnly(null) }, "Show all");
+    this.all = make("button", { id: "task-all", type: "button", hidden: "", onclick: () => this.showAll() }, "Show all");
     this.tasks = new VirtualGrid({
       id: "task-grid", label: `All ${what}`, columns: TASK_GRID,
       fill: (index, cells) => this.fillTask(index, cells), choose: (index) => this.choose(this.list.found[index]),
@@ -111,7 +112,7 @@ export class TasksTab {
     this.tasks.element.hidden = this.isTree;
     this.nodes.element.hidden = !this.isTree;
     this.filter.disabled = this.when.disabled = this.isTree;
-    this.all.hidden = this.isTree || this.only === null;
+    this.all.hidden = this.isTree || (this.only === null && this.location() === null);
     this.toggle.setAttribute("aria-pressed", String(this.isTree));
     for (const [of, grid] of [["table", this.tasks], ["tree", this.nodes]]) grid.setSort(this.sort[of].key, this.sort[of].isDescending);
   }
@@ -134,8 +135,15 @@ export class TasksTab {
 
   findTasks() {
     const { moment, only, tree } = this;
-    const isIn = only === null ? undefined : (task) => tree.nodeOf[task] === only;
+    const of = this.location();
+    const isIn = only !== null ? (task) => tree.nodeOf[task] === only : of !== null ? (task) => task >= of.first && task < of.end : undefined;
     return this.list.find({ moment, ...this.sort.table, text: this.filter.value, isIn });
+  }
+
+  /** The location that is chosen in the tab of that name, and which tasks are its; null if none is, or none of tasks. */
+  location() {
+    const { filter } = this.view;
+    return filter === null ? null : this.table.ofGroup(filter.section, filter.group);
   }
 
   *findLines() {
@@ -166,7 +174,9 @@ export class TasksTab {
     const found = this.list.found.length;
     const shown = found === n ? countRows(section, n) : `${formatCount(found)} of ${countRows(section, n)}`;
     const node = this.only === null ? null : this.tree.nodes[this.only];
-    const spawned = node === null ? "" : `, of ${shorten(groupLabel(this.table.sections[node.section].groups[node.group]), 40)} in the tree`;
+    const of = this.location();
+    const spawned = node !== null ? `, of ${shorten(groupLabel(this.table.sections[node.section].groups[node.group]), 40)} in the tree`
+      : of !== null ? `, of the chosen location ${shorten(groupLabel(of.group), 40)}` : "";
     return `${shown}${spawned}. ${this.moment === this.view.model.lengthNs ? "" : `State at ${momentText(this.view, this.moment)}. `}A row goes to its task, a second time zooms to it.`;
   }
 
@@ -233,8 +243,20 @@ export class TasksTab {
     this.refresh();
   }
 
-  /** Lists the tasks of a node of the tree; those of all if null. */
+  /** The location that is chosen in the tab of that name is another one, or none: only its tasks are listed. */
+  filtered() {
+    if (this.view.filter !== null) this.only = null;
+    if (this.isShown) this.refresh();
+  }
+
+  showAll() {
+    if (this.view.filter !== null) this.view.setFilter(null);
+    this.setOnly(null);
+  }
+
+  /** Lists the tasks of a node of the tree; those of all if null. What was chosen last counts: no other location stays so. */
   setOnly(node) {
+    if (node !== null && this.view.filter !== null) this.view.setFilter(null);
     const hadFocus = document.activeElement === this.all || document.activeElement === this.nodes.element;
     this.only = node;
     this.isTree = false;
