@@ -67,6 +67,55 @@ test("+ and - zoom, whichever key they are on", () =>
     assert.match(await page.locator("#help").innerText(), /\+\s*-\s*the same/);
   }));
 
+test("the browser's Back undoes the last zoom, selection or filter, and stays on the page", () =>
+  open("random.html", {}, async (page) => {
+    const entries = () => page.evaluate(() => history.length);
+    const shown = async () => {
+      const { t0, t1 } = await times(page);
+      return [Math.round(t0), Math.round(t1), await selection(page), await page.evaluate(() => window.statemap.filter())];
+    };
+    const begin = await entries(), views = [await shown()];
+    /** Does something, waits until the address is another, and checks that it is one step more. */
+    const step = async (name, act) => {
+      // What follows closely belongs to the same gesture.
+      await letTimePass(page, 600);
+      const before = await page.evaluate(() => location.hash);
+      await act();
+      await page.waitForFunction((before) => location.hash !== before, before);
+      assert.equal((await entries()) - begin, views.length, name);
+      views.push(await shown());
+    };
+    const [x, y] = await spot(page, 0.5);
+    await page.mouse.move(x, y);
+    await step("a wheel that is turned on and on", async () => {
+      for (let i = 0; i < 12; i++) await page.mouse.wheel(0, -120);
+    });
+    await step("a drag, however long its pauses", async () => {
+      await page.mouse.down();
+      for (const by of [40, 80, 120]) {
+        await page.mouse.move(x - by, y);
+        await page.waitForTimeout(300);
+      }
+      await page.mouse.up();
+    });
+    for (const by of [10, 60, 110]) await page.mouse.move(x - by, y - 40);
+    await page.click("#tab-issues");
+    await step("a selection", () => page.locator("#pane-issues [data-issue]").nth(2).click());
+    await page.click("#tab-locations");
+    await step("a filter", () => page.locator("#pane-locations tbody tr").first().getByRole("button").first().click());
+    for (const before of views.slice(0, -1).reverse()) {
+      await page.goBack();
+      await frame(page);
+      assert.deepEqual(await shown(), before);
+      // What it shows is no step of its own.
+      await page.waitForTimeout(300);
+      assert.equal((await entries()) - begin, views.length - 1);
+    }
+    await page.goForward();
+    await frame(page);
+    assert.deepEqual(await shown(), views[1], "and Forward does it again");
+  }));
+
 test("the wheel zooms at the cursor, a and d pan, a drag pans", () =>
   open("random.html", {}, async (page) => {
     const whole = await length(page);

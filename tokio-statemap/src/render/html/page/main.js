@@ -39,6 +39,8 @@ const openPage = async (surface) => {
   frame.followSize();
   view.on("threshold", () => findAgain(view, parts));
   openOn(view, given, parts);
+  // What the page opens on is no step that could be undone.
+  address.settle();
   view.paintNow();
   const opened = { selection: view.selection, scroll: view.scroll };
   findAgain(view, parts).then(() => {

@@ -72,7 +72,8 @@ export class View {
   }
 
   /**
-   * Calls `listener` whenever `what` happens: "moved", "selected", "filtered", "threshold", "colours",
+   * Calls `listener` whenever `what` happens: "moved", "stepped" (it moves on from a view that can be gone back to, or goes
+   * back to one), "selected", "filtered", "threshold", "colours",
    * "folds", "charts" (others are hidden), "tab", "states" (a section has others), "picked", or "counted" (the legend has new totals).
    */
   on(what, listener) {
@@ -227,7 +228,8 @@ export class View {
     const to = from + span;
     if (from === this.t0 && to === this.t1) return;
     const now = performance.now();
-    if (now - this.lastMove > GESTURE_PAUSE) {
+    const isStep = now - this.lastMove > GESTURE_PAUSE;
+    if (isStep) {
       this.past.push([this.t0, this.t1]);
       if (this.past.length > 100) this.past.shift();
     }
@@ -236,6 +238,7 @@ export class View {
     this.t0 = from;
     this.t1 = to;
     this.touch("lanes");
+    if (isStep) this.notify("stepped");
     this.notify("moved");
   }
 
@@ -277,9 +280,12 @@ export class View {
     this.past.length = 0;
   }
 
-  /** Shows what was in view at first. */
-  goHome() {
-    this.jumpTo(...this.home);
+  /** Shows a time that was in view before: if that was just before, there is one step less to go back. */
+  returnTo(t0, t1) {
+    const before = this.past.at(-1);
+    // Addresses have whole ns.
+    if (before !== undefined && Math.round(before[0]) === t0 && Math.round(before[1]) === t1) this.back();
+    else this.jumpTo(t0, t1);
   }
 
   fit() {
@@ -293,6 +299,7 @@ export class View {
     [this.t0, this.t1] = before;
     this.touch("lanes");
     this.lastMove = -Infinity;
+    this.notify("stepped");
     this.notify("moved");
   }
 

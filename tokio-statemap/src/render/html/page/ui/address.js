@@ -1,13 +1,14 @@
 import { decodeView, encodeView } from "./hash.js";
 import { showTab } from "./tabs.js";
 
-// The view in the address, so that a link shows the same thing.
+// The view in the address, so that a link shows the same thing, and the browser's Back undoes the last step.
 
 /** How long nothing must change before the address is written, in ms (browsers limit how often). */
 const ADDRESS_MS = 250;
 
-/** What changes the address. */
-const IN_ADDRESS = ["moved", "selected", "filtered", "threshold", "folds", "charts", "colours", "tab"];
+/** What changes the address: the steps that Back undoes, and what belongs to the step before it. */
+const BACK_UNDOES = ["stepped", "selected", "filtered"];
+const WITHIN_STEP = ["moved", "threshold", "folds", "charts", "colours", "tab"];
 
 /** A selection as `hash.js` has it, and back. */
 const toHash = (selection, opening) => {
@@ -26,6 +27,11 @@ export class Address {
     this.initial = initialFolds;
     this.timer = 0;
     this.written = null;
+    /** Whether anything has changed since it was written, and whether that is a step. */
+    this.isOld = false;
+    this.isStep = false;
+    /** Whether a pointer is down: what it drags is one step, however long that takes. */
+    this.isHeld = false;
   }
 
   /** Reads the address: the parts of a view that it names. */
@@ -57,7 +63,14 @@ export class Address {
 
   /** Keeps the address like the view, and the view like an address that is opened later. */
   follow(actions) {
-    for (const what of IN_ADDRESS) this.view.on(what, () => this.later());
+    for (const what of WITHIN_STEP) this.view.on(what, () => this.later());
+    for (const what of BACK_UNDOES) this.view.on(what, () => { this.isStep = true; this.later(); });
+    const hold = (isHeld) => () => {
+      this.isHeld = isHeld;
+      if (this.isOld) this.later();
+    };
+    window.addEventListener("pointerdown", hold(true), true);
+    for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, hold(false), true);
     window.addEventListener("hashchange", () => this.show(this.read(), actions));
   }
 
@@ -71,9 +84,10 @@ export class Address {
     const selected = asked.selection === undefined ? view.firstSelection : asked.selection;
     view.select(selected);
     if (selected !== null && selected.kind !== "range" && !asked.group) actions.show(selected);
-    if (asked.t1 > asked.t0) view.jumpTo(asked.t0, asked.t1);
-    else view.goHome();
+    view.returnTo(...(asked.t1 > asked.t0 ? [asked.t0, asked.t1] : view.home));
     showTab(view, asked.tab ?? "issues");
+    // It is in the history already.
+    this.settle();
   }
 
   /** The folds of an address, which names only what differs from the first state. */
@@ -84,12 +98,21 @@ export class Address {
   }
 
   later() {
+    this.isOld = true;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.write(), ADDRESS_MS);
+    if (!this.isHeld) this.timer = setTimeout(() => this.write(), ADDRESS_MS);
+  }
+
+  /** Writes the address of what is shown at once, as no step of its own. */
+  settle() {
+    this.isStep = false;
+    this.write();
   }
 
   write() {
-    const { view } = this;
+    clearTimeout(this.timer);
+    const { view, isStep } = this;
+    this.isOld = this.isStep = false;
     const isHome = view.t0 === view.home[0] && view.t1 === view.home[1];
     const folds = [];
     for (const key of view.folded) if (!this.initial.has(key)) folds.push(key);
@@ -106,8 +129,10 @@ export class Address {
     }, view.model);
     if (text === this.written) return;
     this.written = text;
+    const url = text === "" ? location.pathname + location.search : `#${text}`;
     try {
-      history.replaceState(null, "", text === "" ? location.pathname + location.search : `#${text}`);
+      if (isStep) history.pushState(null, "", url);
+      else history.replaceState(null, "", url);
     } catch {
       // Some browsers allow it only so often, or not for files: the page works without.
     }

@@ -28,7 +28,7 @@ const READING = [
   "Of a long run all is kept of the last events and around the longest polls; of the rest there are sums, for each stretch of time: there the lanes are covered, and bars show how much of the workers' time was in polls. The strip above is of the whole run: the longest poll of each stretch, the time in polls, and a line where there is detail.",
   "A folded group shows how many of its tasks were in which state, stacked. A group of many lanes shows those around what is selected below that; a click on its name opens it all.",
   "Charts show the same time as the lanes; their values stand beside the pointer. A click on a chart's name hides it. Where there are sums only they are of these, and say so.",
-  "The address holds the view: copy it to show somebody the same thing.",
+  "The address holds the view: copy it to show somebody the same thing. The browser's Back undoes the last zoom, selection or filter.",
 ];
 
 const keysOf = (keys) => (/^([a-z?/+]|[←→↑↓])( |$)/.test(keys) ? keys.split(" ") : [keys]);
