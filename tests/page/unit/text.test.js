@@ -7,7 +7,8 @@ import { decodeView, encodeView } from "../../../tokio-statemap/src/render/html/
 import { LINE_COLOURS, OTHER_COLOURS, STATE_ROLES, colourOf, readPalette } from "../../../tokio-statemap/src/render/html/page/draw/palette.js";
 import { search } from "../../../tokio-statemap/src/render/html/page/model/search.js";
 import { formatCount, formatMoment, formatNs, formatSetting, formatShare, niceTicks, parseDuration } from "../../../tokio-statemap/src/render/html/page/format/numbers.js";
-import { cleanText } from "../../../tokio-statemap/src/render/html/page/format/text.js";
+import { clustersByPattern, clustersOf, LONGEST_CLUSTER } from "../../../tokio-statemap/src/render/html/page/format/clusters.js";
+import { cleanText, shorten, visible } from "../../../tokio-statemap/src/render/html/page/format/text.js";
 import { TASK_STATES, modelOf, randomOf, randomPicture } from "./random.js";
 
 test("durations have three digits", () => {
@@ -50,6 +51,36 @@ test("text of the program can't turn or hide", () => {
   assert.equal(cleanText("a\u202eb\n\u200bc\ud800"), "a\\u{202e}b\\u{a}\\u{200b}c\\u{d800}");
   assert.equal(cleanText("\u{1f600}é"), "\u{1f600}é");
   assert.equal(cleanText("0123456789", 5), "…6789");
+});
+
+/** What is seen as one character, but is several: a family, a letter with an accent, a flag, a hand, England, a heart. */
+const FAMILY = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}\u200d\u{1f466}";
+const JOINED = [FAMILY, "e\u0301", "\u{1f1e9}\u{1f1ea}", "\u{1f44d}\u{1f3fd}", "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "\u2764\ufe0f\u200d\u{1f525}"];
+
+test("what is seen as one character is one, also where the browser doesn't tell them apart", () => {
+  const text = `a${JOINED.join("")}z`;
+  assert.deepEqual(clustersOf(text), ["a", ...JOINED, "z"]);
+  assert.deepEqual(clustersByPattern(text), ["a", ...JOINED, "z"]);
+  // A letter under a hundred accents is no way past a limit.
+  assert.equal(clustersOf(`a${"\u0301".repeat(LONGEST_CLUSTER)}`).length, LONGEST_CLUSTER + 1);
+});
+
+test("emoji and accents are left out whole or not at all", () => {
+  for (const one of JOINED) {
+    const name = `task-1 "${one.repeat(40)}"`;
+    for (let most = 2; most < 45; most++) {
+      const shown = shorten(name, most);
+      const [before, after] = shown.split("…");
+      assert.ok(clustersOf(shown).length <= most, `${most}: ${shown}`);
+      assert.ok(name.startsWith(before) && name.endsWith(after), `${most}: ${shown}`);
+      const whole = clustersOf(name);
+      assert.ok([before, after].every((part) => clustersOf(part).every((cluster) => whole.includes(cluster))), `${most}: ${shown}`);
+    }
+    assert.equal(cleanText(one.repeat(9), 4), `…${one.repeat(3)}`);
+    assert.ok(shorten(`src/${one.repeat(30)}.rs:389:5`, 14).endsWith(`${one}${one}.rs:389`));
+  }
+  // A joiner that joins nothing would be unseen.
+  assert.equal(visible(`a\u200db${FAMILY}\u200d`), `a\\u{200d}b${FAMILY}\\u{200d}`);
 });
 
 /** A palette, as the style sheet gives it. */

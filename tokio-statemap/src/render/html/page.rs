@@ -14,6 +14,7 @@ macro_rules! modules {
 /// after those that it imports. A folder imports only from those before it.
 pub(super) const MODULES: &[(&str, &str)] = modules![
     "format/numbers.js",
+    "format/clusters.js",
     "format/place.js",
     "format/text.js",
     "data/inflate.js",

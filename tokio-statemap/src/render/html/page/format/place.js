@@ -1,5 +1,7 @@
 // A place in little room: its file and line stay longest. The report and the SVG do the same.
 
+import { clustersOf } from "./clusters.js";
+
 /** The folders of a package that sources are in. */
 const OF_SOURCES = ["src", "tests", "examples", "benches"];
 
@@ -7,16 +9,16 @@ const OF_SOURCES = ["src", "tests", "examples", "benches"];
 const LEAST_OF_FUNCTION = 10;
 
 /** How many characters: letters of other scripts are one, too. */
-const widthOf = (text) => [...text].length;
+const widthOf = (text) => clustersOf(text).length;
 
 const keepEnd = (text, room) => {
-  const all = [...text];
+  const all = clustersOf(text);
   if (all.length <= room) return text;
   return `…${all.slice(all.length - Math.max(0, room - 1)).join("")}`;
 };
 
 const keepBegin = (text, room) => {
-  const all = [...text];
+  const all = clustersOf(text);
   if (all.length <= room) return text;
   return room > 0 ? `${all.slice(0, room - 1).join("")}…` : "";
 };

@@ -1,23 +1,32 @@
 // Text that comes from a recorded program, made fit to be seen. Names and labels may hold anything:
 // they only ever reach the page as `textContent` or as text on a canvas.
 
+import { clustersOf, LONGEST_CLUSTER } from "./clusters.js";
 import { fitPlace } from "./place.js";
 
-// What could turn a line's direction, or stand in it unseen.
+// What could turn a line's direction, or stand in it unseen. A joiner is seen between two emoji: they are one then.
 const DISTURBING =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]/gu;
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]|(?<!\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)\u200d|\u200d(?!\p{Extended_Pictographic})/gu;
 
 /**
  * Text of the recorded program, with what could turn its direction, hide in it or break its line
  * written as an escape; its left is cut if it is longer than `most`.
  * @param {string} text
- * @param {number} [most] UTF-16 units
+ * @param {number} [most] characters
  * @returns {string}
  */
 export function cleanText(text, most = 400) {
-  const kept = text.length > most ? "…" + text.slice(text.length - most + 1) : text;
+  const kept = text.length > most ? keepRight(text, most) : text;
   return kept.replace(DISTURBING, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 }
+
+/** The right of a text that may be too long for `most` characters. */
+const keepRight = (text, most) => {
+  // No more is looked at than can be shown.
+  const looked = text.slice(-most * LONGEST_CLUSTER);
+  const all = clustersOf(looked);
+  return all.length > most || looked.length < text.length ? "…" + all.slice(all.length - most + 1).join("") : text;
+};
 
 /** All of `text`, with what could hide in it or turn its direction escaped. */
 export const visible = (text) => cleanText(text, Infinity);
@@ -36,15 +45,16 @@ const LONGEST_PLACE = 1000;
 export const shorten = (text, most) => {
   if (text.length <= LONGEST_PLACE) {
     const place = visible(text);
-    if ([...place].length <= most) return place;
+    if (clustersOf(place).length <= most) return place;
     const fitted = fitPlace(place, most);
     if (fitted !== null) return fitted;
   }
-  if (text.length > most * 4) {
-    // Cut before escaping: ten kilobytes need not be looked at for what fits in a line.
-    text = `${text.slice(0, most * 2)}${text.slice(-most * 2)}`;
+  const looked = most * LONGEST_CLUSTER;
+  if (text.length > looked * 2) {
+    // Cut before escaping: a hundred kilobytes need not be looked at for what fits in a line.
+    text = `${text.slice(0, looked)}${text.slice(-looked)}`;
   }
-  const seen = [...visible(text)];
+  const seen = clustersOf(visible(text));
   if (seen.length <= most) return seen.join("");
   const isPlace = /[/:\\]/.test(text);
   const tail = most <= ONE_END ? (isPlace ? most - 1 : 0) : Math.ceil((most - 1) * 0.6);
