@@ -395,6 +395,14 @@ fn waiting_for_threads() -> Timeline {
 
 #[test]
 #[ignore = "slow: needs a browser"]
+fn it_can_be_printed() {
+    let folder = folder("print");
+    write(&folder, "random.html", &planted::random(2_000, 3), &labels("random"));
+    test("print", Path::new("browser/print.test.mjs"));
+}
+
+#[test]
+#[ignore = "slow: needs a browser"]
 fn looks() {
     let folder = folder("looks");
     write(&folder, "blocked.html", &planted::blocked(), &labels("blocked"));

@@ -117,6 +117,7 @@ pub(super) const MODULES: &[(&str, &str)] = modules![
     "ui/calls_table.js",
     "ui/profile_tab.js",
     "ui/selection_tab.js",
+    "ui/print.js",
     "ui/surface.js",
     "main.js",
 ];

@@ -8,7 +8,7 @@ use super::{Colour, Screen, all};
 #[cfg(feature = "html")]
 const ROW_LIGHT: u8 = 0x19;
 
-/// The custom properties of the page, for each kind of screen.
+/// The custom properties of the page, for each kind of screen. Paper is light.
 #[cfg(feature = "html")]
 pub(crate) fn properties() -> String {
     let of = |screen: Screen| {
@@ -31,7 +31,7 @@ pub(crate) fn properties() -> String {
     };
     format!(
         ":root {{\n  color-scheme: light dark;\n{}}}\n\
-         @media (prefers-color-scheme: dark) {{ :root {{\n{}}} }}\n\
+         @media (prefers-color-scheme: dark) {{ :root:where(:not(.printed)) {{\n{}}} }}\n\
          @media (forced-colors: active) {{ :root {{\n{}}} }}\n",
         of(Screen::Light),
         of(Screen::Dark),

@@ -12,6 +12,7 @@ import { IssuesTab } from "./ui/issues_tab.js";
 import { Legend } from "./ui/legend.js";
 import { loadModel, showError } from "./ui/load.js";
 import { LocationsTab } from "./ui/locations_tab.js";
+import { preparePrint } from "./ui/print.js";
 import { prepareProfile } from "./ui/profile_tab.js";
 import { SearchBox } from "./ui/search_box.js";
 import { SelectionTab } from "./ui/selection_tab.js";
@@ -37,6 +38,7 @@ const openPage = async (surface) => {
   surface.countWith(() => parts.legend.count());
   address.follow(parts.actions);
   frame.followSize();
+  preparePrint(view, frame, parts.actions.reveal);
   view.on("threshold", () => findAgain(view, parts));
   openOn(view, given, parts);
   // What the page opens on is no step that could be undone.

@@ -26,8 +26,10 @@ const rowOfTarget = (view, target) => {
 };
 
 export const drawOverlay = (view, canvas) => {
+  // On paper it would be white where it is cleared.
+  if (view.isPrinted) canvas.width = 0;
   const context = sizeCanvas(canvas, view.width, view.height, view.ratio);
-  context.clearRect(0, 0, view.width, view.height);
+  if (!view.isPrinted) context.clearRect(0, 0, view.width, view.height);
   const chosen = rowOfTarget(view, view.selection);
   const hovered = rowOfTarget(view, view.hover);
   view.setChosenRows(chosen === null ? [] : [chosen, ...workersOf(view, chosen)]);

@@ -60,9 +60,18 @@ export class LanePainter {
       if (item.kind === "lanes") this.paintLanes(item, top, clipTop, width, height);
     });
     context.setTransform(1, 0, 0, 1, 0, 0);
-    context.putImageData(this.image, 0, 0);
+    if (view.isPrinted) context.drawImage(this.copy(), 0, 0);
+    else context.putImageData(this.image, 0, 0);
     context.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
     this.drawOver(context, ticks);
+  }
+
+  /** The image as a canvas: a browser that prints repeats what was drawn on one, but not what was put there. */
+  copy() {
+    const copy = document.createElement("canvas");
+    [copy.width, copy.height] = [this.image.width, this.image.height];
+    copy.getContext("2d").putImageData(this.image, 0, 0);
+    return copy;
   }
 
   paintLanes(item, top, clipTop, width, height) {

@@ -28,6 +28,8 @@ export class View {
     this.height = 1;
     this.gutter = 220;
     this.ratio = 1;
+    /** Whether what is painted is for paper. */
+    this.isPrinted = false;
     this.scroll = 0;
     this.pinned = 0;
     this.folded = new Set();

@@ -13,6 +13,8 @@ import { Minimap } from "./minimap.js";
 
 /** How many times of frames are kept for whoever measures. */
 const MOST_FRAMES = 2000;
+/** How many pixels a px has on paper at least. */
+const PRINTED_RATIO = 2;
 
 export class Frame {
   /** `frameTimes` takes how long each frame with new lanes took, in ms. */
@@ -73,7 +75,7 @@ export class Frame {
       byId(id).style.height = `${height}px`;
     }
     this.gutter.reset();
-    this.view.resize({ gutter, width, height, ratio: Math.min(3, window.devicePixelRatio || 1) });
+    this.view.resize({ gutter, width, height, ratio: Math.min(3, Math.max(window.devicePixelRatio || 1, this.view.isPrinted ? PRINTED_RATIO : 0)) });
   }
 
   /** Measures again whenever the page's size changes, and paints at once, or there would be a frame without labels. */
