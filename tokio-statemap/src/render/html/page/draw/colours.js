@@ -65,7 +65,7 @@ export const paintColours = (model, palette) => {
     section.states.map((state) => {
       const css = colourOf(state, own, palette);
       const colour = css === null ? { ...colours.paper, blank: true } : { ...readColour(css), blank: false };
-      return { ...colour, thin: palette !== "statemap" && QUIET_ROLES.has(state.role) };
+      return { ...colour, thin: palette !== "statemap" && QUIET_ROLES.has(state.role), isPoll: state.role === "running" };
     }));
   const running = model.sections.flatMap((section, index) =>
     section.states.map((state, i) => (state.role === "running" ? colours.sections[index][i] : null))).find(Boolean);

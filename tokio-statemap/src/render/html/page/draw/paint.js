@@ -9,7 +9,7 @@ import { inkOn } from "./colours.js";
 import { laneColumns } from "./columns.js";
 import { fitText } from "./fit.js";
 import { LaneMarks } from "./marks.js";
-import { PixelRow } from "./pixels.js";
+import { drawSlight, PixelRow } from "./pixels.js";
 import { drawStack } from "./stack.js";
 import { drawDropped } from "./sums.js";
 import { drawTaken } from "./taken.js";
@@ -88,10 +88,13 @@ export class LanePainter {
       if (at >= view.height) break;
       const y0 = Math.round(at * ratio);
       const y1 = Math.max(y0 + 1, Math.round((at + each) * ratio) - gap);
+      const clip = Math.round(clipTop * ratio);
+      row.begin();
       columns(section, lane, view.t0, view.t1, width, row);
       if (section.kind === "workers") this.coverPolls(section, lane, width);
-      this.copyRows(y0, y1, Math.round(clipTop * ratio), width, height, each >= THIN_FROM);
-      this.markLong(section, lane, y0, y1, Math.round(clipTop * ratio), width, height);
+      this.copyRows(y0, y1, clip, width, height, each >= THIN_FROM);
+      if (row.isAnySlight) drawSlight(row, this.pixels, width, Math.max(y0, clip), Math.min(y1, height), gap);
+      this.markLong(section, lane, y0, y1, clip, width, height);
     }
   }
 

@@ -188,9 +188,12 @@ export const drawStack = (context, data, section, colours, { t0, t1, left, width
     context.fillStyle = colour.css;
     context.beginPath();
     for (let k = 0; k < n; k++) {
-      low[k] = top + height - (base[k] / most) * height;
-      base[k] += shares[(first + k) * states + state];
-      const y = top + height - (base[k] / most) * height;
+      const share = shares[(first + k) * states + state];
+      // However little: there was something. If there is no room left, it is in front of what is below it.
+      const from = share > 0 ? Math.min(base[k], height - 1) : base[k];
+      if (share > 0) base[k] = Math.min(height, from + Math.max(1, (share / most) * height));
+      low[k] = top + height - from;
+      const y = top + height - base[k];
       if (k === 0) context.moveTo(xs[k], y);
       else context.lineTo(xs[k], y);
       context.lineTo(xs[k + 1], y);

@@ -158,7 +158,7 @@ const isHatched = ({ meta }) => {
 /** What one pixel is, and what the picture does where several states meet in it. */
 export const statusText = (view) => {
   const pixel = (view.t1 - view.t0) / view.width;
-  const parts = [`1 px = ${pixel > 0 && pixel < 1 ? `${pixel.toPrecision(2)} ns` : formatNs(pixel)}; mixed pixels are blended by share`];
+  const parts = [`1 px = ${pixel > 0 && pixel < 1 ? `${pixel.toPrecision(2)} ns` : formatNs(pixel)}; mixed pixels are blended by share, and nothing is less than one pixel`];
   if (view.model.sections.some((section) => section.worker)) parts.push(`polls over ${formatSetting(view.threshold)} are outlined at any zoom, or where dense marked above`);
   if (isHatched(view.model)) parts.push("hatched: nothing is kept of it, not counted");
   return `${parts.join(" · ")}.`;
