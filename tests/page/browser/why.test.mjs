@@ -38,6 +38,24 @@ test("a poll's cause is a bar, and whom to blame is said", () =>
     assert.equal(await page.locator(".cause").count(), 0);
   }));
 
+test("who is blamed for nothing is told apart without any colour: in the list, and the legend says how in the lanes", () =>
+  open("why.html", {}, async (page) => {
+    const groups = await page.locator("#issue-list .blame").evaluateAll((all) => all.map((group) => ({
+      isUnblamed: group.classList.contains("unblamed"), sign: getComputedStyle(group.querySelector(".swatch.long")).backgroundImage,
+      bar: getComputedStyle(group.querySelector(".bar span")).backgroundImage, text: group.innerText,
+    })));
+    assert.deepEqual(groups.map(({ isUnblamed }) => isUnblamed), [false, true]);
+    assert.match(groups[1].text, /no code is to blame/);
+    for (const key of ["sign", "bar"]) {
+      assert.equal(groups[0][key], "none");
+      assert.match(groups[1][key], /repeating-linear-gradient/);
+    }
+    const legend = await page.locator("#legend [data-long]").evaluateAll((keys) => keys.map((key) => [key.innerText, getComputedStyle(key.firstChild).backgroundImage]));
+    assert.deepEqual(legend.map(([text]) => text), ["long poll that somebody is blamed for", "long poll that nobody is blamed for"]);
+    assert.equal(legend[0][1], "none");
+    assert.match(legend[1][1], /repeating-linear-gradient/);
+  }));
+
 test("of what isn't known that is said", () =>
   open("unknown.html", {}, async (page) => {
     await page.click("#tab-selection");

@@ -75,7 +75,7 @@ function painted(section, threshold, t0, t1, width) {
   const marks = new LaneMarks();
   const image = new Uint32Array(width * height);
   marks.ofLane(section, longPolls(section, threshold), 0, t0, t1, width);
-  marks.draw(image, width, height, top, bottom, 0, 1, 2);
+  marks.draw(image, width, height, top, bottom, 0, { fill: 1, edge: 2, paper: 0 });
   const row = (y) => image.subarray(y * width, (y + 1) * width);
   const count = (y) => row(y).reduce((n, pixel) => n + (pixel === 1 ? 1 : 0), 0);
   return { middle: count(12), upper: count(3), touched: row(12).reduce((n, pixel) => n + (pixel > 0 ? 1 : 0), 0) };
@@ -107,4 +107,32 @@ test("polls that fill their pixels are painted as they are, however many", async
   for (let t = 0; t < length; t += 100_000) polls.push([t, t + 50_000]);
   const { middle } = painted(await laneOf(length, polls), 1000, 0, length, width);
   assert.ok(middle >= 450 && middle <= 600, `${middle}`);
+});
+
+test("a poll that nobody is blamed for is barred; a pixel that one of somebody shares is not", async () => {
+  const length = 10_000_000, width = 100, [top, bottom, height] = [2, 22, 24];
+  // One of each alone, wide and narrow, and one of each in one pixel.
+  const polls = [[1_000_000, 2_000_000], [3_000_000, 4_000_000], [5_000_000, 5_010_000], [6_000_000, 6_010_000], [8_000_000, 8_010_000], [8_020_000, 8_030_000]];
+  const section = await laneOf(length, polls);
+  const starts = new Set([3_000_000, 6_000_000, 8_020_000]);
+  section.why = { blamed: new Set([...section.time.keys()].filter((i) => section.state[i] === RUNNING && starts.has(section.time[i]))) };
+  const columns = (draw) => {
+    const image = new Uint32Array(width * height);
+    draw().draw(image, width, height, top, bottom, 0, { fill: 1, edge: 2, paper: 3 });
+    return [10, 30, 50, 60, 80].map((x) => new Set(Array.from({ length: bottom - top }, (_, y) => image[(top + y) * width + x])));
+  };
+  const long = longPolls(section, 1000);
+  const marks = new LaneMarks();
+  const of = {
+    lane: () => { marks.ofLane(section, long, 0, 0, length, width); return marks; },
+    worker: () => { marks.ofWorker(section, long.poll, 0, length, width); return marks; },
+  };
+  for (const draw of [of.lane, of.worker]) {
+    const [wide, wideBlamed, narrow, narrowBlamed, both] = columns(draw);
+    for (const barred of [wide, narrow]) assert.deepEqual(barred, new Set([1, 3]));
+    for (const filled of [wideBlamed, narrowBlamed, both]) assert.deepEqual(filled, new Set([1]));
+  }
+  // Where no report has looked, nothing is said.
+  section.why = null;
+  for (const filled of columns(of.lane)) assert.deepEqual(filled, new Set([1]));
 });

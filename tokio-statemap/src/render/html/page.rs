@@ -59,6 +59,7 @@ pub(super) const MODULES: &[(&str, &str)] = modules![
     "draw/describe.js",
     "draw/stack.js",
     "draw/layout.js",
+    "draw/unblamed.js",
     "draw/marks.js",
     "draw/worker_lane.js",
     "draw/charts/charts.js",

@@ -1,7 +1,9 @@
 import { heldNs, nextLong } from "../model/polls.js";
+import { areUnblamed } from "./unblamed.js";
 
 // Long polls: each is at least one pixel, outlined, at any zoom. Where short ones stand so densely that their outlines would
-// paint all of the lane, though it was mostly idle, they are marks along its upper edge instead.
+// paint all of the lane, though it was mostly idle, they are marks along its upper edge instead. What nobody is to blame for
+// is barred, not filled: it looks different without any colour, too.
 
 /** No screen is wider: a poll of hours in a view of ns ends beyond what 32 bits count. */
 const FARTHEST = 1 << 24;
@@ -13,6 +15,8 @@ const DENSE_PX = 3;
 /** How much of the lane's height marks take there, and how many pixels at least. */
 const EDGE_SHARE = 0.2;
 const EDGE_PX = 2;
+/** How high the bars are of what nobody is to blame for, and the gaps between them, for each px of the screen. */
+const BAR_PX = 2;
 
 /** Boxes of one lane, from pixel to pixel, used again for the next lane. */
 export class LaneMarks {
@@ -22,6 +26,8 @@ export class LaneMarks {
     /** By box: whether its poll is narrow, and whether it stands among such. */
     this.narrow = new Uint8Array(128);
     this.dense = new Uint8Array(128);
+    /** By box: whether nobody is to blame. */
+    this.barred = new Uint8Array(128);
   }
 
   /** The pixels of a span; returns the first pixel behind it. */
@@ -36,6 +42,9 @@ export class LaneMarks {
       narrow.set(this.narrow);
       this.narrow = narrow;
       this.dense = new Uint8Array(narrow.length);
+      const barred = new Uint8Array(narrow.length);
+      barred.set(this.barred);
+      this.barred = barred;
     }
     this.narrow[this.n] = end - start < NARROW_PX * pixel ? 1 : 0;
     this.boxes[2 * this.n] = Math.max(from, -2);
@@ -56,8 +65,9 @@ export class LaneMarks {
       const to = this.push(section.time[i], section.endOf(i), t0, pixel);
       // What else ends within this pixel is marked by it already.
       // Rounding may put the pixel's edge before the end of this very poll: never come back to it.
-      const next = k + 1;
+      const first = k, next = k + 1;
       k = next < end && section.endOf(long.poll[next]) > t0 + to * pixel ? next : Math.max(next, nextLong(section, long, lane, t0 + to * pixel));
+      this.barred[this.n - 1] = areUnblamed(section, long.poll, first, k) ? 1 : 0;
     }
   }
 
@@ -78,7 +88,9 @@ export class LaneMarks {
     };
     for (let k = firstAfter(0, t0); k < polls.length && section.time[polls[k]] < t1;) {
       const to = this.push(section.time[polls[k]], ends(k), t0, pixel);
+      const first = k;
       k = firstAfter(k + 1, t0 + to * pixel);
+      this.barred[this.n - 1] = areUnblamed(section, polls, first, k) ? 1 : 0;
     }
   }
 
@@ -96,10 +108,16 @@ export class LaneMarks {
     }
   }
 
-  /** Draws the boxes into an image's pixels, over the lane from `top` to before `bottom`. */
-  draw(image, width, height, top, bottom, clipTop, fill, edge) {
+  /**
+   * Draws the boxes into an image's pixels, over the lane from `top` to before `bottom`; `paper` is between the bars, `ratio` the
+   * screen's.
+   */
+  draw(image, width, height, top, bottom, clipTop, { fill, edge, paper, ratio = 1 }) {
     this.findDense();
-    const { boxes, dense, n } = this;
+    const { boxes, dense, barred, n } = this;
+    const bar = Math.max(1, Math.round(BAR_PX * ratio));
+    // The lowest of the rows is a bar, also where there are few.
+    const isGap = (b, y, end) => barred[b] === 1 && Math.floor((end - 1 - y) / bar) % 2 === 1;
     const foot = (b) => (dense[b] === 1 ? Math.min(bottom, top + Math.max(EDGE_PX, Math.round((bottom - top) * EDGE_SHARE))) : bottom);
     const row = (y, from, to, pixel) => {
       if (y < clipTop || y >= height) return;
@@ -110,7 +128,7 @@ export class LaneMarks {
       for (let y = top - 1, last = foot(b); y <= last; y++) row(y, from, to, edge);
     }
     for (let b = 0; b < n; b++) {
-      for (let y = top, end = foot(b); y < end; y++) row(y, boxes[2 * b], boxes[2 * b + 1], fill);
+      for (let y = top, end = foot(b); y < end; y++) row(y, boxes[2 * b], boxes[2 * b + 1], isGap(b, y, end) ? paper : fill);
     }
   }
 }

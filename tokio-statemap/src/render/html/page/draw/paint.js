@@ -1,7 +1,8 @@
 import { formatNs } from "../format/numbers.js";
 import { findTransition } from "../model/lanes.js";
 import { groupLabel } from "../model/names.js";
-import { heldNs, nextLong } from "../model/polls.js";
+import { heldNs, isPoll, nextLong } from "../model/polls.js";
+import { isUnblamed } from "../model/why.js";
 import { CANVAS_FONT } from "./axis.js";
 import { drawChart } from "./charts/draw.js";
 import { coarseColumns } from "./coarse.js";
@@ -14,6 +15,7 @@ import { drawStack } from "./stack.js";
 import { drawDropped } from "./sums.js";
 import { drawTaken } from "./taken.js";
 import { tearEdges } from "./torn.js";
+import { areUnblamed } from "./unblamed.js";
 import { heldColumns, lastPollBefore } from "./worker_lane.js";
 
 // The lanes: a row of pixels for each lane is computed once and copied to its height, into an image
@@ -140,8 +142,8 @@ export class LanePainter {
   }
 
   drawMarks(y0, y1, clipTop, width, height) {
-    const { running, mark } = this.view.colours;
-    this.marks.draw(this.pixels, width, height, y0, y1, clipTop, running.pixel, mark.pixel);
+    const { running, mark, paper } = this.view.colours;
+    this.marks.draw(this.pixels, width, height, y0, y1, clipTop, { fill: running.pixel, edge: mark.pixel, paper: paper.pixel, ratio: this.view.ratio });
   }
 
   drawOver(context, ticks) {
@@ -230,6 +232,7 @@ export class LanePainter {
     const [from, to] = [long.laneFirst[group.firstLane], long.laneFirst[group.endLane]];
     if (from === to) return;
     const width = Math.ceil(view.width);
+    // 1 where nobody is to blame, 2 where somebody is.
     const marked = new Uint8Array(width);
     // None is left out, but none is looked at that ends in a pixel that its lane has marked.
     let left = width;
@@ -241,24 +244,29 @@ export class LanePainter {
         if (section.time[i] >= view.t1) break;
         const x0 = Math.max(0, Math.floor(view.x(section.time[i])));
         const x1 = Math.max(x0 + 1, Math.ceil(view.x(section.endOf(i))));
-        for (let x = x0; x < x1 && x < width; x++) {
-          left -= 1 - marked[x];
-          marked[x] = 1;
-        }
         const behind = view.time(x1);
-        k++;
+        const first = k++;
         if (k < last && section.endOf(long.poll[k]) <= behind) k = Math.max(k, nextLong(section, long, lane, behind));
+        const as = areUnblamed(section, long.poll, first, k) ? 1 : 2;
+        for (let x = x0; x < x1 && x < width; x++) {
+          if (marked[x] !== 2 && as === 2) left--;
+          marked[x] = Math.max(marked[x], as);
+        }
       }
     }
-    for (let x = 0; x < width; x++) {
-      if (marked[x] === 0) continue;
-      const from = x;
-      while (x < width && marked[x] === 1) x++;
-      context.fillStyle = view.colours.mark.css;
-      context.fillRect(from - 1, top + 1, x - from + 2, 8);
-      context.fillStyle = view.colours.running.css;
-      context.fillRect(from, top + 2, x - from, 6);
-    }
+    const ticks = (each) => {
+      for (let x = 0; x < width;) {
+        const from = x, as = marked[x];
+        while (x < width && marked[x] === as) x++;
+        if (as !== 0) each(from, x - from, as);
+      }
+    };
+    context.fillStyle = view.colours.mark.css;
+    ticks((x, px) => context.fillRect(x - 1, top + 1, px + 2, 8));
+    context.fillStyle = view.colours.running.css;
+    ticks((x, px) => context.fillRect(x, top + 2, px, 6));
+    context.fillStyle = view.colours.paper.css;
+    ticks((x, px, as) => { if (as === 1) context.fillRect(x, top + 4, px, 2); });
   }
 
   drawEdges(context, item, top, clipTop) {
@@ -295,7 +303,7 @@ export class LanePainter {
     for (let n = 0; i < end && n < MOST_TEXT && section.time[i] < view.t1; i++, n++) {
       const colour = colours[section.state[i]];
       if (colour.blank || colour.thin) continue;
-      this.label(context, section.time[i], section.endOf(i), y, colour, (width) => wholeText(context, formatNs(section.endOf(i) - section.time[i]), width));
+      this.label(context, section.time[i], section.endOf(i), y, colour, this.isBarred(section, i), (width) => wholeText(context, formatNs(section.endOf(i) - section.time[i]), width));
     }
   }
 
@@ -315,7 +323,7 @@ export class LanePainter {
       const held = heldNs(tasks, i);
       // Polls follow each other closely: an edge keeps them apart.
       if (view.x(start + held) - view.x(start) > 3) this.edge(context, view.x(start), item, y);
-      this.label(context, start, start + held, y, view.colours.running, (width) => {
+      this.label(context, start, start + held, y, view.colours.running, this.isBarred(tasks, i), (width) => {
         const length = formatNs(held);
         if (width < 110) return wholeText(context, length, width);
         return fitText(`${groupLabel(tasks.groups[tasks.groupOfRow(tasks.rowOf(i))])} · ${length}`, width, CANVAS_FONT);
@@ -328,14 +336,24 @@ export class LanePainter {
     context.fillRect(Math.round(x), y - item.each / 2, 1, item.each - 1);
   }
 
-  label(context, from, to, y, colour, text) {
+  /** Whether what a transition begins is a long poll that nobody is to blame for. */
+  isBarred(section, i) {
+    return isPoll(section, i) && heldNs(section, i) > this.view.threshold && isUnblamed(section, i);
+  }
+
+  /** Text in a span of this colour; on bars it has ground of its own. */
+  label(context, from, to, y, colour, isBarred, text) {
     const { view } = this;
     const x0 = Math.max(0, view.x(from));
     const x1 = Math.min(view.width, view.x(to));
     if (x1 - x0 < TEXT_WIDTH) return;
     const words = text(x1 - x0 - 8);
     if (words === "") return;
-    context.fillStyle = inkOn(colour);
+    if (isBarred) {
+      context.fillStyle = view.colours.paper.css;
+      context.fillRect(x0 + 2, y - 7, context.measureText(words).width + 6, 13);
+    }
+    context.fillStyle = isBarred ? view.colours.ink.css : inkOn(colour);
     context.fillText(words, x0 + 5, y);
   }
 

@@ -18,10 +18,10 @@ import { readFrames } from "./frames.js";
  *   frame: StackFrame|null, act: string|null, place: string, polls: number, own: number, longest: WhyPoll|undefined, at: WhyPoll[],
  * }} Culprit `own`: ns, without what the machine took
  * @typedef {{
- *   polls: Map<number, WhyPoll>, culprits: Culprit[], calls: [StackFrame|null, number][],
+ *   polls: Map<number, WhyPoll>, culprits: Culprit[], blamed: Set<number>, calls: [StackFrame|null, number][],
  *   excused: {polls: number, taken: number, unseen: number, unseenTime: number, at: WhyPoll[], unseenAt: WhyPoll[]},
  *   frames: StackFrame[],
- * }} Why `calls`: each function and the call that it is within, from 1 on
+ * }} Why `blamed`: the polls for which somebody is to blame; `calls`: each function and the call that it is within, from 1 on
  */
 
 /**
@@ -42,14 +42,16 @@ export function findWhy(section) {
     lost,
   }));
   const refer = (indices) => indices.map((index) => polls[index]).filter((poll) => poll.transition >= 0);
+  const culprits = data.culprits.map((of) => ({
+    frame: of.frame === null ? null : frames[of.frame],
+    act: of.act === null ? null : data.words[of.act],
+    place: of.place, polls: of.polls, own: of.own, longest: refer([of.longest])[0], at: refer(of.at),
+  }));
   section.why = {
     polls: new Map(polls.map((poll) => [poll.transition, poll])),
-    culprits: data.culprits.map((of) => ({
-      frame: of.frame === null ? null : frames[of.frame],
-      act: of.act === null ? null : data.words[of.act],
-      place: of.place, polls: of.polls, own: of.own, longest: refer([of.longest])[0], at: refer(of.at),
-    })),
-    excused: { ...data.excused, at: refer(data.excused.at), unseenAt: refer(data.excused.unseenAt) },
+      culprits,
+      blamed: new Set(culprits.flatMap(({ at }) => at.map(({ transition }) => transition))),
+      excused: { ...data.excused, at: refer(data.excused.at), unseenAt: refer(data.excused.unseenAt) },
     frames,
     calls: data.calls.map(([frame, within]) => [frame > 0 ? frames[frame - 1] : null, within]),
   };
@@ -73,6 +75,9 @@ function pollOfRow(section, row, start) {
  * @returns {WhyPoll|null}
  */
 export const whyOf = (section, transition) => section.why?.polls.get(transition) ?? null;
+
+/** Whether nobody is to blame for a long poll, as far as a report has looked. */
+export const isUnblamed = ({ why }, transition) => why !== null && !why.blamed.has(transition);
 
 /** How long the machine took the processor in a poll, in ns. */
 export const takenNs = ({ cause }) => (cause === null ? 0 : cause.delay + cause.stolen);

@@ -22,7 +22,8 @@ const HELP = [
 
 const READING = [
   "Each row is a worker or a lane of tasks; a lane is used again when its task has ended, and then named after the first and the last in view. What is blank has ended or had not begun.",
-  "Where several states fall into one pixel, their colours are blended by their shares. What took too little of it to be seen so is drawn all the same: alone as high as the lane, among others along its lower edge. A long poll is never blended away: it is at least one pixel, outlined; where many stand together, marked along the lane's upper edge.",
+  "Where several states fall into one pixel, their colours are blended by their shares. What took too little of it to be seen so is drawn all the same: alone as high as the lane, among others along its lower edge.",
+  "A long poll is never blended away: it is at least one pixel, outlined; where many stand together, marked along the lane's upper edge. It is barred if nobody is blamed for it: the machine took the processor, nothing was seen of it, or it is shorter than what the report looks at.",
   "A torn edge: the task was there before it was first seen, or when the recording ended. Hatched: nothing is kept of that time.",
   "“Waiting by line” colours what waits by the line that it waits at, for the lines with the longest waits.",
   "Of a long run all is kept of the last events and around the longest polls; of the rest there are sums, for each stretch of time: there the lanes are covered, and bars show how much of the workers' time was in polls. The strip above is of the whole run: the longest poll of each stretch, the time in polls, and a line where there is detail.",

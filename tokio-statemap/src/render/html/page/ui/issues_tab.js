@@ -16,6 +16,8 @@ const FIRST_OF_GROUP = 5;
 /** What stands before a label, in px: the arrow of a group; before its polls their list's edge, of which no other has any. */
 const ARROW = 12;
 const LIST_EDGE = 22;
+/** And the sign that says whether somebody is to blame. */
+const SIGN = 16;
 /** The slider goes from here to the run's length, in steps of a tenth of a decade or less. */
 const SHORTEST_THRESHOLD = 1000;
 const STEPS = 200;
@@ -161,7 +163,7 @@ export class IssuesTab {
       return header;
     }
     const longest = Math.max(1, ...list.map(({ own }) => own), spots[0]?.length ?? 1);
-    const build = list.length > 0 ? (poll) => this.poll(poll, longest, group.kind !== "place" && group.kind !== "unknown") : (spot) => this.spot(spot, longest);
+    const build = list.length > 0 ? (poll) => this.poll(poll, longest, group.kind !== "place" && group.kind !== "unknown", isUnblamedGroup(group)) : (spot) => this.spot(spot, longest);
     const rest = shown.length < all.length
       ? make("button", { type: "button", class: "more-issues", onclick: () => { this.all.add(key); this.draw(); } }, `Show ${all.length < polls ? `the longest ${all.length}` : `all ${all.length}`}`)
       : polls > all.length && all.length > 0 ? make("p", { class: "hint" }, `${formatCount(polls - all.length)} more ${polls - all.length === 1 ? `${noun} is` : `${noun}s are`} not listed.`) : null;
@@ -177,11 +179,12 @@ export class IssuesTab {
     const count = plural(polls, noun ?? "poll", formatCount(polls));
     const why = { machine: "no code is to blame for these", unknown: "what these did isn't known, so nobody is to blame", off: "these held no worker", place: "too short to be looked at" }[kind] ?? act;
     const about = kind === "told" ? null : why ?? "what it did isn't known";
+    const sign = kind === "told" ? null : make("span", { class: `swatch long${isUnblamedGroup(group) ? " barred" : ""}`, "aria-hidden": "true" });
     return make("button", {
-      type: "button", class: `issue blame ${kind}`, "data-group": key, "data-number": polls, "aria-expanded": isOpen, title: titleText(title),
+      type: "button", class: `issue blame ${kind}${isUnblamedGroup(group) ? " unblamed" : ""}`, "data-group": key, "data-number": polls, "aria-expanded": isOpen, title: titleText(title),
       onclick: () => this.toggle(key),
     },
-    make("span", { class: "place" }, make("span", { class: "fold", "aria-hidden": "true" }, isOpen ? "▾ " : "▸ "), this.label(label || name, length, ARROW)),
+    make("span", { class: "place" }, make("span", { class: "fold", "aria-hidden": "true" }, isOpen ? "▾ " : "▸ "), sign, this.label(label || name, length, sign === null ? ARROW : ARROW + SIGN)),
     make("span", { class: "length" }, length),
     make("span", { class: "about" }, name === undefined ? null : make("b", { class: "kind" }, name), name === undefined ? null : " · ", source && `${shorten(source, 44)} · `, make("b", {}, count)),
     about === null ? null : make("span", { class: "about" }, shorten(visible(about), 100)),
@@ -224,8 +227,8 @@ export class IssuesTab {
     return button;
   }
 
-  /** `isNamed`: what stands above says more than where its task was spawned. */
-  poll(poll, longest, isNamed = false) {
+  /** `isNamed`: what stands above says more than where its task was spawned; `isUnblamed`: that nobody is to blame. */
+  poll(poll, longest, isNamed = false, isUnblamed = false) {
     const { model } = this.view;
     const section = model.sections[poll.section];
     const isCut = poll.cutLeft || (poll.cutRight && !poll.handed);
@@ -233,7 +236,7 @@ export class IssuesTab {
     const nowhere = section.worker === null ? "worker unknown" : "off the workers";
     const on = poll.worker === null ? nowhere : workerName(model, poll.worker);
     const wall = formatNs(poll.held) === formatNs(poll.own) ? "" : ` · wall time ${formatNs(poll.held)}`;
-    return this.button({ kind: "span", section: poll.section, transition: poll.transition }, poll.worker === null ? " off" : "",
+    return this.button({ kind: "span", section: poll.section, transition: poll.transition }, `${poll.worker === null ? " off" : ""}${isUnblamed ? " unblamed" : ""}`,
       isNamed ? `at ${formatMoment(poll.start)}` : groupLabel(section.groups[poll.group]), `${isCut ? "≥ " : ""}${formatNs(poll.own)}`,
       `${shorten(visible(section.name(poll.row)), 30)}${wall} · ${on}${isNamed ? "" : ` · at ${formatMoment(poll.start)}`}${poll.atEnd && !poll.handed ? " · still ran at the end" : ""}`,
       poll.own / longest, "");
@@ -292,6 +295,9 @@ export class IssuesTab {
     });
   }
 }
+
+/** Whether nobody is to blame for a group of polls. */
+const isUnblamedGroup = ({ kind }) => ["machine", "unknown", "place", "off"].includes(kind);
 
 /** Whether two selections are the same thing. */
 export const isSameTarget = (a, b) =>

@@ -33,6 +33,13 @@ export const heldInSection = (model, section, t0, t1) => {
 /** Whether the machine took something of a long poll. */
 const isAnyTaken = (model) => model.sections.some(({ why }) => why !== null && [...why.polls.values()].some((poll) => takenNs(poll) > 0));
 
+/** How long polls are drawn: by whether somebody is to blame for them. */
+const longKeys = ({ index }, running) => [["", "long poll that somebody is blamed for"], [" barred", "long poll that nobody is blamed for"]].map(([as, text]) => {
+  const swatch = make("span", { class: `swatch long${as}` });
+  swatch.style.setProperty("--long", running.css);
+  return make("span", { class: "key", "data-long": `${index}${as}` }, swatch, make("span", { class: "name" }, text));
+});
+
 export class Legend {
   constructor(view) {
     this.view = view;
@@ -75,6 +82,7 @@ export class Legend {
             make("span", { class: "swatch hatched" }), make("span", { class: "name" }, "taken by the machine (not when, only how much)")));
         }
       }
+      if (section.why !== null) row.append(...longKeys(section, this.view.colours.running));
       rows.push(row);
     }
     if (model.meta.sums) rows.push(this.ofSums());
