@@ -8,7 +8,11 @@ use crate::sys::threads;
 const SHARE: u32 = 128;
 
 /// How much may be saved up: a program with few long polls has all of them sampled.
-const SAVED_UP: Duration = Duration::from_millis(50);
+const SAVED_UP: Duration = Duration::from_millis(250);
+
+/// In each so many rounds a poll may have its first sample though time is owed: some hundred a second in all, so that most long
+/// polls are explained that a program has for long.
+const ROUNDS_TO_A_FIRST: u32 = 2;
 
 /// How many threads are looked at all the same.
 const LEAST_LOOKS: usize = 16;
@@ -23,18 +27,23 @@ pub(super) struct Budget {
     paid_until_ns: u64,
     /// What a look takes, of late.
     look_ns: i64,
+    rounds: u32,
+    /// Whether a poll may have its first sample, though time is owed.
+    has_first: bool,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { left_ns: nanos(SAVED_UP), at: None, paid_until_ns: 0, look_ns: 500 }
+        Self { left_ns: nanos(SAVED_UP), at: None, paid_until_ns: 0, look_ns: 500, rounds: 0, has_first: false }
     }
 }
 
 impl Budget {
     /// Before a round of looks: returns how many threads may be looked at.
     pub(super) fn begin(&mut self) -> usize {
-        self.paid_until_ns = threads::cpu_ns().unwrap_or(self.paid_until_ns);
+        self.forget();
+        self.rounds = self.rounds.wrapping_add(1);
+        self.has_first |= self.rounds % ROUNDS_TO_A_FIRST == 0;
         self.earn(Instant::now())
     }
 
@@ -45,9 +54,15 @@ impl Budget {
         looks.max(LEAST_LOOKS)
     }
 
-    /// Whether a stack may be taken, which takes a hundred times as long as a look.
-    pub(super) fn has_any(&self) -> bool {
-        self.left_ns > 0
+    /// Whether a poll that has so many samples may have another one, which takes a hundred times as long as a look.
+    pub(super) fn allows_sample(&self, samples: u32) -> bool {
+        self.left_ns > 0 || samples == 0 && self.has_first
+    }
+
+    /// A poll that had so many samples gets another one.
+    pub(super) fn takes_sample(&mut self, samples: u32) {
+        self.pay();
+        self.has_first &= samples > 0 || self.left_ns > 0;
     }
 
     /// Pays for what the calling thread did since it paid last.
@@ -56,6 +71,11 @@ impl Budget {
         let taken_ns = now_ns.saturating_sub(self.paid_until_ns);
         self.paid_until_ns = now_ns;
         self.left_ns -= i64::try_from(taken_ns).unwrap_or(i64::MAX);
+    }
+
+    /// What the calling thread did since it paid last is free.
+    pub(super) fn forget(&mut self) {
+        self.paid_until_ns = threads::cpu_ns().unwrap_or(self.paid_until_ns);
     }
 
     /// Pays for so many looks.
@@ -80,15 +100,15 @@ mod tests {
     fn what_is_owed_is_paid_before_anything_is_sampled() {
         let mut budget = Budget::default();
         let start = Instant::now();
-        assert!(budget.earn(start) > 1000 && budget.has_any());
-        budget.left_ns -= 60_000_000;
+        assert!(budget.earn(start) > 1000 && budget.allows_sample(1));
+        budget.left_ns -= nanos(SAVED_UP) + 10_000_000;
         assert_eq!(budget.earn(start), LEAST_LOOKS);
-        assert!(!budget.has_any());
+        assert!(!budget.allows_sample(1));
         // A processor's part in so much time is what is owed.
         assert_eq!(budget.earn(start + Duration::from_millis(10 * 128)), LEAST_LOOKS);
-        assert!(!budget.has_any());
+        assert!(!budget.allows_sample(1));
         budget.earn(start + Duration::from_millis(11 * 128));
-        assert!(budget.has_any());
+        assert!(budget.allows_sample(1));
         budget.earn(start + Duration::from_secs(1_000));
         assert_eq!(budget.left_ns, nanos(SAVED_UP), "it doesn't save up more");
     }

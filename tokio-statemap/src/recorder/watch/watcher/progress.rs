@@ -111,7 +111,8 @@ impl Progress {
         let age = age_at(ticks);
         let to = recorder.listeners.due(self.told.of(start_ticks), age);
         let may_be_sampled = self.samples < MAX_OF_POLL;
-        let is_due = may_be_sampled && age >= self.next_age && tools.budget.has_any();
+        let is_due = may_be_sampled && age >= self.next_age
+            && tools.budget.allows_sample(self.samples);
         let before = self.cpu_ns.take();
         // Hundreds of threads may be in long polls: of most of them no more is asked at a look.
         let is_ahead = may_be_sampled && age + AHEAD >= self.next_age;
@@ -131,7 +132,7 @@ impl Progress {
                 return Next::Usual;
             }
             // The tick is some ms away: a poll of few would be over.
-            if tools.budget.has_any() && proc::state(thread) == ThreadState::Runnable {
+            if tools.budget.allows_sample(0) && proc::state(thread) == ThreadState::Runnable {
                 let _ = self.ask(thread);
             }
             return Next::Soon;
@@ -140,8 +141,7 @@ impl Progress {
             self.notify(recorder, (look, task, age), (Some(copied), false), to, tools);
             return Next::Usual;
         }
-        // The next one may have to wait.
-        tools.budget.pay();
+        tools.budget.takes_sample(self.samples);
         let seen = match proc::state(thread) {
             ThreadState::Blocked => self.blocked(thread).ok_or(Next::Usual),
             ThreadState::Runnable => {
@@ -285,7 +285,15 @@ impl Progress {
 impl Tools {
     /// The functions of a stack, and whether they are all there.
     fn frames(&mut self, stack: &StackCopy) -> (Box<[u64]>, bool) {
-        let frames = self.unwinder.get_or_insert_with(Unwinder::new).frames(stack);
+        let Self { unwinder, budget, .. } = self;
+        let unwinder = unwinder.get_or_insert_with(|| {
+            // It is made once.
+            budget.pay();
+            let new = Unwinder::new();
+            budget.forget();
+            new
+        });
+        let frames = unwinder.frames(stack);
         (frames.addresses.into(), frames.is_complete)
     }
 }

@@ -262,7 +262,7 @@ mod tests {
                 id.store(threads::id(), Ordering::Relaxed);
                 let (mut interrupted, pause) = (0, libc::timespec { tv_sec: 0, tv_nsec: 20_000 });
                 while !stop.load(Ordering::Relaxed) {
-                    (0..2000).for_each(|i| drop(std::hint::black_box(i)));
+                    (0..2000).for_each(|i| _ = std::hint::black_box(i));
                     // SAFETY: it waits for no descriptor, and reads the time.
                     let result = unsafe {
                         libc::ppoll(std::ptr::null_mut(), 0, &raw const pause, std::ptr::null())
