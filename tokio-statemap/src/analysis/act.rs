@@ -1,38 +1,24 @@
 //! What a function did that held a worker.
 
-use crate::trace::timeline::{FrameOrigin, PollSample, StackFrame};
+use super::asked_for::asked_for;
+use crate::trace::timeline::{FrameOrigin, Poll, PollSample, StackFrame, Timeline};
 
 /// What a sample shows that a function did, in words behind its name: `computed`, `waited for a std Mutex
 /// (futex)`. `inner` are the functions that it was in the middle of, the innermost first.
-pub(super) fn act(sample: &PollSample, inner: &[StackFrame]) -> String {
-    let has = |name: &str| inner.iter().any(|frame| is_of(frame, name));
-    let Some(blocked_in) = &sample.blocked_in else {
-        return match has("block_on") {
-            true => "ran another runtime's block_on".to_owned(),
-            false => "computed".to_owned(),
-        };
+pub(super) fn act(sample: &PollSample, inner: &[StackFrame], faults: PageFaults) -> String {
+    let blocked_in = sample.blocked_in.as_deref().map(|blocked_in| {
+        blocked_in.split_once(" of ").map_or((blocked_in, None), |(call, what)| (call, Some(what)))
+    });
+    let asked_for = asked_for(inner, blocked_in.is_some_and(|(call, _)| call == "futex"));
+    let (call, what) = match (blocked_in, asked_for) {
+        (Some((call, _)), Some(words)) => return format!("{words} ({call})"),
+        (None, Some(words)) => return words,
+        (None, None) if faults.took_most => return FROM_DISK.to_owned(),
+        (None, None) => return "computed".to_owned(),
+        (Some((PAGE_FAULT, _)), None) if faults.may_be_from_disk => return FROM_DISK.to_owned(),
+        (Some((PAGE_FAULT, _)), None) => return format!("waited for memory ({PAGE_FAULT})"),
+        (Some(blocked_in), None) => blocked_in,
     };
-    let (call, what) = match blocked_in.split_once(" of ") {
-        Some((call, what)) => (call, Some(what)),
-        None => (blocked_in.as_str(), None),
-    };
-    // What is on the way says more than the call that it ends in.
-    for (names, words) in ON_THE_WAY {
-        if names.iter().any(|name| has(name)) {
-            return format!("{words} ({call})");
-        }
-    }
-    if call == "futex" {
-        let whose = match inner.iter().any(|frame| is_of(frame, "parking_lot")) {
-            true => "parking_lot",
-            false => "std",
-        };
-        for (names, lock) in LOCKS {
-            if names.iter().any(|name| has(name)) {
-                return format!("waited for a {whose} {lock} (futex)");
-            }
-        }
-    }
     for (calls, words) in CALLS {
         if calls.contains(&call) {
             return format!("{words}{} ({call})", kind_of(what));
@@ -44,25 +30,35 @@ pub(super) fn act(sample: &PollSample, inner: &[StackFrame]) -> String {
     }
 }
 
-/// What a function does that is on the way, whatever it is blocked in.
-const ON_THE_WAY: &[(&[&str], &str)] = &[
-    (
-        &["getaddrinfo", "ToSocketAddrs", "to_socket_addrs", "lookup_host"],
-        "looked a host's name up",
-    ),
-    (&["block_on"], "ran another runtime's block_on"),
-    (&["JoinInner", "JoinHandle<T>::join", "thread::join", "Thread::join"], "waited for a thread"),
-    (&["Condvar", "condvar.rs"], "waited on a std Condvar"),
-    (&["sync::mpmc", "sync::mpsc", "/mpmc/", "/mpsc/mod.rs"], "waited for a std channel"),
-    (&["crossbeam_channel", "/crossbeam-channel-"], "waited for a crossbeam channel"),
-];
+/// What stands for a system call where a thread is blocked in none.
+const PAGE_FAULT: &str = "a page fault";
+pub(super) const FROM_DISK: &str = "waited for pages from disk (page faults)";
 
-/// Locks, by what is in the names of their functions.
-const LOCKS: &[(&[&str], &str)] = &[
-    (&["RwLock", "rwlock.rs"], "RwLock"),
-    (&["Mutex", "mutex.rs"], "Mutex"),
-    (&["sync::once", "OnceLock", "LazyLock", "once.rs", "once_lock.rs"], "Once"),
-];
+/// What the page faults of a poll were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PageFaults {
+    /// Whether pages may have been read from a disk: some were, or that isn't known.
+    pub(super) may_be_from_disk: bool,
+    /// Whether these took most of its time.
+    pub(super) took_most: bool,
+}
+
+impl PageFaults {
+    pub(super) fn of(timeline: &Timeline, poll: &Poll) -> Self {
+        let cause = timeline.cause(poll);
+        // Each of them is too short to be seen: samples show the thread when it runs.
+        let is_blocked_elsewhere = || {
+            let mut calls = timeline.samples(poll).iter().filter_map(|s| s.blocked_in.as_deref());
+            calls.any(|call| call != PAGE_FAULT)
+        };
+        Self {
+            may_be_from_disk: cause.is_none_or(|cause| cause.major_faults > 0),
+            took_most: cause
+                .is_some_and(|cause| cause.major_faults > 0 && cause.blocked_ns > cause.on_cpu_ns)
+                && !is_blocked_elsewhere(),
+        }
+    }
+}
 
 /// System calls, and what they are to a person; where they have a descriptor, what it is comes next.
 const CALLS: &[(&[&str], &str)] = &[
@@ -114,10 +110,6 @@ fn kind_of(what: Option<&str>) -> &'static str {
     }
 }
 
-fn is_of(frame: &StackFrame, name: &str) -> bool {
-    frame.function.contains(name) || frame.file.as_ref().is_some_and(|file| file.contains(name))
-}
-
 /// The function of a library that was called: the outermost of those within.
 fn entry(inner: &[StackFrame]) -> Option<&str> {
     let is_library = |origin| matches!(origin, FrameOrigin::Std | FrameOrigin::Dependency);
@@ -128,15 +120,31 @@ fn entry(inner: &[StackFrame]) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::picture::why_tests::explained;
+    use FrameOrigin::{Std, System};
 
     fn frame(function: &str, file: Option<&str>, origin: FrameOrigin) -> StackFrame {
         let (function, file) = (function.into(), file.map(Into::into));
         StackFrame { function, file, line: Some(1), origin }
     }
 
+    fn sample(blocked_in: Option<&str>, frames: &[StackFrame]) -> PollSample {
+        PollSample {
+            thread: 0,
+            poll_start_ns: 0,
+            at_ns: 1,
+            blocked_in: blocked_in.map(str::to_owned),
+            frames: frames.to_vec(),
+            is_complete: true,
+        }
+    }
+
+    fn act_of(blocked_in: Option<&str>, inner: &[StackFrame]) -> String {
+        act(&sample(blocked_in, inner), inner, PageFaults::default())
+    }
+
     #[test]
     fn a_call_is_told_as_a_person_would() {
-        use FrameOrigin::{Std, System};
         for (blocked_in, inner, words) in [
             (None, vec![], "computed"),
             (
@@ -160,15 +168,42 @@ mod tests {
             (Some("wait4"), vec![], "waited for another process (wait4)"),
             (Some("membarrier"), vec![], "blocked in membarrier"),
         ] {
-            let sample = PollSample {
-                thread: 0,
-                poll_start_ns: 0,
-                at_ns: 1,
-                blocked_in: blocked_in.map(str::to_owned),
-                frames: inner.clone(),
-                is_complete: true,
-            };
-            assert_eq!(act(&sample, &inner), words);
+            assert_eq!(act_of(blocked_in, &inner), words);
         }
+    }
+
+    #[test]
+    fn a_poll_that_mostly_waited_for_pages_did_not_compute() {
+        let (mut timeline, key) = explained("shop::compute");
+        let (_, cause) = timeline.causes.iter_mut().find(|(of, _)| *of == key).expect("its cause");
+        (cause.blocked_ns, cause.on_cpu_ns, cause.major_faults) = (cause.on_cpu_ns, 0, 9);
+        let act = |timeline: &Timeline| timeline.report().culprits[0].act.clone();
+        assert_eq!(act(&timeline), FROM_DISK);
+        // It was blocked in something else.
+        timeline.samples[0].blocked_in = Some("read".to_owned());
+        assert_eq!(act(&timeline), "read (read)");
+        timeline.samples[0].blocked_in = None;
+        let (_, cause) = timeline.causes.iter_mut().find(|(of, _)| *of == key).expect("its cause");
+        cause.major_faults = 0;
+        assert_eq!(act(&timeline), "computed");
+        // Where nobody saw it, that is still known.
+        timeline.samples.clear();
+        timeline.sampling.dropped = 1;
+        assert_eq!(act(&timeline), "");
+        let (_, cause) = timeline.causes.iter_mut().find(|(of, _)| *of == key).expect("its cause");
+        cause.major_faults = 9;
+        let report = timeline.report();
+        let acts: Vec<_> = report.culprits.iter().map(|culprit| &*culprit.act).collect();
+        assert!(acts.contains(&FROM_DISK), "{acts:?}");
+    }
+
+    #[test]
+    fn pages_that_are_read_are_waited_for() {
+        let may_be = PageFaults { may_be_from_disk: true, took_most: false };
+        let most = PageFaults { may_be_from_disk: true, took_most: true };
+        let of = |blocked_in, faults| act(&sample(blocked_in, &[]), &[], faults);
+        assert_eq!(of(Some(PAGE_FAULT), may_be), FROM_DISK);
+        assert_eq!(of(Some(PAGE_FAULT), PageFaults::default()), "waited for memory (a page fault)");
+        assert_eq!((of(None, may_be), of(None, most)), ("computed".into(), FROM_DISK.into()));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use super::act::act;
+use super::act::{FROM_DISK, PageFaults, act};
 use crate::trace::timeline::{FrameOrigin, Poll, PollSample, StackFrame, Timeline};
 
 /// What a poll is blamed on, as its samples show.
@@ -30,10 +30,11 @@ impl Blame {
     /// `None` if there are no samples, or none has a function to blame.
     pub(super) fn of(timeline: &Timeline, poll: &Poll) -> Option<Self> {
         let mut blames: Vec<Self> = Vec::new();
+        let faults = PageFaults::of(timeline, poll);
         let mut known: HashMap<Function, usize> = HashMap::new();
         for (sample, since_ns) in weighted(timeline, poll) {
             let weight_ns = since_ns.max(1);
-            let blamed = of_sample(sample).filter(|_| !is_in_runtime(sample));
+            let blamed = of_sample(sample, faults).filter(|_| !is_in_runtime(sample));
             let Some((function, frame, act)) = blamed else { continue };
             let place = *known.entry(function).or_insert_with_key(|function| {
                 let (frames, acts) = (Weights::default(), Weights::default());
@@ -48,10 +49,11 @@ impl Blame {
     }
 }
 
-/// What a poll was seen to be blocked in, where no function of the program was seen: without line tables those that are
-/// compiled into one of the runtime's are not.
+/// What a poll was seen to be blocked in, or waited for as its page faults say, where no function of the program was seen:
+/// without line tables those that are compiled into one of the runtime's are not.
 pub(super) fn blocked_acts(timeline: &Timeline, poll: &Poll) -> Weights<String> {
     let mut acts = Weights::default();
+    let faults = PageFaults::of(timeline, poll);
     for (sample, since_ns) in weighted(timeline, poll) {
         if sample.blocked_in.is_none() || is_in_runtime(sample) {
             continue;
@@ -59,7 +61,10 @@ pub(super) fn blocked_acts(timeline: &Timeline, poll: &Poll) -> Weights<String> 
         let is_callee =
             |frame: &&StackFrame| matches!(frame.origin, FrameOrigin::System | FrameOrigin::Std);
         let callees = sample.frames.iter().take_while(is_callee).count();
-        acts.add(act(sample, &sample.frames[..callees]), since_ns.max(1));
+        acts.add(act(sample, &sample.frames[..callees], faults), since_ns.max(1));
+    }
+    if acts.len() == 0 && faults.took_most {
+        acts.add(FROM_DISK.to_owned(), 1);
     }
     acts
 }
@@ -95,9 +100,10 @@ pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
     let is_own = |frame: &StackFrame| frame.origin == FrameOrigin::Program;
     let inner: Vec<_> = sample.frames.iter().take_while(|frame| !is_own(frame)).collect();
     let is_runtimes = inner.iter().any(|frame| frame.origin == FrameOrigin::Runtime);
-    // What the program calls to wait.
+    // What the program calls to wait; `spawn_blocking` isn't, whose lock is the blocking pool's.
     let is_asked_for = inner.iter().any(|frame| {
-        ["block_on", "blocking_", "block_in_place"].iter().any(|name| frame.function.contains(name))
+        let function = frame.short();
+        ["block_on", "blocking_", "block_in_place"].iter().any(|name| function.starts_with(name))
     });
     let is_recording = |frame: &&StackFrame| {
         frame.function.starts_with("tokio_statemap::recorder::waits::capture::")
@@ -105,7 +111,7 @@ pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
     is_lock && is_runtimes && !is_asked_for || inner.iter().any(is_recording)
 }
 
-fn of_sample(sample: &PollSample) -> Option<(Function, &StackFrame, String)> {
+fn of_sample(sample: &PollSample, faults: PageFaults) -> Option<(Function, &StackFrame, String)> {
     let blamed = sample.blamed()?;
     let place = sample.frames.iter().position(|frame| std::ptr::eq(frame, blamed))?;
     let function = Function {
@@ -113,7 +119,7 @@ fn of_sample(sample: &PollSample) -> Option<(Function, &StackFrame, String)> {
         file: blamed.file.clone(),
         line: blamed.line.filter(|_| sample.blocked_in.is_some()),
     };
-    Some((function, blamed, act(sample, &sample.frames[..place])))
+    Some((function, blamed, act(sample, &sample.frames[..place], faults)))
 }
 
 /// Things, and for how long each was seen, in ns. There may be any number of them.
@@ -217,6 +223,40 @@ mod tests {
         assert!(!is_in_runtime(&sample(vec![leaf(), own()])));
         // What the program does is its own, whatever polls it.
         assert!(!is_in_runtime(&sample(vec![own(), capture()])));
+    }
+
+    #[test]
+    fn a_lock_of_the_blocking_pool_is_the_runtimes() {
+        let frame = |function: &str, origin| StackFrame {
+            function: function.into(),
+            file: None,
+            line: None,
+            origin,
+        };
+        let runtime = |function: &str| frame(function, FrameOrigin::Runtime);
+        let waits = |functions: Vec<StackFrame>| {
+            let lock = frame("std::sync::Mutex<T>::lock", FrameOrigin::Std);
+            let own = frame("async shop::crawl", FrameOrigin::Program);
+            let frames = [vec![lock], functions, vec![own]].concat();
+            let blocked_in = Some("futex".to_owned());
+            PollSample {
+                thread: 0,
+                poll_start_ns: 0,
+                at_ns: 0,
+                blocked_in,
+                frames,
+                is_complete: true,
+            }
+        };
+        let spawner = "tokio::runtime::blocking::pool::Spawner";
+        assert!(is_in_runtime(&waits(vec![
+            runtime(&format!("{spawner}::spawn_task")),
+            runtime(&format!("{spawner}::spawn_blocking_inner<T>")),
+            runtime("async tokio::net::lookup_host"),
+        ])));
+        // These the program calls to wait.
+        let receives = runtime("tokio::sync::mpsc::Receiver<T>::blocking_recv");
+        assert!(!is_in_runtime(&waits(vec![receives])));
     }
 
     /// To look through all others for each would take hours.

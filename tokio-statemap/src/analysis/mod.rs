@@ -1,6 +1,7 @@
 //! What a timeline or a file's data means, worked out once for every output.
 
 mod act;
+mod asked_for;
 #[cfg(feature = "cli")]
 pub(crate) mod awaits;
 mod blame;

@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::act::PageFaults;
 use super::culprits::is_harm;
 use super::locations::LocationRow;
 use super::long_polls::PollAt;
@@ -94,8 +95,9 @@ pub(super) fn is_regular(long: u64, all: u64) -> bool {
     long >= REGULAR_POLLS && long >= all / REGULAR_PART
 }
 
+/// Page faults tell of themselves: a thread that waits for one page after the other is hardly ever seen.
 fn is_witnessed(timeline: &Timeline, poll: &Poll) -> bool {
-    !timeline.samples(poll).is_empty()
+    !timeline.samples(poll).is_empty() || PageFaults::of(timeline, poll).took_most
 }
 
 #[cfg(test)]
@@ -119,6 +121,14 @@ mod tests {
         timeline.samples.clear();
         assert!(has(&timeline, &[at]));
         assert!(!has(&timeline, &[at; 20]), "so many are no chance");
+        let cause = timeline.causes.iter_mut().find(|(key, _)| *key == longest);
+        let (_, cause) = cause.expect("it is known");
+        let before = *cause;
+        (cause.blocked_ns, cause.on_cpu_ns, cause.major_faults) = (cause.on_cpu_ns, 0, 9);
+        assert!(!has(&timeline, &[at]), "it waited for pages");
+        timeline.causes.iter_mut().for_each(|(key, cause)| {
+            *cause = if *key == longest { before } else { *cause };
+        });
         timeline.sampling.dropped = 1;
         assert!(!has(&timeline, &[at]), "there may have been a sample");
         timeline.sampling.dropped = 0;

@@ -1,0 +1,256 @@
+//! What a program asked a library for, as the functions say that a thread is in.
+
+use crate::trace::timeline::{FrameOrigin, StackFrame};
+use FrameOrigin::{Dependency, Runtime, Std, System};
+
+/// What the program asked for, in words: the outermost function that says so decides, as what is within it may be how it
+/// is done. `waits` says whether the thread waits for another.
+pub(super) fn asked_for(inner: &[StackFrame], waits: bool) -> Option<String> {
+    let mut outermost_first = inner.iter().enumerate().rev();
+    outermost_first.find_map(|(place, frame)| {
+        let function = without_types(&frame.function);
+        let is_named = |name: &&str| {
+            function.contains(name) || frame.file.as_ref().is_some_and(|file| file.contains(name))
+        };
+        let asks = |(origins, names, asks): &&(&[FrameOrigin], &[&str], Asks)| {
+            let is_possible = match asks {
+                Asks::Does(_) | Asks::Panics => true,
+                Asks::WaitsFor(_) | Asks::Lock(_) => waits,
+                // What is run once may wait for anything.
+                Asks::Once => waits && inner[..place].iter().all(is_of_system),
+            };
+            is_possible && origins.contains(&frame.origin) && names.iter().any(is_named)
+        };
+        let (_, _, asks) = REQUESTS.iter().find(asks)?;
+        Some(match asks {
+            Asks::Does(words) | Asks::WaitsFor(words) => (*words).to_owned(),
+            Asks::Panics if inner.iter().any(prints_backtrace) => {
+                "panicked, and printed a backtrace".to_owned()
+            }
+            Asks::Panics => "panicked".to_owned(),
+            Asks::Lock(lock) if inner.iter().any(|frame| is_of(frame, "parking_lot")) => {
+                format!("waited for a parking_lot {lock}")
+            }
+            Asks::Lock(lock) => format!("waited for a std {lock}"),
+            Asks::Once => "waited for a std Once".to_owned(),
+        })
+    })
+}
+
+/// What a function of a library is called for.
+enum Asks {
+    /// This, whatever it is blocked in meanwhile.
+    Does(&'static str),
+    /// To wait for this.
+    WaitsFor(&'static str),
+    /// To wait for such a lock, of the standard library or of parking_lot.
+    Lock(&'static str),
+    /// To run something once, or to wait for who does.
+    Once,
+    Panics,
+}
+
+/// What is called for what: whose functions, and what is in their names or those of their files. It is the thread's own
+/// stack: what it has others do for it, such as Tokio's `lookup_host`, it doesn't do itself.
+const REQUESTS: &[(&[FrameOrigin], &[&str], Asks)] = &[
+    (&[System], &["getaddrinfo", "gethostbyname"], Asks::Does(LOOKED_UP)),
+    (&[Std], &["ToSocketAddrs", "to_socket_addrs", "lookup_host"], Asks::Does(LOOKED_UP)),
+    (
+        &[Std],
+        &["panic_fmt", "begin_panic", "panic_handler", "rust_panic_with_hook", "default_hook"],
+        Asks::Panics,
+    ),
+    (
+        &[Std, Dependency],
+        &["std::backtrace::", "std/src/backtrace.rs", "backtrace::capture::", "/backtrace-"],
+        Asks::Does("took a backtrace"),
+    ),
+    (&[Runtime], &["blocking_recv", "blocking_send"], Asks::WaitsFor("waited for a Tokio channel")),
+    (
+        &[Runtime],
+        &["blocking_lock", "blocking_read", "blocking_write"],
+        Asks::WaitsFor("waited for a Tokio lock"),
+    ),
+    (&[Dependency, Std, Runtime], &["block_on"], Asks::Does("ran another runtime's block_on")),
+    (&[Dependency], &["rayon::", "rayon_core::", "/rayon-"], Asks::WaitsFor("waited for rayon")),
+    (
+        &[Dependency],
+        &["async_channel::", "/async-channel-"],
+        Asks::WaitsFor("waited for an async-channel"),
+    ),
+    (
+        &[Dependency],
+        &["crossbeam_channel::", "/crossbeam-channel-"],
+        Asks::WaitsFor("waited for a crossbeam channel"),
+    ),
+    (&[Dependency], &["flume::", "/flume-"], Asks::WaitsFor("waited for a flume channel")),
+    (
+        &[Std],
+        &["JoinInner", "JoinHandle::join", "thread::join", "Thread::join", "thread::scoped"],
+        Asks::WaitsFor("waited for a thread"),
+    ),
+    (
+        &[Std],
+        &["sync::mpmc", "sync::mpsc", "/mpmc/", "/mpsc/mod.rs", "/mpsc.rs"],
+        Asks::WaitsFor("waited for a std channel"),
+    ),
+    (&[Std], &["Barrier", "barrier.rs"], Asks::Lock("Barrier")),
+    (&[Std, Dependency], &["Condvar", "condvar.rs"], Asks::Lock("Condvar")),
+    (&[Std, Dependency], &["RwLock", "rwlock.rs"], Asks::Lock("RwLock")),
+    (&[Std, Dependency], &["Mutex", "mutex.rs"], Asks::Lock("Mutex")),
+    (&[Std], &["sync::once", "OnceLock", "LazyLock", "once.rs", "once_lock.rs"], Asks::Once),
+];
+
+const LOOKED_UP: &str = "looked a host's name up";
+
+fn is_of_system(frame: &StackFrame) -> bool {
+    matches!(frame.origin, Std | System)
+}
+
+/// Whether it is one of those that print the stack of a panic.
+fn prints_backtrace(frame: &StackFrame) -> bool {
+    ["BacktraceLock", "backtrace_rs", "/backtrace/src/"].iter().any(|name| is_of(frame, name))
+}
+
+fn is_of(frame: &StackFrame, name: &str) -> bool {
+    frame.function.contains(name) || frame.file.as_ref().is_some_and(|file| file.contains(name))
+}
+
+/// A function's name without lists of types, in which anything may be: `std::sync::OnceLock::get` of
+/// `std::sync::OnceLock<std::sync::Mutex<T>>::get`.
+fn without_types(function: &str) -> String {
+    let (mut name, mut depth, mut before) = (String::with_capacity(function.len()), 0_u32, ' ');
+    for c in function.chars() {
+        let begins_list = || name.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        match c {
+            '<' if depth > 0 || begins_list() => depth += 1,
+            '>' if depth > 0 && before != '-' => depth -= 1,
+            _ if depth == 0 => name.push(c),
+            _ => {}
+        }
+        before = c;
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(function: &str, file: Option<&str>, origin: FrameOrigin) -> StackFrame {
+        let (function, file) = (function.into(), file.map(Into::into));
+        StackFrame { function, file, line: Some(1), origin }
+    }
+
+    /// The stacks as they are seen, the innermost first.
+    #[test]
+    fn what_the_program_asked_for_decides() {
+        let std = |function| frame(function, None, Std);
+        let dependency = |function| frame(function, None, Dependency);
+        let runtime = |function| frame(function, None, Runtime);
+        let condvar = || vec![std("std::sys::futex_wait"), std("std::sync::Condvar::wait")];
+        let on_condvar = |outer: &[StackFrame]| [condvar(), outer.to_vec()].concat();
+        let mutex = || {
+            let name = "std::sync::Mutex<alloc::vec::Vec<tokio::runtime::Task>>::lock";
+            vec![std("std::sys::sync::mutex::futex::Mutex::lock_contended"), std(name)]
+        };
+        let on_mutex = |outer: &[StackFrame]| [mutex(), outer.to_vec()].concat();
+        let join =
+            frame("in_worker_cold", Some("/index/rayon-core-1.13.0/src/registry.rs"), Dependency);
+        for (inner, words) in [
+            (condvar(), "waited for a std Condvar"),
+            (
+                on_condvar(&[dependency("rayon_core::latch::LockLatch::wait_and_reset")]),
+                "waited for rayon",
+            ),
+            (on_condvar(&[join]), "waited for rayon"),
+            (
+                on_condvar(&[
+                    dependency("parking::Inner::park"),
+                    dependency("event_listener::Listener<T>::wait"),
+                    dependency("async_channel::Receiver<T>::recv_blocking"),
+                ]),
+                "waited for an async-channel",
+            ),
+            (
+                on_condvar(&[
+                    runtime("tokio::runtime::park::CachedParkThread::block_on"),
+                    runtime("tokio::sync::mpsc::bounded::Receiver<T>::blocking_recv"),
+                ]),
+                "waited for a Tokio channel",
+            ),
+            (on_condvar(&[std("std::sync::mpsc::Receiver<T>::recv")]), "waited for a std channel"),
+            // Another thread looks the name up.
+            (
+                on_mutex(&[
+                    runtime("tokio::runtime::blocking::pool::Spawner::spawn_task"),
+                    runtime(
+                        "<(&str, u16) as tokio::net::addr::ToSocketAddrsPriv>::to_socket_addrs",
+                    ),
+                    runtime("async tokio::net::lookup_host"),
+                ]),
+                "waited for a std Mutex",
+            ),
+            (
+                on_mutex(&[std("<str as std::net::ToSocketAddrs>::to_socket_addrs")]),
+                "looked a host's name up",
+            ),
+            // What is run once may wait for anything; its type may be of anything.
+            (
+                on_mutex(&[dependency("a::init"), std("std::sync::LazyLock<T>::force")]),
+                "waited for a std Mutex",
+            ),
+            (
+                vec![
+                    std("std::sys::futex_wait"),
+                    std("std::sync::OnceLock<std::sync::Mutex<T>>::get_or_init"),
+                ],
+                "waited for a std Once",
+            ),
+        ] {
+            assert_eq!(asked_for(&inner, true).as_deref(), Some(words), "{inner:?}");
+        }
+    }
+
+    #[test]
+    fn a_panic_is_one_whatever_it_does() {
+        let std = |function| frame(function, None, Std);
+        let panic =
+            vec![std("std::panicking::rust_panic_with_hook"), std("core::panicking::panic_fmt")];
+        let prints = vec![
+            frame("gimli::read::line::LineRows::next_row", None, Std),
+            frame(
+                "resolve",
+                Some("/rustc/1/library/std/src/../../backtrace/src/symbolize/mod.rs"),
+                Std,
+            ),
+        ];
+        let prints = [prints, panic.clone()].concat();
+        for waits in [false, true] {
+            assert_eq!(asked_for(&panic, waits).as_deref(), Some("panicked"));
+            assert_eq!(
+                asked_for(&prints, waits).as_deref(),
+                Some("panicked, and printed a backtrace")
+            );
+        }
+        let asks = [std("std::panicking::panicking"), std("std::panicking::catch_unwind")];
+        assert_eq!(asked_for(&asks, true), None);
+        let error = [
+            std("std::backtrace::Backtrace::capture"),
+            frame("anyhow::Error::msg", None, Dependency),
+        ];
+        assert_eq!(asked_for(&error, false).as_deref(), Some("took a backtrace"));
+    }
+
+    #[test]
+    fn a_name_is_one_without_the_types_in_it() {
+        for (function, name) in [
+            ("f", "f"),
+            ("a::B<c::D<E>>::f<fn() -> G>", "a::B::f"),
+            ("<a::B<C> as d::E<F>>::g", "<a::B as d::E>::g"),
+            ("<[T] as a::B>::c", "<[T] as a::B>::c"),
+        ] {
+            assert_eq!(without_types(function), name);
+        }
+    }
+}
