@@ -94,21 +94,16 @@ fn of_several_each_is_in_it() {
     assert_eq!(heads("report page.html"), heads(&format!("report {all}")));
     run(&folder, "report page.html --begin 1ms --duration 20ms").stdout();
 
-    // Each keeps its title.
+    // Each keeps its name.
     let page = Page::read(&drawn);
-    assert_eq!(page.meta["title"], "api (runtime io), api (runtime cpu), CPUs");
+    assert_eq!(page.meta["title"], "api, CPUs");
+    assert_eq!(page.meta["runtime"], "io, cpu");
     let titles: Vec<_> = page.sections.iter().map(|section| section.title.as_str()).collect();
-    let expected = [
-        "Workers of api (runtime io)",
-        "Workers of api (runtime cpu)",
-        "Tasks of api (runtime io)",
-        "Tasks of api (runtime cpu)",
-        "CPUs",
-    ];
+    let expected = ["Workers of io", "Workers of cpu", "Tasks of io", "Tasks of cpu", "CPUs"];
     assert_eq!(titles, expected);
     let verdict = page.meta["verdict"].as_str().unwrap();
-    assert!(verdict.starts_with("api (runtime io): "), "{verdict}");
-    assert!(verdict.contains(" api (runtime cpu): "), "{verdict}");
+    assert!(verdict.starts_with("io: "), "{verdict}");
+    assert!(verdict.contains(" cpu: "), "{verdict}");
 }
 
 /// A title that was given stays, and a window of a page is that of the files.

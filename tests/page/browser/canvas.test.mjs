@@ -160,7 +160,7 @@ test("the charts are drawn, have scales, and say their values under the pointer"
 
 test("the blocking pool: how many threads, and how many of its tasks wait", () =>
   open("pool.html", {}, async (page) => {
-    const { queue } = await page.evaluate(() => window.statemap.model.meta);
+    const { queue } = await page.evaluate(() => window.statemap.model.runs[0]);
     const most = Math.max(...queue.map(([, waiting]) => waiting));
     // One of them runs, or is about to.
     assert.ok(most >= 10 && most <= 21, `${most}`);

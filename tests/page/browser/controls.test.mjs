@@ -102,6 +102,7 @@ test("the browser's Back undoes the last zoom, selection or filter, and stays on
     await page.click("#tab-issues");
     await step("a selection", () => page.locator("#pane-issues [data-issue]").nth(2).click());
     await page.click("#tab-locations");
+    await addressWith(page, "tab=locations");
     await step("a filter", () => page.locator("#pane-locations tbody tr").first().getByRole("button").first().click());
     for (const before of views.slice(0, -1).reverse()) {
       await page.goBack();

@@ -72,7 +72,7 @@ test("a lane, a span and the label of a lane open the panel at once", () =>
     const { kind, section, row } = await selection(page);
     assert.equal(kind, "row");
     assert.equal(await page.evaluate(([section]) => window.statemap.model.sections[section].kind, [section]), "workers");
-    const polls = await page.evaluate((row) => window.statemap.model.workerPolls.rows[row].poll.length, row);
+    const polls = await page.evaluate((row) => window.statemap.model.workerPolls[0].rows[row].poll.length, row);
     const { polls: found } = await histograms(page, "#pane-selection");
     assert.deepEqual([found.n, found.bars], [polls, polls]);
     const facts = await page.locator("#pane-selection .facts").innerText();

@@ -110,7 +110,7 @@ test("how much of the workers' time was in polls, and how long the longest was",
     const polls = spansOf(picture, 1).filter(({ held, worker }) => held !== null && worker !== null);
     const workers = picture.sections[0].groups[0].lanes.length;
     for (const window of windows) {
-      const shares = occupancy(model, window), most = longest(model, window);
+      const shares = occupancy(model.workerPolls[0], window), most = longest(model.workerPolls[0], window);
       const pixel = (window.t1 - window.t0) / window.bins;
       eachBin(window, (bin, from, to, width) => {
         const held = polls.reduce((sum, { start, held }) => sum + overlap(start, start + held, from, to), 0);
@@ -148,13 +148,13 @@ test("the longest of many polls in a bin is found, of those that reach into it, 
   const start = transitions[2 * 7777].time;
   for (const bins of [1, 3, 10, 100, 1000, 30000]) {
     const window = { t0: 0, t1: now, bins };
-    const most = longest(model, window);
+    const most = longest(model.workerPolls[0], window);
     eachBin(window, (bin, from, to) => {
       const isIn = start < to && start + 900_000 > from;
       assert.equal(most[bin] === 900_000, isIn, `${bin} of ${bins}`);
       assert.ok(isIn || most[bin] <= 149);
     });
-    near(occupancy(model, window)[0], 0.7, 0.3, "occupancy");
+    near(occupancy(model.workerPolls[0], window)[0], 0.7, 0.3, "occupancy");
   }
 });
 

@@ -143,8 +143,8 @@ test("of what began in a time", async () => {
 
 test("of a worker's polls, and of those of who is to blame", async () => {
   for await (const { model, section, spans } of cases()) {
-    for (const [worker, row] of model.workerPolls.rowOf) {
-      const found = run(distributionsOf(model, { kind: "worker", row }));
+    for (const [worker, row] of section.workerPolls.rowOf) {
+      const found = run(distributionsOf(model, { kind: "worker", section: 0, row }));
       check(found.polls, spans.filter((span) => span.worker === worker && span.held !== null).map(({ held }) => held));
       assert.deepEqual([found.ready, found.lives], [null, null]);
     }

@@ -1,6 +1,6 @@
 // A small encoder of the page's data: makes meta, tail and chunks from plain objects, for tests.
 //
-// A section is {title, kind, states: [{name, colour, role}], hasWorkers, hasTags, tags, indices, events, prefixes,
+// A section is {title, kind, states: [{name, colour, role}], hasWorkers, hasTags, tags, indices, events, prefixes, run,
 // groups: [{label, lanes: [[row, …], …]}]}, a row {name, parent, root, description, transitions}, a transition
 // {time, state, worker (null: none), handed (ns), tag (index)}.
 
@@ -30,7 +30,7 @@ export class Bytes {
 }
 
 /**
- * Encodes a picture {length, long, readyKnown, gaps, verdict, sections}. A chunk ends after so many transitions,
+ * Encodes a picture {length, long, readyKnown, gaps, verdict, runs, sections}. A chunk ends after so many transitions,
  * also in the middle of a row.
  */
 export function encode(picture, perChunk = 1000) {
@@ -38,6 +38,7 @@ export function encode(picture, perChunk = 1000) {
   const meta = {
     format: 1, title: "test", host: null, runtime: null, start: [0, 0], long: 1_000_000, readyKnown: true,
     tasksKnown: true, verdict: null, notes: [], gaps: [], ...picture, sections: [],
+    runs: picture.runs ?? [{ name: "", long: picture.long ?? 1_000_000, queue: null }],
   };
   const tail = { chunks: 0, sections: [] };
   picture.sections.forEach((section, index) => {
@@ -47,7 +48,7 @@ export function encode(picture, perChunk = 1000) {
       groups: section.groups.map(({ label, lanes }) => ({ label, lanes: lanes.length, rows: lanes.flat().length })),
       indices: section.indices, tags: section.tags ?? [], hasWorkers: section.hasWorkers ?? false,
       hasTags: section.hasTags ?? false, events: section.events ?? [], why: section.why ?? null,
-      issues: section.issues ?? null,
+      issues: section.issues ?? null, run: section.run ?? 0,
       awaits: section.awaits ?? null, profile: section.profile ?? null,
     });
     tail.sections.push({

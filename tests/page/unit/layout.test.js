@@ -24,7 +24,7 @@ function section(index, kind, lanes) {
 const modelOf = (workers, tasks) => ({ sections: [section(0, "workers", [workers]), section(1, "tasks", tasks)] });
 const CHARTS = ["ready", "occupancy", "longest"];
 const shownOf = (model, worst, room, given = {}) => ({
-  folded: initialFolds(model, worst, room, CHARTS), peeks: initialPeeks(model, worst, -1), filter: null, charts: CHARTS, hiddenCharts: new Set(), ...given,
+  folded: initialFolds(model, worst, room, CHARTS), peeks: initialPeeks(model, worst, null), filter: null, charts: CHARTS, hiddenCharts: new Set(), ...given,
 });
 const kinds = (layout) => layout.items.map(({ kind }) => kind).join(" ");
 
@@ -60,7 +60,7 @@ test("many workers are folded, too, around the one that held the worst poll", ()
   const model = modelOf(64, [5]);
   const folded = initialFolds(model, null, 800);
   assert.ok(folded.has("0.0"));
-  assert.equal(initialPeeks(model, null, 50).get("0.0"), 50);
+  assert.equal(initialPeeks(model, null, { section: model.sections[0], lane: 50 }).get("0.0"), 50);
   assert.ok(!initialFolds(modelOf(MOST_OPEN_LANES, [5]), null, 800).has("0.0"));
 });
 

@@ -25,7 +25,7 @@ const longestFirst = (a, b) => b.held - a.held || a.start - b.start || a.transit
 
 test("the polls of a worker are in order, found, and sum up", async () => {
   for await (const { picture, model, section, polls, random } of cases()) {
-    const { rows, rowOf } = model.workerPolls;
+    const { rows, rowOf } = section.workerPolls;
     for (const [worker, row] of rowOf) {
       assert.equal(model.sections[0].name(row), `worker-${worker}`);
       const own = polls.filter((poll) => poll.worker === worker);
@@ -37,10 +37,10 @@ test("the polls of a worker are in order, found, and sum up", async () => {
       for (let n = 0; n < 60; n++) {
         const t = n % 2 && own.length ? own[random.below(own.length)].start : random.below(picture.length + 1);
         const wanted = own.find((poll) => poll.start <= t && t < poll.start + poll.held)?.transition ?? -1;
-        assert.equal(pollAt(model, row, t), wanted);
+        assert.equal(pollAt(model.sections[0], row, t), wanted);
         const u = random.below(picture.length + 1), [t0, t1] = [Math.min(t, u), Math.max(t, u)];
         const held = own.reduce((sum, poll) => sum + Math.max(0, Math.min(poll.start + poll.held, t1) - Math.max(poll.start, t0)), 0);
-        assert.equal(workerHeld(model, row, t0, t1), held);
+        assert.equal(workerHeld(model.sections[0], row, t0, t1), held);
       }
     }
   }
@@ -56,9 +56,9 @@ test("polls in bursts, and all at once, are sorted as well", async () => {
     { kind: "workers", states: WORKER_STATES, indices: [0], groups: [{ label: "", lanes: workers }] },
   ] }, 1e6);
   const [tasks] = model.sections;
-  const got = [...model.workerPolls.rows[0].poll].map((i) => [tasks.time[i], tasks.endOf(i)]);
+  const got = [...tasks.workerPolls.rows[0].poll].map((i) => [tasks.time[i], tasks.endOf(i)]);
   assert.deepEqual(got, got.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]));
-  assert.equal(new Set(model.workerPolls.rows[0].poll).size, starts.length);
+  assert.equal(new Set(tasks.workerPolls.rows[0].poll).size, starts.length);
 });
 
 test("long polls by lane, at any threshold", async () => {
@@ -229,8 +229,8 @@ test("the sentence", async () => {
   const model = await modelOf(foreign);
   assert.equal(sentence(model, worstPoll(model)), "1 entity, 1 change of state in 2.50 s.");
   assert.deepEqual(findIssues(model), { polls: [], blamed: null, ready: [], starved: [] });
-  assert.equal(buildWorkerPolls(model), null);
-  assert.equal(pollAt(model, 0, 0), -1);
+  assert.deepEqual(buildWorkerPolls(model), []);
+  assert.equal(pollAt(model.sections[0], 0, 0), -1);
 });
 
 /** The same without any worker: as in a page of data. */

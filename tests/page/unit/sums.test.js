@@ -133,7 +133,7 @@ test("the first view is what is kept around the worst poll", () => {
 
 test("damaged sums are refused", async () => {
   const { model } = randomModel(7);
-  const meta = { ...model.meta, format: 1, unit: 1, sections: [] };
+  const meta = { ...model.meta, format: 1, unit: 1, sections: [], runs: [] };
   const tail = { chunks: 0, sections: [] };
   await load(meta, tail, []);
   for (const wrong of [

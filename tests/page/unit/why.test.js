@@ -156,13 +156,13 @@ test("the page opens on what the first issue is about, or else on nothing", asyn
     if (first !== undefined) Object.assign(given.sections[1].issues[0], { culprit: null, spots: [], group: null }, first);
     const model = await modelOf(given);
     const found = openingOf(model);
-    return found && [found.target.kind, found.row, found.start / MS, found.end / MS, found.group, found.worker];
+    return found && [found.target.kind, found.row, found.start / MS, found.end / MS, found.group];
   };
-  assert.deepEqual(await opening(), ["span", 0, 10, 40, 0, 0]);
+  assert.deepEqual(await opening(), ["span", 0, 10, 40, 0]);
   // A stall by another's poll, a wait up to the end, tasks that are known by their group only, and none at all.
-  assert.deepEqual(await opening({ spots: [[0, 50 * MS, 20 * MS]] }), ["span", 0, 50, 70, 0, 0]);
-  assert.deepEqual(await opening({ kind: "never finished", spots: [[0, 70 * MS, 130 * MS]] }), ["span", 0, 70, 200, 0, null]);
-  assert.deepEqual(await opening({ kind: "blocking pool", group: "src/b.rs:2:2" }), ["group", null, 0, 200, 1, null]);
+  assert.deepEqual(await opening({ spots: [[0, 50 * MS, 20 * MS]] }), ["span", 0, 50, 70, 0]);
+  assert.deepEqual(await opening({ kind: "never finished", spots: [[0, 70 * MS, 130 * MS]] }), ["span", 0, 70, 200, 0]);
+  assert.deepEqual(await opening({ kind: "blocking pool", group: "src/b.rs:2:2" }), ["group", null, 0, 200, 1]);
   assert.equal(await opening({ kind: "blocking pool" }), null);
   // Without a report it is the worst poll.
   assert.equal(openingOf(await modelOf(picture())).start, 10 * MS);

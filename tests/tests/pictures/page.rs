@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 use tests::browser::{browser, node};
 use tests::planted;
 use tokio_statemap::picture::{Picture, SourceFiles};
-use tokio_statemap::statemap::Labels;
+use tokio_statemap::statemap::read::read;
+use tokio_statemap::statemap::{Labels, write_tasks, write_workers};
 use tokio_statemap::{
     CollectorConfig, SpawnLocation, TaskState, Timeline, WorkerState, html, register_hooks,
 };
@@ -391,6 +392,30 @@ fn waiting_for_threads() -> Timeline {
     drop(runtime);
     collector.stop();
     collector.snapshot()
+}
+
+#[test]
+#[ignore = "slow: needs a browser"]
+fn several_runtimes_keep_what_is_theirs() {
+    let folder = folder("runtimes");
+    let runs = [
+        ("api", planted::blocked()),
+        ("jobs", planted::two_culprits()),
+        ("db", planted::healthy()),
+    ];
+    let mut files = Vec::new();
+    for (name, mut timeline) in runs {
+        timeline.runtime = Some(name.to_owned());
+        // All at the same time.
+        timeline.utc_at_zero = Duration::from_secs(1_800_000_000);
+        let (mut tasks, mut workers) = (Vec::new(), Vec::new());
+        write_tasks(&timeline, &labels("shop"), &mut tasks).unwrap();
+        write_workers(&timeline, &labels("shop"), &mut workers).unwrap();
+        files.extend([read(&tasks[..]).unwrap(), read(&workers[..]).unwrap()]);
+    }
+    let file = File::create(folder.join("runtimes.html")).unwrap();
+    html::write(&Picture::of_data(&files), file).unwrap();
+    test("runtimes", Path::new("browser/runtimes.test.mjs"));
 }
 
 #[test]

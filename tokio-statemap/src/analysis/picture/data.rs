@@ -73,12 +73,12 @@ fn of_other(file: &Statemap) -> Picture<'_> {
         verdict: None,
         notes: notes(file),
         gaps: Vec::new(),
-        pool_queue: Vec::new(),
         whole_run: None,
         excerpts: None,
         sections: if section.rows.is_empty() { Vec::new() } else { vec![section] },
         origins: vec![Origin {
             from_ns: 0,
+            name: String::new(),
             of: OriginOf::Other { data: file, title: title.clone() },
         }],
     }

@@ -2,6 +2,7 @@
 //! nothing to do with each other it is still one that can be read.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use crate::analysis::picture::tests::timeline;
 use crate::analysis::picture::{Picture, Role, Section, SectionKind};
@@ -176,4 +177,46 @@ fn two_runtimes_are_told_apart() {
     let titles: Vec<_> = picture.sections.iter().map(|section| section.title.as_str()).collect();
     assert_eq!(titles, ["Workers of api", "Tasks of api", "Tasks of jobs"]);
     assert_eq!(picture.title, "api, jobs");
+}
+
+#[test]
+fn runtimes_of_one_program_keep_their_names_their_workers_and_what_is_long() {
+    let mut all = Vec::new();
+    let runs = [("api", 1), ("db", 10), ("jobs", 5)];
+    for (runtime, ms) in runs {
+        let mut timeline = timeline(20, 3);
+        timeline.runtime = Some(runtime.to_owned());
+        timeline.long_poll = Duration::from_millis(ms);
+        all.extend(files(&timeline));
+    }
+    let picture = Picture::of_data(&all);
+    assert_eq!((&*picture.title, picture.runtime.as_deref()), ("api", Some("api, db, jobs")));
+    let of_kind = |kind| picture.sections.iter().filter(move |section| section.kind == kind);
+    for (kind, what) in [(SectionKind::Workers, "Workers"), (SectionKind::Tasks, "Tasks")] {
+        let titles: Vec<_> = of_kind(kind).map(|section| section.title.as_str()).collect();
+        assert_eq!(titles, runs.map(|(runtime, _)| format!("{what} of {runtime}")));
+    }
+    for (section, (runtime, ms)) in of_kind(SectionKind::Tasks).zip(runs) {
+        assert!(section.source.knows_workers());
+        let mut polls_on_workers = 0;
+        for &row in &section.rows {
+            section
+                .source
+                .walk(row, &mut |drawn| polls_on_workers += drawn.worker.map_or(0, |_| 1));
+        }
+        assert!(polls_on_workers > 0);
+        assert_eq!(picture.long_poll_ns_of(section), ms * 1_000_000);
+        assert_eq!(picture.origins[section.origin].name, runtime);
+    }
+    assert_eq!(picture.long_poll_ns, 1_000_000);
+    assert!(picture.verdict.unwrap().starts_with("api: "));
+}
+
+#[test]
+fn runs_that_are_called_the_same_are_numbered() {
+    let files = [timeline(5, 1), timeline(6, 2)].map(|timeline| files(&timeline)).concat();
+    let picture = Picture::of_data(&files);
+    let tasks = picture.sections.iter().filter(|section| section.kind == SectionKind::Tasks);
+    let titles: Vec<_> = tasks.map(|section| section.title.as_str()).collect();
+    assert_eq!(titles, ["Tasks of api (1)", "Tasks of api (2)"]);
 }

@@ -11,15 +11,12 @@ use crate::util::quantity::moment;
 const NS_PER_S: u128 = 1_000_000_000;
 
 /// One picture of several, or of none.
-pub(super) fn merge(mut pictures: Vec<Picture<'_>>) -> Picture<'_> {
-    for picture in &mut pictures {
-        // The runtimes of one program have its name.
-        if let Some(runtime) = picture.runtime.take() {
-            picture.title = format!("{} (runtime {runtime})", picture.title);
-        }
-    }
+pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
     let alignment = Alignment::of_spans(&spans(&pictures));
-    let mut merged = merge_as(pictures, &alignment);
+    let names = names_of(&pictures);
+    let runtimes = distinct(pictures.iter().filter_map(|picture| picture.runtime.clone()));
+    let mut merged = merge_as(pictures, &names, &alignment);
+    merged.runtime = (!runtimes.is_empty()).then(|| runtimes.join(", "));
     let kinds =
         [SectionKind::Workers, SectionKind::Blocking, SectionKind::Tasks, SectionKind::Other];
     merged.sections.sort_by_key(|section| kinds.iter().position(|kind| *kind == section.kind));
@@ -30,7 +27,34 @@ pub(super) fn merge(mut pictures: Vec<Picture<'_>>) -> Picture<'_> {
 #[cfg(feature = "html")]
 pub(super) fn one_below_the_other(pictures: Vec<Picture<'_>>) -> Picture<'_> {
     let alignment = Alignment::at_left_edge(&spans(&pictures));
-    merge_as(pictures, &alignment)
+    let names: Vec<_> = pictures.iter().map(|picture| picture.title.clone()).collect();
+    merge_as(pictures, &names, &alignment)
+}
+
+/// What each is called beside the others: the runtimes of one program by their names alone, which are what differs.
+fn names_of(pictures: &[Picture<'_>]) -> Vec<String> {
+    let runs = || pictures.iter().filter(|picture| is_run(picture));
+    let is_one_program = runs().map(|run| &run.title).collect::<BTreeSet<_>>().len() == 1
+        && runs().all(|run| run.runtime.is_some());
+    let name = |picture: &Picture<'_>| match &picture.runtime {
+        Some(runtime) if is_one_program => runtime.clone(),
+        Some(runtime) => format!("{} (runtime {runtime})", picture.title),
+        None => picture.title.clone(),
+    };
+    let names: Vec<String> = pictures.iter().map(name).collect();
+    let numbered = names.iter().enumerate().map(|(at, name)| {
+        let before = names[..at].iter().filter(|other| *other == name).count();
+        match names[at + 1..].contains(name) || before > 0 {
+            true => format!("{name} ({})", before + 1),
+            false => name.clone(),
+        }
+    });
+    numbered.collect()
+}
+
+/// Whether it is of a run: any of its sections is of workers, threads or tasks.
+fn is_run(picture: &Picture<'_>) -> bool {
+    picture.sections.iter().any(|section| section.kind != SectionKind::Other)
 }
 
 /// The start, the length, and whether there is anything.
@@ -41,12 +65,17 @@ fn spans(pictures: &[Picture<'_>]) -> Vec<(u128, u64, bool)> {
     pictures.iter().map(span).collect()
 }
 
-fn merge_as<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Picture<'a> {
-    let names: Vec<&str> = distinct(pictures.iter().map(|picture| &*picture.title));
+fn merge_as<'a>(
+    pictures: Vec<Picture<'a>>,
+    names: &[String],
+    alignment: &Alignment,
+) -> Picture<'a> {
+    let titles: Vec<&str> = distinct(pictures.iter().map(|picture| &*picture.title));
     let hosts: BTreeSet<&str> = pictures.iter().filter_map(|p| p.host.as_deref()).collect();
-    let notes = notes(&pictures, alignment);
+    let notes = notes(&pictures, names, alignment);
+    let runs = pictures.iter().filter(|picture| is_run(picture));
     let mut merged = Picture {
-        title: if names.is_empty() { "Statemap".to_owned() } else { names.join(", ") },
+        title: if titles.is_empty() { "Statemap".to_owned() } else { titles.join(", ") },
         host: (!hosts.is_empty()).then(|| hosts.into_iter().collect::<Vec<_>>().join(", ")),
         runtime: None,
         start: match alignment.is_forced {
@@ -60,44 +89,34 @@ fn merge_as<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Picture<'a
         length_ns: alignment.length_ns,
         // Each has its own.
         origin_ns: 0,
-        // None is called long that its own report doesn't.
-        long_poll_ns: pictures.iter().map(|picture| picture.long_poll_ns).max().unwrap_or_default(),
+        // None is left out that its own report calls long.
+        long_poll_ns: runs.map(|picture| picture.long_poll_ns).min().unwrap_or_default(),
         is_ready_known: pictures.iter().any(|picture| picture.is_ready_known),
         are_tasks_known: pictures.iter().any(|picture| picture.are_tasks_known),
-        verdict: verdict(&pictures),
+        verdict: verdict(&pictures, names),
         notes,
         // They are those of one picture only.
         gaps: Vec::new(),
-        pool_queue: Vec::new(),
         whole_run: None,
         excerpts: None,
         sections: Vec::new(),
         origins: Vec::new(),
     };
-    let is_run = |picture: &&Picture<'_>| {
-        picture.sections.iter().any(|section| section.kind != SectionKind::Other)
-    };
-    let is_only_run = pictures.iter().filter(is_run).count() <= 1;
-    for (picture, &shift_ns) in pictures.into_iter().zip(&alignment.shifts_ns) {
+    let is_only_run = pictures.iter().filter(|picture| is_run(picture)).count() <= 1;
+    for ((picture, name), &shift_ns) in pictures.into_iter().zip(names).zip(&alignment.shifts_ns) {
         let before = merged.origins.len();
-        merged.origins.extend(
-            picture.origins.into_iter().map(|origin| Origin {
-                from_ns: origin.from_ns.saturating_add(shift_ns),
-                ..origin
-            }),
-        );
-        if is_only_run {
-            let shifted =
-                picture.pool_queue.iter().map(|&(ns, n)| (ns.saturating_add(shift_ns), n));
-            merged.pool_queue.extend(shifted);
-        }
+        merged.origins.extend(picture.origins.into_iter().map(|origin| Origin {
+            from_ns: origin.from_ns.saturating_add(shift_ns),
+            name: if is_only_run { String::new() } else { name.clone() },
+            ..origin
+        }));
         for mut section in picture.sections {
             section.origin += before;
             if section.kind != SectionKind::Other && !is_only_run {
-                section.title = format!("{} of {}", section.title, picture.title);
+                section.title = format!("{} of {name}", section.title);
             }
             let end_ns = shift_ns.saturating_add(picture.length_ns);
-            let by = Shift { shift_ns, end_ns, length_ns: alignment.length_ns, is_only_run };
+            let by = Shift { shift_ns, end_ns, length_ns: alignment.length_ns };
             merged.sections.push(by.shift(section));
         }
     }
@@ -105,44 +124,50 @@ fn merge_as<'a>(pictures: Vec<Picture<'a>>, alignment: &Alignment) -> Picture<'a
 }
 
 /// What the reports say; of several it is said which of them says it.
-fn verdict(pictures: &[Picture<'_>]) -> Option<String> {
-    let verdicts = pictures.iter().filter_map(|picture| Some((picture, picture.verdict.as_ref()?)));
+fn verdict(pictures: &[Picture<'_>], names: &[String]) -> Option<String> {
+    let named = names.iter().zip(pictures);
+    let verdicts = named.filter_map(|(name, picture)| Some((name, picture.verdict.as_ref()?)));
     let verdicts: Vec<_> = verdicts.collect();
     match &verdicts[..] {
         [] => None,
         [(_, verdict)] => Some((*verdict).clone()),
         several => {
-            let named =
-                several.iter().map(|(p, verdict)| format!("{}: {verdict}", clean(&p.title)));
+            let named = several.iter().map(|(name, verdict)| format!("{}: {verdict}", clean(name)));
             Some(named.collect::<Vec<_>>().join(" "))
         }
     }
 }
 
-fn notes(pictures: &[Picture<'_>], alignment: &Alignment) -> Vec<String> {
+fn notes(pictures: &[Picture<'_>], names: &[String], alignment: &Alignment) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     if alignment.is_forced {
         notes.push("The files are from different times: each begins at the left edge.".to_owned());
     }
-    let of_each = |picture: &Picture<'_>| {
-        let edge = picture.edge_note().map(|note| format!("{}: {note}", clean(&picture.title)));
-        edge.into_iter().chain(picture.notes.iter().cloned()).collect::<Vec<_>>()
+    let runs: Vec<_> = pictures.iter().filter(|picture| is_run(picture)).collect();
+    let is_of_all = |note: &String| runs.iter().all(|run| run.notes.contains(note));
+    let of_each = |(picture, name): (&Picture<'_>, &String)| {
+        let of_it = |note: String| format!("{}: {note}", clean(name));
+        let edge = picture.edge_note().map(of_it);
+        let notes = picture.notes.iter().map(move |note| match is_of_all(note) {
+            true => note.clone(),
+            false => of_it(note.clone()),
+        });
+        edge.into_iter().chain(notes).collect::<Vec<_>>()
     };
-    notes.extend(pictures.iter().flat_map(of_each));
+    notes.extend(pictures.iter().zip(names).flat_map(of_each));
     notes.extend(
         pictures.iter().filter_map(|picture| Some(picture.whole_run.as_ref()?.detail.clone())),
     );
-    for (picture, shift_ns) in pictures.iter().zip(&alignment.shifts_ns) {
+    for ((picture, name), shift_ns) in pictures.iter().zip(names).zip(&alignment.shifts_ns) {
         if !picture.gaps.is_empty() {
-            let title = &picture.title;
             let sums = if picture.whole_run.is_some() { ", and its sums," } else { "" };
             notes.push(format!(
-                "The gaps of {title}{sums} aren't drawn here: each state lasts across."
+                "The gaps of {name}{sums} aren't drawn here: each state lasts across."
             ));
         }
         let end_ns = shift_ns.saturating_add(picture.length_ns);
         if end_ns < alignment.length_ns && !picture.sections.is_empty() {
-            notes.push(format!("{} ends at {}.", picture.title, moment(end_ns)));
+            notes.push(format!("{name} ends at {}.", moment(end_ns)));
         }
     }
     distinct(notes)
@@ -167,8 +192,6 @@ struct Shift {
     end_ns: u64,
     /// How long the picture is.
     length_ns: u64,
-    /// Whether its run is the only one there.
-    is_only_run: bool,
 }
 
 impl Shift {
@@ -224,7 +247,7 @@ impl Source for Shifted<'_> {
     }
 
     fn knows_workers(&self) -> bool {
-        self.shift.is_only_run && self.source.knows_workers()
+        self.source.knows_workers()
     }
 
     fn walk(&self, row: u32, each: &mut dyn FnMut(Transition)) {
@@ -232,8 +255,7 @@ impl Source for Shifted<'_> {
         self.source.walk(row, &mut |transition| {
             is_ended = self.ends[transition.state as usize];
             let time_ns = transition.time_ns.saturating_add(self.shift.shift_ns);
-            let worker = transition.worker.filter(|_| self.shift.is_only_run);
-            each(Transition { time_ns, worker, ..transition });
+            each(Transition { time_ns, ..transition });
         });
         if let Some(over) = self.over.filter(|_| !is_ended) {
             each(over);

@@ -96,7 +96,7 @@ pub struct Picture<'a> {
     pub(crate) length_ns: u64,
     /// When the left edge is, as the report has its times, in ns: not 0 where nothing is known of what was before.
     pub(crate) origin_ns: u64,
-    /// From when on a poll is called long, in ns.
+    /// From when on a poll is called long, in ns; of several runs the least, see [`Self::long_poll_ns_of`].
     pub(crate) long_poll_ns: u64,
     /// Whether it is known when tasks became ready.
     pub(crate) is_ready_known: bool,
@@ -108,8 +108,6 @@ pub struct Picture<'a> {
     pub(crate) notes: Vec<String>,
     /// The periods of which no event is kept: recording was stopped, or they were dropped. From, to, in ns.
     pub(crate) gaps: Vec<(u64, u64)>,
-    /// When the queue of the blocking pool changed, in ns, and how many tasks waited in it from then on.
-    pub(crate) pool_queue: Vec<(u64, u64)>,
     /// The sums of the whole run; `None` if all of it is kept in detail, or they aren't known.
     pub(crate) whole_run: Option<WholeRun>,
     /// The source of what it names; `None` if none was read.
@@ -201,7 +199,6 @@ impl<'a> Picture<'a> {
     where
         T: Deref<Target = Timeline> + Clone + Sync + 'a,
     {
-        let long_poll_ns = u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX);
         let mut tasks = tasks::section(timeline.clone(), report);
         let why = Why::of(&timeline, report);
         let whole_run = WholeRun::of(&timeline, report);
@@ -221,6 +218,7 @@ impl<'a> Picture<'a> {
             [threads::workers(timeline.clone()), threads::blocking(timeline.clone()), tasks];
         let origin = Origin {
             from_ns: timeline.begin_ns - left_ns,
+            name: String::new(),
             of: OriginOf::Run { timeline: Box::new(timeline.clone()), labels: labels.clone() },
         };
         let sections = sections.into_iter().filter(|section| !section.rows.is_empty());
@@ -236,17 +234,14 @@ impl<'a> Picture<'a> {
             Some(run) => run.parted(gaps),
             None => gaps.collect(),
         };
-        let queue = timeline.pool_queue.iter();
-        let pool_queue = queue.map(|&(ns, n)| (threads::within(&timeline, ns), n)).collect();
         Self {
-            pool_queue,
             title: labels.title.clone(),
             host: labels.host.clone(),
             runtime: timeline.runtime.clone(),
             start: timeline.utc_at_zero + Duration::from_nanos(left_ns),
             length_ns: timeline.end_ns - left_ns,
             origin_ns: left_ns,
-            long_poll_ns,
+            long_poll_ns: long_poll_ns(&timeline),
             is_ready_known: timeline.schedule_latency,
             are_tasks_known: timeline.task_hooks
                 && timeline.trace_target.tracks_tasks()
@@ -259,6 +254,12 @@ impl<'a> Picture<'a> {
             sections,
             origins: vec![origin],
         }
+    }
+
+    /// From when on a poll of this section is called long, in ns, as the report of its run has it.
+    pub(crate) fn long_poll_ns_of(&self, section: &Section<'_>) -> u64 {
+        let run = self.origins.get(section.origin).and_then(Origin::run);
+        run.map_or(self.long_poll_ns, long_poll_ns)
     }
 
     /// What is to be said where times are shown as they count from the left edge, though the report has others.
@@ -282,6 +283,11 @@ impl<'a> Picture<'a> {
         }
         self
     }
+}
+
+/// From when on a poll of a run is long, in ns.
+pub(crate) fn long_poll_ns(timeline: &Timeline) -> u64 {
+    u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// How much of a stretch of time lies outside of gaps: what a row did in a gap isn't known, though its

@@ -12,6 +12,8 @@ pub(crate) struct Origin<'a> {
     pub(crate) of: OriginOf<'a>,
     /// What is at time 0 of its data, in ns of the picture.
     pub(crate) from_ns: u64,
+    /// What tells it apart from the others of the picture; empty if it is the only one.
+    pub(crate) name: String,
 }
 
 /// A run, or the data of anything else.
@@ -28,6 +30,15 @@ pub(crate) enum OriginOf<'a> {
 }
 
 impl Origin<'_> {
+    /// The run, if it is one.
+    pub(crate) fn run(&self) -> Option<&Timeline> {
+        match &self.of {
+            OriginOf::Run { timeline, .. } => Some(timeline),
+            #[cfg(feature = "read")]
+            OriginOf::Other { .. } => None,
+        }
+    }
+
     /// Gives it another title.
     pub(super) fn rename(&mut self, to: &str) {
         match &mut self.of {

@@ -25,8 +25,7 @@ pub(crate) trait Source: Sync {
         None
     }
 
-    /// Whether transitions say which worker a poll starts on, if the rows are tasks: not where there are
-    /// several runs, as workers are told apart by their indices.
+    /// Whether transitions say which worker of its run a poll starts on, if the rows are tasks.
     fn knows_workers(&self) -> bool {
         true
     }

@@ -9,7 +9,10 @@ mod sums;
 mod why;
 
 use super::chunk::{Written, unit_ns};
-use crate::analysis::picture::{Group, Picture, RowState, Section, SectionKind, Tag};
+use crate::analysis::picture::{
+    Group, Origin, Picture, RowState, Section, SectionKind, Tag, long_poll_ns,
+};
+use crate::trace::timeline::Timeline;
 use crate::util::json::{Raw, array, object};
 
 /// What comes before the columns: all that is known before they are written.
@@ -30,8 +33,8 @@ pub(super) fn head(picture: &Picture<'_>) -> String {
         ("notes", &picture.notes),
         // In ns: what is added to times where they are shown, so that they are the report's.
         ("origin", &picture.origin_ns),
-        ("queue", &queue(picture, whole)),
         ("readyKnown", &picture.is_ready_known),
+        ("runs", &array(picture.origins.iter().map(|origin| run(origin, whole)))),
         ("runtime", &picture.runtime),
         ("sections", &array(picture.sections.iter().map(|part| section(part, whole)))),
         ("source", &picture.excerpts.as_ref().map(excerpts::excerpts)),
@@ -45,10 +48,17 @@ pub(super) fn head(picture: &Picture<'_>) -> String {
     head.into_string()
 }
 
-/// How many tasks waited for the blocking pool; `None` if none ever did.
-fn queue(picture: &Picture<'_>, whole: impl Fn(u64) -> u64) -> Option<Raw> {
-    let changes = picture.pool_queue.iter().map(|&(ns, waiting)| (whole(ns), waiting));
-    (!picture.pool_queue.is_empty()).then(|| array(changes))
+/// What sections are of: a run, or other data.
+fn run(origin: &Origin<'_>, whole: impl Fn(u64) -> u64) -> Raw {
+    let queue = origin.run().and_then(|run| queue(run, origin.from_ns, whole));
+    object([("long", &origin.run().map(long_poll_ns)), ("name", &origin.name), ("queue", &queue)])
+}
+
+/// When the queue of the blocking pool changed, and how many tasks waited in it from then on; `None` if none ever did.
+fn queue(run: &Timeline, from_ns: u64, whole: impl Fn(u64) -> u64) -> Option<Raw> {
+    let drawn = |ns: u64| whole(ns.clamp(run.begin_ns, run.end_ns) - run.begin_ns + from_ns);
+    let changes = run.pool_queue.iter().map(|&(ns, waiting)| (drawn(ns), waiting));
+    (!run.pool_queue.is_empty()).then(|| array(changes))
 }
 
 fn section(section: &Section<'_>, whole: impl Fn(u64) -> u64) -> Raw {
@@ -76,6 +86,7 @@ fn section(section: &Section<'_>, whole: impl Fn(u64) -> u64) -> Raw {
         ),
         ("kind", &kind),
         ("profile", &section.profile.as_ref().map(profile::profile)),
+        ("run", &section.origin),
         ("states", &array(section.states.iter().map(state))),
         ("tags", &array(section.tags.iter().map(tag))),
         ("title", &section.title),

@@ -127,7 +127,7 @@ impl DrawnRows {
             candidate.row,
             self.scale,
             Look {
-                long_poll_ns: picture.long_poll_ns,
+                long_poll_ns: picture.long_poll_ns_of(section),
                 has_workers: survey.sections[index].has_workers,
                 gaps: &picture.gaps,
             },
@@ -149,6 +149,7 @@ impl DrawnRows {
         );
         let mut held = String::new();
         if let Some(worker) = section.source.worker_index(candidate.row) {
+            let worker = (section.origin, worker);
             if let Some(held) = survey.held.get(&worker) {
                 columns.long = stretches(&held.cells, self.scale.columns);
             }
@@ -165,7 +166,7 @@ impl DrawnRows {
         }
         let _ = write!(body, "><title>{}</title>", escape(&display(&name, 200)));
         path::write(&columns, &section.states, height, &mut body);
-        if let Some(stretch) = self.worst(survey, index, section, candidate.row) {
+        if let Some(stretch) = self.worst(picture, survey, index, candidate.row) {
             path::outline(&[stretch], "w", height, &mut body);
         }
         let label = if height >= 9 { label(&name, height) } else { String::new() };
@@ -182,14 +183,17 @@ impl DrawnRows {
     /// Where the worst poll is in this row: its task's, or its worker's.
     fn worst(
         &self,
+        picture: &Picture<'_>,
         survey: &Survey,
         index: usize,
-        section: &Section<'_>,
         row: u32,
     ) -> Option<(u32, u32)> {
         let worst = survey.worst?;
         let is_task = (index, row) == (worst.section, worst.row);
-        let is_worker = worst.worker.is_some() && section.source.worker_index(row) == worst.worker;
+        let section = &picture.sections[index];
+        let is_worker = worst.worker.is_some()
+            && section.origin == picture.sections[worst.section].origin
+            && section.source.worker_index(row) == worst.worker;
         (is_task || is_worker).then(|| {
             self.scale.touched(worst.start_ns, worst.start_ns.saturating_add(worst.held_ns))
         })

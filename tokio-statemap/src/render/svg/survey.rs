@@ -149,6 +149,9 @@ pub(super) fn add(polls: &mut Vec<LongPoll>, poll: LongPoll) {
     }
 }
 
+/// A worker: the index of its run, and its own in that.
+pub(super) type Worker = (usize, u32);
+
 /// What is in a picture.
 #[derive(Debug)]
 pub(super) struct Survey {
@@ -158,7 +161,7 @@ pub(super) struct Survey {
     /// What that is, if it is known beforehand.
     wanted: PointsAt,
     /// The workers that long polls held.
-    pub(super) held: BTreeMap<u32, Held>,
+    pub(super) held: BTreeMap<Worker, Held>,
 }
 
 impl Survey {
@@ -197,8 +200,8 @@ impl Survey {
         found
     }
 
-    /// A poll that held a worker, or may have.
-    fn found(&mut self, poll: LongPoll, length_ns: u64) {
+    /// A poll that held a worker, or may have, of the run with that index.
+    fn found(&mut self, poll: LongPoll, run: usize, length_ns: u64) {
         let is_worst = match self.wanted {
             PointsAt::Longest => self.worst.is_none_or(|worst| poll.rank() < worst.rank()),
             PointsAt::First(seen) => {
@@ -214,7 +217,7 @@ impl Survey {
         };
         let held = self
             .held
-            .entry(worker)
+            .entry((run, worker))
             .or_insert_with(|| Held { cells: vec![false; CELLS], longest: Vec::new() });
         let scale = Scale::new(length_ns, CELLS as u32);
         let (first, end) = scale.touched(poll.start_ns, poll.start_ns.saturating_add(poll.held_ns));
@@ -223,7 +226,7 @@ impl Survey {
     }
 
     /// The longest of the polls that held a worker, by time.
-    pub(super) fn longest_on(&self, worker: u32) -> Vec<LongPoll> {
+    pub(super) fn longest_on(&self, worker: Worker) -> Vec<LongPoll> {
         self.held.get(&worker).map(|held| longest(held.longest.clone())).unwrap_or_default()
     }
 }
@@ -247,6 +250,7 @@ impl Walk<'_> {
             begin_ns: Reverse(u64::MAX),
         };
         let has_workers = found.has_workers;
+        let long_poll_ns = picture.long_poll_ns_of(self.section);
         spans(self.section, self.row, picture.length_ns, |from, to, begun| {
             rank.changes = rank.changes.saturating_add(1);
             rank.begin_ns.0 = rank.begin_ns.0.min(from);
@@ -272,7 +276,7 @@ impl Walk<'_> {
                 _ => return,
             }
             let held_ns = begun.held_ns.map_or(length, |held| held.min(length));
-            if held_ns <= picture.long_poll_ns || (has_workers && begun.worker.is_none()) {
+            if held_ns <= long_poll_ns || (has_workers && begun.worker.is_none()) {
                 return;
             }
             let own_ns = found.own_ns(self.row, from, held_ns);
@@ -290,7 +294,7 @@ impl Walk<'_> {
             // Where workers aren't known, a future of `block_on` is not said to have held one: on a
             // multi-thread runtime it never does.
             if has_workers || !rank.is_root {
-                survey.found(poll, picture.length_ns);
+                survey.found(poll, self.section.origin, picture.length_ns);
             }
         });
         rank

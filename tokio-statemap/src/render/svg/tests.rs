@@ -130,7 +130,6 @@ pub(super) fn picture(length_ns: u64, sections: Vec<Section<'static>>) -> Pictur
         verdict: Some("Nothing held the runtime up.".to_owned()),
         notes: vec!["One gap in the recording.".to_owned()],
         gaps: vec![(length_ns / 3, length_ns / 2)],
-        pool_queue: Vec::new(),
         whole_run: None,
         excerpts: None,
         sections,

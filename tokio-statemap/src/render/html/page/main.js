@@ -30,7 +30,7 @@ const openPage = async (surface) => {
   followTheme(view);
   const frame = new Frame(view, surface.frameTimes);
   frame.measure();
-  const address = new Address(view, initialFolds(model, view.opening, view.height, view.charts));
+  const address = new Address(view, initialFolds(model, view.opening, view.height, view.charts, view.hiddenCharts));
   const given = address.restore();
   const parts = buildParts(view);
   // They take room from the lanes: what is opened on must be seen in what is left.

@@ -8,9 +8,12 @@ import { Reader } from "./varint.js";
 /**
  * @typedef {import("./section.js").Section} SectionOf
  * @typedef {{
- *   meta: object, lengthNs: number, sections: SectionOf[],
- *   workerPolls: import("../model/worker_polls.js").WorkerPolls|null, locations: object[]|null, longest: object|null,
+ *   meta: object, lengthNs: number, sections: SectionOf[], runs: Run[],
+ *   workerPolls: import("../model/worker_polls.js").WorkerPolls[], locations: object[]|null, longest: object|null,
  * }} Model the last three are filled by `buildWorkerPolls`, `locationTable` and `findIssues`
+ * @typedef {{name: string, long: number|null, queue: [number, number][]|null}} Run what sections are of: a run, or other data.
+ *   `name`: empty if it is the only one; `long`: from when on a poll is long, in ns; `queue`: when that of the blocking pool
+ *   changed, and how many tasks waited from then on
  */
 
 /** Flags of a piece of a row. */
@@ -54,7 +57,7 @@ export async function load(meta, tail, chunks, onProgress = () => {}) {
   if (inflating) decode(await inflating);
   if (nChunks !== tail.chunks) throw damaged(`${nChunks} of ${tail.chunks} chunks are there`);
   const sections = decoders.map((decoder) => decoder.finish());
-  return { meta, lengthNs: meta.length, sections, workerPolls: null, locations: null, longest: null };
+  return { meta, lengthNs: meta.length, sections, runs: meta.runs, workerPolls: [], locations: null, longest: null };
 }
 
 function checkHead(meta, tail) {
@@ -65,6 +68,7 @@ function checkHead(meta, tail) {
   if (!Array.isArray(meta.sections) || tail?.sections?.length !== meta.sections.length) {
     throw damaged("its end doesn't match its beginning");
   }
+  if (!Array.isArray(meta.runs) || !meta.sections.every((part) => typeof meta.runs[part?.run]?.name === "string")) throw damaged("a run isn't there");
 }
 
 /** The columns of a run's sums: a whole number for each stretch. */

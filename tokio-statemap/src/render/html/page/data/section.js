@@ -36,6 +36,10 @@ export class Section {
     this.nRows = tail.rows;
     this.nTransitions = tail.transitions;
     this.lengthNs = lengthNs;
+    /** Which of the model's `runs` it is of. @type {number} */
+    this.run = meta.run ?? 0;
+    /** The polls of its run's workers, of both the tasks and the workers: see `buildWorkerPolls`. */
+    this.workerPolls = null;
     /** Which worker of the runtime each row is (kind "workers" only). @type {number[]|null} */
     this.indices = meta.indices ?? null;
     /** @type {{state: number, tag: string, fields: [string, string][]}[]} */

@@ -51,7 +51,7 @@ export const describeSpan = (view, section, transition) => {
     // That it waits there is said by itself.
     state: state.line === undefined ? visible(state.name) : "waiting",
     length: lengthText(view, section, transition),
-    isLong: poll && heldNs(section, transition) > view.threshold,
+    isLong: poll && heldNs(section, transition) > view.thresholdOf(section),
     place: section.kind === "tasks" ? groupLabel(section.groups[section.groupOfRow(row)]) : null,
     worker,
     offWorkers: poll && section.worker !== null && worker === null,
@@ -72,7 +72,7 @@ export const selectionSentence = (view) => {
   if (selection.kind === "group") return `Group ${groupLabel(section.groups[selection.group])}.`;
   if (selection.kind === "row") return `${visible(section.name(selection.row))} of ${visible(section.title)}.`;
   const span = describeSpan(view, section, selection.transition);
-  const on = span.worker === null ? "" : ` on ${workerName(model, span.worker)}`;
+  const on = span.worker === null ? "" : ` on ${workerName(model, section, span.worker)}`;
   return `${span.name} ${span.state}${on} for ${span.length} at ${momentText(view, span.start)}${span.waitsAt ? `, at ${span.waitsAt}` : ""}${span.place ? `, spawned at ${span.place}` : ""}.`;
 };
 

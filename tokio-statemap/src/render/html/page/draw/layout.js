@@ -1,5 +1,7 @@
 // Which row of the picture is where: headings, charts, lanes and folded groups, from top to bottom.
 
+import { byRun } from "./charts/charts.js";
+
 export const FOLDED_HEIGHT = 46;
 export const HEADING_HEIGHT = 20;
 
@@ -49,18 +51,18 @@ export const openHeight = (section, group, roomy) => {
   return heading + lanes * laneHeight(section.kind, lanes, roomy);
 };
 
-/** How high the charts are at least, heading and all. */
-const chartsHeight = ({ charts, hiddenCharts }, each) => {
-  if (charts.length === 0) return 0;
-  const hidden = charts.filter((key) => hiddenCharts.has(key)).length;
-  return HEADING_HEIGHT + (hidden === charts.length ? 0 : hidden * HIDDEN_CHART_HEIGHT + (charts.length - hidden) * each);
-};
+/** How high the charts are at least, headings and all. */
+const chartsHeight = (model, { charts, hiddenCharts }, each) =>
+  byRun(model, charts).reduce((height, { keys }) => {
+    const hidden = keys.filter((key) => hiddenCharts.has(key)).length;
+    return height + HEADING_HEIGHT + (hidden === keys.length ? 0 : hidden * HIDDEN_CHART_HEIGHT + (keys.length - hidden) * each);
+  }, 0);
 
 const leastChart = (room) => (room <= LOW_WINDOW ? CHART_HEIGHTS.low : CHART_HEIGHTS.least);
 
 /** Whether there is room for higher lanes, even with all groups open. */
 const isRoomy = (model, shown, room) => {
-  let height = chartsHeight(shown, leastChart(room));
+  let height = chartsHeight(model, shown, leastChart(room));
   for (const section of model.sections) {
     if (section.nLanes > 0) height += HEADING_HEIGHT;
     for (const group of section.groups) height += openHeight(section, group, true);
@@ -115,19 +117,20 @@ const place = (model, shown, size) => {
   const workers = sections.filter(({ kind }) => kind === "workers");
   for (const section of workers) placeSection(section, shown, size, layout, push);
   layout.workersEnd = layout.height;
-  placeCharts(shown, size, push);
+  placeCharts(model, shown, size, push);
   layout.chartsEnd = layout.height;
   for (const section of sections) if (section.kind !== "workers") placeSection(section, shown, size, layout, push);
   return layout;
 };
 
-const placeCharts = ({ charts, hiddenCharts }, size, push) => {
-  if (charts.length === 0) return;
-  push("charts", HEADING_HEIGHT, {});
-  if (charts.every((key) => hiddenCharts.has(key))) return;
-  for (const chart of charts) {
-    const isHidden = hiddenCharts.has(chart);
-    push("chart", isHidden ? HIDDEN_CHART_HEIGHT : size.chart, { chart, isHidden });
+const placeCharts = (model, { charts, hiddenCharts }, size, push) => {
+  for (const { run, keys } of byRun(model, charts)) {
+    push("charts", HEADING_HEIGHT, { run, charts: keys });
+    if (keys.every((key) => hiddenCharts.has(key))) continue;
+    for (const chart of keys) {
+      const isHidden = hiddenCharts.has(chart);
+      push("chart", isHidden ? HIDDEN_CHART_HEIGHT : size.chart, { chart, isHidden });
+    }
   }
 };
 
@@ -231,12 +234,12 @@ const firstGroup = (model) => {
  * screen beside these charts, so that all is seen without scrolling; the group that the page opens on always is, blocking threads
  * never.
  */
-export const initialFolds = (model, opening, room, charts = []) => {
+export const initialFolds = (model, opening, room, charts = [], hiddenCharts = new Set()) => {
   const folded = new Set();
   const main = opening ?? firstGroup(model);
   const isMain = (section, group) => main !== null && main.section === section.index && main.group === group.index;
   const isOpen = (section, group) => !isLarge(group) && (section.kind === "workers" || isMain(section, group));
-  let left = room - chartsHeight({ charts, hiddenCharts: new Set() }, leastChart(room));
+  let left = room - chartsHeight(model, { charts, hiddenCharts }, leastChart(room));
   for (const section of model.sections) {
     if (section.nLanes > 0) left -= HEADING_HEIGHT;
     for (const group of section.groups) left -= isOpen(section, group) ? openHeight(section, group) : closedHeight(section, group);
@@ -254,12 +257,13 @@ export const initialFolds = (model, opening, room, charts = []) => {
 
 /**
  * Around which lanes large groups are open at first: that which the page opens on around its lane, that of the workers around
- * its worker (`workerLane`; −1 if it has none).
+ * its worker (`{section, lane}`; null if it has none).
  */
-export const initialPeeks = (model, opening, workerLane) => {
+export const initialPeeks = (model, opening, worker) => {
   const peeks = new Map();
   for (const section of model.sections) {
     if (section.kind !== "workers") continue;
+    const workerLane = worker?.section === section ? worker.lane : -1;
     for (const group of section.groups) {
       if (isLarge(group)) peeks.set(foldKey(section.index, group.index), Math.max(workerLane, group.firstLane));
     }

@@ -4,7 +4,7 @@ import { workerName } from "../model/names.js";
 import { heldNs, isPoll } from "../model/polls.js";
 import { shortName, sourceOf } from "../model/frames.js";
 import { whyOf } from "../model/why.js";
-import { workerRow, workerSection } from "../model/worker_polls.js";
+import { workerOfPoll } from "../model/worker_polls.js";
 import { CANVAS_FONT, sizeCanvas } from "./axis.js";
 import { drawChartValues } from "./charts/draw.js";
 import { describeSpan, momentText } from "./describe.js";
@@ -32,7 +32,7 @@ export const drawOverlay = (view, canvas) => {
   if (!view.isPrinted) context.clearRect(0, 0, view.width, view.height);
   const chosen = rowOfTarget(view, view.selection);
   const hovered = rowOfTarget(view, view.hover);
-  view.setChosenRows(chosen === null ? [] : [chosen, ...workersOf(view, chosen)]);
+  view.setChosenRows(chosen === null ? [] : [chosen, ...workerOfSelection(view, chosen)]);
   if (view.hover !== null) drawHover(view, context, hovered);
   if (view.selection !== null) drawSelection(view, context, chosen);
   if (view.range !== null) drawRange(view, context, view.range);
@@ -40,12 +40,10 @@ export const drawOverlay = (view, canvas) => {
 };
 
 /** The worker that ran the selected poll. */
-const workersOf = (view, { section }) => {
-  const { selection } = view;
-  if (selection.kind !== "span" || !section.worker || section.worker[selection.transition] === 0) return [];
-  if (!isPoll(section, selection.transition)) return [];
-  const row = workerRow(view.model, section.worker[selection.transition] - 1);
-  return row < 0 ? [] : [{ section: workerSection(view.model), row }];
+const workerOfSelection = ({ selection }, { section }) => {
+  if (selection.kind !== "span" || !isPoll(section, selection.transition)) return [];
+  const worker = workerOfPoll(section, selection.transition);
+  return worker === null ? [] : [worker];
 };
 
 /** Calls `draw` with drawing kept off the rows that stay in place, unless it is among them. */
@@ -90,9 +88,8 @@ const lightLane = (view, context, place, from, to) => {
 
 /** The lane of the worker that ran a poll. */
 const workerPlace = (view, section, transition) => {
-  if (!isPoll(section, transition) || !section.worker || section.worker[transition] === 0) return null;
-  const row = workerRow(view.model, section.worker[transition] - 1);
-  return row < 0 ? null : laneOf(view, { section: workerSection(view.model), row });
+  const worker = isPoll(section, transition) ? workerOfPoll(section, transition) : null;
+  return worker === null ? null : laneOf(view, worker);
 };
 
 /** Until when a poll held its worker: `block_in_place` gives it away before the poll's end. */
@@ -243,7 +240,7 @@ const drawCallout = (view, context, section, transition, place, from, to) => {
   const frame = whyOf(section, transition)?.frame;
   const what = frame ? [shortName(frame.name), sourceOf(frame)].filter(Boolean).join(", ") : (span.waitsAt ?? span.place);
   const strong = `${span.state === "running" ? "" : `${span.state} `}${span.length}${what ? ` · ${shorten(what, view.width < 500 ? 34 : 70)}` : ""}`;
-  const on = span.worker === null ? (span.offWorkers ? ", off the workers" : "") : ` on ${shorten(workerName(view.model, span.worker), 40)}`;
+  const on = span.worker === null ? (span.offWorkers ? ", off the workers" : "") : ` on ${shorten(workerName(view.model, section, span.worker), 40)}`;
   const quiet = `${shorten(span.name, 40)}${on}, at ${momentText(view, span.start)}`;
   context.font = BOLD_FONT;
   const strongWidth = context.measureText(strong).width;

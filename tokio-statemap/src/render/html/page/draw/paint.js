@@ -93,7 +93,7 @@ export class LanePainter {
       const clip = Math.round(clipTop * ratio);
       row.begin();
       columns(section, lane, view.t0, view.t1, width, row);
-      if (section.kind === "workers") this.coverPolls(section, lane, width);
+      if (section.workerPolls !== null && section.kind === "workers") this.coverPolls(section, lane, width);
       this.copyRows(y0, y1, clip, width, height, each >= THIN_FROM);
       if (row.isAnySlight) drawSlight(row, this.pixels, width, Math.max(y0, clip), Math.min(y1, height), gap);
       this.markLong(section, lane, y0, y1, clip, width, height);
@@ -112,12 +112,11 @@ export class LanePainter {
   /** The polls that a worker ran, over its states. */
   coverPolls(section, lane, width) {
     const { view, row } = this;
-    const all = view.model.workerPolls;
-    if (!all) return;
+    const { tasks, rows } = section.workerPolls;
     if (this.held.length !== width) this.held = new Float64Array(width);
     const pixel = (view.t1 - view.t0) / width;
     for (let r = section.laneFirstRow[lane]; r < section.laneFirstRow[lane + 1]; r++) {
-      heldColumns(view.model.sections[all.tasks], all.rows[r], view.t0, view.t1, this.held);
+      heldColumns(tasks, rows[r], view.t0, view.t1, this.held);
       for (let x = 0; x < width; x++) {
         if (this.held[x] > 0) row.cover(x, view.colours.running, this.held[x] / pixel);
       }
@@ -127,10 +126,10 @@ export class LanePainter {
   markLong(section, lane, y0, y1, clipTop, width, height) {
     const { view, marks } = this;
     const { t0, t1 } = view;
-    if (section.kind === "workers" && view.longOnWorkers) {
-      const tasks = view.model.sections[view.model.workerPolls.tasks];
+    const onWorkers = view.longOnWorkers[section.index];
+    if (onWorkers !== null) {
       for (let r = section.laneFirstRow[lane]; r < section.laneFirstRow[lane + 1]; r++) {
-        marks.ofWorker(tasks, view.longOnWorkers[r], t0, t1, width);
+        marks.ofWorker(section.workerPolls.tasks, onWorkers[r], t0, t1, width);
         this.drawMarks(y0, y1, clipTop, width, height);
       }
       return;
@@ -310,10 +309,9 @@ export class LanePainter {
   drawWorkerText(context, item, lane, y) {
     const { section } = item;
     const { view } = this;
-    const all = view.model.workerPolls;
-    if (!all) return;
-    const tasks = view.model.sections[all.tasks];
-    const rowPolls = all.rows[section.laneFirstRow[lane]];
+    if (section.workerPolls === null) return;
+    const { tasks, rows } = section.workerPolls;
+    const rowPolls = rows[section.laneFirstRow[lane]];
     if (rowPolls === undefined) return;
     let k = Math.max(0, lastPollBefore(tasks, rowPolls, view.t0));
     for (let n = 0; k < rowPolls.poll.length && n < MOST_TEXT; k++, n++) {
@@ -338,7 +336,7 @@ export class LanePainter {
 
   /** Whether what a transition begins is a long poll that nobody is to blame for. */
   isBarred(section, i) {
-    return isPoll(section, i) && heldNs(section, i) > this.view.threshold && isUnblamed(section, i);
+    return isPoll(section, i) && heldNs(section, i) > this.view.thresholdOf(section) && isUnblamed(section, i);
   }
 
   /** Text in a span of this colour; on bars it has ground of its own. */

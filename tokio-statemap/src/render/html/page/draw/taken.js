@@ -1,6 +1,6 @@
 import { heldNs } from "../model/polls.js";
 import { takenNs } from "../model/why.js";
-import { workerRow, workerSection } from "../model/worker_polls.js";
+import { workerOfPoll } from "../model/worker_polls.js";
 
 // What the machine took of long polls, hatched. It is known how much that was, but not when: it stands at the poll's end.
 
@@ -14,7 +14,6 @@ const takenPolls = (section) => (section.taken ??= section.why === null ? [] : [
 
 /** Hatches the polls on the screen that are wide enough, in their tasks' lanes and in their workers'. */
 export const drawTaken = (view, context) => {
-  const workers = workerSection(view.model);
   for (const section of view.model.sections) {
     for (const poll of takenPolls(section)) {
       const { transition } = poll;
@@ -22,12 +21,12 @@ export const drawTaken = (view, context) => {
       if (from >= view.t1) continue;
       const held = heldNs(section, transition);
       const width = view.x(from + held) - view.x(from);
-      if (from + held <= view.t0 || width < POLL_PX || held <= view.threshold) continue;
+      if (from + held <= view.t0 || width < POLL_PX || held <= view.thresholdOf(section)) continue;
       const taken = Math.min(held, takenNs(poll));
       if ((width * taken) / held < TAKEN_PX) continue;
       hatchEnd(view, context, section, section.rowLane[section.rowOf(transition)], from + held - taken, from + held);
-      const row = section.worker?.[transition] ? workerRow(view.model, section.worker[transition] - 1) : -1;
-      if (row >= 0) hatchEnd(view, context, workers, workers.rowLane[row], from + held - taken, from + held);
+      const worker = workerOfPoll(section, transition);
+      if (worker !== null) hatchEnd(view, context, worker.section, worker.section.rowLane[worker.row], from + held - taken, from + held);
     }
   }
 };

@@ -3,8 +3,8 @@ import { worstPoll } from "../model/issues.js";
 import { openingOf } from "../model/opening.js";
 import { longPolls } from "../model/polls.js";
 import { homeTimes } from "../model/sums.js";
-import { workerRow, workerSection } from "../model/worker_polls.js";
-import { chartsOf } from "./charts/charts.js";
+import { workerOfPoll } from "../model/worker_polls.js";
+import { chartsOf, initialHidden } from "./charts/charts.js";
 import { paintColours } from "./colours.js";
 import { chartEdges, foldKey, initialPeeks, isLarge, itemIndexAt, itemOfGroup, layOut, placeOfLane, stuckAt } from "./layout.js";
 import { longOnWorkers } from "./worker_lane.js";
@@ -52,12 +52,13 @@ export class View {
     this.worst = worstPoll(model);
     /** What the page opens on; null if there is nothing to open on. */
     this.opening = openingOf(model);
+    this.hiddenCharts = initialHidden(model, this.opening);
     /** What is in view at first. */
     this.home = homeTimes(model, this.opening);
     [this.t0, this.t1] = this.home;
     this.chosenRows = [];
     this.long = model.sections.map(() => null);
-    this.longOnWorkers = null;
+    this.longOnWorkers = model.sections.map(() => null);
     this.issues = null;
     this.colours = null;
     this.layout = layOut(model, this, this.height);
@@ -119,7 +120,7 @@ export class View {
   }
 
   /** Applies the parts of a view that an address names, before anything is painted. */
-  restore({ folded, threshold = this.threshold, palette = this.palette, filter = null, hiddenCharts = new Set(), t0, t1 }) {
+  restore({ folded, threshold = this.threshold, palette = this.palette, filter = null, hiddenCharts = this.hiddenCharts, t0, t1 }) {
     Object.assign(this, { folded, threshold, palette, filter, hiddenCharts });
     this.peeks = this.initialPeeks();
     if (t1 > t0) [this.t0, this.t1] = [t0, t1];
@@ -145,8 +146,8 @@ export class View {
   /** Around which lanes large groups are open, before anything is selected. */
   initialPeeks() {
     const { model, opening } = this;
-    const row = opening === null || opening.worker === null ? -1 : workerRow(model, opening.worker);
-    return initialPeeks(model, opening, row < 0 ? -1 : workerSection(model).rowLane[row]);
+    const worker = opening?.target.kind === "span" ? workerOfPoll(model.sections[opening.section], opening.target.transition) : null;
+    return initialPeeks(model, opening, worker && { section: worker.section, lane: worker.section.rowLane[worker.row] });
   }
 
   /** Finds the heading that stays in sight: `{item, y}`, as `stuckAt` has it; null if none has to. */
@@ -345,10 +346,14 @@ export class View {
     this.setHiddenCharts(this.hiddenCharts);
   }
 
-  /** Hides all charts; shows all if none is shown. */
-  toggleCharts() {
-    const isNoneShown = this.charts.every((key) => this.hiddenCharts.has(key));
-    this.setHiddenCharts(new Set(isNoneShown ? [] : this.charts));
+  /** Hides these charts; shows all of them if none is shown. */
+  toggleCharts(charts) {
+    const isNoneShown = charts.every((key) => this.hiddenCharts.has(key));
+    for (const key of charts) {
+      if (isNoneShown) this.hiddenCharts.delete(key);
+      else this.hiddenCharts.add(key);
+    }
+    this.setHiddenCharts(this.hiddenCharts);
   }
 
   setHiddenCharts(hidden) {
@@ -390,12 +395,18 @@ export class View {
     this.notify("threshold");
   }
 
+  /** From when on a poll of this section is long: of several runs, unless somebody says so, each has its own. */
+  thresholdOf(section) {
+    const { threshold, model } = this;
+    return threshold === model.meta.long ? (model.runs[section.run].long ?? threshold) : threshold;
+  }
+
   /** Finds again what depends on the threshold and is drawn. */
   findLong() {
     const { model } = this;
-    this.long = model.sections.map((section) => (section.isRunning.includes(1) ? longPolls(section, this.threshold) : null));
-    const all = model.workerPolls;
-    this.longOnWorkers = all ? longOnWorkers(model, this.long[all.tasks]) : null;
+    this.long = model.sections.map((section) => (section.isRunning.includes(1) ? longPolls(section, this.thresholdOf(section)) : null));
+    this.longOnWorkers = model.sections.map(() => null);
+    for (const all of model.workerPolls) this.longOnWorkers[all.workers.index] = longOnWorkers(all, this.long[all.tasks.index]);
   }
 
   /** Takes over what `findIssues` found. */

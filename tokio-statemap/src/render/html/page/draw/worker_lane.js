@@ -106,11 +106,9 @@ const heldByBlocks = ({ blockStart, cum }, t0, t1, held) => {
 /** How many long polls are few enough to be sorted. */
 const FEW = 100000;
 
-/** The long polls of each worker by time: an array of transitions for each row of the workers. */
-export const longOnWorkers = (model, long) => {
-  const all = model.workerPolls;
-  if (!all) return [];
-  const section = model.sections[all.tasks];
+/** The long polls of each worker of a run by time: an array of transitions for each row of the workers. */
+export const longOnWorkers = (all, long) => {
+  const section = all.tasks;
   if (long.poll.length > FEW) {
     return all.rows.map(({ poll }) => poll.filter((i) => heldNs(section, i) > long.threshold));
   }

@@ -33,8 +33,8 @@ const SPANS_A_STEP = 16384;
  */
 export function* distributionsOf(model, scope) {
   if (scope.kind === "worker") {
-    const { tasks, rows } = model.workerPolls;
-    return yield* ofListed(model.sections[tasks], rows[scope.row].poll);
+    const { tasks, rows } = model.sections[scope.section].workerPolls;
+    return yield* ofListed(tasks, rows[scope.row].poll);
   }
   const section = model.sections[scope.section];
   if (scope.kind === "culprit") {

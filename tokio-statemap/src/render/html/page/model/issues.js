@@ -127,7 +127,7 @@ export function sentence(model, info, ready = null) {
     const isOnWorker = section.kind === "tasks" && section.isRoot[info.row] === 0;
     return isOnWorker ? `${who} ran for ${length}, on a worker that isn't known${running}${meanwhile(ready)}.` : `${who} ran for ${length}${running}.`;
   }
-  const worker = workerName(model, info.worker);
+  const worker = workerName(model, section, info.worker);
   const held = isStillRunning(info)
     ? `${who} held ${worker} for ${length} and still ran at the end`
     : `${who} held ${worker} for ${length}`;

@@ -58,10 +58,10 @@ function isOfPolls(section) {
 }
 
 function buildLocations(model) {
-  const workersTime = workersTimeNs(model);
   const rows = [];
   for (const section of model.sections) {
     if (!isOfPolls(section)) continue;
+    const workersTime = workersTimeNs(model, section.run);
     const time = section.kind === "tasks" && workersTime > 0 ? workersTime : null;
     for (const group of section.groups) rows.push(locationRow(model, section, group, time));
   }
@@ -114,14 +114,15 @@ function locationRow(model, section, group, workersTime) {
 }
 
 /**
- * How long the workers were there in all, running or parked, less the gaps in the recording.
+ * How long the workers of a run were there in all, running or parked, less the gaps in the recording.
  * @param {Model} model
+ * @param {number} run
  * @returns {number} ns
  */
-export function workersTimeNs(model) {
+export function workersTimeNs(model, run) {
   let sum = 0;
   for (const section of model.sections) {
-    if (section.kind !== "workers") continue;
+    if (section.kind !== "workers" || section.run !== run) continue;
     for (let row = 0; row < section.nRows; row++) {
       const begin = section.rowBegin(row), end = section.rowEnd(row);
       sum += end - begin;

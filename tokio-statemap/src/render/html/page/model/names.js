@@ -2,7 +2,7 @@
 
 import { formatCount } from "../format/numbers.js";
 import { cleanText, plural, visible } from "../format/text.js";
-import { workerSection } from "./worker_polls.js";
+import { workersOf } from "./worker_polls.js";
 
 /** What the rows of a section are called, in the singular. */
 export const rowWord = (section) =>
@@ -18,11 +18,12 @@ export const groupLabel = (group) => visible(group.label) || "unknown";
 /**
  * The name of a worker's row: "worker-1".
  * @param {Model} model
+ * @param {import("../data/section.js").Section} of the tasks that it polls
  * @param {number} worker its index in the runtime
  * @returns {string}
  */
-export function workerName(model, worker) {
-  const section = workerSection(model);
+export function workerName(model, of, worker) {
+  const section = workersOf(model, of);
   const row = section?.indices?.indexOf(worker) ?? -1;
   return row < 0 ? `worker-${worker}` : cleanText(section.name(row), 120);
 }

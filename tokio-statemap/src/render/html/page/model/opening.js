@@ -2,15 +2,14 @@
 // says what is first, the worst poll.
 
 import { worstPoll } from "./issues.js";
-import { isPoll, pollInfo } from "./polls.js";
-import { firstTarget, onlyJudged } from "./told.js";
+import { firstTarget, isAnyJudged } from "./told.js";
 
 /**
  * @typedef {import("../data/decode.js").Model} Model
  * @typedef {{
  *   target: NonNullable<ReturnType<typeof firstTarget>>, section: number, group: number, row: number|null,
- *   start: number, end: number, worker: number|null,
- * }} Opening `target`: as something to select; `row`: null if it is a whole group; `worker`: of a poll on one
+ *   start: number, end: number,
+ * }} Opening `target`: as something to select; `row`: null if it is a whole group
  */
 
 /**
@@ -19,15 +18,14 @@ import { firstTarget, onlyJudged } from "./told.js";
  */
 export function openingOf(model) {
   // A poll that the first issue isn't about is none to open on, even if there is no other.
-  const target = onlyJudged(model) === null ? worstTarget(model) : firstTarget(model);
+  const target = isAnyJudged(model) ? firstTarget(model) : worstTarget(model);
   if (target === null) return null;
   const section = model.sections[target.section];
-  if (target.kind === "group") return { target, section: section.index, group: target.group, row: null, start: 0, end: model.lengthNs, worker: null };
+  if (target.kind === "group") return { target, section: section.index, group: target.group, row: null, start: 0, end: model.lengthNs };
   const { transition } = target;
   const row = section.rowOf(transition);
   return {
     target, section: section.index, group: section.groupOfRow(row), row, start: section.time[transition], end: section.endOf(transition),
-    worker: isPoll(section, transition) ? pollInfo(section, transition, model.meta.gaps).worker : null,
   };
 }
 

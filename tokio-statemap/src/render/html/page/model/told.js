@@ -73,15 +73,18 @@ export const onlyJudged = (model) => {
   return sections.length === 1 ? sections[0] : null;
 };
 
+/** Whether a report has told issues of any section. */
+export const isAnyJudged = (model) => judged(model).length > 0;
+
 /**
- * Where the first issue of the report can be seen, as something to select.
+ * Where the first issue of the report can be seen, as something to select; of several runs, that which took longest.
  * @param {Model} model
  * @returns {{kind: "span", section: number, transition: number}|{kind: "group", section: number, group: number}|null}
  */
 export function firstTarget(model) {
-  const section = onlyJudged(model);
-  const told = section?.told[0];
-  if (told === undefined) return null;
+  const [section] = judged(model).filter(({ told }) => told.length > 0).sort((a, b) => b.told[0].total - a.told[0].total);
+  if (section === undefined) return null;
+  const [told] = section.told;
   const longest = told.culprit === null ? undefined : section.why?.culprits[told.culprit]?.longest;
   if (longest !== undefined) return { kind: "span", section: section.index, transition: longest.transition };
   const [spot] = spotsOf(section, told.spots.slice(0, 1));

@@ -7,8 +7,9 @@ import { heldNs } from "./polls.js";
  * @typedef {{poll: Uint32Array, cum: Float64Array, most: Float64Array}} RowPolls `poll`: transitions of the tasks'
  *   section by start; `cum`: how long all polls before every 32nd held the worker, in ns; `most`: how long the longest of
  *   that one and the 31 behind it held it
- * @typedef {{tasks: number, workers: number, rowOf: Map<number, number>, rows: RowPolls[]}} WorkerPolls `tasks`,
- *   `workers`: the sections; `rowOf`: a worker's row by its index in the runtime
+ * @typedef {import("../data/section.js").Section} Section
+ * @typedef {{tasks: Section, workers: Section, rowOf: Map<number, number>, rows: RowPolls[]}} WorkerPolls of one run; `rowOf`: a
+ *   worker's row by its index in the runtime
  */
 
 /** Every how many polls their sum is kept. */
@@ -21,34 +22,36 @@ const POLLS_AT_ONCE = 4096;
 const LONG_HELD = 2 ** 32 - 1;
 
 /**
- * Sorts all polls by worker and time, and keeps the result as `model.workerPolls`.
+ * Sorts all polls by worker and time, and keeps the result with the sections and as `model.workerPolls`: one for each run of
+ * which tasks and workers are known.
  * @param {Model} model
- * @returns {WorkerPolls|null} null if there are no workers or no tasks
+ * @returns {WorkerPolls[]}
  */
 export function buildWorkerPolls(model) {
-  const tasks = taskSection(model);
-  const workers = workerSection(model);
-  model.workerPolls = null;
-  if (!tasks || !workers) return null;
-  const rowOf = new Map();
-  for (let row = 0; row < workers.nRows; row++) rowOf.set(workers.indices?.[row] ?? row, row);
-  const rows = sortByWorker(tasks, rowOf, workers.nRows);
-  model.workerPolls = { tasks: tasks.index, workers: workers.index, rowOf, rows };
+  model.workerPolls = [];
+  for (const tasks of model.sections) {
+    const workers = tasks.worker === null ? null : workersOf(model, tasks);
+    if (workers === null) continue;
+    const rowOf = new Map();
+    for (let row = 0; row < workers.nRows; row++) rowOf.set(workers.indices?.[row] ?? row, row);
+    const all = { tasks, workers, rowOf, rows: sortByWorker(tasks, rowOf, workers.nRows) };
+    tasks.workerPolls = workers.workerPolls = all;
+    model.workerPolls.push(all);
+  }
   return model.workerPolls;
 }
 
 /**
  * The poll that holds a worker at `t`.
- * @param {Model} model
- * @param {number} workerRow a row of the workers' section
+ * @param {Section} workers
+ * @param {number} row of the worker
  * @param {number} t
  * @returns {number} a transition of the tasks' section; −1 if none
  */
-export function pollAt(model, workerRow, t) {
-  const all = model.workerPolls;
-  if (!all) return -1;
-  const section = model.sections[all.tasks];
-  const { poll } = all.rows[workerRow];
+export function pollAt({ workerPolls }, row, t) {
+  if (workerPolls === null) return -1;
+  const section = workerPolls.tasks;
+  const { poll } = workerPolls.rows[row];
   const k = lastPollNotAfter(section.time, poll, t);
   if (k < 0) return -1;
   return t < section.time[poll[k]] + heldNs(section, poll[k]) ? poll[k] : -1;
@@ -56,20 +59,19 @@ export function pollAt(model, workerRow, t) {
 
 /**
  * How long polls held a worker from `t0` to `t1`: exact if both are whole ns.
- * @param {Model} model
- * @param {number} workerRow
+ * @param {Section} workers
+ * @param {number} row of the worker
  * @param {number} t0
  * @param {number} t1
  * @returns {number} ns
  */
-export function workerHeld(model, workerRow, t0, t1) {
-  if (!model.workerPolls || t1 <= t0) return 0;
-  return heldBefore(model, workerRow, t1) - heldBefore(model, workerRow, t0);
+export function workerHeld({ workerPolls }, row, t0, t1) {
+  if (workerPolls === null || t1 <= t0) return 0;
+  return heldBefore(workerPolls, row, t1) - heldBefore(workerPolls, row, t0);
 }
 
-function heldBefore(model, workerRow, t) {
-  const section = model.sections[model.workerPolls.tasks];
-  const { poll, cum } = model.workerPolls.rows[workerRow];
+function heldBefore({ tasks: section, rows }, row, t) {
+  const { poll, cum } = rows[row];
   const k = lastPollNotAfter(section.time, poll, t);
   if (k < 0) return 0;
   const block = k >> SUM_SHIFT;
@@ -210,8 +212,12 @@ class PollSorter {
 /** The section of the tasks whose polls the workers ran; null in foreign data. */
 export const taskSection = (model) => model.sections.find((section) => section.worker !== null) ?? null;
 
-/** The section of the workers; null if they weren't recorded. */
-export const workerSection = (model) => model.sections.find((section) => section.kind === "workers") ?? null;
+/** The section of the workers of a section's run; null if they weren't recorded. */
+export const workersOf = (model, { run }) => model.sections.find((section) => section.kind === "workers" && section.run === run) ?? null;
 
-/** The row of the worker with this index of the runtime; −1 if it has none. */
-export const workerRow = (model, index) => model.workerPolls?.rowOf.get(index) ?? -1;
+/** The row of the worker that ran a task's poll, as `{section, row}`; null if that isn't known, or none did. */
+export const workerOfPoll = (section, transition) => {
+  const worker = section.worker?.[transition] ?? 0;
+  const row = worker === 0 ? undefined : section.workerPolls?.rowOf.get(worker - 1);
+  return row === undefined ? null : { section: section.workerPolls.workers, row };
+};

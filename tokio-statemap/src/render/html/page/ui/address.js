@@ -20,11 +20,19 @@ const toHash = (selection, opening) => {
 const fromHash = (sel) =>
   ({ kind: sel.stretch !== undefined ? "stretch" : sel.section === undefined ? "range" : sel.group !== undefined ? "group" : sel.transition === undefined ? "row" : "span", ...sel });
 
+/** A set in which `keys` are as they aren't in `initial`. */
+const withOthers = (initial, keys = []) => {
+  const others = new Set(initial);
+  for (const key of keys) if (!others.delete(key)) others.add(key);
+  return others;
+};
+
 export class Address {
   /** `initialFolds` is how groups are folded before the user touches them. */
   constructor(view, initialFolds) {
     this.view = view;
     this.initial = initialFolds;
+    this.initiallyHidden = new Set(view.hiddenCharts);
     this.timer = 0;
     this.written = null;
     /** Whether anything has changed since it was written, and whether that is a step. */
@@ -54,7 +62,7 @@ export class Address {
       threshold: given.threshold > 0 ? given.threshold : undefined,
       palette: given.palette,
       filter: given.group,
-      hiddenCharts: new Set(given.hide),
+      hiddenCharts: this.hidden(given.hide),
       t0: given.t0,
       t1: given.t1,
     });
@@ -79,7 +87,7 @@ export class Address {
     const { view } = this;
     view.setPalette(asked.palette ?? "page");
     view.setThreshold(asked.threshold > 0 ? asked.threshold : view.model.meta.long);
-    view.setHiddenCharts(new Set(asked.hide));
+    view.setHiddenCharts(this.hidden(asked.hide));
     view.setShown(this.folds(asked.folds), asked.group ?? null);
     const selected = asked.selection === undefined ? view.firstSelection : asked.selection;
     view.select(selected);
@@ -90,11 +98,13 @@ export class Address {
     this.settle();
   }
 
-  /** The folds of an address, which names only what differs from the first state. */
-  folds(keys = []) {
-    const folded = new Set(this.initial);
-    for (const key of keys) if (!folded.delete(key)) folded.add(key);
-    return folded;
+  /** The folds of an address, which names only what differs from the first state; and the charts that are hidden. */
+  folds(keys) {
+    return withOthers(this.initial, keys);
+  }
+
+  hidden(keys) {
+    return withOthers(this.initiallyHidden, keys);
   }
 
   later() {
@@ -123,7 +133,7 @@ export class Address {
       group: view.filter,
       threshold: view.threshold === view.model.meta.long ? undefined : view.threshold,
       folds: folds.slice(0, 2000),
-      hide: view.charts.filter((key) => view.hiddenCharts.has(key)),
+      hide: view.charts.filter((key) => view.hiddenCharts.has(key) !== this.initiallyHidden.has(key)),
       palette: view.palette === "page" ? undefined : view.palette,
       tab: view.tab === "issues" ? undefined : view.tab,
     }, view.model);

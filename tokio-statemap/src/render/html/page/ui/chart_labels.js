@@ -1,3 +1,4 @@
+import { shorten, titleText, visible } from "../format/text.js";
 import { chartOf } from "../draw/charts/charts.js";
 import { make } from "./dom.js";
 
@@ -5,6 +6,8 @@ import { make } from "./dom.js";
 
 /** A gutter narrower than this has room for short names only, in px. */
 const NARROW_GUTTER = 160;
+/** How many characters a heading has at most. */
+const HEADING = 34;
 
 export class ChartLabels {
   constructor(view) {
@@ -13,13 +16,15 @@ export class ChartLabels {
 
   /** The element of a chart's item, or of the heading of all. */
   make(item) {
-    return item.kind === "charts" ? this.heading() : this.label(item);
+    return item.kind === "charts" ? this.heading(item) : this.label(item);
   }
 
-  heading() {
+  heading({ run, charts }) {
+    const { name } = this.view.model.runs[run];
+    const of = name === "" ? "" : `, ${visible(name)}`;
     return make("button", {
-      type: "button", class: "row section charts", title: "Charts over time: hide or show all of them", onclick: () => this.view.toggleCharts(),
-    }, make("span", { class: "fold", "aria-hidden": "true" }), make("span", { class: "name" }, "Over time"));
+      type: "button", class: "row section charts", title: titleText(`Charts over time${of}: hide or show all of them`), onclick: () => this.view.toggleCharts(charts),
+    }, make("span", { class: "fold", "aria-hidden": "true" }), make("span", { class: "name" }, shorten(`Over time${of}`, HEADING)));
   }
 
   label({ chart, isHidden }) {
@@ -37,7 +42,7 @@ export class ChartLabels {
   update(element, item) {
     const { view } = this;
     if (item.kind === "charts") {
-      const isOpen = view.charts.some((key) => !view.hiddenCharts.has(key));
+      const isOpen = item.charts.some((key) => !view.hiddenCharts.has(key));
       element.setAttribute("aria-expanded", String(isOpen));
       element.firstChild.textContent = isOpen ? "▼" : "▶";
       return;

@@ -132,9 +132,13 @@ export class Gutter {
         make("span", { class: "more counts" })));
     } else {
       const more = this.view.gutter < NARROW ? "" : isSection ? rows : formatCount(group.rows);
+      const room = width - (more === "" ? 0 : 12) - more.length * 7.4;
+      const run = visible(this.view.model.runs[section.run].name);
+      // Of several runs the name tells more than how many rows there are.
+      const isNamed = standsForSection && run !== "" && !fits(label, room, font);
       element.append(
-        make("span", { class: "name" }, fitText(label, width - (more === "" ? 0 : 12) - more.length * 7.4, font)),
-        make("span", { class: "more" }, more));
+        make("span", { class: "name" }, isNamed ? fittingText([label, run], width, font) : fitText(label, room, font)),
+        make("span", { class: "more" }, isNamed ? "" : more));
     }
     return element;
   }
@@ -256,9 +260,9 @@ export class Gutter {
 }
 
 /** What the label of an item is known by: of lanes that of the first. */
-const keyOfItem = ({ kind, section, group, firstLane, chart, isHidden }) => {
+const keyOfItem = ({ kind, section, group, firstLane, run, chart, isHidden }) => {
   switch (kind) {
-    case "charts": return "charts";
+    case "charts": return `charts ${run}`;
     case "chart": return `chart ${chart}${isHidden ? " hidden" : ""}`;
     case "section": return `s${section.index}`;
     case "lanes": return `l${section.index}.${firstLane}`;

@@ -1,7 +1,7 @@
 // The view as the URL's hash, and back: so a link shows the same thing. What makes no sense is ignored.
 
 import { lastNotAfter } from "../data/section.js";
-import { CHARTS } from "../draw/charts/charts.js";
+import { chartsOf } from "../draw/charts/charts.js";
 import { hasLines } from "../model/by_line.js";
 import { stretchAt, stretchTimes } from "../model/sums.js";
 
@@ -13,7 +13,7 @@ import { stretchAt, stretchTimes } from "../model/sums.js";
  *   t0?: number, t1?: number, sel?: Selection|"none"|null, group?: {section: number, group: number}|null,
  *   threshold?: number, folds?: string[], hide?: string[], palette?: "page"|"lines"|"statemap", tab?: string, theme?: "light"|"dark",
  * }} View times in ns; `folds`: "section" or "section.group", of those whose fold differs from what it is at first; `hide`:
- *   the keys of charts
+ *   the keys of charts that are hidden, or shown if they are hidden at first
  */
 
 /** How long a hash may be that is read at all. */
@@ -73,7 +73,7 @@ export function decodeView(text, model) {
   if (parts.has("folds")) view.folds = parts.get("folds").split("_").filter((key) => isFold(key, model));
   if (parts.has("hide")) {
     const named = new Set(parts.get("hide").split("_"));
-    view.hide = CHARTS.map(({ key }) => key).filter((key) => named.has(key));
+    view.hide = chartsOf(model).filter((key) => named.has(key));
   }
   const palette = parts.get("palette"), tab = parts.get("tab"), theme = parts.get("theme");
   if (palette === "page" || palette === "statemap" || (palette === "lines" && model.sections.some(hasLines))) view.palette = palette;

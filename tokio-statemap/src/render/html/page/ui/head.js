@@ -25,7 +25,7 @@ export const showFacts = (meta) => {
   title.textContent = shorten(meta.title, 160);
   title.title = titleText(meta.title);
   const facts = [
-    meta.runtime ? `runtime ${shorten(meta.runtime, 60)}` : null,
+    meta.runtime ? `${meta.runs.length > 1 ? "runtimes" : "runtime"} ${shorten(meta.runtime, 60)}` : null,
     meta.host ? `on ${shorten(meta.host, 60)}` : null,
     Array.isArray(meta.start) ? utcText(meta.start) : null,
     formatNs(meta.length),

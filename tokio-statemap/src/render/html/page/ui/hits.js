@@ -47,11 +47,10 @@ export const hitAt = (view, x, y) => {
 };
 
 const pollOnWorker = (view, section, row, t, x) => {
-  const all = view.model.workerPolls;
-  if (!all) return null;
-  const tasks = view.model.sections[all.tasks];
-  let transition = pollAt(view.model, row, t);
-  const long = view.longOnWorkers?.[row] ?? [];
+  if (section.workerPolls === null) return null;
+  const { tasks } = section.workerPolls;
+  let transition = pollAt(section, row, t);
+  const long = view.longOnWorkers[section.index][row] ?? [];
   const [from, to] = [view.time(x - NEAR), view.time(x + NEAR)];
   // Long polls are drawn wider than they are: near is meant.
   if (transition < 0 || !isOver(view, tasks, transition)) {
@@ -67,7 +66,7 @@ const pollOnWorker = (view, section, row, t, x) => {
   return transition < 0 ? null : { section: tasks, transition };
 };
 
-const isOver = (view, section, transition) => pollInfo(section, transition).held > view.threshold;
+const isOver = (view, section, transition) => pollInfo(section, transition).held > view.thresholdOf(section);
 
 const longNear = (view, section, lane, x) => {
   const long = view.long[section.index];

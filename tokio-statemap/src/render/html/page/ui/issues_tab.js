@@ -179,6 +179,7 @@ export class IssuesTab {
     const count = plural(polls, noun ?? "poll", formatCount(polls));
     const why = { machine: "no code is to blame for these", unknown: "what these did isn't known, so nobody is to blame", off: "these held no worker", place: "too short to be looked at" }[kind] ?? act;
     const about = kind === "told" ? null : why ?? "what it did isn't known";
+    const run = this.nameOfRun(group);
     const sign = kind === "told" ? null : make("span", { class: `swatch long${isUnblamedGroup(group) ? " barred" : ""}`, "aria-hidden": "true" });
     return make("button", {
       type: "button", class: `issue blame ${kind}${isUnblamedGroup(group) ? " unblamed" : ""}`, "data-group": key, "data-number": polls, "aria-expanded": isOpen, title: titleText(title),
@@ -186,9 +187,16 @@ export class IssuesTab {
     },
     make("span", { class: "place" }, make("span", { class: "fold", "aria-hidden": "true" }, isOpen ? "▾ " : "▸ "), sign, this.label(label || name, length, sign === null ? ARROW : ARROW + SIGN)),
     make("span", { class: "length" }, length),
-    make("span", { class: "about" }, name === undefined ? null : make("b", { class: "kind" }, name), name === undefined ? null : " · ", source && `${shorten(source, 44)} · `, make("b", {}, count)),
+    make("span", { class: "about" }, run && `${run} · `, name === undefined ? null : make("b", { class: "kind" }, name), name === undefined ? null : " · ", source && `${shorten(source, 44)} · `, make("b", {}, count)),
     about === null ? null : make("span", { class: "about" }, shorten(visible(about), 100)),
     kind === "told" ? null : make("span", { class: "bar" }, fill));
+  }
+
+  /** The run that an issue is of, of several; "" if there is one only. */
+  nameOfRun({ key }) {
+    const { model } = this.view;
+    // A key has the section at its second place.
+    return shorten(visible(model.runs[model.sections[Number(key.split(".")[1])].run].name), 40);
   }
 
   /** A poll or a wait that shows an issue. */
@@ -234,7 +242,7 @@ export class IssuesTab {
     const isCut = poll.cutLeft || (poll.cutRight && !poll.handed);
     // Data of others doesn't say which worker it was.
     const nowhere = section.worker === null ? "worker unknown" : "off the workers";
-    const on = poll.worker === null ? nowhere : workerName(model, poll.worker);
+    const on = poll.worker === null ? nowhere : workerName(model, section, poll.worker);
     const wall = formatNs(poll.held) === formatNs(poll.own) ? "" : ` · wall time ${formatNs(poll.held)}`;
     return this.button({ kind: "span", section: poll.section, transition: poll.transition }, `${poll.worker === null ? " off" : ""}${isUnblamed ? " unblamed" : ""}`,
       isNamed ? `at ${formatMoment(poll.start)}` : groupLabel(section.groups[poll.group]), `${isCut ? "≥ " : ""}${formatNs(poll.own)}`,
@@ -245,7 +253,7 @@ export class IssuesTab {
   ready(span, longest) {
     const { model } = this.view;
     const section = model.sections[span.section];
-    const then = span.endsInPollOn === null ? "" : ` · then on ${workerName(model, span.endsInPollOn)}`;
+    const then = span.endsInPollOn === null ? "" : ` · then on ${workerName(model, section, span.endsInPollOn)}`;
     return this.button({ kind: "span", section: span.section, transition: span.transition }, "",
       groupLabel(section.groups[span.group]), formatNs(span.length),
       `${shorten(visible(section.name(span.row)), 30)}${span.spawned ? " · since its spawn" : ""} · at ${formatMoment(span.start)}${then}`,

@@ -25,7 +25,7 @@ const filteredLanes = (view, section) => {
 export const heldInSection = (model, section, t0, t1) => {
   let held = 0;
   for (const [from, to] of recordedWithin(model.meta.gaps, t0, t1)) {
-    for (let row = 0; row < section.nRows; row++) held += workerHeld(model, row, from, to);
+    for (let row = 0; row < section.nRows; row++) held += workerHeld(section, row, from, to);
   }
   return held;
 };
@@ -34,10 +34,10 @@ export const heldInSection = (model, section, t0, t1) => {
 const isAnyTaken = (model) => model.sections.some(({ why }) => why !== null && [...why.polls.values()].some((poll) => takenNs(poll) > 0));
 
 /** How long polls are drawn: by whether somebody is to blame for them. */
-const longKeys = ({ index }, running) => [["", "long poll that somebody is blamed for"], [" barred", "long poll that nobody is blamed for"]].map(([as, text]) => {
+const longKeys = (running) => [["", "somebody is blamed for"], [" barred", "nobody is blamed for"]].map(([as, text]) => {
   const swatch = make("span", { class: `swatch long${as}` });
   swatch.style.setProperty("--long", running.css);
-  return make("span", { class: "key", "data-long": `${index}${as}` }, swatch, make("span", { class: "name" }, text));
+  return make("span", { class: "key", "data-long": text }, swatch, make("span", { class: "name" }, text));
 });
 
 export class Legend {
@@ -61,7 +61,7 @@ export class Legend {
       const of = make("span", { class: "of", title: titleText(section.title) });
       this.titles.push({ section, of });
       const row = make("div", { class: "legend-row" }, of);
-      const hasPolls = section.kind === "workers" && model.workerPolls?.workers === section.index;
+      const hasPolls = section.kind === "workers" && section.workerPolls !== null;
       for (const [state, { name, role }] of section.states.entries()) {
         const colour = this.view.colours.sections[section.index][state];
         const swatch = make("span", { class: `swatch${colour.blank ? " blank" : ""}` });
@@ -82,9 +82,9 @@ export class Legend {
             make("span", { class: "swatch hatched" }), make("span", { class: "name" }, "taken by the machine (not when, only how much)")));
         }
       }
-      if (section.why !== null) row.append(...longKeys(section, this.view.colours.running));
       rows.push(row);
     }
+    if (model.sections.some(({ why }) => why !== null)) rows.push(make("div", { class: "legend-row" }, make("span", { class: "of" }, "Long polls"), ...longKeys(this.view.colours.running)));
     if (model.meta.sums) rows.push(this.ofSums());
     byId("legend").replaceChildren(...rows);
   }
@@ -116,7 +116,7 @@ export class Legend {
   totalsOf(section, t0, t1) {
     const { model } = this.view;
     const states = recordedTotals(section, model.meta.gaps, t0, t1, filteredLanes(this.view, section));
-    if (model.workerPolls?.workers !== section.index) return { states, held: null };
+    if (section.kind !== "workers" || section.workerPolls === null) return { states, held: null };
     const held = BigInt(heldInSection(model, section, t0, t1));
     const awake = section.states.findIndex(({ role }) => role === "awake");
     if (awake >= 0) states[awake] = states[awake] > held ? states[awake] - held : 0n;
@@ -167,7 +167,8 @@ const isHatched = ({ meta }) => {
 export const statusText = (view) => {
   const pixel = (view.t1 - view.t0) / view.width;
   const parts = [`1 px = ${pixel > 0 && pixel < 1 ? `${pixel.toPrecision(2)} ns` : formatNs(pixel)}; mixed pixels are blended by share, and nothing is less than one pixel`];
-  if (view.model.sections.some((section) => section.worker)) parts.push(`polls over ${formatSetting(view.threshold)} are outlined at any zoom, or where dense marked above`);
+  const thresholds = new Set(view.model.sections.filter((section) => section.worker).map((section) => view.thresholdOf(section)));
+  if (thresholds.size > 0) parts.push(`polls over ${[...thresholds].map(formatSetting).join(" or ")}${thresholds.size > 1 ? ", as their report has it," : ""} are outlined at any zoom, or where dense marked above`);
   if (isHatched(view.model)) parts.push("hatched: nothing is kept of it, not counted");
   return `${parts.join(" · ")}.`;
 };

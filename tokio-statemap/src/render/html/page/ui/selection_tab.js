@@ -6,7 +6,7 @@ import { keptNs, recordedTotals } from "../model/lanes.js";
 import { countRows, groupLabel, workerName } from "../model/names.js";
 import { isPoll, ownNs, worstPolls } from "../model/polls.js";
 import { tagTotals, totalsOfGroup, totalsOfRow } from "../model/totals.js";
-import { workerHeld, workerRow, workerSection } from "../model/worker_polls.js";
+import { workerHeld, workerOfPoll } from "../model/worker_polls.js";
 import { stretchInfo, sumUp } from "../model/sums.js";
 import { describeSpan, lengthText, momentText, spanText } from "../draw/describe.js";
 import { longestText, shareText } from "../draw/sums.js";
@@ -60,7 +60,7 @@ export class SelectionTab {
   span(section, transition) {
     const { view } = this;
     const span = describeSpan(view, section, transition);
-    const worker = span.worker === null ? null : workerRow(view.model, span.worker);
+    const worker = workerOfPoll(section, transition);
     const what = isPoll(section, transition) ? "Poll" : `State “${shorten(span.state, 40)}”`;
     const tag = section.tag && section.kind !== "tasks" ? section.tag[transition] : 0;
     return [
@@ -70,8 +70,8 @@ export class SelectionTab {
         ["Since", momentText(view, span.start)],
         ["Until", momentText(view, section.endOf(transition))],
         ["Worker", span.worker === null ? (span.offWorkers ? "none: on another thread" : null)
-          : worker < 0 ? workerName(view.model, span.worker)
-            : this.link(workerName(view.model, span.worker), { kind: "row", section: workerSection(view.model).index, row: worker })],
+          : worker === null ? workerName(view.model, section, span.worker)
+            : this.link(workerName(view.model, section, span.worker), { kind: "row", section: worker.section.index, row: worker.row })],
         tag > 0 ? ["Tag", shorten(visible(section.tags[tag - 1].tag), 200)] : null,
         ...(tag > 0 ? section.tags[tag - 1].fields.slice(0, 20).map(([key, json]) => [shorten(visible(key), 40), shorten(visible(json), 200)]) : []),
       ]),
@@ -103,7 +103,7 @@ export class SelectionTab {
 
   /** The histograms of a task, of a worker's polls; none of what has no polls. */
   ofRow(section, row) {
-    if (section.kind === "workers") return this.view.model.workerPolls ? [this.distributions.draw({ kind: "worker", row })] : [];
+    if (section.kind === "workers") return section.workerPolls === null ? [] : [this.distributions.draw({ kind: "worker", section: section.index, row })];
     return section.isRunning.includes(1) ? [this.distributions.draw({ kind: "row", section: section.index, row })] : [];
   }
 
@@ -162,21 +162,20 @@ export class SelectionTab {
 
   workerFacts(section, row) {
     const { model } = this.view;
-    const all = model.workerPolls;
-    if (!all) return [];
-    const { poll } = all.rows[row];
-    const tasks = model.sections[all.tasks];
-    const held = workerHeld(model, row, 0, model.lengthNs);
+    if (section.workerPolls === null) return [];
+    const { tasks, rows } = section.workerPolls;
+    const { poll } = rows[row];
+    const held = workerHeld(section, row, 0, model.lengthNs);
     const life = keptNs(model, section.rowBegin(row), section.rowEnd(row));
     // If any poll is long by its own doing, the longest is among these.
-    let longest = longestOf(tasks, this.view.longOnWorkers?.[row] ?? []);
+    let longest = longestOf(tasks, this.view.longOnWorkers[section.index]?.[row] ?? []);
     if (longest < 0 || ownNs(tasks, longest) <= this.view.threshold) longest = longestOf(tasks, poll);
     return [
       ["Polls", formatCount(poll.length)],
       ["In polls", `${formatNs(held)}${life > 0 ? `, ${formatShare(held / life)}` : ""}`],
       longest < 0 ? null
         : ["Longest poll", this.link(`${lengthText(this.view, tasks, longest)}, ${groupLabel(tasks.groups[tasks.groupOfRow(tasks.rowOf(longest))])}`,
-          { kind: "span", section: all.tasks, transition: longest })],
+          { kind: "span", section: tasks.index, transition: longest })],
     ];
   }
 

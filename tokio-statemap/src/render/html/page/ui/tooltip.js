@@ -28,7 +28,7 @@ const spanLines = (view, section, transition, onWorkerLane = false) => {
   ];
   if (span.waitsAt !== null) lines.push(make("div", {}, shorten(span.waitsAt, 160)));
   if (span.place !== null) lines.push(make("div", { class: span.waitsAt === null ? null : "quiet" }, shorten(span.place, 160)));
-  if (span.worker !== null && !onWorkerLane) lines.push(make("div", { class: "quiet" }, `on ${workerName(view.model, span.worker)}`));
+  if (span.worker !== null && !onWorkerLane) lines.push(make("div", { class: "quiet" }, `on ${workerName(view.model, section, span.worker)}`));
   if (span.offWorkers) lines.push(make("div", { class: "quiet" }, "on a thread that is no worker"));
   const tag = section.tag ? section.tag[transition] : 0;
   if (tag > 0 && section.kind !== "tasks") lines.push(make("div", { class: "quiet" }, `tag ${shorten(visible(section.tags[tag - 1].tag), 100)}`));

@@ -1,3 +1,4 @@
+import { partKey } from "./charts.js";
 import { addCounts, fillFromSums, knownOf, leaveOutRoots, longest, occupancy, queued } from "./series.js";
 import { countScale, shareScale, timeScale } from "./scale.js";
 
@@ -57,8 +58,9 @@ export class ChartData {
 
   /** The sections that a chart counts lanes of. */
   sectionsOf(key) {
-    const kind = { ready: "tasks", alive: "tasks", blocking: "blocking" }[key];
-    return this.view.model.sections.filter((section) => section.kind === kind && section.nLanes > 0);
+    const { kind: chart, run } = partKey(this.view.model, key);
+    const kind = { ready: "tasks", alive: "tasks", blocking: "blocking" }[chart];
+    return this.view.model.sections.filter((section) => section.run === run && section.kind === kind && section.nLanes > 0);
   }
 
   dataOf(key, bins) {
@@ -67,25 +69,29 @@ export class ChartData {
 
   compute(key, window, data) {
     const { model } = this.view;
+    const { kind, run } = partKey(model, key);
     const known = knownOf(model, window);
     if (data.includes(null)) return { known, values: null, front: null, scale: countScale(1) };
     const values = this.values(key, window, data);
-    if (model.meta.sums && ["occupancy", "longest", "alive"].includes(key)) fillFromSums(model, key, window, known, values);
-    const front = key === "blocking" && model.meta.queue ? queued(model.meta.queue, window) : null;
+    if (model.meta.sums && ["occupancy", "longest", "alive"].includes(kind)) fillFromSums(model, kind, window, known, values);
+    const { queue } = model.runs[run];
+    const front = kind === "blocking" && queue ? queued(queue, window) : null;
     const most = Math.max(mostOf(values), front === null ? 0 : mostOf(front));
-    const scale = key === "occupancy" ? shareScale() : key === "longest" ? timeScale(most) : countScale(most);
+    const scale = kind === "occupancy" ? shareScale() : kind === "longest" ? timeScale(most) : countScale(most);
     return { known, values, front, scale };
   }
 
   values(key, window, data) {
     const { model } = this.view;
-    if (key === "occupancy") return occupancy(model, window);
-    if (key === "longest") return longest(model, window);
+    const { kind, run } = partKey(model, key);
+    const polls = model.workerPolls.find(({ tasks }) => tasks.run === run);
+    if (kind === "occupancy") return occupancy(polls, window);
+    if (kind === "longest") return longest(polls, window);
     const counts = new Float64Array(window.bins);
     this.sectionsOf(key).forEach((section, k) => {
-      const isWanted = key === "ready" ? section.isReady : section.isEnd.map((isEnd) => 1 - isEnd);
+      const isWanted = kind === "ready" ? section.isReady : section.isEnd.map((isEnd) => 1 - isEnd);
       addCounts(section, data[k], isWanted, window, counts);
-      if (key === "alive") leaveOutRoots(section, window, counts);
+      if (kind === "alive") leaveOutRoots(section, window, counts);
     });
     return counts;
   }

@@ -1,5 +1,6 @@
 import { formatNs } from "../../format/numbers.js";
 import { CANVAS_FONT } from "../axis.js";
+import { partKey } from "./charts.js";
 import { BIN_KEPT, BIN_SUMMED, BIN_UNKNOWN } from "./series.js";
 
 // A chart in the lanes: an area over its time. Where there are sums only it is of these, on the ground that sums have
@@ -15,8 +16,8 @@ const roleColour = (view, kind, role) => {
   return section === undefined ? view.colours.faint : view.colours.sections[section.index][section.states.findIndex((state) => state.role === role)];
 };
 
-const coloursOf = (view, key) => {
-  switch (key) {
+const coloursOf = (view, kind) => {
+  switch (kind) {
     case "ready": return { area: roleColour(view, "tasks", "ready") };
     // What is known in sums only looks like nothing else: as the bars over the lanes.
     case "occupancy": return { area: view.colours.running, summed: view.colours["summed-bar"] };
@@ -39,6 +40,7 @@ const eachRun = (known, each) => {
 /** Draws a chart into its item; `hatching` is what is drawn where nothing is known. */
 export const drawChart = (view, context, item, top, hatching) => {
   const chart = view.chartData.of(item.chart);
+  const { kind, run } = partKey(view.model, item.chart);
   const place = placeOfChart(view, item, top);
   context.fillStyle = view.colours.paper.css;
   context.fillRect(0, top, view.width, item.h);
@@ -57,16 +59,16 @@ export const drawChart = (view, context, item, top, hatching) => {
     drawNote(view, context, "Counting …", 8, place, view.colours.paper);
     return;
   }
-  const colours = coloursOf(view, item.chart);
-  const isDrawn = (bin) => chart.known[bin] === BIN_KEPT || (chart.known[bin] === BIN_SUMMED && IN_SUMS.has(item.chart));
+  const colours = coloursOf(view, kind), threshold = view.thresholdOf({ run });
+  const isDrawn = (bin) => chart.known[bin] === BIN_KEPT || (chart.known[bin] === BIN_SUMMED && IN_SUMS.has(kind));
   if (colours.summed) {
     drawArea(context, chart, chart.values, (bin) => chart.known[bin] === BIN_KEPT, x, place, colours.area.css);
     drawArea(context, chart, chart.values, (bin) => chart.known[bin] === BIN_SUMMED, x, place, colours.summed.css);
   } else drawArea(context, chart, chart.values, isDrawn, x, place, colours.area.css);
-  if (colours.over) drawArea(context, chart, chart.values, (bin) => isDrawn(bin) && chart.values[bin] > view.threshold, x, place, colours.over.css);
+  if (colours.over) drawArea(context, chart, chart.values, (bin) => isDrawn(bin) && chart.values[bin] > threshold, x, place, colours.over.css);
   if (chart.front !== null) drawArea(context, chart, chart.front, isDrawn, x, place, colours.front.css);
-  if (item.chart === "longest") drawThreshold(view, context, chart, place);
-  drawSumsNote(view, context, item, chart, x, place);
+  if (kind === "longest") drawThreshold(view, context, chart, place, threshold);
+  drawSumsNote(view, context, kind, chart, x, place);
 };
 
 /** Where a chart's area is: `y(share)` in px of the screen. */
@@ -92,9 +94,9 @@ const drawArea = (context, { bins, scale }, values, isDrawn, x, place, css) => {
 };
 
 /** From when on a poll is long. */
-const drawThreshold = (view, context, { scale }, place) => {
-  if (view.threshold <= scale.bottom || view.threshold >= scale.top) return;
-  const y = Math.round(place.y(scale.share(view.threshold))) + 0.5;
+const drawThreshold = (view, context, { scale }, place, threshold) => {
+  if (threshold <= scale.bottom || threshold >= scale.top) return;
+  const y = Math.round(place.y(scale.share(threshold))) + 0.5;
   context.strokeStyle = view.colours.quiet.css;
   context.lineWidth = 1;
   context.setLineDash([4, 3]);
@@ -119,7 +121,7 @@ const drawNote = (view, context, text, left, place, ground) => {
 };
 
 /** Says once, where there is most room, what is shown of what there are sums only of. */
-const drawSumsNote = (view, context, item, chart, x, place) => {
+const drawSumsNote = (view, context, kind, chart, x, place) => {
   if (!view.model.meta.sums) return;
   let widest = null;
   eachRun(chart.known, (from, to, what) => {
@@ -127,7 +129,7 @@ const drawSumsNote = (view, context, item, chart, x, place) => {
   });
   if (widest === null) return;
   const stretch = formatNs(view.model.meta.sums.stretch);
-  const words = IN_SUMS.has(item.chart) ? [`sums: one value for each ${stretch}`, `sums of ${stretch}`, "sums"] : ["not in the sums of the run", "not in sums"];
+  const words = IN_SUMS.has(kind) ? [`sums: one value for each ${stretch}`, `sums of ${stretch}`, "sums"] : ["not in the sums of the run", "not in sums"];
   context.font = CANVAS_FONT;
   const room = x(widest[1]) - x(widest[0]) - 12;
   const text = words.find((one) => context.measureText(one).width <= room);
@@ -137,15 +139,16 @@ const drawSumsNote = (view, context, item, chart, x, place) => {
 /** What a chart shows at a place of the plot, in words. */
 export const chartText = (view, key, x) => {
   const chart = view.chartData.of(key);
+  const { kind } = partKey(view.model, key);
   if (chart.values === null) return "…";
   const bin = view.chartData.binAt(chart, x);
   const known = chart.known[bin];
   if (known === BIN_UNKNOWN) return "not recorded";
-  if (known === BIN_SUMMED && !IN_SUMS.has(key)) return "not in sums";
+  if (known === BIN_SUMMED && !IN_SUMS.has(kind)) return "not in sums";
   const value = chart.values[bin];
   if (Number.isNaN(value)) return "not recorded";
   const front = chart.front === null || known !== BIN_KEPT ? "" : `, ${chart.scale.text(chart.front[bin])} waiting`;
-  const text = key === "longest" && value === 0 ? "no poll" : chart.scale.text(value);
+  const text = kind === "longest" && value === 0 ? "no poll" : chart.scale.text(value);
   return `${text}${front}${known === BIN_SUMMED ? " (sums)" : ""}`;
 };
 

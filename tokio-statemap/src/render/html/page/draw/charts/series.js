@@ -90,18 +90,16 @@ export function leaveOutRoots(section, { t0, t1, bins }, counts) {
 }
 
 /**
- * How much of the workers' time was in polls.
- * @param {Model} model with its workers' polls
+ * How much of the time of a run's workers was in polls.
+ * @param {import("../../model/worker_polls.js").WorkerPolls} all
  * @param {Window} window
  * @returns {Float64Array} from 0 to 1; NaN where no worker was there
  */
-export function occupancy(model, { t0, t1, bins }) {
-  const all = model.workerPolls;
-  const tasks = model.sections[all.tasks], workers = model.sections[all.workers];
+export function occupancy({ tasks, workers, rows }, { t0, t1, bins }) {
   const width = (t1 - t0) / bins;
   const held = new Float64Array(bins), sum = new Float64Array(bins), there = new Float64Array(bins);
   for (let row = 0; row < workers.nRows; row++) {
-    heldColumns(tasks, all.rows[row], t0, t1, held);
+    heldColumns(tasks, rows[row], t0, t1, held);
     for (let bin = 0; bin < bins; bin++) sum[bin] += held[bin];
     addPresence(workers.rowBegin(row), workers.rowEnd(row), t0, width, there);
   }
@@ -121,15 +119,14 @@ function addPresence(begin, end, t0, width, there) {
 const POLLS_SHIFT = 5;
 
 /**
- * How long the longest poll held its worker, of those that held one within each bin.
- * @param {Model} model with its workers' polls
+ * How long the longest poll held its worker, of those that held one of a run within each bin.
+ * @param {import("../../model/worker_polls.js").WorkerPolls} all
  * @param {Window} window
  * @returns {Float64Array} ns; 0 if there was none
  */
-export function longest(model, window) {
-  const all = model.workerPolls;
+export function longest({ tasks, rows }, window) {
   const longest = new Float64Array(window.bins);
-  for (const rowPolls of all.rows) addLongest(model.sections[all.tasks], rowPolls, window, longest);
+  for (const rowPolls of rows) addLongest(tasks, rowPolls, window, longest);
   return longest;
 }
 
