@@ -72,6 +72,29 @@ test("workers only: it is said, and the workers are there", () =>
     assert.match(await page.locator("#legend").innerText(), /Workers/);
   }));
 
+test("a page of the run's beginning only says so first, and nothing calls it the whole run", async () => {
+  await open("first.html", {}, async (page) => {
+    const [first] = await page.locator("#notes li").allInnerTexts();
+    assert.equal(first, "Only the first 100 ms of the run are here: max_events was reached then.");
+    assert.equal(await page.locator("#notes li.cut").count(), 1);
+    assert.equal(await page.locator("#notes li.cut").evaluate((note) => getComputedStyle(note).fontWeight), "600");
+    assert.match(await page.locator("#minimap-row").innerText(), /^All that is kept/);
+  });
+  // Where all is there, nothing of that is said.
+  await open("healthy.html", {}, async (page) => {
+    assert.equal(await page.locator("#notes li.cut").count(), 0);
+    assert.match(await page.locator("#minimap-row").innerText(), /^Whole run/);
+  });
+});
+
+test("a file whose end was cut off says so, though all is drawn", () =>
+  open("cut-off.html", {}, async (page) => {
+    const note = page.locator("#notes li.cut");
+    await note.waitFor();
+    assert.match(await note.innerText(), /^This file is cut off: /);
+    assert.match(await answer(page), /^src\/api\.rs:88:20 held the runtime up/);
+  }));
+
 test("a page of nothing says so", () =>
   open("empty.html", {}, async (page) => {
     assert.match(await answer(page), /[Nn]othing was recorded|No /);

@@ -86,6 +86,12 @@ fn opens_on_the_worst_poll() {
     workers_only.task_hooks = false;
     workers_only.tasks.clear();
     write(&folder, "workers-only.html", &workers_only, &labels("workers only"));
+    let mut first = planted::blocked();
+    first.lost.refused_events = 5_000;
+    write(&folder, "first.html", &first, &labels("first"));
+    let whole = fs::read_to_string(folder.join("blocked.html")).unwrap();
+    let end = whole.rfind("class=\"statemap-origin\"").unwrap() + 60;
+    fs::write(folder.join("cut-off.html"), &whole[..end]).unwrap();
     let mut empty = planted::timeline(&[]);
     empty.runtime = None;
     write(&folder, "empty.html", &empty, &labels("empty"));

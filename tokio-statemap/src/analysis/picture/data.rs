@@ -72,6 +72,7 @@ fn of_other(file: &Statemap) -> Picture<'_> {
         are_tasks_known: true,
         verdict: None,
         notes: notes(file),
+        is_cut: false,
         gaps: Vec::new(),
         whole_run: None,
         excerpts: None,

@@ -153,6 +153,7 @@ fn titles_say_what_is_missing() {
     let picture_files = files(&timeline);
     let picture = Picture::of_data(&picture_files);
     assert_eq!(picture.title, "api");
+    assert!(picture.is_cut && picture.notes[0].starts_with("Only the first "));
     for note in ["12 events lost: max_events.", "2 gaps in the recording."] {
         assert_eq!(picture.notes.iter().filter(|found| *found == note).count(), 1, "{note}");
     }

@@ -73,6 +73,7 @@ fn merge_as<'a>(
     let titles: Vec<&str> = distinct(pictures.iter().map(|picture| &*picture.title));
     let hosts: BTreeSet<&str> = pictures.iter().filter_map(|p| p.host.as_deref()).collect();
     let notes = notes(&pictures, names, alignment);
+    let is_cut = pictures.iter().any(|picture| picture.is_cut);
     let runs = pictures.iter().filter(|picture| is_run(picture));
     let mut merged = Picture {
         title: if titles.is_empty() { "Statemap".to_owned() } else { titles.join(", ") },
@@ -95,6 +96,7 @@ fn merge_as<'a>(
         are_tasks_known: pictures.iter().any(|picture| picture.are_tasks_known),
         verdict: verdict(&pictures, names),
         notes,
+        is_cut,
         // They are those of one picture only.
         gaps: Vec::new(),
         whole_run: None,

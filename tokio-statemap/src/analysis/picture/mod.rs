@@ -106,6 +106,8 @@ pub struct Picture<'a> {
     pub(crate) verdict: Option<String>,
     /// What it lacks: a short sentence each.
     pub(crate) notes: Vec<String>,
+    /// Whether it is of a part of the run, without sums of the rest: the first note says of which.
+    pub(crate) is_cut: bool,
     /// The periods of which no event is kept: recording was stopped, or they were dropped. From, to, in ns.
     pub(crate) gaps: Vec<(u64, u64)>,
     /// The sums of the whole run; `None` if all of it is kept in detail, or they aren't known.
@@ -203,7 +205,10 @@ impl<'a> Picture<'a> {
         let why = Why::of(&timeline, report);
         let whole_run = WholeRun::of(&timeline, report);
         let left_ns = whole_run::left_ns(&timeline);
-        let mut notes = notes::of(report, whole_run.is_some());
+        let cut = notes::cut(report, whole_run.is_some());
+        let is_cut = cut.is_some();
+        let mut notes: Vec<_> = cut.into_iter().collect();
+        notes.extend(notes::of(report, whole_run.is_some()));
         notes.extend(why.note());
         tasks.issues = Some(Told::all(&timeline, report, &why));
         tasks.why = Some(why);
@@ -248,6 +253,7 @@ impl<'a> Picture<'a> {
                 && !timeline.lacking.tasks,
             verdict: Some(report.verdict.to_string()),
             notes,
+            is_cut,
             gaps,
             whole_run,
             excerpts: None,

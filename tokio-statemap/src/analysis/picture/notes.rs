@@ -2,7 +2,23 @@
 
 use crate::analysis::Report;
 use crate::recorder::lost::Lost;
-use crate::util::quantity::moment;
+use crate::util::quantity::{human, moment};
+
+/// What is said first where the picture is of a part of the run, and there are no sums of the rest: it looks like all of it.
+pub(super) fn cut(report: &Report, is_summed: bool) -> Option<String> {
+    if report.lost.refused_events > 0 {
+        let kept = human(report.end_ns - report.begin_ns);
+        return Some(format!(
+            "Only the first {kept} of the run are here: max_events was reached then."
+        ));
+    }
+    let is_cut = report.lost.dropped_events > 0 && !is_summed;
+    // Where moments before are kept, the notes say from when on all is there.
+    (is_cut && report.recent_ns <= report.begin_ns).then(|| {
+        let begin = moment(report.begin_ns);
+        format!("Only what happened from {begin} on is here: max_events was reached before.")
+    })
+}
 
 /// What the picture lacks: a short sentence each. Where the run is there in sums, these say what is kept.
 pub(super) fn of(report: &Report, is_summed: bool) -> Vec<String> {

@@ -29,6 +29,9 @@ pub use read::read;
 const BEGIN: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
                      <meta http-equiv=\"Content-Security-Policy\" content=\"";
 
+/// How every page ends. The script sees by it that the file isn't cut off.
+const END: &[u8] = b"<p id=\"statemap-end\" hidden></p>\n</body>\n</html>\n";
+
 /// Writes `picture` as one html page, through a buffer.
 ///
 /// It is written as a stream: beyond the picture it takes a few MB of memory, however much there
@@ -87,7 +90,7 @@ pub fn write(picture: &Picture<'_>, w: impl Write) -> io::Result<()> {
     )?;
     // What follows, the page doesn't wait for.
     origin::write(picture, unit_ns, &mut w)?;
-    w.write_all(b"</body>\n</html>\n")?;
+    w.write_all(END)?;
     w.flush()
 }
 

@@ -129,6 +129,7 @@ pub(super) fn picture(length_ns: u64, sections: Vec<Section<'static>>) -> Pictur
         are_tasks_known: true,
         verdict: Some("Nothing held the runtime up.".to_owned()),
         notes: vec!["One gap in the recording.".to_owned()],
+        is_cut: false,
         gaps: vec![(length_ns / 3, length_ns / 2)],
         whole_run: None,
         excerpts: None,

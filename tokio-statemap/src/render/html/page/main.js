@@ -5,7 +5,7 @@ import { Address } from "./ui/address.js";
 import { announceSelection, followTheme, listenControls } from "./ui/controls.js";
 import { findAgain } from "./ui/findings.js";
 import { Frame } from "./ui/frame.js";
-import { showAnswer, showWords } from "./ui/head.js";
+import { showAnswer, showWords, watchForEnd } from "./ui/head.js";
 import { prepareHelp } from "./ui/help.js";
 import { Input } from "./ui/input.js";
 import { IssuesTab } from "./ui/issues_tab.js";
@@ -48,6 +48,7 @@ const openPage = async (surface) => {
   findAgain(view, parts).then(() => {
     surface.finish();
     // The totals may have taken room from the lanes.
+    watchForEnd();
     frame.measure();
     const isAsOpened = view.selection === opened.selection && view.scroll === opened.scroll;
     if (isAsOpened && opened.selection !== null && !given.group) parts.actions.reveal(opened.selection);

@@ -40,8 +40,22 @@ export const showFacts = (meta) => {
   byId("detail-kept").textContent = kept;
   byId("detail-summed").textContent = summed ?? "";
   const notes = byId("notes");
-  notes.replaceChildren(...meta.notes.slice(0, MOST_NOTES).map((note) => make("li", {}, shorten(note, 400))));
+  // That not all is here comes first, and is seen first.
+  notes.replaceChildren(...meta.notes.slice(0, MOST_NOTES).map((note, n) => make("li", { class: meta.cut && n === 0 ? "cut" : null }, shorten(note, 400))));
   notes.hidden = meta.notes.length === 0;
+  if (meta.cut) byId("whole-label").textContent = "All that is kept";
+};
+
+/** Says, once the file has been read, whether its end is missing: all may be drawn by then. */
+export const watchForEnd = () => {
+  const look = () => {
+    if (document.getElementById("statemap-end") !== null) return;
+    const notes = byId("notes");
+    notes.prepend(make("li", { class: "cut" }, "This file is cut off: its end is missing. What is drawn is all there, but no command can read it. Copy it again, all of it."));
+    notes.hidden = false;
+  };
+  if (document.readyState === "complete") look();
+  else window.addEventListener("load", look);
 };
 
 /** Words that fit data that isn't of Tokio. */
