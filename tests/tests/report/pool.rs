@@ -214,8 +214,8 @@ fn files_the_page_and_the_svg_say_the_same() {
     timeline.write_svg(&mut svg).unwrap();
     let mut of_files = Vec::new();
     again.write_html(&mut of_files).unwrap();
-    let queue = tests::page::check(&page).unwrap().meta["queue"].clone();
-    assert_eq!(tests::page::check(&of_files).unwrap().meta["queue"], queue);
+    let queue = tests::page::check(&page).unwrap().meta["runs"][0]["queue"].clone();
+    assert_eq!(tests::page::check(&of_files).unwrap().meta["runs"][0]["queue"], queue);
     let lengths = queue.as_array().unwrap().iter().map(|change| change[1].as_u64().unwrap());
     let lengths: Vec<_> = lengths.collect();
     // One is left behind by each task that ends, unless two end at once; until the threads begin all 50 wait.

@@ -268,7 +268,8 @@ fn what_cannot_be_is_refused() {
 #[test]
 fn workers_have_no_polls() {
     let text = String::from_utf8(data(full()).workers_to_bytes().unwrap()).unwrap();
-    for list in ["\"causes\":[[0,200,1,195,2,0,7,2]]", "\"functions\":[[\"f\",null,null,\"std\"]]"] {
+    for list in ["\"causes\":[[0,200,1,195,2,0,7,2]]", "\"functions\":[[\"f\",null,null,\"std\"]]"]
+    {
         let part = format!("{{\"tag\":\"tokio-statemap 1\",\"state\":2,{list}}}\n");
         let error = check_ours((text.clone() + &part).as_bytes()).unwrap_err();
         assert!(error.to_string().contains("workers have none"), "{error}");

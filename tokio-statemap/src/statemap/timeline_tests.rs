@@ -107,11 +107,14 @@ fn the_workers_of_another_run_are_not_taken_for_its_own() {
 {"tag":"tokio-statemap 1","state":2,"data":1,"parks":[1]}
 {"time":"1000000000","entity":"worker-0","state":1}
 "##;
-    // What marks the worker's row with the poll.
-    let knows_workers = |files: &[Statemap]| {
-        Picture::of_data(files).sections.iter().any(|section| section.source.knows_workers())
+    // Polls are on the rows of workers of the same run alone.
+    let are_of_one_run = |files: &[Statemap]| {
+        let picture = Picture::of_data(files);
+        let mut origins = picture.sections.iter().map(|section| section.origin);
+        let first = origins.next().expect("there are tasks");
+        origins.len() == 1 && origins.all(|origin| origin == first)
     };
     let own = workers.replace("jobs", "api");
-    assert!(knows_workers(&[read_checked(&tasks), read_checked(&own)]));
-    assert!(!knows_workers(&[read_checked(&tasks), read_checked(workers)]));
+    assert!(are_of_one_run(&[read_checked(&tasks), read_checked(&own)]));
+    assert!(!are_of_one_run(&[read_checked(&tasks), read_checked(workers)]));
 }

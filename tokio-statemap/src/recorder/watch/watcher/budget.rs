@@ -34,7 +34,14 @@ pub(super) struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { left_ns: nanos(SAVED_UP), at: None, paid_until_ns: 0, look_ns: 500, rounds: 0, has_first: false }
+        Self {
+            left_ns: nanos(SAVED_UP),
+            at: None,
+            paid_until_ns: 0,
+            look_ns: 500,
+            rounds: 0,
+            has_first: false,
+        }
     }
 }
 

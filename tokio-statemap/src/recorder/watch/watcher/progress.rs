@@ -111,8 +111,8 @@ impl Progress {
         let age = age_at(ticks);
         let to = recorder.listeners.due(self.told.of(start_ticks), age);
         let may_be_sampled = self.samples < MAX_OF_POLL;
-        let is_due = may_be_sampled && age >= self.next_age
-            && tools.budget.allows_sample(self.samples);
+        let is_due =
+            may_be_sampled && age >= self.next_age && tools.budget.allows_sample(self.samples);
         let before = self.cpu_ns.take();
         // Hundreds of threads may be in long polls: of most of them no more is asked at a look.
         let is_ahead = may_be_sampled && age + AHEAD >= self.next_age;
