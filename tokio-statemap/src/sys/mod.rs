@@ -12,6 +12,14 @@ pub(crate) mod cgroup;
 #[cfg(feature = "record")]
 pub(crate) mod chunk;
 #[cfg(feature = "record")]
+#[cfg_attr(
+    not(all(
+        feature = "stacks",
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )),
+    allow(dead_code, reason = "nothing is watched")
+)]
 pub(crate) mod filter;
 #[cfg(all(unix, feature = "record"))]
 pub(crate) mod folder;
