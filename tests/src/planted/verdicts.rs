@@ -68,7 +68,8 @@ pub const LONGEST: (usize, u64, u64) = (7, 15_200 * US, 17_000 * US);
 /// The same of the one that held its worker longest: most of that the machine took.
 pub const MOSTLY_TAKEN: (usize, u64, u64) = (3, 8_400 * US, 23_400 * US);
 
-/// A task sleeps in [`SLEEPS`] polls, of two of which the machine took a part; each keeps another task waiting.
+/// A task sleeps in each of its [`SLEEPS`] polls, and keeps another task waiting meanwhile. The machine took a part of two of
+/// these polls.
 ///
 /// Nobody can plant causes and stacks in a timeline from outside. In data they can be.
 pub fn partly_taken() -> Timeline {

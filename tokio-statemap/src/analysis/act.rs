@@ -1,6 +1,7 @@
 //! What a function did that held a worker.
 
 use super::asked_for::asked_for;
+use crate::symbols::PAGE_FAULT;
 use crate::trace::timeline::{FrameOrigin, Poll, PollSample, StackFrame, Timeline};
 
 /// What a sample shows that a function did, in words behind its name: `computed`, `waited for a std Mutex
@@ -30,21 +31,20 @@ pub(super) fn act(sample: &PollSample, inner: &[StackFrame], faults: PageFaults)
     }
 }
 
-/// What stands for a system call where a thread is blocked in none.
-const PAGE_FAULT: &str = "a page fault";
+/// What a function did that waited for pages of memory to be read from a disk.
 pub(super) const FROM_DISK: &str = "waited for pages from disk (page faults)";
 
-/// What the page faults of a poll were.
+/// What is known of the page faults of a poll.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PageFaults {
-    /// Whether pages may have been read from a disk: some were, or that isn't known.
+    /// Whether the poll read pages from a disk, or may have because the count isn't known.
     pub(super) may_be_from_disk: bool,
-    /// Whether these took most of its time.
+    /// Whether reading these pages took most of the poll's time.
     pub(super) took_most: bool,
 }
 
 impl PageFaults {
-    pub(super) fn of(timeline: &Timeline, poll: &Poll) -> Self {
+    pub(super) fn from_poll(timeline: &Timeline, poll: &Poll) -> Self {
         let cause = timeline.cause(poll);
         // Each of them is too short to be seen: samples show the thread when it runs.
         let is_blocked_elsewhere = || {

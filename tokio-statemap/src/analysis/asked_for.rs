@@ -3,20 +3,18 @@
 use crate::trace::timeline::{FrameOrigin, StackFrame};
 use FrameOrigin::{Dependency, Runtime, Std, System};
 
-/// What the program asked for, in words: the outermost function that says so decides, as what is within it may be how it
-/// is done. `waits` says whether the thread waits for another.
+/// Returns in words what the program asked for. The outermost function that is in [`REQUESTS`] decides: those that it calls
+/// are how the library does it. `waits` says whether the thread waits for another.
 pub(super) fn asked_for(inner: &[StackFrame], waits: bool) -> Option<String> {
     let mut outermost_first = inner.iter().enumerate().rev();
     outermost_first.find_map(|(place, frame)| {
         let function = without_types(&frame.function);
-        let is_named = |name: &&str| {
-            function.contains(name) || frame.file.as_ref().is_some_and(|file| file.contains(name))
-        };
+        let is_named = |name: &&str| function.contains(name) || is_in_file(frame, name);
         let asks = |(origins, names, asks): &&(&[FrameOrigin], &[&str], Asks)| {
             let is_possible = match asks {
                 Asks::Does(_) | Asks::Panics => true,
                 Asks::WaitsFor(_) | Asks::Lock(_) => waits,
-                // What is run once may wait for anything.
+                // The function that is to run once may itself wait for something else.
                 Asks::Once => waits && inner[..place].iter().all(is_of_system),
             };
             is_possible && origins.contains(&frame.origin) && names.iter().any(is_named)
@@ -113,7 +111,11 @@ fn prints_backtrace(frame: &StackFrame) -> bool {
 }
 
 fn is_of(frame: &StackFrame, name: &str) -> bool {
-    frame.function.contains(name) || frame.file.as_ref().is_some_and(|file| file.contains(name))
+    frame.function.contains(name) || is_in_file(frame, name)
+}
+
+fn is_in_file(frame: &StackFrame, name: &str) -> bool {
+    frame.file.as_ref().is_some_and(|file| file.contains(name))
 }
 
 /// A function's name without lists of types, in which anything may be: `std::sync::OnceLock::get` of
@@ -195,7 +197,7 @@ mod tests {
                 on_mutex(&[std("<str as std::net::ToSocketAddrs>::to_socket_addrs")]),
                 "looked a host's name up",
             ),
-            // What is run once may wait for anything; its type may be of anything.
+            // The function that is to run once waits for something else.
             (
                 on_mutex(&[dependency("a::init"), std("std::sync::LazyLock<T>::force")]),
                 "waited for a std Mutex",

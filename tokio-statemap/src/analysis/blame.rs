@@ -30,7 +30,7 @@ impl Blame {
     /// `None` if there are no samples, or none has a function to blame.
     pub(super) fn of(timeline: &Timeline, poll: &Poll) -> Option<Self> {
         let mut blames: Vec<Self> = Vec::new();
-        let faults = PageFaults::of(timeline, poll);
+        let faults = PageFaults::from_poll(timeline, poll);
         let mut known: HashMap<Function, usize> = HashMap::new();
         for (sample, since_ns) in weighted(timeline, poll) {
             let weight_ns = since_ns.max(1);
@@ -53,7 +53,7 @@ impl Blame {
 /// without line tables those that are compiled into one of the runtime's are not.
 pub(super) fn blocked_acts(timeline: &Timeline, poll: &Poll) -> Weights<String> {
     let mut acts = Weights::default();
-    let faults = PageFaults::of(timeline, poll);
+    let faults = PageFaults::from_poll(timeline, poll);
     for (sample, since_ns) in weighted(timeline, poll) {
         if sample.blocked_in.is_none() || is_in_runtime(sample) {
             continue;

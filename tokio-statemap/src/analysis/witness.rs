@@ -97,7 +97,7 @@ pub(super) fn is_regular(long: u64, all: u64) -> bool {
 
 /// Page faults tell of themselves: a thread that waits for one page after the other is hardly ever seen.
 fn is_witnessed(timeline: &Timeline, poll: &Poll) -> bool {
-    !timeline.samples(poll).is_empty() || PageFaults::of(timeline, poll).took_most
+    !timeline.samples(poll).is_empty() || PageFaults::from_poll(timeline, poll).took_most
 }
 
 #[cfg(test)]

@@ -34,14 +34,6 @@ mod retention;
 pub(crate) mod root_future;
 mod roots;
 pub(crate) mod runtimes;
-#[cfg_attr(
-    not(all(
-        feature = "stacks",
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64")
-    )),
-    allow(dead_code, reason = "nothing is watched")
-)]
 mod steal;
 pub(crate) mod store;
 #[cfg(all(test, tokio_unstable, not(statemap_loom)))]

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, watch};
 use crate::util::sync::lock;
 
 /// How many counts are kept: of more, every second one.
@@ -45,15 +45,10 @@ impl StealCounts {
 impl Recorder {
     /// Notes what the kernel has counted so far; nothing where it doesn't count that.
     pub(crate) fn note_steal(&self) {
-        #[cfg(all(
-            feature = "stacks",
-            target_os = "linux",
-            any(target_arch = "x86_64", target_arch = "aarch64")
-        ))]
         if self.config.stacks {
             // Read within the lock, so that they are in order.
             let mut counts = lock(&self.steal);
-            if let Some(stolen_ns) = crate::sys::threads::proc::stolen_ns() {
+            if let Some(stolen_ns) = watch::stolen_ns() {
                 counts.add(self.clock.ticks(), stolen_ns);
             }
         }

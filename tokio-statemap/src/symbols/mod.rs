@@ -47,6 +47,9 @@ pub(crate) use object_file::ObjectFile;
 #[cfg(any(feature = "cli", feature = "dwarf"))]
 pub(crate) use object_file::package;
 
+/// What a thread is said to be blocked in that waits for a page of memory, in place of a system call's name.
+pub(crate) const PAGE_FAULT: &str = "a page fault";
+
 /// Calls `f` with what looks addresses of this process up.
 pub(crate) fn with_resolver<R>(f: impl FnOnce(&mut Resolver) -> R) -> R {
     // Files are read once, and only if there is something to look up.

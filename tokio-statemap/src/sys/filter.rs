@@ -35,11 +35,6 @@ pub(crate) fn allows_all() -> bool {
     }
 }
 
-/// Whether a filter ends the process for such calls, as far as is known.
-pub(crate) fn is_deadly() -> bool {
-    FOUND.load(Ordering::Relaxed) == DEADLY
-}
-
 /// Looks whether another filter came to those that were there from the start. Reads a file.
 pub(crate) fn look_again() {
     let found = FOUND.load(Ordering::Relaxed);
@@ -60,14 +55,15 @@ fn find_out() -> bool {
     };
     // Another thread may have found out meanwhile.
     let _ = FOUND.compare_exchange(NOTHING, found, Ordering::Relaxed, Ordering::Relaxed);
-    !is_deadly()
+    FOUND.load(Ordering::Relaxed) != DEADLY
 }
 
 /// Whether a filter is in force for the calling thread. Async-signal-safe.
 fn is_filtered() -> bool {
     #[cfg(all(target_os = "linux", not(miri)))]
     {
-        // SAFETY: it only asks for a number. Test: `program::seccomp`.
+        // SAFETY: it only asks for a number. Test:
+        // `sampled::a_filter_that_ends_the_program_for_a_call_ends_it_for_none_of_ours`.
         let mode = unsafe { libc::prctl(libc::PR_GET_SECCOMP, 0, 0, 0, 0) };
         mode > 0
     }

@@ -1,4 +1,4 @@
-//! All `unsafe` code of this crate: signals, privileges, open folders, non-blocking writes, the
+//! All `unsafe` code of this crate: signals, privileges, open folders, non-blocking writes, clocks, the
 //! time stamp counter, wakers, memory that is read while it is appended to, prefaulting, files in memory, how
 //! soon a thread runs, and what the system says of threads. Beside it, what the system says of control groups, and the bugs
 //! that are planted in it.
@@ -11,15 +11,9 @@
 pub(crate) mod cgroup;
 #[cfg(feature = "record")]
 pub(crate) mod chunk;
+#[cfg(all(unix, feature = "record"))]
+pub(crate) mod clocks;
 #[cfg(feature = "record")]
-#[cfg_attr(
-    not(all(
-        feature = "stacks",
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64")
-    )),
-    allow(dead_code, reason = "nothing is watched")
-)]
 pub(crate) mod filter;
 #[cfg(all(unix, feature = "record"))]
 pub(crate) mod folder;

@@ -25,6 +25,7 @@ use tokio::runtime::Handle;
 
 use crate::recorder::Recorder;
 use crate::recorder::watch::Watcher;
+use crate::sys::filter;
 use crate::util::message::warn;
 use crate::util::sync::lock;
 
@@ -115,6 +116,9 @@ fn wake_up() {
     }
 }
 
+/// Some seconds' worth. A filter that is the first is noticed at once.
+const ROUNDS_TO_A_LOOK_AT_FILTERS: u32 = 256;
+
 /// The thread.
 fn run() {
     #[cfg(unix)]
@@ -124,7 +128,12 @@ fn run() {
     let (mut watcher, mut pace) = (Watcher::default(), Pace::default());
     // Threads that recorded before there was a watcher had none to wake.
     PROCESS.recorders().iter().for_each(|recorder| recorder.watch_all());
+    let mut rounds = 0_u32;
     while !PROCESS.ends() {
+        rounds = rounds.wrapping_add(1);
+        if rounds % ROUNDS_TO_A_LOOK_AT_FILTERS == 0 {
+            filter::look_again();
+        }
         let recorders = PROCESS.recorders();
         for recorder in &recorders {
             recorder.take_anchor();

@@ -36,7 +36,7 @@ use crate::recorder::mode::Mode;
 use crate::recorder::store::segment::StreamId;
 use crate::util::sync::lock;
 pub(crate) use switches::Switches;
-pub(crate) use watcher::{LastReading, Watcher, interrupted, this_thread_has, woken};
+pub(crate) use watcher::{LastReading, Watcher, interrupted, stolen_ns, this_thread_has, woken};
 
 /// What a buffer keeps for the watcher.
 #[derive(Debug)]

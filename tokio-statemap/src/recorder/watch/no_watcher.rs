@@ -12,6 +12,11 @@ use crate::recorder::watch::BETWEEN_LOOKS;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LastReading {}
 
+/// Nobody needs it.
+pub(crate) fn stolen_ns() -> Option<u64> {
+    None
+}
+
 pub(crate) fn this_thread_has(_: &Recorder, _: &ThreadRecorder) {}
 
 /// It has nothing to look at.

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::sys::threads::proc::{PAGE_FAULT, UNKNOWN_CALL};
+use crate::symbols::PAGE_FAULT;
+use crate::sys::threads::proc;
 
 /// Those that a thread may block in.
 const NAMES: &[(libc::c_long, &str)] = &[
@@ -94,8 +95,8 @@ const OF_ARCHITECTURE: &[(libc::c_long, &str)] = &[];
 /// The name of the system call `number`, or of what stands for one.
 pub(crate) fn name(number: i64) -> Cow<'static, str> {
     match number {
-        PAGE_FAULT => return Cow::Borrowed("a page fault"),
-        UNKNOWN_CALL => return Cow::Borrowed("a system call"),
+        proc::PAGE_FAULT => return Cow::Borrowed(PAGE_FAULT),
+        proc::UNKNOWN_CALL => return Cow::Borrowed("a system call"),
         _ => {}
     }
     let mut known = NAMES.iter().chain(OF_ARCHITECTURE);
@@ -113,7 +114,7 @@ mod tests {
     fn calls_have_their_names() {
         assert_eq!(name(libc::SYS_futex), "futex");
         assert_eq!(
-            (name(PAGE_FAULT), name(UNKNOWN_CALL)),
+            (name(proc::PAGE_FAULT), name(proc::UNKNOWN_CALL)),
             ("a page fault".into(), "a system call".into())
         );
         assert_eq!(name(99_999), "system call 99999");

@@ -7,7 +7,8 @@ use std::ffi::c_int;
 /// The child isn't one that the program can see: it sends no signal when it ends, and no `wait` returns it.
 pub(super) fn is_survived() -> bool {
     // SAFETY: the child is a copy of this process with this thread alone: it makes system calls and nothing else, as any lock
-    // may be held. It has this thread's stack, of its own. Test: `program::seccomp`.
+    // may be held. It has this thread's stack, of its own. Test:
+    // `sampled::a_filter_that_ends_the_program_for_a_call_ends_it_for_none_of_ours`.
     let child = unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) };
     match c_int::try_from(child) {
         Ok(0) => try_all(),

@@ -21,6 +21,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::sys::clocks::monotonic_ns;
 use crate::sys::patience;
 use wake::Wake;
 
@@ -163,16 +164,12 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     unsafe {
         let errno = errno_location();
         let errno_before = *errno;
-        if libc::getpid() as u32 == PROCESS.load(Ordering::Relaxed) {
-            if DYING_OF.load(Ordering::Acquire) == signal {
-                if is_another() {
-                    // It is delivered on return.
-                    libc::signal(signal, libc::SIG_DFL);
-                    libc::raise(signal);
-                }
-                *errno = errno_before;
-                return;
-            }
+        let is_ours = libc::getpid() as u32 == PROCESS.load(Ordering::Relaxed);
+        if !is_ours || ends_at_once(signal) {
+            // Die of it, as without this crate, also in a child of a fork. It is delivered on return.
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        } else if DYING_OF.load(Ordering::Acquire) != signal {
             let release_kept = RELEASED.load(Ordering::Acquire);
             let sent = notify(signal);
             // An application that restores this handler with `signal` drops SA_SIGINFO.
@@ -180,28 +177,18 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
             if is_informed && interrupted::is_observable(info, context) {
                 keep(signal, sent, release_kept);
             }
-        } else {
-            // In a child of a fork: die of it, as without this crate. It is delivered on return.
-            libc::signal(signal, libc::SIG_DFL);
-            libc::raise(signal);
         }
         *errno = errno_before;
     }
 }
 
-/// Whether a signal that comes now, while the process is about to die of an equal one, is another: it was sent by somebody
-/// who doesn't want to wait. `timeout` sends one to its child, and then one to the child's group. Async-signal-safe.
-fn is_another() -> bool {
+/// Whether the process is about to die of `signal`, and an equal one that comes now is another: it was sent by somebody who
+/// doesn't want to wait. `timeout` sends one to its child, and then one to the child's group. Async-signal-safe.
+fn ends_at_once(signal: c_int) -> bool {
     const SAME_WITHIN_NS: u64 = 200_000_000;
-    now_ns().saturating_sub(DYING_SINCE_NS.load(Ordering::Relaxed)) >= SAME_WITHIN_NS
-}
-
-/// The time of the system's clock, in ns. Async-signal-safe.
-fn now_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: it fills `time` in. Test: `exit_paths::signals::an_equal_signal_at_once_is_the_same`.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    let since_ns = || DYING_SINCE_NS.load(Ordering::Relaxed);
+    DYING_OF.load(Ordering::Acquire) == signal
+        && monotonic_ns().saturating_sub(since_ns()) >= SAME_WITHIN_NS
 }
 
 /// Keeps this thread in the handler until the process dies, or doesn't. Async-signal-safe.
@@ -210,7 +197,7 @@ fn keep(signal: c_int, sent: u32, release_kept: u32) {
     wait_until(|| {
         // From now on another signal ends the process at once, and this may be the only thread that
         // can take it.
-        if is_blocked && DYING_OF.load(Ordering::Acquire) == signal && is_another() {
+        if is_blocked && ends_at_once(signal) {
             drop_pending(signal);
             unblock(signal);
             is_blocked = false;
@@ -286,7 +273,7 @@ fn on_delivery(signal: c_int) {
         return ABORT_HANDLED.store(true, Ordering::Release);
     }
     // A second signal while the files are written ends the process at once, unless it comes together with the first.
-    DYING_SINCE_NS.store(now_ns(), Ordering::Relaxed);
+    DYING_SINCE_NS.store(monotonic_ns(), Ordering::Relaxed);
     DYING_OF.store(signal, Ordering::Release);
     write_all();
     set_action(signal, libc::SIG_DFL);

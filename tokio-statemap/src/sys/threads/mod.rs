@@ -6,7 +6,7 @@ pub(crate) mod absent;
 pub(crate) mod proc;
 pub(crate) mod stack;
 
-use crate::sys::filter;
+use crate::sys::{clocks, filter};
 
 /// The calling thread's id, as the system counts them.
 pub(crate) fn id() -> i32 {
@@ -53,19 +53,7 @@ pub(crate) fn cpu_clock_of(id: i32) -> libc::clockid_t {
 
 /// The time of a clock that the program doesn't read by itself.
 fn cpu_time_of(clock: libc::clockid_t) -> Option<u64> {
-    filter::allows_all().then(|| time_of(clock)).flatten()
-}
-
-/// The time of a clock of the system, in ns. Async-signal-safe.
-pub(crate) fn time_of(clock: libc::clockid_t) -> Option<u64> {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: it fills `time` in, or fails. Test:
-    // `sys::threads::tests::cpu_time_is_that_of_the_thread`.
-    if unsafe { libc::clock_gettime(clock, &raw mut time) } != 0 {
-        return None;
-    }
-    let seconds = u64::try_from(time.tv_sec).ok()?;
-    seconds.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec).ok()?)
+    filter::allows_all().then(|| clocks::ns_of(clock)).flatten()
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ use crate::recorder::watch::look::Look;
 use crate::recorder::{Recorder, background};
 use crate::sys::filter;
 use crate::sys::threads;
+pub(crate) use crate::sys::threads::proc::stolen_ns;
 use crate::util::message::warn;
 
 /// The calling thread has this recorder from now on.
@@ -84,11 +85,7 @@ pub(crate) struct Watcher {
     times: LookTimes,
     /// When the next look is due, if it is known.
     due: Option<Instant>,
-    rounds: u32,
 }
-
-/// Some seconds' worth. A filter that is the first is noticed at once.
-const ROUNDS_TO_A_LOOK_AT_FILTERS: u32 = 256;
 
 impl Watcher {
     /// Whether there is no thread to look at.
@@ -113,10 +110,6 @@ impl Watcher {
         }
         self.due = None;
         std::thread::sleep(left);
-        self.rounds = self.rounds.wrapping_add(1);
-        if self.rounds % ROUNDS_TO_A_LOOK_AT_FILTERS == 0 {
-            filter::look_again();
-        }
         if !filter::allows_all() {
             return self.give_up();
         }

@@ -17,10 +17,11 @@ use std::ffi::c_int;
 use std::sync::atomic::Ordering;
 
 use super::{Registers, STACK_BYTES, StackCopy, read_memory};
-use moment::{Moment, tick_ns, wall_ns};
+use moment::{Moment, tick_ns};
 use slot::{ANSWERED, ASKED, Slot};
 use timer::Timer;
 
+use crate::sys::clocks::monotonic_ns;
 use crate::sys::threads::{self, proc};
 
 /// Why there is no copy.
@@ -98,7 +99,7 @@ impl Request {
         unsafe { (*slot.0.copy.get()).now = Some(now) };
         slot.0.thread.store(id, Ordering::Relaxed);
         slot.0.stage.store(ASKED, Ordering::Release);
-        let asked_at = Moment { wall_ns: wall_ns(), cpu_ns: threads::cpu_ns_of(id) };
+        let asked_at = Moment { wall_ns: monotonic_ns(), cpu_ns: threads::cpu_ns_of(id) };
         let timer = Timer::start(id).ok_or(Unavailable::NoTimer)?;
         Ok(Self { _timer: timer, slot, asked_at })
     }
@@ -234,7 +235,7 @@ mod tests {
     fn one_that_has_ended_is_not_asked() {
         let id = std::thread::spawn(threads::id).join().unwrap();
         let is_gone = || loop {
-            match Request::new(id, wall_ns) {
+            match Request::new(id, monotonic_ns) {
                 // It is joined shortly before it is gone.
                 Ok(_) | Err(Unavailable::Busy) => std::thread::yield_now(),
                 Err(error) => break error,
@@ -248,7 +249,7 @@ mod tests {
     fn a_request_that_is_dropped_leaves_room_for_others() {
         with_running(1, |ids| {
             for _ in 0..100 * SLOTS {
-                drop(Request::new(ids[0], wall_ns));
+                drop(Request::new(ids[0], monotonic_ns));
             }
             drop(copy(ids[0]));
         });
@@ -273,7 +274,7 @@ mod tests {
                 interrupted
             });
             while calls.load(Ordering::Relaxed) < 5000 {
-                let request = Request::new(id.load(Ordering::Relaxed), wall_ns);
+                let request = Request::new(id.load(Ordering::Relaxed), monotonic_ns);
                 let asked = calls.load(Ordering::Relaxed);
                 while calls.load(Ordering::Relaxed) < asked + 2 {
                     std::thread::yield_now();

@@ -1,7 +1,5 @@
 //! How much of the time between two moments a thread ran.
 
-use crate::sys::threads;
-
 /// A moment of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
@@ -31,11 +29,6 @@ pub(super) fn tick_ns() -> u64 {
     // SAFETY: it fills `step` in, or fails. Test: `sys::threads::stack::signal::moment::tests::ticks_are_some_ms`.
     unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut step) };
     step.tv_nsec.unsigned_abs()
-}
-
-/// The system's time, in ns. Async-signal-safe.
-pub(super) fn wall_ns() -> u64 {
-    threads::time_of(libc::CLOCK_MONOTONIC).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

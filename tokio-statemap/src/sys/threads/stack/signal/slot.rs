@@ -4,7 +4,8 @@ use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
-use super::moment::{Moment, wall_ns};
+use super::moment::Moment;
+use crate::sys::clocks::monotonic_ns;
 use crate::sys::threads;
 use crate::sys::threads::stack::{Registers, STACK_BYTES, read_memory};
 
@@ -103,7 +104,7 @@ impl Slot {
         // SAFETY: as the caller says; the copy is ours until `ANSWERED`. Test: as above.
         unsafe {
             let copy = &mut *self.copy.get();
-            copy.made_at = Moment { wall_ns: wall_ns(), cpu_ns: threads::cpu_ns() };
+            copy.made_at = Moment { wall_ns: monotonic_ns(), cpu_ns: threads::cpu_ns() };
             copy.time = copy.now.map_or(0, |now| now());
             copy.registers = registers(&*context.cast::<libc::ucontext_t>());
             copy.copied = read_memory(copy.registers.stack_pointer, &mut copy.bytes);
