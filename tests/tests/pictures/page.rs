@@ -186,9 +186,9 @@ fn explained(page: &str, change: impl FnOnce(&mut Value)) -> String {
         "frames": [[2, 2, 9, 0], [0, 2, 21, 0], [3, 0, 0, 2]],
         "calls": [[1, 0], [2, 1], [3, 2]],
         "polls": [
-            [row, 10 * ms, [1_200_000, 40 * ms, 6 * ms, 4 * ms, 2], [1, 0],
+            [row, 10 * ms, [1_200_000, 40 * ms, 6 * ms, 4 * ms, 2, 0], [1, 0],
                 [[20 * ms, 2, 3], [30 * ms, 2, 3], [40 * ms, 0, 2]], 10 * ms],
-            [row, 99 * ms, [0, 0, ms, 0, 0], null, [], ms],
+            [row, 99 * ms, [0, 0, ms, 0, 0, 0], null, [], ms],
         ],
         "culprits": [{
             "act": 0, "at": [0], "frame": 1, "longest": 0, "own": 41_200_000, "place": place, "polls": 1,
