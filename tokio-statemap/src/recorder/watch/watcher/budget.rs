@@ -23,8 +23,8 @@ pub(super) struct Budget {
     left_ns: i64,
     /// When it was added to last.
     at: Option<Instant>,
-    /// The thread's CPU time up to which it is accounted for.
-    paid_until_ns: u64,
+    /// The thread's CPU time from which on it isn't accounted for; `None` while nothing is done that counts.
+    since_ns: Option<u64>,
     /// What a look takes, of late.
     look_ns: i64,
     rounds: u32,
@@ -37,7 +37,7 @@ impl Default for Budget {
         Self {
             left_ns: nanos(SAVED_UP),
             at: None,
-            paid_until_ns: 0,
+            since_ns: None,
             look_ns: 500,
             rounds: 0,
             has_first: false,
@@ -46,9 +46,12 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Before a round of looks: returns how many threads may be looked at.
-    pub(super) fn begin(&mut self) -> usize {
-        self.forget();
+    /// Before a round of looks at so many threads: returns at how many of them it may be. What few looks take isn't measured,
+    /// as that takes as long.
+    pub(super) fn begin(&mut self, threads: usize) -> usize {
+        if threads > LEAST_LOOKS {
+            self.start();
+        }
         self.rounds = self.rounds.wrapping_add(1);
         self.has_first |= self.rounds % ROUNDS_TO_A_FIRST == 0;
         self.earn(Instant::now())
@@ -69,29 +72,31 @@ impl Budget {
     /// A poll that had so many samples gets another one.
     pub(super) fn takes_sample(&mut self, samples: u32) {
         self.pay();
+        self.start();
         self.has_first &= samples > 0 || self.left_ns > 0;
     }
 
-    /// Pays for what the calling thread did since it paid last.
-    pub(super) fn pay(&mut self) {
-        let now_ns = threads::cpu_ns().unwrap_or(self.paid_until_ns);
-        let taken_ns = now_ns.saturating_sub(self.paid_until_ns);
-        self.paid_until_ns = now_ns;
-        self.left_ns -= i64::try_from(taken_ns).unwrap_or(i64::MAX);
+    /// What the calling thread does from now on counts, until it pays.
+    pub(super) fn start(&mut self) {
+        self.since_ns = threads::cpu_ns();
     }
 
-    /// What the calling thread did since it paid last is free.
-    pub(super) fn forget(&mut self) {
-        self.paid_until_ns = threads::cpu_ns().unwrap_or(self.paid_until_ns);
+    /// Pays for what the calling thread did since it started. Returns how long that took, in ns.
+    pub(super) fn pay(&mut self) -> i64 {
+        let since_ns = self.since_ns.take();
+        let taken_ns = since_ns.and_then(|since_ns| threads::cpu_ns()?.checked_sub(since_ns));
+        let taken_ns = i64::try_from(taken_ns.unwrap_or_default()).unwrap_or(i64::MAX);
+        self.left_ns -= taken_ns;
+        taken_ns
     }
 
     /// Pays for so many looks.
     pub(super) fn pay_for(&mut self, looks: usize) {
-        let before_ns = self.left_ns;
-        self.pay();
-        let looks = i64::try_from(looks).unwrap_or(i64::MAX).max(1);
-        let each_ns = (before_ns - self.left_ns) / looks;
-        self.look_ns += (each_ns - self.look_ns) / 8;
+        let taken_ns = self.pay();
+        if looks > LEAST_LOOKS {
+            let looks = i64::try_from(looks).unwrap_or(i64::MAX);
+            self.look_ns += (taken_ns / looks - self.look_ns) / 8;
+        }
     }
 }
 

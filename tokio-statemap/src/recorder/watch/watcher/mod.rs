@@ -113,7 +113,7 @@ impl Watcher {
         if !filter::allows_all() {
             return self.give_up();
         }
-        let most = self.tools.budget.begin();
+        let most = self.tools.budget.begin(self.awake.len());
         self.look(most);
         let Self { awake, tools, .. } = self;
         if awake.iter().any(Awake::is_due_soon) {

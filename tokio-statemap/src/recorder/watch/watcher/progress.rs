@@ -290,7 +290,7 @@ impl Tools {
             // It is made once.
             budget.pay();
             let new = Unwinder::new();
-            budget.forget();
+            budget.start();
             new
         });
         let frames = unwinder.frames(stack);
