@@ -55,9 +55,29 @@ impl LongPolls {
     /// What is said of the run.
     pub(super) fn run(&mut self, record: &Value) -> Result<(), String> {
         self.begin_ns = number(&record["beginNs"])?;
-        for name in ["runDelayNs", "stolenNs", "droppedSamples", "signalTaken"] {
+        for name in ["runDelayNs", "stolenNs", "droppedSamples"] {
             if record.get(name).is_some_and(|value| number(value).is_err() || value == 0) {
                 return Err(format!("`{name}` must be a number, or not there if it is 0"));
+            }
+        }
+        if let Some(reasons) = record.get("noStacks") {
+            const ALL: [&str; 10] = [
+                "noProc",
+                "noCall",
+                "memoryDenied",
+                "filtered",
+                "signalTaken",
+                "signalBlocked",
+                "noTimer",
+                "noMemory",
+                "noSymbols",
+                "emulated",
+            ];
+            let reasons = reasons.as_object().filter(|reasons| !reasons.is_empty());
+            for (reason, times) in reasons.ok_or("`noStacks` is empty, or no object")? {
+                if !ALL.contains(&&**reason) || number(times)? == 0 {
+                    return Err(format!("`noStacks` has {reason}: {times}"));
+                }
             }
         }
         if record.get("version").is_some_and(|version| !version.is_string()) {

@@ -5,6 +5,7 @@ mod culprits;
 mod innocent;
 mod issues;
 mod limits;
+mod no_stack;
 mod pool;
 mod quota;
 mod trees;

@@ -19,7 +19,7 @@ use crate::recorder::lost::Lost;
 use crate::trace::profile::Profile;
 use crate::trace::summary::Summary;
 use crate::trace::timeline::{
-    ExhaustedPool, Lacking, MachineTime, Sampling, Task, TaskKey, Timeline,
+    ExhaustedPool, Lacking, MachineTime, PollSample, Sampling, StackFrame, Task, TaskKey, Timeline,
 };
 
 /// What a [`Timeline`] says about who held the runtime, and for how long.
@@ -119,6 +119,8 @@ pub struct Report {
     pub exhausted_pool: Option<ExhaustedPool>,
     /// Whether the stacks of long polls were sampled.
     pub sampling: Sampling,
+    /// Whether functions are addresses, as the program was stripped.
+    pub(crate) is_stripped: bool,
     /// What the calls of instrumented async functions took, in the whole run.
     pub profile: Profile,
     /// Where tasks waited.
@@ -145,6 +147,14 @@ impl Report {
 }
 
 impl Timeline {
+    /// Whether stacks have addresses where the program's functions should be.
+    fn is_stripped(&self) -> bool {
+        let is_unnamed = |sample: &PollSample| {
+            sample.blamed().is_none() && sample.frames.iter().any(is_address_of_program)
+        };
+        !self.unnamed_waits.chains.is_empty() || self.samples.iter().any(is_unnamed)
+    }
+
     /// The sums of the whole run, where this timeline isn't all of it, as older events were dropped. Sums since a reset
     /// are none of these.
     fn sums_of_more(&self) -> Option<&Summary> {
@@ -225,6 +235,7 @@ impl Timeline {
             machine: self.machine,
             exhausted_pool: self.exhausted_pool,
             sampling: self.sampling,
+            is_stripped: self.is_stripped(),
             waits: waits::waits(self),
             still_waiting: self.still_waiting(),
             profile: self.profile.clone(),
@@ -253,4 +264,10 @@ impl Timeline {
         spelling::tell_apart(&mut report);
         report
     }
+}
+
+/// Whether it is an address in the program: many a library has only the names of what others may call.
+fn is_address_of_program(frame: &StackFrame) -> bool {
+    let file = frame.function.strip_prefix("0x").and_then(|address| address.split_once(" of "));
+    file.is_some_and(|(_, file)| !file.contains(".so"))
 }

@@ -1,7 +1,7 @@
 //! What a report can't know, in sentences.
 
 use super::report::Report;
-use crate::trace::timeline::{ClockChanges, Sampling, SamplingState};
+use crate::trace::timeline::{ClockChanges, NoStack, Sampling, SamplingState};
 use crate::util::quantity::{count, human, moment};
 
 impl Report {
@@ -51,7 +51,7 @@ impl Report {
     /// Why functions aren't known, where there are long polls to have some.
     fn not_sampled(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        let Sampling { state, dropped, signal_taken, .. } = self.sampling;
+        let Sampling { state, dropped, .. } = self.sampling;
         let lacks_functions = self.culprits.iter().any(|culprit| culprit.frame.is_none());
         let why = match state {
             SamplingState::On => None,
@@ -62,12 +62,17 @@ impl Report {
         if let Some(why) = why.filter(|_| lacks_functions) {
             lines.push(format!("Which functions held workers isn't known: {why}."));
         }
-        if signal_taken > 0 {
-            let times = count(signal_taken, "time");
-            lines.push(format!(
-                "The program handles SIGURG itself: {times} a function that ran wasn't seen."
-            ));
+        if self.is_stripped {
+            lines.push(
+                "Functions have no names: the program was stripped. Build it with strip = \"none\" in \
+                 its profile, or have `tokio-statemap symbolize` name them."
+                    .to_owned(),
+            );
         }
+        lines.extend(self.sampling.no_stacks.all().map(|(why, times)| {
+            let times = count(times, "time");
+            format!("The function that held a worker wasn't seen ({times}): {}.", reason(why))
+        }));
         if dropped > 0 {
             let samples = count(dropped, "sample");
             lines.push(format!(
@@ -104,5 +109,100 @@ impl Report {
             parts.push("Ready times were not recorded (schedule_latency is off).");
         }
         parts
+    }
+}
+
+/// Why the function that held a worker wasn't seen, and what to do about it.
+fn reason(why: NoStack) -> &'static str {
+    match why {
+        NoStack::NoProc => {
+            "there is no /proc here, or only that of another pid namespace. Mount it"
+        }
+        NoStack::NoCall => {
+            "/proc/self/task/*/syscall can't be read. Run the program without set-uid and file \
+             capabilities, and outside of sandboxes that lack that file"
+        }
+        NoStack::MemoryDenied => {
+            "the system refuses process_vm_readv. Allow it in the container's seccomp profile"
+        }
+        NoStack::Filtered => {
+            "a seccomp filter is in force that may end the program for what it takes. Let the filter \
+             return an error instead"
+        }
+        NoStack::SignalTaken => {
+            "the program handles SIGURG itself, by which threads are asked. Use another signal"
+        }
+        NoStack::NoTimer => {
+            "the system had no timer left by which threads are asked. Raise the limit of pending \
+             signals (ulimit -i)"
+        }
+        NoStack::SignalBlocked => {
+            "its thread blocks SIGURG, by which it is asked. Leave that signal unblocked"
+        }
+        NoStack::NoMemory => {
+            "there was no memory left to find out. Raise the program's limit (ulimit -v)"
+        }
+        NoStack::NoSymbols => {
+            "the program's own file could not be read. Keep it readable, and a file descriptor free"
+        }
+        NoStack::Emulated => "another program ran its code (valgrind, qemu). Run it by itself",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::picture::why_tests::explained;
+    use crate::trace::timeline::{FrameOrigin, StackFrame, Timeline};
+
+    #[test]
+    fn it_is_said_why_no_function_was_seen() {
+        let (mut timeline, _) = explained("shop::compute");
+        assert_eq!(timeline.report().not_sampled(), [""; 0]);
+        let all = [
+            (NoStack::NoProc, "no /proc"),
+            (NoStack::NoCall, "/proc/self/task/*/syscall"),
+            (NoStack::MemoryDenied, "process_vm_readv"),
+            (NoStack::Filtered, "seccomp filter"),
+            (NoStack::SignalTaken, "handles SIGURG"),
+            (NoStack::NoTimer, "ulimit -i"),
+            (NoStack::SignalBlocked, "blocks SIGURG"),
+            (NoStack::NoMemory, "no memory left"),
+            (NoStack::NoSymbols, "the program's own file"),
+            (NoStack::Emulated, "valgrind, qemu"),
+        ];
+        assert_eq!(all.len(), NoStack::ALL.len());
+        for (times, (why, _)) in (1..).zip(all) {
+            timeline.sampling.no_stacks.add(why, times);
+        }
+        let lines = timeline.report().not_sampled();
+        assert_eq!(lines.len(), all.len());
+        for (line, (times, (_, words))) in lines.iter().zip((1..).zip(all)) {
+            let times = count(times, "time");
+            let begin = format!("The function that held a worker wasn't seen ({times}): ");
+            assert!(line.starts_with(&begin) && line.contains(words), "{line}");
+            // A reason and a cure.
+            assert!(line.ends_with('.') && line.matches(". ").count() == 1, "{line}");
+        }
+    }
+
+    #[test]
+    fn it_is_said_that_a_program_was_stripped() {
+        let (mut timeline, _) = explained("shop::compute");
+        let said = |timeline: &Timeline| timeline.report().not_sampled().concat();
+        let address = |file: &str| StackFrame {
+            function: format!("0x1f of {file} (build id 00ff)").into(),
+            file: None,
+            line: None,
+            origin: FrameOrigin::System,
+        };
+        let (library, program) = (address("libc.so.6"), address("shop"));
+        // What a library doesn't name is no reason.
+        timeline.samples.iter_mut().for_each(|sample| sample.frames = vec![library.clone()]);
+        assert_eq!(said(&timeline), "");
+        timeline.samples[0].frames.push(program);
+        let line = said(&timeline);
+        assert!(line.contains("stripped") && line.contains("strip = \"none\""), "{line}");
+        assert!(line.contains("`tokio-statemap symbolize`"), "{line}");
     }
 }

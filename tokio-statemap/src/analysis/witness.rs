@@ -33,7 +33,7 @@ impl<'a> Unwitnessed<'a> {
     /// `long` are polls that held a worker over `long_poll` by their own doing, as far as that is counted.
     pub(super) fn of(timeline: &'a Timeline, long: impl Iterator<Item = PollAt>) -> Self {
         let sampling = &timeline.sampling;
-        let is_sampled = sampling.state == SamplingState::On && sampling.dropped == 0;
+        let is_sampled = sampling.sees_all();
         let mut places = HashSet::new();
         if !is_sampled || timeline.long_poll < LEAST_AGE {
             return Self { timeline, is_sampled, places };
@@ -104,6 +104,7 @@ fn is_witnessed(timeline: &Timeline, poll: &Poll) -> bool {
 mod tests {
     use super::*;
     use crate::analysis::picture::why_tests::explained;
+    use crate::trace::timeline::{NoStack, NoStacks};
 
     #[test]
     fn nobody_is_accused_without_a_witness() {
@@ -132,6 +133,9 @@ mod tests {
         timeline.sampling.dropped = 1;
         assert!(!has(&timeline, &[at]), "there may have been a sample");
         timeline.sampling.dropped = 0;
+        timeline.sampling.no_stacks.add(NoStack::NoProc, 1);
+        assert!(!has(&timeline, &[at]), "nobody could see what threads did");
+        timeline.sampling.no_stacks = NoStacks::default();
         timeline.long_poll = LEAST_AGE / 2;
         assert!(!has(&timeline, &[at]), "it may be too short for that");
         timeline.long_poll = LEAST_AGE;

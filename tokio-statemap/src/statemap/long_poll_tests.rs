@@ -9,8 +9,8 @@ use super::{Recording, recordings};
 use crate::report::Excused;
 use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{
-    ClockChanges, CpuLimit, ExhaustedPool, FrameOrigin, MachineTime, PollCause, PollSample,
-    Sampling, SamplingState, StackFrame, Task, TaskKey, Timeline, limit_stacks,
+    ClockChanges, CpuLimit, ExhaustedPool, FrameOrigin, MachineTime, NoStack, NoStacks, PollCause,
+    PollSample, Sampling, SamplingState, StackFrame, Task, TaskKey, Timeline, limit_stacks,
 };
 
 const HOSTILE: &str = "a\"b\\c\n\u{1b}[2J\u{202e}</script>";
@@ -57,7 +57,10 @@ fn full() -> Timeline {
         clock: ClockChanges { jumps: 3, jumped_ns: 1 << 61, went_back: true, lost_source: false },
     };
     timeline.exhausted_pool = Some(pool(Some(SpawnLocation { file: HOSTILE, line: 7, column: 5 })));
-    timeline.sampling = Sampling { state: SamplingState::On, dropped: 1, signal_taken: u64::MAX };
+    let mut no_stacks = NoStacks::default();
+    no_stacks.add(NoStack::NoProc, 3);
+    no_stacks.add(NoStack::MemoryDenied, u64::MAX);
+    timeline.sampling = Sampling { state: SamplingState::On, dropped: 1, no_stacks };
     let own = frame("shop::render_invoice", Some(21), FrameOrigin::Program);
     let hostile = frame(HOSTILE, Some(u32::MAX), FrameOrigin::Dependency);
     let sleep = frame("nanosleep", None, FrameOrigin::System);
@@ -184,7 +187,7 @@ fn a_file_of_an_earlier_version_is_read() {
         "clock",
         "stacks",
         "droppedSamples",
-        "signalTaken",
+        "noStacks",
         "exhaustedPool",
         "poolQueue",
     ] {
@@ -198,7 +201,7 @@ fn a_file_of_an_earlier_version_is_read() {
 #[test]
 fn how_it_is_written() {
     let text = String::from_utf8(data(full()).tasks_to_bytes().unwrap()).unwrap();
-    let header = r#""scheduleLatency":true,"cpuLimit":[1500,2,"1152921504606846976"],"clock":[3,"2305843009213693952",true,false],"stacks":"on","runDelayNs":5,"droppedSamples":1,"signalTaken":"18446744073709551615","exhaustedPool":[2,48,"1152921504606846976",9,50,"18446744073709551615",1,["#;
+    let header = r#""scheduleLatency":true,"cpuLimit":[1500,2,"1152921504606846976"],"clock":[3,"2305843009213693952",true,false],"stacks":"on","runDelayNs":5,"droppedSamples":1,"noStacks":{"noProc":3,"memoryDenied":"18446744073709551615"},"exhaustedPool":[2,48,"1152921504606846976",9,50,"18446744073709551615",1,["#;
     assert!(text.contains(header), "{text}");
     for list in [
         r#""causes":[[0,200,1,195,2,0,7,2],[0,500,1,395,2,0,7,2]],"#,
@@ -221,6 +224,8 @@ fn what_cannot_be_is_refused() {
         ("\"runDelayNs\":5", &format!("\"stolenNs\":1,\"runDelayNs\":{huge}"), "over 2^64 in sum"),
         ("\"stacks\":\"on\"", "\"stacks\":\"maybe\"", "there is no `stacks` of `maybe`"),
         ("\"stacks\":\"on\"", "\"stacks\":1", "invalid type"),
+        ("\"noProc\":3", "\"noFun\":3", "there is no `noStacks` of `noFun`"),
+        ("\"noProc\":3", "\"noProc\":-3", "is no whole number"),
         ("\"cpuLimit\":[1500,2,", "\"cpuLimit\":[2,", "invalid length 2"),
         ("\"cpuLimit\":[1500,2,", "\"cpuLimit\":[1500,2,3,", "invalid length 4"),
         ("\"clock\":[3,", "\"clock\":[3,3,", "invalid type"),

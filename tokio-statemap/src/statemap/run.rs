@@ -42,7 +42,8 @@
 //! The first definition leaves out what is zero or unknown: `version`, that of the program; `runDelayNs` and `stolenNs`, which the
 //! machine took of the threads' time; `cpuLimit`, which is `[millis, stops, stoppedNs]`; `clock`, what became
 //! of it: `[jumps, jumpedNs, wentBack, lostSource]`; `stacks`, which says whether samples were taken;
-//! `droppedSamples` and `signalTaken`, how many there are not;
+//! `droppedSamples`, how many are missing; `noStacks`, how many have no functions, by reason:
+//! `{reason: samples, …}`;
 //! `exhaustedPool`, which is `[threads, mostWaiting, waitedNs, longestNs, tasks, ranNs, otherLocations,
 //! location]` of the blocking pool, with a location of `[file, line, column]`, or `null`;
 //! `poolQueue`, `[time, waiting]` for each change of that pool's queue. They are those of the whole run in a part of

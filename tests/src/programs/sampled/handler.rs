@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
+use tokio_statemap::timeline::NoStack;
+
 use super::{compute, recorded, samples};
 
 /// How often the handler was called.
@@ -72,7 +74,7 @@ pub fn run(when: &str) {
         let seen = samples(&timeline);
         let mut since = seen.iter().filter(|sample| sample.at_ns > with_own);
         let is_blocked_seen = since.any(|sample| sample.blocked_in.is_some());
-        if timeline.sampling.signal_taken > 0 && is_blocked_seen {
+        if timeline.sampling.no_stacks.count(NoStack::SignalTaken) > 0 && is_blocked_seen {
             break;
         }
     }

@@ -66,6 +66,10 @@ impl Unwinder {
     pub(crate) fn frames(&mut self, stack: &StackCopy) -> Frames {
         if self.tables.refresh() {
             self.find_functions();
+        } else if self.lacks_tables() {
+            // There may be memory for them now.
+            self.tables.load();
+            self.find_functions();
         }
         if let Some(frame_pointer) = stack.registers.frame_pointer {
             return self.walk(stack, frame_pointer);
@@ -113,7 +117,13 @@ impl Unwinder {
         Frames { addresses, is_complete }
     }
 
-    fn is_code(&self, address: u64) -> bool {
+    /// Whether not all could be read that it takes to follow a stack.
+    pub(crate) fn lacks_tables(&self) -> bool {
+        self.tables.is_short
+    }
+
+    /// Whether there is code of the program or a library at `address`.
+    pub(crate) fn is_code(&self, address: u64) -> bool {
         let modules = &self.tables.modules;
         modules.iter().any(|module| module.code.iter().any(|code| code.contains(&address)))
     }

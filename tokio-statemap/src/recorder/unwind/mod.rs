@@ -32,6 +32,8 @@ struct Tables {
     modules: Vec<LoadedModule>,
     /// How many were loaded and unloaded before these were found.
     changes: (u64, u64),
+    /// Whether some are missing.
+    is_short: bool,
     tables: OfArch<Vec<u8>, MustNotAllocateDuringUnwind>,
     cache: Cache<MustNotAllocateDuringUnwind>,
 }
@@ -41,6 +43,7 @@ impl Tables {
         let mut tables = Self {
             modules: Vec::new(),
             changes: (0, 0),
+            is_short: false,
             tables: OfArch::new(),
             cache: Cache::new_in(),
         };
@@ -61,15 +64,18 @@ impl Tables {
     fn load(&mut self) {
         self.changes = changes();
         self.modules = loaded();
+        self.is_short = self.modules.is_empty();
         self.tables = OfArch::new();
         self.cache = Cache::new_in();
         for module in &self.modules {
             let in_file = |section: &Range<u64>| {
                 section.start.wrapping_sub(module.base)..section.end.wrapping_sub(module.base)
             };
+            let eh_frame = copy(&module.eh_frame);
+            self.is_short |= eh_frame.is_empty();
             let info = ExplicitModuleSectionInfo {
                 eh_frame_svma: Some(in_file(&module.eh_frame)),
-                eh_frame: Some(copy(&module.eh_frame)),
+                eh_frame: Some(eh_frame),
                 eh_frame_hdr_svma: Some(in_file(&module.eh_frame_hdr)),
                 eh_frame_hdr: Some(copy(&module.eh_frame_hdr)),
                 ..Default::default()

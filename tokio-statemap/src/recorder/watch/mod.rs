@@ -12,6 +12,7 @@
 
 pub(crate) mod listeners;
 pub(crate) mod look;
+mod no_stack;
 mod switches;
 #[cfg(all(
     feature = "stacks",
@@ -35,6 +36,7 @@ use crate::recorder::Recorder;
 use crate::recorder::mode::Mode;
 use crate::recorder::store::segment::StreamId;
 use crate::util::sync::lock;
+pub use no_stack::{NoStack, NoStacks};
 pub(crate) use switches::Switches;
 pub(crate) use watcher::{LastReading, Watcher, interrupted, stolen_ns, this_thread_has, woken};
 
@@ -127,8 +129,8 @@ pub(crate) struct Samples {
     pub(crate) all: Vec<Sample>,
     /// How many were taken beyond what is kept.
     pub(crate) dropped: u64,
-    /// How often a stack could not be had, as the program uses SIGURG itself.
-    pub(crate) signal_taken: u64,
+    /// How often it was not found out what functions a thread was in, by reason.
+    pub(crate) no_stacks: NoStacks,
 }
 
 impl Recorder {

@@ -33,7 +33,7 @@ impl Report {
         before.extend(wrap(&self.summary()));
         before.extend(self.machine_sentences().iter().flat_map(|sentence| wrap(sentence)));
         before.extend(self.pool_line());
-        before.extend(self.unknown());
+        before.extend(self.unknown().iter().flat_map(|line| wrap(line)));
         let workers = self.workers_lines();
         if !workers.is_empty() {
             before.push(String::new());

@@ -1,5 +1,7 @@
 //! What is to be known of the whole run.
 
+use std::collections::BTreeMap;
+
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_json::Value;
 
@@ -11,7 +13,7 @@ use crate::trace::event::SpawnLocation;
 use crate::trace::profile::Profile;
 use crate::trace::summary::Summary;
 use crate::trace::timeline::{
-    ClockChanges, CpuLimit, ExhaustedPool, MachineTime, Sampling, SamplingState,
+    ClockChanges, CpuLimit, ExhaustedPool, MachineTime, NoStack, NoStacks, Sampling, SamplingState,
 };
 
 /// What is the same for all files of a run.
@@ -48,8 +50,8 @@ pub(crate) struct Facts {
     stacks: SamplingState,
     #[serde(default)]
     dropped_samples: Number,
-    #[serde(default)]
-    signal_taken: Number,
+    #[serde(default, deserialize_with = "no_stacks")]
+    no_stacks: NoStacks,
     #[serde(default)]
     pub(in crate::statemap) waits_not_kept: Number,
     #[serde(default)]
@@ -160,11 +162,7 @@ impl Facts {
     }
 
     pub(in crate::statemap) fn sampling(&self) -> Sampling {
-        Sampling {
-            state: self.stacks,
-            dropped: self.dropped_samples.0,
-            signal_taken: self.signal_taken.0,
-        }
+        Sampling { state: self.stacks, dropped: self.dropped_samples.0, no_stacks: self.no_stacks }
     }
 }
 
@@ -194,4 +192,15 @@ fn sampling_state<'de, D: Deserializer<'de>>(from: D) -> Result<SamplingState, D
     let name = String::deserialize(from)?;
     let state = [On, Off, NotBuilt, NotSupported].into_iter().find(|&s| sampling_name(s) == name);
     state.ok_or_else(|| D::Error::custom(format!("there is no `stacks` of `{name}`")))
+}
+
+fn no_stacks<'de, D: Deserializer<'de>>(from: D) -> Result<NoStacks, D::Error> {
+    let mut all = NoStacks::default();
+    for (name, Number(times)) in BTreeMap::<String, Number>::deserialize(from)? {
+        let why = NoStack::ALL.iter().find(|why| why.name() == name);
+        let why =
+            why.ok_or_else(|| D::Error::custom(format!("there is no `noStacks` of `{name}`")))?;
+        all.add(*why, times);
+    }
+    Ok(all)
 }

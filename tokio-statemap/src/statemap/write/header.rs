@@ -113,10 +113,14 @@ fn long_polls(timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
         ("runDelayNs", machine.run_delay_ns),
         ("stolenNs", machine.stolen_ns),
         ("droppedSamples", sampling.dropped),
-        ("signalTaken", sampling.signal_taken),
     ];
     for (name, n) in numbers.into_iter().filter(|&(_, n)| n > 0) {
         write!(text, ",\"{name}\":{}", number(n))?;
     }
-    Ok(())
+    let no_stacks =
+        sampling.no_stacks.all().map(|(why, n)| format!("\"{}\":{}", why.name(), number(n)));
+    match &no_stacks.collect::<Vec<_>>()[..] {
+        [] => Ok(()),
+        reasons => write!(text, ",\"noStacks\":{{{}}}", reasons.join(",")),
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,6 +23,8 @@ pub(crate) struct Resolver {
     frames: HashMap<u64, Arc<[StackFrame]>>,
     /// How long it took so far.
     spent: Duration,
+    /// Why the program's own file could not be read, if it wasn't.
+    problem: Option<io::ErrorKind>,
 }
 
 impl Resolver {
@@ -38,6 +41,11 @@ impl Resolver {
         frames
     }
 
+    /// Why no function of the program has a name, if that is so.
+    pub(crate) fn problem(&self) -> Option<io::ErrorKind> {
+        self.problem
+    }
+
     fn look_up(&mut self, address: u64) -> Vec<StackFrame> {
         let find = |modules: &[LoadedModule]| {
             let module = modules.iter().position(|module| module.range.contains(&address))?;
@@ -50,15 +58,24 @@ impl Resolver {
         });
         let Some((is_program, base, path)) = found else { return Vec::new() };
         let file = self.files.entry(base).or_insert_with(|| {
-            let path = path?;
-            // The program's own, wherever it has gone to.
-            let opened = if is_program { Path::new("/proc/self/exe") } else { &path };
-            let bytes = map(&File::open(opened).ok()?).ok()?;
-            ObjectFile::of(bytes, &path, is_program).ok()
+            let file = read(path.as_deref(), is_program);
+            if let (Err(problem), true) = (&file, is_program) {
+                self.problem = Some(*problem);
+            }
+            file.ok()
         });
         let Some(file) = file else { return Vec::new() };
         file.frames(address.wrapping_sub(base), self.spent < MAX_TIME)
     }
+}
+
+/// Reads the file of the program or of a library.
+fn read(path: Option<&Path>, is_program: bool) -> Result<ObjectFile, io::ErrorKind> {
+    let path = path.ok_or(io::ErrorKind::NotFound)?;
+    // The program's own, wherever it has gone to.
+    let opened = if is_program { Path::new("/proc/self/exe") } else { path };
+    let bytes = File::open(opened).and_then(|file| map(&file)).map_err(|error| error.kind())?;
+    ObjectFile::of(bytes, path, is_program).map_err(|_| io::ErrorKind::InvalidData)
 }
 
 #[cfg(test)]
@@ -164,6 +181,18 @@ mod tests {
         let frames = resolver.frames(here());
         let [here] = &frames[..] else { panic!("{frames:?}") };
         assert!(here.function.ends_with("tests::here") && here.file.is_none(), "{here:?}");
+    }
+
+    #[test]
+    fn a_program_that_can_t_be_read_is_a_reason() {
+        let mut resolver = Resolver::default();
+        assert!(!resolver.frames(here()).is_empty());
+        assert_eq!(resolver.problem(), None);
+        resolver.files.clear();
+        resolver.frames.clear();
+        resolver.modules.iter_mut().for_each(|module| module.path = None);
+        assert!(resolver.frames(here()).is_empty());
+        assert_eq!(resolver.problem(), Some(io::ErrorKind::NotFound));
     }
 
     #[test]

@@ -117,6 +117,11 @@ pub(crate) fn system_call(id: i32) -> Option<SystemCall> {
     SystemCall::parse(read(&format!("/proc/self/task/{id}/syscall"), &mut buffer)?)
 }
 
+/// Whether this process may ask what its threads are blocked in.
+pub(crate) fn tells_calls() -> bool {
+    read("/proc/thread-self/syscall", &mut [0; 8]).is_some()
+}
+
 impl SystemCall {
     /// That in the words of the file: the call's number, six arguments, the stack pointer and the
     /// instruction pointer; `-1` and the pointers; or `running`.
@@ -179,6 +184,7 @@ mod tests {
         other.join().unwrap();
         assert_eq!((state(id), system_call(id)), (ThreadState::Unknown, None));
         assert_eq!(state(threads::id()), ThreadState::Runnable);
+        assert!(tells_calls());
     }
 
     #[test]

@@ -78,9 +78,9 @@ impl Timeline {
                 false => SamplingState::Off,
             },
             dropped: snapshot.samples.dropped,
-            signal_taken: snapshot.samples.signal_taken,
+            no_stacks: snapshot.samples.no_stacks,
         };
-        timeline.samples = sample::resolve(snapshot);
+        timeline.samples = sample::resolve(snapshot, &mut timeline.sampling.no_stacks);
         timeline.resolve_waits(&snapshot.places);
         timeline.carry_samples(snapshot.detail_ns);
         timeline.apply_samples();

@@ -1,6 +1,7 @@
 //! What the machine took of the threads' time, over the whole recording.
 
 pub use crate::recorder::CpuLimit;
+pub use crate::recorder::watch::{NoStack, NoStacks};
 pub use crate::trace::clock::ClockChanges;
 
 /// What the machine took of the time of the runtime's threads, in sum: no code of the program is to blame
@@ -27,8 +28,17 @@ pub struct Sampling {
     pub state: SamplingState,
     /// How many samples were taken beyond those that are kept.
     pub dropped: u64,
-    /// How many could not be taken, as the program handles SIGURG itself.
-    pub signal_taken: u64,
+    /// How often it wasn't found out which functions a thread was in, by reason.
+    pub no_stacks: NoStacks,
+}
+
+impl Sampling {
+    /// Whether a poll that went on for long enough has samples, unless the machine stood still.
+    pub(crate) fn sees_all(&self) -> bool {
+        let is_blind =
+            [NoStack::NoProc, NoStack::Filtered].map(|why| self.no_stacks.count(why)) != [0, 0];
+        self.state == SamplingState::On && self.dropped == 0 && !is_blind
+    }
 }
 
 /// Whether the stacks of long polls were sampled.

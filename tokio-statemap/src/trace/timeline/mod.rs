@@ -43,7 +43,9 @@ use crate::trace::summary::Summary;
 pub use crate::symbols::{FrameOrigin, StackFrame};
 pub use cause::PollCause;
 pub(crate) use from::gaps;
-pub use machine::{ClockChanges, CpuLimit, MachineTime, Sampling, SamplingState};
+pub use machine::{
+    ClockChanges, CpuLimit, MachineTime, NoStack, NoStacks, Sampling, SamplingState,
+};
 pub use poll::Poll;
 pub(crate) use poll::PollKey;
 pub use pool::ExhaustedPool;

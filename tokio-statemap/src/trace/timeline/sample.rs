@@ -1,6 +1,8 @@
 //! What a thread was doing at a moment of a long poll.
 
-use crate::recorder::watch::Sample;
+use std::io;
+
+use crate::recorder::watch::{NoStack, NoStacks, Sample};
 use crate::symbols::{FrameOrigin, StackFrame, system_call, with_resolver};
 use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::PollKey;
@@ -78,8 +80,8 @@ pub(super) fn blocked_at_most_ns(samples: &[PollSample], end_ns: u64) -> u64 {
     blocked_ns
 }
 
-/// The samples of a snapshot, sorted.
-pub(super) fn resolve(snapshot: &Snapshot) -> Vec<PollSample> {
+/// The samples of a snapshot, sorted. Adds why those have no functions of which the addresses are known.
+pub(super) fn resolve(snapshot: &Snapshot, no_stacks: &mut NoStacks) -> Vec<PollSample> {
     let number = snapshot.samples.all.len();
     let slow =
         || Slow::begin(format!("looking up the functions of {}", count(number as u64, "stack")));
@@ -96,6 +98,16 @@ pub(super) fn resolve(snapshot: &Snapshot) -> Vec<PollSample> {
         }
     });
     let mut samples: Vec<_> = samples.collect();
+    if let Some(problem) = with_resolver(|resolver| resolver.problem()) {
+        let why = match problem {
+            io::ErrorKind::OutOfMemory => NoStack::NoMemory,
+            _ => NoStack::NoSymbols,
+        };
+        let all = snapshot.samples.all.iter().zip(&samples);
+        let unnamed =
+            all.filter(|(of, sample)| of.addresses.len() > 1 && sample.blamed().is_none());
+        no_stacks.add(why, unnamed.count() as u64);
+    }
     limit_stacks(&mut samples);
     samples.sort_by_key(PollSample::order);
     samples

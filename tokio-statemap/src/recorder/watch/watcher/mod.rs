@@ -12,6 +12,7 @@ mod teller;
 mod tests;
 mod told;
 mod whose;
+mod without_stack;
 mod woken;
 
 use std::sync::Once;
@@ -27,13 +28,14 @@ use teller::Teller;
 use crate::recorder::store::buffer::Buffer;
 use crate::recorder::thread_recorder::ThreadRecorder;
 use crate::recorder::unwind::Unwinder;
-use crate::recorder::watch::BETWEEN_LOOKS;
 use crate::recorder::watch::look::Look;
+use crate::recorder::watch::{BETWEEN_LOOKS, NoStack};
 use crate::recorder::{Recorder, background};
 use crate::sys::filter;
 use crate::sys::threads;
 pub(crate) use crate::sys::threads::proc::stolen_ns;
 use crate::util::message::warn;
+use crate::util::sync::lock;
 
 /// The calling thread has this recorder from now on.
 pub(crate) fn this_thread_has(recorder: &Recorder, thread: &ThreadRecorder) {
@@ -132,7 +134,9 @@ impl Watcher {
                  the program for system calls that it doesn't make by itself"
             ));
         });
-        self.awake.clear();
+        for recorder in self.awake.drain(..).filter_map(|one| one.recorder.upgrade()) {
+            lock(&recorder.samples).no_stacks.add(NoStack::Filtered, 1);
+        }
     }
 
     /// Looks at `most` threads, from where the last look ended.

@@ -17,7 +17,6 @@ use crate::recorder::watch::{BlockedIn, LEAST_AGE, MIN_THRESHOLD, Sample};
 use crate::sys::threads;
 use crate::sys::threads::proc::{self, ThreadState};
 use crate::sys::threads::stack::{self, Answer, Request, RunningStack, StackCopy, Unavailable};
-use crate::util::sync::lock;
 
 /// The age of a poll at its second sample: then at twice the age, and so on.
 const SECOND_AGE: Duration = Duration::from_millis(5);
@@ -69,7 +68,7 @@ pub(super) enum Next {
 enum Seen {
     Blocked(BlockedIn, Option<StackCopy>),
     /// It runs, and its stack can't be had.
-    Runs,
+    Runs(Unavailable),
     /// It is ready to run and does not.
     Waits,
     /// It may have run, or lost its processor.
@@ -90,6 +89,7 @@ impl Progress {
         let copied = self.take_copied(recorder, buffer, look.stream, tools);
         if let Some(copied) = &copied {
             recorder.add_sample(copied.clone());
+            recorder.note_no_stack(copied, tools.unwinder.as_ref());
         }
         let Doing::Poll { start_ticks, task } = look.doing else {
             *self = Self::default();
@@ -145,23 +145,34 @@ impl Progress {
         let seen = match proc::state(thread) {
             ThreadState::Blocked => self.blocked(thread).ok_or(Next::Usual),
             ThreadState::Runnable => {
-                let seen = self.runnable(recorder, thread, before.map(|_| runs), is_due);
+                let seen = self.runnable(thread, before.map(|_| runs));
                 // Without listeners nothing is made of the others.
                 seen.and_then(|seen| match seen {
                     Seen::Waits | Seen::Unclear if to.is_empty() => Err(Next::Usual),
                     seen => Ok(seen),
                 })
             }
-            ThreadState::Unknown => Err(Next::Usual),
+            ThreadState::Unknown => {
+                if is_due {
+                    recorder.note_no_state();
+                    self.samples += 1;
+                    self.next_age = age_after(age);
+                }
+                Err(Next::Usual)
+            }
         };
         let seen = match seen {
             Ok(seen) => seen,
             Err(next) => return next,
         };
         let is_taken_away = matches!(seen, Seen::Waits);
+        let refused = match seen {
+            Seen::Runs(why) => Some(why),
+            Seen::Blocked(..) | Seen::Waits | Seen::Unclear => None,
+        };
         let seen = match seen {
             Seen::Blocked(call, stack) => Some((stack, Some(call))),
-            Seen::Runs => Some((None, None)),
+            Seen::Runs(_) => Some((None, None)),
             Seen::Waits | Seen::Unclear => None,
         };
         // It may have gone on to something else meanwhile.
@@ -177,6 +188,10 @@ impl Progress {
             self.samples += 1;
             self.next_age = age_after(age);
             recorder.add_sample(sample.clone());
+            match refused {
+                Some(why) => recorder.note_refusal(why, thread),
+                None => recorder.note_no_stack(sample, tools.unwinder.as_ref()),
+            }
         }
         self.notify(recorder, (look, task, age), (sample, is_taken_away), to, tools);
         Next::Usual
@@ -221,7 +236,8 @@ impl Progress {
         let now = wait();
         let copy = now.0.map(|call| (BlockedIn::of(&call), stack::copy_blocked(&call)));
         // Its registers are of the same wait as its stack.
-        if wait() != now || proc::state(thread) != ThreadState::Blocked {
+        let is_over = now.0.is_none() && proc::tells_calls();
+        if is_over || wait() != now || proc::state(thread) != ThreadState::Blocked {
             return None;
         }
         // Without the right to see more, that it is blocked is all that is known.
@@ -231,13 +247,7 @@ impl Progress {
 
     /// What a thread does that isn't blocked; when to look again, if that isn't known yet. Whether it `ran` is known from
     /// its second look on.
-    fn runnable(
-        &mut self,
-        recorder: &Recorder,
-        thread: i32,
-        ran: Option<bool>,
-        is_due: bool,
-    ) -> Result<Seen, Next> {
+    fn runnable(&mut self, thread: i32, ran: Option<bool>) -> Result<Seen, Next> {
         let asked = self.ask(thread);
         let Some(ran) = ran else { return Err(Next::Soon) };
         self.looks += 1;
@@ -245,11 +255,7 @@ impl Progress {
         match asked {
             Err(Unavailable::Busy) => return Err(Next::Usual),
             // No stack, but it was seen to compute.
-            Err(why) if ran => {
-                let is_taken = is_due && why == Unavailable::SignalTaken;
-                lock(&recorder.samples).signal_taken += u64::from(is_taken);
-                return Ok(Seen::Runs);
-            }
+            Err(why) if ran => return Ok(Seen::Runs(why)),
             Ok(()) | Err(_) => {}
         }
         // Others may just have their turn.

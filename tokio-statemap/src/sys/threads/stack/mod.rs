@@ -15,6 +15,8 @@ mod signal;
 #[cfg(test)]
 pub(crate) mod strange;
 
+use std::alloc::{Layout, alloc_zeroed};
+
 use crate::sys::filter;
 use crate::sys::threads::proc;
 
@@ -59,7 +61,7 @@ impl StackCopy {
 
 /// The stack of a thread that is blocked in `call`.
 pub(crate) fn copy_blocked(call: &proc::SystemCall) -> Option<StackCopy> {
-    let mut bytes = vec![0; STACK_BYTES];
+    let mut bytes = zeros(STACK_BYTES)?;
     let copied = read_memory(call.stack_pointer, &mut bytes);
     bytes.truncate(copied);
     let registers = Registers {
@@ -70,6 +72,45 @@ pub(crate) fn copy_blocked(call: &proc::SystemCall) -> Option<StackCopy> {
         link: 8,
     };
     (copied > 0).then_some(StackCopy { registers, bytes })
+}
+
+/// So many zeros; `None` if there is no memory left, of which the program must not die.
+fn zeros(len: usize) -> Option<Vec<u8>> {
+    if len == 0 {
+        return Some(Vec::new());
+    }
+    let layout = Layout::array::<u8>(len).ok()?;
+    // SAFETY: a size over 0; if there is memory, it is all there for this vector, and zeros are bytes. The system's own
+    // zeros, as `Vec` has none for who may be refused. Test: `sys::threads::stack::tests::a_copy_too_large_is_refused`.
+    unsafe {
+        let memory = alloc_zeroed(layout);
+        (!memory.is_null()).then(|| Vec::from_raw_parts(memory, len, len))
+    }
+}
+
+/// Whether copies can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Memory {
+    Readable,
+    /// It isn't tried: a filter may end the program for it.
+    Filtered,
+    /// The system refuses the call by which this process reads memory.
+    Denied,
+    /// There is none left for a copy.
+    Exhausted,
+}
+
+impl Memory {
+    pub(crate) fn now() -> Self {
+        if !filter::allows_all() {
+            return Self::Filtered;
+        }
+        let here = [0_u8; 8];
+        if read_memory(here.as_ptr().addr() as u64, &mut [0; 8]) < here.len() {
+            return Self::Denied;
+        }
+        zeros(STACK_BYTES).map_or(Self::Exhausted, |_| Self::Readable)
+    }
 }
 
 /// Copies memory of this process from `address` on, as far as there is any: where there is none, it
@@ -138,6 +179,16 @@ mod tests {
             assert_eq!(read_memory(memory.addr() as u64 + 96, &mut into), 4000);
             libc::munmap(memory, 8192);
         }
+    }
+
+    #[test]
+    fn a_copy_too_large_is_refused() {
+        assert_eq!(zeros(0), Some(Vec::new()));
+        assert_eq!(zeros(100), Some(vec![0; 100]));
+        for len in [1 << 60, usize::MAX] {
+            assert_eq!(zeros(len), None);
+        }
+        assert_eq!(Memory::now(), Memory::Readable);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::read_memory;
+use super::{read_memory, zeros};
 
 /// The program, or a library of it.
 #[derive(Clone, Debug)]
@@ -106,11 +106,12 @@ fn eh_frame_address(hdr: &Range<u64>) -> Option<u64> {
     Some(hdr.start.wrapping_add(4).wrapping_add_signed(i64::from(distance)))
 }
 
-/// A copy of the memory of `range`, as far as it is there: a library may be unloaded at any time.
+/// A copy of the memory of `range`, as far as it is there: a library may be unloaded at any time. Empty where there is no
+/// memory left for it.
 pub(crate) fn copy(range: &Range<u64>) -> Vec<u8> {
     const MOST: u64 = 256 << 20;
     let len = (range.end - range.start).min(MOST);
-    let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+    let mut bytes = zeros(usize::try_from(len).unwrap_or(0)).unwrap_or_default();
     let mut copied = 0;
     while copied < bytes.len() {
         match read_memory(range.start + copied as u64, &mut bytes[copied..]) {

@@ -1,0 +1,68 @@
+//! Why it isn't known which functions a thread was in.
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $reason:ident => $name:literal,)*) => {
+        /// Why it isn't known which functions a thread was in.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum NoStack {
+            $($(#[$doc])* $reason,)*
+        }
+
+        impl NoStack {
+            pub(crate) const ALL: &[Self] = &[$(Self::$reason),*];
+
+            /// What the data calls it.
+            pub(crate) fn name(self) -> &'static str {
+                match self {
+                    $(Self::$reason => $name,)*
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// `/proc` isn't there, or is that of another pid namespace.
+    NoProc => "noProc",
+    /// The file below `/proc` that says where a thread is blocked can't be read.
+    NoCall => "noCall",
+    /// The system refuses `process_vm_readv`.
+    MemoryDenied => "memoryDenied",
+    /// A seccomp filter is in force that may end the program for what it takes.
+    Filtered => "filtered",
+    /// The program handles the signal itself by which a thread that runs is asked.
+    SignalTaken => "signalTaken",
+    /// The thread blocks the signal by which one that runs is asked.
+    SignalBlocked => "signalBlocked",
+    /// The system has no timer left by which a thread that runs is asked.
+    NoTimer => "noTimer",
+    /// There was no memory left for what it takes.
+    NoMemory => "noMemory",
+    /// The program's own file, which has the names of its functions, can't be read.
+    NoSymbols => "noSymbols",
+    /// The program's code is run by another program, such as valgrind or qemu.
+    Emulated => "emulated",
+}
+
+/// How often each was the reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoStacks([u64; NoStack::ALL.len()]);
+
+impl NoStacks {
+    /// How often it was this.
+    pub fn count(&self, why: NoStack) -> u64 {
+        self.0[why as usize]
+    }
+
+    /// Those that there were, and how often.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (NoStack, u64)> + use<'_> {
+        let all = NoStack::ALL.iter().map(|&why| (why, self.count(why)));
+        all.filter(|&(_, times)| times > 0)
+    }
+
+    pub(crate) fn add(&mut self, why: NoStack, times: u64) {
+        let count = &mut self.0[why as usize];
+        *count = count.saturating_add(times);
+    }
+}
