@@ -95,6 +95,12 @@ const MISUSES: &[(&str, i32, &str, &str)] = &[
         "say where by `-o FILE`",
     ),
     (
+        "symbolize tasks.json --binary shop --source .",
+        2,
+        "`--source` is for a page",
+        "leave it out, or name a page",
+    ),
+    (
         "render tasks.json -o out.html --max-size 4MB",
         2,
         "`--max-size` is for an SVG",
@@ -197,10 +203,10 @@ const MISUSES: &[(&str, i32, &str, &str)] = &[
     ("check bad.gz", 1, "bad.gz: line ", "the gzip file is damaged"),
     ("report data.zst", 1, "data.zst: this is compressed by zstd", "unpack it first"),
     (
-        "symbolize page.html --binary tasks.json",
+        "symbolize picture.svg --binary tasks.json",
         1,
-        "page.html: this is a page or a picture",
-        "name the run's tasks.json",
+        "picture.svg: line 1, byte 0: this is an SVG",
+        "give the data that it was made from",
     ),
     (
         "awaits tasks.json --all shop",

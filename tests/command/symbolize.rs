@@ -123,6 +123,8 @@ fn a_stripped_program_s_functions_have_names_then() {
     // Only then can anyone be blamed but the spawn location.
     let [before, named_text] = [before.report(), named.report()].map(|report| report.to_string());
     assert!(before.starts_with("tests/src/bin/sleeps.rs:21:5 held the runtime up"), "{before}");
+    assert!(before.contains("the program was stripped"), "{before}");
+    assert!(!named_text.contains("stripped"), "{named_text}");
     assert!(named_text.contains("wait_for_printer at tests/src/bin/sleeps.rs:15"), "{named_text}");
     assert!(
         named_text.replace('\n', " ").contains("it blocked in std::thread::sleep"),
@@ -135,6 +137,62 @@ fn a_stripped_program_s_functions_have_names_then() {
     run(&folder, "symbolize tasks.json --binary sleeps.debug").stdout();
     assert_eq!(piped.stdout, fs::read_to_string(&file).unwrap());
     assert_eq!(samples(&timeline(&file)), samples(&named));
+}
+
+/// A page becomes the one that the whole program's data make.
+#[test]
+fn a_page_is_written_again_with_names() {
+    let Some(whole) = program("sleeps") else { return };
+    let folder = folder("symbolize_page");
+    objcopy(&folder, "--strip-all", &whole, "stripped");
+    let ended = child::Running::start(&mut child::command(folder.join("stripped"), &folder)).end();
+    assert!(ended.status.success(), "{ended:?}");
+    let (whole, source) = (whole.display(), concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    run(&folder, &format!("symbolize tasks.json --binary {whole} -o named.json")).stdout();
+    let of = |name: &str| fs::read(folder.join(name)).unwrap();
+    let symbolize = |page: &str, options: &str| {
+        run(&folder, &format!("symbolize {page} --binary {whole} {options}")).stdout()
+    };
+    // Also of a part, and with the source that is read.
+    for (render, options) in [
+        ("", ""),
+        ("--begin 50ms --duration 100ms", ""),
+        ("--title mine", ""),
+        (&*format!("--source {source}"), &*format!("--source {source}")),
+    ] {
+        run(&folder, &format!("render tasks.json -o page.html {render}")).stdout();
+        run(&folder, &format!("render named.json -o named.html {render}")).stdout();
+        let said = symbolize("page.html", options);
+        assert!(said.ends_with(" addresses have names\n"), "{render}: {said}");
+        assert!(of("page.html") == of("named.html"), "{render}");
+    }
+    assert!(String::from_utf8(of("page.html")).unwrap().contains("fn wait_for_printer() {"));
+    assert!(run(&folder, "report page.html").stdout().contains("wait_for_printer at "));
+
+    // What a page loses is said; on standard output, too.
+    run(&folder, &format!("render tasks.json -o page.html --source {source}")).stdout();
+    let said = run(&folder, &format!("symbolize page.html --binary {whole} -o -"));
+    assert!(
+        said.stderr.ends_with("shows no source any more: `--source DIR` has it read\n"),
+        "{said:?}"
+    );
+    run(&folder, "render named.json -o named.html").stdout();
+    assert!(said.stdout.as_bytes() == of("named.html"));
+
+    // Each of several runs has names.
+    let text = fs::read_to_string(folder.join("tasks.json")).unwrap();
+    for name in ["io", "cpu"] {
+        let program = "\"program\":\"stripped\"";
+        let run = text.replace(program, &format!("{program},\"runtime\":\"{name}\""));
+        let run = run.replace("\"entity\":\"", &format!("\"entity\":\"{name}/"));
+        fs::write(folder.join(format!("{name}.json")), run).unwrap();
+    }
+    run(&folder, "render io.json cpu.json -o both.html").stdout();
+    symbolize("both.html", "-o both-named.html");
+    let report = run(&folder, "report both-named.html").stdout();
+    let verdicts = report.matches("wait_for_printer at tests/src/bin/sleeps.rs:15 held").count();
+    assert_eq!(verdicts, 2, "{report}");
+    assert!(report.contains("io") && report.contains("cpu"), "{report}");
 }
 
 #[test]

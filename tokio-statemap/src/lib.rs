@@ -133,6 +133,8 @@ pub mod __private {
     #[cfg(feature = "read")]
     pub use crate::render::export;
     pub use crate::render::report::terminal::{Colours, coloured_report, coloured_text};
+    #[cfg(all(feature = "symbols", feature = "read"))]
+    pub use crate::statemap::renew::renewed;
     #[cfg(all(
         feature = "dwarf",
         target_os = "linux",

@@ -21,6 +21,8 @@ mod long_poll_tests;
 mod profile_tests;
 #[cfg(feature = "read")]
 pub mod read;
+#[cfg(all(feature = "symbols", feature = "read"))]
+pub(crate) mod renew;
 mod run;
 #[cfg(all(test, feature = "read"))]
 mod summary_tests;

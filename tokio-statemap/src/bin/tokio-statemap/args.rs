@@ -186,16 +186,16 @@ pub(crate) enum DiffFormat {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
-The data of a program that was stripped has addresses where the stacks of its long polls, and its tasks that wait, have functions. \
+The data or the page of a program that was stripped has addresses where the stacks of its long polls, and its tasks that wait, have functions. \
 What it was before it was stripped, or a file with its debug information, has their names, files and \
 lines. It must be of the same build: both bear its build id.
 
-  tokio-statemap symbolize FILE --binary target/release/shop
-  tokio-statemap symbolize FILE --binary shop.debug -o named.json
+  tokio-statemap symbolize statemap.html --binary target/release/shop
+  tokio-statemap symbolize tasks.json --binary shop.debug -o named.json
 
 The output takes the file's place when it is complete, so that it is all there or as it was.")]
 pub(crate) struct SymbolizeArgs {
-    /// The tasks' data of a run; - is standard input
+    /// The tasks' data of a run, or a page; - is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// The program with its symbols, or its debug information
@@ -204,6 +204,9 @@ pub(crate) struct SymbolizeArgs {
     /// Where to write, or - for standard output [default: FILE]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
+    /// Have the page show the lines of source in this folder around blamed lines and spawn locations
+    #[arg(long, value_name = "DIR")]
+    pub(crate) source: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -21,9 +21,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
                 let checked = if args.ours { check_ours(input) } else { check(input) };
                 checked.map(|one| vec![one]).map_err(|error| Failure::of(file, error))
             }
-            Content::Page(of_page) => {
-                page::check(&of_page, args.ours).map_err(|problem| Failure::of(file, problem))?;
-                Ok(of_page)
+            Content::Page { files, .. } => {
+                page::check(&files, args.ours).map_err(|problem| Failure::of(file, problem))?;
+                Ok(files)
             }
         });
         drop(progress);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tokio_statemap::html;
 use tokio_statemap::statemap;
-use tokio_statemap::statemap::read::{ReadError, Statemap, read};
+use tokio_statemap::statemap::read::{Statemap, read};
 
 use crate::args::{Files, WindowArgs};
 use crate::failure::{Failure, name};
@@ -109,17 +109,13 @@ fn compressed_by(first: &[u8]) -> Option<&'static str> {
     all.into_iter().find(|(magic, _)| first.starts_with(magic)).map(|(_, name)| name)
 }
 
-/// Reads one file of data with `how`.
-pub(crate) fn read_with(
-    file: &Path,
-    progress: &mut Progress,
-    how: impl FnOnce(Input<'_>) -> Result<Statemap, ReadError>,
-) -> Result<Statemap, Failure> {
-    let input = Input::open(file, progress)?;
-    if input.is_page {
-        return Err(Failure::of(file, "this is a page or a picture; name the run's tasks.json"));
+/// What comes behind all that could be read: nothing, or an error.
+struct End(Option<io::Error>);
+
+impl Read for End {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
     }
-    how(input).map_err(|error| Failure::of(file, error))
 }
 
 /// What a file has.
@@ -127,19 +123,26 @@ pub(crate) enum Content<'a> {
     /// Statemap data, still to be read.
     Data(Input<'a>),
     /// What a page was made from.
-    Page(Vec<Statemap>),
+    Page {
+        files: Vec<Statemap>,
+        /// Whether it shows lines of source, which are in none of these.
+        shows_source: bool,
+    },
 }
 
 /// Opens one file of data, or reads a page.
 pub(crate) fn content<'a>(file: &Path, progress: &'a mut Progress) -> Result<Content<'a>, Failure> {
-    let input = Input::open(file, progress)?;
-    match input.is_page {
-        false => Ok(Content::Data(input)),
-        true => {
-            let files = html::read(input).map_err(|error| Failure::of(file, error))?;
-            Ok(Content::Page(files))
-        }
+    let mut input = Input::open(file, progress)?;
+    if !input.is_page {
+        return Ok(Content::Data(input));
     }
+    let mut page = Vec::new();
+    let end = End(input.read_to_end(&mut page).err());
+    let files = html::read(page[..].chain(end)).map_err(|error| Failure::of(file, error))?;
+    // In no other place are quotation marks that stand so.
+    let source = b"\"source\":{\"all\":[[";
+    let shows_source = page.windows(source.len()).any(|part| part == source);
+    Ok(Content::Page { files, shows_source })
 }
 
 /// What was read, and of which of the files each is: a page has several.
@@ -161,7 +164,7 @@ pub(crate) fn read_all(
             Content::Data(input) => {
                 statemaps.push(read(input).map_err(|error| Failure::of(file, error))?);
             }
-            Content::Page(of_page) => statemaps.extend(of_page),
+            Content::Page { files, .. } => statemaps.extend(files),
         }
         of.resize(statemaps.len(), index);
     }

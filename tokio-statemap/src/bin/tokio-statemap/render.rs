@@ -1,6 +1,7 @@
 //! `tokio-statemap render`.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use tokio_statemap::__private::write_file;
 use tokio_statemap::picture::{Picture, SourceFiles};
@@ -25,12 +26,8 @@ pub(crate) fn run(args: RenderArgs) -> Result<(), Failure> {
     if let Some(title) = args.title {
         picture = picture.with_title(title);
     }
-    if let Some(folder) = args.source {
-        // Otherwise it would be looked for in vain, and nobody would know why.
-        if !folder.is_dir() {
-            return Err(Failure::of(&folder, "this is no directory"));
-        }
-        picture = picture.with_source(&SourceFiles::in_folder(folder));
+    if let Some(folder) = &args.source {
+        picture = picture.with_source(&source_in(folder)?);
     }
     let mut options = svg::Options::default();
     options.max_bytes = args.max_size.unwrap_or(options.max_bytes);
@@ -49,4 +46,13 @@ pub(crate) fn run(args: RenderArgs) -> Result<(), Failure> {
         io::ErrorKind::BrokenPipe => Failure::Closed,
         _ => Failure::of(&args.output, format_args!("can't be written: {error}")),
     })
+}
+
+/// The source files in a folder.
+pub(crate) fn source_in(folder: &Path) -> Result<SourceFiles, Failure> {
+    // Otherwise they would be looked for in vain, and nobody would know why.
+    match folder.is_dir() {
+        true => Ok(SourceFiles::in_folder(folder.to_owned())),
+        false => Err(Failure::of(folder, "this is no directory")),
+    }
 }

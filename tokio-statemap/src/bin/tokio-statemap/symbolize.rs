@@ -2,15 +2,21 @@
 
 use std::io::{self, Write};
 
-use tokio_statemap::__private::{clean, has_addresses, symbolize, write_file};
-use tokio_statemap::statemap::read::read;
-use tokio_statemap::statemap::{Recording, recordings, write_tasks};
+use tokio_statemap::__private::{clean, has_addresses, renewed, symbolize, write_file};
+use tokio_statemap::picture::Picture;
+use tokio_statemap::statemap::read::{Statemap, read};
+use tokio_statemap::statemap::{Labels, Recording, recordings, write_tasks};
+use tokio_statemap::{Timeline, html};
 
 use crate::args::SymbolizeArgs;
 use crate::failure::{Failure, line, name, print};
-use crate::input::read_with;
+use crate::input::{Content, content};
 use crate::progress::Progress;
+use crate::render::source_in;
 use crate::usage::misused;
+
+/// A run, and which of the files it is of.
+type Run = (Timeline, Labels, Vec<usize>);
 
 pub(crate) fn run(args: &SymbolizeArgs) -> Result<(), Failure> {
     let is_packed = args.file.extension().is_some_and(|name| name.eq_ignore_ascii_case("gz"));
@@ -32,21 +38,56 @@ pub(crate) fn run(args: &SymbolizeArgs) -> Result<(), Failure> {
         false => print(&format!("{}\n", clean(&text))),
     };
     let mut progress = Progress::new();
-    let files = [read_with(&args.file, &mut progress, |input| read(input))?];
-    let Some(Recording::Run { mut timeline, labels, .. }) = recordings(&files).pop() else {
+    let (mut files, shows_source) = match content(&args.file, &mut progress)? {
+        Content::Data(input) => {
+            (vec![read(input).map_err(|error| Failure::of(&args.file, error))?], None)
+        }
+        Content::Page { files, shows_source } => (files, Some(shows_source)),
+    };
+    let is_page = shows_source.is_some();
+    if args.source.is_some() && !is_page {
+        let problem =
+            "`--source` is for a page, which alone shows source: leave it out, or name a page";
+        misused("symbolize", problem);
+    }
+    let mut runs = runs(&files);
+    if runs.is_empty() {
         let problem = "this isn't the data of a run as tokio-statemap wrote it";
         return Err(Failure::of(&args.file, problem));
-    };
-    drop(files);
+    }
     progress.end();
     let file = name(&args.file);
-    if !has_addresses(&timeline) {
+    if !runs.iter().any(|(timeline, ..)| has_addresses(timeline)) {
         return say(format!("{file}: nothing to do: no function is an address with a build id"));
     }
-    let done = symbolize(&mut timeline, &args.binary);
+    let mut timelines: Vec<_> = runs.iter_mut().map(|(timeline, ..)| timeline).collect();
+    let done = symbolize(&mut timelines, &args.binary);
     let done = done.map_err(|problem| Failure::of(&args.binary, problem))?;
+    if is_page {
+        for (timeline, labels, of) in &runs {
+            for &file in of {
+                files[file] = renewed(&files[file], timeline, labels)
+                    .map_err(|error| Failure::of(&args.file, error))?;
+            }
+        }
+    } else {
+        files.clear();
+    }
+    let source = args.source.as_deref().map(source_in).transpose()?;
     progress.begin("writing", None);
-    let mut write = |w: &mut dyn Write| write_tasks(&timeline, &labels, progress.counting(w));
+    let mut write = |w: &mut dyn Write| {
+        let w = progress.counting(w);
+        match &runs[..] {
+            [(timeline, labels, _)] if !is_page => write_tasks(timeline, labels, w),
+            _ => {
+                let mut picture = Picture::of_data(&files);
+                if let Some(source) = &source {
+                    picture = picture.with_source(source);
+                }
+                html::write(&picture, w)
+            }
+        }
+    };
     if is_stdout {
         write(&mut io::stdout().lock()).map_err(|error| Failure::stdout(&error))?;
     } else {
@@ -60,5 +101,18 @@ pub(crate) fn run(args: &SymbolizeArgs) -> Result<(), Failure> {
         0 => String::new(),
         left => format!(", {left} are still addresses"),
     };
-    say(format!("{file}: {} addresses have names{left}", done.found))
+    let source = match (shows_source, source) {
+        (Some(true), None) => "; the page shows no source any more: `--source DIR` has it read",
+        _ => "",
+    };
+    say(format!("{file}: {} addresses have names{left}{source}", done.found))
+}
+
+/// The runs that these files are of.
+fn runs(files: &[Statemap]) -> Vec<Run> {
+    let runs = recordings(files).into_iter().filter_map(|recording| match recording {
+        Recording::Run { timeline, labels, files, .. } => Some((*timeline, labels, files)),
+        _ => None,
+    });
+    runs.collect()
 }

@@ -29,19 +29,19 @@ fn functions(timeline: &Timeline) -> impl Iterator<Item = &StackFrame> {
     of_samples.chain(timeline.unnamed_waits.functions())
 }
 
-/// Fills in names, files and lines of the functions that are addresses in the file at `binary`: the
+/// Fills in names, files and lines of the functions of all `timelines` that are addresses in the file at `binary`: the
 /// program or library before it was stripped, or its debug information.
 ///
 /// # Errors
 ///
 /// What is wrong with the file: it can't be read, it is another, or it has no symbols either.
-pub fn symbolize(timeline: &mut Timeline, binary: &Path) -> Result<Symbolized, String> {
+pub fn symbolize(timelines: &mut [&mut Timeline], binary: &Path) -> Result<Symbolized, String> {
     let mut file = ObjectFile::open(binary)?;
     let build_id = file
         .build_id()
         .ok_or("it has no build id, so that it can't be told from others")?
         .to_owned();
-    let all = functions(timeline);
+    let all = timelines.iter().flat_map(|timeline| functions(timeline));
     let wanted: BTreeSet<&str> =
         all.filter_map(|frame| Some(Address::of(&frame.function)?.build_id)).collect();
     if !wanted.contains(&*build_id) {
@@ -53,17 +53,20 @@ pub fn symbolize(timeline: &mut Timeline, binary: &Path) -> Result<Symbolized, S
     }
     let mut known = HashMap::new();
     let mut look_up = |address| file.frames(address, true);
-    fill_in_all(&mut timeline.samples, &mut look_up, &build_id, &mut known);
-    fill_in_waits(timeline, &mut look_up, &build_id, &mut known);
+    for timeline in timelines.iter_mut() {
+        fill_in_all(&mut timeline.samples, &mut look_up, &build_id, &mut known);
+        fill_in_waits(timeline, &mut look_up, &build_id, &mut known);
+    }
     let found =
         known.values().filter(|frames| frames.iter().any(|frame| !is_address(frame))).count();
     if found == 0 {
         return Err("it has no symbols for the addresses: is it stripped, too?".to_owned());
     }
-    let all = functions(timeline).filter(|frame| is_address(frame));
-    let left: BTreeSet<&str> = all.map(|frame| &*frame.function).collect();
+    let all = timelines.iter().flat_map(|timeline| functions(timeline));
+    let left: BTreeSet<&str> =
+        all.filter(|frame| is_address(frame)).map(|frame| &*frame.function).collect();
     let left = left.len();
-    timeline.unnamed_waits.forget_named();
+    timelines.iter_mut().for_each(|timeline| timeline.unnamed_waits.forget_named());
     Ok(Symbolized { found, left })
 }
 
