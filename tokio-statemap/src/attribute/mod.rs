@@ -111,6 +111,24 @@ impl Drop for Run {
     }
 }
 
+/// What to do for tasks to be recorded, as far as the build tells.
+fn where_the_flag_goes() -> String {
+    // Cargo takes the first of these that is set, even to nothing, and no other.
+    let variables = [
+        ("CARGO_ENCODED_RUSTFLAGS", option_env!("CARGO_ENCODED_RUSTFLAGS")),
+        ("RUSTFLAGS", option_env!("RUSTFLAGS")),
+    ];
+    match variables.into_iter().find(|(_, flags)| flags.is_some()) {
+        Some((name, _)) => format!(
+            "this was built with {name} set, which replaces the flags of .cargo/config.toml: to record \
+             tasks add --cfg tokio_unstable to it"
+        ),
+        None => "to record tasks add `[build] rustflags = [\"--cfg\", \"tokio_unstable\"]` to \
+                 .cargo/config.toml, or the flag to `rustflags` of a `[target.…]` there, which replace these"
+            .to_owned(),
+    }
+}
+
 impl Active {
     /// `file` is the one that has the attribute.
     fn start(
@@ -124,12 +142,7 @@ impl Active {
         if config.trace_target.tracks_tasks() && !cfg!(tokio_unstable) {
             // Once per process, as a test binary may have hundreds of runs.
             static WARNED: Once = Once::new();
-            WARNED.call_once(|| {
-                warn(format_args!(
-                    "workers only: to record tasks add `[build] rustflags = [\"--cfg\", \
-                     \"tokio_unstable\"]` to .cargo/config.toml"
-                ));
-            });
+            WARNED.call_once(|| warn(format_args!("workers only: {}", where_the_flag_goes())));
         }
         if let Err(error) = Collector::check(&config) {
             warn(format_args!("nothing is recorded: {error}"));
