@@ -64,7 +64,7 @@ fn the_window_is_one_of_the_time_that_the_files_have_in_common() {
     assert_eq!(changes(&all.sections[0], 0)[0], (20_000_000, "running"));
     let main = [(0, "running"), (500_000, "waiting"), (60_000_000, "not recorded")];
     assert_eq!(changes(&all.sections[1], 0), main);
-    assert!(all.notes().contains(&"api ends at 0.060 s."), "{:?}", all.notes());
+    assert!(all.notes().contains(&"api (1) ends at 0.060 s."), "{:?}", all.notes());
     let cut = page("--begin 15ms --duration 10ms");
     assert_eq!(cut.length_ns, 10_000_000);
     assert_eq!(
