@@ -3,6 +3,7 @@
 
 mod background;
 mod hook_path;
+mod idle_threads;
 mod live_tasks;
 mod memory;
 mod page_memory;

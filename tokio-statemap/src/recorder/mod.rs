@@ -64,7 +64,7 @@ pub(crate) mod watch;
 mod windows;
 mod worker;
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -146,6 +146,8 @@ pub(crate) struct Recorder {
     /// All events before were dropped, or are in an island, in ticks.
     pub(crate) dropped_until: AtomicU64,
     /// Events beyond `max_events` that a drain found, with `keep = "first"`.
+    /// How many empty chunks threads [found](Self::find_writer) by themselves since full ones were last collected.
+    found_chunks: AtomicUsize,
     refused_at_drain: AtomicU64,
     reentrant_events: AtomicU64,
     /// Of the long polls.
@@ -202,6 +204,7 @@ impl Recorder {
             dropped_until: AtomicU64::new(0),
             refused_at_drain: AtomicU64::new(0),
             reentrant_events: AtomicU64::new(0),
+            found_chunks: AtomicUsize::new(0),
             samples: Mutex::default(),
             listeners: Listeners::default(),
             throttling: Mutex::default(),
@@ -229,7 +232,9 @@ impl Recorder {
     }
 
     pub(crate) fn new_thread_recorder(&self) -> Box<ThreadRecorder> {
-        if let Some(thread) = lock(&self.idle_thread_recorders).pop() {
+        let idle = lock(&self.idle_thread_recorders).pop();
+        if let Some(mut thread) = idle {
+            thread.begin(lock(&self.store).take_unused());
             return thread;
         }
         self.with_rings(rings(retention::spare_chunks(&self.config)))
@@ -238,7 +243,7 @@ impl Recorder {
     /// Never inlined: a hook comes here, and what makes the rings needs much stack, too.
     #[inline(never)]
     fn with_rings(&self, (rings, reader): (ThreadEnd, ReaderEnd)) -> Box<ThreadRecorder> {
-        let writer = lock(&self.store).take_writer();
+        let writer = lock(&self.store).take_unused();
         let buffer = Buffer::take(self.new_stream(), sync::Arc::clone(writer.chunk()), reader);
         lock(&self.buffers).push(buffer);
         ThreadRecorder::new(buffer, writer, rings)

@@ -23,16 +23,18 @@ const FEWEST_FOR_ISLANDS: usize = 1 << 14;
 
 impl Recorder {
     /// An empty chunk for a thread that was given none in time. It doesn't wait for whoever has the store, and its
-    /// memory is prefaulted by nobody. `None` if the background thread isn't there, as
-    /// then it is the thread's own work to keep the store within its bounds.
+    /// memory is prefaulted by nobody. `None` if the background thread isn't there, or threads found too many since it
+    /// last came round, as then it is the thread's own work to keep the store within its bounds.
     #[cold]
     #[inline(never)]
     pub(crate) fn find_writer(&self) -> Option<RecordWriter> {
-        if !background::is_there() {
+        if !background::is_there()
+            || self.found_chunks.fetch_add(1, Ordering::Relaxed) >= chunks_in_all(&self.config)
+        {
             return None;
         }
-        let free = try_lock(&self.store).and_then(|mut store| store.take_free());
-        free.or_else(|| RecordWriter::allocate(1, chunk_records(&self.config)).next())
+        let of_store = try_lock(&self.store).map(|mut store| store.take_writer());
+        of_store.or_else(|| RecordWriter::allocate(1, chunk_records(&self.config)).next())
     }
 
     /// Moves the full chunk of `writer` to the store, for a thread of which too many wait, or that has no empty one:
@@ -244,7 +246,7 @@ pub(super) fn chunk_records(config: &CollectorConfig) -> usize {
     config.buffer_capacity.clamp(MIN, most.max(MIN))
 }
 
-/// How many empty chunks a thread is given ahead at most: enough for the time until the background thread comes
+/// How many empty chunks one thread is given ahead at most: enough for the time until the background thread comes
 /// round again, and few relative to `max_events`.
 pub(super) fn spare_chunks(config: &CollectorConfig) -> usize {
     (config.max_events / 8 / chunk_records(config)).clamp(1, 32)
@@ -257,3 +259,10 @@ pub(super) fn island_events(config: &CollectorConfig) -> u64 {
         _ => 0,
     }
 }
+/// How many empty chunks all threads together are given ahead at most, and how many they find by themselves between two
+/// rounds of the background thread: so the memory is bounded, however many threads there are.
+pub(super) fn chunks_in_all(config: &CollectorConfig) -> usize {
+    const MIN: usize = 8;
+    (config.max_events / 4 / chunk_records(config)).max(MIN)
+}
+

@@ -17,7 +17,7 @@ use crate::recorder::store::segment::{RecordWriter, StreamId};
 use crate::recorder::watch::{self, LastReading};
 use crate::recorder::{Recorder, RecorderId};
 use crate::sys::chunk::WriterCell;
-use crate::sys::tsc;
+use crate::sys::{sync, tsc};
 
 /// The id of no task.
 const NO_TASK: u64 = u64::MAX;
@@ -98,14 +98,21 @@ impl ThreadRecorder {
         self.late.as_ref().is_some_and(|late| late.claim_origin(id))
     }
 
-    /// Reassigns this recorder to another thread.
+    /// Reassigns this recorder to another thread, which is yet to [begin](Self::begin). Nothing is left in it.
     pub(crate) fn reassign(&mut self, stream: StreamId, recorder: &Recorder) {
-        self.buffer.reassign(stream, &mut self.rings, &recorder.store);
+        self.buffer.reassign(stream, self.writer.take(), &mut self.rings, &recorder.store);
         recorder.after_drain_in_hook();
+        self.notes = 0;
         self.window = 0;
         self.worker = None;
         self.late = None;
         self.last_reading = None;
+    }
+
+    /// The thread that it was reassigned to fills the chunk of `writer` first.
+    pub(crate) fn begin(&mut self, writer: RecordWriter) {
+        self.buffer.begin(sync::Arc::clone(writer.chunk()));
+        self.writer = Some(writer);
     }
 
     /// Adds a record. Hands a full chunk over first.

@@ -128,8 +128,9 @@ impl<T: Copy> ChunkWriter<T> {
     /// Gives the memory of an empty chunk back to the system, which gives it anew when it is written to.
     pub(crate) fn release(&mut self) {
         debug_assert_eq!(load_own(&self.chunk.written), 0);
-        let used = std::mem::take(&mut self.used);
-        prefault::release(self.chunk.address(), used * size_of::<T>());
+        self.used = 0;
+        // All of it: what was prefaulted has memory, too, though it was never written.
+        prefault::release(self.chunk.address(), self.chunk.capacity * size_of::<T>());
     }
 
     /// Prefaults the memory that is still to be written, at once, instead of item by item and page
@@ -295,6 +296,31 @@ mod tests {
         reused.prefault();
         reused.push(6);
         assert_eq!((reused.chunk().items(), second.chunk().items()), (&[5, 6][..], &[4][..]));
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", not(miri), not(statemap_loom)))]
+    fn what_was_prefaulted_and_never_written_is_released_too() {
+        const PAGE: usize = 65_536;
+        let mut writer = writer(3 * PAGE / size_of::<u64>());
+        let address = writer.chunk().address().next_multiple_of(PAGE);
+        let resident = || {
+            let mut pages = [0_u8; 2 * PAGE / 4096];
+            // SAFETY: it only looks at memory of the chunk, and there is room for each page, of at least 4 KiB.
+            let failed = unsafe {
+                let from = std::ptr::without_provenance_mut(address);
+                libc::mincore(from, 2 * PAGE, pages.as_mut_ptr())
+            };
+            assert_eq!(failed, 0);
+            pages.iter().filter(|&&page| page & 1 == 1).count()
+        };
+        writer.prefault();
+        let prefaulted = resident();
+        writer.release();
+        // Before Linux 5.14 there is nothing to release.
+        assert_eq!(resident(), 0, "of {prefaulted}");
+        assert!(writer.push(7) && resident() <= 1);
+        assert_eq!(writer.chunk().items(), [7]);
     }
 
     #[test]

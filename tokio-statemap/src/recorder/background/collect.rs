@@ -1,12 +1,16 @@
 //! Collecting: full chunks go to the store, and threads that fill many get as many empty ones.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use crate::recorder::Recorder;
 use crate::recorder::background::pace::Filled;
-use crate::recorder::retention::spare_chunks;
+use crate::recorder::retention::{chunks_in_all, spare_chunks};
 use crate::recorder::store::buffer::Buffer;
 use crate::util::sync::lock;
+
+/// How many times as many empty chunks a thread is given as it filled since the last time, as the next time may be later.
+pub(super) const AHEAD: usize = 4;
 
 /// Collects from all.
 pub(super) fn all(recorders: &[Arc<Recorder>]) -> Filled {
@@ -20,33 +24,105 @@ pub(super) fn is_needed(recorders: &[Arc<Recorder>]) -> bool {
 }
 
 impl Recorder {
-    /// Moves full chunks to the store, and evicts.
+    /// Moves full chunks to the store, gives threads empty ones, and evicts.
     pub(in crate::recorder) fn collect(&self) -> Filled {
+        // What was found before waits to be collected now.
+        self.found_chunks.store(0, Ordering::Relaxed);
         let buffers = lock(&self.buffers).clone();
-        let mut most = Filled { chunks: 0, of: spare_chunks(&self.config) };
+        let of = spare_chunks(&self.config);
+        let (mut filled, mut spare) = (Vec::new(), 0);
         for buffer in buffers {
-            let filled = buffer.collect(&self.store);
-            if filled > 0 {
-                most.chunks = most.chunks.max(filled);
-                self.supply(buffer, filled);
+            let (chunks, has) = buffer.collect(&self.store);
+            spare += has;
+            if chunks > 0 {
+                filled.push((buffer, chunks));
             }
         }
-        if !most.is_nothing() {
-            self.after_drain();
-        }
-        most
+        let Some(most) = filled.iter().map(|&(_, chunks)| chunks).max() else {
+            return Filled { chunks: 0, of };
+        };
+        self.supply(&filled, spare);
+        self.after_drain();
+        Filled { chunks: most, of }
     }
 
-    /// Gives the thread of `buffer` empty chunks, which filled so many since the last time.
-    fn supply(&self, buffer: &Buffer, filled: usize) {
-        // Four times as many, as the next time may be later.
-        let wanted = (4 * filled).min(spare_chunks(&self.config));
-        for _ in buffer.spare()..wanted {
-            let empty = lock(&self.store).take_writer();
-            empty.prefault();
-            if let Err(empty) = buffer.give(empty) {
-                return lock(&self.store).give_back(empty);
+    /// Gives empty chunks to threads, of which these filled so many since the last time; all have `spare` empty ones.
+    fn supply(&self, filled: &[(&Buffer, usize)], mut spare: usize) {
+        let in_all = chunks_in_all(&self.config);
+        let each = (in_all / filled.len().max(1)).clamp(1, spare_chunks(&self.config));
+        let wanted: usize = filled.iter().map(|&(_, chunks)| (AHEAD * chunks).min(each)).sum();
+        if spare + wanted > in_all {
+            // Those that do nothing just then have them.
+            spare = self.take_back(AHEAD);
+        }
+        for &(buffer, chunks) in filled {
+            for _ in buffer.spare()..(AHEAD * chunks).min(each) {
+                if spare >= in_all {
+                    return;
+                }
+                let empty = lock(&self.store).take_writer();
+                empty.prefault();
+                if let Err(empty) = buffer.give(empty) {
+                    lock(&self.store).give_back(empty);
+                    break;
+                }
+                spare += 1;
             }
         }
+    }
+
+    /// Takes back the empty chunks that threads don't need: each keeps `ahead` times as many as were collected from it at
+    /// once since the last time. Returns how many all have left.
+    pub(in crate::recorder) fn take_back(&self, ahead: usize) -> usize {
+        let buffers = lock(&self.buffers).clone();
+        let take_back = |buffer: &Buffer| buffer.take_back(&self.store, |most| ahead * most);
+        buffers.into_iter().map(take_back).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::CollectorConfig;
+    use crate::recorder::record::Kind;
+    use crate::recorder::thread_recorder::ThreadRecorder;
+
+    const CHUNK: u64 = 64;
+
+    fn fill(recorder: &Recorder, thread: &mut ThreadRecorder, chunks: u64) {
+        (0..chunks * CHUNK).for_each(|ticks| thread.push(recorder, ticks, Kind::Spawn, ticks));
+    }
+
+    #[test]
+    fn all_threads_together_have_few_to_spare_and_none_when_they_do_nothing() {
+        const THREADS: usize = 40;
+        let (buffer_capacity, max_events) = (CHUNK as usize, 1 << 14);
+        let config =
+            CollectorConfig { buffer_capacity, max_events, stacks: false, ..Default::default() };
+        let recorder = Recorder::new(config);
+        let in_all = chunks_in_all(&recorder.config);
+        assert_eq!((in_all, spare_chunks(&recorder.config)), (64, 32));
+        let mut threads: Vec<_> = (0..THREADS).map(|_| recorder.new_thread_recorder()).collect();
+        let spare = || lock(&recorder.buffers).iter().map(|b| b.spare()).collect::<Vec<_>>();
+        threads.iter_mut().for_each(|thread| fill(&recorder, thread, 9));
+        recorder.collect();
+        assert_eq!(spare(), [1; THREADS]);
+        // One alone has more, of what is left.
+        fill(&recorder, &mut threads[7], 9);
+        recorder.collect();
+        assert_eq!((spare()[7], spare().iter().sum::<usize>()), (in_all - THREADS + 1, in_all));
+        // The next finds that the others don't need theirs.
+        fill(&recorder, &mut threads[8], 9);
+        recorder.collect();
+        assert!(spare()[8] == 32 && spare().iter().sum::<usize>() <= in_all, "{:?}", spare());
+        assert_eq!(spare()[9], 0);
+        // What was given in a burst goes back.
+        (0..2).for_each(|_| _ = recorder.take_back(AHEAD));
+        assert_eq!(spare(), [0; THREADS]);
+        // One that fills little keeps some.
+        fill(&recorder, &mut threads[8], 1);
+        recorder.collect();
+        recorder.take_back(AHEAD);
+        assert_eq!(spare()[8], AHEAD);
     }
 }

@@ -1,7 +1,7 @@
 //! The background thread: one per process, while anything is recorded.
 //!
-//! It [collects](collect) full chunks, evicts the oldest events, prepares memory for the threads that record,
-//! takes anchors of the clock, and is the [watcher of long polls](crate::recorder::watch). So a hook takes no lock and asks the system for
+//! It [collects](collect) full chunks, evicts the oldest events, prepares memory for the threads that record and takes
+//! back [what they don't need](spare), takes anchors of the clock, and is the [watcher of long polls](crate::recorder::watch). So a hook takes no lock and asks the system for
 //! nothing. It sleeps while no chunk gets full and no thread is looked at.
 //!
 //! It is started once the runtime has started its own threads: where there is a limit on threads, the program has the
@@ -13,14 +13,17 @@
 mod collect;
 pub(super) mod pace;
 mod process;
+mod spare;
 #[cfg(all(test, tokio_unstable))]
 mod tests;
 
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::time::Duration;
 
 use pace::Pace;
 use process::PROCESS;
+use spare::Spare;
 use tokio::runtime::Handle;
 
 use crate::recorder::Recorder;
@@ -129,6 +132,7 @@ fn run() {
     // Threads that recorded before there was a watcher had none to wake.
     PROCESS.recorders().iter().for_each(|recorder| recorder.watch_all());
     let mut rounds = 0_u32;
+    let mut spare = Spare::default();
     while !PROCESS.ends() {
         rounds = rounds.wrapping_add(1);
         if rounds % ROUNDS_TO_A_LOOK_AT_FILTERS == 0 {
@@ -140,9 +144,10 @@ fn run() {
             recorder.note_steal_if_due();
         }
         let filled = collect::all(&recorders);
+        spare.take_back(!filled.is_nothing(), &recorders);
         drop(recorders);
         if filled.is_nothing() && watcher.is_idle() {
-            sleep(&watcher);
+            sleep(&watcher, spare.time());
         } else {
             pace.adapt(filled);
             watcher.wait_or_look(pace.time());
@@ -151,8 +156,8 @@ fn run() {
     watcher.leave_all();
 }
 
-/// Sleeps until there is something to do.
-fn sleep(watcher: &Watcher) {
+/// Sleeps until there is something to do, but no longer than `most`, if that is said.
+fn sleep(watcher: &Watcher, most: Option<Duration>) {
     SLEEPS.store(true, Ordering::Relaxed);
     fence(Ordering::SeqCst);
     if !watcher.is_idle() || collect::is_needed(&PROCESS.recorders()) {
@@ -161,7 +166,16 @@ fn sleep(watcher: &Watcher) {
     let mut state = lock(&PROCESS.state);
     // The last recorder may have been stopped before that flag was set.
     while SLEEPS.load(Ordering::Relaxed) && state.has_recorders() {
-        state = PROCESS.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+        let wake = &PROCESS.wake;
+        let Some(most) = most else {
+            state = wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+            continue;
+        };
+        let woken = wake.wait_timeout(state, most).unwrap_or_else(PoisonError::into_inner);
+        state = woken.0;
+        if woken.1.timed_out() {
+            break;
+        }
     }
     SLEEPS.store(false, Ordering::Relaxed);
 }

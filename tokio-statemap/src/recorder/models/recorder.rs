@@ -33,6 +33,20 @@ fn full_chunks_go_one_way_and_empty_ones_back() {
     });
 }
 
+/// The background thread takes back what it gave, while the thread takes that.
+#[test]
+fn a_spare_chunk_is_taken_once() {
+    every_order(|| {
+        background::pretend_there(true);
+        let recorder = recorder(Keep::Last, 100);
+        let writes = short_lived(&recorder, 0, 6);
+        recorder.collect();
+        recorder.take_back(0);
+        writes.join().expect("it doesn't panic");
+        assert_eq!(check(&Snapshot::take(&recorder, false), 0), 6);
+    });
+}
+
 /// A thread ends while the background thread collects and a snapshot is taken.
 #[test]
 fn a_thread_ends_while_others_collect_and_look() {

@@ -42,6 +42,8 @@ struct ReaderState {
     read: usize,
     /// How many chunks got full since they were last collected.
     filled: usize,
+    /// The most that were collected at once since spare ones were last [taken back](Buffer::take_back).
+    most: usize,
     /// `None` if the buffer has no thread.
     rings: Option<ReaderEnd>,
 }
@@ -93,7 +95,7 @@ impl Buffer {
     /// [`hand_over`](Self::hand_over).
     pub(crate) fn next_writer(&self, store: &Mutex<Store>) -> RecordWriter {
         let empty = lock(store).take_writer();
-        lock(&self.reader).first = Some(Arc::clone(empty.chunk()));
+        self.begin(Arc::clone(empty.chunk()));
         empty.prefault();
         empty
     }
@@ -103,11 +105,27 @@ impl Buffer {
         lock(&self.reader).seal_waiting(store);
     }
 
-    /// The same. Returns how many got full since the last time.
-    pub(crate) fn collect(&self, store: &Mutex<Store>) -> usize {
+    /// The same. Returns how many got full since the last time, and how many empty ones the thread has to spare.
+    pub(crate) fn collect(&self, store: &Mutex<Store>) -> (usize, usize) {
         let mut reader = lock(&self.reader);
         reader.seal_waiting(store);
-        std::mem::take(&mut reader.filled)
+        let filled = std::mem::take(&mut reader.filled);
+        reader.most = reader.most.max(filled);
+        (filled, reader.rings.as_ref().map_or(0, ReaderEnd::given))
+    }
+
+    /// Takes back the empty chunks of which the thread filled so few since the last time that it needs less: `needed`
+    /// is told how many were collected at once. Returns how many it has left.
+    pub(crate) fn take_back(
+        &self,
+        store: &Mutex<Store>,
+        needed: impl FnOnce(usize) -> usize,
+    ) -> usize {
+        let mut reader = lock(&self.reader);
+        let needed = needed(std::mem::take(&mut reader.most));
+        let Some(rings) = &mut reader.rings else { return 0 };
+        rings.take_back(needed).for_each(|empty| lock(store).give_back(empty));
+        rings.given()
     }
 
     /// Whether nobody reads it.
@@ -155,23 +173,33 @@ impl Buffer {
         self.refused.store(refused + 1, Ordering::Relaxed);
     }
 
-    /// Reassigns the buffer to the thread whose stream is `next`, after its records are moved to
-    /// the store. Its empty chunks, which are in `thread`, go back. Returns the number of events moved.
+    /// Reassigns the buffer to a thread that is yet to come, whose stream is `next`, after its records are moved to
+    /// the store. The chunk of `writer` goes back, and so do its empty chunks, which are in `thread`. Returns the number
+    /// of events moved.
     pub(crate) fn reassign(
         &self,
         next: StreamId,
+        writer: Option<RecordWriter>,
         thread: &mut ThreadEnd,
         store: &Mutex<Store>,
     ) -> u64 {
         let mut reader = lock(&self.reader);
         let moved = if planted("no-flush") { 0 } else { reader.flush(store) };
-        // The next one may fill none.
-        reader.filled = 0;
+        drop(writer); // so that only the store has the chunk
+        if let Some(chunk) = reader.first.take() {
+            lock(store).recycle(chunk);
+        }
         thread.leave().for_each(|empty| lock(store).give_back(empty));
         self.watched.set_worker(None);
-        reader.stream = next;
-        reader.sequence = 0;
+        // The next one may fill none.
+        let rings = reader.rings.take();
+        *reader = ReaderState { stream: next, rings, ..ReaderState::unassigned() };
         moved
+    }
+
+    /// The thread begins to fill `chunk`. Must only be called by the buffer's thread, which has none.
+    pub(crate) fn begin(&self, chunk: SharedChunk) {
+        lock(&self.reader).first = Some(chunk);
     }
 
     /// Whether its thread ever wrote a record.
@@ -204,7 +232,7 @@ impl Buffer {
 
 impl ReaderState {
     const fn unassigned() -> Self {
-        Self { stream: 0, sequence: 0, first: None, read: 0, filled: 0, rings: None }
+        Self { stream: 0, sequence: 0, first: None, read: 0, filled: 0, most: 0, rings: None }
     }
 
     /// How many full chunks wait in the ring.

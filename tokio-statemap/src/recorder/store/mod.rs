@@ -87,18 +87,18 @@ impl Store {
 
     /// Takes an empty chunk to write to, from reused memory if possible.
     pub(crate) fn take_writer(&mut self) -> RecordWriter {
+        self.free.pop().unwrap_or_else(|| self.take_unused())
+    }
+
+    /// The same without memory behind it, for a thread that may never fill it.
+    pub(crate) fn take_unused(&mut self) -> RecordWriter {
         loop {
-            if let Some(writer) = self.take_free() {
+            if let Some(writer) = self.untouched.pop() {
                 return writer;
             }
             let chunks = (ALLOCATION_RECORDS / self.chunk_records).clamp(1, MAX_ALLOCATION_CHUNKS);
             self.untouched.extend(RecordWriter::allocate(chunks, self.chunk_records));
         }
-    }
-
-    /// The same, if there is one.
-    pub(crate) fn take_free(&mut self) -> Option<RecordWriter> {
-        self.free.pop().or_else(|| self.untouched.pop())
     }
 
     /// Takes back a chunk that nothing was written to.
@@ -113,12 +113,14 @@ impl Store {
         }
     }
 
-    /// Of what is idle the system gets the memory back: after a time in which nobody evicted it would stay for ever.
+    /// Of what is idle the system gets the memory back: after a time in which nobody evicted it would stay for ever, and
+    /// the allocator may keep what is freed.
     fn add_free(&mut self, mut empty: RecordWriter) {
         if self.free.len() < self.max_idle {
-            self.free.push(empty);
-        } else if self.untouched.len() < self.untouched.capacity() {
-            empty.release();
+            return self.free.push(empty);
+        }
+        empty.release();
+        if self.untouched.len() < self.untouched.capacity() {
             self.untouched.push(empty);
         }
     }
@@ -417,7 +419,8 @@ mod tests {
         assert_eq!((store.free.len(), store.max_idle), (8, 8));
         assert!(store.untouched.len() >= 40, "{}", store.untouched.len());
         // They are as good as new.
-        while let Some(writer) = store.take_free() {
+        for _ in 0..store.idle() {
+            let writer = store.take_writer();
             assert!(run(0..4).into_iter().all(|record| writer.push(record)));
             assert!(writer.chunk().items().iter().copied().eq(run(0..4)));
         }

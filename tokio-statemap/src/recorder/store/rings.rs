@@ -3,6 +3,9 @@
 //!
 //! Neither end waits for the other. A full chunk comes with the one that is filled next, so the reader knows the order
 //! of the chunks, wherever the thread found them.
+//!
+//! What the thread was given and doesn't need is taken back: so both ends take from the ring of empty chunks, each only
+//! if the other doesn't just then.
 
 #[cfg(not(statemap_loom))]
 use rtrb::{Consumer, Producer, PushError, RingBuffer};
@@ -10,7 +13,8 @@ use rtrb::{Consumer, Producer, PushError, RingBuffer};
 #[cfg(statemap_loom)]
 use crate::recorder::models::ring::{Consumer, Producer, PushError, RingBuffer};
 use crate::recorder::store::segment::{RecordWriter, SharedChunk};
-use crate::sys::sync::Arc;
+use crate::sys::sync::{Arc, Mutex};
+use crate::util::sync::try_lock;
 
 /// A chunk that its thread has filled.
 #[derive(Debug)]
@@ -26,7 +30,7 @@ pub(crate) struct FullChunk {
 #[derive(Debug)]
 pub(crate) struct ThreadEnd {
     full: Producer<FullChunk>,
-    empty: Consumer<RecordWriter>,
+    empty: EmptyChunks,
 }
 
 /// The other end, whose holder has the lock of the thread's buffer.
@@ -34,6 +38,16 @@ pub(crate) struct ThreadEnd {
 pub(crate) struct ReaderEnd {
     full: Consumer<FullChunk>,
     empty: Producer<RecordWriter>,
+    /// The thread's end of the same ring.
+    given: EmptyChunks,
+}
+
+/// Whence empty chunks are taken. It is never waited for: who finds it locked does without.
+type EmptyChunks = Arc<Mutex<Consumer<RecordWriter>>>;
+
+fn take_empty(from: &EmptyChunks) -> Option<RecordWriter> {
+    let from: &Mutex<_> = from;
+    try_lock(from)?.pop().ok()
 }
 
 /// Rings for a thread that is given up to `spare` empty chunks ahead. Twice as many full ones may wait: the thread
@@ -42,7 +56,9 @@ pub(crate) struct ReaderEnd {
 pub(crate) fn rings(spare: usize) -> (ThreadEnd, ReaderEnd) {
     let (full, from_thread) = ring(2 * spare);
     let (to_thread, empty) = ring(spare);
-    (ThreadEnd { full, empty }, ReaderEnd { full: from_thread, empty: to_thread })
+    let given = Arc::new(Mutex::new(empty));
+    let thread = ThreadEnd { full, empty: Arc::clone(&given) };
+    (thread, ReaderEnd { full: from_thread, empty: to_thread, given })
 }
 
 /// Never inlined: a hook makes them, and one takes a third of the stack that a hook may use.
@@ -63,7 +79,7 @@ impl ThreadEnd {
         if self.full.is_full() {
             return Err(writer);
         }
-        let Some(empty) = self.empty.pop().ok().or_else(find) else { return Err(writer) };
+        let Some(empty) = take_empty(&self.empty).or_else(find) else { return Err(writer) };
         // Before anything is written to the next one: who sees its records sees that this one is full.
         let full = FullChunk { writer, notes, next: Arc::clone(empty.chunk()) };
         match self.full.push(full) {
@@ -74,7 +90,7 @@ impl ThreadEnd {
 
     /// The empty chunks that the thread will not fill.
     pub(crate) fn leave(&mut self) -> impl Iterator<Item = RecordWriter> {
-        std::iter::from_fn(|| self.empty.pop().ok())
+        std::iter::from_fn(|| take_empty(&self.empty))
     }
 }
 
@@ -107,6 +123,12 @@ impl ReaderEnd {
     /// How many empty chunks the thread was given and hasn't taken.
     pub(super) fn given(&self) -> usize {
         self.empty.buffer().capacity() - self.empty.slots()
+    }
+
+    /// Takes back the empty chunks but for `most` of them.
+    pub(super) fn take_back(&mut self, most: usize) -> impl Iterator<Item = RecordWriter> {
+        let surplus = self.given().saturating_sub(most);
+        (0..surplus).map_while(|_| take_empty(&self.given))
     }
 
     /// Gives the thread an empty chunk. Gives it back if there is no room.

@@ -61,6 +61,14 @@ impl Filled {
     fn events(&self) -> u64 {
         lock(&self.store).events()
     }
+
+    /// Another thread goes on with it, whose stream is 4.
+    fn reassign(&mut self) {
+        self.buffer.reassign(4, self.writer.take(), &mut self.rings, &self.store);
+        let writer = lock(&self.store).take_unused();
+        self.buffer.begin(Arc::clone(writer.chunk()));
+        self.writer = Some(writer);
+    }
 }
 
 impl Drop for Filled {
@@ -77,7 +85,7 @@ fn full_chunks_are_moved_in_order_without_loss() {
             filled.add(i, if i % 4 == 1 { Kind::Role } else { Kind::Spawn });
         }
         assert!(filled.buffer.has_filled());
-        assert_eq!(filled.buffer.collect(&filled.store), 20);
+        assert_eq!(filled.buffer.collect(&filled.store).0, 20);
         assert!(!filled.buffer.has_filled());
         assert_eq!(filled.events(), 75, "of 100 records, 20 chunks of 5");
         assert_eq!(filled.buffer.flush(&filled.store), 2);
@@ -126,10 +134,25 @@ fn a_thread_is_given_no_more_chunks_than_there_is_room_for() {
     (0..4 * SPARE as u64 + 1).for_each(|i| filled.add(i, Kind::Park));
     assert_eq!(filled.events(), 0, "it needed no lock");
     assert_eq!(filled.buffer.spare(), 0);
-    assert_eq!(filled.buffer.collect(&filled.store), SPARE);
+    assert_eq!(filled.buffer.collect(&filled.store), (SPARE, 0));
     (0..SPARE).for_each(|_| give(&filled).unwrap());
-    filled.buffer.reassign(4, &mut filled.rings, &filled.store);
+    filled.reassign();
     assert_eq!(filled.buffer.spare(), 0);
+}
+
+#[test]
+fn what_a_thread_does_not_need_is_taken_back() {
+    let mut filled = Filled::new(4, 0);
+    let give = |filled: &Filled| filled.buffer.give(lock(&filled.store).take_writer());
+    (0..SPARE).for_each(|_| give(&filled).unwrap());
+    (0..5).for_each(|i| filled.add(i, Kind::Park));
+    assert_eq!(filled.buffer.collect(&filled.store), (1, SPARE - 1));
+    let take_back = || filled.buffer.take_back(&filled.store, |most| most);
+    assert_eq!((take_back(), filled.buffer.spare()), (1, 1), "it filled one");
+    assert_eq!((take_back(), filled.buffer.spare()), (0, 0));
+    assert_eq!(filled.buffer.take_back(&filled.store, |_| 9), 0);
+    give(&filled).unwrap();
+    assert_eq!(filled.buffer.spare(), 1);
 }
 
 #[test]
@@ -143,7 +166,7 @@ fn no_more_full_chunks_wait_than_there_is_room_for() {
     let full = filled.rings.exchange(writer, 0, || panic!("there is no room")).unwrap_err();
     filled.buffer.hand_over(full, 0, &filled.store);
     filled.writer = Some(filled.buffer.next_writer(&filled.store));
-    assert_eq!(filled.buffer.collect(&filled.store), 2 * SPARE + 1);
+    assert_eq!(filled.buffer.collect(&filled.store).0, 2 * SPARE + 1);
 }
 
 #[test]
@@ -244,7 +267,7 @@ fn a_whole_chunk_can_be_flushed() {
 fn a_reassigned_buffer_belongs_to_the_next_stream() {
     let mut filled = Filled::new(8, 0);
     filled.add(1, Kind::Park);
-    filled.buffer.reassign(4, &mut filled.rings, &filled.store);
+    filled.reassign();
     filled.add(2, Kind::Park);
     filled.buffer.flush(&filled.store);
     let streams: Vec<_> =
