@@ -121,12 +121,11 @@ fn tasks_that_sleep_with_the_machine_are_not_forgotten() {
         run.poll(3, |_| {});
         run.recorder.flush();
     }
+    // Of the first ones no event may be kept any more.
     let windows = lock(&run.recorder.windows).all.clone();
-    assert_eq!(
-        windows.iter().map(|w| w.is_after_jump).collect::<Vec<_>>(),
-        [false, true, true, true, true, true]
-    );
+    assert!(windows.len() > 1 && windows[1..].iter().all(|w| w.is_after_jump), "{windows:?}");
     let timeline = run.timeline();
+    assert_eq!(timeline.machine.clock.jumps, 5);
     assert!(timeline.lost.dropped_events > 1000, "{:?}", timeline.lost);
     let task = timeline.tasks.one_by_one().find(|task| task.key == TaskKey::Spawned(1));
     let task = task.expect("it is known");

@@ -35,6 +35,7 @@ pub(crate) mod root_future;
 mod roots;
 pub(crate) mod runtimes;
 mod steal;
+pub(crate) mod stops;
 pub(crate) mod store;
 #[cfg(all(test, tokio_unstable, not(statemap_loom)))]
 mod stress;
@@ -44,6 +45,8 @@ pub(crate) mod task_id;
 mod tests;
 mod thread_recorder;
 mod throttling;
+#[cfg(all(test, tokio_unstable))]
+mod toggle_tests;
 mod tokio_hooks;
 #[cfg(all(
     feature = "stacks",
@@ -62,6 +65,7 @@ pub(crate) mod waits;
 )]
 pub(crate) mod watch;
 mod windows;
+mod windows_before;
 mod worker;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -92,6 +96,7 @@ pub(crate) use crate::recorder::tokio_hooks::TokioHooks;
 use crate::recorder::watch::Samples;
 use crate::recorder::watch::listeners::Listeners;
 pub(crate) use crate::recorder::windows::{Window, Windows};
+pub(crate) use crate::recorder::windows_before::WindowsBefore;
 use crate::sys::sync::{self, Mutex};
 use crate::util::sync::lock;
 
@@ -141,13 +146,13 @@ pub(crate) struct Recorder {
     idle_thread_recorders: Mutex<Vec<Box<ThreadRecorder>>>,
     /// Used by threads whose thread-local values are destroyed.
     fallback: Mutex<Option<Box<ThreadRecorder>>>,
+    /// How many empty chunks threads [found](Self::find_writer) by themselves since full ones were last collected.
+    found_chunks: AtomicUsize,
     streams: AtomicU32,
     dropped_events: AtomicU64,
     /// All events before were dropped, or are in an island, in ticks.
     pub(crate) dropped_until: AtomicU64,
     /// Events beyond `max_events` that a drain found, with `keep = "first"`.
-    /// How many empty chunks threads [found](Self::find_writer) by themselves since full ones were last collected.
-    found_chunks: AtomicUsize,
     refused_at_drain: AtomicU64,
     reentrant_events: AtomicU64,
     /// Of the long polls.
@@ -199,12 +204,12 @@ impl Recorder {
             steal: Mutex::default(),
             idle_thread_recorders: Mutex::default(),
             fallback: Mutex::default(),
+            found_chunks: AtomicUsize::new(0),
             streams: AtomicU32::new(0),
             dropped_events: AtomicU64::new(0),
             dropped_until: AtomicU64::new(0),
             refused_at_drain: AtomicU64::new(0),
             reentrant_events: AtomicU64::new(0),
-            found_chunks: AtomicUsize::new(0),
             samples: Mutex::default(),
             listeners: Listeners::default(),
             throttling: Mutex::default(),
@@ -221,7 +226,7 @@ impl Recorder {
 
     /// UTC at the start of the first window, since the Unix epoch.
     pub(crate) fn utc_at_zero(&self) -> Duration {
-        let first = lock(&self.windows).all.first().map(|window| window.from);
+        let first = lock(&self.windows).first();
         let since_clock = first.map_or(0, |ticks| self.clock.ns(ticks));
         self.clock.utc_at_start() + Duration::from_nanos(since_clock)
     }

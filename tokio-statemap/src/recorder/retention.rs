@@ -101,16 +101,17 @@ impl Recorder {
     fn evict_surplus(&self) {
         let Some(mut eviction) = self.lock_eviction() else { return };
         let Some(mut live_tasks) = try_lock(&self.live_tasks) else { return };
-        let Some(windows) = try_lock(&self.windows) else { return };
-        if !self.stage(&mut eviction) && !eviction.is_behind() {
+        let Some(mut windows) = try_lock(&self.windows) else { return };
+        if !self.stage(&mut eviction, windows.evictable_until()) && !eviction.is_behind() {
             return;
         }
         let recycle = |segment: Segment| lock(&self.store).recycle(segment.into_chunk());
         let limits = self.limits();
         let mut sums = lock(&self.sums);
         sums.expect_long_poll(|| self.long_poll_ticks());
-        let (live_tasks, windows) = (&mut *live_tasks, &windows.all);
-        let dropped = eviction.look_through(limits, live_tasks, &mut sums, windows, recycle);
+        let dropped =
+            eviction.look_through(limits, &mut live_tasks, &mut sums, &windows.all, recycle);
+        windows.forget(eviction.done_until(), &mut live_tasks, &mut sums);
         self.dropped(dropped, &eviction);
     }
 
@@ -120,7 +121,7 @@ impl Recorder {
         let Some(mut eviction) = self.lock_eviction() else { return };
         let Some(mut live_tasks) = try_lock(&self.live_tasks) else { return };
         let Some(windows) = try_lock(&self.windows) else { return };
-        self.stage(&mut eviction);
+        self.stage(&mut eviction, None);
         // While a long poll goes on that thread keeps so many on purpose.
         let most = self.max_staged() + self.config.max_events as u64 / 8;
         if !background::is_there() || eviction.staged_events > most {
@@ -151,11 +152,12 @@ impl Recorder {
         self.dropped_until.store(eviction.done_until(), Ordering::Relaxed);
     }
 
-    /// Moves what is old enough out of the store. Returns whether there was anything.
+    /// Moves what is old enough out of the store, and what is no later than `at_least`. Returns whether there was anything.
     #[inline(never)]
-    fn stage(&self, eviction: &mut Eviction) -> bool {
+    fn stage(&self, eviction: &mut Eviction, at_least: Option<u64>) -> bool {
         let kept = self.max_stored(eviction);
-        let Some(until_ticks) = lock(&self.store).evictable_until(kept) else { return false };
+        let until_ticks = lock(&self.store).evictable_until(kept);
+        let Some(until_ticks) = until_ticks.max(at_least) else { return false };
         // In a loop of its own, as both need much stack.
         lock(&self.buffers).iter().for_each(|buffer| buffer.seal(&self.store));
         // Threads that seldom emit have older records in a chunk that isn't full. These are taken
@@ -164,7 +166,12 @@ impl Recorder {
         for buffer in lock(&self.buffers).iter() {
             events += buffer.take_until(until_ticks, &mut eviction.staged);
         }
-        events += lock(&self.store).take_until(until_ticks, &mut eviction.staged);
+        let mut store = lock(&self.store);
+        events += match at_least == Some(until_ticks) {
+            true => store.drain_until(until_ticks, &mut eviction.staged),
+            false => store.take_until(until_ticks, &mut eviction.staged),
+        };
+        drop(store);
         eviction.has_staged(events, until_ticks);
         true
     }
@@ -252,13 +259,6 @@ pub(super) fn spare_chunks(config: &CollectorConfig) -> usize {
     (config.max_events / 8 / chunk_records(config)).clamp(1, 32)
 }
 
-/// How many events may be kept around the longest polls of the run, of those that are kept.
-pub(super) fn island_events(config: &CollectorConfig) -> u64 {
-    match config.keep {
-        Keep::Last if config.max_events >= FEWEST_FOR_ISLANDS => config.max_events as u64 / 4,
-        _ => 0,
-    }
-}
 /// How many empty chunks all threads together are given ahead at most, and how many they find by themselves between two
 /// rounds of the background thread: so the memory is bounded, however many threads there are.
 pub(super) fn chunks_in_all(config: &CollectorConfig) -> usize {
@@ -266,3 +266,10 @@ pub(super) fn chunks_in_all(config: &CollectorConfig) -> usize {
     (config.max_events / 4 / chunk_records(config)).max(MIN)
 }
 
+/// How many events may be kept around the longest polls of the run, of those that are kept.
+pub(super) fn island_events(config: &CollectorConfig) -> u64 {
+    match config.keep {
+        Keep::Last if config.max_events >= FEWEST_FOR_ISLANDS => config.max_events as u64 / 4,
+        _ => 0,
+    }
+}

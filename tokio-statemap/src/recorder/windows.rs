@@ -3,14 +3,22 @@
 //! A window ends when recording is stopped, and with `keep = "first"` when `max_events` are kept:
 //! nothing is known about what happens afterwards. The next begins when recording is started, or
 //! after a drain. Where the clock jumped, while the machine slept say, one ends and another begins.
+//!
+//! A window is kept until the events in it are evicted. If there are very many, their events are evicted for that, so that
+//! a program may start and stop recording as often as it likes. With `keep = "first"` nothing is evicted: then no more
+//! windows begin than `max_events`, until a drain.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
+use crate::config::Keep;
 use crate::recorder::clock::Found;
 use crate::recorder::late_tasks::{self, LateTasks};
+use crate::recorder::live_tasks::LiveTasks;
 use crate::recorder::mode::Mode;
+use crate::recorder::sums::Sums;
 use crate::recorder::waits;
+use crate::recorder::windows_before::{MORE, MOST, WindowsBefore};
 use crate::recorder::{Recorder, background};
 use crate::util::sync::{lock, try_lock};
 
@@ -30,11 +38,13 @@ impl Window {
     }
 }
 
-/// All windows, and what decides whether another begins. The mode is only changed while this is
+/// The windows that are kept, and what decides whether another begins. The mode is only changed while this is
 /// locked.
 #[derive(Debug, Default)]
 pub(crate) struct Windows {
+    /// At least one, once there was one.
     pub(crate) all: Vec<Window>,
+    pub(crate) before: WindowsBefore,
     /// Whether recording is started.
     is_wanted: bool,
     /// Whether `max_events` are kept, with `keep = "first"`, and were not drained.
@@ -45,6 +55,41 @@ impl Windows {
     /// Whether events are refused.
     pub(crate) fn are_full(&self) -> bool {
         self.is_full
+    }
+
+    /// When the first one began, in ticks, kept or not.
+    pub(crate) fn first(&self) -> Option<u64> {
+        self.before.first.or(self.all.first().map(|window| window.from))
+    }
+
+    /// How long was recorded so far, in ticks.
+    pub(crate) fn recorded_until(&self, now: u64) -> u64 {
+        let length = |window: &Window| window.to.unwrap_or(now).saturating_sub(window.from);
+        self.before.recorded + self.all.iter().map(length).sum::<u64>()
+    }
+
+    /// Whether there are so many that older ones are to go.
+    fn are_too_many(&self) -> bool {
+        self.all.len() > MOST + MORE
+    }
+
+    /// Up to when events are evicted, in ticks, if there are too many windows.
+    pub(crate) fn evictable_until(&self) -> Option<u64> {
+        let first = self.all.len().checked_sub(MOST).filter(|_| self.are_too_many())?;
+        Some(self.all[first].from.saturating_sub(1))
+    }
+
+    /// Keeps no longer the windows of which no event is kept: all up to `ticks` are evicted, and added up.
+    pub(crate) fn forget(&mut self, ticks: u64, live_tasks: &mut LiveTasks, sums: &mut Sums) {
+        live_tasks.advance_to(ticks, &self.all);
+        let over = live_tasks.windows_before();
+        if over == 0 {
+            return;
+        }
+        sums.enter_window(over, &self.all);
+        self.before.take(&mut self.all, over, sums.reset_at());
+        live_tasks.forget_windows(over);
+        sums.forget_windows(over);
     }
 
     fn end(&mut self, ticks: u64) {
@@ -70,9 +115,16 @@ impl Recorder {
         if self.config.trace_target.tracks_tasks() {
             waits::prepare();
         }
+        let most = self.config.max_events.max(MOST);
+        windows.is_full |= self.config.keep == Keep::First && windows.all.len() >= most;
         match windows.is_full {
             true => self.mode.change(|_| Some(Mode::Full)),
             false => self.begin_window(&mut windows, Window::new(self.clock.ticks(), None)),
+        }
+        let has_too_many = self.config.keep == Keep::Last && windows.are_too_many();
+        drop(windows);
+        if has_too_many && !background::is_forked() {
+            self.flush();
         }
     }
 
@@ -81,6 +133,10 @@ impl Recorder {
         self.take_anchor();
         if self.stop_without_a_look() {
             self.clock.check_source();
+            if !background::is_forked() {
+                // Nobody looks any more whether threads need them.
+                self.take_back(0);
+            }
         }
     }
 

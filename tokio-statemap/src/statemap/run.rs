@@ -33,7 +33,7 @@
 //! | `runLongest` | `[task, location, start, length, worker, isCut]` of one of the run's longest polls: see below |
 //! | `runStretches` | `[held, polls, longest, longestAt, spawned, terminated]`: see below |
 //! | `runWorkers` | `[index, running, parked, parks, polls]` of a worker in the whole run |
-//! | `runStopped` | `[from, to]` of a time in which recording was stopped, in the whole run |
+//! | `runStopped` | `[from, to]` of a time in which recording was stopped, in the whole run: see below |
 //!
 //! The causes are by thread and start, and those of a poll, in ns, add up to its length. The samples are
 //! by thread, start and time; `blockedIn` is `null` of a thread that wasn't blocked, and the functions
@@ -63,7 +63,8 @@
 //! the bound of a step is than that of the one before, and how many values are in the step. The longest polls are by
 //! falling length; their `location` is an index into `runLocations`, and so is the `longestAt` of stretches, which is `null`
 //! where no poll began. A stretch is `stretch` ns long, the first begins at `begin`; there are at most 2000 of them, and 1000
-//! longest polls. Both have `runStopped`, only workers `runWorkers`, and only
+//! longest polls. A `runStopped` that is `[from, to, recorded, periods]` stands for several periods, with what was recorded
+//! between them; there are at most 1000. Both have `runStopped`, only workers `runWorkers`, and only
 //! tasks the others. A part of the run has none of it.
 //!
 //! A wait is the functions that a task waits in: of each its index in `functions`, the place in this list of

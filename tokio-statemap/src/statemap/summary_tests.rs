@@ -3,11 +3,12 @@
 use crate::statemap::check::check_ours;
 use crate::statemap::read::read;
 use crate::statemap::{Recording, recordings};
+use crate::trace::summary::Stopped;
 use crate::trace::timeline::TaskKey;
 
 const TASKS: &str = r##"{"start":[1544138397,322335842],"title":"api: Tokio tasks","states":{"spawned":{"value":0,"color":"#FFB000"},"running":{"value":1,"color":"#DC267F"},"waiting":{"value":2,"color":"#FE6100"},"completed":{"value":3,"color":"#648FFF"}},"host":"box","entityKind":"Task"}
 {"tag":"tokio-statemap","state":3,"format":1,"program":"api","beginNs":50000000,"endNs":90000000,"longPollNs":1000000,"events":3,"refusedEvents":0,"droppedEvents":70000,"reentrantEvents":0,"traceTarget":"both","taskHooks":true,"scheduleLatency":false,"stacks":"off","wholeRun":[0,90000000,90000000,41,30020,2,1,0,1048576]}
-{"tag":"tokio-statemap 1","state":3,"runLocations":[[["src/api.rs",88,5],false,40,30000,60000000,0,12,24000000,7,[1200,20000,700,9988,1998100,12],[900,3]],[null,true,1,0,0,85000000,0,0,0,[85000000,20],[]]],"runLongest":[["main",1,2000000,85000000,null,1],[7,0,3000000,2000000,1,0]],"runStretches":[[500000,90,85000000,1,40,2],[0,0,0,null,0,0]],"runStopped":[[20000000,30000000],[30000000,35000000]]}
+{"tag":"tokio-statemap 1","state":3,"runLocations":[[["src/api.rs",88,5],false,40,30000,60000000,0,12,24000000,7,[1200,20000,700,9988,1998100,12],[900,3]],[null,true,1,0,0,85000000,0,0,0,[85000000,20],[]]],"runLongest":[["main",1,2000000,85000000,null,1],[7,0,3000000,2000000,1,0]],"runStretches":[[500000,90,85000000,1,40,2],[0,0,0,null,0,0]],"runStopped":[[20000000,30000000],[30000000,35000000,1000000,2]]}
 {"time":"0","entity":"task-1","state":2}
 {"time":"20000000","entity":"task-1","state":1}
 {"tag":"tokio-statemap 2","state":3,"data":2,"ranOn":[[0,0]],"polls":[0,1],"parents":[[null,1]]}
@@ -35,7 +36,9 @@ fn they_are_read() {
     assert!(first.task == TaskKey::Root(0) && first.is_cut && first.worker.is_none());
     assert!(second.task == TaskKey::Spawned(7) && !second.is_cut && second.worker == Some(1));
     assert_eq!((whole.stretches[0].longest_at, whole.stretches[1].longest_at), (Some(1), None));
-    assert_eq!(whole.stopped, [(20_000_000, 30_000_000), (30_000_000, 35_000_000)]);
+    let several =
+        Stopped { recorded_ns: 1_000_000, periods: 2, ..Stopped::new(30_000_000, 35_000_000) };
+    assert_eq!(whole.stopped, [Stopped::new(20_000_000, 30_000_000), several]);
     assert!(whole.workers.is_empty(), "they are in the other file");
     // Written again, it is the same.
     let again = timeline.to_data().tasks_to_bytes().unwrap();
@@ -68,6 +71,9 @@ fn what_cannot_be_is_refused() {
         ("2000000,1,0]", "2000000,1,2]", "whose last number isn't 0 or 1"),
         ("85000000,1,40,2]", "85000000,5,40,2]", "`runStretches` has the location 5"),
         ("[[20000000,30000000],[30", "[[20000000,31000000],[30", "`runStopped` has [30000000,"),
+        ("35000000,1000000,2]", "35000000,1000000]", "`runStopped` has 3 numbers"),
+        ("35000000,1000000,2]", "35000000,5000001,2]", "it must be no longer than that"),
+        ("35000000,1000000,2]", "35000000,1000000,0]", "one period at least"),
         (
             "\"runLongest\":[",
             "\"runWorkers\":[[0,1,1,1,1]],\"runLongest\":[",

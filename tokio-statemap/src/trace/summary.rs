@@ -8,10 +8,11 @@
 use std::collections::BTreeMap;
 
 use crate::recorder::lost::Lost;
+use crate::recorder::stops::{Stop, Stops};
 use crate::recorder::sums::{Histogram, Key, LocationSums, LongestPoll, Stretches, Sums};
 use crate::trace::event::SpawnLocation;
 use crate::trace::snapshot::Snapshot;
-use crate::trace::timeline::{TaskKey, gaps};
+use crate::trace::timeline::TaskKey;
 
 /// What all tasks and workers did, in the whole run.
 ///
@@ -52,8 +53,9 @@ pub struct Summary {
     pub end_ns: u64,
     /// How long was recorded in between, in ns: without the time in which recording was stopped.
     pub recorded_ns: u64,
-    /// The periods in between in which recording was stopped: from and to, in ns.
-    pub stopped: Vec<(u64, u64)>,
+    /// The periods in between in which recording was stopped, by time: at most 1000. If there were more, those are merged
+    /// that are short together.
+    pub stopped: Vec<Stopped>,
     /// How many tasks there were; root futures are not counted.
     pub tasks: u64,
     /// How many polls there were, with those that still run.
@@ -75,6 +77,27 @@ pub struct Summary {
     pub stretch_ns: u64,
     /// What happened when: equal stretches of time from `begin_ns` on, at most 2000.
     pub stretches: Vec<Stretch>,
+}
+
+/// A period in which recording was stopped; or several ones, with what was recorded between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stopped {
+    /// When it began, in ns.
+    pub from_ns: u64,
+    /// When it ended, in ns.
+    pub to_ns: u64,
+    /// How long was recorded in it, in ns: 0 if it is one period.
+    pub recorded_ns: u64,
+    /// How many periods it is.
+    pub periods: u64,
+}
+
+impl Stopped {
+    /// One period.
+    pub(crate) const fn new(from_ns: u64, to_ns: u64) -> Self {
+        Self { from_ns, to_ns, recorded_ns: 0, periods: 1 }
+    }
 }
 
 /// What the tasks of one spawn location did.
@@ -212,7 +235,7 @@ impl Summary {
         };
         let (locations, places) = locations(snapshot);
         let (begin_ns, end_ns) = (snapshot.ns(sums.from()), snapshot.end_ns);
-        let recorded = |&(from, to): &(u64, u64)| to.saturating_sub(from.max(begin_ns));
+        let (recorded_ns, stopped) = recorded(snapshot);
         let Lost { refused_events, reentrant_events, .. } = snapshot.lost;
         let poll = |poll: LongestPoll| SummedPoll {
             task: TaskKey::from_id(crate::trace::snapshot::task_id(poll.task.0)),
@@ -231,8 +254,8 @@ impl Summary {
         Self {
             begin_ns,
             end_ns,
-            recorded_ns: snapshot.recorded.iter().map(recorded).sum(),
-            stopped: gaps(&snapshot.recorded, begin_ns),
+            recorded_ns,
+            stopped,
             tasks: spawned.map(|location| location.tasks).sum(),
             polls: locations.iter().map(|location| location.polls.count()).sum(),
             cut_polls: sums.cut_polls,
@@ -253,6 +276,33 @@ impl Summary {
             locations,
         }
     }
+}
+
+/// How long was recorded since the sums began, and when it was stopped.
+fn recorded(snapshot: &Snapshot) -> (u64, Vec<Stopped>) {
+    let begin_ns = snapshot.ns(snapshot.sums.from());
+    let (recorded, before) = snapshot.windows_before.since(snapshot.sums.reset_at());
+    let mut stops = Stops::default();
+    for Stop { from, to, recorded, periods } in before {
+        let (from, to) = (snapshot.ns(from), snapshot.ns(to));
+        stops.add(Stop { from, to, recorded: snapshot.length_ns(recorded), periods });
+    }
+    let windows = snapshot.recorded.iter();
+    for (before, after) in windows.clone().zip(windows.clone().skip(1)) {
+        stops.add(Stop::new(before.1.max(begin_ns), after.0));
+    }
+    let length_ns = |&(from, to): &(u64, u64)| to.saturating_sub(from.max(begin_ns));
+    // What of it was at several times is by the rate of the whole run, which is good to some ns in a second.
+    let stopped = |Stop { from, to, recorded, periods }| Stopped {
+        recorded_ns: recorded.min(to - from),
+        periods,
+        ..Stopped::new(from, to)
+    };
+    let recorded_ns = snapshot.length_ns(recorded) + windows.map(length_ns).sum::<u64>();
+    (
+        recorded_ns.min(snapshot.end_ns.saturating_sub(begin_ns)),
+        stops.into_vec().into_iter().map(stopped).collect(),
+    )
 }
 
 /// The sums of each location, and which of them each row of the sums is in.

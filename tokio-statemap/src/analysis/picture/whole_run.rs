@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 
 use super::bins::Bins;
-use super::recorded_ns;
 use crate::analysis::{Place, Report};
-use crate::trace::summary::{self, LocationSummary, Summary};
+use crate::trace::summary::{self, LocationSummary, Stopped, Summary};
 use crate::trace::timeline::{TaskKey, Timeline};
 use crate::util::quantity::{count, human};
 
@@ -109,7 +108,7 @@ impl WholeRun {
         for stretch in &sums {
             let to_ns = from_ns.saturating_add(stretch_ns).min(timeline.end_ns.max(from_ns));
             let longest = stretch.longest_at.map(|at| (stretch.longest_ns, at));
-            let stopped_ns = to_ns - from_ns - recorded_ns(&whole.stopped, from_ns, to_ns);
+            let stopped_ns = stopped_ns(&whole.stopped, from_ns, to_ns);
             if whole.workers.is_empty() {
                 // No worker is held for longer than it is there.
                 let recorded_ns = (to_ns - from_ns - stopped_ns).max(1);
@@ -132,7 +131,7 @@ impl WholeRun {
             workers,
             stretches,
             places: whole.locations.iter().map(|of| PlaceSums::of(of, &told)).collect(),
-            detail: detail(timeline, &dropped),
+            detail: detail(timeline, whole, &dropped),
             dropped: dropped.into_iter().map(|(a, b)| (a - left_ns, b - left_ns)).collect(),
         })
     }
@@ -247,11 +246,26 @@ fn workers(whole: &Summary) -> u64 {
     least.max(whole.workers.len() as u64)
 }
 
+/// For how long of a stretch of time recording was stopped. Where periods were merged, what was recorded between them is taken
+/// to be spread evenly.
+fn stopped_ns(stopped: &[Stopped], from_ns: u64, to_ns: u64) -> u64 {
+    let first = stopped.partition_point(|stopped| stopped.to_ns <= from_ns);
+    let within = stopped[first..].iter().take_while(|stopped| stopped.from_ns < to_ns);
+    let parts = within.map(|of| {
+        let part_ns = of.to_ns.min(to_ns) - of.from_ns.max(from_ns);
+        let recorded = u128::from(part_ns) * u128::from(of.recorded_ns);
+        part_ns - (recorded / u128::from(of.to_ns - of.from_ns).max(1)) as u64
+    });
+    parts.sum()
+}
+
 /// What was recorded before the last events and is neither stopped nor around a poll that is kept.
 fn dropped(timeline: &Timeline, whole: &Summary, left_ns: u64) -> Vec<(u64, u64)> {
     let mut kept: Vec<_> = timeline.stretches_before().collect();
     kept.push((timeline.recent_ns, timeline.end_ns));
-    kept.extend(&whole.stopped);
+    // Where periods were merged it isn't known where in them it was recorded.
+    let stopped = whole.stopped.iter().filter(|stopped| stopped.recorded_ns == 0);
+    kept.extend(stopped.map(|stopped| (stopped.from_ns, stopped.to_ns)));
     kept.sort_unstable();
     let mut dropped = Vec::new();
     let mut from_ns = left_ns;
@@ -266,7 +280,7 @@ fn dropped(timeline: &Timeline, whole: &Summary, left_ns: u64) -> Vec<(u64, u64)
 }
 
 /// "In detail: the last 1.05 s, and 16 moments before, around the longest polls (704 ms). In sums only: the other 18.4 s."
-fn detail(timeline: &Timeline, dropped: &[(u64, u64)]) -> String {
+fn detail(timeline: &Timeline, whole: &Summary, dropped: &[(u64, u64)]) -> String {
     let recent = human(timeline.end_ns - timeline.recent_ns);
     let before: Vec<_> = timeline.stretches_before().collect();
     let around = match before.len() as u64 {
@@ -276,6 +290,7 @@ fn detail(timeline: &Timeline, dropped: &[(u64, u64)]) -> String {
             format!(", and {} before, around the longest polls ({length})", count(n, "moment"))
         }
     };
-    let rest = human(dropped.iter().map(|(from, to)| to - from).sum());
+    let rest = dropped.iter().map(|&(from, to)| to - from - stopped_ns(&whole.stopped, from, to));
+    let rest = human(rest.sum());
     format!("In detail: the last {recent}{around}. In sums only: the other {rest}.")
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 use super::tests::timeline;
 use super::{Picture, WholeRun};
 use crate::statemap::Labels;
-use crate::trace::summary::{LocationSummary, Stretch, Summary};
+use crate::trace::summary::{LocationSummary, Stopped, Stretch, Summary};
 use crate::trace::timeline::Timeline;
 
 const STRETCH: u64 = 1_000_000;
 
-fn summary(stopped: Vec<(u64, u64)>, stretches: Vec<Stretch>) -> Summary {
+fn summary(stopped: Vec<Stopped>, stretches: Vec<Stretch>) -> Summary {
     let location = LocationSummary {
         location: None,
         is_root: false,
@@ -49,7 +49,7 @@ fn stretch(held_ns: u64, polls: u64, spawned: u64, terminated: u64) -> Stretch {
 }
 
 /// The last 2 of 10 ms, and of before what is from 3 to 4 ms.
-fn part(stopped: Vec<(u64, u64)>) -> Timeline {
+fn part(stopped: Vec<Stopped>) -> Timeline {
     let mut timeline = timeline(20, 5);
     let alive = timeline.tasks.one_by_one().filter(|task| task.terminated_ns.is_none());
     // `main` is no task.
@@ -103,7 +103,7 @@ fn it_begins_with_the_run() {
 
 #[test]
 fn stopped_is_told_from_dropped() {
-    let timeline = part(vec![(5 * STRETCH, 6 * STRETCH + STRETCH / 2)]);
+    let timeline = part(vec![Stopped::new(5 * STRETCH, 6 * STRETCH + STRETCH / 2)]);
     let picture = picture(&timeline);
     let (five, half) = (5 * STRETCH, 6 * STRETCH + STRETCH / 2);
     assert_eq!(
@@ -122,6 +122,21 @@ fn stopped_is_told_from_dropped() {
     assert_eq!(of_two[0], Some(0.25));
     assert_eq!(of_two[2], half);
     assert_eq!(run.shares(20, picture.length_ns)[2..4], [Some(0.0), Some(0.0)]);
+}
+
+#[test]
+fn where_periods_were_merged_a_part_of_the_time_was_recorded() {
+    let merged =
+        Stopped { recorded_ns: STRETCH, periods: 9, ..Stopped::new(4 * STRETCH, 8 * STRETCH) };
+    let timeline = part(vec![merged]);
+    let picture = picture(&timeline);
+    let run = run(&picture);
+    let stopped: Vec<u64> = run.stretches.iter().map(|stretch| stretch.stopped_ns).collect();
+    let most = 3 * STRETCH / 4;
+    assert_eq!(stopped, [0, 0, 0, 0, most, most, most, most, 0, 0]);
+    // It isn't known where in it: it isn't drawn as if nothing had been recorded there.
+    assert_eq!(run.dropped, picture.gaps);
+    assert!(run.detail.ends_with("In sums only: the other 4.00 ms."), "{}", run.detail);
 }
 
 #[test]

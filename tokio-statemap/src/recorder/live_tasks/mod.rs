@@ -3,6 +3,7 @@
 //! The size is bounded by the number of live tasks. It lets a flight recorder run for any time and
 //! still name a task that was spawned an hour ago.
 
+mod by_window;
 mod polled;
 mod table;
 mod tasks;
@@ -11,6 +12,7 @@ mod terminated;
 mod tests;
 
 use crate::recorder::Window;
+use crate::recorder::live_tasks::by_window::ByWindow;
 use crate::recorder::live_tasks::polled::RecentlyPolled;
 use crate::recorder::live_tasks::table::{NO_LOCATION, PackedTask};
 use crate::recorder::live_tasks::tasks::TaskMap;
@@ -32,9 +34,11 @@ pub(crate) struct LiveTasks {
     terminated: TerminatedIds,
     /// The tasks that were last marked as polled, so that most polls need no lookup.
     polled: RecentlyPolled,
-    /// The index of the window of recording of the records evicted last.
+    /// The place, among the windows of recording that are kept, of that of the records evicted last.
     window: usize,
-    /// The index of the last window before which something may not have been recorded: that, or one before.
+    /// The number of that window, of all that there ever were.
+    number: usize,
+    /// The number of the last window before which something may not have been recorded: that, or one before.
     known_from: usize,
     has_evicted: bool,
     /// Only used during an update; kept for its memory, as hooks evict.
@@ -43,6 +47,7 @@ pub(crate) struct LiveTasks {
     /// before recording began, it is known now where. Kept for their memory as well.
     roles: Vec<Role>,
     newly_known: Vec<u64>,
+    by_window: ByWindow,
 }
 
 /// A thread, as its last evicted record left it.
@@ -58,7 +63,7 @@ pub(crate) struct Stream {
     pub(crate) location: Option<LocationId>,
     pub(crate) ready_for_ns: Option<u64>,
     pub(crate) stopped: bool,
-    /// The index of the window in which it was last seen.
+    /// The number of the window in which it was last seen.
     window: usize,
     terminated: Option<u64>,
 }
@@ -141,34 +146,68 @@ impl LiveTasks {
         let last = segments.iter().filter_map(|segment| segment.records().last());
         let Some(last_ticks) = last.map(|record| record.ticks).max() else { return };
         self.has_evicted = true;
-        // What is earlier is late: its hook read the clock in an earlier window, and recorded it in this one.
-        let mut from_ticks = 0;
-        loop {
-            let next = windows.get(self.window + 1).filter(|next| next.from <= last_ticks);
-            let until_ticks = next.map_or(u64::MAX, |next| next.from);
-            self.update_until(segments, (from_ticks, until_ticks), windows, sums);
-            if next.is_none() {
-                break;
-            }
-            self.enter_window(self.window + 1, windows);
-            from_ticks = until_ticks;
+        if self.next_window(last_ticks, windows).is_some() {
+            self.update_by_window(segments, last_ticks, windows, sums);
+        } else {
+            let runs = segments.iter().map(|segment| (segment.stream, segment.records()));
+            self.update_from(runs, windows, sums);
         }
+    }
+
+    /// The same over several windows.
+    #[inline(never)]
+    fn update_by_window(
+        &mut self,
+        segments: &[Segment],
+        last_ticks: u64,
+        windows: &[Window],
+        sums: &mut Sums,
+    ) {
+        let mut by_window = std::mem::take(&mut self.by_window);
+        by_window.begin(segments);
+        // What is earlier is late: its hook read the clock in an earlier window, and recorded it in this one.
+        while let Some(next) = self.next_window(last_ticks, windows) {
+            by_window.take_until(segments, next.from);
+            self.update_from(by_window.runs(segments), windows, sums);
+            self.enter_window(self.window + 1, windows);
+        }
+        by_window.take_all(segments);
+        self.update_from(by_window.runs(segments), windows, sums);
+        by_window.end();
+        self.by_window = by_window;
+    }
+
+    /// The next window, if it began until `ticks`.
+    fn next_window(&self, ticks: u64, windows: &[Window]) -> Option<Window> {
+        windows.get(self.window + 1).copied().filter(|next| next.from <= ticks)
     }
 
     /// Enters the windows that began until `ticks`.
     pub(crate) fn advance_to(&mut self, ticks: u64, windows: &[Window]) {
-        while windows.get(self.window + 1).is_some_and(|window| window.from <= ticks) {
+        while self.next_window(ticks, windows).is_some() {
             self.enter_window(self.window + 1, windows);
         }
+    }
+
+    /// The number of windows before that of the records evicted last.
+    pub(crate) fn windows_before(&self) -> usize {
+        self.window
+    }
+
+    /// The first `n` windows, which are before that, are kept no longer.
+    pub(crate) fn forget_windows(&mut self, n: usize) {
+        self.window -= n;
+        self.has_evicted |= n > 0;
     }
 
     /// Between two windows any task may have terminated, unless the clock jumped. Tasks seen in the previous window are
     /// kept, as they may be polled again.
     fn enter_window(&mut self, window: usize, windows: &[Window]) {
         self.window = window;
+        self.number += 1;
         if !windows[window].is_after_jump {
             self.tasks.retain_seen_in(self.known_from);
-            self.known_from = window;
+            self.known_from = self.number;
         }
         for (_, stream) in &mut self.streams {
             stream.polls.clear();
@@ -176,32 +215,26 @@ impl LiveTasks {
         self.polled.clear();
     }
 
-    /// Updates the state from the records from `from_ticks` until before `until_ticks`.
+    /// Updates the state from these records, which are of its window.
     ///
     /// Terminations are applied last, whatever the order of the streams: a task id is never reused,
-    /// so a task that terminated anywhere in `segments` is not alive.
+    /// so a task that terminated anywhere in `runs` is not alive.
     ///
     /// Inlined, as the stack of a hook is bounded.
     #[inline(always)]
-    fn update_until(
+    fn update_from<'a>(
         &mut self,
-        segments: &[Segment],
-        (from_ticks, until_ticks): (u64, u64),
+        runs: impl Iterator<Item = (StreamId, &'a [Record])> + Clone,
         windows: &[Window],
         sums: &mut Sums,
     ) {
-        for segment in segments {
-            let records = segment.records();
-            let until = records.partition_point(|record| record.ticks < until_ticks);
-            let from = records.partition_point(|record| record.ticks < from_ticks);
-            if from < until {
-                self.update_stream(segment.stream, &records[from..until]);
-            }
+        for (stream, records) in runs.clone().filter(|(_, records)| !records.is_empty()) {
+            self.update_stream(stream, records);
         }
         // While all tasks are known.
         heapsort(&mut self.newly_known, |id| *id);
         heapsort(&mut self.roles, |role| (role.worker, role.at, role.stream));
-        sums.add(segments, (from_ticks, until_ticks), self, windows, self.window);
+        sums.add(runs, self, windows, self.window);
         self.roles.clear();
         self.newly_known.clear();
         self.remove_ended();

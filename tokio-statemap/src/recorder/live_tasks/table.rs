@@ -7,7 +7,7 @@ pub(super) struct PackedTask {
     pub(super) parent: u64,
     /// [`NO_LOCATION`] if it is unknown.
     pub(super) location: u32,
-    /// The index of the window in which it was last seen, and whether it was polled (the lowest
+    /// The number of the window in which it was last seen, and whether it was polled (the lowest
     /// bit).
     window_polled: u32,
 }

@@ -11,7 +11,7 @@ pub(crate) struct LiveTask {
     pub(crate) location: Option<LocationId>,
     pub(crate) parent: Option<u64>,
     pub(crate) polled: bool,
-    /// The index of the window in which it was last seen; it may have terminated in a gap since.
+    /// The number of the window in which it was last seen; it may have terminated in a gap since.
     pub(super) window: usize,
     /// For a root future, whose number is reused: when it started.
     pub(super) spawned_ticks: u64,

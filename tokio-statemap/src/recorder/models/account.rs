@@ -23,7 +23,7 @@ pub(super) fn recorder(keep: Keep, max_events: usize) -> Arc<Recorder> {
     };
     let recorder = Recorder::new(config);
     // It isn't started, or the background thread would be a real one.
-    lock(&recorder.windows).all.push(Window { from: 0, to: None, is_after_jump: false });
+    lock(&recorder.windows).all.push(Window::new(0, None));
     recorder
 }
 

@@ -272,10 +272,11 @@ impl Store {
         self.blocks.add(BlockRecords::Single(segment), events);
     }
 
-    /// The same for a drain, after which the number of events starts anew.
-    pub(crate) fn drain_until(&mut self, until_ticks: u64, into: &mut Vec<Segment>) {
-        self.take_until(until_ticks, into);
+    /// The same for who takes more than is evictable, after which the number of events starts anew.
+    pub(crate) fn drain_until(&mut self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
+        let taken = self.take_until(until_ticks, into);
         self.search_at = 0;
+        taken
     }
 
     /// Takes the records up to `until_ticks` out of a shared chunk; returns a chunk with the rest.

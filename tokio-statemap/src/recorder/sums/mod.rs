@@ -20,7 +20,8 @@ mod worker;
 
 use crate::recorder::Window;
 use crate::recorder::live_tasks::LiveTasks;
-use crate::recorder::store::segment::{Segment, StreamId};
+use crate::recorder::record::Record;
+use crate::recorder::store::segment::StreamId;
 pub(crate) use crate::recorder::sums::histogram::Histogram;
 pub(crate) use crate::recorder::sums::location::{Key, LocationSums};
 pub(crate) use crate::recorder::sums::longest::{Longest, LongestPoll};
@@ -59,15 +60,13 @@ pub(crate) struct Sums {
     pub(crate) running_polls: u64,
     /// By their streams.
     threads: Vec<(StreamId, Box<Thread>)>,
-    /// The index of the window of recording that was added up last.
+    /// The place of the window of recording that was added up last, among those that are kept.
     window: usize,
     has_begun: bool,
     /// When that window began.
     window_from: u64,
     /// When it began anew, in ticks: what workers did before isn't added up.
     reset_at: u64,
-    /// How many windows were over by then: the polls that were open where these end are in what was before.
-    windows_before: usize,
     /// Longer polls are long, in ticks. None is until this is [known](Self::expect_long_poll).
     long_poll: u64,
     /// Whether the records that are added up now count: those that were there at a reset, and hadn't been added up,
@@ -94,7 +93,6 @@ impl Default for Sums {
             has_begun: false,
             window_from: 0,
             reset_at: 0,
-            windows_before: 0,
             long_poll: UNKNOWN,
             counts: false,
             claims: Vec::new(),
@@ -117,27 +115,21 @@ impl Sums {
         }
     }
 
-    /// Adds up the records from `from` until before `until`, of each stream in order, which `live_tasks` was updated
+    /// Adds up these records, of each stream in order, which `live_tasks` was updated
     /// from, but for the tasks that ended. They are of the window of recording `window`.
     ///
     /// Inlined, as hooks evict, and the stack of a hook is bounded; each step is a function of its own for the same reason.
     #[inline(always)]
-    pub(crate) fn add(
+    pub(crate) fn add<'a>(
         &mut self,
-        segments: &[Segment],
-        (from, until): (u64, u64),
+        runs: impl Iterator<Item = (StreamId, &'a [Record])>,
         live_tasks: &LiveTasks,
         windows: &[Window],
         window: usize,
     ) {
         self.enter_window(window, windows);
-        for segment in segments {
-            let records = segment.records();
-            let to = records.partition_point(|record| record.ticks < until);
-            let first = records.partition_point(|record| record.ticks < from);
-            if first < to {
-                self.add_stream(segment.stream, &records[first..to], live_tasks);
-            }
+        for (stream, records) in runs.filter(|(_, records)| !records.is_empty()) {
+            self.add_stream(stream, records, live_tasks);
         }
         self.apply_claims();
         self.apply_roles(live_tasks);
@@ -170,9 +162,9 @@ impl Sums {
         self.claims = claims;
     }
 
-    /// Whether it began anew then, in ticks.
-    pub(crate) fn is_reset_at(&self, now: u64) -> bool {
-        self.reset_at == now
+    /// When it began anew, in ticks; 0 if it never did.
+    pub(crate) fn reset_at(&self) -> u64 {
+        self.reset_at
     }
 
     /// From when on it is added up, in ticks.

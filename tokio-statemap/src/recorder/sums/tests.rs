@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::*;
+use crate::recorder::Windows;
 use crate::recorder::live_tasks::LocationId;
 use crate::recorder::record::{Kind, Record, unpack_ready, unpack_spawn};
+use crate::recorder::store::segment::Segment;
 use crate::util::random::Random;
 
 const WINDOWS: &[Window] = &[
@@ -128,6 +130,8 @@ fn of_worker(workers: &[Option<u64>], thread: usize, random: &mut Random) -> boo
 /// All records of a program added up in parts, as they leave a store that holds so many.
 fn added_up(program: &[Vec<Record>], held: usize, reset_at: Option<u64>) -> Sums {
     let (mut live_tasks, mut sums) = (LiveTasks::default(), Sums::default());
+    let mut windows = Windows::default();
+    windows.all.extend(WINDOWS);
     sums.expect_long_poll(|| LONG_POLL);
     let mut times: Vec<u64> = program.iter().flatten().map(|record| record.ticks).collect();
     times.sort_unstable();
@@ -144,7 +148,7 @@ fn added_up(program: &[Vec<Record>], held: usize, reset_at: Option<u64>) -> Sums
             let segment = |(stream, of): (StreamId, Vec<Record>)| Segment::of(stream, 0, &of);
             let waiting = (0..).zip(program.iter().zip(&from).map(waits));
             let waiting: Vec<_> = waiting.filter(|(_, of)| !of.is_empty()).map(segment).collect();
-            sums.reset(at, &waiting, &until(at));
+            sums.reset(at, &waiting);
         }
         let part = |(records, from): (&Vec<Record>, &mut usize)| {
             let to = records.partition_point(|record| record.ticks <= edge);
@@ -156,9 +160,12 @@ fn added_up(program: &[Vec<Record>], held: usize, reset_at: Option<u64>) -> Sums
             .filter(|(_, (_, range))| !range.is_empty())
             .map(|(stream, (records, range))| Segment::of(stream, 0, &records[range]))
             .collect();
-        live_tasks.update(&segments, WINDOWS, &mut sums);
+        live_tasks.update(&segments, &windows.all, &mut sums);
+        windows.forget(edge, &mut live_tasks, &mut sums);
     }
-    sums.finish(END, WINDOWS);
+    assert_eq!(windows.all, WINDOWS[WINDOWS.len() - 1..]);
+    assert_eq!(windows.recorded_until(END), 399_000 + 200_000 + 400_000);
+    sums.finish(END, &windows.all);
     sums
 }
 

@@ -7,7 +7,7 @@ use crate::recorder::sums::{LocationSums, Longest, Stretches, Sums, place_of};
 impl Sums {
     /// Goes on to a later window: the polls that were open when one ended are known up to then.
     #[inline(never)]
-    pub(super) fn enter_window(&mut self, window: usize, windows: &[Window]) {
+    pub(crate) fn enter_window(&mut self, window: usize, windows: &[Window]) {
         if !self.has_begun {
             self.has_begun = true;
             self.window_from = windows.first().map_or(0, |first| first.from);
@@ -30,7 +30,8 @@ impl Sums {
         let mut threads = std::mem::take(&mut self.threads);
         for (_, thread) in &mut threads {
             for poll in std::mem::take(&mut thread.polls) {
-                if self.window >= self.windows_before {
+                // Where a window ended before a reset, it is in what was before.
+                if self.reset_at == 0 || at > self.reset_at {
                     self.cut_polls += 1;
                     let end = poll.held_until.unwrap_or(at);
                     let is_cut = poll.held_until.is_none();
@@ -42,6 +43,11 @@ impl Sums {
         self.threads = threads;
         let from = self.window_from.max(self.reset_at);
         self.workers.iter_mut().for_each(|(_, worker)| worker.add_up(at, from));
+    }
+
+    /// The first `n` windows are kept no longer, which were entered, and the one after.
+    pub(crate) fn forget_windows(&mut self, n: usize) {
+        self.window -= n;
     }
 
     /// Adds up what goes on at `now`, after the last records.
@@ -57,14 +63,13 @@ impl Sums {
     }
 
     /// Begins anew, at `now`: what is in `segments`, which are all that isn't added up yet, doesn't count when it is.
-    pub(crate) fn reset(&mut self, now: u64, segments: &[Segment], windows: &[Window]) {
+    pub(crate) fn reset(&mut self, now: u64, segments: &[Segment]) {
         // Polls that go on have their places.
         self.rows.iter_mut().for_each(|row| *row = LocationSums::new(row.key));
         self.stretches = Stretches::since(now);
         self.longest = Longest::default();
         self.longest.reserve();
         (self.cut_polls, self.reset_at) = (0, now);
-        self.windows_before = windows.iter().filter(|window| window.to.is_some()).count();
         self.workers.iter_mut().for_each(|(_, worker)| worker.reset());
         self.threads.iter_mut().for_each(|(_, thread)| thread.before_reset = 0);
         for segment in segments {

@@ -7,7 +7,9 @@ use super::facts::{Facts, Number};
 use super::field::{Object, shorten};
 use super::long_polls::{CauseEntry, FunctionEntry, LongPolls, SampleEntry};
 use super::profile::{self, ProfileEntry};
-use super::summary::{LocationEntry, PollEntry, StretchEntry, Sums, SumsPart, WorkerEntry};
+use super::summary::{
+    LocationEntry, PollEntry, StoppedEntry, StretchEntry, Sums, SumsPart, WorkerEntry,
+};
 use super::unnamed::{ChainEntry, UnnamedEntry};
 use super::waits::{CallsEntry, CarriedEntry, LocalEntry, NameEntry, WaitEntry, WaitParts, Waits};
 use super::{Entity, Statemap};
@@ -69,7 +71,7 @@ struct Part {
     run_longest: Vec<PollEntry>,
     run_stretches: Vec<StretchEntry>,
     run_workers: Vec<WorkerEntry>,
-    run_stopped: Vec<(Number, Number)>,
+    run_stopped: Vec<StoppedEntry>,
 }
 
 /// A task.

@@ -5,7 +5,7 @@ use super::run::Parent;
 use crate::statemap::intern::intern;
 use crate::trace::event::SpawnLocation;
 use crate::trace::summary::{
-    Distribution, LocationSummary, Stretch, Summary, SummedPoll, WorkerSummary,
+    Distribution, LocationSummary, Stopped, Stretch, Summary, SummedPoll, WorkerSummary,
 };
 
 /// How many polls there may be: a program keeps 1000.
@@ -42,6 +42,9 @@ pub(super) type StretchEntry = (Number, Number, Number, Option<usize>, Number, N
 /// `[index, running, parked, parks, polls]`
 pub(super) type WorkerEntry = (u32, Number, Number, Number, Number);
 
+/// `[from, to]`, or `[from, to, recorded, periods]`
+pub(super) type StoppedEntry = Vec<Number>;
+
 /// `[begin, end, recorded, tasks, polls, cutPolls, runningPolls, missedEvents, stretch]`
 pub(super) type SumsEntry = [Number; 9];
 
@@ -54,7 +57,7 @@ pub(crate) struct Sums {
     longest: Vec<SummedPoll>,
     stretches: Vec<Stretch>,
     workers: Vec<WorkerSummary>,
-    stopped: Vec<(u64, u64)>,
+    stopped: Vec<Stopped>,
 }
 
 /// The lists of a part.
@@ -65,7 +68,7 @@ pub(super) struct SumsPart {
     pub(super) stretches: Vec<StretchEntry>,
     pub(super) workers: Vec<WorkerEntry>,
     /// From and to when recording was stopped.
-    pub(super) stopped: Vec<(Number, Number)>,
+    pub(super) stopped: Vec<StoppedEntry>,
 }
 
 impl SumsPart {
@@ -108,15 +111,8 @@ impl Sums {
                 terminated: terminated.0,
             });
         }
-        for (from, to) in part.stopped {
-            let before = self.stopped.last().map_or(0, |&(_, to)| to);
-            if from.0 < before || to.0 < from.0 {
-                return Err(format!(
-                    "`runStopped` has [{},{}] behind {before}; they must be in order, and not overlap",
-                    from.0, to.0
-                ));
-            }
-            self.stopped.push((from.0, to.0));
+        for entry in part.stopped {
+            self.stop(&entry)?;
         }
         for (index, running, parked, parks, polls) in part.workers {
             if self.workers.last().is_some_and(|last| last.index >= index) {
@@ -130,6 +126,35 @@ impl Sums {
                 polls: polls.0,
             });
         }
+        Ok(())
+    }
+
+    fn stop(&mut self, entry: &[Number]) -> Result<(), String> {
+        let stopped = match *entry {
+            [from, to] => Stopped::new(from.0, to.0),
+            [from, to, recorded, periods] => {
+                let (recorded_ns, periods) = (recorded.0, periods.0);
+                Stopped { recorded_ns, periods, ..Stopped::new(from.0, to.0) }
+            }
+            _ => {
+                let n = entry.len();
+                return Err(format!("`runStopped` has {n} numbers; they must be 2, or 4"));
+            }
+        };
+        let Stopped { from_ns, to_ns, recorded_ns, periods } = stopped;
+        let before = self.stopped.last().map_or(0, |last| last.to_ns);
+        if from_ns < before || to_ns < from_ns {
+            return Err(format!(
+                "`runStopped` has [{from_ns},{to_ns}] behind {before}; they must be in order, and not overlap"
+            ));
+        }
+        if recorded_ns > to_ns - from_ns || periods == 0 {
+            return Err(format!(
+                "`runStopped` has {recorded_ns} ns that were recorded in [{from_ns},{to_ns}], and {periods} periods; \
+                 it must be no longer than that, and one period at least"
+            ));
+        }
+        self.stopped.push(stopped);
         Ok(())
     }
 

@@ -38,8 +38,11 @@ impl Parts {
         text: &mut Text<'_>,
     ) -> io::Result<()> {
         let Some(sums) = sums(timeline) else { return Ok(()) };
-        for &(from_ns, to_ns) in &sums.stopped {
-            self.add(List::RunStopped, format_args!("[{},{}]", number(from_ns), number(to_ns)));
+        for of in &sums.stopped {
+            let several = [of.recorded_ns, of.periods].map(number).join(",");
+            let several = if of.periods > 1 { format!(",{several}") } else { String::new() };
+            let [from, to] = [of.from_ns, of.to_ns].map(number);
+            self.add(List::RunStopped, format_args!("[{from},{to}{several}]"));
             self.write_if_full(text)?;
         }
         if !is_tasks {

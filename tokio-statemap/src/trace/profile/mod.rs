@@ -102,10 +102,7 @@ impl Profile {
     pub(crate) fn of(recorder: &Recorder, rate: Rate) -> Self {
         let (counted, uncounted_calls) = recorder.functions.read();
         let now = recorder.clock.ticks();
-        let windows = lock(&recorder.windows).all.clone();
-        let recorded =
-            windows.iter().map(|window| window.to.unwrap_or(now).saturating_sub(window.from));
-        let recorded_ticks = recorded.sum();
+        let recorded_ticks = lock(&recorder.windows).recorded_until(now);
         if counted.is_empty() && uncounted_calls == 0 {
             return Self::default();
         }

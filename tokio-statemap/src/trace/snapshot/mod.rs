@@ -22,7 +22,7 @@ use crate::recorder::waits::cell::TaskSeen;
 use crate::recorder::waits::names;
 use crate::recorder::waits::table::Places;
 use crate::recorder::watch::Samples;
-use crate::recorder::{CpuLimit, Recorder, Window};
+use crate::recorder::{CpuLimit, Recorder, Window, WindowsBefore};
 use crate::trace::clock::ClockChanges;
 use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::profile::Profile;
@@ -45,8 +45,9 @@ pub(crate) struct Snapshot {
     pub(crate) segments: Vec<Segment>,
     /// The windows of recording: start and end in ns, the last one up to the snapshot.
     pub(crate) windows: Vec<(u64, u64)>,
-    /// The same of all the time, also of that of which nothing is kept.
+    /// The same of all the time, also of that of which nothing is kept, but for those before.
     pub(crate) recorded: Vec<(u64, u64)>,
+    pub(crate) windows_before: WindowsBefore,
     /// The time from which on the kept records are complete, in ns.
     pub(crate) begin_ns: u64,
     pub(crate) end_ns: u64,
@@ -98,7 +99,7 @@ impl Times {
 impl Snapshot {
     /// Takes a snapshot. With `drain`, its records are removed from the recorder.
     pub(crate) fn take(recorder: &Recorder, drain: bool) -> Self {
-        Self::take_and(recorder, drain, |_, _, _, _| {})
+        Self::take_and(recorder, drain, |_, _, _| {})
     }
 
     /// Takes a snapshot, from which on the recorder's sums begin anew.
@@ -106,12 +107,12 @@ impl Snapshot {
         Self::take_and(recorder, false, Sums::reset)
     }
 
-    /// Takes a snapshot, and calls `after` with the recorder's sums, the snapshot's time in ticks, what isn't added up yet
-    /// in that, and the windows.
+    /// Takes a snapshot, and calls `after` with the recorder's sums, the snapshot's time in ticks, and what isn't added up
+    /// yet in that.
     fn take_and(
         recorder: &Recorder,
         drain: bool,
-        after: impl FnOnce(&mut Sums, u64, &[Segment], &[Window]),
+        after: impl FnOnce(&mut Sums, u64, &[Segment]),
     ) -> Self {
         recorder.take_anchor();
         recorder.note_steal();
@@ -123,9 +124,9 @@ impl Snapshot {
         let mut live_tasks_now = lock(&recorder.live_tasks);
         let now = recorder.clock.ticks();
         recorder.flush();
-        let (windows, is_full) = {
+        let (windows, windows_before, first, is_full) = {
             let windows = lock(&recorder.windows);
-            (windows.all.clone(), windows.are_full())
+            (windows.all.clone(), windows.before.clone(), windows.first(), windows.are_full())
         };
         // The buffers are flushed one after the other, so that records after `now` are incomplete.
         if drain {
@@ -165,9 +166,10 @@ impl Snapshot {
             }
             recorder.note_drained(stored_events, max_stored);
             lock(&recorder.eviction).clear(now);
+            lock(&recorder.windows).forget(now, &mut live_tasks_now, &mut sums_now);
         }
-        after(&mut sums_now, now, &segments, &windows);
-        if sums_now.is_reset_at(now) {
+        after(&mut sums_now, now, &segments);
+        if sums_now.reset_at() == now {
             sums_now.missed_before = lost.refused_events + lost.reentrant_events;
         }
         drop((sums_now, live_tasks_now));
@@ -178,8 +180,7 @@ impl Snapshot {
         // After all that has a time: what it says of these won't change.
         let scale = recorder.clock.scale();
         let profile = Profile::of(recorder, scale.run_rate());
-        let first = windows.first().map_or(now, |window| window.from);
-        let times = Times { zero_ns: scale.ns(first), scale };
+        let times = Times { zero_ns: scale.ns(first.unwrap_or(now)), scale };
         // Records of the last instant may be slightly later than `now`.
         let last = segments.iter().filter_map(last_event).map(|r| r.ticks).max();
         let end_of = |window: &Window| window.to.unwrap_or(now.max(last.unwrap_or(now)));
@@ -194,6 +195,7 @@ impl Snapshot {
             segments,
             windows: windows.iter().map(|w| (times.ns(w.from), times.ns(end_of(w)))).collect(),
             recorded: Vec::new(),
+            windows_before,
             begin_ns: 0,
             end_ns: times.ns(end),
             root_locations: (0..recorder.roots.count())

@@ -254,7 +254,7 @@ impl Held<'_> {
         let mut held = Held {
             program,
             max_events,
-            windows: vec![Window { from: program.base.from, to: None, is_after_jump: false }],
+            windows: vec![Window::new(program.base.from, None)],
             eviction: Eviction::new(max_events / 4),
             live_tasks: LiveTasks::default(),
             sums: Sums::default(),

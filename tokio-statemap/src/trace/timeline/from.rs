@@ -315,11 +315,11 @@ fn threads_for(events: u64) -> usize {
     }
 }
 
-/// The periods between windows, as far as they are after `begin_ns`.
-pub(crate) fn gaps(windows: &[(u64, u64)], begin_ns: u64) -> Vec<(u64, u64)> {
-    let pairs = windows.iter().zip(windows.iter().skip(1));
-    pairs
-        .map(|(before, after)| (before.1.max(begin_ns), after.0))
+/// The periods from `begin_ns` on that are in no window, up to the last one.
+fn gaps(windows: &[(u64, u64)], begin_ns: u64) -> Vec<(u64, u64)> {
+    let ends = std::iter::once(begin_ns).chain(windows.iter().map(|window| window.1));
+    ends.zip(windows)
+        .map(|(before, after)| (before.max(begin_ns), after.0))
         .filter(|(from, to)| from < to)
         .collect()
 }

@@ -42,7 +42,6 @@ use crate::trace::summary::Summary;
 
 pub use crate::symbols::{FrameOrigin, StackFrame};
 pub use cause::PollCause;
-pub(crate) use from::gaps;
 pub use machine::{
     ClockChanges, CpuLimit, MachineTime, NoStack, NoStacks, Sampling, SamplingState,
 };
