@@ -146,6 +146,8 @@ pub(crate) struct Recorder {
     idle_thread_recorders: Mutex<Vec<Box<ThreadRecorder>>>,
     /// Used by threads whose thread-local values are destroyed.
     fallback: Mutex<Option<Box<ThreadRecorder>>>,
+    /// Whether any thread filled a chunk since full ones were last collected.
+    has_full_chunks: AtomicBool,
     /// How many empty chunks threads [found](Self::find_writer) by themselves since full ones were last collected.
     found_chunks: AtomicUsize,
     streams: AtomicU32,
@@ -204,6 +206,7 @@ impl Recorder {
             steal: Mutex::default(),
             idle_thread_recorders: Mutex::default(),
             fallback: Mutex::default(),
+            has_full_chunks: AtomicBool::new(false),
             found_chunks: AtomicUsize::new(0),
             streams: AtomicU32::new(0),
             dropped_events: AtomicU64::new(0),

@@ -148,6 +148,7 @@ impl ThreadRecorder {
             }
         };
         self.notes = 0;
+        recorder.has_filled_chunk();
         background::wake();
         // The watcher may have looked at the chunk while it was prefaulted.
         let is_pushed = writer.push_anyway(record);

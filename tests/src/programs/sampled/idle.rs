@@ -18,10 +18,11 @@ pub fn run(seconds: u64) {
         runtime.spawn(pending::<()>());
     }
     let watcher = watcher();
-    // It looks until all are parked, which may take a while on a busy machine.
+    // It looks until all are parked, which may take a while on a busy machine. A second after a thread recorded much, it
+    // takes back the memory that this doesn't need.
     let mut at_rest = schedstat(&watcher);
     loop {
-        sleep(Duration::from_millis(200));
+        sleep(Duration::from_millis(1200));
         let now = schedstat(&watcher);
         if now == at_rest {
             break;

@@ -19,8 +19,7 @@ pub(super) fn all(recorders: &[Arc<Recorder>]) -> Filled {
 
 /// Whether there is anything to collect.
 pub(super) fn is_needed(recorders: &[Arc<Recorder>]) -> bool {
-    let waits = |recorder: &Arc<Recorder>| lock(&recorder.buffers).iter().any(|b| b.has_filled());
-    recorders.iter().any(waits)
+    recorders.iter().any(|recorder| recorder.has_full_chunks.load(Ordering::Acquire))
 }
 
 impl Recorder {
@@ -28,8 +27,12 @@ impl Recorder {
     pub(in crate::recorder) fn collect(&self) -> Filled {
         // What was found before waits to be collected now.
         self.found_chunks.store(0, Ordering::Relaxed);
-        let buffers = lock(&self.buffers).clone();
         let of = spare_chunks(&self.config);
+        // There may be thousands of threads, most of which do nothing.
+        if !self.has_full_chunks.swap(false, Ordering::Acquire) {
+            return Filled { chunks: 0, of };
+        }
+        let buffers = lock(&self.buffers).clone();
         let (mut filled, mut spare) = (Vec::new(), 0);
         for buffer in buffers {
             let (chunks, has) = buffer.collect(&self.store);
@@ -44,6 +47,12 @@ impl Recorder {
         self.supply(&filled, spare);
         self.after_drain();
         Filled { chunks: most, of }
+    }
+
+    /// A thread has filled a chunk, which waits to be collected.
+    pub(in crate::recorder) fn has_filled_chunk(&self) {
+        // Stored each time: a thread that found it stored could find what a collection is about to take back.
+        self.has_full_chunks.store(true, Ordering::Release);
     }
 
     /// Gives empty chunks to threads, of which these filled so many since the last time; all have `spare` empty ones.

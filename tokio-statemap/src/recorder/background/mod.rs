@@ -147,7 +147,8 @@ fn run() {
         spare.take_back(!filled.is_nothing(), &recorders);
         drop(recorders);
         if filled.is_nothing() && watcher.is_idle() {
-            sleep(&watcher, spare.time());
+            let most = [spare.time(), watcher.rest()].into_iter().flatten().min();
+            sleep(&watcher, most);
         } else {
             pace.adapt(filled);
             watcher.wait_or_look(pace.time());

@@ -134,6 +134,7 @@ impl Buffer {
     }
 
     /// Whether any chunk got full since the last time.
+    #[cfg(test)]
     pub(crate) fn has_filled(&self) -> bool {
         let reader = lock(&self.reader);
         reader.filled > 0 || reader.waiting() > 0

@@ -28,6 +28,10 @@ impl Watcher {
         true
     }
 
+    pub(crate) fn rest(&self) -> Option<Duration> {
+        None
+    }
+
     /// Waits until full chunks are to be collected, but no longer than `most`, if that is said.
     pub(crate) fn wait_or_look(&mut self, most: Option<Duration>) {
         std::thread::sleep(most.unwrap_or(BETWEEN_LOOKS));

@@ -5,17 +5,23 @@ use std::time::{Duration, Instant};
 use crate::sys::threads;
 
 /// One part in so many of a processor.
-const SHARE: u32 = 128;
+const SHARE: u32 = 200;
 
 /// How much may be saved up: a program with few long polls has all of them sampled.
-const SAVED_UP: Duration = Duration::from_millis(250);
+const SAVED_UP: Duration = Duration::from_millis(100);
 
-/// In each so many rounds a poll may have its first sample though time is owed: some hundred a second in all, so that most long
-/// polls are explained that a program has for long.
-const ROUNDS_TO_A_FIRST: u32 = 2;
+/// In each so many rounds a poll may have its first sample though time is owed: some thirty a second in all, so that most
+/// functions are seen by which a program has long polls for some time.
+const ROUNDS_TO_A_FIRST: u32 = 3;
+
+/// How many times as long the time between two rounds is while time is owed.
+const SLOWER: u32 = 2;
+
+/// What a sample takes: more than that.
+const SAMPLE_NS: i64 = 100_000;
 
 /// How many threads are looked at all the same.
-const LEAST_LOOKS: usize = 16;
+const LEAST_LOOKS: usize = 8;
 
 /// The processor time that is left to the watcher. What it takes beyond that it owes.
 #[derive(Debug)]
@@ -49,9 +55,7 @@ impl Budget {
     /// Before a round of looks at so many threads: returns at how many of them it may be. What few looks take isn't measured,
     /// as that takes as long.
     pub(super) fn begin(&mut self, threads: usize) -> usize {
-        if threads > LEAST_LOOKS {
-            self.start();
-        }
+        self.start_for(threads);
         self.rounds = self.rounds.wrapping_add(1);
         self.has_first |= self.rounds % ROUNDS_TO_A_FIRST == 0;
         self.earn(Instant::now())
@@ -64,6 +68,28 @@ impl Budget {
         looks.max(LEAST_LOOKS)
     }
 
+    /// The time between two rounds, of which `usual` is the usual one.
+    pub(super) fn between(&self, usual: Duration) -> Duration {
+        if self.left_ns > 0 { usual } else { usual * SLOWER }
+    }
+
+    /// After how long nothing is owed any more; `None` if nothing is.
+    pub(super) fn owed(&self) -> Option<Duration> {
+        self.owed_at(Instant::now())
+    }
+
+    fn owed_at(&self, now: Instant) -> Option<Duration> {
+        let owed_ns = u64::try_from(-self.left_ns).ok()?;
+        let earned = self.at.map_or(Duration::ZERO, |at| now.saturating_duration_since(at));
+        let time = Duration::from_nanos(owed_ns).saturating_mul(SHARE).saturating_sub(earned);
+        Some(time).filter(|time| !time.is_zero())
+    }
+
+    /// How many samples can be paid for, by and large.
+    pub(super) fn samples(&self) -> usize {
+        usize::try_from(self.left_ns / SAMPLE_NS).map_or(0, |samples| samples + 1)
+    }
+
     /// Whether a poll that has so many samples may have another one, which takes a hundred times as long as a look.
     pub(super) fn allows_sample(&self, samples: u32) -> bool {
         self.left_ns > 0 || samples == 0 && self.has_first
@@ -74,6 +100,13 @@ impl Budget {
         self.pay();
         self.start();
         self.has_first &= samples > 0 || self.left_ns > 0;
+    }
+
+    /// The same before looks at so many threads.
+    pub(super) fn start_for(&mut self, threads: usize) {
+        if threads > LEAST_LOOKS {
+            self.start();
+        }
     }
 
     /// What the calling thread does from now on counts, until it pays.
@@ -116,11 +149,12 @@ mod tests {
         budget.left_ns -= nanos(SAVED_UP) + 10_000_000;
         assert_eq!(budget.earn(start), LEAST_LOOKS);
         assert!(!budget.allows_sample(1));
+        assert_eq!(budget.owed_at(start), Some(Duration::from_millis(10 * u64::from(SHARE))));
         // A processor's part in so much time is what is owed.
-        assert_eq!(budget.earn(start + Duration::from_millis(10 * 128)), LEAST_LOOKS);
+        assert_eq!(budget.earn(start + Duration::from_millis(10 * u64::from(SHARE))), LEAST_LOOKS);
         assert!(!budget.allows_sample(1));
-        budget.earn(start + Duration::from_millis(11 * 128));
-        assert!(budget.allows_sample(1));
+        budget.earn(start + Duration::from_millis(11 * u64::from(SHARE)));
+        assert!(budget.allows_sample(1) && budget.owed_at(start).is_none());
         budget.earn(start + Duration::from_secs(1_000));
         assert_eq!(budget.left_ns, nanos(SAVED_UP), "it doesn't save up more");
     }

@@ -4,15 +4,20 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Weak;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use super::Tools;
 use super::progress::{Next, Progress};
 use crate::recorder::Recorder;
 use crate::recorder::store::buffer::Buffer;
+use crate::recorder::watch::BETWEEN_LOOKS;
 use crate::recorder::watch::look::{Doing, Look};
 
 /// After how many looks in a row at which a thread did nothing it is left alone.
 const QUIET_LOOKS: u32 = 2;
+
+/// A shorter rest takes more than it saves.
+const SHORTEST_REST: Duration = BETWEEN_LOOKS.saturating_mul(2);
 
 /// A thread that is looked at.
 pub(super) struct Awake {
@@ -24,16 +29,39 @@ pub(super) struct Awake {
     poll: Progress,
 }
 
+/// What tells threads that are looked at apart: of which recorder, and with which buffer.
+pub(super) type AwakeId = (usize, usize);
+
+/// What to do with a thread after a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Then {
+    /// Look again at the next round.
+    Stay,
+    /// Leave it alone until it records anything.
+    Leave,
+    /// The same, but for no longer than this.
+    Rest(Duration),
+}
+
 /// Leaves one of those that are of the same thread: the first, which knows of its poll.
 pub(super) fn remove_repeated(awake: &mut Vec<Awake>) {
     let mut seen = HashSet::with_capacity(awake.len());
-    awake.retain(|one| seen.insert((std::ptr::from_ref(one.buffer), one.recorder.as_ptr())));
+    awake.retain(|one| seen.insert(one.id()));
 }
 
 impl Awake {
     pub(super) fn new(recorder: &Recorder, buffer: &'static Buffer) -> Self {
         let (next, poll) = (Next::Usual, Progress::default());
         Self { recorder: recorder.this(), buffer, last: None, quiet_looks: 0, next, poll }
+    }
+
+    pub(super) fn id(&self) -> AwakeId {
+        (std::ptr::from_ref(self.buffer).addr(), self.recorder.as_ptr().addr())
+    }
+
+    /// It is looked at again.
+    pub(super) fn wake(&self) {
+        self.buffer.watched.is_awake.store(true, Ordering::Release);
     }
 
     /// Leaves the thread alone.
@@ -53,12 +81,12 @@ impl Awake {
         self.next == Next::Soon
     }
 
-    /// Looks at the thread; returns whether to look again.
-    pub(super) fn look(&mut self, tools: &mut Tools) -> bool {
+    /// Looks at the thread.
+    pub(super) fn look(&mut self, tools: &mut Tools) -> Then {
         let Some(recorder) = self.recorder.upgrade() else {
             // Another recorder may have the buffer by now.
             self.let_go();
-            return false;
+            return Then::Leave;
         };
         let since_ticks = recorder.recording_since();
         let look = Look::at(self.buffer).map(|look| look.since(since_ticks));
@@ -74,14 +102,18 @@ impl Awake {
                 Next::Usual
             })
         });
-        if self.quiet_looks < QUIET_LOOKS {
-            return true;
-        }
+        let then = match self.next {
+            Next::Later(time) if time > SHORTEST_REST => Then::Rest(time),
+            _ if self.quiet_looks >= QUIET_LOOKS => Then::Leave,
+            _ => return Then::Stay,
+        };
         self.leave();
         // What it did before it was interrupted anew doesn't wake it.
         if Look::at(self.buffer).map(|look| look.since(since_ticks)) == self.last {
-            return false;
+            return then;
         }
-        !self.buffer.watched.is_awake.swap(true, Ordering::AcqRel)
+        // If it is awake by itself, it is looked at as another.
+        let is_awake = self.buffer.watched.is_awake.swap(true, Ordering::AcqRel);
+        if is_awake { then } else { Then::Stay }
     }
 }

@@ -6,6 +6,7 @@ mod captures;
 mod looked_at;
 mod progress;
 mod reading;
+mod resting;
 mod samples;
 mod teller;
 #[cfg(all(test, tokio_unstable))]
@@ -20,9 +21,10 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use budget::Budget;
-use looked_at::{Awake, remove_repeated};
+use looked_at::{Awake, Then, remove_repeated};
 use progress::SOON;
 pub(crate) use reading::LastReading;
+use resting::Resting;
 use teller::Teller;
 
 use crate::recorder::store::buffer::Buffer;
@@ -81,6 +83,7 @@ struct Tools {
 #[derive(Default)]
 pub(crate) struct Watcher {
     awake: Vec<Awake>,
+    resting: Resting,
     /// How many of them were looked at since the first was: where there are too many for one look, the next goes on there.
     looked_at: usize,
     tools: Tools,
@@ -90,9 +93,17 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// Whether there is no thread to look at.
+    /// Whether there is no thread to look at just now.
     pub(crate) fn is_idle(&self) -> bool {
-        self.awake.is_empty() && !woken::are_any()
+        let is_rest_over = self.rest().is_some_and(|left| left.is_zero());
+        self.awake.is_empty() && !is_rest_over && !woken::are_any()
+    }
+
+    /// How long there will be none, if none wakes up; `None` if that is for ever.
+    pub(crate) fn rest(&self) -> Option<Duration> {
+        let time = self.resting.time()?;
+        // What they rest for is a sample.
+        Some(time.max(self.tools.budget.owed().unwrap_or_default()))
     }
 
     /// Waits until the next look is due, but no longer than `most`, if that is said. Looks at the threads that are awake, if
@@ -100,10 +111,12 @@ impl Watcher {
     pub(crate) fn wait_or_look(&mut self, most: Option<Duration>) {
         let now = Instant::now();
         let due = self.due.unwrap_or_else(|| {
+            let known = self.awake.len();
             if woken::take(&mut self.awake) {
+                self.resting.replace(&mut self.awake[known..]);
                 remove_repeated(&mut self.awake);
             }
-            now + self.times.next()
+            now + self.tools.budget.between(self.times.next())
         });
         let left = due.saturating_duration_since(now);
         if let Some(most) = most.filter(|&most| most < left) {
@@ -115,14 +128,10 @@ impl Watcher {
         if !filter::allows_all() {
             return self.give_up();
         }
-        let most = self.tools.budget.begin(self.awake.len());
+        let most = self.tools.budget.begin(self.awake.len() + self.resting.len());
+        self.resting.end(Instant::now(), self.tools.budget.samples(), &mut self.awake);
         self.look(most);
-        let Self { awake, tools, .. } = self;
-        if awake.iter().any(Awake::is_due_soon) {
-            std::thread::sleep(SOON);
-            awake.retain_mut(|one| !one.is_due_soon() || one.look(tools));
-            tools.budget.pay();
-        }
+        self.look_soon(most);
     }
 
     /// Leaves all alone for good: they count as those that are looked at.
@@ -134,6 +143,7 @@ impl Watcher {
                  the program for system calls that it doesn't make by itself"
             ));
         });
+        self.awake.extend(self.resting.take());
         for recorder in self.awake.drain(..).filter_map(|one| one.recorder.upgrade()) {
             lock(&recorder.samples).no_stacks.add(NoStack::Filtered, 1);
         }
@@ -141,28 +151,53 @@ impl Watcher {
 
     /// Looks at `most` threads, from where the last look ended.
     fn look(&mut self, most: usize) {
-        let Self { awake, tools, looked_at, .. } = self;
-        let from = if *looked_at < awake.len() { *looked_at } else { 0 };
-        let (mut place, mut looks) = (0, 0);
-        let mut left = 0;
-        awake.retain_mut(|one| {
-            let is_next = place >= from && looks < most;
-            place += 1;
-            if !is_next {
-                return true;
-            }
+        let from = if self.looked_at < self.awake.len() { self.looked_at } else { 0 };
+        let (mut at, mut looks) = (from, 0);
+        while looks < most && at < self.awake.len() {
+            at += usize::from(self.look_at(at));
             looks += 1;
-            let stays = one.look(tools);
-            left += usize::from(!stays);
-            stays
-        });
-        *looked_at = from + looks - left;
-        tools.budget.pay_for(looks);
+        }
+        self.looked_at = at;
+        self.tools.budget.pay_for(looks);
+    }
+
+    /// Looks again at those that can't wait until the next round, but at no more than `most`.
+    fn look_soon(&mut self, most: usize) {
+        if !self.awake.iter().any(Awake::is_due_soon) {
+            return;
+        }
+        std::thread::sleep(SOON);
+        self.tools.budget.start_for(self.awake.len());
+        let (mut at, mut looks) = (0, 0);
+        while let Some(thread) = self.awake.get(at).filter(|_| looks < most) {
+            if thread.is_due_soon() {
+                at += usize::from(self.look_at(at));
+                looks += 1;
+            } else {
+                at += 1;
+            }
+        }
+        self.tools.budget.pay_for(looks);
+    }
+
+    /// Looks at a thread. Returns whether it stays; if not, the last of them has its place.
+    fn look_at(&mut self, at: usize) -> bool {
+        let then = self.awake[at].look(&mut self.tools);
+        match then {
+            Then::Stay => return true,
+            Then::Leave => drop(self.awake.swap_remove(at)),
+            Then::Rest(time) => {
+                let thread = self.awake.swap_remove(at);
+                self.resting.add(thread, Instant::now() + time);
+            }
+        }
+        false
     }
 
     /// Leaves all alone. The next thread that looks finds them again.
     pub(crate) fn leave_all(mut self) {
         woken::take(&mut self.awake);
+        self.awake.extend(self.resting.take());
         self.awake.iter().for_each(Awake::let_go);
     }
 }

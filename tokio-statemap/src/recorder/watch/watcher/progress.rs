@@ -27,6 +27,9 @@ const MAX_OF_POLL: u32 = 16;
 /// How long before a sample a thread's CPU time is asked for: two looks or more.
 const AHEAD: Duration = Duration::from_millis(15);
 
+/// Longer than most polls. A thread that records anything is looked at before.
+const FOREVER: Duration = Duration::from_secs(3600);
+
 /// The time up to a second look at a poll that is about to be long.
 pub(super) const SOON: Duration = Duration::from_micros(600);
 
@@ -62,6 +65,8 @@ pub(super) enum Next {
     Usual,
     /// After [`SOON`].
     Soon,
+    /// After so long: there is nothing to be done before.
+    Later(Duration),
 }
 
 /// What a thread is seen to do.
@@ -116,8 +121,16 @@ impl Progress {
         let before = self.cpu_ns.take();
         // Hundreds of threads may be in long polls: of most of them no more is asked at a look.
         let is_ahead = may_be_sampled && age + AHEAD >= self.next_age;
-        if !is_ahead && to.is_empty() && !recorder.listeners.are_there() {
-            return Next::Usual;
+        let is_affordable = tools.budget.allows_sample(self.samples);
+        if !(is_ahead && is_affordable) && to.is_empty() && !recorder.listeners.are_there() {
+            if self.samples == 0 {
+                return Next::Usual;
+            }
+            // Others may be asked instead.
+            self.request = None;
+            let time = self.next_age.saturating_sub(age + AHEAD);
+            let owed = tools.budget.owed().unwrap_or_default();
+            return Next::Later(if may_be_sampled { time.max(owed) } else { FOREVER });
         }
         self.cpu_ns = threads::cpu_ns_of(thread);
         // One that runs for less was taken off its processor.
