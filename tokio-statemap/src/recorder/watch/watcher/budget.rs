@@ -10,12 +10,12 @@ const SHARE: u32 = 200;
 /// How much may be saved up: a program with few long polls has all of them sampled.
 const SAVED_UP: Duration = Duration::from_millis(100);
 
-/// In each so many rounds a poll may have its first sample though time is owed: some thirty a second in all, so that most
+/// In each so many rounds a poll may have its first sample though time is owed: a dozen a second in all, so that most
 /// functions are seen by which a program has long polls for some time.
-const ROUNDS_TO_A_FIRST: u32 = 3;
+const ROUNDS_TO_A_FIRST: u32 = 4;
 
 /// How many times as long the time between two rounds is while time is owed.
-const SLOWER: u32 = 2;
+const SLOWER: u32 = 4;
 
 /// What a sample takes: more than that.
 const SAMPLE_NS: i64 = 100_000;
