@@ -8,7 +8,7 @@ use crate::sys::threads;
 const SHARE: u32 = 200;
 
 /// How much may be saved up: a program with few long polls has all of them sampled.
-const SAVED_UP: Duration = Duration::from_millis(100);
+const SAVED_UP: Duration = Duration::from_millis(250);
 
 /// In each so many rounds a poll may have its first sample though time is owed: a dozen a second in all, so that most
 /// functions are seen by which a program has long polls for some time.
@@ -73,26 +73,31 @@ impl Budget {
         if self.left_ns > 0 { usual } else { usual * SLOWER }
     }
 
-    /// After how long nothing is owed any more; `None` if nothing is.
-    pub(super) fn owed(&self) -> Option<Duration> {
-        self.owed_at(Instant::now())
+    /// After how long polls that have samples may have more; `None` if they may now.
+    pub(super) fn until_more_samples(&self) -> Option<Duration> {
+        self.until_more_samples_at(Instant::now())
     }
 
-    fn owed_at(&self, now: Instant) -> Option<Duration> {
-        let owed_ns = u64::try_from(-self.left_ns).ok()?;
+    fn until_more_samples_at(&self, now: Instant) -> Option<Duration> {
+        let owed_ns = u64::try_from(nanos(SAVED_UP) / 2 - self.left_ns).ok()?;
         let earned = self.at.map_or(Duration::ZERO, |at| now.saturating_duration_since(at));
         let time = Duration::from_nanos(owed_ns).saturating_mul(SHARE).saturating_sub(earned);
         Some(time).filter(|time| !time.is_zero())
     }
 
-    /// How many samples can be paid for, by and large.
-    pub(super) fn samples(&self) -> usize {
-        usize::try_from(self.left_ns / SAMPLE_NS).map_or(0, |samples| samples + 1)
+    /// How many more samples polls may have that have some, by and large.
+    pub(super) fn more_samples(&self) -> usize {
+        let left_ns = self.left_ns - nanos(SAVED_UP) / 2;
+        usize::try_from(left_ns.div_euclid(SAMPLE_NS)).map_or(0, |samples| samples + 1)
     }
 
-    /// Whether a poll that has so many samples may have another one, which takes a hundred times as long as a look.
+    /// Whether a poll that has so many samples may have another one, which takes a hundred times as long as a look. The first
+    /// one says most, so a half of what is saved up is left for those.
     pub(super) fn allows_sample(&self, samples: u32) -> bool {
-        self.left_ns > 0 || samples == 0 && self.has_first
+        match samples {
+            0 => self.left_ns > 0 || self.has_first,
+            _ => self.left_ns > nanos(SAVED_UP) / 2,
+        }
     }
 
     /// A poll that had so many samples gets another one.
@@ -144,18 +149,25 @@ mod tests {
     #[test]
     fn what_is_owed_is_paid_before_anything_is_sampled() {
         let mut budget = Budget::default();
-        let start = Instant::now();
+        let (start, half) = (Instant::now(), nanos(SAVED_UP) / 2);
+        let after = |millis: u64| start + Duration::from_millis(millis * u64::from(SHARE));
         assert!(budget.earn(start) > 1000 && budget.allows_sample(1));
-        budget.left_ns -= nanos(SAVED_UP) + 10_000_000;
+        budget.left_ns = half - 10_000_000;
+        assert!(budget.allows_sample(0) && !budget.allows_sample(1) && budget.more_samples() == 0);
+        let left = after(10) - start;
+        assert_eq!(budget.until_more_samples_at(start), Some(left));
+        budget.left_ns = -10_000_000;
         assert_eq!(budget.earn(start), LEAST_LOOKS);
-        assert!(!budget.allows_sample(1));
-        assert_eq!(budget.owed_at(start), Some(Duration::from_millis(10 * u64::from(SHARE))));
+        assert!(!budget.allows_sample(0));
         // A processor's part in so much time is what is owed.
-        assert_eq!(budget.earn(start + Duration::from_millis(10 * u64::from(SHARE))), LEAST_LOOKS);
-        assert!(!budget.allows_sample(1));
-        budget.earn(start + Duration::from_millis(11 * u64::from(SHARE)));
-        assert!(budget.allows_sample(1) && budget.owed_at(start).is_none());
-        budget.earn(start + Duration::from_secs(1_000));
+        assert_eq!(budget.earn(after(10)), LEAST_LOOKS);
+        assert!(!budget.allows_sample(0));
+        budget.earn(after(11));
+        assert!(budget.allows_sample(0) && !budget.allows_sample(1));
+        budget.earn(after(11 + 125));
+        assert!(budget.allows_sample(1) && budget.more_samples() > 0);
+        assert_eq!(budget.until_more_samples_at(after(11 + 125)), None);
+        budget.earn(after(100_000));
         assert_eq!(budget.left_ns, nanos(SAVED_UP), "it doesn't save up more");
     }
 }

@@ -103,7 +103,7 @@ impl Watcher {
     pub(crate) fn rest(&self) -> Option<Duration> {
         let time = self.resting.time()?;
         // What they rest for is a sample.
-        Some(time.max(self.tools.budget.owed().unwrap_or_default()))
+        Some(time.max(self.tools.budget.until_more_samples().unwrap_or_default()))
     }
 
     /// Waits until the next look is due, but no longer than `most`, if that is said. Looks at the threads that are awake, if
@@ -131,7 +131,7 @@ impl Watcher {
             return self.give_up();
         }
         let most = self.tools.budget.begin(self.awake.len() + self.resting.len());
-        self.resting.end(Instant::now(), self.tools.budget.samples(), &mut self.awake);
+        self.resting.end(Instant::now(), self.tools.budget.more_samples(), &mut self.awake);
         self.look(most);
         self.look_soon(most);
     }

@@ -129,7 +129,7 @@ impl Progress {
             // Others may be asked instead.
             self.request = None;
             let time = self.next_age.saturating_sub(age + AHEAD);
-            let owed = tools.budget.owed().unwrap_or_default();
+            let owed = tools.budget.until_more_samples().unwrap_or_default();
             return Next::Later(if may_be_sampled { time.max(owed) } else { FOREVER });
         }
         self.cpu_ns = threads::cpu_ns_of(thread);
@@ -245,7 +245,7 @@ impl Progress {
     /// What a thread that is blocked waits in; `None` if it runs again.
     fn blocked(&mut self, thread: i32) -> Option<Seen> {
         (self.looks, self.waits) = (0, 0);
-        let wait = || (proc::system_call(thread), proc::blocks(thread));
+        let wait = || (proc::system_call(thread), proc::turns(thread));
         let now = wait();
         let copy = now.0.map(|call| (BlockedIn::of(&call), stack::copy_blocked(&call)));
         // Its registers are of the same wait as its stack.
