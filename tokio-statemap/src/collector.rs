@@ -440,6 +440,8 @@ impl Collector {
             tell: Box::new(move |seen, missed| f(&LivePoll::of(seen, missed))),
             missed: AtomicU64::new(0),
         });
+        // Threads in long polls may be left alone until their next sample.
+        self.recorder.watch_all();
     }
 
     /// Returns what the calls of instrumented async functions took since the first

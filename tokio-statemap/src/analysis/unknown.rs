@@ -145,7 +145,10 @@ fn reason(why: NoStack) -> &'static str {
         NoStack::NoSymbols => {
             "the program's own file could not be read. Keep it readable, and a file descriptor free"
         }
-        NoStack::Emulated => "another program ran its code (valgrind, qemu). Run it by itself",
+        NoStack::Emulated => {
+            "the thread was not in code of the program: that is so under valgrind or qemu, in code \
+             that is made at run time, and while a process is created. Run the program by itself"
+        }
     }
 }
 
@@ -169,7 +172,7 @@ mod tests {
             (NoStack::NoTimer, "ulimit -i"),
             (NoStack::NoMemory, "no memory left"),
             (NoStack::NoSymbols, "the program's own file"),
-            (NoStack::Emulated, "valgrind, qemu"),
+            (NoStack::Emulated, "valgrind or qemu"),
         ];
         assert_eq!(all.len(), NoStack::ALL.len());
         for (times, (why, _)) in (1..).zip(all) {

@@ -51,15 +51,18 @@ impl Recorder {
 
     /// A thread has filled a chunk, which waits to be collected.
     pub(in crate::recorder) fn has_filled_chunk(&self) {
-        // Stored each time: a thread that found it stored could find what a collection is about to take back.
-        self.has_full_chunks.store(true, Ordering::Release);
+        // Whoever collects sees the chunks of all threads that set it since the last time.
+        self.has_full_chunks.swap(true, Ordering::AcqRel);
     }
 
     /// Gives empty chunks to threads, of which these filled so many since the last time; all have `spare` empty ones.
     fn supply(&self, filled: &[(&Buffer, usize)], mut spare: usize) {
         let in_all = chunks_in_all(&self.config);
         let each = (in_all / filled.len().max(1)).clamp(1, spare_chunks(&self.config));
-        let wanted: usize = filled.iter().map(|&(_, chunks)| (AHEAD * chunks).min(each)).sum();
+        let lacks = |&(buffer, chunks): &(&Buffer, usize)| {
+            (AHEAD * chunks).min(each).saturating_sub(buffer.spare())
+        };
+        let wanted: usize = filled.iter().map(lacks).sum();
         if spare + wanted > in_all {
             // Those that do nothing just then have them.
             spare = self.take_back(AHEAD);

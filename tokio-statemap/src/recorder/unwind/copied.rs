@@ -1,5 +1,7 @@
 //! From the copy of a stack to the addresses of its functions, by the program's unwind tables.
 
+use std::time::Duration;
+
 use super::calls::{Found, Functions, doubts, found_at};
 use super::{MAX_FRAMES, Tables};
 use crate::sys::threads::stack::StackCopy;
@@ -13,6 +15,9 @@ const FRAMES_A_DOUBT: usize = 4;
 
 /// Stands for a frame pointer that isn't known. 0 would be the end of the stack.
 const UNKNOWN: u64 = 8;
+
+/// How long after tables could not be read that is tried again, which takes milliseconds.
+const RETRY: Duration = Duration::from_secs(5);
 
 /// Unwinds the stacks of this process.
 pub(crate) struct Unwinder {
@@ -66,7 +71,7 @@ impl Unwinder {
     pub(crate) fn frames(&mut self, stack: &StackCopy) -> Frames {
         if self.tables.refresh() {
             self.find_functions();
-        } else if self.lacks_tables() {
+        } else if self.lacks_tables() && self.tables.loaded_at.elapsed() > RETRY {
             // There may be memory for them now.
             self.tables.load();
             self.find_functions();

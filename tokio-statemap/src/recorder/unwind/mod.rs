@@ -11,6 +11,7 @@ pub(crate) use copied::Unwinder;
 pub(crate) use own::{Return, prepare, returns};
 
 use std::ops::Range;
+use std::time::Instant;
 
 use framehop::{ExplicitModuleSectionInfo, MustNotAllocateDuringUnwind, Unwinder as _};
 
@@ -32,6 +33,7 @@ struct Tables {
     modules: Vec<LoadedModule>,
     /// How many were loaded and unloaded before these were found.
     changes: (u64, u64),
+    loaded_at: Instant,
     /// Whether some are missing.
     is_short: bool,
     tables: OfArch<Vec<u8>, MustNotAllocateDuringUnwind>,
@@ -43,6 +45,7 @@ impl Tables {
         let mut tables = Self {
             modules: Vec::new(),
             changes: (0, 0),
+            loaded_at: Instant::now(),
             is_short: false,
             tables: OfArch::new(),
             cache: Cache::new_in(),
@@ -63,6 +66,7 @@ impl Tables {
 
     fn load(&mut self) {
         self.changes = changes();
+        self.loaded_at = Instant::now();
         self.modules = loaded();
         self.is_short = self.modules.is_empty();
         self.tables = OfArch::new();

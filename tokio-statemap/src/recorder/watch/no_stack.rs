@@ -41,7 +41,8 @@ reasons! {
     NoMemory => "noMemory",
     /// The program's own file, which has the names of its functions, can't be read.
     NoSymbols => "noSymbols",
-    /// The program's code is run by another program, such as valgrind or qemu.
+    /// The thread was in code that isn't the program's: another program runs that, such as valgrind or qemu, or code was made
+    /// while the program runs, or a process was being created.
     Emulated => "emulated",
 }
 

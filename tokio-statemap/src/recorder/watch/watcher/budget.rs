@@ -8,7 +8,7 @@ use crate::sys::threads;
 const SHARE: u32 = 200;
 
 /// How much may be saved up: a program with few long polls has all of them sampled.
-const SAVED_UP: Duration = Duration::from_millis(250);
+const SAVED_UP: Duration = Duration::from_millis(100);
 
 /// In each so many rounds a poll may have its first sample though time is owed: a dozen a second in all, so that most
 /// functions are seen by which a program has long polls for some time.
@@ -164,9 +164,9 @@ mod tests {
         assert!(!budget.allows_sample(0));
         budget.earn(after(11));
         assert!(budget.allows_sample(0) && !budget.allows_sample(1));
-        budget.earn(after(11 + 125));
+        budget.earn(after(11 + 50));
         assert!(budget.allows_sample(1) && budget.more_samples() > 0);
-        assert_eq!(budget.until_more_samples_at(after(11 + 125)), None);
+        assert_eq!(budget.until_more_samples_at(after(11 + 50)), None);
         budget.earn(after(100_000));
         assert_eq!(budget.left_ns, nanos(SAVED_UP), "it doesn't save up more");
     }

@@ -51,6 +51,8 @@ pub(super) struct Progress {
     cpu_ns: Option<u64>,
     /// The thread was asked to copy its stack, for this poll or one before it.
     request: Option<Request>,
+    /// What the next sample takes is granted.
+    is_granted: bool,
     /// At how many looks in a row listeners waited for the answer.
     looks: u32,
     /// At how many of them it was ready to run and did not.
@@ -109,19 +111,17 @@ impl Progress {
         let copied = copied.filter(|copied| copied.start_ticks == start_ticks);
         let age_at = |ticks| Duration::from_nanos(recorder.clock.length_ns(start_ticks, ticks));
         if let Some(copied) = &copied {
-            self.samples += 1;
-            self.next_age = age_after(age_at(copied.ticks));
+            self.is_sampled(age_at(copied.ticks));
         }
         let ticks = recorder.clock.ticks();
         let age = age_at(ticks);
         let to = recorder.listeners.due(self.told.of(start_ticks), age);
         let may_be_sampled = self.samples < MAX_OF_POLL;
-        let is_due =
-            may_be_sampled && age >= self.next_age && tools.budget.allows_sample(self.samples);
+        let is_affordable = self.is_granted || tools.budget.allows_sample(self.samples);
+        let is_due = may_be_sampled && age >= self.next_age && is_affordable;
         let before = self.cpu_ns.take();
         // Hundreds of threads may be in long polls: of most of them no more is asked at a look.
         let is_ahead = may_be_sampled && age + AHEAD >= self.next_age;
-        let is_affordable = tools.budget.allows_sample(self.samples);
         if !(is_ahead && is_affordable) && to.is_empty() && !recorder.listeners.are_there() {
             if self.samples == 0 {
                 return Next::Usual;
@@ -145,7 +145,8 @@ impl Progress {
                 return Next::Usual;
             }
             // The tick is some ms away: a poll of few would be over.
-            if tools.budget.allows_sample(0) && proc::state(thread) == ThreadState::Runnable {
+            if proc::state(thread) == ThreadState::Runnable {
+                self.grant(tools);
                 let _ = self.ask(thread);
             }
             return Next::Soon;
@@ -154,7 +155,7 @@ impl Progress {
             self.notify(recorder, (look, task, age), (Some(copied), false), to, tools);
             return Next::Usual;
         }
-        tools.budget.takes_sample(self.samples);
+        self.grant(tools);
         let seen = match proc::state(thread) {
             ThreadState::Blocked => self.blocked(thread).ok_or(Next::Usual),
             ThreadState::Runnable => {
@@ -168,8 +169,7 @@ impl Progress {
             ThreadState::Unknown => {
                 if is_due {
                     recorder.note_no_state();
-                    self.samples += 1;
-                    self.next_age = age_after(age);
+                    self.is_sampled(age);
                 }
                 Err(Next::Usual)
             }
@@ -198,8 +198,7 @@ impl Progress {
             Sample { stream: look.stream, start_ticks, ticks, blocked, addresses, is_complete }
         });
         if let Some(sample) = sample.as_ref().filter(|_| is_due) {
-            self.samples += 1;
-            self.next_age = age_after(age);
+            self.is_sampled(age);
             recorder.add_sample(sample.clone());
             match refused {
                 Some(why) => recorder.note_refusal(why, thread),
@@ -230,8 +229,24 @@ impl Progress {
         if look.stream != stream || age < first_age(recorder) {
             return None;
         }
+        tools.budget.pay();
+        tools.budget.start();
         let (addresses, is_complete) = tools.frames(&stack);
         Some(Sample { stream, start_ticks, ticks, blocked: None, addresses, is_complete })
+    }
+
+    /// The poll gets its next sample.
+    fn grant(&mut self, tools: &mut Tools) {
+        if !std::mem::replace(&mut self.is_granted, true) {
+            tools.budget.takes_sample(self.samples);
+        }
+    }
+
+    /// Counts a sample of the poll at `age`.
+    fn is_sampled(&mut self, age: Duration) {
+        self.samples += 1;
+        self.next_age = age_after(age);
+        self.is_granted = false;
     }
 
     /// Asks the thread to copy its stack, if it isn't asked yet.

@@ -10,16 +10,31 @@ use super::looked_at::{Awake, AwakeId};
 /// Threads that are left alone for some time.
 #[derive(Default)]
 pub(super) struct Resting {
-    threads: HashMap<AwakeId, Awake>,
-    /// Until when. Those that were taken are still here until then.
+    threads: HashMap<AwakeId, (Instant, Awake)>,
+    /// Until when. Rests that ended early are here, too, until they are [removed](Self::remove_old).
     ends: BinaryHeap<Reverse<(Instant, AwakeId)>>,
 }
 
 impl Resting {
     pub(super) fn add(&mut self, thread: Awake, until: Instant) {
         let id = thread.id();
-        self.threads.insert(id, thread);
+        self.threads.insert(id, (until, thread));
         self.ends.push(Reverse((until, id)));
+        if self.ends.len() > 2 * self.threads.len() + 64 {
+            let threads = &self.threads;
+            self.ends.retain(|&Reverse((until, id))| goes_on(threads, until, id));
+        }
+        self.remove_old();
+    }
+
+    /// Has the next rest that ends be one that goes on.
+    fn remove_old(&mut self) {
+        while let Some(&Reverse((until, id))) = self.ends.peek() {
+            if goes_on(&self.threads, until, id) {
+                return;
+            }
+            self.ends.pop();
+        }
     }
 
     /// How long the next of them rests; `None` if there are none.
@@ -39,7 +54,10 @@ impl Resting {
                 return;
             }
             self.ends.pop();
-            if let Some(thread) = self.threads.remove(&id) {
+            self.remove_old();
+            let thread = self.threads.remove(&id).map(|(_, thread)| thread);
+            // The buffer of a recorder that is gone may be another's.
+            if let Some(thread) = thread.filter(|thread| thread.recorder.strong_count() > 0) {
                 thread.wake();
                 awake.push(thread);
                 most -= 1;
@@ -53,15 +71,56 @@ impl Resting {
             return;
         }
         for thread in awake {
-            if let Some(rested) = self.threads.remove(&thread.id()) {
+            if let Some((_, rested)) = self.threads.remove(&thread.id()) {
                 *thread = rested;
             }
         }
+        self.remove_old();
     }
 
     /// Takes all.
     pub(super) fn take(&mut self) -> impl Iterator<Item = Awake> {
         self.ends.clear();
-        std::mem::take(&mut self.threads).into_values()
+        std::mem::take(&mut self.threads).into_values().map(|(_, thread)| thread)
+    }
+}
+
+fn goes_on(threads: &HashMap<AwakeId, (Instant, Awake)>, until: Instant, id: AwakeId) -> bool {
+    threads.get(&id).is_some_and(|&(end, _)| end == until)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::CollectorConfig;
+    use crate::recorder::Recorder;
+    use crate::recorder::store::buffer::Buffer;
+
+    #[test]
+    fn a_thread_that_rests_again_and_again_is_here_once() {
+        let recorder = Recorder::new(CollectorConfig::default());
+        let buffer: &'static Buffer = Box::leak(Box::new(Buffer::unassigned()));
+        let (mut resting, now) = (Resting::default(), Instant::now());
+        let hour = Duration::from_secs(3600);
+        for i in 0..1000 {
+            resting.add(Awake::new(&recorder, buffer), now + hour + Duration::from_secs(i));
+            resting.replace(&mut [Awake::new(&recorder, buffer)]);
+        }
+        assert!(resting.ends.len() <= 65 && resting.time().is_none());
+        let mut awake = Vec::new();
+        resting.add(Awake::new(&recorder, buffer), now + hour);
+        resting.replace(&mut [Awake::new(&recorder, buffer)]);
+        resting.add(Awake::new(&recorder, buffer), now + 2 * hour);
+        assert!(resting.time().is_some_and(|time| time > hour));
+        resting.end(now + hour, 9, &mut awake);
+        assert_eq!((awake.len(), resting.len()), (0, 1), "the rest that ended early is over");
+        resting.end(now + 2 * hour, 0, &mut awake);
+        assert_eq!((awake.len(), resting.len()), (0, 1));
+        resting.end(now + 2 * hour, 9, &mut awake);
+        assert_eq!((awake.len(), resting.len()), (1, 0));
+        resting.add(Awake::new(&recorder, buffer), now);
+        drop(recorder);
+        resting.end(now, 9, &mut awake);
+        assert_eq!((awake.len(), resting.len()), (1, 0), "its recorder is gone");
     }
 }

@@ -54,10 +54,11 @@ fn why(
         }
         Memory::Readable => {}
     }
-    // A system call is made by the program or a library. What else runs may be code of its own making.
+    // A system call is made by the program or a library. Generated code may wait for a page.
+    let calls = sample.blocked.as_ref().is_some_and(|call| call.number != proc::PAGE_FAULT);
     let first = sample.addresses.first();
     let is_of_program = || first.zip(unwinder).is_some_and(|(&at, unwinder)| unwinder.is_code(at));
-    (sample.blocked.is_some() && !is_of_program()).then_some(NoStack::Emulated)
+    (calls && !is_of_program()).then_some(NoStack::Emulated)
 }
 
 /// Why a thread that runs could not be asked; `blocked` is the set of signals that it blocks.
@@ -104,6 +105,7 @@ mod tests {
         let call = Some(libc::SYS_futex);
         assert_eq!(why(call, &[8]), Some(NoStack::Emulated), "no code of the program's");
         assert_eq!(why(call, &[]), Some(NoStack::Emulated), "its stack isn't there");
+        assert_eq!(why(Some(proc::PAGE_FAULT), &[8]), None, "generated code may wait for a page");
         assert_eq!(why(Some(proc::UNKNOWN_CALL), &[]), Some(NoStack::NoCall));
         // These may be of a library without tables, and of a JIT.
         assert_eq!((why(call, &[here]), why(None, &[8])), (None, None));
