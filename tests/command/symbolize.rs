@@ -169,7 +169,7 @@ fn a_page_is_written_again_with_names() {
     assert!(String::from_utf8(of("page.html")).unwrap().contains("fn wait_for_printer() {"));
     assert!(run(&folder, "report page.html").stdout().contains("wait_for_printer at "));
 
-    // What a page loses is said; on standard output, too.
+    // The command says that the page no longer shows source. It writes the page to standard output here.
     run(&folder, &format!("render tasks.json -o page.html --source {source}")).stdout();
     let said = run(&folder, &format!("symbolize page.html --binary {whole} -o -"));
     assert!(

@@ -10,7 +10,7 @@ use tokio::runtime::Builder;
 use tokio::task::yield_now;
 use tokio_statemap::{CollectorConfig, register_hooks};
 
-/// What is resident and in no file, in KiB.
+/// The resident memory of this process that is not part of a file, in KiB.
 fn resident_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap();

@@ -16,6 +16,7 @@ use super::whole_run::{self, Listed};
 use super::workers::{self, WorkerShare};
 use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
+use crate::symbols::file_of_address;
 use crate::trace::profile::Profile;
 use crate::trace::summary::Summary;
 use crate::trace::timeline::{
@@ -119,7 +120,7 @@ pub struct Report {
     pub exhausted_pool: Option<ExhaustedPool>,
     /// Whether the stacks of long polls were sampled.
     pub sampling: Sampling,
-    /// Whether functions are addresses, as the program was stripped.
+    /// Whether the program was stripped, so that its functions are known by their addresses alone.
     pub(crate) is_stripped: bool,
     /// What the calls of instrumented async functions took, in the whole run.
     pub profile: Profile,
@@ -147,7 +148,7 @@ impl Report {
 }
 
 impl Timeline {
-    /// Whether stacks have addresses where the program's functions should be.
+    /// Whether functions of the program are known by their addresses alone.
     fn is_stripped(&self) -> bool {
         let is_unnamed = |sample: &PollSample| {
             sample.blamed().is_none() && sample.frames.iter().any(is_address_of_program)
@@ -266,8 +267,8 @@ impl Timeline {
     }
 }
 
-/// Whether it is an address in the program: many a library has only the names of what others may call.
+/// Whether a function is known by its address in the program alone. Addresses in libraries don't count: most libraries name
+/// only the functions that others may call.
 fn is_address_of_program(frame: &StackFrame) -> bool {
-    let file = frame.function.strip_prefix("0x").and_then(|address| address.split_once(" of "));
-    file.is_some_and(|(_, file)| !file.contains(".so"))
+    file_of_address(&frame.function).is_some_and(|file| !file.contains(".so"))
 }

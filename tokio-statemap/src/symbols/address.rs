@@ -15,7 +15,7 @@ pub(crate) struct Address<'a> {
 impl<'a> Address<'a> {
     /// The address that a function's name is, if it is one.
     pub(crate) fn of(function: &'a str) -> Option<Self> {
-        let (address, rest) = function.strip_prefix("0x")?.split_once(" of ")?;
+        let (address, rest) = parts(function)?;
         // A file's name may have anything in it.
         let build_id = rest.rsplit_once(" (build id ")?.1.strip_suffix(')')?;
         let is_hex =
@@ -24,6 +24,15 @@ impl<'a> Address<'a> {
         let address = u64::from_str_radix(address, 16).ok().filter(|_| is_address)?;
         Some(Self { address, build_id })
     }
+}
+
+/// The file, and its build id if it has one, of a function whose name is an address.
+pub(crate) fn file_of_address(function: &str) -> Option<&str> {
+    parts(function).map(|(_, file)| file)
+}
+
+fn parts(function: &str) -> Option<(&str, &str)> {
+    function.strip_prefix("0x")?.split_once(" of ")
 }
 
 #[cfg(test)]

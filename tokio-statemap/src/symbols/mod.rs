@@ -39,7 +39,7 @@ mod object_file;
 use std::sync::Mutex;
 
 use crate::util::sync::lock;
-pub(crate) use address::Address;
+pub(crate) use address::{Address, file_of_address};
 pub use frame::{FrameOrigin, StackFrame};
 pub(crate) use lookup::{Resolver, system_call};
 #[cfg(all(feature = "symbols", feature = "read"))]

@@ -59,16 +59,16 @@ impl Recorder {
     fn supply(&self, filled: &[(&Buffer, usize)], mut spare: usize) {
         let in_all = chunks_in_all(&self.config);
         let each = (in_all / filled.len().max(1)).clamp(1, spare_chunks(&self.config));
-        let lacks = |&(buffer, chunks): &(&Buffer, usize)| {
+        let lacks = |buffer: &Buffer, chunks: usize| {
             (AHEAD * chunks).min(each).saturating_sub(buffer.spare())
         };
-        let wanted: usize = filled.iter().map(lacks).sum();
+        let wanted: usize = filled.iter().map(|&(buffer, chunks)| lacks(buffer, chunks)).sum();
         if spare + wanted > in_all {
             // Those that do nothing just then have them.
             spare = self.take_back(AHEAD);
         }
         for &(buffer, chunks) in filled {
-            for _ in buffer.spare()..(AHEAD * chunks).min(each) {
+            for _ in 0..lacks(buffer, chunks) {
                 if spare >= in_all {
                     return;
                 }
@@ -87,8 +87,7 @@ impl Recorder {
     /// once since the last time. Returns how many all have left.
     pub(in crate::recorder) fn take_back(&self, ahead: usize) -> usize {
         let buffers = lock(&self.buffers).clone();
-        let take_back = |buffer: &Buffer| buffer.take_back(&self.store, |most| ahead * most);
-        buffers.into_iter().map(take_back).sum()
+        buffers.into_iter().map(|buffer| buffer.take_back(&self.store, ahead)).sum()
     }
 }
 

@@ -114,15 +114,11 @@ impl Buffer {
         (filled, reader.rings.as_ref().map_or(0, ReaderEnd::given))
     }
 
-    /// Takes back the empty chunks of which the thread filled so few since the last time that it needs less: `needed`
-    /// is told how many were collected at once. Returns how many it has left.
-    pub(crate) fn take_back(
-        &self,
-        store: &Mutex<Store>,
-        needed: impl FnOnce(usize) -> usize,
-    ) -> usize {
+    /// Takes back empty chunks. The thread keeps `ahead` times as many as were collected from it at once since the last
+    /// time. Returns how many it has left.
+    pub(crate) fn take_back(&self, store: &Mutex<Store>, ahead: usize) -> usize {
         let mut reader = lock(&self.reader);
-        let needed = needed(std::mem::take(&mut reader.most));
+        let needed = ahead * std::mem::take(&mut reader.most);
         let Some(rings) = &mut reader.rings else { return 0 };
         rings.take_back(needed).for_each(|empty| lock(store).give_back(empty));
         rings.given()

@@ -147,10 +147,10 @@ fn what_a_thread_does_not_need_is_taken_back() {
     (0..SPARE).for_each(|_| give(&filled).unwrap());
     (0..5).for_each(|i| filled.add(i, Kind::Park));
     assert_eq!(filled.buffer.collect(&filled.store), (1, SPARE - 1));
-    let take_back = || filled.buffer.take_back(&filled.store, |most| most);
+    let take_back = || filled.buffer.take_back(&filled.store, 1);
     assert_eq!((take_back(), filled.buffer.spare()), (1, 1), "it filled one");
     assert_eq!((take_back(), filled.buffer.spare()), (0, 0));
-    assert_eq!(filled.buffer.take_back(&filled.store, |_| 9), 0);
+    assert_eq!(filled.buffer.take_back(&filled.store, 9), 0);
     give(&filled).unwrap();
     assert_eq!(filled.buffer.spare(), 1);
 }

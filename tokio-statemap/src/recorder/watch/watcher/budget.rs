@@ -102,7 +102,6 @@ impl Budget {
 
     /// A poll that had so many samples gets another one.
     pub(super) fn takes_sample(&mut self, samples: u32) {
-        self.pay();
         self.start();
         self.has_first &= samples > 0 || self.left_ns > 0;
     }
@@ -114,8 +113,9 @@ impl Budget {
         }
     }
 
-    /// What the calling thread does from now on counts, until it pays.
+    /// What the calling thread does from now on counts, until it pays. It pays for what counted before.
     pub(super) fn start(&mut self) {
+        self.pay();
         self.since_ns = threads::cpu_ns();
     }
 

@@ -37,7 +37,6 @@ use crate::sys::filter;
 use crate::sys::threads;
 pub(crate) use crate::sys::threads::proc::stolen_ns;
 use crate::util::message::warn;
-use crate::util::sync::lock;
 
 /// The calling thread has this recorder from now on.
 pub(crate) fn this_thread_has(recorder: &Recorder, thread: &ThreadRecorder) {
@@ -147,7 +146,7 @@ impl Watcher {
         });
         self.awake.extend(self.resting.take());
         for recorder in self.awake.drain(..).filter_map(|one| one.recorder.upgrade()) {
-            lock(&recorder.samples).no_stacks.add(NoStack::Filtered, 1);
+            recorder.count_no_stack(NoStack::Filtered);
         }
     }
 
@@ -185,13 +184,12 @@ impl Watcher {
     /// Looks at a thread. Returns whether it stays; if not, the last of them has its place.
     fn look_at(&mut self, at: usize) -> bool {
         let then = self.awake[at].look(&mut self.tools);
-        match then {
-            Then::Stay => return true,
-            Then::Leave => drop(self.awake.swap_remove(at)),
-            Then::Rest(time) => {
-                let thread = self.awake.swap_remove(at);
-                self.resting.add(thread, Instant::now() + time);
-            }
+        if then == Then::Stay {
+            return true;
+        }
+        let thread = self.awake.swap_remove(at);
+        if let Then::Rest(time) = then {
+            self.resting.add(thread, Instant::now() + time);
         }
         false
     }

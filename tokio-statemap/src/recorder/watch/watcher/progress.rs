@@ -179,14 +179,10 @@ impl Progress {
             Err(next) => return next,
         };
         let is_taken_away = matches!(seen, Seen::Waits);
-        let refused = match seen {
-            Seen::Runs(why) => Some(why),
-            Seen::Blocked(..) | Seen::Waits | Seen::Unclear => None,
-        };
-        let seen = match seen {
-            Seen::Blocked(call, stack) => Some((stack, Some(call))),
-            Seen::Runs(_) => Some((None, None)),
-            Seen::Waits | Seen::Unclear => None,
+        let (seen, refused) = match seen {
+            Seen::Blocked(call, stack) => (Some((stack, Some(call))), None),
+            Seen::Runs(why) => (Some((None, None)), Some(why)),
+            Seen::Waits | Seen::Unclear => (None, None),
         };
         // It may have gone on to something else meanwhile.
         let seen = seen.filter(|_| {
@@ -229,7 +225,6 @@ impl Progress {
         if look.stream != stream || age < first_age(recorder) {
             return None;
         }
-        tools.budget.pay();
         tools.budget.start();
         let (addresses, is_complete) = tools.frames(&stack);
         Some(Sample { stream, start_ticks, ticks, blocked: None, addresses, is_complete })

@@ -53,9 +53,8 @@ impl Resting {
             if until > now || most == 0 {
                 return;
             }
-            self.ends.pop();
-            self.remove_old();
             let thread = self.threads.remove(&id).map(|(_, thread)| thread);
+            self.remove_old();
             // The buffer of a recorder that is gone may be another's.
             if let Some(thread) = thread.filter(|thread| thread.recorder.strong_count() > 0) {
                 thread.wake();

@@ -10,10 +10,15 @@ use crate::sys::threads::stack::{Memory, Unavailable};
 use crate::util::sync::lock;
 
 impl Recorder {
+    /// Counts a sample without functions.
+    pub(super) fn count_no_stack(&self, why: NoStack) {
+        lock(&self.samples).no_stacks.add(why, 1);
+    }
+
     /// Notes why `sample` has no functions, if it hasn't.
     pub(super) fn note_no_stack(&self, sample: &Sample, unwinder: Option<&Unwinder>) {
         if let Some(why) = why(sample, unwinder, Memory::now) {
-            lock(&self.samples).no_stacks.add(why, 1);
+            self.count_no_stack(why);
         }
     }
 
@@ -21,14 +26,14 @@ impl Recorder {
     pub(super) fn note_refusal(&self, refusal: Unavailable, thread: i32) {
         let blocked = || proc::blocked_signals(thread).unwrap_or_default();
         if let Some(why) = why_not_asked(refusal, blocked) {
-            lock(&self.samples).no_stacks.add(why, 1);
+            self.count_no_stack(why);
         }
     }
 
     /// Notes that the system doesn't say what a thread does: unless that has ended, it says it of none.
     pub(super) fn note_no_state(&self) {
         if proc::state(threads::id()) == ThreadState::Unknown {
-            lock(&self.samples).no_stacks.add(NoStack::NoProc, 1);
+            self.count_no_stack(NoStack::NoProc);
         }
     }
 }
