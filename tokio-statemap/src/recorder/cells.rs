@@ -1,4 +1,4 @@
-//! Where each live task is in memory, so that what it awaits can be read from there (the feature `dwarf`).
+//! The addresses of live tasks in memory, from which their await trees can be read (feature `dwarf`).
 //!
 //! Tokio tells hooks a task's id, not where the task is. While the hook of a spawn runs, the functions that
 //! called it have that address at hand: it is looked for among their registers and on their stack. An
@@ -23,19 +23,19 @@ use crate::util::sync::lock;
 /// The most tasks that are known at once.
 const MAX_TASKS: usize = 1 << 18;
 
-/// How far above the hook's argument its callers' words are looked at, in bytes.
+/// The number of bytes above the hook's argument that are searched for its callers' words.
 const ABOVE: u64 = 2048;
 
-/// How many addresses are tried for one task: each takes a system call.
+/// The most addresses that are tried for one task: each takes a system call.
 const MAX_TRIES: usize = 64;
 
-/// How many of the last of them aren't tried again.
+/// The number of addresses tried last that aren't tried again.
 const LAST_TRIES: usize = 16;
 
-/// Tokio aligns tasks so.
+/// The alignment of tasks in Tokio.
 const ALIGNMENT: u64 = 128;
 
-/// Where memory of a process is.
+/// The addresses of a process's memory.
 const ADDRESSES: std::ops::Range<u64> = 1 << 16..1 << 48;
 
 /// The bits of a task's state that tell that it is polled, or done.
@@ -44,31 +44,31 @@ const RUNNING_OR_COMPLETE: u64 = 0b11;
 /// The tasks of one runtime.
 #[derive(Debug, Default)]
 pub(crate) struct TaskCells {
-    /// Whether tasks are looked for.
+    /// `true` if tasks are looked for.
     is_on: AtomicBool,
     layout: OnceLock<Layout>,
     cells: Mutex<HashMap<u64, u64>>,
 }
 
-/// How tasks are kept.
+/// The layout of tasks in memory.
 #[derive(Clone, Debug)]
 struct Layout {
-    /// Where a task's id is in its memory, in bytes.
+    /// The offset of a task's id in its memory, in bytes.
     id_offset: u64,
-    /// What the program takes of memory: tables of tasks' functions are in there.
+    /// The memory of the program, which has the tables of tasks' functions.
     program: Range<u64>,
 }
 
-/// What was read of a task.
+/// The await tree that was read of a task.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadTask {
     pub(crate) id: u64,
-    /// When it began to be read, in ticks.
+    /// The time when reading it began, in ticks.
     pub(crate) at: u64,
     pub(crate) awaits: AwaitNode,
 }
 
-/// The program's types, and where its addresses begin.
+/// The program's types, and the base of its addresses.
 struct Program {
     cells: Cells<'static>,
     base: u64,
@@ -84,7 +84,7 @@ impl Memory for Own {
 }
 
 impl TaskCells {
-    /// Looks for tasks from now on, if they are as they are expected to be. If not, one line says so.
+    /// Looks for tasks from now on, if their layout is as expected. If not, one line says so.
     pub(crate) fn start(&self) {
         match check::layout() {
             Ok(layout) => {
@@ -98,7 +98,7 @@ impl TaskCells {
         }
     }
 
-    /// How tasks are kept, while they are looked for.
+    /// Returns how tasks are kept, while they are looked for.
     fn layout(&self) -> Option<&Layout> {
         self.is_on.load(Ordering::Acquire).then(|| self.layout.get())?
     }
@@ -122,7 +122,7 @@ impl TaskCells {
         }
     }
 
-    /// What each known task awaits that isn't polled, of those that `wants` is true of, by id.
+    /// Returns what each known task awaits that isn't polled, of those that `wants` is true of, by id.
     ///
     /// The first call reads the program's debug information, on this thread. `now` is called before each task
     /// is read: what is returned of one that was polled since then may be nonsense.
@@ -169,7 +169,7 @@ impl Program {
     }
 }
 
-/// The program, once it was found to be as expected. If it isn't, one line says so.
+/// Returns the program, once it was found to be as expected. If it isn't, one line says so.
 fn program() -> Option<&'static Program> {
     static PROGRAM: OnceLock<Option<Program>> = OnceLock::new();
     let program = PROGRAM.get_or_init(|| match check::program() {
@@ -187,7 +187,7 @@ fn say(problem: &str) {
 }
 
 impl Layout {
-    /// The address of the task `id`, which is being spawned.
+    /// Returns the address of the task `id`, which is being spawned.
     fn find(&self, id: u64, argument: u64) -> Option<u64> {
         // Tokio makes a task on the stack and moves it to the heap: what it left behind looks like it.
         let stack = own_stack();
@@ -210,7 +210,7 @@ impl Layout {
         found
     }
 
-    /// Whether the task `id` is at `address`. Its number alone may be anywhere.
+    /// Returns whether the task `id` is at `address`. Its number alone may be anywhere.
     fn is_task(&self, id: u64, address: u64) -> bool {
         let is_of_program = |word: Option<u64>| word.filter(|word| self.program.contains(word));
         Own.word(address + self.id_offset) == Some(id)

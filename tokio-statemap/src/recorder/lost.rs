@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How many events were emitted but are not kept, by cause.
+/// The number of events that were emitted but are not kept, by cause.
 ///
 /// Every event that a hook sees while recording is on is either kept or counted here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Lost {
     /// The cause shown for dropped events.
     pub(crate) const OLDEST_DROPPED: &'static str = "max_events, oldest dropped";
 
-    /// The sum over all causes.
+    /// Returns the sum over all causes.
     pub fn total(&self) -> u64 {
         self.refused_events
             .saturating_add(self.dropped_events)

@@ -1,4 +1,4 @@
-//! The future passed to `block_on`, recorded.
+//! The wrapper that records the future passed to `block_on`.
 
 use std::fmt;
 use std::future::Future;
@@ -7,10 +7,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use crate::recorder::Recorder;
+use crate::recorder::hot::Shared;
+use crate::recorder::hot::worker::RootWorker;
 use crate::recorder::record::ROOT;
 use crate::recorder::waits::probe::Probe;
-use crate::recorder::worker::RootWorker;
 
 pin_project_lite::pin_project! {
     /// A wrapper around the root future that records its polls, as Tokio's hooks do for tasks.
@@ -23,7 +23,7 @@ pin_project_lite::pin_project! {
     }
 }
 
-/// What is to be done once the runtime is built.
+/// A closure to call once the runtime is built.
 struct WhenBuilt(Box<dyn FnOnce() + Send>);
 
 impl fmt::Debug for WhenBuilt {
@@ -37,16 +37,16 @@ impl<F> Root<F> {
     pub(crate) fn new(
         future: F,
         location: &'static Location<'static>,
-        recorder: Option<&Arc<Recorder>>,
+        recorder: Option<&Arc<Shared>>,
     ) -> Self {
-        let tracked = recorder.filter(|recorder| recorder.config.trace_target.tracks_tasks());
+        let tracked = recorder.filter(|recorder| recorder.kept.config.trace_target.tracks_tasks());
         let seen = tracked.map(|recorder| {
             let seen = RootRecorder {
                 number: recorder.roots.acquire(location),
                 recorder: Arc::clone(recorder),
                 worker: RootWorker::new(),
             };
-            let located = recorder.config.include_spawn_location.then_some(location);
+            let located = recorder.kept.config.include_spawn_location.then_some(location);
             recorder.task_spawned(seen.id(), located);
             seen
         });
@@ -55,9 +55,9 @@ impl<F> Root<F> {
         Self { future: Probe::root(future, location, id), seen, built: None }
     }
 
-    /// The same, and does this before the first poll: the runtime is built then, and has started its threads.
-    pub(crate) fn when_built(mut self, act: impl FnOnce() + Send + 'static) -> Self {
-        self.built = Some(WhenBuilt(Box::new(act)));
+    /// Sets a closure to call before the first poll, when the runtime is built and has started its threads.
+    pub(crate) fn when_built(mut self, do_first: impl FnOnce() + Send + 'static) -> Self {
+        self.built = Some(WhenBuilt(Box::new(do_first)));
         self
     }
 }
@@ -67,8 +67,8 @@ impl<F: Future> Future for Root<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        if let Some(WhenBuilt(act)) = this.built.take() {
-            act();
+        if let Some(WhenBuilt(do_first)) = this.built.take() {
+            do_first();
         }
         let Some(seen) = this.seen else {
             return this.future.poll_alone(cx);
@@ -95,7 +95,7 @@ impl<F: Future> Future for Root<F> {
 /// Records one root future; dropping it records the termination.
 #[derive(Debug)]
 struct RootRecorder {
-    recorder: Arc<Recorder>,
+    recorder: Arc<Shared>,
     number: u32,
     worker: RootWorker,
 }

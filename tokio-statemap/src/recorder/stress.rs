@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::Scope;
+use std::time::Duration;
 
 use tokio::runtime::Builder;
 use tokio::task::yield_now;
@@ -15,6 +16,7 @@ use crate::hooks::{Hooks, install};
 use crate::trace::event::Event;
 use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::Timeline;
+use crate::util::sync::lock;
 
 /// How many plain threads emit at a time, and how many come after each other.
 const THREADS: u64 = 3;
@@ -57,7 +59,7 @@ impl Seen {
 }
 
 fn tasks(snapshot: &Snapshot) -> u64 {
-    snapshot.sums.rows.iter().map(|row| row.tasks).sum()
+    snapshot.sums().rows.iter().map(|row| row.tasks).sum()
 }
 
 /// A thread that does it again and again until all has ended.
@@ -90,7 +92,7 @@ async fn yield_all() {
 
 /// A program, while others look: how many events it emitted, and how many tasks it spawned, whether or not that was
 /// recorded.
-fn run(recorder: &Arc<Recorder>, seen: &Mutex<Seen>, stops: bool) -> (u64, u64) {
+fn run(recorder: &Recorder, seen: &Mutex<Seen>, stops: bool) -> (u64, u64) {
     let [events, spawned] = [(), ()].map(|()| Arc::new(AtomicU64::new(0)));
     macro_rules! count {
         ($hook:ident, $hooks:expr, ($($meta:ident)?)) => {{
@@ -107,7 +109,7 @@ fn run(recorder: &Arc<Recorder>, seen: &Mutex<Seen>, stops: bool) -> (u64, u64) 
     let hooks = count!(on_after_task_poll, hooks, (_meta));
     let hooks = count!(on_task_terminate, hooks, (_meta));
     let mut builder = Builder::new_multi_thread();
-    install(builder.worker_threads(2), hooks, Some(TokioHooks::of(recorder)));
+    install(builder.worker_threads(2), hooks, Some(TokioHooks::new(recorder)));
     recorder.start();
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -132,10 +134,10 @@ fn run(recorder: &Arc<Recorder>, seen: &Mutex<Seen>, stops: bool) -> (u64, u64) 
         until(scope, ended, || lock(seen).reset(recorder));
         until(scope, ended, || {
             let snapshot = Snapshot::take(recorder, false);
-            assert!(snapshot.events().len() <= recorder.config.max_events);
+            assert!(snapshot.events().len() <= recorder.kept.config.max_events);
             drop(Timeline::from_snapshot(&snapshot));
         });
-        until(scope, ended, || _ = recorder.collect());
+        until(scope, ended, || _ = recorder.kept.collect());
         if stops {
             until(scope, ended, || {
                 recorder.stop();
@@ -167,24 +169,32 @@ fn each_event_is_drained_or_kept_or_lost() {
         let (emitted, spawned) = run(&recorder, &seen, false);
         let kept = Snapshot::take(&recorder, false);
         let mut seen = seen.into_inner().expect("nobody panicked");
-        let all = seen.drained + kept.events().len() as u64 + kept.lost.total();
+        let all = seen.drained + kept.events().len() as u64 + kept.capture.lost.total();
         assert_eq!(all, emitted, "{keep:?}");
         if keep == Keep::Last {
             assert_eq!(seen.tasks + tasks(&kept), spawned, "each task is in one summary");
         }
         seen.drain(&recorder);
-        assert_eq!(seen.drained + Snapshot::take(&recorder, false).lost.total(), emitted);
+        assert_eq!(seen.drained + Snapshot::take(&recorder, false).capture.lost.total(), emitted);
     }
 }
 
 #[test]
 fn whatever_is_recorded_between_stops_is_accounted_for() {
+    // A run in which nothing is recorded says nothing: the thread that stops and starts may have lost its processor in between.
+    let is_any = (0..100).any(|_| recorded_between_stops() > 0);
+    assert!(is_any, "nothing was recorded in 100 runs");
+}
+
+/// Returns how many events were recorded in a run with stops. All of them are accounted for.
+fn recorded_between_stops() -> u64 {
     let recorder = Recorder::new(config(Keep::Last));
     let seen = Mutex::default();
     let (_, spawned) = run(&recorder, &seen, true);
     let kept = Snapshot::take(&recorder, false);
     let seen = seen.into_inner().expect("nobody panicked");
-    let recorded = seen.drained + kept.events().len() as u64 + kept.lost.total();
-    assert!(recorded > 0 && recorded <= spawned, "{recorded} of {spawned}");
+    let recorded = seen.drained + kept.events().len() as u64 + kept.capture.lost.total();
+    assert!(recorded <= spawned, "{recorded} of {spawned}");
     assert_eq!(seen.tasks + tasks(&kept), recorded, "each of them is in one summary");
+    recorded
 }

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use crate::error::InvalidCasts;
 use crate::recorder::id_map::KeepU64;
 
-/// The number that `id` displays.
+/// Returns the number that `id` displays.
 ///
 /// `tokio::task::Id` has no accessor for it, but implements `Hash`, and feeds that number to the
 /// hasher; [`check_casts`] verifies this.

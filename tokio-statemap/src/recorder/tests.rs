@@ -12,16 +12,16 @@ use super::*;
 use crate::config::Keep;
 use crate::hooks::{Hooks, install};
 use crate::recorder::TokioHooks;
-use crate::recorder::mode::Mode;
 use crate::recorder::record::Kind;
 use crate::recorder::root_future::Root;
+use crate::recorder::window::mode::Mode;
 use crate::trace::event::Event;
 use crate::trace::snapshot::Snapshot;
 use crate::trace::timeline::Timeline;
 
-fn runtime(mut builder: Builder, config: CollectorConfig) -> (Arc<Recorder>, Runtime) {
+fn runtime(mut builder: Builder, config: CollectorConfig) -> (Recorder, Runtime) {
     let recorder = Recorder::new(config);
-    install(&mut builder, Hooks::new(), Some(TokioHooks::of(&recorder)));
+    install(&mut builder, Hooks::new(), Some(TokioHooks::new(&recorder)));
     (recorder, builder.build().expect("a runtime"))
 }
 
@@ -38,11 +38,11 @@ fn yield_until(done: &Arc<AtomicBool>, tasks: usize) -> Vec<tokio::task::JoinHan
     (0..tasks).map(yields).collect()
 }
 
-/// How many records tell where a task was spawned whose spawn wasn't recorded. The location that each needs
+/// Returns how many records tell where a task was spawned whose spawn wasn't recorded. The location that each needs
 /// is told anew in each chunk, and how many there are is up to the background thread.
 fn origins(recorder: &Recorder) -> usize {
     let snapshot = Snapshot::take(recorder, false);
-    let records = snapshot.segments.iter().flat_map(|segment| segment.records());
+    let records = snapshot.capture.segments.iter().flat_map(|segment| segment.records());
     records.filter(|record| record.kind() == Kind::LateOrigin).count()
 }
 
@@ -143,7 +143,7 @@ fn a_window_that_opens_amid_spawns_misses_no_task() {
 }
 
 fn is_full(recorder: &Recorder) -> bool {
-    lock(&recorder.windows).are_full()
+    recorder.kept.windows().is_full
 }
 
 fn keep_first(max_events: usize) -> CollectorConfig {
@@ -163,7 +163,7 @@ fn drained_threads_that_ended_are_forgotten() {
     });
     drop(runtime);
     assert!(!Snapshot::take(&recorder, true).events().is_empty());
-    let streams = lock(&recorder.live_tasks).streams().count();
+    let streams = recorder.kept.memory().live_tasks.streams().count();
     assert!(streams <= 1, "{streams} of threads that ended");
 }
 
@@ -182,7 +182,7 @@ fn threads_that_end_while_it_is_full_take_no_memory() {
     let records = || {
         let snapshot = Snapshot::take(&recorder, false);
         (
-            snapshot.segments.iter().map(|segment| segment.records().len()).sum::<usize>(),
+            snapshot.capture.segments.iter().map(|segment| segment.records().len()).sum::<usize>(),
             is_full(&recorder),
         )
     };
@@ -205,7 +205,7 @@ fn no_record_is_lost_where_a_writer_is_interrupted() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::SeqCst) {
-                let buffer = lock(&recorder.buffers).first().copied();
+                let buffer = recorder.kept.buffers().first().copied();
                 buffer.and_then(|buffer| buffer.read(|_, _, chunk| chunk.interrupt()));
             }
         });
@@ -215,14 +215,14 @@ fn no_record_is_lost_where_a_writer_is_interrupted() {
         done.store(true, Ordering::SeqCst);
     });
     let snapshot = Snapshot::take(&recorder, false);
-    assert_eq!(snapshot.lost.total(), 0);
+    assert_eq!(snapshot.capture.lost.total(), 0);
     let has_location = |event: &Event| matches!(event, Event::TaskSpawn { location: Some(_), .. });
     let known = snapshot.events().iter().filter(|event| has_location(event)).count();
     assert_eq!(known as u64, TASKS);
 }
 
 /// Emits `events` events to `recorder`.
-fn emit(recorder: &Arc<Recorder>, events: u64) {
+fn emit(recorder: &Recorder, events: u64) {
     for id in 1..=events {
         recorder.task_spawned(id, None);
     }
@@ -235,13 +235,11 @@ fn chunks_drained_before_the_check_do_not_count() {
     recorder.start();
     for _ in 0..5 {
         emit(&recorder, 60);
-        let buffers = lock(&recorder.buffers).clone();
-        let moved: u64 = buffers.iter().map(|buffer| buffer.flush(&recorder.store)).sum();
-        assert!(moved > 0);
+        assert!(recorder.kept.flush_buffers() > 0);
         assert!(!Snapshot::take(&recorder, true).events().is_empty());
-        recorder.after_drain();
+        recorder.kept.after_drain();
         emit(&recorder, 50);
-        recorder.flush();
+        recorder.kept.flush();
         assert!(!is_full(&recorder), "not as many are kept");
         Snapshot::take(&recorder, true);
     }
@@ -271,13 +269,13 @@ fn a_start_during_a_drain_never_leaves_it_full() {
         for round in 1..=ROUNDS {
             recorder.start();
             emit(&recorder, 5);
-            recorder.flush();
+            recorder.kept.flush();
             recorder.stop();
             assert!(is_full(&recorder));
             begun.store(round, Ordering::SeqCst);
             Snapshot::take(&recorder, true);
             wait_for(&ended, round);
-            let mode = recorder.mode.get();
+            let mode = recorder.kept.mode.get();
             if mode == Mode::Full {
                 begun.store(ROUNDS, Ordering::SeqCst); // lets the other thread end
                 panic!("round {round}: it is full of nothing");
@@ -294,25 +292,25 @@ fn full_is_a_gap() {
     drop(root);
     recorder.start();
     emit(&recorder, 12);
-    recorder.flush();
-    let closed = lock(&recorder.windows).all.clone();
+    recorder.kept.flush();
+    let closed = recorder.kept.windows().all.clone();
     assert_eq!(closed.len(), 1);
     assert!(closed[0].to.is_some(), "{closed:?}");
-    assert!(recorder.is_recording(), "as far as anyone asked");
+    assert!(recorder.kept.is_recording(), "as far as anyone asked");
     assert_eq!(Snapshot::take(&recorder, true).events().len(), 10);
-    let open = lock(&recorder.windows).all.clone();
+    let open = recorder.kept.windows().all.clone();
     assert_eq!((open.len(), open[0], open[1].to), (2, closed[0], None));
     // Starting has no effect while recording is on, full or not; stopping ends it.
     recorder.start();
     emit(&recorder, 12);
-    recorder.flush();
+    recorder.kept.flush();
     recorder.start();
-    assert_eq!(lock(&recorder.windows).all.len(), 2);
+    assert_eq!(recorder.kept.windows().all.len(), 2);
     recorder.stop();
-    assert!(!recorder.is_recording());
+    assert!(!recorder.kept.is_recording());
     Snapshot::take(&recorder, true);
-    assert!(!recorder.is_recording(), "a drain starts nothing");
-    assert!(lock(&recorder.windows).all.iter().all(|window| window.to.is_some()));
+    assert!(!recorder.kept.is_recording(), "a drain starts nothing");
+    assert!(recorder.kept.windows().all.iter().all(|window| window.to.is_some()));
 }
 
 /// Where an id doesn't fit beside another value, a note bears that.
@@ -329,7 +327,7 @@ fn ids_that_are_not_packed_read_the_same() {
     }
     let snapshot = Snapshot::take(&recorder, false);
     let events = snapshot.events();
-    assert_eq!((events.len(), snapshot.lost.total()), (9, 0));
+    assert_eq!((events.len(), snapshot.capture.lost.total()), (9, 0));
     for (id, events) in ids.into_iter().zip(events.chunks(3)) {
         let [
             Event::TaskSpawn { task_id: spawned, location: Some(at), .. },
@@ -350,13 +348,13 @@ fn a_start_leaves_a_full_recorder_full_until_it_is_drained() {
     let recorder = Recorder::new(keep_first(10));
     recorder.start();
     emit(&recorder, 12);
-    recorder.flush();
+    recorder.kept.flush();
     recorder.stop();
     recorder.start();
-    assert!(recorder.is_recording());
+    assert!(recorder.kept.is_recording());
     emit(&recorder, 5);
     let snapshot = Snapshot::take(&recorder, true);
-    assert_eq!(snapshot.lost.refused_events, 2 + 5);
+    assert_eq!(snapshot.capture.lost.refused_events, 2 + 5);
     assert_eq!(snapshot.events().len(), 10);
     emit(&recorder, 5);
     assert_eq!(Snapshot::take(&recorder, true).events().len(), 5, "it goes on by itself");

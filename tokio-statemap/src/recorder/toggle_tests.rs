@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::*;
 use crate::config::Keep;
 use crate::recorder::clock::tests::fake::Fake;
-use crate::recorder::windows_before::{MORE, MOST};
+use crate::recorder::window::before::{MORE, MOST};
 use crate::trace::snapshot::Snapshot;
 use crate::trace::summary::{Stopped, Summary};
 use crate::trace::timeline::Timeline;
@@ -16,9 +16,9 @@ const MS: u64 = 1_000_000;
 /// A recorder that is started and stopped, and what it must know of that.
 struct Toggled {
     fake: Arc<Fake>,
-    recorder: Arc<Recorder>,
+    recorder: Recorder,
     /// So that the process's background thread needn't be started each time.
-    _other: Arc<Recorder>,
+    _other: Recorder,
     next_task: u64,
     windows: u64,
     on_ns: u64,
@@ -64,7 +64,7 @@ impl Toggled {
         self.windows += 1;
         self.next_task += 1;
         self.on_ns += on_ns;
-        let kept = lock(&self.recorder.windows).all.len();
+        let kept = self.recorder.kept.windows().all.len();
         assert!(kept <= MOST + MORE, "{kept} of {}", self.windows);
     }
 
@@ -93,13 +93,13 @@ fn what_was_in_windows_that_are_kept_no_longer_is_added_up() {
     for n in 1..=WINDOWS {
         toggled.toggle(true);
         if [400, 700, 1400].contains(&n) {
-            let summary = Summary::of(&toggled.snapshot());
+            let summary = Summary::from_snapshot(&toggled.snapshot());
             assert_eq!((summary.tasks, summary.polls), (n, n));
             toggled.check_time(&summary);
         }
     }
     let snapshot = toggled.snapshot();
-    let summary = Summary::of(&snapshot);
+    let summary = Summary::from_snapshot(&snapshot);
     assert_eq!((summary.tasks, summary.polls, summary.cut_polls), (WINDOWS, WINDOWS, 0));
     toggled.check_time(&summary);
     let held_ns = summary.locations[0].off_worker_ns;
@@ -112,14 +112,14 @@ fn what_was_in_windows_that_are_kept_no_longer_is_added_up() {
     assert!(timeline.tasks.iter().all(|task| task.polls.len() == 1));
     assert_eq!(timeline.gaps.len(), kept - 1);
     // From a reset on it is as if nothing had been before.
-    let summary = Summary::of(&Snapshot::take_and_reset_sums(&toggled.recorder));
+    let summary = Summary::from_snapshot(&Snapshot::take_and_reset_sums(&toggled.recorder));
     assert_eq!(summary.polls, WINDOWS);
     toggled.pass(MS);
     (toggled.windows, toggled.on_ns, toggled.off_ns) = (0, 0, 0);
     for n in 1..=2 * MOST as u64 {
         toggled.toggle(true);
         if n % 200 == 7 {
-            let summary = Summary::of(&toggled.snapshot());
+            let summary = Summary::from_snapshot(&toggled.snapshot());
             assert_eq!((summary.tasks, summary.polls), (n, n));
             assert!(summary.recorded_ns.abs_diff(toggled.on_ns) < MS, "{}", summary.recorded_ns);
         }
@@ -133,7 +133,7 @@ fn windows_without_events_take_no_room_either() {
     (0..2 * MOST).for_each(|_| toggled.toggle(false));
     toggled.toggle(true);
     let snapshot = toggled.snapshot();
-    let summary = Summary::of(&snapshot);
+    let summary = Summary::from_snapshot(&snapshot);
     assert_eq!((summary.tasks, summary.polls), (2, 2));
     toggled.check_time(&summary);
     let timeline = Timeline::from_snapshot(&snapshot);
@@ -145,13 +145,13 @@ fn a_store_that_drops_nothing_is_full_of_windows_until_it_is_drained() {
     let config = CollectorConfig { keep: Keep::First, max_events: 100, ..Default::default() };
     let mut toggled = Toggled::new(config);
     (0..MOST + 3).for_each(|_| toggled.toggle(false));
-    assert!(lock(&toggled.recorder.windows).are_full());
-    assert_eq!(lock(&toggled.recorder.windows).all.len(), MOST);
+    assert!(toggled.recorder.kept.windows().is_full);
+    assert_eq!(toggled.recorder.kept.windows().all.len(), MOST);
     toggled.recorder.start();
     toggled.recorder.task_spawned(1, None);
     Snapshot::take(&toggled.recorder, true);
-    assert_eq!(lock(&toggled.recorder.windows).all.len(), 1);
+    assert_eq!(toggled.recorder.kept.windows().all.len(), 1);
     toggled.recorder.task_spawned(2, None);
     let snapshot = toggled.snapshot();
-    assert_eq!((snapshot.events().len(), snapshot.lost.refused_events), (1, 1));
+    assert_eq!((snapshot.events().len(), snapshot.capture.lost.refused_events), (1, 1));
 }

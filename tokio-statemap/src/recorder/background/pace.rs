@@ -1,6 +1,8 @@
-//! How soon full chunks are collected again.
+//! The time between two collections of full chunks.
 
 use std::time::Duration;
+
+use crate::recorder::kept::Filled;
 
 /// The time gets shorter if a thread filled more than one in so many of the chunks that it may be given ahead. The rest is
 /// for a background thread that has to wait for a processor.
@@ -13,24 +15,6 @@ const SHORTEST: Duration = Duration::from_micros(500);
 /// The longest, if it isn't that between two looks of the watcher.
 const LONGEST: Duration = Duration::from_millis(4);
 
-/// How many chunks the thread filled that filled most, of how many that a thread may be given ahead.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::recorder) struct Filled {
-    pub(super) chunks: usize,
-    pub(super) of: usize,
-}
-
-impl Filled {
-    pub(super) fn is_nothing(self) -> bool {
-        self.chunks == 0
-    }
-
-    /// Of the two the one that is more for its recorder.
-    pub(super) fn max(self, other: Self) -> Self {
-        if self.chunks * other.of > other.chunks * self.of { self } else { other }
-    }
-}
-
 /// The time between two collections.
 ///
 /// Usually it is that between two looks of the watcher. It is shorter where a thread might fill all that it is given ahead.
@@ -38,12 +22,12 @@ impl Filled {
 pub(super) struct Pace(Option<Duration>);
 
 impl Pace {
-    /// The time until the next collection, unless the watcher looks before.
+    /// Returns the time until the next collection, unless the watcher looks before.
     pub(super) fn time(&self) -> Option<Duration> {
         self.0
     }
 
-    /// So much was filled in the last such time.
+    /// Adapts the time to the chunks that were filled in it.
     pub(super) fn adapt(&mut self, filled: Filled) {
         let Filled { chunks, of } = filled;
         if chunks * MUCH > of {

@@ -1,36 +1,36 @@
-//! What threads were given ahead goes back when they don't need it any more.
+//! Takes back the empty chunks that threads don't need any more.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::recorder::Recorder;
-use crate::recorder::background::collect::AHEAD;
+use crate::recorder::hot::Shared;
+use crate::recorder::kept::AHEAD;
 
 /// A thread that fills no chunk for so long, or for up to twice as long, has none to spare after that.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// When that was looked at.
+/// The times at which that is looked at.
 #[derive(Debug, Default)]
 pub(super) struct Spare {
-    /// When it was last; `None` if no thread has any.
+    /// The last time; `None` if no thread has any.
     last: Option<Instant>,
 }
 
 impl Spare {
     /// Takes back what isn't needed, if that is due: `has_filled` says whether any thread filled a chunk, and so was given
     /// some.
-    pub(super) fn take_back(&mut self, has_filled: bool, recorders: &[Arc<Recorder>]) {
+    pub(super) fn take_back(&mut self, has_filled: bool, recorders: &[Arc<Shared>]) {
         match self.last {
             None => self.last = has_filled.then(Instant::now),
             Some(last) if last.elapsed() >= PERIOD => {
-                let left: usize = recorders.iter().map(|of| of.take_back(AHEAD)).sum();
+                let left: usize = recorders.iter().map(|of| of.kept.take_back(AHEAD)).sum();
                 self.last = (left > 0 || has_filled).then(Instant::now);
             }
             Some(_) => {}
         }
     }
 
-    /// How long may be slept until it is due; `None` if nothing is to be taken back.
+    /// Returns how long may be slept until it is due; `None` if nothing is to be taken back.
     pub(super) fn time(&self) -> Option<Duration> {
         Some(PERIOD.saturating_sub(self.last?.elapsed()))
     }

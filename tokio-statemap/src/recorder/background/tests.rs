@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::config::{CollectorConfig, Keep};
+use crate::recorder::Recorder;
 use crate::trace::event::Event;
 use crate::trace::snapshot::Snapshot;
 
@@ -21,7 +22,7 @@ fn config(keep: Keep) -> CollectorConfig {
 
 /// Emits events on some threads, each of which records the ids from its number on, and calls `meanwhile`
 /// until all have ended.
-fn emit(recorder: &std::sync::Arc<Recorder>, mut meanwhile: impl FnMut()) {
+fn emit(recorder: &Recorder, mut meanwhile: impl FnMut()) {
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let thread = |number: u64| {
@@ -46,7 +47,7 @@ fn emit(recorder: &std::sync::Arc<Recorder>, mut meanwhile: impl FnMut()) {
         // As the background thread does, but more often.
         scope.spawn(|| {
             while !ended.load(Ordering::SeqCst) {
-                recorder.collect();
+                recorder.kept.collect();
                 std::thread::sleep(Duration::from_micros(100));
             }
         });
@@ -80,7 +81,7 @@ fn what_is_emitted_is_kept_or_dropped() {
     let events = snapshot.events();
     check_order(&events);
     assert_eq!(events.len(), 3000);
-    assert_eq!(snapshot.lost.dropped_events + 3000, THREADS * EVENTS);
+    assert_eq!(snapshot.capture.lost.dropped_events + 3000, THREADS * EVENTS);
     recorder.stop();
 }
 
@@ -96,7 +97,7 @@ fn what_is_emitted_is_drained_or_refused() {
     };
     emit(&recorder, &mut drain);
     drain();
-    let lost = Snapshot::take(&recorder, false).lost;
+    let lost = Snapshot::take(&recorder, false).capture.lost;
     assert_eq!(lost.refused_events + drained, THREADS * EVENTS);
     recorder.stop();
 }
@@ -107,17 +108,17 @@ fn a_thread_that_fills_chunks_gets_empty_ones() {
     recorder.start();
     let since = Instant::now();
     let mut id = 0;
-    let spare = || lock(&recorder.buffers).first().map_or(0, |buffer| buffer.spare());
+    let spare = || recorder.kept.buffers().first().map_or(0, |buffer| buffer.spare());
     while spare() == 0 {
         assert!(since.elapsed() < Duration::from_secs(60), "it was never given one");
         recorder.task_spawned(id, None);
         id += 1;
     }
     // It sleeps, and wakes up for the next chunk.
-    while !SLEEPS.load(Ordering::SeqCst) && since.elapsed() < Duration::from_secs(1) {
+    while !process::sleeps() && since.elapsed() < Duration::from_secs(1) {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let has_filled = || lock(&recorder.buffers).iter().any(|buffer| buffer.has_filled());
+    let has_filled = || recorder.kept.buffers().iter().any(|buffer| buffer.has_filled());
     (id..id + 200).for_each(|id| recorder.task_spawned(id, None));
     while has_filled() {
         assert!(since.elapsed() < Duration::from_secs(60), "it was never collected");
@@ -129,14 +130,14 @@ fn a_thread_that_fills_chunks_gets_empty_ones() {
 #[test]
 fn without_locks_that_a_fork_left_there_is_no_exchange() {
     let recorder = Recorder::new(config(Keep::Last));
-    assert!(recorder.is_free());
+    assert!(recorder.kept.is_free());
     let _thread = recorder.new_thread_recorder();
-    assert!(recorder.is_free());
-    let store = lock(&recorder.store);
-    assert!(!recorder.is_free());
+    assert!(recorder.kept.is_free());
+    let store = recorder.kept.store();
+    assert!(!recorder.kept.is_free());
     drop(store);
-    let windows = lock(&recorder.windows);
-    assert!(!recorder.is_free());
+    let windows = recorder.kept.windows();
+    assert!(!recorder.kept.is_free());
     drop(windows);
-    assert!(recorder.is_free());
+    assert!(recorder.kept.is_free());
 }

@@ -1,4 +1,4 @@
-//! Whether this version of Tokio, and this program, are as they are expected to be: by tasks of which all is
+//! Checks that this version of Tokio and this program are as expected, by tasks of which everything is
 //! known.
 
 use std::fs::File;
@@ -14,13 +14,13 @@ use crate::symbols::coroutines::cells::{AwaitNode, Cells, Memory, TABLE};
 use crate::sys::mapped::map;
 use crate::sys::threads::stack::modules::loaded;
 
-/// Where a task's id may be in its memory, in bytes.
+/// The offsets at which a task's id may be in its memory, in bytes.
 const OFFSETS: std::ops::Range<u64> = 24..128;
 
 const OTHER_TYPES: &str = "this version of Tokio, or of the compiler, describes tasks in another way: \
                            what a task of this crate awaits isn't found";
 
-/// How tasks are kept; an error is what isn't as expected.
+/// Returns how tasks are kept; an error is what isn't as expected.
 pub(super) fn layout() -> Result<Layout, &'static str> {
     const OTHER: &str = "this version of Tokio keeps its tasks in another way";
     // In a build without this flag no hook is told of tasks.
@@ -45,7 +45,7 @@ pub(super) fn layout() -> Result<Layout, &'static str> {
     Ok(Layout { id_offset, program: module.ok_or(OTHER)?.range })
 }
 
-/// Where a task is, by its handle, which is nothing but its address.
+/// Returns where a task is, by its handle, which is nothing but its address.
 pub(super) fn cell_of(task: &JoinHandle<()>) -> Option<u64> {
     if size_of::<JoinHandle<()>>() != size_of::<u64>() {
         return None;
@@ -53,7 +53,7 @@ pub(super) fn cell_of(task: &JoinHandle<()>) -> Option<u64> {
     Own.word(from_ref(task).addr() as u64)
 }
 
-/// This program's types; an error is what isn't as expected.
+/// Returns this program's types; an error says what isn't as expected.
 pub(super) fn program() -> Result<Program, String> {
     let bytes = File::open("/proc/self/exe").and_then(|file| map(&file));
     let bytes = bytes.map_err(|error| format!("the program can't be read: {error}"))?;
@@ -72,7 +72,7 @@ pub(super) fn program() -> Result<Program, String> {
     }
 }
 
-/// What is found of a task that is known.
+/// Returns what is found of a task that is known.
 fn known_chain(program: &Program) -> Option<AwaitNode> {
     let runtime = Builder::new_current_thread().build().ok()?;
     let task = runtime.spawn(known());

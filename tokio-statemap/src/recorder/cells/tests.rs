@@ -15,7 +15,7 @@ fn with_tasks(multi_thread: bool, run: impl FnOnce(&TaskCells, &tokio::runtime::
     };
     let recorder = Recorder::new(CollectorConfig::default());
     recorder.cells.start();
-    let (spawned, terminated) = (TokioHooks::of(&recorder), TokioHooks::of(&recorder));
+    let (spawned, terminated) = (TokioHooks::new(&recorder), TokioHooks::new(&recorder));
     builder.on_task_spawn(move |meta| spawned.task_spawn(meta));
     builder.on_task_terminate(move |meta| terminated.task_terminate(meta));
     let runtime = builder.build().unwrap();

@@ -1,52 +1,55 @@
-//! Anchors: moments of which both the ticks and the time are known, and what is found between them.
+//! Anchors: moments at which both the ticks and the time are known, and findings between them.
 
 use std::time::Duration;
 
 use crate::recorder::clock::pieces::{Pieces, piece_of};
-use crate::recorder::clock::scale::{Rate, Span, TickScale};
+use crate::recorder::clock::rate::{Rate, Span};
+use crate::recorder::clock::scale::TickScale;
 use crate::recorder::clock::source::{Continued, Reading, Source};
 
-/// The least time between two anchors. One is good to some 50 ns, which over less would be most of what is measured.
+/// The least time between two anchors. One is accurate to some 50 ns, which would be too much of a shorter time.
 pub(super) const LEAST_NS: u64 = 100_000;
 
-/// The time from which on there is another one. At the start it is less, so that the rate is known soon.
+/// The time after which another anchor is due. At the start it is less, so that the rate is known soon.
 const USUAL_NS: u64 = 100_000_000;
 
-/// How much two clocks may differ by drift and adjustment: as far as the kernel adjusts its own.
+/// The most by which two clocks may differ by drift and adjustment: as far as the kernel adjusts its own.
 const DRIFT_PPM: u64 = 500;
 
 /// A smaller difference is no jump.
 const LEAST_JUMP_NS: u64 = 1_000_000;
 
-/// How much the readings of a rate are off at most, in sum.
+/// The most by which the readings of a rate are off, in sum.
 const READING_ERROR_NS: u64 = 2_000;
 
-/// The rate that the next anchor is compared with is of about so long.
+/// The time over which the rate is measured that the next anchor is compared with.
 const REFERENCE_NS: u64 = 10_000_000_000;
 
-/// So many jumps are kept one by one.
+/// The number of jumps that are kept one by one.
 const MAX_JUMPS: usize = 64;
 
 /// A jump of the ticks against the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Jump {
-    /// What is earlier is before it, in ticks. If `from` is later than `to`, of what is between them it isn't known.
+    /// Earlier times are before the jump, in ticks. If `from` is later than `to`, times between them may be on either side.
     pub(crate) from: u64,
-    /// What is later is after it.
+    /// Later times are after the jump.
     pub(crate) to: u64,
-    /// How much time it takes on the scale.
+    /// The time that it takes on the scale.
     pub(crate) length_ns: u64,
 }
 
-/// What became of the clock.
+/// The irregularities of the clock so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) jumps: u64,
     pub(crate) jumped_ns: u64,
     pub(crate) went_back: bool,
+    /// `true` if the kernel took another clock source.
+    pub(crate) lost_source: bool,
 }
 
-/// What an anchor shows.
+/// A finding of an anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// The clock jumped. It is known to `Jump::from` and `Jump::to` where.
@@ -57,7 +60,7 @@ pub(crate) enum Found {
     WentBack(u64),
 }
 
-/// How much may be found until somebody asks.
+/// The most that may be found until somebody asks.
 const MOST_FOUND: usize = 16;
 
 /// All anchors of a clock, as the times that they make.
@@ -66,7 +69,7 @@ pub(super) struct Anchors {
     pieces: Pieces,
     start_ns: u64,
     last: Reading,
-    /// How much the clock is ahead of `Instant`, as it jumped.
+    /// The time by which the clock is ahead of `Instant`, as it jumped.
     ahead_ns: u64,
     /// Times up to then were given out, in ticks: they don't change any more.
     given_out: u64,
@@ -77,10 +80,10 @@ pub(super) struct Anchors {
     /// The last span, if it had a jump.
     jump_before: Option<Span>,
     jumps: Vec<Jump>,
-    /// What was found and nobody knows yet, by time. There is room for [`MOST_FOUND`]: hooks add to it.
+    /// The findings that nobody has taken yet, by time. There is room for [`MOST_FOUND`]: hooks add to it.
     found: Vec<Found>,
     account: Account,
-    /// How wide a reading is that nothing came between.
+    /// The width of a reading that nothing interrupted.
     narrowest: u64,
 }
 
@@ -102,27 +105,27 @@ impl Anchors {
         }
     }
 
-    /// Whether the rate isn't known.
+    /// Returns whether the rate isn't known.
     pub(super) fn is_new(&self) -> bool {
         self.total.ns == 0
     }
 
-    /// Whether the rate should be known by now: a counter that goes back a little at the start takes longer.
+    /// Returns whether the rate should be known by now: a counter that goes back a little at the start takes longer.
     pub(super) fn is_overdue(&self, now: Reading) -> bool {
         now.at_ns.saturating_sub(self.start_ns) > 10 * LEAST_NS
     }
 
-    /// The rate now.
+    /// Returns the rate now.
     pub(super) fn rate(&self) -> Rate {
-        Rate::of(self.reference).unwrap_or(Rate::ONE)
+        Rate::from_span(self.reference).unwrap_or(Rate::ONE)
     }
 
-    /// The last anchor, in ticks.
+    /// Returns the last anchor, in ticks.
     pub(super) fn last_ticks(&self) -> u64 {
         self.last.ticks
     }
 
-    /// After how many ticks another one is due, or what was found is to be taken.
+    /// Returns after how many ticks another anchor is due, or findings are to be taken.
     pub(super) fn interval_ticks(&self) -> u64 {
         match self.is_new() || !self.found.is_empty() {
             true => 0,
@@ -134,16 +137,16 @@ impl Anchors {
         ((self.last.at_ns - self.start_ns) / 4).clamp(LEAST_NS, USUAL_NS)
     }
 
-    /// The scale as of now, `now` in ticks.
+    /// Returns the scale as of now, `now` in ticks.
     pub(super) fn scale(&mut self, now: u64) -> TickScale {
         self.given_out = self.given_out.max(now);
         TickScale {
             pieces: self.pieces.all().to_vec(),
-            rate: Rate::of(self.total).unwrap_or(Rate::ONE),
+            rate: Rate::from_span(self.total).unwrap_or(Rate::ONE),
         }
     }
 
-    /// The time at `ticks`, in ns since the start. It doesn't change any more.
+    /// Returns the time at `ticks`, in ns since the start. It doesn't change any more.
     pub(super) fn ns(&mut self, ticks: u64) -> u64 {
         self.given_out = self.given_out.max(ticks);
         let pieces = self.pieces.all();
@@ -154,15 +157,7 @@ impl Anchors {
         self.account
     }
 
-    /// The time between two moments, in ns, without what the clock jumped in between.
-    #[cfg_attr(
-        not(all(
-            feature = "stacks",
-            target_os = "linux",
-            any(target_arch = "x86_64", target_arch = "aarch64")
-        )),
-        allow(dead_code, reason = "the watcher asks")
-    )]
+    /// Returns the time between two moments, in ns, without what the clock jumped in between.
     pub(super) fn length_ns(&self, from: u64, to: u64) -> u64 {
         let pieces = self.pieces.all();
         let ns = |ticks| pieces[piece_of(pieces, ticks)].ns(ticks);
@@ -173,7 +168,8 @@ impl Anchors {
         length_ns.saturating_sub(jumps.map(|jump| jump.length_ns).sum())
     }
 
-    /// Reads both clocks until nothing comes between: what does relates them wrongly. `None` if it does again and again.
+    /// Reads both clocks until nothing interrupts that, which would relate them wrongly. Returns `None` if that fails again
+    /// and again.
     pub(super) fn read(&mut self, source: &Source) -> Option<Reading> {
         const TRIES: usize = 8;
         let mut best: Option<Reading> = None;
@@ -206,7 +202,7 @@ impl Anchors {
         }
     }
 
-    /// The first of what was found and wasn't taken yet.
+    /// Returns the first of what was found and wasn't taken yet.
     pub(super) fn take_found(&mut self) -> Option<Found> {
         (!self.found.is_empty()).then(|| self.found.remove(0))
     }
@@ -247,7 +243,7 @@ impl Anchors {
         found
     }
 
-    /// No jump since the last anchor.
+    /// There was no jump since the last anchor.
     fn go_on(&mut self, reading: Reading, span: Span) {
         if self.jump_before.take().is_some_and(|before| is_same_rate(before, span)) {
             // It wasn't a jump: ticks are of another length since.
@@ -259,12 +255,12 @@ impl Anchors {
         }
         self.reference.add(span);
         let is_long = span.ns >= USUAL_NS / 2;
-        let rate = Rate::of(span).filter(|_| is_long).unwrap_or_else(|| self.rate());
+        let rate = Rate::from_span(span).filter(|_| is_long).unwrap_or_else(|| self.rate());
         let ns = (reading.at_ns - self.start_ns).saturating_add(self.ahead_ns);
         self.pieces.reach(reading.ticks, ns, rate);
     }
 
-    /// By how much the clock jumped in `span`, if it did: more than drift explains.
+    /// Returns by how much the clock jumped in `span`, if that is more than drift explains.
     fn jumped_ns(&self, span: Span) -> Option<i128> {
         if self.is_new() {
             return None;
@@ -315,9 +311,9 @@ impl Anchors {
     }
 }
 
-/// Whether both have one rate, to 1 %: two jumps hardly do.
+/// Returns whether both have one rate, to 1 %: two jumps hardly do.
 fn is_same_rate(one: Span, other: Span) -> bool {
-    let (one, other) = match (Rate::of(one), Rate::of(other)) {
+    let (one, other) = match (Rate::from_span(one), Rate::from_span(other)) {
         (Some(one), Some(other)) => (one.to_bits(), other.to_bits()),
         _ => return false,
     };

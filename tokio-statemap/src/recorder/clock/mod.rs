@@ -5,12 +5,13 @@
 //! TSC" flag is not consulted: it is also set on machines where the kernel has found the TSC to be
 //! unstable.
 //!
-//! How long a tick is, [anchors](anchors) tell: now and then both clocks are read at once. Between two anchors time is
-//! a straight line. Where the TSC jumps against `Instant`, as it does while the machine sleeps, the jump is found, and is
-//! a part of the time in which nothing ran.
+//! The length of a tick comes from [anchors](anchors): now and then both clocks are read at once. Between two anchors time
+//! is a straight line. Where the TSC jumps against `Instant`, as it does while the machine sleeps, the jump is found, and
+//! is a part of the time in which nothing ran.
 
 mod anchors;
 mod pieces;
+mod rate;
 mod scale;
 mod source;
 #[cfg(test)]
@@ -22,7 +23,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anchors::Anchors;
 pub(crate) use anchors::{Account, Found};
-pub(crate) use scale::{Rate, TickScale};
+pub(crate) use rate::Rate;
+pub(crate) use scale::TickScale;
 pub(crate) use source::ticks;
 use source::{Reading, Source};
 
@@ -40,7 +42,7 @@ pub(crate) struct Clock {
     interval_ticks: AtomicU64,
     /// The rate as of then.
     rate: AtomicU64,
-    /// Whether the kernel took another clock source since.
+    /// `true` if the kernel took another clock source since.
     lost_source: AtomicBool,
 }
 
@@ -65,12 +67,12 @@ impl Clock {
         }
     }
 
-    /// Whether a tick is one of the TSC, so that [`tsc::ticks`](crate::sys::tsc::ticks) reads this clock.
+    /// Returns whether a tick is one of the TSC, so that [`tsc::ticks`](crate::sys::tsc::ticks) reads this clock.
     pub(crate) fn is_tsc(&self) -> bool {
         self.source.is_tsc()
     }
 
-    /// The current time, in ticks.
+    /// Returns the current time, in ticks.
     #[inline]
     pub(crate) fn ticks(&self) -> u64 {
         self.source.ticks()
@@ -81,7 +83,7 @@ impl Clock {
         self.utc_at_start
     }
 
-    /// Whether the last anchor is so old that there should be another one. One reading of the ticks.
+    /// Returns whether the last anchor is so old that there should be another one. One reading of the ticks.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         // Ticks that went back are far ahead.
@@ -101,7 +103,7 @@ impl Clock {
         found
     }
 
-    /// The same in a hook: what it shows is left to whoever takes the next.
+    /// Takes an anchor in a hook. Its findings are left to whoever takes the next one.
     #[inline(never)]
     pub(crate) fn add_anchor(&self) {
         if self.source.is_instant() {
@@ -120,7 +122,7 @@ impl Clock {
         self.rate.store(anchors.rate().to_bits(), Ordering::Relaxed);
     }
 
-    /// The scale, for ticks up to now. Later ones say the same of these.
+    /// Returns the scale, for ticks up to now. Later ones say the same of these.
     pub(crate) fn scale(&self) -> TickScale {
         self.with_rate().scale(self.ticks())
     }
@@ -130,7 +132,7 @@ impl Clock {
         self.with_rate().ns(ticks)
     }
 
-    /// The anchors, once there are two.
+    /// Returns the anchors, once there are two.
     fn with_rate(&self) -> MutexGuard<'_, Anchors> {
         let mut anchors = lock(&self.anchors);
         while anchors.is_new() && !self.source.is_instant() {
@@ -146,32 +148,25 @@ impl Clock {
         anchors
     }
 
-    /// How long a tick is now. Nothing is locked.
+    /// Returns how long a tick is now. Nothing is locked.
     pub(crate) fn rate(&self) -> Rate {
         let rate = Rate::from_bits(self.rate.load(Ordering::Relaxed));
         if rate != Rate::ONE || self.source.is_instant() {
             return rate;
         }
         // Before the first anchor: about.
-        self.source.read().since(self.start).and_then(Rate::of).unwrap_or(rate)
+        self.source.read().since(self.start).and_then(Rate::from_span).unwrap_or(rate)
     }
 
-    /// The time between two moments, in ns as the scale has it, without what the clock jumped.
-    #[cfg_attr(
-        not(all(
-            feature = "stacks",
-            target_os = "linux",
-            any(target_arch = "x86_64", target_arch = "aarch64")
-        )),
-        allow(dead_code, reason = "the watcher asks")
-    )]
+    /// Returns the time between two moments, in ns as the scale has it, without what the clock jumped.
     pub(crate) fn length_ns(&self, from: u64, to: u64) -> u64 {
         self.with_rate().length_ns(from, to)
     }
 
-    /// What became of the clock so far.
+    /// Returns what became of the clock so far.
     pub(crate) fn account(&self) -> Account {
-        lock(&self.anchors).account()
+        let lost_source = self.lost_source.load(Ordering::Relaxed);
+        Account { lost_source, ..lock(&self.anchors).account() }
     }
 
     /// Looks whether the kernel's clock source still is what ticks are of.
@@ -179,10 +174,5 @@ impl Clock {
         if self.source.is_lost() {
             self.lost_source.store(true, Ordering::Relaxed);
         }
-    }
-
-    /// Whether it was another one once.
-    pub(crate) fn has_lost_source(&self) -> bool {
-        self.lost_source.load(Ordering::Relaxed)
     }
 }

@@ -1,6 +1,6 @@
 //! A function from ticks to nanoseconds that never goes back, made of straight pieces.
 
-use crate::recorder::clock::scale::{Rate, Span};
+use crate::recorder::clock::rate::{Rate, Span};
 
 /// The most pieces: 128 KiB.
 pub(super) const MAX: usize = 4096;
@@ -8,19 +8,19 @@ pub(super) const MAX: usize = 4096;
 /// The last ones stay as they are: those of a minute or so, at least.
 pub(super) const RECENT: usize = 512;
 
-/// How much merging may change a time, in ns, while that is enough.
+/// The most by which merging may change a time, in ns, while that is enough.
 const MAX_ERROR_NS: u32 = 256;
 
-/// From `from` until the next one begins.
+/// A piece, from `from` until the next one begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// In ticks.
+    /// The beginning, in ticks.
     pub(super) from: u64,
     from_ns: u64,
     rate: Rate,
-    /// How much merging changed a time in it, at most.
+    /// The most by which merging changed a time in it.
     error_ns: u32,
-    /// Whether it begins later than the one before ends.
+    /// `true` if it begins later than the one before ends.
     jumps: bool,
 }
 
@@ -30,15 +30,15 @@ impl Piece {
         self.from_ns.saturating_add(self.rate.length_ns(ticks.saturating_sub(self.from)))
     }
 
-    /// Has it reach `ns` at `ticks`, or end no later than that.
+    /// Makes it reach `ns` at `ticks`, or end no later than that.
     fn bend(&mut self, ticks: u64, ns: u64) {
         let length =
             Span { ticks: ticks.saturating_sub(self.from), ns: ns.saturating_sub(self.from_ns) };
-        self.rate = Rate::of(length).unwrap_or(self.rate);
+        self.rate = Rate::from_span(length).unwrap_or(self.rate);
     }
 }
 
-/// The piece that `ticks` are in; the first, if they are before.
+/// Returns the piece that `ticks` are in; the first, if they are before.
 pub(super) fn piece_of(pieces: &[Piece], ticks: u64) -> usize {
     pieces.partition_point(|piece| piece.from <= ticks).saturating_sub(1)
 }
@@ -46,7 +46,7 @@ pub(super) fn piece_of(pieces: &[Piece], ticks: u64) -> usize {
 /// All pieces. The last one has no end yet: what was asked of it is [settled](Self::settle), the rest changes with the
 /// next anchor.
 ///
-/// There are at most [`MAX`]. When there are more, the older ones are merged by twos, as long as no time changes by
+/// There are at most [`MAX`]. When there are more, the older ones are merged in pairs, as long as no time changes by
 /// more than 256 ns, or by twice as much, and so on, if that doesn't make room: where the clock's rate changed, they stay.
 #[derive(Debug)]
 pub(super) struct Pieces {
@@ -55,7 +55,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// From time 0, at `ticks`, on.
+    /// Creates pieces from time 0 on, which is at `ticks`.
     pub(super) fn new(ticks: u64, rate: Rate) -> Self {
         let first = Piece { from: ticks, from_ns: 0, rate, error_ns: 0, jumps: false };
         // Where there is no background thread hooks add to it, and don't allocate. The system gives memory as it is used.
@@ -73,7 +73,7 @@ impl Pieces {
         &mut self.all[last]
     }
 
-    /// Times up to `ticks` don't change any more.
+    /// Settles times up to `ticks`, which don't change any more.
     pub(super) fn settle(&mut self, ticks: u64) {
         let last = *self.last();
         if ticks > last.from {
@@ -82,7 +82,7 @@ impl Pieces {
         }
     }
 
-    /// It is `ns` at `ticks`, from where on a tick is as long as `rate` says; not earlier than what is settled.
+    /// Sets the time to `ns` at `ticks`, from where on ticks have this `rate`; not earlier than what is settled.
     pub(super) fn reach(&mut self, ticks: u64, ns: u64, rate: Rate) {
         let last = self.last();
         let from_ns = ns.max(last.from_ns);
@@ -90,7 +90,8 @@ impl Pieces {
         self.push(Piece { from: ticks, from_ns, rate, error_ns: 0, jumps: false });
     }
 
-    /// The last piece goes on at `before` up to `ticks`, where the next begins: at `ns`, if that is later. Returns when.
+    /// Returns the last piece goes on at `before` up to `ticks`, where the next begins: at `ns`, if that is later. Returns
+    /// when.
     pub(super) fn jump(&mut self, before: Rate, ticks: u64, ns: Option<u64>) -> u64 {
         let last = self.last();
         last.rate = before;
@@ -139,7 +140,7 @@ impl Pieces {
     }
 }
 
-/// One piece in place of the first two, up to where the third begins.
+/// Returns one piece in place of the first two, up to where the third begins.
 fn merged_two(three: &[Piece], max_error_ns: u32) -> Option<Piece> {
     let &[first, second, third] = three else { return None };
     // A clock that jumps all the time is none.

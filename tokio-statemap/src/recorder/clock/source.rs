@@ -1,10 +1,10 @@
-//! Where ticks come from, and what they are compared with.
+//! The source of ticks, and the clock that they are compared with.
 
 use std::sync::OnceLock;
 #[cfg(not(statemap_loom))]
 use std::time::Instant;
 
-use crate::recorder::clock::scale::{Rate, Span};
+use crate::recorder::clock::rate::{Rate, Span};
 use crate::sys::tsc;
 
 /// A source of ticks.
@@ -22,13 +22,13 @@ pub(super) enum Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) ticks: u64,
-    /// Of `Instant`, in ns since the process first asked.
+    /// The time of `Instant`, in ns since the process first asked.
     pub(super) at_ns: u64,
-    /// How far off the ticks may be, to either side, twice.
+    /// Twice the error of the ticks, to either side.
     pub(super) width: u64,
 }
 
-/// What ticks are once the counter went back: as if it had gone on with `Instant`.
+/// Ticks after the counter went back: as if it had continued with `Instant`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Continued {
     pub(super) ticks: u64,
@@ -37,7 +37,7 @@ pub(super) struct Continued {
 }
 
 impl Reading {
-    /// The time since `before`; `None` if there is none.
+    /// Returns the time since `before`; `None` if there is none.
     pub(super) fn since(self, before: Self) -> Option<Span> {
         let ticks = self.ticks.checked_sub(before.ticks)?;
         let ns = self.at_ns.checked_sub(before.at_ns)?;
@@ -48,12 +48,12 @@ impl Reading {
 static CONTINUED: OnceLock<Continued> = OnceLock::new();
 
 impl Source {
-    /// That of this process.
+    /// Returns the source of this process.
     pub(super) fn of_process() -> Self {
         if tsc_is_trusted() { Self::Tsc } else { Self::Instant }
     }
 
-    /// The current time, in ticks.
+    /// Returns the current time, in ticks.
     #[inline]
     pub(super) fn ticks(&self) -> u64 {
         match self {
@@ -89,7 +89,7 @@ impl Source {
         }
     }
 
-    /// Whether the kernel has another clock source now, so that the counter isn't trusted any more.
+    /// Returns whether the kernel has another clock source now, so that the counter isn't trusted any more.
     pub(super) fn is_lost(&self) -> bool {
         match self {
             Self::Tsc => kernel_has_tsc() == Some(false),
@@ -99,22 +99,22 @@ impl Source {
         }
     }
 
-    /// Whether a tick is a nanosecond of `Instant`.
+    /// Returns whether a tick is a nanosecond of `Instant`.
     pub(super) fn is_instant(&self) -> bool {
         matches!(self, Self::Instant)
     }
 
-    /// Whether [`tsc::ticks`] reads it.
+    /// Returns whether [`tsc::ticks`] reads it.
     pub(super) fn is_tsc(&self) -> bool {
         matches!(self, Self::Tsc) && CONTINUED.get().is_none()
     }
 
-    /// From which tick on they are of `Instant`, as the counter went back.
+    /// Returns the tick from which on ticks are of `Instant`, as the counter went back.
     pub(super) fn continued_at(&self) -> Option<u64> {
         Some(self.continued()?.get()?.ticks)
     }
 
-    /// The counter went back: ticks go on as `from` says, for all clocks of the process.
+    /// Continues ticks as `from` says, for all clocks of the process, after the counter went back.
     pub(super) fn go_on(&self, from: Continued) {
         if let Some(continued) = self.continued() {
             continued.get_or_init(|| from);
@@ -146,7 +146,7 @@ fn tsc_ticks() -> u64 {
     }
 }
 
-/// The current time in ticks, which all clocks of a process have in common.
+/// Returns the current time in ticks, which all clocks of a process have in common.
 #[inline]
 pub(crate) fn ticks() -> u64 {
     if tsc_is_trusted() { tsc_ticks() } else { instant_ns() }
@@ -167,7 +167,7 @@ fn since_first_call() -> u64 {
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// Whether the kernel's clock source was the TSC when the process first asked.
+/// Returns whether the kernel's clock source was the TSC when the process first asked.
 pub(super) fn tsc_is_trusted() -> bool {
     static TRUSTED: OnceLock<bool> = OnceLock::new();
     *TRUSTED.get_or_init(|| {
@@ -175,7 +175,7 @@ pub(super) fn tsc_is_trusted() -> bool {
     })
 }
 
-/// Whether the kernel's clock source is the TSC now; `None` if it doesn't tell.
+/// Returns whether the kernel's clock source is the TSC now; `None` if it doesn't tell.
 pub(super) fn kernel_has_tsc() -> Option<bool> {
     const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     std::fs::read_to_string(SOURCE).ok().map(|source| source.trim() == "tsc")

@@ -1,6 +1,6 @@
-//! The arguments of the calls that go on, for whoever writes down where a task waits.
+//! The arguments of calls in progress, for the description of where a task waits.
 //!
-//! They are written only then, on the thread that asks. A call with arguments puts them where they are
+//! They are only formatted then, on the thread that asks. A call with arguments puts them where they are
 //! found at its first poll: in an `Arc`, as they may be written while the call ends on another thread.
 
 use std::collections::HashMap;
@@ -9,20 +9,20 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock, Mutex, Weak};
 
-use crate::recorder::functions::Function;
+use crate::recorder::calls::Function;
 use crate::util::sync::lock;
 
 type Write = dyn Fn(&mut fmt::Formatter<'_>) -> fmt::Result + Send + Sync;
 
 type Shard = HashMap<Key, Weak<Write>>;
 
-/// A call: the address of its function, and when it was first polled.
+/// The identity of a call: the address of its function, and when it was first polled.
 type Key = (usize, u64);
 
 /// The arguments of all calls that have some, in a few maps with a lock each.
 static ALL: LazyLock<[Mutex<Shard>; SHARDS]> = LazyLock::new(Default::default);
 const SHARDS: usize = 16;
-/// How many calls each map has at most. Those beyond are shown without their arguments.
+/// The most calls in each map. Those beyond are shown without their arguments.
 const MOST: usize = 4096;
 
 fn shard((_, entered_ticks): Key) -> &'static Mutex<Shard> {
@@ -31,7 +31,7 @@ fn shard((_, entered_ticks): Key) -> &'static Mutex<Shard> {
     &ALL[mixed as usize % SHARDS]
 }
 
-/// What a call does with its arguments at the first poll.
+/// Registers the arguments of a call at its first poll.
 pub trait Registers: sealed::Sealed {
     #[doc(hidden)]
     fn register(&mut self, function: &'static Function, entered_ticks: u64);
@@ -119,7 +119,7 @@ impl<D> fmt::Debug for Fields<D> {
     }
 }
 
-/// The arguments of the call of `function` that was first polled at `entered_ticks`. `None` if it has
+/// Returns the arguments of the call of `function` that was first polled at `entered_ticks`. `None` if it has
 /// none, has ended, or if writing them fails or panics.
 pub(crate) fn fields_of(function: &'static Function, entered_ticks: u64) -> Option<String> {
     let key = (function.address(), entered_ticks);

@@ -5,9 +5,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::recorder::functions::Function;
+use crate::recorder::calls::Function;
+use crate::recorder::calls::profile::End;
 use crate::recorder::functions::fields::{Fields, NoFields, Registers};
-use crate::recorder::functions::points::{self, End};
+use crate::recorder::functions::points;
 use crate::recorder::functions::times::{self, CallTimes};
 use crate::recorder::waits::{capture, unprobed};
 
@@ -31,8 +32,8 @@ pub fn instrumented<F: Future>(function: &'static Function, future: F) -> Instru
     Instrumented { call: CallTimes::new(function), fields: NoFields, future }
 }
 
-/// The same for a call with arguments, which `fields` writes: at any time until the call ends, on any
-/// thread, if someone asks.
+/// Wraps a call with arguments, which `fields` writes: at any time until the call ends, on any
+/// thread that asks.
 pub fn instrumented_with<F: Future, D>(
     function: &'static Function,
     fields: D,
@@ -93,7 +94,7 @@ impl<F, D> fmt::Debug for Instrumented<F, D> {
 
 #[cfg(test)]
 impl<F, D> Instrumented<F, D> {
-    /// When it was first polled, in ticks.
+    /// Returns when it was first polled, in ticks.
     pub(crate) fn entered_ticks(&self) -> Option<u64> {
         self.call.entered_ticks.map(std::num::NonZeroU64::get)
     }

@@ -7,13 +7,13 @@ use std::panic::Location;
 use std::sync::{LazyLock, Mutex};
 
 use crate::recorder::functions::{Function, Instrumented, instrumented};
-use crate::recorder::locations;
+use crate::recorder::hot::locations;
 use crate::util::sync::lock;
 
-/// Gives futures a name, so that it is known what their polls take, and that tasks wait in them.
+/// Gives futures a name, under which their times are counted and waits in them are shown.
 ///
-/// It is for futures that are no `async fn` of yours, or are made within one. In a build without the
-/// feature `record` it returns the future itself.
+/// Use it for futures that are not one of your `async fn`s, or are created within one. In a build without the
+/// feature `record`, it returns the future itself.
 ///
 /// # Examples
 ///
@@ -46,7 +46,7 @@ type Key = (usize, usize, usize);
 static ALL: LazyLock<Mutex<HashMap<(&'static str, usize), &'static Function>>> =
     LazyLock::new(Mutex::default);
 
-/// Stands for those beyond the most.
+/// The function that stands for those beyond the most.
 static OTHERS: Function = Function::named("(other names)", "", 0, 0);
 
 const SLOTS: usize = 32;
@@ -57,7 +57,7 @@ thread_local! {
         const { [const { Cell::new(None) }; SLOTS] };
 }
 
-/// The function of this name and place.
+/// Returns the function of this name and place.
 fn function(name: &'static str, location: StaticLocation) -> &'static Function {
     let place = locations::address(location);
     let key = (name.as_ptr().addr(), name.len(), place);

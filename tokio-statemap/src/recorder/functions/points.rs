@@ -1,34 +1,26 @@
 //! The steps of a call, as static trace points (feature `sdt`).
 //!
-//! They are on the hot path, and are called whether or not anything is recorded, but for the end of a call
-//! that is dropped: it is told only if the call's begin was recorded.
+//! They are on the hot path, and are called even while nothing is recorded, except for the end of a call
+//! that is dropped, which is only reported if the beginning of the call was recorded.
 
-use crate::recorder::functions::Function;
-use crate::recorder::thread_recorder;
+use crate::recorder::calls::Function;
+use crate::recorder::calls::profile::End;
+use crate::recorder::hot::thread_recorder;
 use crate::sys::trace_points::{self, Texts};
 
-/// A poll of a call begins.
+/// Reports that a poll of a call begins.
 #[inline(always)]
 pub(super) fn enter(function: &'static Function) {
     tell(function, trace_points::function_enter);
 }
 
-/// A poll returned `Pending`: the call waits.
+/// Reports that a poll returned `Pending` and the call waits.
 #[inline(always)]
 pub(super) fn wait(function: &'static Function) {
     tell(function, trace_points::function_wait);
 }
 
-/// How a call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    /// It returned.
-    Completed,
-    /// It was dropped before.
-    Cancelled,
-}
-
-/// A call that was polled ended.
+/// Reports that a call that was polled ended.
 #[inline(always)]
 pub(super) fn end(function: &'static Function, how: End) {
     let is_cancelled = how == End::Cancelled;

@@ -6,10 +6,10 @@ use std::task::Poll;
 
 use tokio::runtime::{Builder, Runtime};
 
-use super::call_stack;
 use super::*;
 use crate::collector::{Collector, register_hooks};
 use crate::config::CollectorConfig;
+use crate::recorder::calls::call_stack;
 
 static PARENT: Function = Function::named("parent", "f", 1, 1);
 static CHILD: Function = Function::named("child", "f", 2, 1);

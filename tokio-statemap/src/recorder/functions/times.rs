@@ -3,29 +3,30 @@
 use std::mem::ManuallyDrop;
 use std::num::NonZeroU64;
 
-use crate::recorder::functions::Function;
-use crate::recorder::functions::call_stack::{self, Call, Pushed};
-use crate::recorder::functions::current;
-use crate::recorder::functions::points::{self, End};
-use crate::recorder::functions::profile::Profiles;
-use crate::recorder::mode::{self, GlobalMode};
+use crate::recorder::calls::Function;
+use crate::recorder::calls::call_stack::{self, Call, Pushed};
+use crate::recorder::calls::profile::{End, Profiles, ThreadProfile};
+use crate::recorder::clock;
+use crate::recorder::functions::points;
+use crate::recorder::hot::{profile, thread_recorder};
+use crate::recorder::kept::RecorderId;
 use crate::recorder::waits::table::{UNKNOWN, WaitId};
-use crate::recorder::{RecorderId, clock, thread_recorder};
+use crate::recorder::window::mode::{self, GlobalMode, WindowId};
 use crate::sys::tsc;
 
-/// What a call took up to now. Dropping it ends the call.
+/// The times of a call up to now. Dropping it ends the call.
 #[derive(Debug)]
 pub(super) struct CallTimes {
     pub(super) function: &'static Function,
-    /// When it was first polled while that was recorded.
+    /// The time of its first poll that was recorded.
     pub(super) entered_ticks: Option<NonZeroU64>,
-    /// Who recorded that. 0 before, and once the call has ended.
+    /// The recorder that recorded that; 0 before, and once the call has ended.
     recorder_id: RecorderId,
-    /// Its polls, in sum.
+    /// The total time of its polls.
     total_ticks: u64,
-    /// The same without what other calls took in them.
+    /// The total time of its polls without that of other calls in them.
     own_ticks: u64,
-    /// Where it waits, if it is in a task without a probe.
+    /// The place where it waits, if it is in a task without a probe.
     pub(super) wait: WaitId,
 }
 
@@ -41,7 +42,7 @@ impl CallTimes {
         }
     }
 
-    /// A poll begins now. `address` is that of a local of it.
+    /// Returns a poll begins now. `address` is that of a local of it.
     #[inline]
     pub(super) fn enter(&mut self, now: Now, address: usize) -> Activation<'_> {
         let entered_ticks = match self.entered_ticks {
@@ -52,10 +53,10 @@ impl CallTimes {
         Activation { call: self, pushed, from: now }
     }
 
-    /// A poll ended, which took so long.
+    /// Adds a poll that ended.
     ///
-    /// Never inlined, as each instrumented function would have it. What [`Pushed`] holds is passed in
-    /// registers so.
+    /// Never inlined, as each instrumented function would contain it. The fields of [`Pushed`] are passed in
+    /// registers.
     #[inline(never)]
     fn leave(&mut self, depth: usize, is_outermost: bool, saved_ticks: u64, ticks: u64) {
         let own_ticks = Pushed { depth, is_outermost, saved_ticks }.pop(ticks);
@@ -65,7 +66,7 @@ impl CallTimes {
         if recorder_id == 0 {
             return;
         }
-        let is_counted = current::with_own_of(recorder_id, |profile| {
+        let is_counted = profile::with_own_of(recorder_id, |profile| {
             profile.poll(function, ticks, own_ticks, is_outermost);
         });
         // A closure of its own, so that the usual one is inlined.
@@ -80,7 +81,7 @@ impl CallTimes {
     fn begin(&mut self, now_ticks: u64) -> u64 {
         let entered_ticks = NonZeroU64::new(now_ticks).unwrap_or(NonZeroU64::MIN);
         self.entered_ticks = Some(entered_ticks);
-        let recorder_id = current::with(|profile, _| {
+        let recorder_id = with_profile(|profile, _| {
             profile.begin(self.function);
             profile.recorder_id
         });
@@ -89,7 +90,7 @@ impl CallTimes {
         entered_ticks.get()
     }
 
-    /// The call ended, now if that was recorded.
+    /// Ends the call, now if that was recorded.
     #[inline]
     pub(super) fn end(&mut self, how: End, now_ticks: Option<u64>) {
         points::end(self.function, how);
@@ -99,7 +100,7 @@ impl CallTimes {
                 let all_ticks = now_ticks.saturating_sub(entered_ticks);
                 [self.total_ticks, self.own_ticks, all_ticks.saturating_sub(self.total_ticks)]
             });
-            current::with_those_of(recorder_id, |profile| profile.end(self.function, how, times));
+            profile::with_those_of(recorder_id, |profile| profile.end(self.function, how, times));
         }
     }
 }
@@ -122,16 +123,16 @@ pub(super) struct Activation<'a> {
     from: Now,
 }
 
-/// A moment.
+/// A moment in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Now {
     ticks: u64,
-    /// Whether the clock is known to be the TSC, so that it needn't be asked again.
+    /// `true` if the clock is known to be the TSC, so that it needn't be asked again.
     is_tsc: bool,
 }
 
 impl Now {
-    /// What the same clock says some time later.
+    /// Returns what the same clock says some time later.
     #[inline]
     fn later_ticks(self) -> u64 {
         if self.is_tsc { tsc::ticks() } else { clock::ticks() }
@@ -144,7 +145,7 @@ impl Activation<'_> {
         self.call.function
     }
 
-    /// When the call was first polled.
+    /// Returns when the call was first polled.
     #[inline]
     pub(super) fn entered_ticks(&self) -> u64 {
         self.call.entered_ticks.map_or(self.from.ticks, NonZeroU64::get)
@@ -173,7 +174,14 @@ impl Drop for Activation<'_> {
     }
 }
 
-/// The current time, if what this thread polls is recorded.
+/// Calls `f` with the counts of the recorder that records this thread, if one does or did last, and its window.
+#[inline]
+fn with_profile<R>(f: impl FnOnce(&ThreadProfile, WindowId) -> R) -> Option<R> {
+    let window = thread_recorder::window();
+    profile::with(window, thread_recorder::profile, |profile| f(profile, window))
+}
+
+/// Returns the current time, if what this thread polls is recorded.
 #[inline]
 pub(super) fn now_if_recorded() -> Option<Now> {
     match mode::global() {
@@ -183,7 +191,7 @@ pub(super) fn now_if_recorded() -> Option<Now> {
         }
         GlobalMode::Off | GlobalMode::Full => None,
         GlobalMode::CheckEach => {
-            let is_on = current::with(|profile, window| profile.is_on(window)).unwrap_or(false);
+            let is_on = with_profile(|profile, window| profile.is_on(window)).unwrap_or(false);
             is_on.then(|| Now { ticks: clock::ticks(), is_tsc: false })
         }
     }

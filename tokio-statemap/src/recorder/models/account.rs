@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::config::{CollectorConfig, Keep};
+use crate::recorder::Recorder;
+use crate::recorder::hot::thread_recorder::ThreadRecorder;
 use crate::recorder::record::Kind;
 use crate::recorder::store::segment::StreamId;
-use crate::recorder::thread_recorder::ThreadRecorder;
-use crate::recorder::{Recorder, Window};
+use crate::recorder::window::Window;
 use crate::trace::snapshot::Snapshot;
-use crate::util::sync::lock;
 
-/// A recorder with chunks of two records, of which a thread has one to spare.
-pub(super) fn recorder(keep: Keep, max_events: usize) -> Arc<Recorder> {
+/// Returns a recorder with chunks of two records, of which a thread has one to spare.
+pub(super) fn recorder(keep: Keep, max_events: usize) -> Recorder {
     let config = CollectorConfig {
         keep,
         max_events,
@@ -23,11 +22,11 @@ pub(super) fn recorder(keep: Keep, max_events: usize) -> Arc<Recorder> {
     };
     let recorder = Recorder::new(config);
     // It isn't started, or the background thread would be a real one.
-    lock(&recorder.windows).all.push(Window::new(0, None));
+    recorder.kept.windows().all.push(Window::new(0, None));
     recorder
 }
 
-/// The ids of the thread with this number: it emits them in this order.
+/// Returns the ids of the thread with this number: it emits them in this order.
 pub(super) fn ids(number: u64, range: Range<u64>) -> Range<u64> {
     number * 100 + range.start..number * 100 + range.end
 }
@@ -35,15 +34,15 @@ pub(super) fn ids(number: u64, range: Range<u64>) -> Range<u64> {
 /// Records an event for each id.
 pub(super) fn emit(recorder: &Recorder, thread: &mut ThreadRecorder, ids: Range<u64>) {
     for id in ids {
-        thread.push(recorder, recorder.clock.ticks(), Kind::Spawn, id);
+        thread.push(recorder, recorder.kept.clock.ticks(), Kind::Spawn, id);
     }
 }
 
-/// How many events there are in `snapshot`, which must be those that each thread emitted last, each once and in order,
-/// of one stream, after those that were dropped or `taken` before. With those.
+/// Returns how many events there are in `snapshot`, which must be those that each thread emitted last, each once and in
+/// order, of one stream, after those that were dropped or `taken` before. With those.
 pub(super) fn check(snapshot: &Snapshot, taken: u64) -> u64 {
     let mut threads: BTreeMap<u64, Vec<(StreamId, u64)>> = BTreeMap::new();
-    for segment in &snapshot.segments {
+    for segment in &snapshot.capture.segments {
         for record in segment.records().iter().filter(|record| record.is_event()) {
             let (number, id) = (record.payload() / 100, record.payload() % 100);
             threads.entry(number).or_default().push((segment.stream, id));
@@ -57,7 +56,7 @@ pub(super) fn check(snapshot: &Snapshot, taken: u64) -> u64 {
         kept += ids.len() as u64;
         before += from;
     }
-    let gone = snapshot.lost.total() + taken;
+    let gone = snapshot.capture.lost.total() + taken;
     // Of a thread of which nothing is kept it isn't known how many those were.
     assert!(before <= gone, "{before} before what is kept, {gone} dropped: {threads:?}");
     kept + gone

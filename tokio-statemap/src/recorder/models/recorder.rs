@@ -1,18 +1,16 @@
 //! A recorder: threads that record and end, one that collects, and one that takes snapshots.
 
-use std::sync::Arc;
-
 use loom::thread;
 
 use super::account::{check, emit, ids, recorder};
 use super::every_order;
 use crate::config::Keep;
-use crate::recorder::{Recorder, background};
+use crate::recorder::{Recorder, process};
 use crate::trace::snapshot::Snapshot;
 
 /// A thread that records `events` events and ends.
-fn short_lived(recorder: &Arc<Recorder>, number: u64, events: u64) -> thread::JoinHandle<()> {
-    let recorder = Arc::clone(recorder);
+fn short_lived(recorder: &Recorder, number: u64, events: u64) -> thread::JoinHandle<()> {
+    let recorder = recorder.clone();
     thread::spawn(move || {
         let mut thread = recorder.new_thread_recorder();
         emit(&recorder, &mut thread, ids(number, 0..events));
@@ -24,10 +22,10 @@ fn short_lived(recorder: &Arc<Recorder>, number: u64, events: u64) -> thread::Jo
 #[test]
 fn full_chunks_go_one_way_and_empty_ones_back() {
     every_order(|| {
-        background::pretend_there(true);
+        process::pretend_there(true);
         let recorder = recorder(Keep::Last, 100);
         let writes = short_lived(&recorder, 0, 6);
-        (0..2).for_each(|_| _ = recorder.collect());
+        (0..2).for_each(|_| _ = recorder.kept.collect());
         writes.join().expect("it doesn't panic");
         assert_eq!(check(&Snapshot::take(&recorder, false), 0), 6);
     });
@@ -37,11 +35,11 @@ fn full_chunks_go_one_way_and_empty_ones_back() {
 #[test]
 fn a_spare_chunk_is_taken_once() {
     every_order(|| {
-        background::pretend_there(true);
+        process::pretend_there(true);
         let recorder = recorder(Keep::Last, 100);
         let writes = short_lived(&recorder, 0, 6);
-        recorder.collect();
-        recorder.take_back(0);
+        recorder.kept.collect();
+        recorder.kept.take_back(0);
         writes.join().expect("it doesn't panic");
         assert_eq!(check(&Snapshot::take(&recorder, false), 0), 6);
     });
@@ -51,18 +49,18 @@ fn a_spare_chunk_is_taken_once() {
 #[test]
 fn a_thread_ends_while_others_collect_and_look() {
     every_order(|| {
-        background::pretend_there(true);
+        process::pretend_there(true);
         let recorder = recorder(Keep::Last, 100);
         let ends = short_lived(&recorder, 0, 3);
         let collects = thread::spawn({
-            let recorder = Arc::clone(&recorder);
-            move || _ = recorder.collect()
+            let recorder = recorder.clone();
+            move || _ = recorder.kept.collect()
         });
         assert!(check(&Snapshot::take(&recorder, false), 0) <= 3);
         ends.join().expect("it doesn't panic");
         collects.join().expect("it doesn't panic");
         assert_eq!(check(&Snapshot::take(&recorder, false), 0), 3);
-        assert_eq!(crate::util::sync::lock(&recorder.idle_thread_recorders).len(), 1);
+        assert_eq!(recorder.idle_thread_recorders(), 1);
     });
 }
 
@@ -70,10 +68,10 @@ fn a_thread_ends_while_others_collect_and_look() {
 #[test]
 fn a_thread_goes_on_with_what_another_had() {
     every_order(|| {
-        background::pretend_there(true);
+        process::pretend_there(true);
         let recorder = recorder(Keep::Last, 100);
         let ends = thread::spawn({
-            let recorder = Arc::clone(&recorder);
+            let recorder = recorder.clone();
             move || {
                 for number in 0..2 {
                     let mut thread = recorder.new_thread_recorder();
@@ -82,7 +80,7 @@ fn a_thread_goes_on_with_what_another_had() {
                 }
             }
         });
-        recorder.collect();
+        recorder.kept.collect();
         check(&Snapshot::take(&recorder, false), 0);
         ends.join().expect("it doesn't panic");
         assert_eq!(check(&Snapshot::take(&recorder, false), 0), 4);
@@ -93,19 +91,19 @@ fn a_thread_goes_on_with_what_another_had() {
 #[test]
 fn the_oldest_are_evicted_while_others_look() {
     every_order(|| {
-        background::pretend_there(true);
+        process::pretend_there(true);
         let recorder = recorder(Keep::Last, 2);
         let writes = short_lived(&recorder, 0, 7);
         let collects = thread::spawn({
-            let recorder = Arc::clone(&recorder);
-            move || (0..2).for_each(|_| _ = recorder.collect())
+            let recorder = recorder.clone();
+            move || (0..2).for_each(|_| _ = recorder.kept.collect())
         });
         check(&Snapshot::take(&recorder, false), 0);
         writes.join().expect("it doesn't panic");
         collects.join().expect("it doesn't panic");
         let snapshot = Snapshot::take(&recorder, false);
         assert_eq!(check(&snapshot, 0), 7);
-        assert_eq!(snapshot.lost.dropped_events, 5);
+        assert_eq!(snapshot.capture.lost.dropped_events, 5);
     });
 }
 
@@ -113,7 +111,7 @@ fn the_oldest_are_evicted_while_others_look() {
 #[test]
 fn threads_evict_by_themselves() {
     every_order(|| {
-        background::pretend_there(false);
+        process::pretend_there(false);
         let recorder = recorder(Keep::Last, 2);
         let writes = [0, 1].map(|number| short_lived(&recorder, number, 5));
         check(&Snapshot::take(&recorder, false), 0);
@@ -122,7 +120,7 @@ fn threads_evict_by_themselves() {
         }
         let snapshot = Snapshot::take(&recorder, false);
         assert_eq!(check(&snapshot, 0), 10);
-        assert_eq!(snapshot.lost.dropped_events, 8);
+        assert_eq!(snapshot.capture.lost.dropped_events, 8);
     });
 }
 
@@ -131,12 +129,12 @@ fn threads_evict_by_themselves() {
 fn drains_take_each_record_once() {
     for keep in [Keep::First, Keep::Last] {
         every_order(move || {
-            background::pretend_there(true);
+            process::pretend_there(true);
             let recorder = recorder(keep, 100);
             let ends = short_lived(&recorder, 0, 5);
             let collects = thread::spawn({
-                let recorder = Arc::clone(&recorder);
-                move || _ = recorder.collect()
+                let recorder = recorder.clone();
+                move || _ = recorder.kept.collect()
             });
             let drained = check(&Snapshot::take(&recorder, true), 0);
             ends.join().expect("it doesn't panic");

@@ -90,7 +90,7 @@ impl<T> Producer<T> {
         &self.buffer
     }
 
-    /// How many more there is room for.
+    /// Returns how many more there is room for.
     pub(crate) fn slots(&self) -> usize {
         self.cached_head.set(self.buffer.head.load(Ordering::Acquire));
         self.buffer.capacity() - (self.tail - self.cached_head.get())

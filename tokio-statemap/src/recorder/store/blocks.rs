@@ -57,7 +57,7 @@ impl Blocks {
         self.events += events;
     }
 
-    /// All blocks, sorted by the time of their last record.
+    /// Returns all blocks, sorted by the time of their last record.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Block> {
         self.by_end.iter()
     }
@@ -66,7 +66,7 @@ impl Blocks {
         self.by_end.get(n)
     }
 
-    /// The number of events in blocks that begin after `ticks`.
+    /// Returns the number of events in blocks that begin after `ticks`.
     pub(crate) fn events_after(&self, ticks: u64) -> u64 {
         let begun = self.begins.iter().take_while(|&&(first_ticks, _)| first_ticks <= ticks);
         self.events - begun.map(|&(_, events)| events).sum::<u64>()
@@ -97,7 +97,7 @@ impl Blocks {
     }
 }
 
-/// The partition point of `items` by `is_before`. Usually it is the end, and a binary search would
+/// Returns the partition point of `items` by `is_before`. Usually it is the end, and a binary search would
 /// touch memory that is no longer in the cache.
 fn place_after<T>(items: &VecDeque<T>, is_before: impl Fn(&T) -> bool) -> usize {
     match items.back() {
@@ -131,18 +131,18 @@ mod tests {
     use crate::recorder::record::Kind;
 
     /// Blocks that begin and end at these ticks.
-    fn of(blocks: &[(u64, u64)]) -> Blocks {
+    fn blocks_of(blocks: &[(u64, u64)]) -> Blocks {
         let mut all = Blocks::default();
         for &(from, to) in blocks {
             let records = [from, to].map(|ticks| Record::new(ticks, Kind::Park, 0));
-            all.add(BlockRecords::Single(Segment::of(0, 0, &records)), 2);
+            all.add(BlockRecords::Single(Segment::from_records(0, 0, &records)), 2);
         }
         all
     }
 
     #[test]
     fn late_blocks_are_sorted_in() {
-        let mut blocks = of(&[(10, 20), (30, 60), (5, 40), (1, 70), (35, 50)]);
+        let mut blocks = blocks_of(&[(10, 20), (30, 60), (5, 40), (1, 70), (35, 50)]);
         let ends: Vec<u64> = blocks.iter().map(|block| block.last_ticks).collect();
         assert_eq!(ends, [20, 40, 50, 60, 70]);
         let after = |ticks| blocks.events_after(ticks);

@@ -2,8 +2,8 @@
 //!
 //! The thread writes records into the chunk in place. When the chunk is full the thread hands it over as it
 //! is, through a [ring](super::rings), and continues with an empty one: nothing is lost, and nothing is copied.
-//! Who has the lock of the buffer moves full chunks to the store and gives the thread empty ones, and can read
-//! what was written at any time, for a snapshot. The thread takes the lock only if too many full chunks wait.
+//! The holder of the buffer's lock moves full chunks to the store and gives the thread empty ones, and can read
+//! what was written at any time, for a capture. The thread takes the lock only if too many full chunks wait.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,7 @@ use crate::recorder::record::{Record, events_in};
 use crate::recorder::store::Store;
 use crate::recorder::store::rings::{FullChunk, ReaderEnd, ThreadEnd};
 use crate::recorder::store::segment::{RecordWriter, Segment, Sequence, SharedChunk, StreamId};
-use crate::recorder::watch::Watched;
+use crate::recorder::store::watched::Watched;
 use crate::sys::planted::planted;
 use crate::sys::sync::{Arc, Mutex};
 use crate::util::sync::{lock, try_lock};
@@ -38,9 +38,9 @@ struct ReaderState {
     /// The first chunk that is not in the store: the oldest of those that wait in the ring, or else the one that
     /// the thread fills. `None` if there is no thread, and while it takes another itself.
     first: Option<SharedChunk>,
-    /// How many records of it were read: they are in the store, or evicted.
+    /// The number of its records that were read: they are in the store, or evicted.
     read: usize,
-    /// How many chunks got full since they were last collected.
+    /// The number of chunks that got full since they were last collected.
     filled: usize,
     /// The most that were collected at once since spare ones were last [taken back](Buffer::take_back).
     most: usize,
@@ -53,7 +53,7 @@ struct ReaderState {
 static IDLE: std::sync::Mutex<Vec<&'static Buffer>> = std::sync::Mutex::new(Vec::new());
 
 impl Buffer {
-    /// A buffer without a thread.
+    /// Returns a buffer without a thread.
     pub(crate) fn unassigned() -> Self {
         Self {
             refused: AtomicU64::new(0),
@@ -62,7 +62,7 @@ impl Buffer {
         }
     }
 
-    /// A buffer for the thread whose stream is `stream`, which fills `chunk` and has the other end of `rings`.
+    /// Returns a buffer for the thread whose stream is `stream`, which fills `chunk` and has the other end of `rings`.
     pub(crate) fn take(stream: StreamId, chunk: SharedChunk, rings: ReaderEnd) -> &'static Self {
         // A model begins anew each time.
         let idle = if cfg!(statemap_loom) { None } else { lock(&IDLE).pop() };
@@ -124,19 +124,19 @@ impl Buffer {
         rings.given()
     }
 
-    /// Whether nobody reads it.
+    /// Returns whether nobody reads it.
     pub(crate) fn is_free(&self) -> bool {
         try_lock(&self.reader).is_some()
     }
 
-    /// Whether any chunk got full since the last time.
+    /// Returns whether any chunk got full since the last time.
     #[cfg(test)]
     pub(crate) fn has_filled(&self) -> bool {
         let reader = lock(&self.reader);
         reader.filled > 0 || reader.waiting() > 0
     }
 
-    /// How many empty chunks the thread was given and hasn't taken.
+    /// Returns how many empty chunks the thread was given and hasn't taken.
     pub(crate) fn spare(&self) -> usize {
         lock(&self.reader).rings.as_ref().map_or(0, ReaderEnd::given)
     }
@@ -194,12 +194,12 @@ impl Buffer {
         moved
     }
 
-    /// The thread begins to fill `chunk`. Must only be called by the buffer's thread, which has none.
+    /// Notes that the thread begins to fill `chunk`. Must only be called by the buffer's thread, which has none.
     pub(crate) fn begin(&self, chunk: SharedChunk) {
         lock(&self.reader).first = Some(chunk);
     }
 
-    /// Whether its thread ever wrote a record.
+    /// Returns whether its thread ever wrote a record.
     pub(crate) fn is_used(&self) -> bool {
         let reader = lock(&self.reader);
         reader.sequence > 0 || !reader.unread().is_empty()
@@ -232,12 +232,12 @@ impl ReaderState {
         Self { stream: 0, sequence: 0, first: None, read: 0, filled: 0, most: 0, rings: None }
     }
 
-    /// How many full chunks wait in the ring.
+    /// Returns how many full chunks wait in the ring.
     fn waiting(&self) -> usize {
         self.rings.as_ref().map_or(0, ReaderEnd::waiting)
     }
 
-    /// The unread records of the first chunk.
+    /// Returns the unread records of the first chunk.
     fn unread(&self) -> &[Record] {
         self.first.as_ref().map_or(&[], |chunk| &chunk.items()[self.read..])
     }

@@ -1,12 +1,15 @@
 //! The store: full chunks as blocks of records, bounded by `max_events`, in memory that is reused.
 //!
-//! Records in the store are immutable, so a snapshot shares them instead of copying.
+//! Records in the store are immutable, so a capture shares them instead of copying.
 
 mod blocks;
 pub(crate) mod buffer;
+pub(crate) mod look;
+pub(crate) mod oldest;
 pub(crate) mod rings;
 pub(crate) mod segment;
 mod shared_chunk;
+pub(crate) mod watched;
 
 use crate::recorder::record::{Record, events_in};
 use crate::recorder::store::blocks::{Block, BlockRecords, Blocks};
@@ -35,7 +38,7 @@ const PREALLOCATION_RECORDS: usize = 1 << 16;
 /// The most chunks that are preallocated: each has some bookkeeping.
 const MAX_PREALLOCATED_CHUNKS: usize = 1024;
 
-/// Which part of `max_events` idle chunks hold at most, and how many there may be at least.
+/// The part of `max_events` that idle chunks hold at most, and the number of idle chunks that is always allowed.
 const IDLE_PART: usize = 8;
 const MIN_IDLE_CHUNKS: usize = 8;
 
@@ -59,7 +62,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// A store with chunks of `chunk_records` records, with memory preallocated for `max_events`.
+    /// Returns a store with chunks of `chunk_records` records, with memory preallocated for `max_events`.
     pub(crate) fn new(chunk_records: usize, max_events: usize) -> Self {
         let wanted = (max_events / chunk_records).saturating_add(8);
         let ahead =
@@ -90,7 +93,7 @@ impl Store {
         self.free.pop().unwrap_or_else(|| self.take_unused())
     }
 
-    /// The same without memory behind it, for a thread that may never fill it.
+    /// Takes an empty chunk without memory behind it, for a thread that may never fill it.
     pub(crate) fn take_unused(&mut self) -> RecordWriter {
         loop {
             if let Some(writer) = self.untouched.pop() {
@@ -113,7 +116,7 @@ impl Store {
         }
     }
 
-    /// Of what is idle the system gets the memory back: after a time in which nobody evicted it would stay for ever, and
+    /// Keeps a chunk for reuse. The system gets back the memory of surplus ones: otherwise it would stay for ever, and
     /// the allocator may keep what is freed.
     fn add_free(&mut self, mut empty: RecordWriter) {
         if self.free.len() < self.max_idle {
@@ -158,18 +161,18 @@ impl Store {
         self.blocks.add(BlockRecords::Shared(chunk), events);
     }
 
-    /// Whether there are more than `margin` events beyond the number from which on some could be
+    /// Returns whether there are more than `margin` events beyond the number from which on some could be
     /// evicted.
     pub(crate) fn exceeds_by(&self, max_events: u64, margin: u64) -> bool {
         self.events > self.search_at.max(max_events).saturating_add(margin)
     }
 
-    /// The number of events in the store.
+    /// Returns the number of events in the store.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }
 
-    /// The time until which blocks can be evicted, so that the blocks that are wholly newer still
+    /// Returns the time until which blocks can be evicted, so that the blocks that are wholly newer still
     /// hold `max_events`. `None` if no block can be evicted.
     pub(crate) fn evictable_until(&mut self, max_events: u64) -> Option<u64> {
         let oldest = self.blocks.get(0)?;
@@ -272,7 +275,7 @@ impl Store {
         self.blocks.add(BlockRecords::Single(segment), events);
     }
 
-    /// The same for who takes more than is evictable, after which the number of events starts anew.
+    /// Removes records like [`take_until`](Self::take_until), even those that are not evictable.
     pub(crate) fn drain_until(&mut self, until_ticks: u64, into: &mut Vec<Segment>) -> u64 {
         let taken = self.take_until(until_ticks, into);
         self.search_at = 0;
@@ -298,7 +301,7 @@ impl Store {
         rest
     }
 
-    /// All segments, sorted by stream, those of one stream in order.
+    /// Appends all segments to `into`, which is sorted by stream and, within one, in order.
     pub(crate) fn segments(&self, into: &mut Vec<Segment>) {
         for block in self.blocks.iter() {
             block.segments(into);
@@ -306,7 +309,7 @@ impl Store {
         if let Some(partial) = &self.partial {
             split_streams(partial.chunk(), into);
         }
-        into.sort_unstable_by_key(Segment::order);
+        crate::util::sort::by_key(into, Segment::order);
     }
 }
 

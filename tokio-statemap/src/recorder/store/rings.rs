@@ -1,11 +1,11 @@
-//! The two rings between a thread and who reads its records: full chunks go one way, empty ones come back
+//! The two rings between a thread and the reader of its records: full chunks go one way, empty ones come back
 //! the other.
 //!
 //! Neither end waits for the other. A full chunk comes with the one that is filled next, so the reader knows the order
 //! of the chunks, wherever the thread found them.
 //!
-//! What the thread was given and doesn't need is taken back: so both ends take from the ring of empty chunks, each only
-//! if the other doesn't just then.
+//! Empty chunks that the thread doesn't need are taken back: both ends take from the ring of empty chunks, each only
+//! if the other isn't taking at that moment.
 
 #[cfg(not(statemap_loom))]
 use rtrb::{Consumer, Producer, PushError, RingBuffer};
@@ -20,7 +20,7 @@ use crate::util::sync::try_lock;
 #[derive(Debug)]
 pub(crate) struct FullChunk {
     pub(crate) writer: RecordWriter,
-    /// How many of its records are notes: so its events need not be counted.
+    /// The number of its records that are notes, so that its events need not be counted.
     pub(crate) notes: usize,
     /// The chunk that the thread fills after it.
     pub(crate) next: SharedChunk,
@@ -42,7 +42,7 @@ pub(crate) struct ReaderEnd {
     given: EmptyChunks,
 }
 
-/// Whence empty chunks are taken. It is never waited for: who finds it locked does without.
+/// The source of empty chunks. Nobody waits for it: a taker that finds it locked does without.
 type EmptyChunks = Arc<Mutex<Consumer<RecordWriter>>>;
 
 fn take_empty(from: &EmptyChunks) -> Option<RecordWriter> {
@@ -50,8 +50,8 @@ fn take_empty(from: &EmptyChunks) -> Option<RecordWriter> {
     try_lock(from)?.pop().ok()
 }
 
-/// Rings for a thread that is given up to `spare` empty chunks ahead. Twice as many full ones may wait: the thread
-/// finds an empty one elsewhere if it was given none in time.
+/// Creates the rings of a thread that is given up to `spare` empty chunks ahead. Twice as many full ones may wait: the
+/// thread finds an empty one elsewhere if it was given none in time.
 #[inline]
 pub(crate) fn rings(spare: usize) -> (ThreadEnd, ReaderEnd) {
     let (full, from_thread) = ring(2 * spare);
@@ -88,19 +88,20 @@ impl ThreadEnd {
         }
     }
 
-    /// The empty chunks that the thread will not fill.
+    /// Returns the empty chunks that the thread will not fill.
     pub(crate) fn leave(&mut self) -> impl Iterator<Item = RecordWriter> {
         std::iter::from_fn(|| take_empty(&self.empty))
     }
 }
 
 impl ReaderEnd {
-    /// How many full chunks wait to be read.
+    /// Returns how many full chunks wait to be read.
     pub(super) fn waiting(&self) -> usize {
         self.full.slots()
     }
 
-    /// Calls `see` with how many full chunks wait, and the chunk that the thread fills after these, if there are any.
+    /// Calls `see` with the number of full chunks that wait, and the chunk that the thread fills after these, if there are
+    /// any.
     pub(super) fn see_last<R>(&mut self, see: impl FnOnce(usize, Option<&SharedChunk>) -> R) -> R {
         let waiting = self.waiting();
         #[cfg(statemap_loom)]
@@ -115,12 +116,12 @@ impl ReaderEnd {
         }
     }
 
-    /// The oldest of them.
+    /// Returns the oldest of them.
     pub(super) fn take_full(&mut self) -> Option<FullChunk> {
         self.full.pop().ok()
     }
 
-    /// How many empty chunks the thread was given and hasn't taken.
+    /// Returns how many empty chunks the thread was given and hasn't taken.
     pub(super) fn given(&self) -> usize {
         self.empty.buffer().capacity() - self.empty.slots()
     }

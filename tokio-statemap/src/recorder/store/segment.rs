@@ -38,15 +38,15 @@ impl Segment {
         Self { stream, sequence, chunk, range }
     }
 
-    /// A segment that fills a chunk of its own.
+    /// Returns a segment that fills a chunk of its own.
     #[cfg(test)]
-    pub(crate) fn of(stream: StreamId, sequence: Sequence, records: &[Record]) -> Self {
+    pub(crate) fn from_records(stream: StreamId, sequence: Sequence, records: &[Record]) -> Self {
         let writer = RecordWriter::allocate(1, records.len()).next().expect("one was asked for");
         assert!(records.iter().all(|&record| writer.push(record)));
         Self::new(stream, sequence, Arc::clone(writer.chunk()), 0..records.len())
     }
 
-    /// The sort key: sorts the segments of a stream in order.
+    /// Returns the sort key, which sorts the segments of a stream in order.
     pub(crate) fn order(&self) -> (StreamId, u64, Sequence) {
         (self.stream, self.records().first().map_or(0, |record| record.ticks), self.sequence)
     }
@@ -60,7 +60,7 @@ impl Segment {
         &self.chunk.items()[self.range.clone()]
     }
 
-    /// The records of that time, both ends included.
+    /// Returns the records of that time, both ends included.
     pub(crate) fn between(&self, from_ticks: u64, to_ticks: u64) -> &[Record] {
         let records = self.records();
         let from = records.partition_point(|record| record.ticks < from_ticks);
@@ -97,7 +97,19 @@ impl Segment {
     }
 }
 
-/// The number of events in `segments`.
+// Only events move the edges: a thread's end is recorded even while recording is stopped.
+
+/// Returns the first record of `segment` that is an event.
+pub(crate) fn first_event(segment: &Segment) -> Option<&Record> {
+    segment.records().iter().find(|record| record.is_event())
+}
+
+/// Returns the last record of `segment` that is an event.
+pub(crate) fn last_event(segment: &Segment) -> Option<&Record> {
+    segment.records().iter().rfind(|record| record.is_event())
+}
+
+/// Returns the number of events in `segments`.
 pub(crate) fn events_of(segments: &[Segment]) -> u64 {
     segments.iter().map(|segment| events_in(segment.records())).sum()
 }
@@ -113,7 +125,11 @@ mod tests {
             let numbers = (0..n).map(|i| i * 7919 % 97);
             let segment = |i: u64| {
                 let stream = (i % 5) as StreamId;
-                Segment::of(stream, (i % 7) as Sequence, &[Record::new(i / 2, Kind::Park, 0)])
+                Segment::from_records(
+                    stream,
+                    (i % 7) as Sequence,
+                    &[Record::new(i / 2, Kind::Park, 0)],
+                )
             };
             let mut segments: Vec<_> = numbers.map(segment).collect();
             let mut orders: Vec<_> = segments.iter().map(Segment::order).collect();

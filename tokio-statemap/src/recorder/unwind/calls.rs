@@ -1,4 +1,4 @@
-//! Whether functions call one another: which of several readings of a stack is the true one.
+//! Checks whether functions call one another, to find the true one of several readings of a stack.
 //!
 //! A stack has old return addresses in it, in the parts of frames that are not written to yet. A walk that
 //! takes one for a frame gets to the thread's beginning all the same, but at some place the caller calls
@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::sys::threads::stack::modules::LoadedModule;
 use crate::sys::threads::stack::read_memory;
 
-/// What is found before a return address, the better the later.
+/// The evidence of a call before a return address; later variants are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Found {
     /// No call.
@@ -22,19 +22,19 @@ pub(super) enum Found {
     TheCall,
 }
 
-/// Where the functions of a module begin.
+/// The beginnings of the functions of a module.
 #[derive(Debug)]
 pub(super) struct Functions {
     module: Range<u64>,
-    /// What the table's distances are from.
+    /// The base of the table's distances.
     table_at: u64,
     /// Each function's distance, and that of its unwind information.
     table: Vec<[u8; 8]>,
 }
 
 impl Functions {
-    /// By `.eh_frame_hdr`, whose content is `bytes` (Linux Standard Base, *Exception Frames*).
-    pub(super) fn of(module: &LoadedModule, bytes: &[u8]) -> Self {
+    /// Reads the table of `.eh_frame_hdr`, whose content is `bytes` (Linux Standard Base, *Exception Frames*).
+    pub(super) fn from_module(module: &LoadedModule, bytes: &[u8]) -> Self {
         /// The number of functions has four bytes; the table has signed numbers of four bytes each,
         /// relative to where the section begins.
         const ENCODINGS: [u8; 2] = [0x03, 0x3b];
@@ -50,7 +50,7 @@ impl Functions {
         Self { module: module.range.clone(), table_at: module.eh_frame_hdr.start, table }
     }
 
-    /// Where the function that `address` is in begins, and the next one.
+    /// Returns where the function that `address` is in begins, and the next one.
     fn function(&self, address: u64) -> Option<Range<u64>> {
         let start = |&[a, b, c, d, ..]: &[u8; 8]| {
             let distance = i32::from_ne_bytes([a, b, c, d]);
@@ -62,7 +62,7 @@ impl Functions {
     }
 }
 
-/// What is found at `call`, the last byte before the address that the function of `callee` returns to.
+/// Returns what is found at `call`, the last byte before the address that the function of `callee` returns to.
 pub(super) fn found_at(call: u64, callee: u64, functions: &[Functions]) -> Found {
     match call_that_ends_at(call.wrapping_add(1)) {
         None => Found::Nothing,
@@ -78,7 +78,7 @@ pub(super) fn found_at(call: u64, callee: u64, functions: &[Functions]) -> Found
     }
 }
 
-/// At how many places there is no call that may be of the function that was called. The addresses are those
+/// Returns the number of places without a call that may be of the function that was called. The addresses are those
 /// of calls, the innermost first.
 pub(super) fn doubts(addresses: &[u64], functions: &[Functions]) -> usize {
     let is_doubtful = |pair: &&[u64]| match pair {
@@ -97,10 +97,10 @@ fn function_of(address: u64, functions: &[Functions]) -> Option<Range<u64>> {
     functions.iter().find(|of| of.module.contains(&address))?.function(address)
 }
 
-/// Whether the function at `target` has a jump to the beginning of that of `callee`: its last act may be to
+/// Returns whether the function at `target` has a jump to the beginning of that of `callee`: its last act may be to
 /// call it, and then it leaves nothing on the stack.
 fn ends_with(target: u64, callee: u64, functions: &[Functions]) -> bool {
-    /// Of the longest functions the beginning.
+    /// The longest part of a function that is read, from its beginning.
     const MOST: usize = 4096;
     let (Some(function), Some(callee)) =
         (function_of(target, functions), function_of(callee, functions))
@@ -118,7 +118,7 @@ fn ends_with(target: u64, callee: u64, functions: &[Functions]) -> bool {
     jumps.any(|to| to == callee.start)
 }
 
-/// Where a call of `target` gets to: some functions do nothing but jump to another one.
+/// Returns where a call of `target` gets to: some functions do nothing but jump to another one.
 fn after_jumps(target: u64) -> u64 {
     /// A function that jumps to one that jumps is rare.
     const MOST: usize = 2;
@@ -137,20 +137,20 @@ fn after_jumps(target: u64) -> u64 {
 /// A call instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
-    /// Of the function at this address.
+    /// A call of the function at this address.
     Of(u64),
-    /// Of an address that the instruction doesn't say.
+    /// A call of an address that the instruction doesn't say.
     Unknown,
 }
 
-/// The call before the address that it returns to; `None` if there is none.
+/// Returns the call before the address that it returns to; `None` if there is none.
 fn call_that_ends_at(returns_to: u64) -> Option<Call> {
     let mut bytes = [0; 8];
     let is_read = read_memory(returns_to.wrapping_sub(8), &mut bytes) == bytes.len();
     is_read.then(|| call_in(bytes, returns_to)).flatten()
 }
 
-/// The call at the end of `code`. (Intel 64 manual, volume 2, CALL: `E8` and a distance, or `FF /2`, of
+/// Returns the call at the end of `code`. (Intel 64 manual, volume 2, CALL: `E8` and a distance, or `FF /2`, of
 /// which `FF 15` has the distance to where the address is: such are calls of other crates and libraries.)
 #[cfg(target_arch = "x86_64")]
 fn call_in(code: [u8; 8], returns_to: u64) -> Option<Call> {
@@ -176,7 +176,7 @@ fn call_in(code: [u8; 8], returns_to: u64) -> Option<Call> {
     }
 }
 
-/// Where the jump goes to that `code` at `address` begins with. (The same, JMP: `E9` and a distance, or
+/// Returns where the jump goes to that `code` at `address` begins with. (The same, JMP: `E9` and a distance, or
 /// `FF 25` and the distance to where the address is.)
 #[cfg(target_arch = "x86_64")]
 fn jump_in(code: [u8; 8], address: u64) -> Option<u64> {
@@ -195,7 +195,7 @@ fn jump_in(code: [u8; 8], address: u64) -> Option<u64> {
     }
 }
 
-/// Where the jump goes to that `code` at `address` begins with. (Arm A64 instruction set, B.)
+/// Returns where the jump goes to that `code` at `address` begins with. (Arm A64 instruction set, B.)
 #[cfg(target_arch = "aarch64")]
 fn jump_in(code: [u8; 8], address: u64) -> Option<u64> {
     let [a, b, c, d, ..] = code;
@@ -204,7 +204,7 @@ fn jump_in(code: [u8; 8], address: u64) -> Option<u64> {
     (instruction & 0xfc00_0000 == 0x1400_0000).then(|| address.wrapping_add_signed(distance))
 }
 
-/// The call at the end of `code`. (Arm A64 instruction set, BL and BLR.)
+/// Returns the call at the end of `code`. (Arm A64 instruction set, BL and BLR.)
 #[cfg(target_arch = "aarch64")]
 fn call_in(code: [u8; 8], returns_to: u64) -> Option<Call> {
     let [.., a, b, c, d] = code;
@@ -270,14 +270,14 @@ mod tests {
         for distance in [-0x7000_i32, 0x10, -0x6000, 0x20, 0, 0] {
             bytes.extend(distance.to_ne_bytes());
         }
-        let functions = Functions::of(&module, &bytes);
+        let functions = Functions::from_module(&module, &bytes);
         for (address, function) in
             [(0xfff, None), (0x1000, Some(0x1000..0x2000)), (0x9000, Some(0x2000..0x10000))]
         {
             assert_eq!(functions.function(address), function);
         }
         assert!(is_same_function(0x1000, 0x1fff, &[functions]));
-        assert_eq!(Functions::of(&module, &[1, 0x1b, 0xff, 0x3b]).function(0x1000), None);
+        assert_eq!(Functions::from_module(&module, &[1, 0x1b, 0xff, 0x3b]).function(0x1000), None);
     }
 
     #[test]

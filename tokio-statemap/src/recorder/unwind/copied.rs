@@ -1,4 +1,4 @@
-//! From the copy of a stack to the addresses of its functions, by the program's unwind tables.
+//! Finds the addresses of functions in the copy of a stack, by the program's unwind tables.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use super::{MAX_FRAMES, Tables};
 use crate::sys::threads::stack::StackCopy;
 use crate::sys::threads::stack::modules::copy;
 
-/// How many words of a stack are tried for a frame pointer that isn't known.
+/// The number of words of a stack that are tried for a frame pointer that isn't known.
 const MAX_TRIES: usize = 64;
 
-/// How many frames a walk may be shorter than another to be preferred for a doubt less.
+/// The number of frames by which a walk may be shorter than another and be preferred for a doubt less.
 const FRAMES_A_DOUBT: usize = 4;
 
 /// Stands for a frame pointer that isn't known. 0 would be the end of the stack.
 const UNKNOWN: u64 = 8;
 
-/// How long after tables could not be read that is tried again, which takes milliseconds.
+/// The time after which tables that could not be read are tried again, which takes milliseconds.
 const RETRY: Duration = Duration::from_secs(5);
 
 /// Unwinds the stacks of this process.
@@ -30,14 +30,14 @@ pub(crate) struct Unwinder {
 pub(crate) struct Frames {
     /// An address within each, the innermost first: of a caller, within its call.
     pub(crate) addresses: Vec<u64>,
-    /// Whether the outermost is where the thread began.
+    /// `true` if the outermost is where the thread began.
     pub(crate) is_complete: bool,
 }
 
 /// One reading of a stack.
 struct Walk {
     frames: Frames,
-    /// What is found where the last function is called that is known for sure.
+    /// The evidence where the last function is called that is known for sure.
     found: Found,
     doubts: usize,
 }
@@ -63,11 +63,12 @@ impl Unwinder {
 
     fn find_functions(&mut self) {
         let modules = self.tables.modules.iter();
-        self.functions =
-            modules.map(|module| Functions::of(module, &copy(&module.eh_frame_hdr))).collect();
+        self.functions = modules
+            .map(|module| Functions::from_module(module, &copy(&module.eh_frame_hdr)))
+            .collect();
     }
 
-    /// The functions of a stack.
+    /// Returns the functions of a stack.
     pub(crate) fn frames(&mut self, stack: &StackCopy) -> Frames {
         if self.tables.refresh() {
             self.find_functions();
@@ -122,12 +123,12 @@ impl Unwinder {
         Frames { addresses, is_complete }
     }
 
-    /// Whether not all could be read that it takes to follow a stack.
+    /// Returns whether not all could be read that it takes to follow a stack.
     pub(crate) fn lacks_tables(&self) -> bool {
         self.tables.is_short
     }
 
-    /// Whether there is code of the program or a library at `address`.
+    /// Returns whether there is code of the program or a library at `address`.
     pub(crate) fn is_code(&self, address: u64) -> bool {
         let modules = &self.tables.modules;
         modules.iter().any(|module| module.code.iter().any(|code| code.contains(&address)))

@@ -31,10 +31,10 @@ const MAX_FRAMES_OF_OWN: usize = 1024;
 /// The unwind tables of the program and its libraries.
 struct Tables {
     modules: Vec<LoadedModule>,
-    /// How many were loaded and unloaded before these were found.
+    /// The numbers of modules that were loaded and unloaded before these were found.
     changes: (u64, u64),
     loaded_at: Instant,
-    /// Whether some are missing.
+    /// `true` if some are missing.
     is_short: bool,
     tables: OfArch<Vec<u8>, MustNotAllocateDuringUnwind>,
     cache: Cache<MustNotAllocateDuringUnwind>,

@@ -11,7 +11,7 @@ use crate::util::sync::lock;
 /// Where a function returns to, and where on the stack that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Return {
-    /// How many bytes above the stack pointer.
+    /// The distance above the stack pointer, in bytes.
     pub(crate) offset: u32,
     pub(crate) address: u64,
 }
@@ -23,7 +23,7 @@ pub(crate) fn prepare() {
     lock(&TABLES).get_or_insert_with(Tables::new);
 }
 
-/// Where the functions that this thread is in return to, the innermost first, up to the one that `stack`
+/// Returns where the functions that this thread is in return to, the innermost first, up to the one that `stack`
 /// ends in. `None` if the stack could not be followed up to there.
 ///
 /// It takes some µs, and a lock.

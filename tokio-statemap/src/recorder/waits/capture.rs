@@ -1,4 +1,4 @@
-//! Where a thread is when the waker of a poll is cloned.
+//! Captures the functions that a thread is in when the waker of a poll is cloned.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -6,27 +6,27 @@ use std::sync::Arc;
 use super::known::{self, Known, KnownChain};
 use super::stack::{self, Registers, StackEnd};
 use super::table::{self, Chain, ChainId, UNKNOWN, WaitId};
-use crate::recorder::functions::call_stack;
+use crate::recorder::calls::call_stack;
 
 /// The most things that a task is said to wait for at the same time.
 const MOST: usize = 8;
-/// Of the most instrumented calls it is known since when they go on.
+/// The most instrumented calls whose first polls are kept.
 pub(super) const MOST_CALLS: usize = 16;
 
 thread_local! {
-    /// How many chains were captured so far in the poll of the innermost probe; [`OUTSIDE`] of any.
+    /// The number of chains captured so far in the poll of the innermost probe; [`OUTSIDE`] of any.
     static NUMBER: Cell<usize> = const { Cell::new(OUTSIDE) };
 }
 
 const OUTSIDE: usize = usize::MAX;
 
-/// Whether nothing is captured on this thread.
+/// Returns whether nothing is captured on this thread.
 #[inline]
 pub(crate) fn is_outside() -> bool {
     number() == OUTSIDE
 }
 
-/// How many chains were captured so far in this thread's innermost poll of a probed task.
+/// Returns how many chains were captured so far in this thread's innermost poll of a probed task.
 #[inline]
 pub(crate) fn number() -> usize {
     NUMBER.with(Cell::get)
@@ -41,16 +41,16 @@ pub(crate) fn forget_after(number: usize) {
 /// The chains that were captured in one poll, in their order. While it lives they are those of the thread's
 /// innermost poll.
 pub(super) struct Captures {
-    /// Where the stack of the poll ends.
+    /// The end of the poll's stack.
     end: StackEnd,
-    /// How many instrumented calls were polled on this thread before.
+    /// The number of instrumented calls that were being polled on this thread before.
     calls_before: usize,
     chains: [Cell<Captured>; MOST],
     /// [`NUMBER`] of the poll that this one is in.
     outer: usize,
-    /// Whether some chain isn't among them.
+    /// `true` if some chain isn't among them.
     is_more: Cell<bool>,
-    /// When the instrumented calls of all chains were first polled, in ticks, one chain after the other.
+    /// The times, in ticks, when the instrumented calls of all chains were first polled, one chain after the other.
     entered: [Cell<u64>; MOST_CALLS],
 }
 
@@ -60,12 +60,12 @@ struct Captured {
     id: ChainId,
     /// The wait, if it is for this chain alone.
     alone: WaitId,
-    /// How many of the instrumented calls are of this chain or one before.
+    /// The number of instrumented calls of this chain and those before.
     calls: u8,
 }
 
 impl Captures {
-    /// For a poll of the function that this is inlined into.
+    /// Begins the captures of a poll of the function that this is inlined into.
     #[inline(always)]
     pub(super) fn new() -> Self {
         Self {
@@ -85,7 +85,7 @@ impl Captures {
         let Some(depth) = self.end.depth_of(&here) else { return self.is_more.set(true) };
         let added = known::with(|known| {
             let calls_hash = call_stack::hash_above(self.calls_before);
-            let is_it = |chain: &Chain| stack::is_at(&here, self.end, chain);
+            let is_it = |chain: &Chain| stack::is_at(&here, self.end, &chain.returns);
             if let Some(found) = known.find(depth, calls_hash, is_it) {
                 let (id, alone) = (found.id, found.alone);
                 self.add(id, alone);
@@ -104,7 +104,7 @@ impl Captures {
         }
     }
 
-    /// A chain that no thread has seen.
+    /// Follows a chain that no thread has seen.
     #[cold]
     fn follow(
         &self,
@@ -136,23 +136,23 @@ impl Captures {
         NUMBER.with(|captured| captured.set(number + 1));
     }
 
-    /// How many instrumented calls the first `number` chains have.
+    /// Returns how many instrumented calls the first `number` chains have.
     fn calls(&self, number: usize) -> u8 {
         let last = number.checked_sub(1).and_then(|last| self.chains.get(last));
         last.map_or(0, |last| last.get().calls)
     }
 
-    /// When the instrumented calls of all chains were first polled, in ticks.
+    /// Returns when the instrumented calls of all chains were first polled, in ticks.
     pub(super) fn entered(&self) -> impl ExactSizeIterator<Item = u64> {
         self.entered[..usize::from(self.calls(number()))].iter().map(Cell::get)
     }
 
-    /// Whether nothing was captured: nothing cloned the waker.
+    /// Returns whether nothing was captured: nothing cloned the waker.
     pub(super) fn is_empty(&self) -> bool {
         number() == 0 && !self.is_more.get()
     }
 
-    /// What the task waits for.
+    /// Returns what the task waits for.
     pub(super) fn wait(&self) -> WaitId {
         let wait = match number() {
             0 => UNKNOWN,

@@ -1,4 +1,4 @@
-//! What is known of a task that waits, beside its records: for a dump at any moment, however long ago its
+//! The state of tasks that wait, beside their records: for a dump at any moment, however long ago their
 //! records were evicted.
 
 use std::panic::Location;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use super::capture::MOST_CALLS;
 use super::names::NameId;
 use super::table::{NOTHING, WaitId};
-use crate::recorder::RecorderId;
+use crate::recorder::kept::RecorderId;
 use crate::util::sync::lock;
 
 /// A task that has waited.
@@ -23,9 +23,9 @@ pub(crate) struct TaskCell {
     /// Odd while the task is polled. Only the thread that polls it writes.
     version: AtomicU32,
     wait: AtomicU32,
-    /// When the last poll ended, in ticks.
+    /// The time when the last poll ended, in ticks.
     since: AtomicU64,
-    /// When the instrumented calls that it waits in were first polled, in ticks, in the order of the
+    /// The times, in ticks, when the instrumented calls that it waits in were first polled, in the order of the
     /// chains; 0 after the last. Only of a task that has such calls.
     entered: OnceLock<Box<[AtomicU64; MOST_CALLS]>>,
 }
@@ -38,9 +38,9 @@ pub(crate) struct TaskSeen {
     pub(crate) polled_in: Option<u64>,
     pub(crate) location: &'static Location<'static>,
     pub(crate) name: Option<NameId>,
-    /// Where it waits and since when, in ticks; `None` while it is polled.
+    /// The place where it waits and since when, in ticks; `None` while it is polled.
     pub(crate) waits: Option<(WaitId, u64)>,
-    /// When the instrumented calls that it waits in were first polled, in ticks, in the order of the
+    /// The times, in ticks, when the instrumented calls that it waits in were first polled, in the order of the
     /// chains.
     pub(crate) entered: Vec<u64>,
 }
@@ -68,7 +68,7 @@ impl TaskCell {
         cell
     }
 
-    /// A poll begins.
+    /// Notes that a poll begins.
     #[inline]
     pub(super) fn poll_starts(&self) {
         let version = self.version.load(Ordering::Relaxed);
@@ -76,7 +76,7 @@ impl TaskCell {
         fence(Ordering::Release);
     }
 
-    /// The task will wait in instrumented calls that were first polled at these ticks.
+    /// Notes that the task will wait in instrumented calls that were first polled at these ticks.
     #[inline]
     pub(super) fn set_entered(&self, ticks: impl ExactSizeIterator<Item = u64>) {
         if ticks.len() == 0 && self.entered.get().is_none() {
@@ -88,7 +88,7 @@ impl TaskCell {
         entered.iter().zip(ticks).for_each(|(place, ticks)| place.store(ticks, Ordering::Relaxed));
     }
 
-    /// A poll ended at `ticks`: the task waits.
+    /// Notes that a poll ended at `ticks` and the task waits.
     #[inline]
     pub(super) fn waits(&self, wait: WaitId, ticks: u64) {
         self.wait.store(u32::from(wait), Ordering::Relaxed);
@@ -97,7 +97,7 @@ impl TaskCell {
         self.version.store((version | 1).wrapping_add(1), Ordering::Release);
     }
 
-    /// Where the task waited after its last poll; [`NOTHING`] if nothing took its waker so far.
+    /// Returns where the task waited after its last poll; [`NOTHING`] if nothing took its waker so far.
     pub(super) fn last_wait(&self) -> WaitId {
         self.wait.load(Ordering::Relaxed) as WaitId
     }
@@ -128,7 +128,7 @@ static CELLS: [Mutex<Part>; 16] =
 
 struct Part {
     cells: Vec<Weak<TaskCell>>,
-    /// At so many the ended tasks are removed.
+    /// The number of cells at which those of ended tasks are removed.
     clean_at: usize,
 }
 
@@ -142,8 +142,8 @@ fn register(cell: &Arc<TaskCell>) {
     part.cells.push(Arc::downgrade(cell));
 }
 
-/// The tasks of `recorder` that have waited and not ended.
-pub(crate) fn of(recorder: RecorderId) -> Vec<TaskSeen> {
+/// Returns the tasks of `recorder` that have waited and not ended.
+pub(crate) fn waiting_tasks(recorder: RecorderId) -> Vec<TaskSeen> {
     let mut seen = Vec::new();
     for part in &CELLS {
         // No task is looked at while its thread may wait for this lock.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::table::{Chain, ChainId, WaitId};
 
-/// How many sets of chains, and how many chains of each: the most that a thread knows, 1024.
+/// The number of sets of chains, and of chains in each: a thread knows up to 1024.
 const SETS: usize = 256;
 const WAYS: usize = 4;
-/// How many waits for several things.
+/// The number of waits for several things that a thread knows.
 const SEVERAL: usize = 64;
 
-/// What a thread knows.
+/// The chains and waits that a thread knows.
 pub(super) struct Known {
     /// Chains by a hash of their depths; in a set the last used first.
     chains: Box<[[Option<KnownChain>; WAYS]]>,
@@ -23,7 +23,7 @@ pub(super) struct Known {
 pub(super) struct KnownChain {
     pub(super) chain: Arc<Chain>,
     pub(super) id: ChainId,
-    /// Where nothing but this is waited for.
+    /// The wait for this chain alone.
     pub(super) alone: WaitId,
 }
 
@@ -31,7 +31,7 @@ thread_local! {
     static KNOWN: RefCell<Option<Known>> = const { RefCell::new(None) };
 }
 
-/// Calls `f` with what this thread knows; `None` if the thread is ending, or while `f` runs.
+/// Calls `f` with the chains that this thread knows. Returns `None` if the thread is ending, or while `f` runs.
 pub(super) fn with<R>(f: impl FnOnce(&mut Known) -> R) -> Option<R> {
     let known = KNOWN.try_with(|known| {
         let mut known = known.try_borrow_mut().ok()?;
@@ -49,7 +49,7 @@ impl Known {
         }
     }
 
-    /// The chain of this depth, and of instrumented functions with this hash, for which `is_it` returns
+    /// Returns the chain of this depth, and of instrumented functions with this hash, for which `is_it` returns
     /// `true`.
     #[inline]
     pub(super) fn find(
@@ -78,7 +78,7 @@ impl Known {
         set[0] = Some(chain);
     }
 
-    /// The number of the wait for all of `chains`, which `number` looks up if it isn't known.
+    /// Returns the number of the wait for all of `chains`, which `number` looks up if it isn't known.
     pub(super) fn wait(
         &mut self,
         chains: &[ChainId],

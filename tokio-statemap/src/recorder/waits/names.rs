@@ -18,7 +18,7 @@ struct Names {
 
 static NAMES: Mutex<Names> = Mutex::new(Names { ids: None, all: Vec::new() });
 
-/// The number of `name`; `None` if there are too many.
+/// Returns the number of `name`; `None` if there are too many.
 pub(crate) fn id(name: &str) -> Option<NameId> {
     let mut names = lock(&NAMES);
     if let Some(&id) = names.ids.get_or_insert_default().get(name) {
@@ -34,7 +34,7 @@ pub(crate) fn id(name: &str) -> Option<NameId> {
     Some(id as NameId)
 }
 
-/// All names, by number.
+/// Returns all names, by number.
 pub(crate) fn all() -> Vec<Arc<str>> {
     lock(&NAMES).all.clone()
 }

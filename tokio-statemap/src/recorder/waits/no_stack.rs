@@ -1,7 +1,5 @@
 //! Where stacks can't be followed: a chain has no functions but the instrumented ones.
 
-use super::table::Chain;
-
 /// Where a function returns to. There is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Return {
@@ -29,7 +27,7 @@ pub(super) fn here() -> Registers {
     Registers
 }
 
-pub(super) fn is_at(_: &Registers, _: StackEnd, _: &Chain) -> bool {
+pub(super) fn is_at(_: &Registers, _: StackEnd, _: &[Return]) -> bool {
     true
 }
 

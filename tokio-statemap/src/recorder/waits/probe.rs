@@ -9,15 +9,16 @@ use std::task::{Context, Poll};
 use super::capture::Captures;
 use super::cell::TaskCell;
 use super::names::{self, NameId};
-use crate::recorder::mode::{self, GlobalMode};
+use crate::recorder::hot::thread_recorder;
 use crate::recorder::record::Kind;
-use crate::recorder::{task_id, thread_recorder};
+use crate::recorder::task_id;
+use crate::recorder::window::mode::{self, GlobalMode};
 use crate::sys::waker::with_tap;
 
 pin_project_lite::pin_project! {
-    /// A task's future, of which it is found where it waits.
+    /// The future of a task whose waits are located.
     ///
-    /// While nothing is recorded it is polled as it is.
+    /// While nothing is recorded, the future is polled directly.
     #[derive(Debug)]
     pub struct Probe<F> {
         #[pin]
@@ -27,20 +28,20 @@ pin_project_lite::pin_project! {
 }
 
 impl<F> Probe<F> {
-    /// A task that is about to be spawned at `location`.
+    /// Returns a task that is about to be spawned at `location`.
     pub(crate) fn new(future: F, location: &'static Location<'static>, name: Option<&str>) -> Self {
         let name = name.and_then(names::id);
         Self { future, task: ProbedTask { id: None, location, name, cell: None } }
     }
 
-    /// The root future `id`.
+    /// Returns the root future `id`.
     pub(crate) fn root(future: F, location: &'static Location<'static>, id: u64) -> Self {
         Self { future, task: ProbedTask { id: Some(id), location, name: None, cell: None } }
     }
 }
 
 impl<F: Future> Probe<F> {
-    /// Polls the future as it is.
+    /// Polls the future directly.
     #[inline]
     pub(crate) fn poll_alone(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         self.project().future.poll(cx)
@@ -65,19 +66,19 @@ impl<F: Future> Future for Probe<F> {
     }
 }
 
-/// What a probe knows of its task.
+/// The task of a probe.
 #[derive(Debug)]
 struct ProbedTask {
-    /// As in a record; `None` before the first poll.
+    /// Its id, as in a record; `None` before the first poll.
     id: Option<u64>,
     location: &'static Location<'static>,
     name: Option<NameId>,
-    /// From its first wait on.
+    /// Set from its first wait on.
     cell: Option<Arc<TaskCell>>,
 }
 
 impl ProbedTask {
-    /// A poll starts. Returns the task that the thread polls as far as the runtime knows, unless that is
+    /// Returns a poll starts. Returns the task that the thread polls as far as the runtime knows, unless that is
     /// known.
     #[inline]
     fn poll_starts(&mut self) -> Option<u64> {
@@ -92,7 +93,7 @@ impl ProbedTask {
         thread_recorder::polled()
     }
 
-    /// A poll ended, and the task waits.
+    /// Notes that a poll ended and the task waits.
     #[inline]
     fn waits(&mut self, captures: &Captures, polled: Option<u64>) {
         if self.cell.is_none() {

@@ -1,22 +1,22 @@
 //! The chains of functions at which tasks wait, by number, so that a record can hold one.
 //!
-//! They are those of the process, not of a recorder: addresses mean the same everywhere in it.
+//! They belong to the process, not to a recorder, as addresses mean the same everywhere in it.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::recorder::functions::Function;
+use crate::recorder::calls::Function;
 use crate::recorder::waits::stack::Return;
 use crate::util::sync::lock;
 
-/// The functions that a task was in when what it waits for took the waker.
+/// The functions that a task was in when its waker was cloned.
 #[derive(Debug)]
 pub(crate) struct Chain {
-    /// How far the stack pointer was from the task's poll, in bytes.
+    /// The distance of the stack pointer from the task's poll, in bytes.
     pub(super) depth: u32,
-    /// Where the functions return to, the innermost first; the outermost is that which polls the task.
+    /// The return addresses of the functions, the innermost first; the outermost is the one that polls the task.
     pub(super) returns: Box<[Return]>,
     /// A hash of `calls`.
     pub(super) calls_hash: u64,
@@ -25,16 +25,16 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// What it is known by.
+    /// Returns the parts that tell it from other chains.
     fn identity(&self) -> (u32, &[Return], impl Iterator<Item = usize>) {
         (self.depth, &self.returns, self.calls.iter().map(|function| function.address()))
     }
-    /// An address within each function, the innermost first.
+    /// Returns an address within each function, the innermost first.
     pub(crate) fn addresses(&self) -> impl ExactSizeIterator<Item = u64> {
         self.returns.iter().map(|to| to.address - 1)
     }
 
-    /// The instrumented functions, the outermost first.
+    /// Returns the instrumented functions, the outermost first.
     pub(crate) fn calls(&self) -> &[&'static Function] {
         &self.calls
     }
@@ -59,7 +59,7 @@ impl Hash for Chain {
 /// The number of a chain: its index.
 pub(crate) type ChainId = u32;
 
-/// What a task waits for: mostly a single chain, several where it polls several futures at once.
+/// The chains at which a task waits: mostly one, several where it polls several futures at once.
 pub(crate) type Wait = Box<[ChainId]>;
 
 /// The number of a [`Wait`], from 1 on. It fits into 14 bits.
@@ -68,7 +68,7 @@ pub(crate) type WaitId = u16;
 /// No wait, or one that isn't known.
 pub(crate) const UNKNOWN: WaitId = 0;
 
-/// Nothing took the waker: nothing will wake the task.
+/// Nothing cloned the waker, so that nothing will wake the task.
 pub(crate) const NOTHING: WaitId = (1 << 14) - 1;
 
 /// The most waits.
@@ -79,13 +79,13 @@ const MOST_RETURNS: usize = 1 << 20;
 
 static CHAINS: Mutex<Chains> = Mutex::new(Chains { all: Interned::new(), alike: None });
 static WAITS: Mutex<Interned<Wait>> = Mutex::new(Interned::new());
-/// How many waits began at a place that isn't kept.
+/// The number of waits that began at a place that isn't kept.
 static NOT_KEPT: AtomicU64 = AtomicU64::new(0);
 
 /// The chains, and those that can't be told apart without a look at the stack.
 struct Chains {
     all: Interned<Arc<Chain>>,
-    /// By depth and the hash of the calls.
+    /// The chains by depth and hash of the calls.
     alike: Option<HashMap<(u32, u64), Vec<ChainId>>>,
 }
 
@@ -148,7 +148,7 @@ pub(super) fn find_chain(
     Some((*found, Arc::clone(&chains.all.all[*found as usize])))
 }
 
-/// The number of a wait; [`UNKNOWN`] if there are too many.
+/// Returns the number of a wait; [`UNKNOWN`] if there are too many.
 pub(super) fn intern_wait(wait: &[ChainId]) -> WaitId {
     let is_full = |all: &Interned<_>| all.all.len() >= MOST_WAITS;
     let mut waits = lock(&WAITS);
@@ -167,12 +167,12 @@ pub(crate) struct Places {
     pub(crate) chains: Vec<Arc<Chain>>,
     /// Each at its number less one.
     pub(crate) waits: Vec<Wait>,
-    /// How many waits began at a place that isn't kept.
+    /// The number of waits that began at a place that isn't kept.
     pub(crate) not_kept: u64,
 }
 
 impl Places {
-    /// The instrumented functions of the chains of a wait, in their order.
+    /// Returns the instrumented functions of the chains of a wait, in their order.
     pub(crate) fn calls(&self, wait: WaitId) -> impl Iterator<Item = &'static Function> {
         let wait = usize::from(wait).checked_sub(1).and_then(|index| self.waits.get(index));
         let chains = wait.into_iter().flatten();

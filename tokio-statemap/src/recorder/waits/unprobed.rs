@@ -1,4 +1,4 @@
-//! Where a task waits that has no probe, by the instrumented calls in it.
+//! Finds where a task without a probe waits, by the instrumented calls in it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,12 +6,12 @@ use std::task::{Context, Poll};
 
 use super::capture::{self, Captures};
 use super::table::{UNKNOWN, WaitId};
-use crate::recorder::mode::{self, GlobalMode};
+use crate::recorder::hot::thread_recorder;
 use crate::recorder::record::Kind;
-use crate::recorder::thread_recorder;
+use crate::recorder::window::mode::{self, GlobalMode};
 use crate::sys::waker::with_tap;
 
-/// Whether a call that is polled now is one that nothing is captured of, though it could be.
+/// Returns whether a call that is polled now is one that nothing is captured of, though it could be.
 #[inline]
 pub(crate) fn is_here() -> bool {
     capture::is_outside() && !matches!(mode::global(), GlobalMode::Off | GlobalMode::Full)
@@ -20,7 +20,7 @@ pub(crate) fn is_here() -> bool {
 /// Polls a call that is in no other and in no probe. `before` is where it waited after its last poll.
 /// Returns where it waits now.
 ///
-/// Of several such calls that a task polls in turn, the one that it polled last is said to be where it
+/// If a task polls several such calls in turn, the one that it polled last counts as the place where it
 /// waits.
 // Not inlined, so that the stack ends below whatever polls the call.
 #[inline(never)]

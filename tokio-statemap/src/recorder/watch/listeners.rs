@@ -1,4 +1,4 @@
-//! Who is told of long polls while they go on.
+//! The listeners that are notified of long polls while they run.
 
 use std::fmt;
 use std::panic::Location;
@@ -14,29 +14,29 @@ use crate::util::sync::lock;
 pub(crate) struct SeenPoll {
     /// The runtime's name, if it has one.
     pub(crate) runtime: Option<String>,
-    /// The task, as records have it.
+    /// The task's id, as in records.
     pub(crate) task: u64,
     pub(crate) location: Option<&'static Location<'static>>,
     pub(crate) worker: Option<u32>,
     pub(crate) age: Duration,
-    /// Whether its thread was ready to run and did not.
+    /// `true` if its thread was ready to run and did not.
     pub(crate) is_taken_away: bool,
-    /// What it was doing; `None` if its stack could not be had.
+    /// A sample of its stack; `None` if that could not be read.
     pub(crate) sample: Option<Sample>,
 }
 
-/// Tells a listener of a poll, and of how many it wasn't told since the last time.
-pub(crate) type Tell = dyn Fn(&SeenPoll, u64) + Send + Sync;
+/// Notifies a listener of a poll, with the number of polls missed since the last time.
+pub(crate) type Notify = dyn Fn(&SeenPoll, u64) + Send + Sync;
 
-/// One who is told.
+/// A listener for long polls.
 pub(crate) struct Listener {
-    /// The age of a poll at which it is.
+    /// The age of a poll at which the listener is notified.
     pub(crate) threshold: Duration,
-    /// Whether it wants to be told now. Asked on the watcher's thread, once a poll, before anything is
+    /// Returns whether it wants to be notified now. Called on the watcher's thread, once a poll, before anything is
     /// looked up.
     pub(crate) wants: Box<dyn Fn() -> bool + Send + Sync>,
-    pub(crate) tell: Box<Tell>,
-    /// Of how many polls that it wanted it wasn't told since then.
+    pub(crate) notify: Box<Notify>,
+    /// The number of polls that it wanted and was not notified of since the last one.
     pub(crate) missed: AtomicU64,
 }
 
@@ -46,10 +46,10 @@ impl fmt::Debug for Listener {
     }
 }
 
-/// Those of one recorder.
+/// The listeners of one recorder.
 #[derive(Debug)]
 pub(crate) struct Listeners {
-    /// The lowest threshold in ns: below it nobody is looked for.
+    /// The lowest threshold in ns, below which no listener is searched for.
     lowest_ns: AtomicU64,
     all: Mutex<Vec<Arc<Listener>>>,
 }
@@ -67,12 +67,12 @@ impl Listeners {
         self.lowest_ns.fetch_min(threshold_ns, Ordering::Relaxed);
     }
 
-    /// Whether there are any.
+    /// Returns whether there are any.
     pub(crate) fn are_there(&self) -> bool {
         self.lowest_ns.load(Ordering::Relaxed) != u64::MAX
     }
 
-    /// Those who are to be told of a poll that has got from one age to another since it was looked at.
+    /// Returns the listeners to notify of a poll that has got from one age to another since it was looked at.
     pub(crate) fn due(&self, from: Duration, to: Duration) -> Vec<Arc<Listener>> {
         if to.as_nanos() < u128::from(self.lowest_ns.load(Ordering::Relaxed)) {
             return Vec::new();
@@ -92,8 +92,8 @@ mod tests {
         let listeners = Listeners::default();
         assert!(listeners.due(ms(0), Duration::MAX).is_empty());
         for threshold in [ms(10), ms(5)] {
-            let (wants, tell) = (Box::new(|| true), Box::new(|_: &SeenPoll, _| ()));
-            listeners.add(Listener { threshold, wants, tell, missed: AtomicU64::new(0) });
+            let (wants, notify) = (Box::new(|| true), Box::new(|_: &SeenPoll, _| ()));
+            listeners.add(Listener { threshold, wants, notify, missed: AtomicU64::new(0) });
         }
         let due = |from, to| {
             let due = listeners.due(ms(from), ms(to));

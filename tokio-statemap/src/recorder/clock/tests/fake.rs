@@ -14,7 +14,7 @@ pub(crate) struct Fake {
     at_ns: AtomicU64,
     /// Ticks in a second: 3 GHz, more or less some ppm.
     rate: AtomicU64,
-    /// What is left of a tick, in units of 10⁻⁹.
+    /// The remainder of a tick, in units of 10⁻⁹.
     rest: AtomicU64,
     pub(in crate::recorder::clock) continued: OnceLock<Continued>,
     pub(in crate::recorder::clock) is_lost: AtomicBool,

@@ -6,7 +6,7 @@ mod real;
 use std::time::Duration;
 
 use super::pieces::{MAX, Pieces, RECENT};
-use super::scale::{Rate, Span};
+use super::rate::{Rate, Span};
 use super::*;
 use crate::recorder::clock::tests::fake::Fake;
 
@@ -391,7 +391,7 @@ fn a_clock_that_is_none_takes_no_more_memory() {
 fn a_rate_is_good_for_years() {
     // 3 GHz is no round number of ns.
     let second = Span { ticks: 2_999_999_993, ns: 1_000_000_000 };
-    let rate = Rate::of(second).expect("a rate");
+    let rate = Rate::from_span(second).expect("a rate");
     for (days, most) in [(1_u64, 1), (365, 400), (365 * 50, 20_000)] {
         let ns = rate.length_ns(second.ticks * 86_400 * days);
         let off = ns.abs_diff(86_400_000_000_000 * days);
@@ -399,11 +399,14 @@ fn a_rate_is_good_for_years() {
     }
     assert_eq!(rate.length_ns(u64::MAX).abs_diff(6_148_914_705_523_104_800) >> 50, 0);
     // Neither way does it overflow.
-    assert_eq!(Rate::of(Span { ticks: 1, ns: u64::MAX }).unwrap().length_ns(u64::MAX), u64::MAX);
+    assert_eq!(
+        Rate::from_span(Span { ticks: 1, ns: u64::MAX }).unwrap().length_ns(u64::MAX),
+        u64::MAX
+    );
     assert_eq!(rate.ticks(Duration::MAX), u64::MAX);
     assert_eq!(Rate::ONE.ticks(Duration::MAX), u64::MAX);
     assert!(rate.ticks(S).abs_diff(second.ticks) <= 1);
-    assert_eq!(Rate::of(Span::default()), None);
+    assert_eq!(Rate::from_span(Span::default()), None);
 }
 
 #[test]
@@ -411,12 +414,12 @@ fn a_source_that_is_lost_is_said() {
     let fake = Fake::new();
     let clock = fake.clock();
     clock.check_source();
-    assert!(!clock.has_lost_source());
+    assert!(!clock.account().lost_source);
     fake.is_lost.store(true, Ordering::Relaxed);
     clock.check_source();
-    assert!(clock.has_lost_source());
+    assert!(clock.account().lost_source);
     // It may come back: what was in between isn't trusted.
     fake.is_lost.store(false, Ordering::Relaxed);
     clock.check_source();
-    assert!(clock.has_lost_source());
+    assert!(clock.account().lost_source);
 }

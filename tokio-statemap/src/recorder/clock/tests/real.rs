@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::super::source::tsc_is_trusted;
 use super::*;
 
-/// A clock of each source that can be trusted here.
+/// Returns a clock of each source that can be trusted here.
 fn clocks() -> Vec<Clock> {
     let tsc = tsc_is_trusted().then(|| Clock::with_source(Source::Tsc));
     [Clock::with_source(Source::Instant)].into_iter().chain(tsc).collect()

@@ -19,7 +19,7 @@ struct Filled {
     rings: ThreadEnd,
     /// How many empty chunks the thread is given each time one is full.
     given: usize,
-    /// Whether it finds an empty chunk elsewhere if it was given none.
+    /// `true` if it finds an empty chunk elsewhere if it was given none.
     finds: bool,
 }
 

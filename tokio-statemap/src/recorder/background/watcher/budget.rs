@@ -1,0 +1,173 @@
+//! The processor time that the watcher may take, however many threads there are.
+
+use std::time::{Duration, Instant};
+
+use crate::sys::threads;
+
+/// One part in so many of a processor.
+const SHARE: u32 = 200;
+
+/// The most time that may be saved up: a program with few long polls has all of them sampled.
+const SAVED_UP: Duration = Duration::from_millis(100);
+
+/// The number of rounds in which one poll may have its first sample though time is owed: a dozen a second in all, so that
+/// most functions are seen by which a program has long polls for some time.
+const ROUNDS_TO_A_FIRST: u32 = 4;
+
+/// The factor by which the time between two rounds grows while time is owed.
+const SLOWER: u32 = 4;
+
+/// A lower bound of the time that a sample takes.
+const SAMPLE_NS: i64 = 100_000;
+
+/// The number of threads that are looked at even while time is owed.
+const LEAST_LOOKS: usize = 8;
+
+/// The processor time that is left to the watcher. What it takes beyond that it owes.
+#[derive(Debug)]
+pub(super) struct Budget {
+    left_ns: i64,
+    /// The time when it was last added to.
+    at: Option<Instant>,
+    /// The thread's CPU time from which on it isn't accounted for; `None` while nothing is done that counts.
+    since_ns: Option<u64>,
+    /// The time that a look takes, of late.
+    look_ns: i64,
+    rounds: u32,
+    /// `true` if a poll may have its first sample, though time is owed.
+    has_first: bool,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            left_ns: nanos(SAVED_UP),
+            at: None,
+            since_ns: None,
+            look_ns: 500,
+            rounds: 0,
+            has_first: false,
+        }
+    }
+}
+
+impl Budget {
+    /// Begins a round of looks at so many threads. Returns how many of them it may look at. The cost of few looks isn't
+    /// measured, as that takes as long.
+    pub(super) fn begin(&mut self, threads: usize) -> usize {
+        self.start_for(threads);
+        self.rounds = self.rounds.wrapping_add(1);
+        self.has_first |= self.rounds % ROUNDS_TO_A_FIRST == 0;
+        self.earn(Instant::now())
+    }
+
+    fn earn(&mut self, now: Instant) -> usize {
+        let since = self.at.replace(now).map_or(Duration::ZERO, |at| now.duration_since(at));
+        self.left_ns = (self.left_ns + nanos(since / SHARE)).min(nanos(SAVED_UP));
+        let looks = usize::try_from(self.left_ns / self.look_ns.max(1)).unwrap_or_default();
+        looks.max(LEAST_LOOKS)
+    }
+
+    /// Returns the time between two rounds, of which `usual` is the usual one.
+    pub(super) fn between(&self, usual: Duration) -> Duration {
+        if self.left_ns > 0 { usual } else { usual * SLOWER }
+    }
+
+    /// Returns after how long polls that have samples may have more; `None` if they may now.
+    pub(super) fn until_more_samples(&self) -> Option<Duration> {
+        self.until_more_samples_at(Instant::now())
+    }
+
+    fn until_more_samples_at(&self, now: Instant) -> Option<Duration> {
+        let owed_ns = u64::try_from(nanos(SAVED_UP) / 2 - self.left_ns).ok()?;
+        let earned = self.at.map_or(Duration::ZERO, |at| now.saturating_duration_since(at));
+        let time = Duration::from_nanos(owed_ns).saturating_mul(SHARE).saturating_sub(earned);
+        Some(time).filter(|time| !time.is_zero())
+    }
+
+    /// Returns how many more samples polls may have that have some, by and large.
+    pub(super) fn more_samples(&self) -> usize {
+        let left_ns = self.left_ns - nanos(SAVED_UP) / 2;
+        usize::try_from(left_ns.div_euclid(SAMPLE_NS)).map_or(0, |samples| samples + 1)
+    }
+
+    /// Returns whether a poll that has so many samples may have another one, which takes a hundred times as long as a look.
+    /// The first one says most, so a half of what is saved up is left for those.
+    pub(super) fn allows_sample(&self, samples: u32) -> bool {
+        match samples {
+            0 => self.left_ns > 0 || self.has_first,
+            _ => self.left_ns > nanos(SAVED_UP) / 2,
+        }
+    }
+
+    /// Notes that a poll that had so many samples gets another one.
+    pub(super) fn takes_sample(&mut self, samples: u32) {
+        self.start();
+        self.has_first &= samples > 0 || self.left_ns > 0;
+    }
+
+    /// Starts accounting before looks at so many threads, if these are many.
+    pub(super) fn start_for(&mut self, threads: usize) {
+        if threads > LEAST_LOOKS {
+            self.start();
+        }
+    }
+
+    /// Accounts for the CPU time of the calling thread from now on, and for what was counted before.
+    pub(super) fn start(&mut self) {
+        self.pay();
+        self.since_ns = threads::cpu_ns();
+    }
+
+    /// Pays for what the calling thread did since it started. Returns how long that took, in ns.
+    pub(super) fn pay(&mut self) -> i64 {
+        let since_ns = self.since_ns.take();
+        let taken_ns = since_ns.and_then(|since_ns| threads::cpu_ns()?.checked_sub(since_ns));
+        let taken_ns = i64::try_from(taken_ns.unwrap_or_default()).unwrap_or(i64::MAX);
+        self.left_ns -= taken_ns;
+        taken_ns
+    }
+
+    /// Pays for so many looks.
+    pub(super) fn pay_for(&mut self, looks: usize) {
+        let taken_ns = self.pay();
+        if looks > LEAST_LOOKS {
+            let looks = i64::try_from(looks).unwrap_or(i64::MAX);
+            self.look_ns += (taken_ns / looks - self.look_ns) / 8;
+        }
+    }
+}
+
+fn nanos(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_owed_is_paid_before_anything_is_sampled() {
+        let mut budget = Budget::default();
+        let (start, half) = (Instant::now(), nanos(SAVED_UP) / 2);
+        let after = |millis: u64| start + Duration::from_millis(millis * u64::from(SHARE));
+        assert!(budget.earn(start) > 1000 && budget.allows_sample(1));
+        budget.left_ns = half - 10_000_000;
+        assert!(budget.allows_sample(0) && !budget.allows_sample(1) && budget.more_samples() == 0);
+        let left = after(10) - start;
+        assert_eq!(budget.until_more_samples_at(start), Some(left));
+        budget.left_ns = -10_000_000;
+        assert_eq!(budget.earn(start), LEAST_LOOKS);
+        assert!(!budget.allows_sample(0));
+        // A processor's part in so much time is what is owed.
+        assert_eq!(budget.earn(after(10)), LEAST_LOOKS);
+        assert!(!budget.allows_sample(0));
+        budget.earn(after(11));
+        assert!(budget.allows_sample(0) && !budget.allows_sample(1));
+        budget.earn(after(11 + 50));
+        assert!(budget.allows_sample(1) && budget.more_samples() > 0);
+        assert_eq!(budget.until_more_samples_at(after(11 + 50)), None);
+        budget.earn(after(100_000));
+        assert_eq!(budget.left_ns, nanos(SAVED_UP), "it doesn't save up more");
+    }
+}

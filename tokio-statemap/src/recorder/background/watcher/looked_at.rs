@@ -1,0 +1,110 @@
+//! The threads that the watcher looks at.
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::Tools;
+use super::progress::{Next, Progress};
+use crate::recorder::hot::woken::WokenThread;
+use crate::recorder::store::look::{Doing, Look};
+use crate::recorder::watch::BETWEEN_LOOKS;
+
+/// The number of looks in a row at which a thread did nothing after which it is left alone.
+const QUIET_LOOKS: u32 = 2;
+
+/// A shorter rest takes more than it saves.
+const SHORTEST_REST: Duration = BETWEEN_LOOKS.saturating_mul(2);
+
+/// The threads that the watcher looks at.
+pub(super) struct Awake {
+    pub(super) thread: WokenThread,
+    last: Option<Look>,
+    pub(super) quiet_looks: u32,
+    next: Next,
+    poll: Progress,
+}
+
+/// The identity of a thread that is looked at: the addresses of its buffer and recorder.
+pub(super) type AwakeId = (usize, usize);
+
+/// The next step for a thread after a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Then {
+    /// Look again at the next round.
+    Stay,
+    /// Leave it alone until it records anything.
+    Leave,
+    /// Leave it alone until it records anything, but for no longer than this.
+    Rest(Duration),
+}
+
+/// Removes all but the first of those that are of the same thread: the first knows of its poll.
+pub(super) fn remove_repeated(awake: &mut Vec<Awake>) {
+    let mut seen = HashSet::with_capacity(awake.len());
+    awake.retain(|one| seen.insert(one.id()));
+}
+
+impl Awake {
+    pub(super) fn new(thread: WokenThread) -> Self {
+        let (next, poll) = (Next::Usual, Progress::default());
+        Self { thread, last: None, quiet_looks: 0, next, poll }
+    }
+
+    pub(super) fn id(&self) -> AwakeId {
+        (std::ptr::from_ref(self.thread.buffer).addr(), self.thread.recorder.as_ptr().addr())
+    }
+
+    /// Has the watcher look at it again.
+    pub(super) fn wake(&self) {
+        self.thread.buffer.watched.is_awake.store(true, Ordering::Release);
+    }
+
+    /// Leaves the thread alone.
+    fn leave(&self) {
+        // Who woke up before has handed its chunk over, which this must see, or it would interrupt the wrong one.
+        self.thread.buffer.watched.is_awake.swap(false, Ordering::AcqRel);
+    }
+
+    /// Returns whether to look again before the others.
+    pub(super) fn is_due_soon(&self) -> bool {
+        self.next == Next::Soon
+    }
+
+    /// Looks at the thread.
+    pub(super) fn look(&mut self, tools: &mut Tools) -> Then {
+        let Some(recorder) = self.thread.recorder.upgrade() else {
+            // Another recorder may have the buffer by now.
+            self.thread.let_go();
+            return Then::Leave;
+        };
+        let since_ticks = recorder.kept.recording_since();
+        let look = Look::at(self.thread.buffer).map(|look| look.since(since_ticks));
+        let did_nothing =
+            look == self.last && !matches!(look, Some(Look { doing: Doing::Poll { .. }, .. }));
+        self.quiet_looks = if did_nothing { self.quiet_looks + 1 } else { 0 };
+        self.last = look;
+        self.next = look.map_or(Next::Usual, |look| {
+            // Should anything be wrong with the program's tables, it goes on without this stack.
+            let follow = || self.poll.follow(&recorder, self.thread.buffer, look, tools);
+            catch_unwind(AssertUnwindSafe(follow)).unwrap_or_else(|_| {
+                tools.unwinder = None;
+                Next::Usual
+            })
+        });
+        let then = match self.next {
+            Next::Later(time) if time > SHORTEST_REST => Then::Rest(time),
+            _ if self.quiet_looks >= QUIET_LOOKS => Then::Leave,
+            _ => return Then::Stay,
+        };
+        self.leave();
+        // What it did before it was interrupted anew doesn't wake it.
+        if Look::at(self.thread.buffer).map(|look| look.since(since_ticks)) == self.last {
+            return then;
+        }
+        // If it is awake by itself, it is looked at as another.
+        let is_awake = self.thread.buffer.watched.is_awake.swap(true, Ordering::AcqRel);
+        if is_awake { then } else { Then::Stay }
+    }
+}

@@ -1,0 +1,191 @@
+//! The watcher: it looks at threads again and again, and samples the stacks of long polls.
+//!
+//! It sees from a thread's own records since when it is in which poll. At each look it interrupts the
+//! thread's [writer](crate::sys::chunk::Chunk::interrupt): the next record leaves the fast path, adds a
+//! [reading](crate::recorder::hot), and has the watcher look at the thread. So the hooks of short polls
+//! pay nothing.
+//!
+//! A thread that did nothing between two looks is left alone until then, and the watcher sleeps while
+//! there is none to look at.
+//!
+//! [Listeners](crate::recorder::watch::listeners) are notified of polls that go on for long, on threads of their own.
+
+mod budget;
+#[cfg(test)]
+mod captures;
+mod looked_at;
+mod notified;
+mod notifier;
+mod poll_owner;
+mod progress;
+mod resting;
+mod samples;
+#[cfg(all(test, tokio_unstable))]
+mod tests;
+mod without_stack;
+
+use std::sync::Once;
+use std::time::{Duration, Instant};
+
+use budget::Budget;
+use looked_at::{Awake, Then, remove_repeated};
+use notifier::Notifier;
+use progress::SOON;
+use resting::Resting;
+
+use crate::recorder::hot::woken;
+use crate::recorder::unwind::Unwinder;
+use crate::recorder::watch::{BETWEEN_LOOKS, NoStack};
+use crate::sys::filter;
+use crate::util::message::warn;
+
+/// The tools of the watcher, which it makes when it first needs them.
+#[derive(Default)]
+struct Tools {
+    /// Takes some milliseconds and megabytes.
+    unwinder: Option<Unwinder>,
+    /// Has a thread.
+    notifier: Notifier,
+    budget: Budget,
+}
+
+/// The watcher of long polls.
+#[derive(Default)]
+pub(super) struct Watcher {
+    awake: Vec<Awake>,
+    resting: Resting,
+    /// The number of threads looked at since the first: where there are too many for one round, the next continues there.
+    looked_at: usize,
+    tools: Tools,
+    times: LookTimes,
+    /// When the next look is due, if it is known.
+    due: Option<Instant>,
+}
+
+impl Watcher {
+    /// Returns whether there is no thread to look at just now.
+    pub(super) fn is_idle(&self) -> bool {
+        let is_rest_over = self.rest().is_some_and(|left| left.is_zero());
+        self.awake.is_empty() && !is_rest_over && !woken::are_any()
+    }
+
+    /// Returns how long there will be none, if none wakes up; `None` if that is for ever.
+    pub(super) fn rest(&self) -> Option<Duration> {
+        let time = self.resting.time()?;
+        // What they rest for is a sample.
+        Some(time.max(self.tools.budget.until_more_samples().unwrap_or_default()))
+    }
+
+    /// Waits until the next look is due, but no longer than `most`, if that is said. Looks at the threads that are awake,
+    /// if it is due: at each, or at as many as the budget allows.
+    pub(super) fn wait_or_look(&mut self, most: Option<Duration>) {
+        let now = Instant::now();
+        let due = self.due.unwrap_or_else(|| {
+            let known = self.awake.len();
+            self.awake.extend(woken::take().into_iter().map(Awake::new));
+            if self.awake.len() > known {
+                self.resting.replace(&mut self.awake[known..]);
+                remove_repeated(&mut self.awake);
+            }
+            let between = self.tools.budget.between(self.times.next());
+            // The poll that woke the first of them has just begun: where polls are rare, each is seen early.
+            now + if known == 0 { between / 2 } else { between }
+        });
+        let left = due.saturating_duration_since(now);
+        if let Some(most) = most.filter(|&most| most < left) {
+            self.due = Some(due);
+            return std::thread::sleep(most);
+        }
+        self.due = None;
+        std::thread::sleep(left);
+        if !filter::allows_all() {
+            return self.give_up();
+        }
+        let most = self.tools.budget.begin(self.awake.len() + self.resting.len());
+        self.resting.end(Instant::now(), self.tools.budget.more_samples(), &mut self.awake);
+        self.look(most);
+        self.look_soon(most);
+    }
+
+    /// Leaves all alone for good: they count as those that are looked at.
+    fn give_up(&mut self) {
+        static WARNED: Once = Once::new();
+        WARNED.call_once(|| {
+            warn(format_args!(
+                "no more stacks are taken, and why polls take long isn't known: a seccomp filter is in force, which may end \
+                 the program for system calls that it doesn't make by itself"
+            ));
+        });
+        self.awake.extend(self.resting.take());
+        for recorder in self.awake.drain(..).filter_map(|one| one.thread.recorder.upgrade()) {
+            without_stack::count(&recorder, NoStack::Filtered);
+        }
+    }
+
+    /// Looks at `most` threads, from where the last look ended.
+    fn look(&mut self, most: usize) {
+        let from = if self.looked_at < self.awake.len() { self.looked_at } else { 0 };
+        let (mut at, mut looks) = (from, 0);
+        while looks < most && at < self.awake.len() {
+            at += usize::from(self.look_at(at));
+            looks += 1;
+        }
+        self.looked_at = at;
+        self.tools.budget.pay_for(looks);
+    }
+
+    /// Looks again at those that can't wait until the next round, but at no more than `most`.
+    fn look_soon(&mut self, most: usize) {
+        if !self.awake.iter().any(Awake::is_due_soon) {
+            return;
+        }
+        std::thread::sleep(SOON);
+        self.tools.budget.start_for(self.awake.len());
+        let (mut at, mut looks) = (0, 0);
+        while let Some(thread) = self.awake.get(at).filter(|_| looks < most) {
+            if thread.is_due_soon() {
+                at += usize::from(self.look_at(at));
+                looks += 1;
+            } else {
+                at += 1;
+            }
+        }
+        self.tools.budget.pay_for(looks);
+    }
+
+    /// Looks at a thread. Returns whether it stays; if not, the last of them has its place.
+    fn look_at(&mut self, at: usize) -> bool {
+        let then = self.awake[at].look(&mut self.tools);
+        if then == Then::Stay {
+            return true;
+        }
+        let thread = self.awake.swap_remove(at);
+        if let Then::Rest(time) = then {
+            self.resting.add(thread, Instant::now() + time);
+        }
+        false
+    }
+
+    /// Leaves all alone. The next thread that looks finds them again.
+    pub(super) fn leave_all(mut self) {
+        self.awake.extend(woken::take().into_iter().map(Awake::new));
+        self.awake.extend(self.resting.take());
+        self.awake.iter().for_each(|awake| awake.thread.let_go());
+    }
+}
+
+/// The times between looks. They differ, so that a program that does something again and again has no polls
+/// that always fall between two looks.
+#[derive(Debug, Default)]
+struct LookTimes(u32);
+
+impl LookTimes {
+    /// The multiples of the golden ratio are spread evenly between whole numbers, however many there are.
+    const GOLDEN: u32 = 0x9E37_79B9;
+
+    fn next(&mut self) -> Duration {
+        self.0 = self.0.wrapping_add(Self::GOLDEN);
+        let part = f64::from(self.0) / f64::from(u32::MAX);
+        BETWEEN_LOOKS.mul_f64(0.5 + part)
+    }
+}

@@ -1,0 +1,71 @@
+//! The polls that listeners were notified of.
+
+use std::time::Duration;
+
+use crate::recorder::store::look::WITHIN;
+
+/// The ages up to which listeners were notified of the polls that a thread may be in: when each started, and the
+/// age. The inner ones are last.
+///
+/// No more than are looked through for a poll around them: of one that is seen again, no more came
+/// since.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Notified(Vec<(u64, Duration)>);
+
+impl Notified {
+    /// Returns up to which age they were notified of the poll that started then, the innermost that goes on. Polls
+    /// within it are over.
+    pub(super) fn up_to(&mut self, start_ticks: u64) -> Duration {
+        self.0.retain(|&(other, _)| other <= start_ticks);
+        match self.0.last() {
+            Some(&(last, age)) if last == start_ticks => age,
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// Notes that they were notified of it up to this age.
+    pub(super) fn set(&mut self, start_ticks: u64, age: Duration) {
+        self.0.retain(|&(other, _)| other < start_ticks);
+        if self.0.len() == WITHIN {
+            self.0.remove(0);
+        }
+        self.0.push((start_ticks, age));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn a_poll_around_others_is_notified_once() {
+        let mut notified = Notified::default();
+        notified.set(10, 5 * MS);
+        notified.set(20, 6 * MS);
+        notified.set(20, 7 * MS);
+        assert_eq!(notified.up_to(20), 7 * MS);
+        assert_eq!(notified.up_to(10), 5 * MS);
+        assert_eq!(notified.up_to(20), Duration::ZERO, "another one, as that one is over");
+    }
+
+    #[test]
+    fn a_thread_that_is_always_in_polls_is_bounded() {
+        let mut notified = Notified::default();
+        for start in 0..10_000 {
+            assert_eq!(notified.up_to(start), Duration::ZERO);
+            notified.set(start, 5 * MS);
+        }
+        assert_eq!(notified.0.len(), WITHIN);
+        assert_eq!(
+            notified.up_to(9_999 - WITHIN as u64 + 1),
+            5 * MS,
+            "it may be around all the others"
+        );
+        for start in 10_000..20_000 {
+            notified.up_to(start);
+        }
+        assert_eq!(notified.0.len(), 1, "what is not notified takes no room");
+    }
+}

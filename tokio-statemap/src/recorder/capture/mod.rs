@@ -1,0 +1,159 @@
+//! A capture: what a recorder knows at one moment, as plain data. The [trace](crate::trace) reads it.
+//!
+//! Times are in ticks, and tasks have the ids that records have.
+
+mod limit;
+mod pinned;
+
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+pub(crate) use pinned::PinnedState;
+
+use crate::config::CollectorConfig;
+use crate::recorder::calls::profile::Counted;
+use crate::recorder::clock::{Account, TickScale};
+use crate::recorder::hot::Shared;
+use crate::recorder::kept::capture::KeptRecords;
+pub(crate) use crate::recorder::kept::capture::Then;
+use crate::recorder::lost::Lost;
+use crate::recorder::machine::CpuLimit;
+use crate::recorder::memory::Memory;
+use crate::recorder::store::segment::{Segment, last_event};
+use crate::recorder::waits::cell::{self, TaskSeen};
+use crate::recorder::waits::names;
+use crate::recorder::waits::table::Places;
+use crate::recorder::watch::Samples;
+use crate::recorder::window::Window;
+use crate::recorder::window::before::WindowsBefore;
+use crate::util::sync::lock;
+
+/// The state of a recorder at one moment.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    pub(crate) config: CollectorConfig,
+    pub(crate) runtime: Option<String>,
+    pub(crate) version: Option<String>,
+    pub(crate) utc_at_zero: Duration,
+    pub(crate) scale: TickScale,
+    /// When recording was first started.
+    pub(crate) zero: u64,
+    pub(crate) lost: Lost,
+    /// The live tasks and threads before the first record, and the sums of all that was recorded.
+    pub(crate) memory: Memory,
+    /// Sorted by stream, and within a stream by time.
+    pub(crate) segments: Vec<Segment>,
+    /// The windows of recording of which records are kept, the last one up to the capture.
+    pub(crate) windows: Vec<(u64, u64)>,
+    /// All windows, but for those before.
+    pub(crate) recorded: Vec<(u64, u64)>,
+    pub(crate) windows_before: WindowsBefore,
+    /// The time from which on the kept records are complete, within the windows.
+    pub(crate) begin: u64,
+    /// Where the pinned windows end, and the records are complete.
+    pub(crate) detail: u64,
+    pub(crate) end: u64,
+    /// The pinned windows before the recent records, by time.
+    pub(crate) pinned: Vec<PinnedState>,
+    /// When tasks ended that may be in pinned windows.
+    pub(crate) ended: Vec<(u64, u64)>,
+    pub(crate) root_locations: Vec<Option<&'static Location<'static>>>,
+    pub(crate) locations: Vec<&'static Location<'static>>,
+    /// Samples of the stacks of long polls.
+    pub(crate) samples: Samples,
+    pub(crate) cpu_limit: Option<CpuLimit>,
+    /// The time that the host had taken up to several moments, in ns, as the kernel counts it.
+    pub(crate) steal: Vec<(u64, u64)>,
+    pub(crate) clock: Account,
+    /// The tasks that have waited and not ended.
+    pub(crate) waiting: Vec<TaskSeen>,
+    /// Where they wait.
+    pub(crate) places: Places,
+    /// The names of tasks.
+    pub(crate) names: Vec<Arc<str>>,
+    pub(crate) calls: Calls,
+}
+
+/// The counts of calls of instrumented functions.
+#[derive(Debug)]
+pub(crate) struct Calls {
+    pub(crate) functions: Vec<Counted>,
+    /// The number of calls of functions beyond the most that are told apart.
+    pub(crate) uncounted: u64,
+    /// For how long was recorded.
+    pub(crate) recorded: u64,
+    /// The number of workers that were seen.
+    pub(crate) workers: u64,
+}
+
+impl Calls {
+    pub(super) fn of_recorder(recorder: &Shared) -> Self {
+        let (functions, uncounted) = recorder.functions.read();
+        Self {
+            functions,
+            uncounted,
+            recorded: recorder.kept.recorded_ticks(),
+            workers: recorder.functions.workers.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl Capture {
+    pub(super) fn take(recorder: &Shared, then: Then) -> Self {
+        let kept = &recorder.kept;
+        kept.take_anchor();
+        recorder.machine.note_steal(&kept.clock);
+        if then != Then::Drain {
+            kept.clock.check_source();
+        }
+        let records = kept.records(then);
+        let samples = lock(&recorder.samples).clone();
+        let steal = recorder.machine.steal_counts();
+        let waiting = cell::waiting_tasks(kept.id);
+        // After all that has a time: what it says of these won't change.
+        let scale = kept.clock.scale();
+        let KeptRecords { now, windows, .. } = &records;
+        let zero = windows.first().unwrap_or(*now);
+        // Records of the last instant may be slightly later than `now`.
+        let last = records.segments.iter().filter_map(last_event).map(|r| r.ticks).max();
+        let end_of = |window: &Window| window.to.unwrap_or(last.unwrap_or(*now).max(*now));
+        let end = windows.all.last().map_or(*now, end_of).max(last.unwrap_or(0));
+        let mut capture = Self {
+            config: kept.config.clone(),
+            runtime: recorder.runtime.name(),
+            version: recorder.version.get().cloned(),
+            utc_at_zero: kept.utc_at_zero(),
+            scale,
+            zero,
+            lost: records.lost,
+            windows: windows.all.iter().map(|w| (w.from, end_of(w))).collect(),
+            recorded: Vec::new(),
+            windows_before: windows.before.clone(),
+            begin: zero,
+            detail: zero,
+            end,
+            pinned: Vec::new(),
+            ended: Vec::new(),
+            root_locations: recorder.roots.locations(),
+            locations: recorder.locations.to_vec(),
+            samples,
+            cpu_limit: recorder.machine.cpu_limit(),
+            steal,
+            clock: kept.clock.account(),
+            waiting,
+            // After the records, and the tasks, so that each place that they name is there.
+            places: Places::now(),
+            names: names::all(),
+            calls: Calls::of_recorder(recorder),
+            memory: records.memory,
+            segments: records.segments,
+        };
+        let (stored, max_stored) = (records.stored_events, records.max_stored);
+        let windows = &records.windows;
+        capture.limit((stored, max_stored), windows.is_full, end, &windows.all);
+        capture.add_pinned(&records.pinned, records.done_until, &records.ended);
+        capture
+    }
+}

@@ -1,0 +1,70 @@
+//! What a capture has of before the recent records: the records around the longest polls of the run.
+
+use std::sync::Arc;
+
+use crate::recorder::capture::Capture;
+use crate::recorder::memory::eviction::pinned::PinnedWindow;
+use crate::recorder::memory::live_tasks::{LiveTask, Stream};
+use crate::recorder::store::segment::{Segment, StreamId};
+
+/// The state where a pinned window begins. Its records are among the segments.
+#[derive(Debug)]
+pub(crate) struct PinnedState {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    /// The threads, with whether the tasks lived that they polled.
+    pub(crate) threads: Vec<(StreamId, Stream, Vec<bool>)>,
+    /// The tasks in it, as they were before.
+    pub(crate) tasks: Vec<(u64, LiveTask)>,
+}
+
+impl Capture {
+    /// Adds what was pinned of before, up to `done_until`: its records, its windows, and what was known where each
+    /// begins.
+    pub(crate) fn add_pinned(
+        &mut self,
+        pinned: &[Arc<PinnedWindow>],
+        done_until: u64,
+        ended: &[(u64, u64)],
+    ) {
+        if pinned.is_empty() {
+            return;
+        }
+        let (detail, end) = (self.begin, self.end);
+        // What was cut.
+        self.segments.retain(|segment| !segment.records().is_empty());
+        self.windows.retain(|&(_, to)| to > detail || to == end);
+        if let Some((from, _)) = self.windows.first_mut() {
+            *from = (*from).max(detail);
+        }
+        let mut windows = Vec::new();
+        for pin in pinned {
+            self.segments.extend(pin.segments());
+            let (from, to) = (pin.from, pin.to.min(done_until));
+            windows.push((from, to.min(detail).max(from)));
+            let known = pin.tasks.iter().filter_map(|(&id, task)| Some((id, (*task)?)));
+            let (threads, tasks) = (pin.threads.clone(), known.collect());
+            self.pinned.push(PinnedState { from, to, threads, tasks });
+        }
+        crate::util::sort::by_key(&mut self.segments, Segment::order);
+        self.begin = windows[0].0;
+        windows.append(&mut self.windows);
+        self.windows = windows;
+        self.ended.extend(ended);
+    }
+
+    /// Returns what was known of the stream where `segment` begins: where the recent records begin, or its pinned window.
+    /// Also returns the place of that window.
+    pub(crate) fn known(&self, segment: &Segment) -> (usize, Option<&Stream>) {
+        let stream = segment.stream;
+        let first = segment.records().first().map_or(0, |record| record.ticks);
+        if self.pinned.last().is_none_or(|last| first > last.to) {
+            return (self.pinned.len(), self.memory.live_tasks.stream(stream));
+        }
+        let after = self.pinned.partition_point(|pin| pin.from <= first);
+        let Some(place) = after.checked_sub(1) else { return (0, None) };
+        let threads = &self.pinned[place].threads;
+        let known = threads.iter().find(|(id, ..)| *id == stream).map(|(_, known, _)| known);
+        (place, known)
+    }
+}

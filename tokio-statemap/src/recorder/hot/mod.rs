@@ -1,0 +1,119 @@
+//! What hooks do: from a call by Tokio to records in a chunk of the calling thread.
+//!
+//! [`tokio_hooks`] adapts Tokio's hooks, and [`events`] has what each of them records, on a fast path (one record, the
+//! usual case) and a slow path. [`thread_recorder`] is the state of a thread. What hooks share is [`Shared`].
+
+mod events;
+pub(crate) mod locations;
+pub(crate) mod profile;
+mod queue;
+#[cfg_attr(not(has_stacks), path = "no_reading.rs")]
+mod reading;
+pub(crate) mod roots;
+mod runtime;
+pub(crate) mod runtimes;
+pub(crate) mod thread_recorder;
+pub(crate) mod tokio_hooks;
+pub(crate) mod woken;
+pub(crate) mod worker;
+
+use std::sync::{Arc, OnceLock, Weak};
+
+use crate::recorder::calls::profile::Profiles;
+use crate::recorder::cells::TaskCells;
+use crate::recorder::hot::locations::Locations;
+use crate::recorder::hot::roots::Roots;
+use crate::recorder::hot::runtime::RecordedRuntime;
+use crate::recorder::hot::thread_recorder::ThreadRecorder;
+use crate::recorder::kept::Kept;
+use crate::recorder::machine::Machine;
+use crate::recorder::process;
+use crate::recorder::record::Kind;
+use crate::recorder::watch::Samples;
+use crate::recorder::watch::listeners::Listeners;
+use crate::sys::sync::Mutex;
+use crate::util::sync::lock;
+
+/// The state shared by all hooks of one runtime and the background thread.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) kept: Kept,
+    /// The counts of calls of instrumented functions.
+    pub(crate) functions: Arc<Profiles>,
+    pub(crate) locations: Locations,
+    pub(crate) roots: Roots,
+    pub(crate) runtime: RecordedRuntime,
+    /// The program's version, if it was said.
+    pub(crate) version: OnceLock<String>,
+    pub(crate) machine: Machine,
+    /// The samples of the long polls.
+    pub(crate) samples: Mutex<Samples>,
+    pub(crate) listeners: Listeners,
+    pub(crate) cells: TaskCells,
+    /// Thread recorders of threads that ended. Boxed, as they move between threads and are large.
+    #[expect(clippy::vec_box)]
+    idle: Mutex<Vec<Box<ThreadRecorder>>>,
+    /// Used by threads whose thread-local values are destroyed.
+    fallback: Mutex<Option<Box<ThreadRecorder>>>,
+    /// Called once the runtime has started its threads.
+    when_built: fn(&Self),
+    this: Weak<Self>,
+}
+
+impl Shared {
+    /// `when_built` is called once the runtime has started its threads.
+    pub(crate) fn new(kept: Kept, when_built: fn(&Self)) -> Arc<Self> {
+        Arc::new_cyclic(|this| Self {
+            functions: Profiles::new(kept.id, Arc::clone(&kept.mode)),
+            locations: Locations::default(),
+            roots: Roots::default(),
+            runtime: RecordedRuntime::default(),
+            version: OnceLock::new(),
+            machine: Machine::new(kept.config.stacks),
+            samples: Mutex::default(),
+            listeners: Listeners::default(),
+            cells: TaskCells::default(),
+            idle: Mutex::default(),
+            fallback: Mutex::default(),
+            when_built,
+            this: Weak::clone(this),
+            kept,
+        })
+    }
+
+    /// Returns a reference that doesn't keep it.
+    pub(crate) fn this(&self) -> Weak<Self> {
+        Weak::clone(&self.this)
+    }
+
+    pub(crate) fn new_thread_recorder(&self) -> Box<ThreadRecorder> {
+        let idle = lock(&self.idle).pop();
+        if let Some(mut thread) = idle {
+            thread.begin(self.kept.take_unused());
+            return thread;
+        }
+        let (buffer, writer, rings) = self.kept.new_buffer();
+        ThreadRecorder::new(buffer, writer, rings)
+    }
+
+    /// Takes back the recorder of a thread that ends.
+    pub(crate) fn retire(&self, mut thread: Box<ThreadRecorder>) {
+        // The watcher may have looked at its buffer when the process was forked.
+        if process::is_forked() {
+            return std::mem::forget(thread);
+        }
+        if thread.buffer.is_used() {
+            // `LiveTasks` can forget the thread.
+            thread.push(self, self.kept.clock.ticks(), Kind::End, 0);
+        }
+        thread.buffer.watched.set_thread(0);
+        thread.reassign(&self.kept);
+        lock(&self.idle).push(thread);
+    }
+
+    /// Returns how many thread recorders wait for a thread.
+    #[cfg(all(test, statemap_loom))]
+    pub(crate) fn idle_thread_recorders(&self) -> usize {
+        lock(&self.idle).len()
+    }
+}

@@ -1,0 +1,22 @@
+//! Where threads take no readings: without the feature `stacks`, and where the system lacks what that takes.
+
+use crate::recorder::clock::Clock;
+use crate::recorder::record::Kind;
+
+/// Whether threads take readings.
+pub(super) const ARE_TAKEN: bool = false;
+
+/// A reading that is never taken.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum LastReading {}
+
+/// The notes of a reading.
+pub(super) type Notes = [Option<(Kind, u64)>; 0];
+
+pub(super) fn thread_id() -> i32 {
+    0
+}
+
+pub(super) fn take(_: &Clock, _: &mut Option<LastReading>, _: u64) -> Notes {
+    []
+}

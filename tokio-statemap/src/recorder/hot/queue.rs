@@ -1,0 +1,64 @@
+//! Notes of how many tasks wait for a thread of the blocking pool, among a thread's records.
+//!
+//! Tokio has no hook for the spawn of such a task, nor for its start. When one ends, its thread asks for the queue, and so
+//! do threads that take a [reading](crate::recorder::hot::reading). Nobody keeps a handle of the runtime for that.
+
+use std::panic::Location;
+use std::sync::atomic::Ordering;
+
+#[cfg(tokio_unstable)]
+use tokio::runtime::RuntimeFlavor;
+
+use crate::recorder::hot::Shared;
+use crate::recorder::hot::thread_recorder::ThreadRecorder;
+use crate::recorder::record::{Kind, Queue};
+
+impl Shared {
+    /// Notes before the next record how many tasks wait in the queue, if any do, and once when
+    /// none does any more. `ended` is where the task of the pool was spawned that just ended, if one did.
+    pub(super) fn note_queue(
+        &self,
+        thread: &mut ThreadRecorder,
+        ticks: u64,
+        ended: Option<Option<&'static Location<'static>>>,
+    ) {
+        let Some((waiting, threads)) = self.queue() else { return };
+        if waiting == 0 && !self.runtime.has_queue.load(Ordering::Relaxed) {
+            return;
+        }
+        self.runtime.has_queue.store(waiting > 0, Ordering::Relaxed);
+        let ended = ended.map(|at| at.map(|at| thread.locations.id(at, &self.locations)));
+        thread.push(self, ticks, Kind::Queue, Queue { waiting, threads, ended }.pack());
+    }
+
+    /// Returns the number of tasks that wait while no thread is idle, and of threads. `None` if the calling
+    /// thread isn't in this recorder's runtime.
+    #[cfg(tokio_unstable)]
+    fn queue(&self) -> Option<(u64, u64)> {
+        let handle = tokio::runtime::Handle::try_current().ok()?;
+        if self.runtime.id() != Some(handle.id()) {
+            return None;
+        }
+        let metrics = handle.metrics();
+        let threads = metrics.num_blocking_threads() as u64;
+        // A task that one of these was woken for hardly waits.
+        if metrics.num_idle_blocking_threads() > 0 {
+            return Some((0, threads));
+        }
+        // Workers are threads of the pool, too, and their loops tasks of it. Each thread that is being
+        // started has a task that waits for nothing else: on a busy machine that may take long.
+        let workers = match handle.runtime_flavor() {
+            RuntimeFlavor::CurrentThread => 0,
+            _ => metrics.num_workers() as u64,
+        };
+        let started = self.runtime.started_threads.load(Ordering::Relaxed);
+        let starting = (threads + workers).saturating_sub(started);
+        let waiting = (metrics.blocking_queue_depth() as u64).saturating_sub(starting);
+        Some((waiting, threads))
+    }
+
+    #[cfg(not(tokio_unstable))]
+    fn queue(&self) -> Option<(u64, u64)> {
+        None
+    }
+}

@@ -1,0 +1,80 @@
+//! What is known of the runtime that is recorded.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tokio::runtime::{Handle, Id, RuntimeFlavor};
+
+use crate::recorder::hot::{Shared, runtimes};
+
+/// The runtime of a recorder.
+#[derive(Debug, Default)]
+pub(crate) struct RecordedRuntime {
+    /// Its name, if it has one, once known.
+    name: OnceLock<String>,
+    /// Set by the first hook that runs inside the runtime.
+    id: OnceLock<Id>,
+    /// `true` if it has started its threads, as far as is known.
+    is_built: AtomicBool,
+    /// The number of its threads that have started and not stopped, even while nothing is recorded.
+    pub(super) started_threads: AtomicU64,
+    /// `true` if tasks waited for a thread of the blocking pool when one looked last.
+    pub(super) has_queue: AtomicBool,
+}
+
+impl RecordedRuntime {
+    pub(crate) fn name(&self) -> Option<String> {
+        self.name.get().cloned()
+    }
+
+    /// Sets its name, unless that is known.
+    pub(crate) fn set_name(&self, name: &str) {
+        self.name.get_or_init(|| name.to_owned());
+    }
+
+    #[cfg(tokio_unstable)]
+    pub(super) fn id(&self) -> Option<Id> {
+        self.id.get().copied()
+    }
+
+    #[inline]
+    pub(super) fn is_known(&self) -> bool {
+        self.id.get().is_some()
+    }
+
+    /// Returns whether it has started its threads.
+    pub(crate) fn is_built(&self) -> bool {
+        self.is_built.load(Ordering::Relaxed)
+    }
+}
+
+impl Shared {
+    /// Sets the runtime that this recorder belongs to.
+    pub(crate) fn set_runtime(&self, handle: &Handle) {
+        if self.runtime.id.set(handle.id()).is_ok() {
+            if let Some(name) = handle.name() {
+                self.runtime.set_name(name);
+            }
+            runtimes::register(handle.id(), self.this());
+            // It has no threads to start.
+            if handle.runtime_flavor() == RuntimeFlavor::CurrentThread {
+                self.runtime_is_built();
+            }
+        }
+    }
+
+    /// Notes that the runtime has started its threads.
+    pub(crate) fn runtime_is_built(&self) {
+        if !self.runtime.is_built.swap(true, Ordering::Relaxed) {
+            (self.when_built)(self);
+        }
+    }
+
+    /// Notes that a thread of the runtime was started, one of so many: the last worker, perhaps.
+    pub(super) fn runtime_may_be_built(&self, threads: u64) {
+        let has_all = |handle: Handle| threads >= handle.metrics().num_workers() as u64;
+        if !self.runtime.is_built() && Handle::try_current().is_ok_and(has_all) {
+            self.runtime_is_built();
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The adapter from Tokio's hooks to the recorder.
+
+#[cfg(all(test, tokio_unstable, target_os = "linux"))]
+mod stack_tests;
+
+#[cfg(tokio_unstable)]
+use std::panic::Location;
+use std::sync::Arc;
+#[cfg(tokio_unstable)]
+use std::time::Duration;
+
+#[cfg(tokio_unstable)]
+use tokio::runtime::TaskMeta;
+
+use crate::recorder::hot::Shared;
+#[cfg(tokio_unstable)]
+use crate::recorder::task_id::number;
+#[cfg(tokio_unstable)]
+use crate::recorder::window::mode::WindowId;
+use crate::sys::trace_points;
+
+/// The recorder's side of each runtime hook.
+#[derive(Clone)]
+pub(crate) struct TokioHooks {
+    recorder: Arc<Shared>,
+}
+
+/// A method for each hook. They are inherent methods on purpose: what an inline method of a trait
+/// calls may be called by other crates too, so rustc looks such functions and statics up in a table
+/// (the GOT). That cache line, and the prediction of the indirect jump, are evicted by the next
+/// poll of a task that does any work. What only this crate can call is called directly.
+impl TokioHooks {
+    pub(crate) fn new(recorder: &Arc<Shared>) -> Self {
+        Self { recorder: Arc::clone(recorder) }
+    }
+
+    /// `true` if task hooks, and park hooks, are needed at all.
+    pub(crate) fn wants(&self) -> (bool, bool) {
+        let target = self.recorder.kept.config.trace_target;
+        (target.tracks_tasks(), target.tracks_workers())
+    }
+
+    pub(crate) fn thread_start(&self) {
+        self.recorder.thread_started();
+    }
+
+    pub(crate) fn thread_stop(&self) {
+        self.recorder.thread_stopped();
+    }
+
+    #[inline]
+    pub(crate) fn thread_park(&self) {
+        trace_points::worker_park();
+        self.recorder.parked();
+    }
+
+    #[inline]
+    pub(crate) fn thread_unpark(&self) {
+        trace_points::worker_unpark();
+        self.recorder.unparked();
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    pub(crate) fn task_spawn(&self, meta: &TaskMeta<'_>) {
+        if cfg!(feature = "sdt") {
+            trace_points::task_spawn(number(meta.id()), meta.spawned_at());
+        }
+        self.recorder.spawn_hook(|window| self.add_spawn(meta, window), || self.task_spawned(meta));
+        self.recorder.cells.spawned(number(meta.id()), std::ptr::from_ref(meta).addr() as u64);
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    pub(crate) fn before_task_poll(&self, meta: &TaskMeta<'_>) {
+        if cfg!(feature = "sdt") {
+            let id = number(meta.id());
+            if let Some(ready_for) = ready_for(meta) {
+                trace_points::task_ready(id, ready_for.as_nanos() as u64);
+            }
+            trace_points::poll_start(id, meta.spawned_at());
+        }
+        self.recorder.hook(|window| self.add_poll_start(meta, window), || self.poll_started(meta));
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    pub(crate) fn after_task_poll(&self, meta: &TaskMeta<'_>) {
+        if cfg!(feature = "sdt") {
+            trace_points::poll_end(number(meta.id()));
+        }
+        self.recorder.hook(|window| self.add_poll_end(meta, window), || self.poll_ended(meta));
+    }
+
+    #[cfg(tokio_unstable)]
+    #[inline]
+    pub(crate) fn task_terminate(&self, meta: &TaskMeta<'_>) {
+        if cfg!(feature = "sdt") {
+            trace_points::task_terminate(number(meta.id()));
+        }
+        self.recorder.hook(|window| self.add_end(meta, window), || self.task_terminated(meta));
+        self.recorder.cells.terminated(number(meta.id()));
+    }
+}
+
+/// The fast and the slow path of the task hooks, each in a function of its own (see
+/// [`Shared::hook`]).
+#[cfg(tokio_unstable)]
+impl TokioHooks {
+    #[inline(never)]
+    fn add_spawn(&self, meta: &TaskMeta<'_>, window: WindowId) {
+        let is_added = self.recorder.kept.config.include_spawn_location
+            && Shared::add_spawn(window, || number(meta.id()), || meta.spawned_at());
+        if !is_added {
+            self.task_spawned(meta);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn task_spawned(&self, meta: &TaskMeta<'_>) {
+        self.recorder.task_spawned(number(meta.id()), self.location(meta));
+    }
+
+    #[inline(never)]
+    fn add_poll_start(&self, meta: &TaskMeta<'_>, window: WindowId) {
+        if !Shared::add_poll_start(window, || number(meta.id()), || ready_for(meta)) {
+            self.add_late_poll_start(meta);
+        }
+    }
+
+    #[inline(never)]
+    fn add_late_poll_start(&self, meta: &TaskMeta<'_>) {
+        if !self.recorder.add_late_poll_start(|| number(meta.id()), || ready_for(meta)) {
+            self.poll_started(meta);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn poll_started(&self, meta: &TaskMeta<'_>) {
+        self.recorder.poll_started(number(meta.id()), ready_for(meta), || self.location(meta));
+    }
+
+    #[inline(never)]
+    fn add_poll_end(&self, meta: &TaskMeta<'_>, window: WindowId) {
+        if !Shared::add_poll_end(window, || number(meta.id())) {
+            self.poll_ended(meta);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn poll_ended(&self, meta: &TaskMeta<'_>) {
+        self.recorder.poll_ended(number(meta.id()), || self.location(meta));
+    }
+
+    #[inline(never)]
+    fn add_end(&self, meta: &TaskMeta<'_>, window: WindowId) {
+        if !Shared::add_end(window, || number(meta.id())) {
+            self.task_terminated(meta);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn task_terminated(&self, meta: &TaskMeta<'_>) {
+        self.recorder.task_terminated(number(meta.id()), || self.location(meta));
+    }
+
+    fn location(&self, meta: &TaskMeta<'_>) -> Option<&'static Location<'static>> {
+        self.recorder.kept.config.include_spawn_location.then(|| meta.spawned_at())
+    }
+}
+
+#[cfg(all(tokio_unstable, feature = "schedule-latency"))]
+#[inline]
+fn ready_for(meta: &TaskMeta<'_>) -> Option<Duration> {
+    meta.schedule_latency()
+}
+
+#[cfg(all(tokio_unstable, not(feature = "schedule-latency")))]
+fn ready_for(_: &TaskMeta<'_>) -> Option<Duration> {
+    None
+}

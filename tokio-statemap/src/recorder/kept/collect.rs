@@ -1,0 +1,152 @@
+//! Collecting: full chunks go to the store, and threads that fill many get as many empty ones.
+
+use std::sync::atomic::Ordering;
+
+use crate::recorder::kept::Kept;
+use crate::recorder::kept::limits::{chunks_in_all, spare_chunks};
+use crate::recorder::process;
+use crate::recorder::store::buffer::Buffer;
+use crate::util::sync::lock;
+
+/// The number of empty chunks that a thread is given for each that it filled since the last time, as the next time may be
+/// later.
+pub(crate) const AHEAD: usize = 4;
+
+/// The chunks filled by the thread that filled most, and the number that a thread may be given ahead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Filled {
+    pub(crate) chunks: usize,
+    pub(crate) of: usize,
+}
+
+impl Filled {
+    pub(crate) fn is_nothing(self) -> bool {
+        self.chunks == 0
+    }
+
+    /// Returns the one of the two that is more for its recorder.
+    pub(crate) fn max(self, other: Self) -> Self {
+        if self.chunks * other.of > other.chunks * self.of { self } else { other }
+    }
+}
+
+impl Kept {
+    /// Moves full chunks to the store, gives threads empty ones, and evicts.
+    pub(crate) fn collect(&self) -> Filled {
+        // What was found before waits to be collected now.
+        self.found_chunks.store(0, Ordering::Relaxed);
+        let of = spare_chunks(&self.config);
+        // There may be thousands of threads, most of which do nothing.
+        if !self.has_full_chunks.swap(false, Ordering::Acquire) {
+            return Filled { chunks: 0, of };
+        }
+        let (mut filled, mut spare) = (Vec::new(), 0);
+        for buffer in self.buffers() {
+            let (chunks, has) = buffer.collect(&self.store);
+            spare += has;
+            if chunks > 0 {
+                filled.push((buffer, chunks));
+            }
+        }
+        let Some(most) = filled.iter().map(|&(_, chunks)| chunks).max() else {
+            return Filled { chunks: 0, of };
+        };
+        self.supply(&filled, spare);
+        self.after_drain();
+        Filled { chunks: most, of }
+    }
+
+    /// Returns whether there is anything to collect.
+    pub(crate) fn has_full_chunks(&self) -> bool {
+        self.has_full_chunks.load(Ordering::Acquire)
+    }
+
+    /// Has the background thread collect a chunk that a thread has filled.
+    pub(crate) fn has_filled_chunk(&self) {
+        // Whoever collects sees the chunks of all threads that set it since the last time.
+        self.has_full_chunks.swap(true, Ordering::AcqRel);
+        process::wake();
+    }
+
+    /// Gives empty chunks to threads, of which these filled so many since the last time; all have `spare` empty ones.
+    fn supply(&self, filled: &[(&Buffer, usize)], mut spare: usize) {
+        let in_all = chunks_in_all(&self.config);
+        let each = (in_all / filled.len().max(1)).clamp(1, spare_chunks(&self.config));
+        let lacks = |buffer: &Buffer, chunks: usize| {
+            (AHEAD * chunks).min(each).saturating_sub(buffer.spare())
+        };
+        let wanted: usize = filled.iter().map(|&(buffer, chunks)| lacks(buffer, chunks)).sum();
+        if spare + wanted > in_all {
+            // Those that do nothing just then have them.
+            spare = self.take_back(AHEAD);
+        }
+        for &(buffer, chunks) in filled {
+            for _ in 0..lacks(buffer, chunks) {
+                if spare >= in_all {
+                    return;
+                }
+                let empty = lock(&self.store).take_writer();
+                empty.prefault();
+                if let Err(empty) = buffer.give(empty) {
+                    lock(&self.store).give_back(empty);
+                    break;
+                }
+                spare += 1;
+            }
+        }
+    }
+
+    /// Takes back the empty chunks that threads don't need: each keeps `ahead` times as many as were collected from it at
+    /// once since the last time. Returns how many all have left.
+    pub(crate) fn take_back(&self, ahead: usize) -> usize {
+        self.buffers().into_iter().map(|buffer| buffer.take_back(&self.store, ahead)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::CollectorConfig;
+    use crate::recorder::Recorder;
+    use crate::recorder::hot::thread_recorder::ThreadRecorder;
+    use crate::recorder::record::Kind;
+
+    const CHUNK: u64 = 64;
+
+    fn fill(recorder: &Recorder, thread: &mut ThreadRecorder, chunks: u64) {
+        (0..chunks * CHUNK).for_each(|ticks| thread.push(recorder, ticks, Kind::Spawn, ticks));
+    }
+
+    #[test]
+    fn all_threads_together_have_few_to_spare_and_none_when_they_do_nothing() {
+        const THREADS: usize = 40;
+        let (buffer_capacity, max_events) = (CHUNK as usize, 1 << 14);
+        let config =
+            CollectorConfig { buffer_capacity, max_events, stacks: false, ..Default::default() };
+        let recorder = Recorder::new(config);
+        let in_all = chunks_in_all(&recorder.kept.config);
+        assert_eq!((in_all, spare_chunks(&recorder.kept.config)), (64, 32));
+        let mut threads: Vec<_> = (0..THREADS).map(|_| recorder.new_thread_recorder()).collect();
+        let spare = || recorder.kept.buffers().iter().map(|b| b.spare()).collect::<Vec<_>>();
+        threads.iter_mut().for_each(|thread| fill(&recorder, thread, 9));
+        recorder.kept.collect();
+        assert_eq!(spare(), [1; THREADS]);
+        // One alone has more, of what is left.
+        fill(&recorder, &mut threads[7], 9);
+        recorder.kept.collect();
+        assert_eq!((spare()[7], spare().iter().sum::<usize>()), (in_all - THREADS + 1, in_all));
+        // The next finds that the others don't need theirs.
+        fill(&recorder, &mut threads[8], 9);
+        recorder.kept.collect();
+        assert!(spare()[8] == 32 && spare().iter().sum::<usize>() <= in_all, "{:?}", spare());
+        assert_eq!(spare()[9], 0);
+        // What was given in a burst goes back.
+        (0..2).for_each(|_| _ = recorder.kept.take_back(AHEAD));
+        assert_eq!(spare(), [0; THREADS]);
+        // One that fills little keeps some.
+        fill(&recorder, &mut threads[8], 1);
+        recorder.kept.collect();
+        recorder.kept.take_back(AHEAD);
+        assert_eq!(spare()[8], AHEAD);
+    }
+}

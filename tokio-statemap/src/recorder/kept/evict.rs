@@ -1,0 +1,252 @@
+//! How the store stays within `max_events`: with `keep = "first"` recording ends, with `keep = "last"` the oldest records
+//! are evicted.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::config::Keep;
+use crate::recorder::kept::Kept;
+use crate::recorder::kept::limits::{chunk_records, chunks_in_all};
+use crate::recorder::lost::Lost;
+use crate::recorder::memory::eviction::{Eviction, Limits};
+use crate::recorder::process;
+use crate::recorder::store::buffer::Buffer;
+use crate::recorder::store::segment::{RecordWriter, Segment};
+use crate::sys::sync::MutexGuard;
+use crate::util::sync::{lock, try_lock};
+
+/// The time before and after one of the longest polls of the run that is pinned.
+const AROUND: Duration = Duration::from_millis(20);
+
+/// Nothing is pinned around shorter polls, whatever `long_poll` is.
+const SHORTEST_LONG_POLL: Duration = Duration::from_micros(100);
+
+impl Kept {
+    /// Finds an empty chunk for a thread that was given none in time. It doesn't wait for whoever has the store, and
+    /// nobody prefaults its memory. Returns `None` if there is no background thread, or if threads found too many since
+    /// that last came round, as then it is the thread's own work to keep the store within its bounds.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn find_writer(&self) -> Option<RecordWriter> {
+        if !process::is_there()
+            || self.found_chunks.fetch_add(1, Ordering::Relaxed) >= chunks_in_all(&self.config)
+        {
+            return None;
+        }
+        let of_store = try_lock(&self.store).map(|mut store| store.take_writer());
+        of_store.or_else(|| RecordWriter::allocate(1, chunk_records(&self.config)).next())
+    }
+
+    /// Moves the full chunk of `writer` to the store, and returns the chunk to fill next, for a thread of which too many
+    /// wait, or that has no empty one: the background thread doesn't keep up, or isn't there. Gives the full chunk back in
+    /// the child of a fork in which that can't be done. Must only be called by the thread of `buffer`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn hand_over(
+        &self,
+        buffer: &Buffer,
+        writer: RecordWriter,
+        notes: usize,
+    ) -> Result<RecordWriter, RecordWriter> {
+        if process::is_forked() && !self.is_free() {
+            return Err(writer);
+        }
+        if !process::is_there() {
+            self.add_anchor_in_hook();
+        }
+        buffer.hand_over(writer, notes, &self.store);
+        // First, so that the chunk of an evicted block can be filled next while it is in the cache.
+        self.after_drain_in_hook();
+        Ok(buffer.next_writer(&self.store))
+    }
+
+    /// Enforces `max_events` after records were moved to the store.
+    pub(crate) fn after_drain(&self) {
+        match self.config.keep {
+            Keep::First => self.end_if_full(),
+            Keep::Last => self.evict_surplus(),
+        }
+    }
+
+    /// Enforces `max_events` in a hook, which leaves eviction to the background thread while that keeps up.
+    pub(super) fn after_drain_in_hook(&self) {
+        match self.config.keep {
+            Keep::First => self.end_if_full(),
+            Keep::Last if !process::is_there() || self.is_far_beyond() => {
+                self.evict_surplus_in_hook();
+            }
+            Keep::Last => {}
+        }
+    }
+
+    /// Returns whether memory would grow without bound if nobody evicted now.
+    fn is_far_beyond(&self) -> bool {
+        let max_events = self.config.max_events as u64;
+        let margin = (max_events / 16).max(2 * chunk_records(&self.config) as u64);
+        lock(&self.store).exceeds_by(max_events, margin)
+    }
+
+    /// Evicts the oldest blocks while the newer ones alone hold `max_events`, less what is pinned. What they
+    /// say about tasks that are still alive is applied to the memory.
+    #[inline(never)]
+    fn evict_surplus(&self) {
+        let Some(mut eviction) = self.lock_eviction() else { return };
+        let Some(mut memory) = try_lock(&self.memory) else { return };
+        let Some(mut windows) = try_lock(&self.windows) else { return };
+        if !self.stage(&mut eviction, windows.evictable_until()) && !eviction.is_behind() {
+            return;
+        }
+        let recycle = |segment: Segment| lock(&self.store).recycle(segment.into_chunk());
+        memory.sums.expect_long_poll(|| self.long_poll_ticks());
+        let dropped = eviction.look_through(self.limits(), &mut memory, &windows.all, recycle);
+        memory.forget_windows(eviction.done_until(), &mut windows);
+        self.count_dropped(dropped, &eviction);
+    }
+
+    /// Evicts in a hook: what is evicted is left to the background thread, unless there is none, or too much.
+    #[inline(never)]
+    fn evict_surplus_in_hook(&self) {
+        let Some(mut eviction) = self.lock_eviction() else { return };
+        let Some(mut memory) = try_lock(&self.memory) else { return };
+        let Some(windows) = try_lock(&self.windows) else { return };
+        self.stage(&mut eviction, None);
+        // While a long poll goes on that thread keeps so many on purpose.
+        let most = self.max_staged() + self.config.max_events as u64 / 8;
+        if !process::is_there() || eviction.staged_events > most {
+            // Each step by itself, as the stack of a hook is bounded.
+            eviction.sort();
+            memory.sums.expect_long_poll(|| self.long_poll_ticks());
+            memory.update(&eviction.staged, &windows.all);
+            let recycle = |segment: Segment| lock(&self.store).recycle(segment.into_chunk());
+            let dropped = eviction.give_up(recycle);
+            self.count_dropped(dropped, &eviction);
+        }
+    }
+
+    /// Usually there is nothing to evict, and what can't be done now is done by the next caller. A hook never waits
+    /// for a capture. It waits for another thread that evicts only if that one has been preempted for so long
+    /// that memory would grow without bound.
+    fn lock_eviction(&self) -> Option<MutexGuard<'_, Eviction>> {
+        try_lock(&self.eviction).or_else(|| {
+            // The store's lock is released before waiting: the evicting thread needs it.
+            self.is_far_beyond().then(|| lock(&self.eviction))
+        })
+    }
+
+    fn count_dropped(&self, events: u64, eviction: &Eviction) {
+        self.dropped_events.fetch_add(events, Ordering::Relaxed);
+        self.dropped_until.store(eviction.done_until(), Ordering::Relaxed);
+    }
+
+    /// Returns a test of whether the records of a time, in ticks, are dropped and not pinned.
+    pub(crate) fn is_dropped(&self) -> impl Fn(u64) -> bool {
+        let dropped_until = self.dropped_until.load(Ordering::Relaxed);
+        move |ticks| {
+            ticks < dropped_until
+                // While something is evicted, none is dropped.
+                && try_lock(&self.eviction).is_some_and(|eviction| !eviction.pinned.holds(ticks))
+        }
+    }
+
+    /// Moves what is old enough out of the store, and what is no later than `at_least`. Returns whether there was anything.
+    #[inline(never)]
+    fn stage(&self, eviction: &mut Eviction, at_least: Option<u64>) -> bool {
+        let kept = self.max_stored(eviction);
+        let until_ticks = lock(&self.store).evictable_until(kept);
+        let Some(until_ticks) = until_ticks.max(at_least) else { return false };
+        // In a loop of its own, as both need much stack.
+        lock(&self.buffers).iter().for_each(|buffer| buffer.seal(&self.store));
+        // Threads that seldom emit have older records in a chunk that isn't full. These are taken
+        // first, as a buffer may be handed over to the store in between, as a block that is as old.
+        let mut events = 0;
+        for buffer in lock(&self.buffers).iter() {
+            events += buffer.take_until(until_ticks, &mut eviction.staged);
+        }
+        let mut store = lock(&self.store);
+        events += match at_least == Some(until_ticks) {
+            true => store.drain_until(until_ticks, &mut eviction.staged),
+            false => store.take_until(until_ticks, &mut eviction.staged),
+        };
+        drop(store);
+        eviction.has_staged(events, until_ticks);
+        true
+    }
+
+    /// Returns how many events the store is to keep: what is pinned counts, too.
+    pub(super) fn max_stored(&self, eviction: &Eviction) -> u64 {
+        (self.config.max_events as u64).saturating_sub(eviction.pinned.events())
+    }
+
+    fn limits(&self) -> Limits {
+        let rate = self.clock.rate();
+        Limits {
+            long_poll: rate.ticks(self.config.long_poll.max(SHORTEST_LONG_POLL)),
+            around: rate.ticks(AROUND),
+            staged_events: self.max_staged(),
+        }
+    }
+
+    /// Returns from how many ticks on a poll is long. Never inlined, as hooks evict, and the stack of a hook is bounded.
+    #[inline(never)]
+    pub(super) fn long_poll_ticks(&self) -> u64 {
+        self.clock.rate().ticks(self.config.long_poll)
+    }
+
+    /// Returns how many events may wait until they are looked through.
+    fn max_staged(&self) -> u64 {
+        self.config.max_events as u64 / 2
+    }
+
+    /// Moves all records from the threads' buffers to the store.
+    pub(crate) fn flush(&self) {
+        for buffer in self.buffers() {
+            buffer.flush(&self.store);
+        }
+        self.after_drain();
+    }
+
+    /// Returns the events that were emitted up to now and are not kept.
+    pub(crate) fn lost_now(&self) -> Lost {
+        self.flush();
+        // Nothing is evicted while this is locked; and no one waits for a buffer while holding the
+        // store.
+        let _memory = lock(&self.memory);
+        let (staged, max_stored) = {
+            let eviction = lock(&self.eviction);
+            (eviction.staged_events, self.max_stored(&eviction))
+        };
+        let stored_events = lock(&self.store).events() + staged;
+        self.lost(stored_events, max_stored)
+    }
+
+    /// Returns the events that are not kept, if the store holds `stored_events`, and may hold `max_stored`.
+    pub(crate) fn lost(&self, stored_events: u64, max_stored: u64) -> Lost {
+        let refused: u64 = lock(&self.buffers).iter().map(|buffer| buffer.refused()).sum();
+        let (refused_surplus, dropped_surplus) = self.surplus(stored_events, max_stored);
+        Lost {
+            refused_events: refused
+                + refused_surplus
+                + self.refused_at_drain.load(Ordering::Relaxed),
+            dropped_events: self.dropped_events.load(Ordering::Relaxed) + dropped_surplus,
+            reentrant_events: self.reentrant_events.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Returns how many of `stored_events` exceed `max_stored`: refused, and dropped.
+    fn surplus(&self, stored_events: u64, max_stored: u64) -> (u64, u64) {
+        let surplus = stored_events.saturating_sub(max_stored);
+        match self.config.keep {
+            Keep::First => (surplus, 0),
+            Keep::Last => (0, surplus),
+        }
+    }
+
+    /// Accounts for a drain that took the `stored_events` out of the store.
+    pub(super) fn note_drained(&self, stored_events: u64, max_stored: u64) {
+        // Events that hooks refuse meanwhile are counted by the hooks.
+        let (refused, dropped) = self.surplus(stored_events, max_stored);
+        self.refused_at_drain.fetch_add(refused, Ordering::Relaxed);
+        self.dropped_events.fetch_add(dropped, Ordering::Relaxed);
+        self.resume_if_drained();
+    }
+}

@@ -1,0 +1,191 @@
+//! Begins and ends windows of recording.
+
+use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
+
+use crate::config::Keep;
+use crate::recorder::clock::Found;
+use crate::recorder::kept::Kept;
+use crate::recorder::process;
+use crate::recorder::window::late_tasks::{self, LateTasks};
+use crate::recorder::window::mode::Mode;
+use crate::recorder::window::{Window, Windows};
+use crate::util::sync::{lock, try_lock};
+
+impl Kept {
+    /// Starts recording, after a call of `prepare`. Has no effect if it is started.
+    pub(crate) fn start(&self, prepare: impl FnOnce()) {
+        self.take_anchor();
+        let mut windows = lock(&self.windows);
+        if std::mem::replace(&mut windows.is_wanted, true) {
+            return;
+        }
+        prepare();
+        let refuses = self.config.keep == Keep::First;
+        windows.is_full |= refuses && !windows.has_room(self.config.max_events);
+        match windows.is_full {
+            true => self.mode.change(|_| Some(Mode::Full)),
+            false => self.begin_window(&mut windows, Window::new(self.clock.ticks(), None)),
+        }
+        let has_too_many = !refuses && windows.are_too_many();
+        drop(windows);
+        if has_too_many && !process::is_forked() {
+            self.flush();
+        }
+    }
+
+    /// Stops recording, and then calls `finish`. Returns whether it was started.
+    pub(crate) fn stop(&self, finish: impl FnOnce()) -> bool {
+        // In the child of a fork it may stay locked for ever.
+        let windows =
+            if process::is_forked() { try_lock(&self.windows) } else { Some(lock(&self.windows)) };
+        let Some(mut windows) = windows else { return false };
+        let was_started = std::mem::replace(&mut windows.is_wanted, false);
+        if was_started {
+            self.mode.change(|_| Some(Mode::Off));
+            windows.end(self.clock.ticks());
+            finish();
+        }
+        was_started
+    }
+
+    /// Ends the window if `max_events` are kept. A hook doesn't wait for the lock on the windows:
+    /// it checks again when the next chunk is full.
+    pub(crate) fn end_if_full(&self) {
+        let max_events = self.config.max_events as u64;
+        // Checked first, as it needs only the store's lock.
+        if lock(&self.store).events() < max_events {
+            return;
+        }
+        let Some(mut windows) = try_lock(&self.windows) else { return };
+        // A drain may have emptied the store since.
+        if windows.is_full || lock(&self.store).events() < max_events {
+            return;
+        }
+        windows.is_full = true;
+        if windows.is_wanted {
+            self.mode.change(|_| Some(Mode::Full));
+            windows.end(self.clock.ticks());
+        }
+    }
+
+    /// Begins a new window after a drain, if the store was full.
+    pub(crate) fn resume_if_drained(&self) {
+        let mut windows = lock(&self.windows);
+        let was_full = windows.is_full;
+        windows.is_full = was_full && lock(&self.store).events() >= self.config.max_events as u64;
+        if was_full && !windows.is_full && windows.is_wanted {
+            self.begin_window(&mut windows, Window::new(self.clock.ticks(), None));
+        }
+    }
+
+    /// Takes an anchor of the clock in a hook, if one is due.
+    #[inline]
+    pub(crate) fn add_anchor_in_hook(&self) {
+        if self.clock.is_due() {
+            self.clock.add_anchor();
+        }
+    }
+
+    /// Takes an anchor of the clock if one is due. Where that shows that the clock jumped, a new window begins: a poll
+    /// that spans it is cut, and what is between isn't recorded time.
+    #[inline]
+    pub(crate) fn take_anchor(&self) {
+        if self.clock.is_due() {
+            self.take_anchor_now();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_anchor_now(&self) {
+        // Where only hooks took anchors, there may be several.
+        while let Some(found) = self.clock.take_anchor() {
+            match found {
+                Found::JumpSomewhere => {}
+                Found::Jump(jump) => self.split_window(jump.from, jump.to),
+                Found::WentBack(at) => self.split_window(at, at),
+            }
+        }
+    }
+
+    /// Ends the open window at `to` and begins another at `from`, in ticks.
+    #[inline(never)]
+    fn split_window(&self, to: u64, from: u64) {
+        // The child of a fork doesn't wait: the poll that spans the jump is told wrong there.
+        let windows = match process::is_there() {
+            true => Some(lock(&self.windows)),
+            false => try_lock(&self.windows),
+        };
+        let Some(mut windows) = windows else { return };
+        let Some(Window { from: began, to: None, .. }) = windows.all.last().copied() else {
+            return;
+        };
+        if windows.is_wanted && began < from {
+            windows.end(to.max(began));
+            let next = Window { is_after_jump: true, ..Window::new(from, None) };
+            self.begin_window(&mut windows, next);
+        }
+    }
+
+    fn begin_window(&self, windows: &mut Windows, window: Window) {
+        // Every task may be late, until an upper bound is known.
+        let late = Arc::new(LateTasks::new());
+        // Dropped after the lock is released: hooks wait for it.
+        let _before = std::mem::replace(&mut *lock(&self.late), Arc::clone(&late));
+        let is_first = windows.all.is_empty();
+        windows.all.push(window);
+        self.window_from.store(window.from, Ordering::Relaxed);
+        self.mode.begin_window(if self.clock.is_tsc() { Mode::FastPath } else { Mode::On });
+        // Each spawn is either recorded from here on, or sets `ran_while_off`.
+        fence(Ordering::SeqCst);
+        if is_first && !self.ran_while_off.load(Ordering::Relaxed) {
+            late.set_below(0);
+        } else if let Some(id) = late_tasks::next_task_id() {
+            late.set_below(id);
+        }
+    }
+
+    /// Returns the late tasks of the current window.
+    pub(crate) fn late(&self) -> Arc<LateTasks> {
+        Arc::clone(&lock(&self.late))
+    }
+
+    /// Declares that tasks may be spawned before the first start.
+    pub(crate) fn expect_late_start(&self) {
+        self.ran_while_off.store(true, Ordering::Relaxed);
+    }
+
+    /// Called by a hook that runs while nothing is recorded.
+    pub(crate) fn mark_ran_while_off(&self) {
+        if !self.ran_while_off.load(Ordering::Relaxed) {
+            self.ran_while_off.store(true, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// Returns whether recording is started. While the store is full nothing is recorded all the same.
+    pub(crate) fn is_recording(&self) -> bool {
+        self.mode.get() != Mode::Off
+    }
+
+    /// Returns when the window began that is open, in ticks; `None` if nothing is recorded. Takes no lock: hooks
+    /// that find one on the windows taken leave their work to the next.
+    pub(crate) fn recording_since(&self) -> Option<u64> {
+        let records = matches!(self.mode.get(), Mode::On | Mode::FastPath);
+        records.then(|| self.window_from.load(Ordering::Relaxed))
+    }
+
+    /// Returns for how long was recorded so far, in ticks.
+    pub(crate) fn recorded_ticks(&self) -> u64 {
+        lock(&self.windows).recorded_until(self.clock.ticks())
+    }
+
+    /// Returns UTC at the start of the first window, since the Unix epoch.
+    pub(crate) fn utc_at_zero(&self) -> Duration {
+        let first = lock(&self.windows).first();
+        let since_clock = first.map_or(0, |ticks| self.clock.ns(ticks));
+        self.clock.utc_at_start() + Duration::from_nanos(since_clock)
+    }
+}

@@ -1,0 +1,263 @@
+//! Eviction: what leaves the store is looked through for long polls before it is dropped.
+//!
+//! Evicted records are staged for a moment: until it is known whether any of the polls around them is among the
+//! longest of the run. If so they stay, in a [pinned window](pinned); the rest is applied to the [`Memory`] and dropped.
+//! A hook that has to evict only stages; if nobody looks through for long, all that is staged is dropped.
+
+mod long_polls;
+pub(crate) mod pinned;
+#[cfg(test)]
+mod tests;
+
+use crate::recorder::memory::Memory;
+use crate::recorder::memory::eviction::long_polls::{LongPoll, Scan};
+use crate::recorder::memory::eviction::pinned::{PinnedWindows, Place, number_in};
+use crate::recorder::memory::live_tasks::LiveTasks;
+use crate::recorder::store::segment::{Segment, events_of};
+use crate::recorder::window::{Window, window_of};
+
+/// Records between the store and their end.
+#[derive(Debug)]
+pub(crate) struct Eviction {
+    /// The records of each stream in order. Kept for its memory, as hooks evict.
+    pub(crate) staged: Vec<Segment>,
+    pub(crate) staged_events: u64,
+    /// The number of segments in `staged` that were looked through.
+    looked_through: usize,
+    /// Everything up to then is staged, or was, in ticks.
+    until: u64,
+    /// Everything up to then is dropped or pinned.
+    done_until: u64,
+    scan: Scan,
+    pub(crate) pinned: PinnedWindows,
+    /// The segments that are dropped next; kept for its memory.
+    leaving: Vec<Segment>,
+}
+
+/// The limits within which evicted records are looked through.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// From when on a poll is long, in ticks.
+    pub(crate) long_poll: u64,
+    /// The time before and after one that is pinned, in ticks.
+    pub(crate) around: u64,
+    /// The most events that may be staged.
+    pub(crate) staged_events: u64,
+}
+
+impl Eviction {
+    /// Creates an eviction that pins up to `pinned_events` events in all.
+    pub(crate) fn new(pinned_events: u64) -> Self {
+        Self {
+            staged: Vec::new(),
+            staged_events: 0,
+            looked_through: 0,
+            until: 0,
+            done_until: 0,
+            scan: Scan::default(),
+            pinned: PinnedWindows::new(pinned_events),
+            leaving: Vec::new(),
+        }
+    }
+
+    /// `events` events up to `until` were added to `staged`.
+    pub(crate) fn has_staged(&mut self, events: u64, until: u64) {
+        self.staged_events += events;
+        self.until = self.until.max(until);
+    }
+
+    /// Returns the time up to which everything is dropped or pinned, in ticks.
+    pub(crate) fn done_until(&self) -> u64 {
+        self.done_until
+    }
+
+    /// Returns whether there is anything that wasn't looked through.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.looked_through < self.staged.len()
+    }
+
+    /// Looks through what is staged, and drops what is not pinned, added up. Calls `recycle` with that. Returns
+    /// the number of events dropped.
+    pub(crate) fn look_through(
+        &mut self,
+        limits: Limits,
+        memory: &mut Memory,
+        windows: &[Window],
+        mut recycle: impl FnMut(Segment),
+    ) -> u64 {
+        let new = &mut self.staged[self.looked_through..];
+        Segment::sort(new);
+        self.scan.read(new, limits.long_poll, &memory.live_tasks);
+        self.looked_through = self.staged.len();
+        self.scan.forget_before(self.until, windows);
+        let mut dropped = 0;
+        for poll in self.scan.take_found() {
+            let place = self.place(poll, false, limits, &memory.live_tasks, windows);
+            dropped += place.map_or(0, |place| self.pinned.consider(poll, &place));
+        }
+        // The polls that begin so soon after are known as a whole.
+        let edge = self.edge(limits);
+        dropped += self.drop_until(edge, memory, windows, &mut recycle);
+        if self.staged_events > limits.staged_events {
+            // They go on for so long that what comes in meanwhile can't all wait for their ends.
+            let open: Vec<_> = self.scan.open().filter(|p| p.start > self.done_until).collect();
+            for poll in open {
+                let poll = LongPoll { end: self.until.max(poll.start), ..poll };
+                if poll.length() >= limits.long_poll {
+                    let place = self.place(poll, true, limits, &memory.live_tasks, windows);
+                    dropped += place.map_or(0, |place| self.pinned.consider_open(poll, &place));
+                }
+            }
+            let edge = self.until.saturating_sub(limits.around);
+            dropped += self.drop_until(edge, memory, windows, &mut recycle);
+        }
+        if self.staged_events > limits.staged_events {
+            dropped += self.drop_until(self.until, memory, windows, &mut recycle);
+        }
+        dropped
+    }
+
+    /// Returns up to when no poll is kept that isn't known as a whole.
+    fn edge(&self, limits: Limits) -> u64 {
+        let begins = self.scan.oldest_open(self.done_until).unwrap_or(u64::MAX).min(self.until);
+        begins.saturating_sub(limits.around)
+    }
+
+    /// Returns the time around `poll` that could be pinned; `None` if its beginning is gone, or it was open when recording
+    /// stopped.
+    fn place(
+        &self,
+        poll: LongPoll,
+        is_open: bool,
+        limits: Limits,
+        live_tasks: &LiveTasks,
+        windows: &[Window],
+    ) -> Option<Place> {
+        let window = window_of(poll.start, windows).filter(|w| w.from <= poll.start)?;
+        if window_of(poll.end, windows) != Some(window) {
+            return None;
+        }
+        let location = live_tasks.task(poll.task).map(|task| task.location);
+        let location = location.unwrap_or_else(|| long_polls::location(&self.staged, poll.task));
+        let first = window.from.max(self.done_until + 1);
+        let has_begun = self.pinned.has_begun(&poll);
+        if first > poll.start && !has_begun {
+            return None;
+        }
+        let last = window.to.unwrap_or(u64::MAX);
+        let room = self.pinned.room_for(&poll);
+        let number = |from, to| number_in(&self.staged, from, to);
+        // Where there is much around it, less of that is kept.
+        let from = |at: u64, most| {
+            let earliest = at.saturating_sub(limits.around).max(first).min(at);
+            at - longest(at - earliest, |ticks| number(at - ticks, at) <= most)
+        };
+        // The records after it may not be here yet: a pinned window ends when it has as much as it may.
+        let to = |at: u64| at.saturating_add(limits.around).min(last);
+        let whole = (from(poll.start, room / 4), to(poll.end));
+        let fits = !is_open && number(poll.start, poll.end) <= room / 2;
+        if fits && !has_begun {
+            return Some(Place { location, begin: whole, end: whole, room });
+        }
+        // A quarter of it for each side of each edge.
+        let room = room.min(self.pinned.most_events() / 2);
+        let most = room / 4;
+        let after = longest(to(poll.start) - poll.start, |ticks| {
+            number(poll.start, poll.start + ticks) <= most
+        });
+        let begin = (from(poll.start, most), poll.start + after);
+        let end = (from(poll.end, most), to(poll.end));
+        Some(Place { location, begin, end, room })
+    }
+
+    /// Sorts all that is staged, for who gives it up.
+    #[inline(never)]
+    pub(crate) fn sort(&mut self) {
+        Segment::sort(&mut self.staged);
+    }
+
+    /// Drops all that is staged, which was [sorted](Self::sort) and applied to [`LiveTasks`], though nobody looked
+    /// through it. Calls `recycle` with it. Returns the number of events dropped.
+    #[inline(never)]
+    pub(crate) fn give_up(&mut self, recycle: impl FnMut(Segment)) -> u64 {
+        self.pinned.note_ends(&self.staged);
+        self.staged.drain(..).for_each(recycle);
+        self.scan = Scan::default();
+        (self.looked_through, self.done_until) = (0, self.until);
+        self.pinned.cut_off();
+        std::mem::take(&mut self.staged_events)
+    }
+
+    /// Removes all that is staged or pinned, for a drain at `now`.
+    pub(crate) fn clear(&mut self, now: u64) {
+        self.staged.clear();
+        (self.staged_events, self.looked_through) = (0, 0);
+        (self.until, self.done_until) = (now, now);
+        self.scan = Scan::default();
+        self.pinned.clear();
+    }
+
+    /// Drops what is staged up to `edge`, but for what is pinned. Returns the number of events dropped.
+    fn drop_until(
+        &mut self,
+        edge: u64,
+        memory: &mut Memory,
+        windows: &[Window],
+        recycle: &mut impl FnMut(Segment),
+    ) -> u64 {
+        let mut dropped = 0;
+        while self.done_until < edge {
+            match self.pinned.next_begin(self.done_until) {
+                // The state at the beginning of a pinned window is kept with it.
+                Some(begin) if begin <= edge => {
+                    if begin - 1 > self.done_until {
+                        dropped += self.step(begin - 1, memory, windows, recycle);
+                    }
+                    self.pinned.enter(begin, &memory.live_tasks);
+                }
+                _ => dropped += self.step(edge, memory, windows, recycle),
+            }
+        }
+        dropped
+    }
+
+    /// The same up to `until`, where no pinned window begins before.
+    fn step(
+        &mut self,
+        until: u64,
+        memory: &mut Memory,
+        windows: &[Window],
+        recycle: &mut impl FnMut(Segment),
+    ) -> u64 {
+        self.done_until = until;
+        for segment in &mut self.staged {
+            if segment.records().first().is_some_and(|record| record.ticks <= until) {
+                self.leaving.push(segment.split_until(until));
+            }
+        }
+        self.staged.retain(|segment| !segment.records().is_empty());
+        self.looked_through = self.staged.len();
+        // Late records may be out of order over batches.
+        Segment::sort(&mut self.leaving);
+        let events = events_of(&self.leaving);
+        self.staged_events = self.staged_events.saturating_sub(events);
+        let kept = self.pinned.keep(&self.leaving, &memory.live_tasks);
+        memory.update(&self.leaving, windows);
+        self.leaving.drain(..).for_each(recycle);
+        self.pinned.end_until(until);
+        (events + kept.dropped).saturating_sub(kept.kept)
+    }
+}
+
+/// Returns the longest of the times up to `most` that `fits`, if all shorter ones do, to a thousandth of `most`.
+fn longest(most: u64, fits: impl Fn(u64) -> bool) -> u64 {
+    if fits(most) {
+        return most;
+    }
+    let (mut short, mut long) = (0, most);
+    while long - short > most / 1000 + 1 {
+        let middle = short + (long - short) / 2;
+        *(if fits(middle) { &mut short } else { &mut long }) = middle;
+    }
+    short
+}

@@ -1,0 +1,468 @@
+//! Pinned windows: the events around the longest polls of the run, of all threads, which stay when those around them
+//! are dropped.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::recorder::id_map::IdMap;
+use crate::recorder::memory::eviction::long_polls::LongPoll;
+use crate::recorder::memory::live_tasks::{LiveTask, LiveTasks, Stream};
+use crate::recorder::record::{Kind, LocationId, ROOT, Record, events_in};
+use crate::recorder::store::segment::{RecordWriter, Segment, StreamId};
+
+/// The most pinned windows.
+const MOST: usize = 16;
+/// The most around polls of tasks that were spawned at the same location.
+const MOST_OF_LOCATION: usize = 4;
+
+/// The events around one poll, and what was known where they begin.
+#[derive(Clone, Debug)]
+pub(crate) struct PinnedWindow {
+    /// The first and the last moment, in ticks.
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    /// The poll, and its length, in ticks: those of the longest poll in the window.
+    poll: PollId,
+    length: u64,
+    location: Option<LocationId>,
+    /// The polls that begin in it and go on: their ends will be kept, too.
+    go_on: Vec<PollId>,
+    /// The most events that it may have.
+    most_events: u64,
+    /// `true` once the state at its beginning was taken.
+    is_entered: bool,
+    /// `true` if its memory is no more than it needs.
+    is_shrunk: bool,
+    /// The threads at its beginning, each with whether the tasks that it polled still lived.
+    pub(crate) threads: Vec<(StreamId, Stream, Vec<bool>)>,
+    /// The tasks in it, as they were before.
+    pub(crate) tasks: IdMap<Option<LiveTask>>,
+    records: BTreeMap<StreamId, Vec<Record>>,
+    pub(crate) events: u64,
+}
+
+/// The identity of a poll: its thread, and when it began, in ticks.
+type PollId = (StreamId, u64);
+
+/// The time around a poll that could be pinned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) location: Option<LocationId>,
+    /// The first and the last moment around its beginning, in ticks.
+    pub(super) begin: (u64, u64),
+    /// The same around its end. Both are the same if there is room for all that happened during the poll.
+    pub(super) end: (u64, u64),
+    /// The most events that may be kept in all of it.
+    pub(super) room: u64,
+}
+
+impl Place {
+    /// Returns whether that window is of the same location.
+    fn is_of(&self, pin: &PinnedWindow) -> bool {
+        self.location.is_some() && pin.location == self.location
+    }
+}
+
+/// The pinned windows, by time, which don't overlap.
+#[derive(Debug)]
+pub(crate) struct PinnedWindows {
+    /// Shared with captures, which would otherwise copy them while they hold a lock.
+    all: Vec<Arc<PinnedWindow>>,
+    /// The most events that all may have.
+    most_events: u64,
+    /// The tasks that are in pinned windows, and when they ended, in ticks; 0 if they live.
+    ended: IdMap<u64>,
+}
+
+/// The events that a pinned window took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Kept {
+    /// The number of events.
+    pub(super) kept: u64,
+    /// The number of events in other windows that made room.
+    pub(super) dropped: u64,
+}
+
+impl PinnedWindows {
+    pub(super) fn new(most_events: u64) -> Self {
+        Self { all: Vec::new(), most_events, ended: IdMap::default() }
+    }
+
+    /// Returns how many events they have.
+    pub(crate) fn events(&self) -> u64 {
+        self.all.iter().map(|pin| pin.events).sum()
+    }
+
+    /// Returns how many events may be kept of that poll, and of what is around it.
+    pub(super) fn room_for(&self, poll: &LongPoll) -> u64 {
+        let others = || self.all.iter().filter(|pin| pin.poll != poll.id());
+        let is_longest = others().all(|pin| pin.length < poll.length());
+        if is_longest { self.most_events } else { self.most_events / 8 }
+    }
+
+    /// Returns how many events all may have.
+    pub(super) fn most_events(&self) -> u64 {
+        self.most_events
+    }
+
+    /// Returns the windows that have any events.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<PinnedWindow>> {
+        self.all.iter().filter(|pin| pin.events > 0)
+    }
+
+    /// Returns whether that time, in ticks, is pinned.
+    pub(crate) fn holds(&self, ticks: u64) -> bool {
+        self.all.iter().any(|pin| pin.from <= ticks && ticks <= pin.to)
+    }
+
+    /// Returns when tasks in pinned windows ended, in ticks.
+    pub(crate) fn ended(&self) -> Vec<(u64, u64)> {
+        self.ended.iter().map(|(&task, &at)| (task, at)).filter(|&(_, at)| at > 0).collect()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+        self.ended.clear();
+    }
+
+    /// Returns whether the beginning of `poll` is kept, of which the end is not known yet.
+    pub(super) fn has_begun(&self, poll: &LongPoll) -> bool {
+        self.all.iter().any(|pin| pin.go_on.contains(&poll.id()))
+    }
+
+    /// Pins what is around `poll`, which is over, if that is among the longest: its beginning and
+    /// its end if there is no room for all. Returns the number of events in the windows that made room.
+    pub(super) fn consider(&mut self, poll: LongPoll, place: &Place) -> u64 {
+        let begun = self.all.iter_mut().find(|pin| pin.go_on.contains(&poll.id()));
+        if let Some(begun) = begun.map(Arc::make_mut) {
+            begun.go_on.retain(|&of| of != poll.id());
+            begun.is_of(&poll, place);
+            self.put(PinnedWindow::new(place.end, &poll, place), poll.end);
+            return 0;
+        }
+        if !self.is_among_longest(&poll, place) {
+            return 0;
+        }
+        let dropped = self.make_place(&poll, place);
+        self.put(PinnedWindow::new(place.begin, &poll, place), poll.start);
+        if place.end != place.begin {
+            self.put(PinnedWindow::new(place.end, &poll, place), poll.end);
+        }
+        dropped
+    }
+
+    /// Pins what is around the beginning of `poll`, which still runs.
+    pub(super) fn consider_open(&mut self, poll: LongPoll, place: &Place) -> u64 {
+        let is_in = |i: &Arc<PinnedWindow>| i.is_fixed() && i.has(poll.start);
+        if self.has_begun(&poll)
+            || !self.all.iter().any(is_in) && !self.is_among_longest(&poll, place)
+        {
+            return 0;
+        }
+        let dropped = self.make_place(&poll, place);
+        let go_on = vec![poll.id()];
+        self.put(
+            PinnedWindow { go_on, ..PinnedWindow::new(place.begin, &poll, place) },
+            poll.start,
+        );
+        dropped
+    }
+
+    /// Returns whether what is around `poll` is to be kept.
+    fn is_among_longest(&self, poll: &LongPoll, place: &Place) -> bool {
+        let length = poll.length();
+        let overlaps = |i: &PinnedWindow| i.from <= poll.end && poll.start <= i.to;
+        // It is in the window of a longer one, as far as that reaches.
+        self.most_events > 0
+            && !self.all.iter().any(|i| overlaps(i) && i.length >= length)
+            && self.makes_room(poll, place).is_none_or(|least| least < length)
+    }
+
+    /// Adds a window that contains `at`: one that contains that already takes it in. Those of shorter polls that it
+    /// overlaps are left out, as it shows more.
+    fn put(&mut self, mut new: PinnedWindow, at: u64) {
+        self.all.retain(|i| {
+            i.is_fixed() || i.to < new.from || new.to < i.from || new.length <= i.length
+        });
+        if let Some(place) = self.all.iter().position(|pin| pin.has(at)) {
+            let before = place.checked_sub(1).map(|before| self.all[before].to);
+            let after = self.all.get(place + 1).map(|after| after.from);
+            let there = Arc::make_mut(&mut self.all[place]);
+            if !there.is_entered {
+                there.from = there.from.min(new.from).max(before.map_or(0, |to| to + 1));
+            }
+            there.to = there.to.max(new.to).min(after.map_or(u64::MAX, |from| from - 1));
+            there.most_events = (there.most_events + new.most_events).min(self.most_events);
+            there.go_on.append(&mut new.go_on);
+            if new.length > there.length {
+                (there.poll, there.length) = (new.poll, new.length);
+                there.location = new.location;
+            }
+            return;
+        }
+        let place = self.all.partition_point(|other| other.from <= new.from);
+        if let Some(before) = place.checked_sub(1).map(|before| &self.all[before]) {
+            new.from = new.from.max(before.to.saturating_add(1));
+        }
+        if let Some(after) = self.all.get(place) {
+            new.to = new.to.min(after.from - 1);
+        }
+        if new.from <= new.to {
+            self.all.insert(place, Arc::new(new));
+        }
+    }
+
+    /// Returns the length of the poll whose window has to make room, if one has to.
+    fn makes_room(&self, poll: &LongPoll, place: &Place) -> Option<u64> {
+        let overlaps = |i: &PinnedWindow| i.from <= poll.end && poll.start <= i.to;
+        let others = || self.all.iter().filter(|i| !overlaps(i));
+        let too_many = others().filter(|i| place.is_of(i)).count() >= MOST_OF_LOCATION;
+        let candidates = others().filter(|i| !too_many || place.is_of(i));
+        (too_many || others().count() >= MOST).then(|| candidates.map(|i| i.length).min()).flatten()
+    }
+
+    /// Removes the window that has to make room. Returns how many events it had.
+    fn make_place(&mut self, poll: &LongPoll, place: &Place) -> u64 {
+        let Some(least) = self.makes_room(poll, place) else { return 0 };
+        let too_many = self.all.iter().filter(|i| place.is_of(i)).count() >= MOST_OF_LOCATION;
+        let is_it = |i: &Arc<PinnedWindow>| i.length == least && (!too_many || place.is_of(i));
+        let found = self.all.iter().position(is_it);
+        found.map_or(0, |found| self.remove(found))
+    }
+
+    /// Returns how many events it had.
+    fn remove(&mut self, place: usize) -> u64 {
+        let removed = self.all.remove(place);
+        let all = &self.all;
+        self.ended.retain(|task, _| all.iter().any(|pin| pin.tasks.contains_key(task)));
+        removed.events
+    }
+
+    /// Returns where the next one begins that wasn't entered, after `done_until`.
+    pub(super) fn next_begin(&self, done_until: u64) -> Option<u64> {
+        let next = self.all.iter().find(|pin| !pin.is_entered)?;
+        Some(next.from.max(done_until + 1))
+    }
+
+    /// Enters the next window, which begins at `from`, if it is still there: everything before is dropped, and the state is
+    /// kept with it.
+    pub(super) fn enter(&mut self, from: u64, live_tasks: &LiveTasks) {
+        let next = self.all.iter_mut().find(|pin| !pin.is_entered);
+        let next = next.filter(|pin| pin.from <= from);
+        let Some(pin) = next.map(Arc::make_mut) else { return };
+        pin.is_entered = true;
+        pin.from = pin.from.max(from);
+        pin.threads = live_tasks
+            .streams()
+            .map(|(id, stream)| {
+                let mut stream = stream.clone();
+                if live_tasks.has_lost_worker(&stream) {
+                    stream.state.worker = None;
+                }
+                let polls = stream.state.polls.iter();
+                let lives = polls.map(|poll| live_tasks.lives(poll.task)).collect();
+                (id, stream, lives)
+            })
+            .collect();
+        // These tasks are in it, though it may have no events of theirs.
+        let PinnedWindow { threads, tasks, .. } = pin;
+        for poll in threads.iter().flat_map(|(_, stream, _)| &stream.state.polls) {
+            if live_tasks.lives(poll.task) {
+                Self::has_task(&mut self.ended, tasks, poll.task, live_tasks);
+            }
+        }
+    }
+
+    /// Notes that a task is in a pinned window: when it ends will be noted.
+    fn has_task(
+        ended: &mut IdMap<u64>,
+        tasks: &mut IdMap<Option<LiveTask>>,
+        task: u64,
+        live_tasks: &LiveTasks,
+    ) {
+        tasks.entry(task).or_insert_with(|| {
+            // The number of a root future is used again.
+            if task & ROOT == 0 {
+                ended.entry(task).or_default();
+            }
+            live_tasks.task(task)
+        });
+    }
+
+    /// Keeps the records that are in a pinned window. They are the next, of each stream in order, and not
+    /// in `live_tasks` yet.
+    pub(super) fn keep(&mut self, segments: &[Segment], live_tasks: &LiveTasks) -> Kept {
+        let mut kept = Kept::default();
+        if self.all.is_empty() {
+            return kept;
+        }
+        for pin in self.all.iter_mut().filter(|pin| pin.is_entered) {
+            // Only windows that change, as one that a capture shares is copied.
+            if number_in(segments, pin.from, pin.to) == 0 {
+                continue;
+            }
+            let pin = Arc::make_mut(pin);
+            pin.cut(segments);
+            for segment in segments {
+                let records = segment.between(pin.from, pin.to);
+                if !records.is_empty() {
+                    kept.kept += pin.add(segment.stream, records, live_tasks, &mut self.ended);
+                }
+            }
+        }
+        self.note_ends(segments);
+        kept.dropped = self.make_room();
+        kept
+    }
+
+    /// Notes where tasks in pinned windows end.
+    #[inline(never)]
+    pub(super) fn note_ends(&mut self, segments: &[Segment]) {
+        if self.ended.is_empty() {
+            return;
+        }
+        for record in segments.iter().flat_map(Segment::records) {
+            if record.kind() == Kind::Terminate {
+                if let Some(ended) = self.ended.get_mut(&record.payload()) {
+                    *ended = record.ticks;
+                }
+            }
+        }
+    }
+
+    /// Drops those of the shortest polls until there is room. Returns how many events they had.
+    fn make_room(&mut self) -> u64 {
+        let mut dropped = 0;
+        while self.events() > self.most_events {
+            let with_events = self.all.iter().filter(|pin| pin.events > 0);
+            let Some(least) = with_events.min_by_key(|pin| pin.length) else { break };
+            // The beginning of a poll is of little use without its end, and the other way round.
+            let poll = least.poll;
+            while let Some(place) = self.all.iter().position(|pin| pin.poll == poll) {
+                dropped += self.remove(place);
+            }
+        }
+        dropped
+    }
+
+    /// Ends the windows up to `until`: everything before is dropped.
+    pub(super) fn end_until(&mut self, until: u64) {
+        // A window without events is of no use.
+        self.all.retain(|pin| pin.to > until || pin.events > 0);
+        // Nothing is added to windows that have ended.
+        for pin in self.all.iter_mut().filter(|pin| pin.to <= until && !pin.is_shrunk) {
+            let pin = Arc::make_mut(pin);
+            pin.is_shrunk = true;
+            pin.records.values_mut().for_each(Vec::shrink_to_fit);
+        }
+    }
+
+    /// Ends the windows that are not complete, as the next records are dropped without being looked through.
+    pub(super) fn cut_off(&mut self) {
+        self.all.retain(|pin| pin.events > 0);
+        for pin in &mut self.all {
+            let last = pin.last();
+            // Only windows that change, as one that a capture shares is copied.
+            if let Some(last) = last.filter(|last| *last < pin.to) {
+                Arc::make_mut(pin).to = last;
+            }
+        }
+    }
+}
+
+impl PinnedWindow {
+    fn new((from, to): (u64, u64), poll: &LongPoll, place: &Place) -> Self {
+        Self {
+            from,
+            to,
+            poll: poll.id(),
+            length: poll.length(),
+            location: place.location,
+            go_on: Vec::new(),
+            // Half of it for the beginning, if that is kept by itself.
+            most_events: if place.begin == place.end { place.room } else { place.room / 2 },
+            is_entered: false,
+            is_shrunk: false,
+            threads: Vec::new(),
+            tasks: IdMap::default(),
+            records: BTreeMap::new(),
+            events: 0,
+        }
+    }
+
+    fn has(&self, ticks: u64) -> bool {
+        (self.from..=self.to).contains(&ticks)
+    }
+
+    /// Returns whether it can't be left out for a longer poll: something is in it, or the beginning of a poll that goes on.
+    fn is_fixed(&self) -> bool {
+        self.is_entered || !self.go_on.is_empty()
+    }
+
+    /// Makes it the window of that poll, if that is the longest in it.
+    fn is_of(&mut self, poll: &LongPoll, place: &Place) {
+        if self.poll == poll.id() || self.length < poll.length() {
+            (self.poll, self.length, self.location) = (poll.id(), poll.length(), place.location);
+        }
+    }
+
+    /// Returns when its last record is, in ticks.
+    fn last(&self) -> Option<u64> {
+        let last = self.records.values().filter_map(|records| records.last());
+        last.map(|record| record.ticks).max()
+    }
+
+    /// Ends it where it has as many events as it may, if these records are added.
+    fn cut(&mut self, segments: &[Segment]) {
+        let room = self.most_events.saturating_sub(self.events);
+        let end = last_with(room, self.to, |to| number_in(segments, self.from, to));
+        // Late records are before what it has.
+        self.to = end.max(self.last().unwrap_or(self.from)).min(self.to);
+    }
+
+    /// Returns how many of the records are events.
+    fn add(
+        &mut self,
+        stream: StreamId,
+        records: &[Record],
+        live_tasks: &LiveTasks,
+        ended: &mut IdMap<u64>,
+    ) -> u64 {
+        for task in records.iter().filter_map(|record| record.task()) {
+            PinnedWindows::has_task(ended, &mut self.tasks, task, live_tasks);
+        }
+        self.records.entry(stream).or_default().extend_from_slice(records);
+        let events = events_in(records);
+        self.events += events;
+        events
+    }
+
+    /// Returns its records, by stream.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = Segment> {
+        self.records.iter().filter_map(|(&stream, records)| {
+            let writer = RecordWriter::allocate(1, records.len()).next()?;
+            records.iter().for_each(|&record| {
+                writer.push(record);
+            });
+            Some(Segment::new(stream, 0, writer.chunk().clone(), 0..records.len()))
+        })
+    }
+}
+
+/// Returns how many records there are in that time, both ends included.
+pub(super) fn number_in(segments: &[Segment], from: u64, to: u64) -> u64 {
+    segments.iter().map(|segment| segment.between(from, to).len() as u64).sum()
+}
+
+/// Returns the latest time up to `last` at which there are no more than `most`, if `number` rises with time.
+fn last_with(most: u64, last: u64, number: impl Fn(u64) -> u64) -> u64 {
+    if number(last) <= most {
+        return last;
+    }
+    let (mut fits, mut exceeds) = (0, last);
+    while exceeds - fits > 1 {
+        let middle = fits + (exceeds - fits) / 2;
+        *(if number(middle) <= most { &mut fits } else { &mut exceeds }) = middle;
+    }
+    fits
+}

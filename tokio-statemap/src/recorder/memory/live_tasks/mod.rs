@@ -1,0 +1,356 @@
+//! The live tasks and threads, as the evicted records left them.
+//!
+//! The size is bounded by the number of live tasks. It lets a flight recorder run for any time and
+//! still name a task that was spawned an hour ago.
+
+mod polled;
+mod table;
+mod tasks;
+mod terminated;
+#[cfg(test)]
+mod tests;
+
+use crate::recorder::memory::live_tasks::polled::RecentlyPolled;
+use crate::recorder::memory::live_tasks::table::{NO_LOCATION, PackedTask};
+use crate::recorder::memory::live_tasks::tasks::TaskMap;
+pub(crate) use crate::recorder::memory::live_tasks::tasks::{LiveTask, Liveness};
+use crate::recorder::memory::live_tasks::terminated::TerminatedIds;
+use crate::recorder::record::reader::{Entry, OpenPoll, ThreadState, Visitor, WholePoll};
+use crate::recorder::record::{LocationId, ROOT, Record};
+use crate::recorder::store::segment::StreamId;
+use crate::recorder::window::Window;
+use crate::util::heapsort::heapsort;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LiveTasks {
+    tasks: TaskMap,
+    /// Sorted by id.
+    streams: Vec<(StreamId, Stream)>,
+    terminated: TerminatedIds,
+    /// The tasks that were last marked as polled, so that most polls need no lookup.
+    polled: RecentlyPolled,
+    /// The place, among the windows of recording that are kept, of that of the records evicted last.
+    window: usize,
+    /// The number of that window, of all that there ever were.
+    number: usize,
+    /// The number of the last window before which something may not have been recorded: that, or one before.
+    known_from: usize,
+    has_evicted: bool,
+    /// Only used during an update; kept for its memory, as hooks evict.
+    ended: Vec<(u64, u64)>,
+    /// Which threads became workers in the records that it is updated from, and of which tasks, that were spawned
+    /// before recording began, it is known now where. Kept for their memory as well.
+    roles: Vec<Role>,
+    newly_known: Vec<u64>,
+}
+
+/// A thread, as its last evicted record left it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stream {
+    pub(crate) state: ThreadState,
+    /// Whether it is parked, if it ever parked or unparked.
+    pub(crate) parked: Option<bool>,
+    pub(crate) stopped: bool,
+    /// The number of the window in which it was last seen.
+    window: usize,
+    /// The task that terminated last.
+    terminated: Option<u64>,
+}
+
+/// A thread became a worker.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Role {
+    pub(crate) worker: u32,
+    pub(crate) stream: StreamId,
+    pub(crate) at: u64,
+}
+
+/// Updates the live tasks from the records of one thread.
+struct Update<'a> {
+    live_tasks: &'a mut LiveTasks,
+    id: StreamId,
+    /// All of the stream but its state.
+    stream: &'a mut Stream,
+    has_ended: bool,
+}
+
+impl Visitor for Update<'_> {
+    type Poll = ();
+
+    /// All that a whole poll changes is that the task was polled.
+    #[inline]
+    fn whole_poll<'a>(&mut self, thread: &mut ThreadState, poll: WholePoll<'a>) -> &'a [Record] {
+        thread.notes.forget_ready();
+        let live_tasks = &mut *self.live_tasks;
+        if let Some(terminated) = poll.terminated {
+            // As a lookup would do, so that a late end of a poll doesn't add it again.
+            live_tasks.polled.insert(poll.task);
+            self.stream.terminated = Some(poll.task);
+            live_tasks.ended.push((poll.task, terminated));
+            return poll.rest;
+        }
+        live_tasks.polled(poll.task, poll.start.ticks);
+        live_tasks.polled.skip_known(poll.rest)
+    }
+
+    fn poll_starts(&mut self, _: &ThreadState, poll: &OpenPoll) {
+        self.live_tasks.polled(poll.task, poll.start);
+    }
+
+    fn poll_ends(&mut self, _: &ThreadState, task: u64, open: Option<OpenPoll>, at: u64) {
+        // Its start was not recorded.
+        if open.is_none() && self.stream.terminated != Some(task) {
+            self.live_tasks.polled(task, at);
+        }
+    }
+
+    fn other(&mut self, thread: &mut ThreadState, entry: Entry, at: u64) {
+        match entry {
+            Entry::Spawn { task, location } => {
+                self.live_tasks.spawned(task, at, location, thread.polled());
+            }
+            Entry::LateOrigin { task, location } => self.live_tasks.has_origin(task, location),
+            Entry::Terminate { task } => {
+                self.stream.terminated = Some(task);
+                self.live_tasks.ended.push((task, at));
+            }
+            Entry::Worker(worker) => {
+                let role = |worker| Role { worker, stream: self.id, at };
+                self.live_tasks.roles.extend(worker.map(role));
+            }
+            Entry::ThreadStop => self.stream.stopped = true,
+            Entry::Park => self.stream.parked = Some(true),
+            Entry::Unpark => self.stream.parked = Some(false),
+            Entry::End => self.has_ended = true,
+            // The rest is of no task that lives, nor of what a thread is or does.
+            _ => {}
+        }
+    }
+}
+
+impl LiveTasks {
+    /// Returns whether anything was ever evicted.
+    pub(crate) fn has_evicted(&self) -> bool {
+        self.has_evicted
+    }
+
+    /// Returns the task `id`, as far as is known.
+    pub(crate) fn task(&self, id: u64) -> Option<LiveTask> {
+        self.tasks.get(id)
+    }
+
+    /// The tasks that are alive, and those that may have terminated in a gap.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = (u64, LiveTask, Liveness)> {
+        self.tasks.iter().map(|(id, task)| {
+            let lives =
+                if task.window == self.known_from { Liveness::Alive } else { Liveness::Unknown };
+            (id, task, lives)
+        })
+    }
+
+    /// Returns an upper bound of their number.
+    pub(crate) fn max_tasks(&self) -> usize {
+        self.tasks.max_len()
+    }
+
+    /// Returns whether the task `id` is alive, as far as is known.
+    pub(crate) fn lives(&self, id: u64) -> bool {
+        self.task(id).is_some()
+    }
+
+    pub(crate) fn stream(&self, id: StreamId) -> Option<&Stream> {
+        self.streams
+            .binary_search_by_key(&id, |(id, _)| *id)
+            .ok()
+            .map(|place| &self.streams[place].1)
+    }
+
+    pub(crate) fn streams(&self) -> impl Iterator<Item = (StreamId, &Stream)> {
+        self.streams.iter().map(|(id, stream)| (*id, stream))
+    }
+
+    /// Returns whether another thread became the worker that `stream` was: in a later window, in between of which `stream`
+    /// lost it, unrecorded, or while it was in a poll that is over by now.
+    pub(crate) fn has_lost_worker(&self, stream: &Stream) -> bool {
+        let state = &stream.state;
+        state.worker.is_some_and(|worker| {
+            let mut others = self.streams.iter().map(|(_, other)| other);
+            others.any(|other| {
+                let is_later = other.window > stream.window
+                    || state.polls.is_empty() && other.state.worker_since > state.worker_since;
+                other.state.worker == Some(worker) && is_later
+            })
+        })
+    }
+
+    /// Returns which threads became workers in the records that it was updated from last, by worker and time.
+    pub(crate) fn roles(&self) -> &[Role] {
+        &self.roles
+    }
+
+    /// Returns whether this task was spawned before recording began, and became known in the records that it was updated
+    /// from last.
+    pub(crate) fn is_newly_known(&self, id: u64) -> bool {
+        self.newly_known.binary_search(&id).is_ok()
+    }
+
+    /// Returns the next window, if it began until `ticks`.
+    pub(super) fn next_window(&self, ticks: u64, windows: &[Window]) -> Option<Window> {
+        windows.get(self.window + 1).copied().filter(|next| next.from <= ticks)
+    }
+
+    /// Enters the windows that began until `ticks`.
+    pub(crate) fn advance_to(&mut self, ticks: u64, windows: &[Window]) {
+        while self.next_window(ticks, windows).is_some() {
+            self.enter_next_window(windows);
+        }
+    }
+
+    /// Returns the place of the window of the records evicted last, among those that are kept.
+    pub(crate) fn window(&self) -> usize {
+        self.window
+    }
+
+    /// Forgets the first `n` windows, which are before that of the records evicted last.
+    pub(crate) fn forget_windows(&mut self, n: usize) {
+        self.window -= n;
+        self.has_evicted |= n > 0;
+    }
+
+    /// Between two windows any task may have terminated, unless the clock jumped. Tasks seen in the previous window are
+    /// kept, as they may be polled again.
+    pub(super) fn enter_next_window(&mut self, windows: &[Window]) {
+        self.window += 1;
+        self.number += 1;
+        if !windows[self.window].is_after_jump {
+            self.tasks.retain_seen_in(self.known_from);
+            self.known_from = self.number;
+        }
+        for (_, stream) in &mut self.streams {
+            stream.state.polls.clear();
+        }
+        self.polled.clear();
+    }
+
+    /// Updates the state from these records, which are of its window, but for the tasks that terminated.
+    ///
+    /// Inlined, as the stack of a hook is bounded.
+    #[inline(always)]
+    pub(super) fn update<'a>(&mut self, runs: impl Iterator<Item = (StreamId, &'a [Record])>) {
+        self.has_evicted = true;
+        for (stream, records) in runs.filter(|(_, records)| !records.is_empty()) {
+            self.update_stream(stream, records);
+        }
+        heapsort(&mut self.newly_known, |id| *id);
+        heapsort(&mut self.roles, |role| (role.worker, role.at, role.stream));
+    }
+
+    /// Ends an update.
+    ///
+    /// Terminations are applied last, whatever the order of the streams: a task id is never reused,
+    /// so a task that terminated in any of them is not alive.
+    #[inline(never)]
+    pub(super) fn end_update(&mut self) {
+        self.roles.clear();
+        self.newly_known.clear();
+        self.remove_ended();
+    }
+
+    /// Updates the state from records of one stream.
+    ///
+    /// Never inlined, as hooks evict, and the stack of a hook is bounded: it would add to that of
+    /// [`end_update`](Self::end_update).
+    #[inline(never)]
+    fn update_stream(&mut self, id: StreamId, records: &[Record]) {
+        // Taken out, so that the rest of `self` can be changed meanwhile.
+        let place = self.place_of(id);
+        let mut stream = std::mem::take(&mut self.streams[place].1);
+        let mut state = std::mem::take(&mut stream.state);
+        stream.window = self.known_from;
+        let mut update = Update { live_tasks: self, id, stream: &mut stream, has_ended: false };
+        state.read(records, &mut update);
+        if update.has_ended {
+            self.streams.remove(place);
+        } else {
+            self.streams[place].1 = Stream { state, ..stream };
+        }
+    }
+
+    /// Returns the place of the stream `id`, which is created if necessary.
+    #[inline(never)]
+    fn place_of(&mut self, id: StreamId) -> usize {
+        self.streams.binary_search_by_key(&id, |(id, _)| *id).unwrap_or_else(|place| {
+            self.streams.insert(place, (id, Stream::default()));
+            place
+        })
+    }
+
+    /// Removes the tasks that terminated.
+    #[inline(never)]
+    fn remove_ended(&mut self) {
+        let mut ended = std::mem::take(&mut self.ended);
+        for &(id, ticks) in &ended {
+            if id & ROOT != 0 {
+                self.tasks.remove_root(id, ticks);
+            } else if !self.tasks.remove(id) {
+                self.terminated.insert(id);
+            }
+        }
+        ended.clear();
+        self.ended = ended;
+    }
+
+    /// Notes where a task was spawned that was spawned before recording began.
+    fn has_origin(&mut self, id: u64, location: Option<LocationId>) {
+        if let Some(task) = self.find(id) {
+            let known = std::mem::replace(&mut task.location, location.unwrap_or(NO_LOCATION));
+            if known == NO_LOCATION {
+                self.newly_known.push(id);
+            }
+        }
+    }
+
+    fn spawned(
+        &mut self,
+        id: u64,
+        spawned_ticks: u64,
+        location: Option<LocationId>,
+        parent: Option<u64>,
+    ) {
+        if id & ROOT != 0 {
+            let window = self.known_from;
+            let root = self.tasks.root(id);
+            if root.spawned_ticks <= spawned_ticks {
+                root.spawned_ticks = spawned_ticks;
+                root.task = PackedTask::NEW;
+                root.task.set_window(window);
+                root.task.set_origin(location, parent);
+            }
+        } else if let Some(task) = self.find(id) {
+            task.set_origin(location, parent);
+        }
+    }
+
+    #[inline]
+    fn polled(&mut self, id: u64, ticks: u64) {
+        if id & ROOT != 0 {
+            let window = self.known_from;
+            let root = self.tasks.root(id);
+            root.task.set_window(window);
+            if root.spawned_ticks <= ticks {
+                root.task.set_polled();
+            }
+        } else if self.polled.insert(id) {
+            if let Some(task) = self.find(id) {
+                task.set_polled();
+            }
+        }
+    }
+
+    /// Returns the task `id`, marked as seen; `None` if it has terminated.
+    fn find(&mut self, id: u64) -> Option<&mut PackedTask> {
+        let task = self.tasks.get_or_add(id, || self.terminated.contains(id))?;
+        task.set_window(self.known_from);
+        Some(task)
+    }
+}

@@ -1,0 +1,88 @@
+//! What evicted records leave behind: the tasks that live, sums, and the records around the longest polls.
+//!
+//! Evicted records pass through [`eviction`], which pins what is around the longest polls. What it drops is applied to the
+//! [`Memory`]: first to [`live_tasks`], then to [`sums`].
+
+mod by_window;
+pub(crate) mod eviction;
+pub(crate) mod live_tasks;
+pub(crate) mod sums;
+
+use crate::recorder::memory::by_window::ByWindow;
+use crate::recorder::memory::live_tasks::LiveTasks;
+use crate::recorder::memory::sums::Sums;
+use crate::recorder::record::Record;
+use crate::recorder::store::segment::{Segment, StreamId};
+use crate::recorder::window::{Window, Windows};
+
+/// The effect of the records that are no longer kept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory {
+    pub(crate) live_tasks: LiveTasks,
+    pub(crate) sums: Sums,
+    /// Only used during an update; kept for its memory, as hooks evict.
+    by_window: ByWindow,
+}
+
+impl Memory {
+    /// Returns a copy without sums.
+    pub(crate) fn with_live_tasks_only(&self) -> Self {
+        Self { live_tasks: self.live_tasks.clone(), ..Self::default() }
+    }
+
+    /// Applies evicted records, those of each stream in their order. `windows` are those that are kept.
+    pub(crate) fn update(&mut self, segments: &[Segment], windows: &[Window]) {
+        let last = segments.iter().filter_map(|segment| segment.records().last());
+        let Some(last_ticks) = last.map(|record| record.ticks).max() else { return };
+        if self.live_tasks.next_window(last_ticks, windows).is_some() {
+            self.update_by_window(segments, last_ticks, windows);
+        } else {
+            let runs = segments.iter().map(|segment| (segment.stream, segment.records()));
+            self.update_from(runs, windows);
+        }
+    }
+
+    /// Applies records of several windows.
+    #[inline(never)]
+    fn update_by_window(&mut self, segments: &[Segment], last_ticks: u64, windows: &[Window]) {
+        let mut by_window = std::mem::take(&mut self.by_window);
+        by_window.begin(segments);
+        // What is earlier is late: its hook read the clock in an earlier window, and recorded it in this one.
+        while let Some(next) = self.live_tasks.next_window(last_ticks, windows) {
+            by_window.take_until(segments, next.from);
+            self.update_from(by_window.runs(segments), windows);
+            self.live_tasks.enter_next_window(windows);
+        }
+        by_window.take_all(segments);
+        self.update_from(by_window.runs(segments), windows);
+        by_window.end();
+        self.by_window = by_window;
+    }
+
+    /// Applies records of one window.
+    ///
+    /// Inlined, as the stack of a hook is bounded.
+    #[inline(always)]
+    fn update_from<'a>(
+        &mut self,
+        runs: impl Iterator<Item = (StreamId, &'a [Record])> + Clone,
+        windows: &[Window],
+    ) {
+        self.live_tasks.update(runs.clone());
+        // While all tasks are known.
+        self.sums.add(runs, &self.live_tasks, windows, self.live_tasks.window());
+        self.live_tasks.end_update();
+    }
+
+    /// Forgets the windows of which no event is kept: everything up to `ticks` was applied.
+    pub(crate) fn forget_windows(&mut self, ticks: u64, windows: &mut Windows) {
+        self.live_tasks.advance_to(ticks, &windows.all);
+        let over = self.live_tasks.window();
+        if over > 0 {
+            self.sums.enter_window(over, &windows.all);
+            windows.before.take(&mut windows.all, over, self.sums.reset_at());
+            self.live_tasks.forget_windows(over);
+            self.sums.forget_windows(over);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The sums of the whole run: what tasks and workers did, per spawn location, per worker, and per stretch of time.
+//!
+//! Records that leave the store are added up before they are dropped ([`LiveTasks::update`](super::live_tasks::LiveTasks)).
+//! A capture adds the records that are still there to a copy, so that nothing counts twice or is missing. The memory is
+//! bounded by the number of spawn locations. All sums are in ticks, so that the result does not depend on how many parts
+//! they are added up in.
+
+mod histogram;
+mod location;
+mod longest;
+mod records;
+mod rows;
+mod stretches;
+#[cfg(test)]
+mod tests;
+mod thread;
+mod usual;
+mod windows;
+mod worker;
+
+use crate::recorder::memory::live_tasks::LiveTasks;
+pub(crate) use crate::recorder::memory::sums::histogram::Histogram;
+pub(crate) use crate::recorder::memory::sums::location::{Key, LocationSums};
+pub(crate) use crate::recorder::memory::sums::longest::{Longest, LongestPoll};
+pub(crate) use crate::recorder::memory::sums::stretches::{Stretch, Stretches};
+use crate::recorder::memory::sums::thread::{Begun, Thread};
+use crate::recorder::memory::sums::worker::Claim;
+pub(crate) use crate::recorder::memory::sums::worker::WorkerSums;
+use crate::recorder::record::Record;
+use crate::recorder::store::segment::StreamId;
+use crate::recorder::window::Window;
+use crate::util::heapsort::heapsort;
+
+/// The sums so far. Times are in ticks.
+#[derive(Clone, Debug)]
+pub(crate) struct Sums {
+    /// Per spawn location.
+    pub(crate) rows: Vec<LocationSums>,
+    /// The place in `rows` of each location, plus one.
+    by_location: Vec<u32>,
+    /// The place in `rows` of tasks that were polled recently.
+    recent: Option<Box<Recent>>,
+    /// By their indices.
+    pub(crate) workers: Vec<(u32, WorkerSums)>,
+    pub(crate) stretches: Stretches,
+    pub(crate) longest: Longest,
+    /// The number of polls that began before what was recorded, or continued after it.
+    pub(crate) cut_polls: u64,
+    /// The number of events that were missed before it began anew.
+    pub(crate) missed_before: u64,
+    /// The number of polls that still ran at the end; only once [finished](Self::finish).
+    pub(crate) running_polls: u64,
+    /// By their streams.
+    threads: Vec<(StreamId, Box<Thread>)>,
+    /// The place of the window of recording that was added up last, among those that are kept.
+    window: usize,
+    has_begun: bool,
+    /// When that window began.
+    window_from: u64,
+    /// When it began anew, in ticks: what workers did before isn't added up.
+    reset_at: u64,
+    /// Longer polls are long, in ticks. None is until this is [known](Self::expect_long_poll).
+    long_poll: u64,
+    /// `true` if the records that are added up now count: those that were there at a reset, and hadn't been added up,
+    /// do not. Which polls go on, and who is which worker, is in them all the same.
+    counts: bool,
+    /// The claims of the batch that is added up; kept for its memory, as hooks evict.
+    claims: Vec<Claim>,
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        Self {
+            rows: Vec::new(),
+            by_location: Vec::new(),
+            recent: None,
+            workers: Vec::new(),
+            stretches: Stretches::default(),
+            longest: Longest::default(),
+            cut_polls: 0,
+            missed_before: 0,
+            running_polls: 0,
+            threads: Vec::new(),
+            window: 0,
+            has_begun: false,
+            window_from: 0,
+            reset_at: 0,
+            long_poll: UNKNOWN,
+            counts: true,
+            claims: Vec::new(),
+        }
+    }
+}
+
+/// No poll is as long.
+const UNKNOWN: u64 = u64::MAX;
+
+const RECENT: usize = 256;
+type Recent = [(u64, u32); RECENT];
+
+impl Sums {
+    /// Says from when on a poll is long, in ticks, unless that was said before: it stays, so that it doesn't matter in how
+    /// many parts polls are added up, though the clock's rate gets better known.
+    pub(crate) fn expect_long_poll(&mut self, ticks: impl FnOnce() -> u64) {
+        if self.long_poll == UNKNOWN {
+            self.long_poll = ticks();
+        }
+    }
+
+    /// Adds up these records, of each stream in order, which `live_tasks` was updated
+    /// from, but for the tasks that ended. They are of the window of recording `window`.
+    ///
+    /// Inlined, as hooks evict, and the stack of a hook is bounded; each step is a function of its own for the same reason.
+    #[inline(always)]
+    pub(crate) fn add<'a>(
+        &mut self,
+        runs: impl Iterator<Item = (StreamId, &'a [Record])>,
+        live_tasks: &LiveTasks,
+        windows: &[Window],
+        window: usize,
+    ) {
+        self.enter_window(window, windows);
+        for (stream, records) in runs.filter(|(_, records)| !records.is_empty()) {
+            self.add_stream(stream, records, live_tasks);
+        }
+        self.apply_claims();
+        self.apply_roles(live_tasks);
+    }
+
+    /// Ends what the polls that go on held of the workers that went on elsewhere.
+    #[inline(never)]
+    fn apply_roles(&mut self, live_tasks: &LiveTasks) {
+        for role in live_tasks.roles() {
+            for (_, thread) in self.threads.iter_mut().filter(|(id, _)| *id != role.stream) {
+                let taken =
+                    thread.state.polls.iter_mut().filter(|poll| {
+                        poll.more.worker == Some(role.worker) && role.at > poll.start
+                    });
+                for Begun { held_until, .. } in taken.map(|poll| &mut poll.more) {
+                    *held_until = Some(held_until.unwrap_or(role.at).min(role.at));
+                }
+            }
+        }
+    }
+
+    /// Applies what threads claimed, in the order of time.
+    #[inline(never)]
+    fn apply_claims(&mut self) {
+        let mut claims = std::mem::take(&mut self.claims);
+        (0..).zip(&mut claims).for_each(|(number, claim)| claim.number = number);
+        heapsort(&mut claims, |claim| (claim.worker, claim.at, claim.number));
+        let from = self.window_from.max(self.reset_at);
+        for &claim in &claims {
+            self.worker(claim.worker).claimed(claim, from);
+        }
+        claims.clear();
+        self.claims = claims;
+    }
+
+    /// Returns when it began anew, in ticks; 0 if it never did.
+    pub(crate) fn reset_at(&self) -> u64 {
+        self.reset_at
+    }
+
+    /// From when on it is added up, in ticks.
+    pub(crate) fn from(&self) -> u64 {
+        self.stretches.from
+    }
+}
+
+/// Returns the place of `id`, which is created if necessary. A tree would take more stack, which hooks have little of.
+fn place_of<T: Default>(all: &mut Vec<(u32, T)>, id: u32) -> usize {
+    all.binary_search_by_key(&id, |(id, _)| *id).unwrap_or_else(|place| {
+        all.insert(place, (id, T::default()));
+        place
+    })
+}

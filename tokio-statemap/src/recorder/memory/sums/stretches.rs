@@ -1,0 +1,207 @@
+//! A coarse timeline of sums: equal stretches of time, which are merged in pairs as the run grows.
+
+/// The most stretches.
+const MAX: usize = 2000;
+
+/// A stretch is at least 2²⁰ ticks long, about a millisecond of a clock of nanoseconds.
+const FIRST_SHIFT: u32 = 20;
+
+/// A stretch of time. Times are in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// The time for which polls held workers in it, summed over all workers.
+    pub(crate) held: u64,
+    /// The number of polls that began in it.
+    pub(crate) polls: u64,
+    /// The longest of these: its length, and the row of its task.
+    pub(crate) longest: (u64, u32),
+    pub(crate) spawned: u64,
+    pub(crate) terminated: u64,
+}
+
+impl Stretch {
+    fn merge(&mut self, other: &Self) {
+        self.held += other.held;
+        self.polls += other.polls;
+        // Of equals the one whose row is greater, so that the order doesn't matter.
+        self.longest = self.longest.max(other.longest);
+        self.spawned += other.spawned;
+        self.terminated += other.terminated;
+    }
+}
+
+/// All stretches since a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stretches {
+    /// The beginning of the first, in ticks.
+    pub(crate) from: u64,
+    /// The length of each, in ticks, as a power of two.
+    shift: u32,
+    /// The number of stretches so far.
+    len: usize,
+    /// Returns the buffers, and makes room for all: later there may be little stack.
+    room: Vec<Stretch>,
+}
+
+impl Default for Stretches {
+    fn default() -> Self {
+        Self { from: 0, shift: FIRST_SHIFT, len: 0, room: Vec::new() }
+    }
+}
+
+impl Stretches {
+    pub(crate) fn since(from: u64) -> Self {
+        Self { from, room: vec![Stretch::default(); MAX], ..Self::default() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub(crate) fn all(&self) -> &[Stretch] {
+        &self.room[..self.len]
+    }
+
+    /// Returns the length of each, in ticks.
+    pub(crate) fn length(&self) -> u64 {
+        1 << self.shift
+    }
+
+    /// Returns the stretch of a moment; what is earlier than the first is taken to be in it.
+    #[inline]
+    pub(crate) fn at(&mut self, ticks: u64) -> &mut Stretch {
+        let place = ticks.saturating_sub(self.from) >> self.shift;
+        if place < self.len as u64 {
+            return &mut self.room[place as usize];
+        }
+        self.grow(ticks)
+    }
+
+    /// The stretch of a moment, if it is one that is known: with when it begins, and how long it is.
+    #[inline]
+    pub(crate) fn known(&mut self, ticks: u64) -> Option<(&mut Stretch, u64, u64)> {
+        let place = ticks.checked_sub(self.from)? >> self.shift;
+        let (from, length) = (self.from + (place << self.shift), self.length());
+        self.room[..self.len].get_mut(place as usize).map(|stretch| (stretch, from, length))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, ticks: u64) -> &mut Stretch {
+        let since = ticks.saturating_sub(self.from);
+        while since >> self.shift >= MAX as u64 {
+            self.shift += 1;
+            for place in 0..self.len.div_ceil(2) {
+                let mut stretch = self.room[2 * place];
+                if 2 * place + 1 < self.len {
+                    stretch.merge(&self.room[2 * place + 1]);
+                }
+                self.room[place] = stretch;
+            }
+            let merged = self.len.div_ceil(2);
+            self.room[merged..self.len].fill(Stretch::default());
+            self.len = merged;
+        }
+        let place = (since >> self.shift) as usize;
+        self.len = self.len.max(place + 1);
+        &mut self.room[place]
+    }
+
+    /// Adds a poll of a task of `row` that began at `start` and took `length`, of which it held a worker for `held`.
+    #[inline]
+    pub(crate) fn poll(&mut self, start: u64, length: u64, held: u64, row: u32) {
+        let (shift, since) = (self.shift, start.wrapping_sub(self.from));
+        let place = since >> shift;
+        if start >= self.from && place < self.len as u64 {
+            let stretch = &mut self.room[place as usize];
+            stretch.polls += 1;
+            if length >= stretch.longest.0 {
+                stretch.longest = stretch.longest.max((length, row));
+            }
+            // Most polls are within one.
+            if since.saturating_add(held.saturating_sub(1)) >> shift == place {
+                stretch.held += held;
+            } else {
+                self.spread(start, start.saturating_add(held));
+            }
+        } else {
+            self.poll_of_new(start, length, held, row);
+        }
+    }
+
+    /// Adds a poll that began in none of them.
+    #[cold]
+    #[inline(never)]
+    fn poll_of_new(&mut self, start: u64, length: u64, held: u64, row: u32) {
+        let end = start.saturating_add(held);
+        let begins = self.at(start);
+        begins.polls += 1;
+        begins.longest = begins.longest.max((length, row));
+        let start = start.max(self.from);
+        if start < end {
+            self.spread(start, end);
+        }
+    }
+
+    #[inline(never)]
+    fn spread(&mut self, start: u64, end: u64) {
+        // So that the length doesn't change meanwhile.
+        self.at(end - 1);
+        let mut from = start;
+        while from < end {
+            let next = ((from.saturating_sub(self.from) >> self.shift) + 1) << self.shift;
+            let to = next.saturating_add(self.from).min(end);
+            self.at(from).held += to - from;
+            from = to;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Polls as numbers would have them: start, length, row.
+    fn polls(n: u64, apart: u64) -> Vec<(u64, u64, u32)> {
+        let poll = |i: u64| (1000 + i * apart, i.wrapping_mul(0x9e37_79b9) % apart, (i % 7) as u32);
+        (0..n).map(poll).collect()
+    }
+
+    #[test]
+    fn the_sums_do_not_depend_on_order_nor_on_merges() {
+        for (n, apart) in [(100, 1 << 10), (5000, 1 << 22), (300, 1 << 29), (3, 1 << 40)] {
+            let polls = polls(n, apart);
+            let of = |polls: &mut dyn Iterator<Item = &(u64, u64, u32)>| {
+                let mut all = Stretches::since(1000);
+                polls.for_each(|&(start, length, row)| all.poll(start, length, length, row));
+                all
+            };
+            let (forth, back) = (of(&mut polls.iter()), of(&mut polls.iter().rev()));
+            assert!(forth.all().len() <= MAX, "{}", forth.all().len());
+            assert_eq!(forth, back);
+            let sum = |what: fn(&Stretch) -> u64| forth.all().iter().map(what).sum::<u64>();
+            assert_eq!(sum(|s| s.held), polls.iter().map(|&(_, length, _)| length).sum::<u64>());
+            assert_eq!(sum(|s| s.polls), n);
+            // No more than fits into a stretch, as none of these polls overlap.
+            assert!(forth.all().iter().all(|s| s.held <= forth.length()));
+            let longest = forth.all().iter().map(|s| s.longest).max();
+            assert_eq!(longest, polls.iter().map(|&(_, length, row)| (length, row)).max());
+        }
+    }
+
+    #[test]
+    fn a_poll_is_spread_over_the_stretches_that_it_takes() {
+        let mut all = Stretches::since(0);
+        let length = all.length();
+        all.poll(length / 2, 2 * length, 2 * length, 3);
+        let held: Vec<_> = all.all().iter().map(|stretch| stretch.held).collect();
+        assert_eq!(held, [length / 2, length, length / 2]);
+        assert_eq!(
+            (all.all()[0].polls, all.all()[0].longest, all.all()[1].polls),
+            (1, (2 * length, 3), 0)
+        );
+        // One that held no worker.
+        all.poll(0, length, 0, 4);
+        assert_eq!((all.all()[0].polls, all.all()[0].held), (2, length / 2));
+    }
+}

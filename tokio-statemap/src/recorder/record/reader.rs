@@ -1,0 +1,304 @@
+//! The one reader of records.
+//!
+//! [`Notes`] decode: they turn a record into an [`Entry`], with what the notes before it say. [`ThreadState`] reads the
+//! records of a thread in order: it knows which worker the thread is and the polls that it is in, and calls a [`Visitor`]
+//! with what happens. Most records are whole polls, a start and the end right after it: a visitor gets them as one call,
+//! and may go through as many of them at once as it likes.
+//!
+//! A new kind of record is decoded in [`Notes::read`].
+
+use crate::recorder::record::{
+    Kind, LocationId, Queue, Record, unpack_ready, unpack_spawn, unpack_worker,
+};
+
+/// The meaning of a record, including the notes before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Spawn {
+        task: u64,
+        location: Option<LocationId>,
+    },
+    /// `ready_ns` is for how long the task had been ready.
+    PollStart {
+        task: u64,
+        ready_ns: Option<u64>,
+    },
+    PollEnd {
+        task: u64,
+    },
+    Terminate {
+        task: u64,
+    },
+    ThreadStart,
+    ThreadStop,
+    Park,
+    Unpark,
+    /// The task was spawned before recording started.
+    LateOrigin {
+        task: u64,
+        location: Option<LocationId>,
+    },
+    /// The thread is this worker from now on, or none.
+    Worker(Option<u32>),
+    Usage(Usage),
+    Queue(Queue),
+    /// The poll that ends next ends in waiting, there (a `WaitId`).
+    Waits(u16),
+    /// The task has the name with this number.
+    Name {
+        task: u64,
+        name: u32,
+    },
+    /// The thread ended.
+    End,
+}
+
+impl Entry {
+    /// Returns whether it is an event, rather than a note.
+    pub(crate) fn is_event(self) -> bool {
+        matches!(
+            self,
+            Self::Spawn { .. }
+                | Self::PollStart { .. }
+                | Self::PollEnd { .. }
+                | Self::Terminate { .. }
+                | Self::ThreadStart
+                | Self::ThreadStop
+                | Self::Park
+                | Self::Unpark
+        )
+    }
+}
+
+/// The processor time that a thread had used at a moment, in all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// The time by which that was later than its record.
+    pub(crate) late_ns: u64,
+    pub(crate) cpu_ns: u64,
+    /// As [`Switches::between`](super::Switches::between) takes them; `None` if the system doesn't say.
+    pub(crate) switches: Option<u64>,
+    /// For how long it was ready to run and did not; `None` if that was not asked for.
+    pub(crate) run_delay_ns: Option<u64>,
+}
+
+/// The notes that were read and belong to records that follow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Notes {
+    /// The location of the next spawn or late origin.
+    location: Option<LocationId>,
+    /// The time for which the task of the next poll had been ready.
+    ready_ns: Option<u64>,
+    // The parts of the next reading.
+    late_ns: u64,
+    run_delay_ns: Option<u64>,
+    switches: Option<u64>,
+    /// The name of the next task that is named.
+    name: Option<u32>,
+}
+
+impl Notes {
+    /// Reads the next record of a stream. Returns what it says; `None` if it is a note of what follows.
+    #[inline]
+    pub(crate) fn read(&mut self, record: Record) -> Option<Entry> {
+        let payload = record.payload();
+        Some(match record.kind() {
+            Kind::Spawn => Entry::Spawn { task: payload, location: self.location.take() },
+            Kind::SpawnAt => {
+                let (task, location) = unpack_spawn(record.packed_payload());
+                Entry::Spawn { task, location: Some(location) }
+            }
+            Kind::PollStart => Entry::PollStart { task: payload, ready_ns: self.ready_ns.take() },
+            Kind::PollStartReady => {
+                let (task, ready_ns) = unpack_ready(record.packed_payload());
+                Entry::PollStart { task, ready_ns: Some(ready_ns) }
+            }
+            Kind::PollEnd => Entry::PollEnd { task: payload },
+            Kind::Terminate => Entry::Terminate { task: payload },
+            Kind::ThreadStart => Entry::ThreadStart,
+            Kind::ThreadStop => Entry::ThreadStop,
+            Kind::Park => Entry::Park,
+            Kind::Unpark => Entry::Unpark,
+            Kind::LateOrigin => Entry::LateOrigin { task: payload, location: self.location.take() },
+            Kind::Role => Entry::Worker(unpack_worker(payload)),
+            Kind::CpuTime => Entry::Usage(Usage {
+                late_ns: std::mem::take(&mut self.late_ns),
+                cpu_ns: payload,
+                switches: self.switches.take(),
+                run_delay_ns: self.run_delay_ns.take(),
+            }),
+            Kind::Queue => Entry::Queue(Queue::unpack(payload)),
+            Kind::Waits => Entry::Waits(payload as u16),
+            Kind::Named => Entry::Name { task: payload, name: self.name.take()? },
+            Kind::End => Entry::End,
+            note => {
+                self.note(note, payload);
+                return None;
+            }
+        })
+    }
+
+    #[inline]
+    fn note(&mut self, kind: Kind, payload: u64) {
+        match kind {
+            Kind::Location => self.location = Some(payload as LocationId),
+            Kind::Ready => self.ready_ns = Some(payload),
+            Kind::Late => self.late_ns = payload,
+            Kind::RunDelay => self.run_delay_ns = Some(payload),
+            Kind::Switches => self.switches = Some(payload),
+            Kind::Name => self.name = Some(payload as u32),
+            // A run of a stream has no note of its stream, and the rest are entries.
+            _ => {}
+        }
+    }
+
+    /// Returns for how long the task of a whole poll had been ready.
+    #[inline]
+    pub(crate) fn ready_ns_of(&mut self, start: Record) -> Option<u64> {
+        match start.is_poll_start_ready() {
+            true => Some(unpack_ready(start.packed_payload()).1),
+            false => self.ready_ns.take(),
+        }
+    }
+
+    /// Returns whether it is noted for how long the task of the next poll had been ready.
+    #[inline]
+    pub(crate) fn has_ready(&self) -> bool {
+        self.ready_ns.is_some()
+    }
+
+    /// Forgets for how long the task of the next poll had been ready.
+    #[inline]
+    pub(crate) fn forget_ready(&mut self) {
+        self.ready_ns = None;
+    }
+
+    /// Returns the location that is noted for the next spawn.
+    pub(crate) fn location(&self) -> Option<LocationId> {
+        self.location
+    }
+}
+
+/// A poll that still runs. Times are in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OpenPoll<P = ()> {
+    pub(crate) task: u64,
+    pub(crate) start: u64,
+    /// The time for which the task had been ready, in ns.
+    pub(crate) ready_ns: Option<u64>,
+    /// The visitor's own data of the poll.
+    pub(crate) more: P,
+}
+
+/// A start of a poll and the end right after it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WholePoll<'a> {
+    pub(crate) task: u64,
+    pub(crate) start: &'a Record,
+    /// When it ended, in ticks.
+    pub(crate) end: u64,
+    /// When the task terminated in it, in ticks, if it did.
+    pub(crate) terminated: Option<u64>,
+    /// The records that follow.
+    pub(crate) rest: &'a [Record],
+}
+
+/// A thread, where its records were read to. Times are in ticks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ThreadState<P = ()> {
+    pub(crate) worker: Option<u32>,
+    /// The time since when it is that worker.
+    pub(crate) worker_since: u64,
+    /// The polls that it is in, the innermost last.
+    pub(crate) polls: Vec<OpenPoll<P>>,
+    pub(crate) notes: Notes,
+}
+
+impl<P> Default for ThreadState<P> {
+    fn default() -> Self {
+        Self { worker: None, worker_since: 0, polls: Vec::new(), notes: Notes::default() }
+    }
+}
+
+/// A visitor of the records of one thread. Times are in ticks.
+pub(crate) trait Visitor {
+    /// The visitor's own data of a poll that still runs.
+    type Poll;
+
+    /// Called with a whole poll, of which `thread` knows nothing but the notes before it. Returns the records to go on
+    /// with: those that follow the poll, or less if it has read more.
+    fn whole_poll<'a>(
+        &mut self,
+        thread: &mut ThreadState<Self::Poll>,
+        poll: WholePoll<'a>,
+    ) -> &'a [Record];
+
+    /// Called where a poll starts that isn't whole. Returns what to remember of it.
+    fn poll_starts(&mut self, thread: &ThreadState<Self::Poll>, poll: &OpenPoll) -> Self::Poll;
+
+    /// Called where a poll ends that isn't whole, which is `open` unless its start was not recorded.
+    fn poll_ends(
+        &mut self,
+        thread: &ThreadState<Self::Poll>,
+        task: u64,
+        open: Option<OpenPoll<Self::Poll>>,
+        at: u64,
+    );
+
+    /// Called with anything else. Which worker the thread is, the state knows.
+    fn other(&mut self, thread: &mut ThreadState<Self::Poll>, entry: Entry, at: u64);
+}
+
+impl<P> ThreadState<P> {
+    /// Reads the next records of the thread.
+    ///
+    /// Inlined into a function of each visitor, as hooks evict, and the stack of a hook is bounded.
+    #[inline(always)]
+    pub(crate) fn read<V: Visitor<Poll = P>>(&mut self, mut later: &[Record], visitor: &mut V) {
+        while let [start, rest @ ..] = later {
+            if let Some(task) = start.whole_poll(rest.first()) {
+                let (end, rest) = (rest[0].ticks, &rest[1..]);
+                let poll = WholePoll { task, start, end, terminated: None, rest };
+                later = visitor.whole_poll(self, poll);
+            } else if let Some(termination) = start.last_poll(rest) {
+                // Common where tasks are short-lived.
+                let (task, terminated) = (termination.payload(), Some(termination.ticks));
+                let (end, rest) = (rest[1].ticks, &rest[2..]);
+                later = visitor.whole_poll(self, WholePoll { task, start, end, terminated, rest });
+            } else {
+                later = rest;
+                self.read_one(*start, visitor);
+            }
+        }
+    }
+
+    /// Reads the next record, even where it begins a whole poll.
+    #[inline(never)]
+    pub(crate) fn read_one<V: Visitor<Poll = P>>(&mut self, record: Record, visitor: &mut V) {
+        let at = record.ticks;
+        match self.notes.read(record) {
+            None => {}
+            Some(Entry::PollStart { task, ready_ns }) => {
+                let poll = OpenPoll { task, start: at, ready_ns, more: () };
+                let more = visitor.poll_starts(self, &poll);
+                self.polls.push(OpenPoll { task, start: at, ready_ns, more });
+            }
+            Some(Entry::PollEnd { task }) => {
+                let place = self.polls.iter().rposition(|poll| poll.task == task);
+                let open = place.map(|place| self.polls.remove(place));
+                visitor.poll_ends(self, task, open, at);
+            }
+            Some(entry) => {
+                if let Entry::Worker(worker) = entry {
+                    (self.worker, self.worker_since) = (worker, at);
+                }
+                visitor.other(self, entry, at);
+            }
+        }
+    }
+
+    /// Returns the task that it polls.
+    pub(crate) fn polled(&self) -> Option<u64> {
+        self.polls.last().map(|poll| poll.task)
+    }
+}

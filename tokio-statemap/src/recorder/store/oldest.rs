@@ -1,0 +1,179 @@
+//! Finds the oldest events over all threads.
+
+use crate::recorder::record::{Record, events_in};
+use crate::recorder::store::segment::{Segment, last_event};
+use crate::recorder::window::Window;
+
+/// Returns how many records of each of `segments` belong to the oldest `events` over all threads; of those
+/// at the same time, the first ones. The segments are sorted by stream, and hold `stored_events`.
+///
+/// Searches from the nearer end: usually that is a few thousand events away, of millions.
+pub(crate) fn oldest(segments: &[Segment], events: u64, stored_events: u64) -> Vec<usize> {
+    let newer = stored_events.saturating_sub(events);
+    let edge = if events <= newer {
+        nth_from_start(segments, events)
+            .map(|ticks| Edge { ticks, events: events.saturating_sub(before(segments, ticks)) })
+    } else {
+        nth_from_end(segments, newer + 1)
+            .map(|ticks| Edge { ticks, events: since(segments, ticks).saturating_sub(newer) })
+    };
+    let Some(mut edge) = edge else { return vec![0; segments.len()] };
+    segments.iter().map(|segment| edge.place_in(segment.records())).collect()
+}
+
+/// Returns the `kept` oldest events, and the windows until the last of them.
+pub(crate) fn first_of(
+    segments: &[Segment],
+    kept: u64,
+    stored_events: u64,
+    windows: &[Window],
+) -> (Vec<Segment>, Vec<Window>) {
+    let mut first = segments.to_vec();
+    for (segment, n) in first.iter_mut().zip(oldest(segments, kept, stored_events)) {
+        segment.truncate(n);
+    }
+    first.retain(|segment| !segment.records().is_empty());
+    let last = first.iter().filter_map(last_event).map(|record| record.ticks).max();
+    (first, until(last.unwrap_or(u64::MAX), windows))
+}
+
+/// Returns the windows that begin no later than `last`, as if that were the end.
+pub(crate) fn until(last: u64, windows: &[Window]) -> Vec<Window> {
+    let cut = |w: &Window| Window { to: w.to.map(|to| to.min(last)), ..*w };
+    windows.iter().filter(|w| w.from <= last).map(cut).collect()
+}
+
+/// The events before `ticks` are among the oldest, and `events` of those at `ticks`.
+struct Edge {
+    ticks: u64,
+    events: u64,
+}
+
+impl Edge {
+    /// Returns how many of the next segment's records belong to the oldest.
+    fn place_in(&mut self, records: &[Record]) -> usize {
+        let before = records_until(records, self.ticks);
+        let at_edge = records[before..].iter().take_while(|record| {
+            let is_older = record.ticks == self.ticks && self.events > 0;
+            self.events -= u64::from(is_older && record.is_event());
+            is_older
+        });
+        before + at_edge.count()
+    }
+}
+
+/// Returns the time of the `nth` event, in ticks, if there are that many.
+fn nth_from_start(segments: &[Segment], nth: u64) -> Option<u64> {
+    let mut ticks =
+        first_of_each(segments, nth, |stream| stream.iter().flat_map(|segment| segment.records()));
+    let place = usize::try_from(nth.checked_sub(1)?).ok()?;
+    (place < ticks.len()).then(|| *ticks.select_nth_unstable(place).1)
+}
+
+/// The same, counted from the last event.
+fn nth_from_end(segments: &[Segment], nth: u64) -> Option<u64> {
+    let mut ticks = first_of_each(segments, nth, |stream| {
+        stream.iter().rev().flat_map(|segment| segment.records().iter().rev())
+    });
+    let place = ticks.len().checked_sub(usize::try_from(nth).ok()?)?;
+    (place < ticks.len()).then(|| *ticks.select_nth_unstable(place).1)
+}
+
+/// Returns the times of the first `most` events of each thread, in the order of `records`: the first `most`
+/// of all threads are among them.
+fn first_of_each<'a, R: Iterator<Item = &'a Record>>(
+    segments: &'a [Segment],
+    most: u64,
+    records: impl Fn(&'a [Segment]) -> R,
+) -> Vec<u64> {
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let streams = segments.chunk_by(|one, other| one.stream == other.stream);
+    let events = streams.flat_map(|stream| records(stream).filter(|r| r.is_event()).take(most));
+    events.map(|record| record.ticks).collect()
+}
+
+/// Returns the number of events before `ticks`.
+fn before(segments: &[Segment], ticks: u64) -> u64 {
+    let records = segments.iter().map(|segment| segment.records());
+    records.map(|records| events_in(&records[..records_until(records, ticks)])).sum()
+}
+
+/// Returns the number of events at or after `ticks`.
+fn since(segments: &[Segment], ticks: u64) -> u64 {
+    let records = segments.iter().map(|segment| segment.records());
+    records.map(|records| events_in(&records[records_until(records, ticks)..])).sum()
+}
+
+/// Returns the number of records before `ticks`.
+fn records_until(records: &[Record], ticks: u64) -> usize {
+    records.partition_point(|record| record.ticks < ticks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::record::Kind;
+
+    /// Streams of times; every third record is a note, and a segment holds up to three records.
+    fn segments_of(streams: &[Vec<u64>]) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        for (stream, ticks) in (0..).zip(streams) {
+            for (n, ticks) in (0..).zip(ticks.chunks(3)) {
+                let record = |(i, &ticks): (usize, &u64)| {
+                    Record::new(ticks, if i % 3 == 1 { Kind::Role } else { Kind::Park }, 0)
+                };
+                let records: Vec<_> = ticks.iter().enumerate().map(record).collect();
+                segments.push(Segment::from_records(stream, n, &records));
+            }
+        }
+        segments
+    }
+
+    /// Returns the reference implementation, record by record.
+    fn one_by_one(segments: &[Segment], events: u64) -> Vec<usize> {
+        let records = segments.iter().flat_map(|segment| segment.records());
+        let mut ticks: Vec<u64> = records.filter(|r| r.is_event()).map(|r| r.ticks).collect();
+        ticks.sort_unstable();
+        let Some(&at) = events.checked_sub(1).and_then(|nth| ticks.get(nth as usize)) else {
+            return vec![0; segments.len()];
+        };
+        let mut left = events - ticks.iter().filter(|&&ticks| ticks < at).count() as u64;
+        let place = |segment: &Segment| {
+            let is_newer = |record: &Record| {
+                let is_older = record.ticks < at || record.ticks == at && left > 0;
+                left -= u64::from(is_older && record.ticks == at && record.is_event());
+                !is_older
+            };
+            segment.records().iter().position(is_newer).unwrap_or(segment.records().len())
+        };
+        segments.iter().map(place).collect()
+    }
+
+    #[test]
+    fn it_equals_the_reference_implementation() {
+        let mut seed = 1_u64;
+        let mut random = |below: u64| {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        for _ in 0..300 {
+            let streams: Vec<Vec<u64>> = (0..random(5))
+                .map(|_| {
+                    let mut ticks: Vec<u64> = (0..random(20)).map(|_| random(12)).collect();
+                    ticks.sort_unstable();
+                    ticks
+                })
+                .collect();
+            let segments = segments_of(&streams);
+            let stored = before(&segments, u64::MAX);
+            for events in 0..=stored {
+                let places = oldest(&segments, events, stored);
+                assert_eq!(places, one_by_one(&segments, events), "{events} of {streams:?}");
+                let kept = segments.iter().zip(places).map(|(s, n)| events_in(&s.records()[..n]));
+                assert_eq!(kept.sum::<u64>(), events);
+            }
+        }
+    }
+}
