@@ -1,34 +1,32 @@
-//! What became of the clock while it was recorded.
+//! Irregularities of the clock during a recording.
 
-use crate::recorder::clock::Clock;
+use crate::recorder::clock::Account;
 
-/// What became of the clock while it was recorded. Times are right all the same, except where it says otherwise.
+/// The irregularities of the clock during a recording. Times are correct all the same, except where
+/// a field says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClockChanges {
-    /// How often the processor's time stamp counter jumped against `Instant`: mostly because the machine slept.
+    /// The number of jumps of the processor's time stamp counter relative to `Instant`, mostly
+    /// because the machine slept.
     pub jumps: u64,
-    /// By how much in all, in ns.
+    /// The sum of the jumps, in ns.
     pub jumped_ns: u64,
-    /// Whether the counter went back, as it may when the machine slept. Times are of `Instant` since; polls of about a
-    /// tenth of a second around it may have wrong ones.
+    /// `true` if the counter went back, as it may when the machine slept. Times are taken from
+    /// `Instant` since then; those of polls within about a tenth of a second of it may be wrong.
     pub went_back: bool,
-    /// Whether the kernel gave the counter up as a clock source, so that times may differ between processors.
+    /// `true` if the kernel stopped using the counter as a clock source, so that times may differ
+    /// between processors.
     pub lost_source: bool,
 }
 
 impl ClockChanges {
-    pub(crate) fn of(clock: &Clock) -> Self {
-        let account = clock.account();
-        Self {
-            jumps: account.jumps,
-            jumped_ns: account.jumped_ns,
-            went_back: account.went_back,
-            lost_source: clock.has_lost_source(),
-        }
+    pub(crate) fn from_account(account: Account) -> Self {
+        let Account { jumps, jumped_ns, went_back, lost_source } = account;
+        Self { jumps, jumped_ns, went_back, lost_source }
     }
 
-    /// Whether there is anything to say.
+    /// Returns `true` if there is any irregularity.
     pub(crate) fn are_any(&self) -> bool {
         *self != Self::default()
     }

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::panic::Location;
 
-use crate::recorder::record::Kind;
-
 /// An event recorded by a hook.
 ///
 /// `time_ns` is in nanoseconds since the first [`Collector::start`](crate::Collector::start).
@@ -19,7 +17,7 @@ pub enum Event {
     TaskSpawn {
         /// The task.
         task_id: u64,
-        /// When.
+        /// The time, in ns.
         time_ns: u64,
         /// The thread that spawned it.
         thread: u32,
@@ -30,20 +28,20 @@ pub enum Event {
     TaskPollStart {
         /// The task.
         task_id: u64,
-        /// When.
+        /// The time, in ns.
         time_ns: u64,
         /// The thread that polls it.
         thread: u32,
         /// The worker that polls it.
         worker: Option<u32>,
-        /// When the task became ready; `None` without `schedule_latency`.
+        /// The time at which the task became ready, in ns; `None` without `schedule_latency`.
         ready_ns: Option<u64>,
     },
     /// A poll of a task ended.
     TaskPollEnd {
         /// The task.
         task_id: u64,
-        /// When.
+        /// The time, in ns.
         time_ns: u64,
         /// The thread that polled it.
         thread: u32,
@@ -54,14 +52,14 @@ pub enum Event {
     TaskTerminate {
         /// The task.
         task_id: u64,
-        /// When.
+        /// The time, in ns.
         time_ns: u64,
         /// The thread that it terminated on.
         thread: u32,
     },
     /// A thread of the runtime started, or a thread became a worker.
     WorkerStart {
-        /// When.
+        /// The time, in ns.
         time_ns: u64,
         /// The thread.
         thread: u32,
@@ -70,7 +68,7 @@ pub enum Event {
     },
     /// A thread of the runtime stopped.
     WorkerStop {
-        /// When.
+        /// The time, in ns.
         time_ns: u64,
         /// The thread.
         thread: u32,
@@ -79,7 +77,7 @@ pub enum Event {
     },
     /// A worker parked.
     WorkerPark {
-        /// When.
+        /// The time, in ns.
         time_ns: u64,
         /// The thread.
         thread: u32,
@@ -88,7 +86,7 @@ pub enum Event {
     },
     /// A worker was unparked.
     WorkerUnpark {
-        /// When.
+        /// The time, in ns.
         time_ns: u64,
         /// The thread.
         thread: u32,
@@ -120,7 +118,7 @@ impl fmt::Display for SpawnLocation {
     }
 }
 
-/// A field that all variants have.
+/// Reads a field that all variants have.
 macro_rules! field_of_all {
     ($event:expr, $field:ident) => {
         match $event {
@@ -143,38 +141,14 @@ impl Event {
     /// count down from `u64::MAX`.
     pub const ROOT: u64 = 0;
 
-    /// When the event was recorded, in nanoseconds since the collector was first started.
+    /// Returns the time at which the event was recorded, in nanoseconds since the collector was
+    /// first started.
     pub fn time_ns(&self) -> u64 {
         field_of_all!(*self, time_ns)
     }
 
-    /// The thread that the event was recorded on.
+    /// Returns the thread that the event was recorded on.
     pub fn thread(&self) -> u32 {
         field_of_all!(*self, thread)
     }
-
-    /// The event that a record of `kind` is by itself, if it is one: spawns and the starts of polls
-    /// hold more than `seen` does, and notes are no events.
-    #[inline]
-    pub(crate) fn of_kind(kind: Kind, seen: Seen) -> Option<Self> {
-        let Seen { task_id, time_ns, thread, worker } = seen;
-        Some(match kind {
-            Kind::PollEnd => Self::TaskPollEnd { task_id, time_ns, thread, worker },
-            Kind::Terminate => Self::TaskTerminate { task_id, time_ns, thread },
-            Kind::ThreadStart => Self::WorkerStart { time_ns, thread, worker },
-            Kind::ThreadStop => Self::WorkerStop { time_ns, thread, worker },
-            Kind::Park => Self::WorkerPark { time_ns, thread, worker },
-            Kind::Unpark => Self::WorkerUnpark { time_ns, thread, worker },
-            _ => return None,
-        })
-    }
-}
-
-/// What all records hold: the task if there is one, the time, the thread and its worker.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
-    pub(crate) task_id: u64,
-    pub(crate) time_ns: u64,
-    pub(crate) thread: u32,
-    pub(crate) worker: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! A long poll, as it is while it goes on.
+//! A long poll in progress.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,16 +7,16 @@ use crate::recorder::watch::listeners::SeenPoll;
 use crate::symbols::StackFrame;
 use crate::trace::event::SpawnLocation;
 use crate::trace::snapshot::task_id;
-use crate::trace::timeline::{Stack, TaskKey, blamed};
+use crate::trace::task_key::TaskKey;
+use crate::trace::timeline::{Stack, blamed};
 use crate::util::clean::clean;
 use crate::util::quantity::human;
 use crate::util::source_path::shown;
 
-/// A poll that has gone on for long, while it does: see
+/// A long poll in progress, as passed to the closure of
 /// [`Collector::on_long_poll`](crate::Collector::on_long_poll).
 ///
-/// `Display` is a block of some lines without a line end, in which what could disturb a terminal is
-/// escaped:
+/// `Display` writes several lines without a trailing newline, with control characters escaped:
 ///
 /// ```text
 /// a poll has held worker-1 for 104 ms: task-12, spawned at src/main.rs:40:9
@@ -30,33 +30,34 @@ use crate::util::source_path::shown;
 pub struct LivePoll {
     /// The runtime's name, as set with `Builder::name`.
     pub runtime: Option<String>,
-    /// The task that is polled.
+    /// The task that is being polled.
     pub task: TaskKey,
-    /// Where the task was spawned; for `main` the location of the function. `None` if that isn't known.
+    /// The spawn location of the task; for `main` the location of the function. `None` if it is
+    /// unknown.
     pub location: Option<SpawnLocation>,
-    /// The worker that polls it; `None` if that isn't known.
+    /// The worker that polls it; `None` if it is unknown.
     pub worker: Option<u32>,
-    /// For how long the poll had gone on when it was looked at.
+    /// The age of the poll when its thread was sampled.
     pub age: Duration,
-    /// Whether its thread was ready to run and did not: the processor was taken away, so no code of the
-    /// program is to blame.
+    /// `true` if its thread was ready to run but did not: the processor was taken away, so no code
+    /// of the program is to blame.
     pub is_taken_away: bool,
-    /// The system call that the thread was blocked in, such as `clock_nanosleep`, or `read of
+    /// The system call that the thread was blocked in, such as `clock_nanosleep` or `read of
     /// /dev/random`; or `a page fault`. `None` if it wasn't blocked.
     pub blocked_in: Option<String>,
-    /// The functions that the thread was in, the innermost first, up to the task's own: the runtime's are
-    /// left out. None if the stack could not be had.
+    /// The functions that the thread was in, innermost first, up to the task's own. The runtime's
+    /// are left out. Empty if the stack could not be read.
     pub frames: Vec<StackFrame>,
-    /// Whether [`frames`](Self::frames) go up to the task's own.
+    /// `true` if [`frames`](Self::frames) reaches up to the task's own function.
     pub is_complete: bool,
-    /// How many polls the closure was to be called with since the last call, and was not, as too many
-    /// waited for it.
+    /// The number of polls since the last call for which the closure was not called because too
+    /// many were queued.
     pub missed: u64,
 }
 
 impl LivePoll {
-    pub(crate) fn of(seen: &SeenPoll, missed: u64) -> Self {
-        let stack = seen.sample.as_ref().map(Stack::of).unwrap_or_default();
+    pub(crate) fn from_seen(seen: &SeenPoll, missed: u64) -> Self {
+        let stack = seen.sample.as_ref().map(Stack::from_sample).unwrap_or_default();
         Self {
             runtime: seen.runtime.clone(),
             task: TaskKey::from_id(task_id(seen.task)),
@@ -71,7 +72,7 @@ impl LivePoll {
         }
     }
 
-    /// The function to blame: the program's own innermost one, or else a dependency's.
+    /// Returns the function to blame: the innermost one of the program, or else of a dependency.
     pub fn blamed(&self) -> Option<&StackFrame> {
         blamed(&self.frames)
     }
@@ -95,7 +96,7 @@ impl fmt::Display for LivePoll {
             (_, true) => f.write_str("\n  the processor was taken away")?,
             (Some(call), _) => write!(f, "\n  blocked in {}", clean(call))?,
             (None, _) if self.frames.is_empty() => {
-                f.write_str("\n  its stack could not be had")?;
+                f.write_str("\n  its stack could not be read")?;
             }
             (None, _) => f.write_str("\n  on the processor")?,
         }
@@ -115,7 +116,7 @@ impl fmt::Display for LivePoll {
     }
 }
 
-/// A function with its place, short: `shop::handle at src/shop.rs:60`, `std::thread::sleep at
+/// A function with its place, shortened: `shop::handle at src/shop.rs:60`, `std::thread::sleep at
 /// std/src/thread/mod.rs:1`.
 struct Short<'a>(&'a StackFrame);
 
@@ -185,6 +186,6 @@ mod tests {
         let block = "a poll has gone on for 104 ms: a\\u{1b}b/main\n  the processor was taken away";
         assert_eq!(taken.to_string(), block);
         let unknown = LivePoll { is_taken_away: false, runtime: None, ..taken };
-        assert!(unknown.to_string().ends_with("\n  its stack could not be had"));
+        assert!(unknown.to_string().ends_with("\n  its stack could not be read"));
     }
 }

@@ -1,4 +1,4 @@
-//! What happened: events and states, the snapshot of a recorder, and the timeline built from it.
+//! The public events and states, the snapshot of a recorder, and the timeline built from it.
 
 pub(crate) mod clock;
 pub(crate) mod event;
@@ -7,4 +7,6 @@ pub mod profile;
 pub(crate) mod snapshot;
 pub(crate) mod state;
 pub mod summary;
+pub(crate) mod task_key;
 pub mod timeline;
+pub(crate) mod wait_id;

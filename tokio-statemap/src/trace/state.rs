@@ -1,4 +1,4 @@
-//! The states an entity can be in: their names, values and colours.
+//! The states of tasks and workers: their names, values and colours.
 //!
 //! The colours are IBM's palette for colour-blind readers, in the order that Bryan Cantrill's
 //! statemaps of Tokio use.
@@ -20,19 +20,19 @@ macro_rules! states {
             /// All states, in the order of their values.
             pub const ALL: [Self; [$($value),+].len()] = [$(Self::$State),+];
 
-            /// The name, as it stands in statemap data.
+            /// Returns the name, as in statemap data.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$State => $name,)+
                 }
             }
 
-            /// The value, as it stands in statemap data.
+            /// Returns the value, as in statemap data.
             pub const fn value(self) -> u8 {
                 self as u8
             }
 
-            /// The colour, as `#RRGGBB`.
+            /// Returns the colour, as `#RRGGBB`.
             pub const fn colour(self) -> &'static str {
                 match self {
                     $(Self::$State => $colour,)+

@@ -1,23 +1,25 @@
-//! The whole run in sums: per spawn location, per worker, and per stretch of time, in bounded memory.
+//! The sums of the whole run per spawn location, per worker, and per stretch of time, in bounded
+//! memory.
 //!
-//! A [`Collector`](crate::Collector) with [`Keep::Last`](crate::Keep::Last) keeps the last `max_events` one by one. What
-//! happened before that it has added up: [`Collector::summary`](crate::Collector::summary) tells of all that was recorded,
-//! however long ago. [`Timeline::whole_run`](crate::Timeline::whole_run) has the same as it was at a snapshot, also of a run
-//! that was read from its files; the report takes its tables from it where events were dropped.
-
-use std::collections::BTreeMap;
+//! A [`Collector`](crate::Collector) with [`Keep::Last`](crate::Keep::Last) keeps the last
+//! `max_events` events and adds up older ones. [`Collector::summary`](crate::Collector::summary)
+//! returns the sums of everything recorded so far.
+//! [`Timeline::whole_run`](crate::Timeline::whole_run) returns them as of a snapshot, also for a
+//! run read from files. The report takes its tables from it if events were dropped.
 
 use crate::recorder::lost::Lost;
-use crate::recorder::stops::{Stop, Stops};
-use crate::recorder::sums::{Histogram, Key, LocationSums, LongestPoll, Stretches, Sums};
+use crate::recorder::memory::sums::{Histogram, Key, LocationSums, LongestPoll, Stretches, Sums};
+use crate::recorder::window::stops::{Stop, Stops};
 use crate::trace::event::SpawnLocation;
 use crate::trace::snapshot::Snapshot;
-use crate::trace::timeline::TaskKey;
+use crate::trace::task_key::TaskKey;
+use crate::util::map::Map;
 
-/// What all tasks and workers did, in the whole run.
+/// The sums of all tasks and workers over the whole run.
 ///
-/// The length of a poll is the time that it held its worker: where a task calls `block_in_place`, only up to where the
-/// worker went on elsewhere. All numbers are exact, but for those of a [`Distribution`], which are good to 1 %.
+/// The length of a poll is the time that it held its worker. If the task calls `block_in_place`,
+/// it ends when the worker continues on another thread. All numbers are exact, except for those of a
+/// [`Distribution`], which are accurate to 1 %.
 ///
 /// # Examples
 ///
@@ -47,95 +49,97 @@ use crate::trace::timeline::TaskKey;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Since when it is, in ns since recording was first started: 0, or when it was reset last.
+    /// The start of the sums, in ns since recording was first started: 0, or the last reset.
     pub begin_ns: u64,
-    /// Up to when it is, in ns since recording was first started.
+    /// The end of the sums, in ns since recording was first started.
     pub end_ns: u64,
-    /// How long was recorded in between, in ns: without the time in which recording was stopped.
+    /// The recorded time in between, in ns, without the time in which recording was stopped.
     pub recorded_ns: u64,
-    /// The periods in between in which recording was stopped, by time: at most 1000. If there were more, those are merged
-    /// that are short together.
+    /// The periods in which recording was stopped, by time, at most 1000. If there were more,
+    /// neighbouring short ones are merged.
     pub stopped: Vec<Stopped>,
-    /// How many tasks there were; root futures are not counted.
+    /// The number of tasks; root futures are not counted.
     pub tasks: u64,
-    /// How many polls there were, with those that still run.
+    /// The number of polls, including those still running.
     pub polls: u64,
-    /// How many of them began before, or went on after what was recorded.
+    /// The number of polls that began before or continued after the recorded time.
     pub cut_polls: u64,
-    /// How many of them still run: they count with their lengths so far.
+    /// The number of polls still running, which count with their lengths so far.
     pub running_polls: u64,
-    /// The events that were emitted and aren't in these sums, as nobody could record them: those that were refused
-    /// because `max_events` were kept ([`Keep::First`](crate::Keep::First)), and those of hooks that ran within a hook.
+    /// The number of events that are missing in these sums: those refused because `max_events` were
+    /// kept ([`Keep::First`](crate::Keep::First)), and those of hooks that ran within a hook.
     pub missed_events: u64,
-    /// The spawn locations, that which held the workers longest first.
+    /// The spawn locations, the one that held workers longest first.
     pub locations: Vec<LocationSummary>,
-    /// The workers, by rising index. Empty if workers were not recorded.
+    /// The workers, by index. Empty if workers were not recorded.
     pub workers: Vec<WorkerSummary>,
-    /// The longest polls, the longest first, at most 1000.
+    /// The longest polls, longest first, at most 1000.
     pub longest_polls: Vec<SummedPoll>,
-    /// The length of a stretch of time, in ns. It doubles when there are too many.
+    /// The length of a stretch of time, in ns. It doubles when there are too many stretches.
     pub stretch_ns: u64,
-    /// What happened when: equal stretches of time from `begin_ns` on, at most 2000.
+    /// Equal stretches of time from `begin_ns` on, at most 2000.
     pub stretches: Vec<Stretch>,
 }
 
-/// A period in which recording was stopped; or several ones, with what was recorded between them.
+/// A period in which recording was stopped, or several merged ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stopped {
-    /// When it began, in ns.
+    /// The start, in ns.
     pub from_ns: u64,
-    /// When it ended, in ns.
+    /// The end, in ns.
     pub to_ns: u64,
-    /// How long was recorded in it, in ns: 0 if it is one period.
+    /// The recorded time between merged periods, in ns: 0 for a single period.
     pub recorded_ns: u64,
-    /// How many periods it is.
+    /// The number of merged periods.
     pub periods: u64,
 }
 
 impl Stopped {
-    /// One period.
+    /// Creates a single period.
     pub(crate) const fn new(from_ns: u64, to_ns: u64) -> Self {
         Self { from_ns, to_ns, recorded_ns: 0, periods: 1 }
     }
 }
 
-/// What the tasks of one spawn location did.
+/// The sums of the tasks of one spawn location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LocationSummary {
-    /// Where they were spawned; `None` if that isn't known.
+    /// The spawn location; `None` if it is unknown.
     pub location: Option<SpawnLocation>,
-    /// Whether it is the root future of `block_on` rather than spawned tasks.
+    /// `true` for the root future of `block_on`, `false` for spawned tasks.
     pub is_root: bool,
-    /// How many tasks. One that did nothing for a whole period between a start and a stop of recording may count
-    /// twice.
+    /// The number of tasks. One that did nothing for a whole period between a start and a stop of
+    /// recording may count twice.
     pub tasks: u64,
-    /// How many of the polls were on workers.
+    /// The number of polls on workers.
     pub worker_polls: u64,
-    /// How long the polls held workers, in ns.
+    /// The time that polls held workers, in ns.
     pub held_ns: u64,
-    /// How long the polls ran on threads that are no workers, in ns.
+    /// The time that polls ran on threads that are no workers, in ns.
     pub off_worker_ns: u64,
-    /// How many of the polls held a worker longer than [`long_poll`](crate::CollectorConfig::long_poll).
+    /// The number of polls that held a worker for longer than
+    /// [`long_poll`](crate::CollectorConfig::long_poll).
     pub long_polls: u64,
-    /// How long those held workers, in ns.
+    /// The time that those polls held workers, in ns.
     pub long_polls_ns: u64,
-    /// The lengths of the polls.
+    /// The distribution of the polls' lengths.
     pub polls: Distribution,
-    /// How long the tasks were ready before polls on workers, as far as Tokio told: without `schedule_latency` it is empty.
+    /// The distribution of the times that tasks were ready before polls on workers, as reported by
+    /// Tokio. Empty without `schedule_latency`.
     pub ready: Distribution,
-    /// The sum of that, in ns.
+    /// The sum of these times, in ns.
     pub ready_sum_ns: u64,
 }
 
-/// How many values there are of each size, to 1 %. The values are in ns.
+/// A histogram of times in ns, with a resolution of 1 %.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Distribution {
-    /// The greatest value, exactly; 0 of no values.
+    /// The largest value, exactly; 0 if there are no values.
     pub longest_ns: u64,
-    /// The upper bounds of the steps that have values, and how many each has, by rising bound.
+    /// The steps that have values, as upper bound in ns and number of values, sorted by bound.
     pub steps: Vec<(u64, u64)>,
 }
 
@@ -145,24 +149,25 @@ impl Distribution {
         Self { longest_ns, steps: steps.collect() }
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.steps.iter().fold(0, |sum: u64, &(_, n)| sum.saturating_add(n))
     }
 
-    /// The smallest value that at least this share of the values do not exceed, in ns, to 1 %: of 0.5 the median.
-    /// `None` of no values. The share is from 0 to 1.
+    /// Returns the smallest value that at least this share of the values do not exceed, in ns, to 1
+    /// %. A share of 0.5 yields the median. The share is clamped to 0 to 1. `None` if there are no
+    /// values.
     pub fn quantile(&self, share: f64) -> Option<u64> {
         self.at_rank((self.count() as f64 * share.clamp(0.0, 1.0)).ceil().max(1.0) as u64)
     }
 
-    /// The same of a share in percent, by whole numbers; 0 of no values.
+    /// Returns the quantile for a share in percent, from whole numbers; 0 if there are no values.
     pub(crate) fn percentile(&self, percent: u64) -> u64 {
         let rank = (u128::from(self.count()) * u128::from(percent)).div_ceil(100);
         self.at_rank(rank as u64).unwrap_or_default()
     }
 
-    /// The value at a rank from 1 on.
+    /// Returns the value at a rank, from 1.
     fn at_rank(&self, rank: u64) -> Option<u64> {
         let mut so_far: u64 = 0;
         let mut reached = self.steps.iter().filter(|&&(_, n)| {
@@ -173,19 +178,19 @@ impl Distribution {
     }
 }
 
-/// What a worker did with its time.
+/// The sums of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerSummary {
     /// Its index in the runtime.
     pub index: u32,
-    /// How long it polled tasks or looked for some, in ns.
+    /// The time spent polling tasks or looking for some, in ns.
     pub running_ns: u64,
-    /// How long it was parked, in ns.
+    /// The time parked, in ns.
     pub parked_ns: u64,
-    /// How often it parked.
+    /// The number of parks.
     pub parks: u64,
-    /// How many polls began on it.
+    /// The number of polls that began on it.
     pub polls: u64,
 }
 
@@ -195,48 +200,48 @@ pub struct WorkerSummary {
 pub struct SummedPoll {
     /// The task that was polled.
     pub task: TaskKey,
-    /// Where the task was spawned: the place in [`Summary::locations`].
+    /// The index of the task's spawn location in [`Summary::locations`].
     pub location: usize,
-    /// When it began, in ns.
+    /// The start of the poll, in ns.
     pub start_ns: u64,
-    /// How long it held its worker, in ns; on a thread that is no worker, how long it ran.
+    /// The time that it held its worker, in ns; on a thread that is no worker, its length.
     pub length_ns: u64,
     /// The worker; `None` on a thread that is no worker.
     pub worker: Option<u32>,
-    /// Whether it may have been longer: it began before, or went on after what was recorded.
+    /// `true` if it may have been longer: it began before or continued after the recorded time.
     pub is_cut: bool,
 }
 
-/// A stretch of time.
+/// The sums of a stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stretch {
-    /// How long polls held workers in it, all workers together, in ns.
+    /// The time that polls held workers, summed over all workers, in ns.
     pub held_ns: u64,
-    /// How many polls began in it.
+    /// The number of polls that began in it.
     pub polls: u64,
-    /// The length of the longest of these, in ns.
+    /// The length of the longest of these polls, in ns.
     pub longest_ns: u64,
-    /// Where the task of that one was spawned: the place in [`Summary::locations`]; `None` if none began.
+    /// The index of that poll's spawn location in [`Summary::locations`]; `None` if no poll began.
     pub longest_at: Option<usize>,
-    /// How many tasks were spawned in it.
+    /// The number of tasks spawned in it.
     pub spawned: u64,
-    /// How many tasks ended in it.
+    /// The number of tasks that terminated in it.
     pub terminated: u64,
 }
 
 impl Summary {
-    pub(crate) fn of(snapshot: &Snapshot) -> Self {
-        let sums = &snapshot.sums;
+    pub(crate) fn from_snapshot(snapshot: &Snapshot) -> Self {
+        let sums = snapshot.sums();
         let length = |ticks| snapshot.length_ns(ticks);
-        // As the timeline has it, which knows the rate at that time.
+        // Converts as the timeline does, with the clock rate at that time.
         let length_at = |LongestPoll { start, length, .. }: LongestPoll| {
             snapshot.ns(start.0.saturating_add(length)) - snapshot.ns(start.0)
         };
         let (locations, places) = locations(snapshot);
         let (begin_ns, end_ns) = (snapshot.ns(sums.from()), snapshot.end_ns);
         let (recorded_ns, stopped) = recorded(snapshot);
-        let Lost { refused_events, reentrant_events, .. } = snapshot.lost;
+        let Lost { refused_events, reentrant_events, .. } = snapshot.capture.lost;
         let poll = |poll: LongestPoll| SummedPoll {
             task: TaskKey::from_id(crate::trace::snapshot::task_id(poll.task.0)),
             location: places[poll.row as usize],
@@ -245,12 +250,12 @@ impl Summary {
             worker: poll.worker,
             is_cut: poll.is_cut,
         };
-        let tracks_workers = snapshot.config.trace_target.tracks_workers();
+        let tracks_workers = snapshot.capture.config.trace_target.tracks_workers();
         let workers = sums.workers.iter().filter(|_| tracks_workers);
         let spawned = locations.iter().filter(|location| !location.is_root);
         let mut longest_polls: Vec<_> = sums.longest.clone().into_sorted().map(poll).collect();
-        // By ticks they are sorted already; how long a tick is changes a little.
-        longest_polls.sort_by_key(|poll| std::cmp::Reverse(poll.length_ns));
+        // They are sorted by ticks, but the length of a tick changes a little.
+        crate::util::sort::by_key(&mut longest_polls, |poll| std::cmp::Reverse(poll.length_ns));
         Self {
             begin_ns,
             end_ns,
@@ -278,10 +283,10 @@ impl Summary {
     }
 }
 
-/// How long was recorded since the sums began, and when it was stopped.
+/// Returns the time recorded since the sums began, and the periods in which it was stopped.
 fn recorded(snapshot: &Snapshot) -> (u64, Vec<Stopped>) {
-    let begin_ns = snapshot.ns(snapshot.sums.from());
-    let (recorded, before) = snapshot.windows_before.since(snapshot.sums.reset_at());
+    let begin_ns = snapshot.ns(snapshot.sums().from());
+    let (recorded, before) = snapshot.capture.windows_before.since(snapshot.sums().reset_at());
     let mut stops = Stops::default();
     for Stop { from, to, recorded, periods } in before {
         let (from, to) = (snapshot.ns(from), snapshot.ns(to));
@@ -292,7 +297,8 @@ fn recorded(snapshot: &Snapshot) -> (u64, Vec<Stopped>) {
         stops.add(Stop::new(before.1.max(begin_ns), after.0));
     }
     let length_ns = |&(from, to): &(u64, u64)| to.saturating_sub(from.max(begin_ns));
-    // What of it was at several times is by the rate of the whole run, which is good to some ns in a second.
+    // Times of merged periods use the clock rate of the whole run, which is accurate to some ns in
+    // a second.
     let stopped = |Stop { from, to, recorded, periods }| Stopped {
         recorded_ns: recorded.min(to - from),
         periods,
@@ -305,12 +311,12 @@ fn recorded(snapshot: &Snapshot) -> (u64, Vec<Stopped>) {
     )
 }
 
-/// The sums of each location, and which of them each row of the sums is in.
+/// Returns the sums of each location, and the index of the location of each row of the sums.
 fn locations(snapshot: &Snapshot) -> (Vec<LocationSummary>, Vec<usize>) {
-    let Sums { rows, .. } = &snapshot.sums;
-    let mut by_place: BTreeMap<(Option<SpawnLocation>, bool), (LocationSums, Vec<usize>)> =
-        BTreeMap::new();
-    // After a reset there are such of which nothing was seen since.
+    let Sums { rows, .. } = snapshot.sums();
+    let mut by_place: Map<(Option<SpawnLocation>, bool), (LocationSums, Vec<usize>)> =
+        Map::default();
+    // After a reset there may be rows without activity since then.
     let used = rows.iter().enumerate().filter(|(_, row)| row.tasks + row.polls() > 0);
     for (number, row) in used {
         let (location, is_root) = match row.key {
@@ -319,14 +325,15 @@ fn locations(snapshot: &Snapshot) -> (Vec<LocationSummary>, Vec<usize>) {
             Key::Unknown => (None, false),
         };
         let (sums, numbers) = by_place
-            .entry((location, is_root))
-            .or_insert_with(|| (LocationSums::new(row.key), Vec::new()));
+            .get_or_insert_with((location, is_root), || (LocationSums::new(row.key), Vec::new()));
         sums.merge(row);
         numbers.push(number);
     }
-    let mut all: Vec<_> = by_place.into_iter().collect();
-    // Stable: of equals the first in the source.
-    all.sort_by_key(|(_, (sums, _))| std::cmp::Reverse((sums.held, sums.off_worker)));
+    let mut all = by_place.into_sorted();
+    // The sort is stable: equal ones keep the order of the source.
+    crate::util::sort::by_key(&mut all, |(_, (sums, _))| {
+        std::cmp::Reverse((sums.held, sums.off_worker))
+    });
     let mut places = vec![0; rows.len()];
     let location = |(place, ((location, is_root), (sums, numbers)))| {
         let numbers: Vec<usize> = numbers;
@@ -351,7 +358,7 @@ fn locations(snapshot: &Snapshot) -> (Vec<LocationSummary>, Vec<usize>) {
 }
 
 fn stretches(of: &Stretches, places: &[usize], length: impl Fn(u64) -> u64) -> Vec<Stretch> {
-    let stretch = |stretch: &crate::recorder::sums::Stretch| Stretch {
+    let stretch = |stretch: &crate::recorder::memory::sums::Stretch| Stretch {
         held_ns: length(stretch.held),
         polls: stretch.polls,
         longest_ns: length(stretch.longest.0),

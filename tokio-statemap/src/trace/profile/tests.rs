@@ -1,4 +1,4 @@
-//! What calls took, in runtimes that are recorded.
+//! Tests of the profile with recorded runtimes.
 
 use std::future::{Future, pending, poll_fn};
 use std::hint::black_box;
@@ -24,7 +24,7 @@ macro_rules! function {
     };
 }
 
-/// A runtime, which is recorded.
+/// Builds a runtime that is recorded.
 fn recorded(mut builder: Builder) -> (Runtime, Arc<Collector>) {
     let config = CollectorConfig { stacks: false, ..CollectorConfig::default() };
     let collector = register_hooks(builder.enable_all(), config).expect("it is valid");
@@ -81,7 +81,8 @@ fn own_times_and_those_of_children_add_up() {
     assert_eq!(child.own_ticks, child.total_ticks);
     assert_eq!((parent.begun, parent.completed, parent.cancelled), (20, 20, 0));
     assert_eq!((parent.polls, child.polls), (100, 100));
-    // What each measured itself is in its own time. What else is in there may be interrupted.
+    // The time that each measured itself is part of its own time. The rest may include
+    // interruptions.
     let (parent_ticks, child_ticks) = (parent_ticks.into_inner(), child_ticks.into_inner());
     assert!(parent.own_ticks >= parent_ticks, "{parent:?}, {parent_ticks}");
     assert!(child.own_ticks >= child_ticks, "{child:?}, {child_ticks}");
@@ -181,7 +182,7 @@ fn concurrent_children_are_told_apart() {
     let [join, left, right] = [&JOIN, &LEFT, &RIGHT].map(|f| counted(&collector, f));
     assert_eq!(join.own_ticks + left.own_ticks + right.own_ticks, join.total_ticks);
     assert_eq!((left.total_ticks, right.total_ticks), (left.own_ticks, right.own_ticks));
-    // It begins first, and ends after the other worked for the last time.
+    // It begins first and ends after the other's last work.
     assert!(left.ended[2].sum_ticks >= right_ticks.into_inner(), "{left:?} {right:?}");
 }
 
@@ -244,7 +245,7 @@ fn a_panic_in_a_poll_leaves_all_in_order() {
             }));
             let polled = std::panic::AssertUnwindSafe(|| poll_once(call.as_mut()));
             assert!(std::panic::catch_unwind(polled).is_err());
-            assert_eq!(crate::recorder::functions::call_stack::depth(), 1);
+            assert_eq!(crate::recorder::calls::call_stack::depth(), 1);
             drop(call);
         }),
     );

@@ -1,13 +1,13 @@
-//! Records → readings: each with the notes before it.
+//! Reads records: each with the notes before it, in nanoseconds.
 
-use crate::recorder::live_tasks::{Stream, role};
-use crate::recorder::pool::Queue;
-use crate::recorder::record::{Kind, Record, unpack_ready, unpack_spawn};
+use crate::recorder::memory::live_tasks::Stream;
+use crate::recorder::record::reader::{self, Entry, Notes};
+use crate::recorder::record::{LocationId, Queue, Record};
 use crate::recorder::store::segment::Segment;
 use crate::recorder::waits::names::NameId;
-use crate::trace::event::{Event, Seen, SpawnLocation};
+use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::snapshot::{Snapshot, task_id};
-use crate::trace::timeline::WaitId;
+use crate::trace::wait_id::WaitId;
 
 /// A record, resolved with the notes before it.
 #[derive(Clone, Copy, Debug)]
@@ -17,9 +17,9 @@ pub(crate) enum Reading {
     LateOrigin(u64, Option<SpawnLocation>),
     /// The thread became another worker.
     Worker(Option<u32>),
-    /// What the thread had used of the processor.
+    /// The processor time that the thread had used.
     Usage(Usage),
-    /// How many tasks waited for a thread of the blocking pool.
+    /// The queue of the blocking pool.
     Queue(QueueSeen),
     /// The poll that ends next ends in waiting.
     Waits(WaitId),
@@ -31,10 +31,10 @@ pub(crate) enum Reading {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueueSeen {
     pub(crate) time_ns: u64,
-    /// How many tasks waited while no thread was idle.
+    /// The number of tasks that waited while no thread was idle.
     pub(crate) waiting: u64,
     pub(crate) threads: u64,
-    /// Whether the next event is the end of a task of the pool; and where that was spawned.
+    /// `true` if the next event is the end of a task of the pool; and where that was spawned.
     pub(crate) ended: Option<Option<SpawnLocation>>,
 }
 
@@ -45,21 +45,17 @@ pub(crate) struct Usage {
     /// How much later that is than the next event of the thread.
     pub(crate) late_ns: u64,
     pub(crate) cpu_ns: u64,
-    /// As [`Switches::between`](crate::recorder::watch::Switches::between) takes them; `None` if the system doesn't say.
+    /// As [`Switches::between`](crate::recorder::record::Switches::between) takes them; `None` if the system doesn't say.
     pub(crate) switches: Option<u64>,
     /// For how long it was ready to run and did not; `None` if that was not asked for.
     pub(crate) run_delay_ns: Option<u64>,
 }
 
+/// Reads the records of one stream.
 struct StreamReader<'a> {
     snapshot: &'a Snapshot,
+    notes: Notes,
     worker: Option<u32>,
-    location: Option<u32>,
-    ready_for_ns: Option<u64>,
-    run_delay_ns: Option<u64>,
-    switches: Option<u64>,
-    late_ns: u64,
-    name: Option<NameId>,
     last_ns: u64,
     /// Where the scale had it.
     piece: usize,
@@ -67,18 +63,9 @@ struct StreamReader<'a> {
 
 impl<'a> StreamReader<'a> {
     fn new(snapshot: &'a Snapshot, known: Option<&Stream>) -> Self {
-        Self {
-            snapshot,
-            worker: known.and_then(|s| s.worker),
-            location: known.and_then(|s| s.location),
-            ready_for_ns: known.and_then(|s| s.ready_for_ns),
-            run_delay_ns: None,
-            switches: None,
-            late_ns: 0,
-            name: None,
-            last_ns: 0,
-            piece: 0,
-        }
+        let notes = known.map(|known| known.state.notes.clone()).unwrap_or_default();
+        let worker = known.and_then(|known| known.state.worker);
+        Self { snapshot, notes, worker, last_ns: 0, piece: 0 }
     }
 
     fn read(&mut self, thread: u32, record: Record) -> Option<Reading> {
@@ -86,90 +73,50 @@ impl<'a> StreamReader<'a> {
         // A counter that goes back doesn't take the time back.
         let time_ns = ns.max(self.last_ns);
         self.last_ns = time_ns;
-        let (payload, worker) = (record.payload(), self.worker);
-        let task_id = task_id(payload);
-        let event = match record.kind() {
-            Kind::Spawn => {
-                Event::TaskSpawn { task_id, time_ns, thread, location: self.take_location() }
-            }
-            Kind::SpawnAt => {
-                let (task_id, location) = unpack_spawn(record.packed_payload());
-                let location = self.snapshot.location(location);
+        let entry = self.notes.read(record)?;
+        let location = |at: Option<LocationId>| at.and_then(|id| self.snapshot.location(id));
+        let worker = self.worker;
+        Some(Reading::Event(match entry {
+            Entry::Spawn { task, location: at } => {
+                let (task_id, location) = (task_id(task), location(at));
                 Event::TaskSpawn { task_id, time_ns, thread, location }
             }
-            Kind::PollStart => Event::TaskPollStart {
-                task_id,
-                time_ns,
-                thread,
-                worker,
-                ready_ns: self.ready_for_ns.take().map(|ns| time_ns.saturating_sub(ns)),
-            },
-            Kind::PollStartReady => {
-                let (id, ready_for_ns) = unpack_ready(record.packed_payload());
-                Event::TaskPollStart {
-                    task_id: id,
-                    time_ns,
-                    thread,
-                    worker,
-                    ready_ns: Some(time_ns.saturating_sub(ready_for_ns)),
-                }
+            Entry::PollStart { task, ready_ns } => {
+                let (task_id, ready_ns) =
+                    (task_id(task), ready_ns.map(|ready_ns| time_ns.saturating_sub(ready_ns)));
+                Event::TaskPollStart { task_id, time_ns, thread, worker, ready_ns }
             }
-            Kind::LateOrigin => {
-                return Some(Reading::LateOrigin(task_id, self.take_location()));
+            Entry::PollEnd { task } => {
+                Event::TaskPollEnd { task_id: task_id(task), time_ns, thread, worker }
             }
-            Kind::Role => {
-                self.worker = role(payload);
-                return Some(Reading::Worker(self.worker));
+            Entry::Terminate { task } => {
+                Event::TaskTerminate { task_id: task_id(task), time_ns, thread }
             }
-            Kind::Location => {
-                self.location = Some(payload as u32);
-                return None;
+            Entry::ThreadStart => Event::WorkerStart { time_ns, thread, worker },
+            Entry::ThreadStop => Event::WorkerStop { time_ns, thread, worker },
+            Entry::Park => Event::WorkerPark { time_ns, thread, worker },
+            Entry::Unpark => Event::WorkerUnpark { time_ns, thread, worker },
+            Entry::LateOrigin { task, location: at } => {
+                return Some(Reading::LateOrigin(task_id(task), location(at)));
             }
-            Kind::Ready => {
-                self.ready_for_ns = Some(payload);
-                return None;
+            Entry::Worker(worker) => {
+                self.worker = worker;
+                return Some(Reading::Worker(worker));
             }
-            Kind::RunDelay => {
-                self.run_delay_ns = Some(payload);
-                return None;
-            }
-            Kind::Switches => {
-                self.switches = Some(payload);
-                return None;
-            }
-            Kind::Queue => {
-                let Queue { waiting, threads, ended } = Queue::unpack(payload);
-                let ended = ended.map(|at| at.and_then(|id| self.snapshot.location(id)));
-                return Some(Reading::Queue(QueueSeen { time_ns, waiting, threads, ended }));
-            }
-            Kind::Waits => {
-                return WaitId::new(payload as u16).map(Reading::Waits);
-            }
-            Kind::Name => {
-                self.name = Some(payload as NameId);
-                return None;
-            }
-            Kind::Named => return self.name.take().map(|name| Reading::Name(task_id, name)),
-            Kind::Late => {
-                self.late_ns = payload;
-                return None;
-            }
-            Kind::CpuTime => {
-                let run_delay_ns = self.run_delay_ns.take();
-                let late_ns = std::mem::take(&mut self.late_ns);
-                let switches = self.switches.take();
+            Entry::Usage(usage) => {
+                let reader::Usage { late_ns, cpu_ns, switches, run_delay_ns } = usage;
                 let time_ns = time_ns.saturating_add(late_ns);
-                let usage = Usage { time_ns, late_ns, cpu_ns: payload, switches, run_delay_ns };
+                let usage = Usage { time_ns, late_ns, cpu_ns, switches, run_delay_ns };
                 return Some(Reading::Usage(usage));
             }
-            kind => Event::of_kind(kind, Seen { task_id, time_ns, thread, worker })?,
-        };
-        Some(Reading::Event(event))
-    }
-
-    /// The location that was noted for this record.
-    fn take_location(&mut self) -> Option<SpawnLocation> {
-        self.location.take().and_then(|id| self.snapshot.location(id))
+            Entry::Queue(Queue { waiting, threads, ended }) => {
+                let ended = ended.map(location);
+                return Some(Reading::Queue(QueueSeen { time_ns, waiting, threads, ended }));
+            }
+            Entry::Waits(wait) => return WaitId::new(wait).map(Reading::Waits),
+            Entry::Name { task, name } => return Some(Reading::Name(task_id(task), name)),
+            Entry::End => return None,
+        }))
     }
 }
 
@@ -179,12 +126,12 @@ impl Snapshot {
     pub(crate) fn read(&self, segments: &[Segment], mut listener: impl FnMut(u32, Reading)) {
         for segments in segments.chunk_by(|a, b| a.stream == b.stream) {
             let stream = segments[0].stream;
-            let (mut place, known) = self.known(&segments[0]);
+            let (mut place, known) = self.capture.known(&segments[0]);
             let mut reader = StreamReader::new(self, known);
             for segment in segments {
-                // From one island to the next, or to the recent records.
-                let (next, known) = match self.islands.len() > place {
-                    true => self.known(segment),
+                // From one pinned window to the next, or to the recent records.
+                let (next, known) = match self.capture.pinned.len() > place {
+                    true => self.capture.known(segment),
                     false => (place, None),
                 };
                 if next != place {

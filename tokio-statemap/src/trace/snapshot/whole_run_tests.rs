@@ -1,11 +1,18 @@
 //! The report of a run is the same however little of it is kept in detail.
 
 use std::collections::BTreeSet;
+use std::panic::Location;
+use std::sync::Arc;
+use std::time::Duration;
 
 use super::*;
-use crate::recorder::eviction::{Eviction, Limits};
-use crate::recorder::record::{Kind, pack_spawn};
-use crate::recorder::store::segment::StreamId;
+use crate::config::CollectorConfig;
+use crate::recorder::lost::Lost;
+use crate::recorder::memory::Memory;
+use crate::recorder::memory::eviction::{Eviction, Limits};
+use crate::recorder::record::{Kind, Record, pack_spawn};
+use crate::recorder::store::segment::{StreamId, events_of};
+use crate::recorder::window::Window;
 use crate::trace::timeline::Timeline;
 use crate::util::random::Random;
 
@@ -14,7 +21,7 @@ const UNIT: u64 = 1 << 32;
 
 /// What the programs have in common: how times are told, when they begin, and how long a unit is in ns.
 struct Base {
-    times: Times,
+    scale: TickScale,
     from: u64,
     unit_ns: u64,
 }
@@ -22,7 +29,7 @@ struct Base {
 impl Base {
     fn new() -> Self {
         let from = 1_000_000;
-        Self { times: Times { scale: TickScale::of_ns(from), zero_ns: 0 }, from, unit_ns: UNIT }
+        Self { scale: TickScale::of_ns(from), from, unit_ns: UNIT }
     }
 
     fn ticks(&self, units: u64) -> u64 {
@@ -208,8 +215,7 @@ struct Held<'a> {
     max_events: u64,
     windows: Vec<Window>,
     eviction: Eviction,
-    live_tasks: LiveTasks,
-    sums: Sums,
+    memory: Memory,
     dropped: u64,
     /// Of each thread how many records left the store.
     left: Vec<usize>,
@@ -224,7 +230,7 @@ impl Held<'_> {
             let to = records.partition_point(|record| record.ticks <= until);
             let from = std::mem::replace(left, to);
             if from < to {
-                let segment = Segment::of(stream as StreamId, 0, &records[from..to]);
+                let segment = Segment::from_records(stream as StreamId, 0, &records[from..to]);
                 events += events_of(std::slice::from_ref(&segment));
                 self.eviction.staged.push(segment);
             }
@@ -234,21 +240,20 @@ impl Held<'_> {
 
     /// Does what the background thread does; or, if that is behind, what a hook does.
     fn evict(&mut self, is_behind: bool) {
-        let (live_tasks, sums) = (&mut self.live_tasks, &mut self.sums);
-        let (base, windows) = (self.program.base, &self.windows);
-        sums.expect_long_poll(|| base.long_poll_ticks());
+        let (base, windows, memory) = (self.program.base, &self.windows, &mut self.memory);
+        memory.sums.expect_long_poll(|| base.long_poll_ticks());
         if is_behind {
             self.eviction.sort();
-            live_tasks.update(&self.eviction.staged, windows, sums);
+            memory.update(&self.eviction.staged, windows);
             self.dropped += self.eviction.give_up(drop);
             return;
         }
         let limits =
             Limits { long_poll: 30 * UNIT, around: 20 * UNIT, staged_events: self.max_events / 2 };
-        self.dropped += self.eviction.look_through(limits, live_tasks, sums, windows, drop);
+        self.dropped += self.eviction.look_through(limits, memory, windows, drop);
     }
 
-    /// The whole program goes by.
+    /// Returns the whole program goes by.
     fn run(program: &Program<'_>, seed: u64, max_events: u64) -> Timeline {
         let mut random = Random(seed | 1);
         let mut held = Held {
@@ -256,8 +261,7 @@ impl Held<'_> {
             max_events,
             windows: vec![Window::new(program.base.from, None)],
             eviction: Eviction::new(max_events / 4),
-            live_tasks: LiveTasks::default(),
-            sums: Sums::default(),
+            memory: Memory::default(),
             dropped: 0,
             left: vec![0; program.records.len()],
         };
@@ -267,7 +271,7 @@ impl Held<'_> {
         let (mut so_far, mut staged) = (0, 0);
         while so_far < times.len() {
             so_far = (so_far + 1 + random.below(1 + max_events / 2) as usize).min(times.len());
-            let kept = (max_events - held.eviction.islands.events()) as usize;
+            let kept = (max_events - held.eviction.pinned.events()) as usize;
             // What isn't there yet can't leave: some is left for the snapshot to cut.
             if so_far > staged + kept + 3 {
                 staged = so_far - kept - random.below(3) as usize;
@@ -281,7 +285,7 @@ impl Held<'_> {
     }
 
     fn timeline(self) -> Timeline {
-        let Self { program, max_events, windows, eviction, live_tasks, sums, .. } = self;
+        let Self { program, max_events, windows, eviction, memory, .. } = self;
         let base = program.base;
         let config = CollectorConfig {
             max_events: max_events as usize,
@@ -291,34 +295,34 @@ impl Held<'_> {
         let streams = (0..).zip(program.records.iter().zip(&self.left));
         let rest = streams.filter(|(_, (records, left))| **left < records.len());
         let mut segments: Vec<_> = rest
-            .map(|(stream, (records, left))| Segment::of(stream, 0, &records[*left..]))
+            .map(|(stream, (records, left))| Segment::from_records(stream, 0, &records[*left..]))
             .collect();
         segments.extend(eviction.staged.iter().cloned());
         segments.sort_unstable_by_key(Segment::order);
-        let (stored, max_stored) = (events_of(&segments), max_events - eviction.islands.events());
+        let (stored, max_stored) = (events_of(&segments), max_events - eviction.pinned.events());
         let end = program.end();
-        let islands: Vec<_> = eviction.islands.iter().map(Arc::clone).collect();
+        let pinned: Vec<_> = eviction.pinned.iter().map(Arc::clone).collect();
         let recorder = Recorder::new(config.clone());
-        let mut snapshot = Snapshot {
+        let mut capture = Capture {
             config,
-            live_tasks,
+            memory,
             segments,
-            windows: vec![(0, base.times.ns(end))],
-            end_ns: base.times.ns(end),
+            scale: base.scale.clone(),
+            zero: base.from,
+            begin: base.from,
+            windows: vec![(base.from, end)],
+            end,
             locations: locations(),
             lost: Lost {
                 dropped_events: self.dropped + stored.saturating_sub(max_stored),
                 ..Lost::default()
             },
-            sums,
-            times: base.times.clone(),
-            ..Snapshot::take(&recorder, false)
+            ..recorder.capture(Then::Keep)
         };
-        snapshot.sums.expect_long_poll(|| base.long_poll_ticks());
-        snapshot.cut(stored, max_stored, false, &windows);
-        snapshot.add_up(end, &windows);
-        snapshot.add_before(islands, eviction.done_until(), &eviction.islands.ended());
-        Timeline::from_snapshot(&snapshot)
+        capture.memory.sums.expect_long_poll(|| base.long_poll_ticks());
+        capture.limit((stored, max_stored), false, end, &windows);
+        capture.add_pinned(&pinned, eviction.done_until(), &eviction.pinned.ended());
+        Timeline::from_snapshot(&Snapshot::of_capture(capture))
     }
 }
 
@@ -338,13 +342,13 @@ fn locations() -> Vec<&'static Location<'static>> {
 fn the_report_is_that_of_the_whole_run_however_little_is_kept() {
     let base = Base::new();
     let is_close = |a: u64, b: u64| a.abs_diff(b) as f64 <= 0.01 * a.max(b) as f64;
-    let (mut with_islands, mut partly, mut long, mut off_worker, mut cut) = (0, 0, 0, 0, 0);
+    let (mut with_pinned, mut partly, mut long, mut off_worker, mut cut) = (0, 0, 0, 0, 0);
     for seed in 0..200 {
         let program = Program::run(&base, seed);
         let whole = Held::run(&program, seed, 10_000_000);
         assert_eq!((whole.lost, whole.begin_ns), (Lost::default(), 0));
         let expected = whole.report();
-        assert_eq!(expected.detail_ns, None);
+        assert_eq!(expected.recording.detail_ns, None);
         let sizes = [1, 2, 7, 30, 64, 200, 700, 1500, 100_000];
         for max_events in (0..3).map(|i| sizes[(seed as usize + i * 4) % sizes.len()]) {
             let of = format!("seed {seed}, {max_events} events");
@@ -352,11 +356,16 @@ fn the_report_is_that_of_the_whole_run_however_little_is_kept() {
             assert!(timeline.events <= max_events, "{of}: {}", timeline.events);
             assert_eq!(timeline.events + timeline.lost.total(), whole.events, "{of}");
             let report = timeline.report();
-            assert_eq!(report.detail_ns.is_some(), timeline.lost.dropped_events > 0, "{of}");
+            assert_eq!(
+                report.recording.detail_ns.is_some(),
+                timeline.lost.dropped_events > 0,
+                "{of}"
+            );
             let numbers = |report: &crate::analysis::Report| {
-                let edges = (report.recorded_ns, report.end_ns);
-                let polls = (report.polls, report.cut_polls, report.running_polls);
-                (edges, report.tasks, polls, report.live_tasks)
+                let edges = (report.recording.recorded_ns, report.recording.end_ns);
+                let polls =
+                    (report.counts.polls, report.counts.cut_polls, report.counts.running_polls);
+                (edges, report.counts.tasks, polls, report.counts.live_tasks)
             };
             assert_eq!(numbers(&report), numbers(&expected), "{of}");
             assert_eq!(report.workers, expected.workers, "{of}");
@@ -381,7 +390,7 @@ fn the_report_is_that_of_the_whole_run_however_little_is_kept() {
             let longest: Vec<_> = report.longest_polls.iter().map(of_poll).collect();
             let right: Vec<_> = expected.longest_polls.iter().map(of_poll).collect();
             assert_eq!(longest, right, "{of}");
-            with_islands += u64::from(report.stretches_before > 0);
+            with_pinned += u64::from(report.recording.stretches_before > 0);
             cut += u64::from(report.longest_polls.iter().any(|poll| !poll.is_kept));
             let text = report.to_string();
             // Without the flag it says so.
@@ -390,5 +399,5 @@ fn the_report_is_that_of_the_whole_run_however_little_is_kept() {
         }
     }
     // There is something of each kind.
-    assert!(with_islands > 50 && partly > 50 && long > 1000 && off_worker > 1000 && cut > 50);
+    assert!(with_pinned > 50 && partly > 50 && long > 1000 && off_worker > 1000 && cut > 50);
 }

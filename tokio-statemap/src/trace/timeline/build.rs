@@ -1,19 +1,18 @@
-//! Events → spans: the events of each thread in their order, the threads one after the other.
+//! Turns events into spans, one thread after the other, each thread's events in order.
 //!
-//! A poll begins and ends on one thread, so that no event of another thread is needed to know it,
-//! and what one thread saw is in order whatever the clocks of the others show. Only then are a
-//! task's polls on different threads put in order, and those ended that were over when the task was
-//! polled elsewhere.
+//! A poll begins and ends on one thread, so no event of another thread is needed to build it, and
+//! one thread's events are in order whatever the clocks of other threads show. A task's polls on
+//! different threads are ordered afterwards; a poll is then ended if the task was polled elsewhere
+//! before the poll's end was recorded.
 
 mod draft;
 mod thread;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::recorder::id_map::IdMap;
-use crate::recorder::live_tasks::Stream;
+use crate::recorder::memory::live_tasks::Stream;
 use crate::recorder::waits::names::NameId;
 use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::snapshot::{QueueSeen, Usage};
@@ -22,63 +21,74 @@ use crate::trace::timeline::build::draft::{Draft, earliest};
 pub(crate) use crate::trace::timeline::build::thread::CarriedPoll;
 use crate::trace::timeline::build::thread::{Carried, Thread};
 use crate::trace::timeline::cause::{PollCause, causes, machine};
-use crate::trace::timeline::pool::exhausted;
+use crate::trace::timeline::machine::MachineTime;
+use crate::trace::timeline::poll::{Poll, PollKey};
+use crate::trace::timeline::pool::{BlockingPool, exhausted};
 use crate::trace::timeline::pool_queue;
 use crate::trace::timeline::steal::Steal;
+use crate::trace::timeline::task::Task;
+use crate::trace::timeline::tasks::Known;
+use crate::trace::timeline::worker::{BlockingThread, Handover, Worker};
 use crate::trace::timeline::workers::WorkersBuilder;
-use crate::trace::timeline::{
-    BlockingThread, ExhaustedPool, Handover, Known, MachineTime, Poll, PollKey, Task, WaitId,
-    Worker,
-};
+use crate::trace::wait_id::WaitId;
 
-/// What is known of tasks and threads so far.
+/// The tasks and threads built so far.
 #[derive(Debug)]
 pub(crate) struct Builder {
-    /// The windows of recording, from and to in ns.
+    /// The windows of recording, as start and end in ns.
     windows: Vec<(u64, u64)>,
     begin_ns: u64,
-    /// Where the recent events begin, in ns.
+    /// The start of the most recent events, in ns.
     recent_ns: u64,
     tasks: IdMap<Draft>,
-    threads: BTreeMap<u32, Thread>,
+    /// By their numbers, sorted.
+    threads: Vec<(u32, Thread)>,
 }
 
-/// The timeline's parts.
+/// The finished parts of the timeline.
 #[derive(Debug)]
 pub(crate) struct Built {
     pub(crate) tasks: Vec<Task>,
-    /// The tasks that were known and have no event, by their ids.
+    /// The known tasks that have no event, sorted by id.
     pub(crate) quiet: Vec<Known>,
     pub(crate) workers: Vec<Worker>,
-    pub(crate) blocking_threads: Vec<BlockingThread>,
     pub(crate) handovers: Vec<Handover>,
     pub(crate) causes: Vec<(PollKey, PollCause)>,
     pub(crate) machine: MachineTime,
-    pub(crate) exhausted_pool: Option<ExhaustedPool>,
-    pub(crate) pool_queue: Vec<(u64, u64)>,
+    pub(crate) pool: BlockingPool,
+}
+
+/// Returns the thread with this number, inserting it if it is new. Numbers grow, so new ones come last.
+fn thread_of(threads: &mut Vec<(u32, Thread)>, number: u32) -> &mut Thread {
+    let at = threads.binary_search_by_key(&number, |(number, _)| *number).unwrap_or_else(|at| {
+        threads.insert(at, (number, Thread::default()));
+        at
+    });
+    &mut threads[at].1
 }
 
 impl Builder {
-    /// Of events from `begin_ns` on. What is carried is known from `recent_ns` on, unless it says from when.
+    /// Creates a builder for events from `begin_ns` on. Carried tasks without a time of their own
+    /// are known from `recent_ns` on.
     pub(crate) fn new(windows: Vec<(u64, u64)>, begin_ns: u64, recent_ns: u64) -> Self {
-        Self { windows, begin_ns, recent_ns, tasks: IdMap::default(), threads: BTreeMap::new() }
+        Self { windows, begin_ns, recent_ns, tasks: IdMap::default(), threads: Vec::new() }
     }
 
-    /// A task lived at `at_ns`, where events begin to be complete.
+    /// Adds a task that was alive at `at_ns`, where events become complete.
     pub(crate) fn carry_task(&mut self, id: u64, at_ns: u64, polled: bool) {
         let carried = &mut self.tasks.entry(id).or_default().carried;
         *carried = earliest(*carried, Some((at_ns, polled)));
     }
 
-    /// A task that has events ended at `at_ns`, between the windows.
+    /// Records that a task with events ended at `at_ns`, between the windows.
     pub(crate) fn ended(&mut self, id: u64, at_ns: u64) {
         let terminated = &mut self.tasks.entry(id).or_default().terminated;
-        // Where it is among the events, too, it is known on which thread.
+        // If its end is also among the events, that one wins: its thread is known.
         *terminated = (*terminated).max(Some((at_ns, 0)));
     }
 
-    /// A thread, as it was at `at_ns`, where events begin to be complete, when it was `worker`; `polls` are those
-    /// that it was in. Later ones after earlier ones.
+    /// Adds the state of a thread at `at_ns`, where events become complete: the `worker` that it
+    /// was and the `polls` that it was in. Calls for one thread come in order of time.
     pub(crate) fn carry_thread(
         &mut self,
         thread: u32,
@@ -95,7 +105,7 @@ impl Builder {
         let worker = worker.map(|worker| (worker, state));
         let carried = Carried { at_ns, worker, polls: polls.collect() };
         let window = self.windows.partition_point(|w| w.0 <= at_ns).saturating_sub(1);
-        let state = self.threads.entry(thread).or_default();
+        let state = thread_of(&mut self.threads, thread);
         state.is_used = true;
         if state.window == window && state.carried.is_empty() {
             state.carry(carried, thread);
@@ -104,7 +114,7 @@ impl Builder {
         }
     }
 
-    /// The origin of a task whose spawn is not among the events.
+    /// Records the origin of a task whose spawn is not among the events.
     pub(crate) fn record_origin(
         &mut self,
         id: u64,
@@ -116,10 +126,10 @@ impl Builder {
         draft.parent = parent.or(draft.parent);
     }
 
-    /// The next event of its thread.
+    /// Adds the next event of its thread.
     pub(crate) fn event(&mut self, event: &Event) {
         let (number, time_ns) = (event.thread(), event.time_ns());
-        let thread = self.threads.entry(number).or_default();
+        let thread = thread_of(&mut self.threads, number);
         thread.enter_window(number, time_ns, &self.windows, &mut self.tasks);
         match *event {
             Event::TaskSpawn { task_id, location, .. } => {
@@ -127,7 +137,7 @@ impl Builder {
                 self.tasks.entry(task_id).or_default().spawn(time_ns, location, parent);
             }
             Event::TaskPollStart { task_id, worker, ready_ns, .. } => {
-                thread.claim_of(time_ns, number, worker, WorkerState::Running);
+                thread.claim_if_worker(time_ns, number, worker, WorkerState::Running);
                 let poll = Poll::open(time_ns, number, worker).ready(ready_ns);
                 thread.polls.push((task_id, poll));
             }
@@ -142,34 +152,37 @@ impl Builder {
             }
             Event::TaskTerminate { task_id, .. } => {
                 thread.terminate_task(time_ns);
-                thread.of_pool.terminated(task_id, time_ns);
+                thread.pool.terminated(task_id, time_ns);
                 let terminated = &mut self.tasks.entry(task_id).or_default().terminated;
                 *terminated = (*terminated).max(Some((time_ns, number)));
             }
             Event::WorkerStart { worker, .. } => {
                 thread.started_ns = Some(time_ns);
-                thread.of_pool.started(time_ns);
-                thread.claim_of(time_ns, number, worker, WorkerState::Running);
+                thread.pool.started(time_ns);
+                thread.claim_if_worker(time_ns, number, worker, WorkerState::Running);
                 return; // it has done nothing yet
             }
             Event::WorkerStop { worker, .. } => {
                 thread.stopped_ns = Some(time_ns);
-                thread.claim_of(time_ns, number, worker, WorkerState::Stopped);
+                thread.claim_if_worker(time_ns, number, worker, WorkerState::Stopped);
             }
             Event::WorkerPark { worker, .. } => {
                 if let Some(readings) = &mut thread.readings {
                     readings.parked(time_ns, true);
                 }
                 if let Some(worker) = worker {
-                    *thread.parks.entry(worker).or_default() += 1;
+                    match thread.parks.iter_mut().find(|(of, _)| *of == worker) {
+                        Some((_, parks)) => *parks += 1,
+                        None => thread.parks.push((worker, 1)),
+                    }
                 }
-                thread.claim_of(time_ns, number, worker, WorkerState::Parked);
+                thread.claim_if_worker(time_ns, number, worker, WorkerState::Parked);
             }
             Event::WorkerUnpark { worker, .. } => {
                 if let Some(readings) = &mut thread.readings {
                     readings.parked(time_ns, false);
                 }
-                thread.claim_of(time_ns, number, worker, WorkerState::Running);
+                thread.claim_if_worker(time_ns, number, worker, WorkerState::Running);
             }
         }
         thread.is_used = true;
@@ -178,67 +191,70 @@ impl Builder {
         }
     }
 
-    /// The next reading of a thread, among its events.
+    /// Adds the next reading of a thread's usage, in order with its events.
     pub(crate) fn usage(&mut self, number: u32, usage: Usage) {
-        let thread = self.threads.entry(number).or_default();
+        let thread = thread_of(&mut self.threads, number);
         let event_ns = usage.time_ns - usage.late_ns;
         thread.enter_window(number, event_ns, &self.windows, &mut self.tasks);
         thread.readings.get_or_insert_default().add(usage);
     }
 
-    /// The next thing that a thread saw of the blocking pool's queue, among its events.
+    /// Adds the next observation of the blocking pool's queue by a thread, in order with its
+    /// events.
     pub(crate) fn queue(&mut self, thread: u32, seen: QueueSeen) {
-        self.threads.entry(thread).or_default().of_pool.saw(seen);
+        thread_of(&mut self.threads, thread).pool.saw(seen);
     }
 
-    /// The poll that ends next on `thread` ends in waiting.
+    /// Records where the task waits after the next poll that ends on `thread`.
     pub(crate) fn waits(&mut self, thread: u32, wait: WaitId) {
-        self.threads.entry(thread).or_default().wait = Some(wait);
+        thread_of(&mut self.threads, thread).wait = Some(wait);
     }
 
-    /// The task has this name.
+    /// Records the name of a task.
     pub(crate) fn name(&mut self, id: u64, name: NameId) {
-        // A task that ended before what is kept is none.
+        // Names of tasks that ended before the kept events are dropped.
         if let Some(draft) = self.tasks.get_mut(&id) {
             draft.name = Some(name);
         }
     }
 
-    /// Adds what is known from other threads.
+    /// Adds the tasks and threads of another builder.
     pub(crate) fn merge(mut self, later: Self) -> Self {
-        // Both maps have their entries in the same order: to fill a small one in that order is slow.
+        // Both maps iterate in the same order; inserting in that order into a small map is slow.
         self.tasks.reserve(later.tasks.len().saturating_sub(self.tasks.len()));
         for (id, draft) in later.tasks {
             self.tasks.entry(id).or_default().add(draft);
         }
-        self.threads.extend(later.threads);
+        for (number, thread) in later.threads {
+            *thread_of(&mut self.threads, number) = thread;
+        }
         self
     }
 
-    /// The timeline's parts, in order. `known` are the tasks from before the left edge, by their
-    /// ids; `steal` are counts of what the host took; `locate` finds where a task was spawned.
+    /// Returns the finished parts. `known` are the tasks from before the left edge, sorted by id;
+    /// `steal` are counts of the time taken by the host; `locate` finds a task's spawn location.
     pub(crate) fn finish(
         mut self,
         mut known: Vec<Known>,
         long_poll: Duration,
         names: &[Arc<str>],
         steal: &[(u64, u64)],
-        locate: impl Fn(&Known) -> Option<SpawnLocation>,
+        locate: &dyn Fn(&Known) -> Option<SpawnLocation>,
     ) -> Built {
         let last_window = self.windows.len().saturating_sub(1);
         let mut workers = WorkersBuilder::default();
         let mut blocking_threads = Vec::new();
-        let (mut readings, mut of_pool) = (Vec::new(), Vec::new());
+        let (mut readings, mut pool) = (Vec::new(), Vec::new());
         for (number, mut thread) in self.threads {
-            // In a window that it has no event in, it stayed as it was where that begins.
+            // A thread without events in a window stays as it was at the window's start.
             if let Some(&(window, _)) = thread.carried.back() {
                 let from = self.windows.get(window).map_or(0, |window| window.0);
                 thread.enter_window(number, from, &self.windows, &mut self.tasks);
             }
-            of_pool.append(&mut thread.of_pool.seen);
+            pool.append(&mut thread.pool.seen);
             readings.extend(thread.readings.take().map(|of_thread| (number, of_thread)));
             for (id, poll) in thread.polls.drain(..) {
-                // Only in the last window may it still run.
+                // A poll can only still be running in the last window.
                 let poll = match self.windows.get(thread.window) {
                     Some(&(_, to)) if thread.window < last_window => {
                         poll.cut_right(to.max(poll.start_ns()))
@@ -258,9 +274,12 @@ impl Builder {
         }
         let is_task = |id| self.tasks.get(&id).is_some_and(Draft::is_task);
         let is_late = |id| known.binary_search_by_key(&id, |known| known.id).is_ok();
-        of_pool.retain(|seen| seen.task.is_none_or(|id| !is_task(id) && !is_late(id)));
-        let pool_queue = pool_queue::over_time(&of_pool);
-        let exhausted_pool = exhausted(of_pool, &self.windows, long_poll);
+        pool.retain(|seen| seen.task.is_none_or(|id| !is_task(id) && !is_late(id)));
+        let pool = BlockingPool {
+            threads: blocking_threads,
+            queue: pool_queue::over_time(&pool),
+            exhausted: exhausted(pool, &self.windows, long_poll),
+        };
         let (begin_ns, recent_ns) = (self.begin_ns, self.recent_ns);
         let drafts = self.tasks.into_iter().map(|(id, draft)| {
             let Ok(place) = known.binary_search_by_key(&id, |known| known.id) else {
@@ -268,7 +287,7 @@ impl Builder {
             };
             let known = &mut known[place];
             let carried = known.lives.then_some((recent_ns, known.polled));
-            // It isn't quiet.
+            // It has events, so it is not quiet.
             known.lives = false;
             let (location, parent) = (locate(known), known.parent_id());
             let mut before = Draft { location, parent, carried, ..Draft::default() };
@@ -277,21 +296,11 @@ impl Builder {
         });
         let mut tasks: Vec<_> =
             drafts.filter_map(|(id, d)| d.finish(id, begin_ns, names)).collect();
-        tasks.sort_unstable_by_key(|task| task.key);
+        crate::util::sort::by_key(&mut tasks, |task| task.key);
         let (workers, handovers) = workers.finish(&tasks);
         known.retain(|known| known.lives);
         let machine = machine(&mut readings, &mut Steal::new(steal));
         let causes = causes(&readings, &tasks, long_poll);
-        Built {
-            tasks,
-            quiet: known,
-            workers,
-            blocking_threads,
-            handovers,
-            causes,
-            machine,
-            exhausted_pool,
-            pool_queue,
-        }
+        Built { tasks, quiet: known, workers, handovers, causes, machine, pool }
     }
 }

@@ -1,43 +1,47 @@
-//! Why a poll took long: what its thread did meanwhile.
+//! The causes of long polls, from what their threads measured meanwhile.
 
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use crate::recorder::watch::Switches;
+use crate::recorder::record::Switches;
 use crate::trace::snapshot::Usage;
+use crate::trace::timeline::machine::MachineTime;
+use crate::trace::timeline::poll::PollKey;
 use crate::trace::timeline::steal::Steal;
-use crate::trace::timeline::{MachineTime, PollKey, Task};
+use crate::trace::timeline::task::Task;
 use crate::util::quantity::scale;
 
-/// What became of the time of a poll: its thread ran, was blocked, was off the processor though it
-/// was ready to run, or was off it for a reason that isn't known.
+/// The parts of a poll's time: its thread was on the processor, was blocked, was ready to run but
+/// off the processor, or was off it for an unknown reason.
 ///
-/// The parts add up to the length of the poll. A thread measures them at some of its events, every 5 ms
-/// or so while it has any. What is between two measurements is shared among the long polls there, by
-/// their lengths; what is in no long poll is taken to be on the processor, or to be blocked. Only Linux
-/// tells.
+/// The parts add up to the length of the poll. A thread measures them at some of its events, about
+/// every 5 ms while it has any. The time between two measurements is shared among the long polls
+/// there, in proportion to their lengths; time outside of long polls counts as on the processor or
+/// blocked. Available only on Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PollCause {
-    /// How long it was on the processor, in ns.
+    /// The time on the processor, in ns.
     pub on_cpu_ns: u64,
-    /// How long it was blocked, in ns: it waited in a system call, or for a page of memory.
+    /// The time blocked in a system call or while a page of memory was loaded, in ns.
     pub blocked_ns: u64,
-    /// How long it was ready to run while others ran, or the limit of its control group was reached,
+    /// The time ready to run while others ran, or while the limit of the control group was reached,
     /// in ns.
     pub run_delay_ns: u64,
-    /// How long the host of a virtual machine took the processor, in ns. It is no more than the kernel counted meanwhile.
+    /// The time for which the host of a virtual machine took the processor, in ns: at most what the
+    /// kernel counted meanwhile.
     pub stolen_ns: u64,
-    /// How long it was off the processor for a reason that isn't known, in ns: nobody is known to have taken it, and it
-    /// isn't known to have been blocked.
+    /// The time off the processor for an unknown reason, in ns: it is neither known to have been
+    /// taken away nor known to have been blocked.
     pub unknown_ns: u64,
-    /// How many pages of memory had to be read from a disk.
+    /// The number of memory pages that had to be read from a disk.
     pub major_faults: u64,
 }
 
 impl PollCause {
-    /// Samples showed that it was blocked, for `at_most_ns` in all: so much of the time that nothing else
-    /// explains it was. Returns how much of it was taken for the host's.
+    /// Moves time that nothing else explains to the blocked time, up to `at_most_ns` of blocked
+    /// time in all, as samples showed it blocked. Returns how much of it had been attributed to the
+    /// host.
     pub(super) fn was_blocked(&mut self, at_most_ns: u64) -> u64 {
         let more_ns = at_most_ns.saturating_sub(self.blocked_ns);
         let unknown_ns = self.unknown_ns.min(more_ns);
@@ -48,12 +52,13 @@ impl PollCause {
         stolen_ns
     }
 
-    /// The length of the poll.
+    /// Returns the length of the poll, in ns.
     pub(super) fn length_ns(&self) -> u64 {
         self.on_cpu_ns + self.blocked_ns + self.taken_ns() + self.unknown_ns
     }
 
-    /// The sum of the parts: the length of the poll, in ns. `None` of what is no cause.
+    /// Returns the sum of the parts, which is the length of the poll in ns; `None` on overflow, as
+    /// in damaged data.
     #[cfg(feature = "read")]
     pub(crate) fn parts_ns(&self) -> Option<u64> {
         let taken_ns = self.run_delay_ns.checked_add(self.stolen_ns)?;
@@ -61,14 +66,15 @@ impl PollCause {
         known_ns.checked_add(self.unknown_ns)
     }
 
-    /// How long the processor was taken away, in ns: no code of the program is to blame for it.
+    /// Returns the time for which the processor was taken away, in ns. No code of the program is to
+    /// blame for it.
     pub fn taken_ns(&self) -> u64 {
         self.run_delay_ns + self.stolen_ns
     }
 }
 
-/// Why the polls of `long_poll` or longer took long, those of which that is known, by their keys.
-/// `readings` are those of threads, by rising number.
+/// Finds the causes of polls of `long_poll` or longer, as far as they are known, sorted by poll
+/// key. `readings` are sorted by thread.
 pub(super) fn causes(
     readings: &[(u32, Box<Readings>)],
     tasks: &[Task],
@@ -84,8 +90,8 @@ pub(super) fn causes(
         (is_whole && end_ns - poll.start_ns() >= long_poll_ns).then_some((poll.key(), end_ns))
     });
     let mut long: Vec<(PollKey, u64)> = ended.collect();
-    // The outer poll before those within it.
-    long.sort_unstable_by_key(|&(key, end_ns)| (key, Reverse(end_ns)));
+    // Outer polls come before the polls nested in them.
+    crate::util::sort::by_key(&mut long, |&(key, end_ns)| (key, Reverse(end_ns)));
     let mut causes = Vec::new();
     for (thread, readings) in readings {
         let from = long.partition_point(|((of, _), _)| of < thread);
@@ -98,8 +104,8 @@ pub(super) fn causes(
     causes
 }
 
-/// Gives what the host took to the times of threads that nothing else explains. Returns what the machine took of the time of
-/// all threads.
+/// Attributes the time taken by the host to the threads' unexplained time. Returns the time that
+/// the machine took from all threads.
 pub(super) fn machine(readings: &mut [(u32, Box<Readings>)], steal: &mut Steal) -> MachineTime {
     let mut machine = MachineTime::default();
     for stretch in readings.iter_mut().flat_map(|(_, readings)| &mut readings.stretches) {
@@ -110,53 +116,53 @@ pub(super) fn machine(readings: &mut [(u32, Box<Readings>)], steal: &mut Steal) 
     machine
 }
 
-/// The readings of a thread, and what it did between them.
+/// The readings of a thread and its activity between them.
 #[derive(Debug, Default)]
 pub(super) struct Readings {
     last: Option<Usage>,
-    /// The run delay that was read last.
+    /// The last run delay that was read.
     run_delay_ns: Option<u64>,
     parked_since_ns: Option<u64>,
-    /// Since the last reading.
+    /// The time parked since the last reading.
     parked_ns: u64,
-    /// How often it was parked since then.
+    /// The number of parks since then.
     parks: u64,
-    /// Since when it is in no poll and not parked.
+    /// The start of the current time neither in a poll nor parked.
     idle_since_ns: Option<u64>,
     idle: Vec<(u64, u64)>,
     stretches: Vec<Stretch>,
 }
 
-/// A thread's time between two readings.
+/// The time of a thread between two readings.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     from_ns: u64,
     to_ns: u64,
-    /// How long it was neither on the processor nor parked.
+    /// The time neither on the processor nor parked.
     off_ns: u64,
-    /// How much of that is behind its last event, before the reading was taken.
+    /// The part of `off_ns` after the thread's last event, before the reading was taken.
     behind_ns: u64,
     run_delay_ns: u64,
-    /// How much of the time off the processor is the host's.
+    /// The part of the time off the processor that the host took.
     stolen_ns: u64,
     has_blocked: bool,
     major_faults: u64,
 }
 
-/// From which length on a time in no poll counts among the long polls: below it, there is hardly
-/// anything that could take the thread off the processor.
+/// The minimum length of an idle time that takes part in sharing like a long poll. In shorter ones
+/// hardly anything could take the thread off the processor.
 const LONG_IDLE_NS: u64 = 200_000;
 
-/// How much of a poll may be without readings, at least: that is taken to be on the processor.
+/// The minimum part of a poll that may lie outside of readings. It counts as on the processor.
 const MIN_SLACK_NS: u64 = 50_000;
 
 impl Readings {
-    /// It is parked, or no longer.
+    /// Records that the thread parked or unparked.
     pub(super) fn parked(&mut self, time_ns: u64, is_parked: bool) {
         if let Some(since_ns) = self.parked_since_ns.take() {
             let parked_ns = time_ns.saturating_sub(since_ns);
             self.parked_ns += parked_ns;
-            // It isn't another one where it is parted by a reading at its end.
+            // A park that is split by a reading at its end counts once.
             self.parks += u64::from(parked_ns > 0);
         }
         if is_parked {
@@ -166,13 +172,13 @@ impl Readings {
         }
     }
 
-    /// Nothing is known of what it does until the next reading.
+    /// Forgets the state: nothing is known until the next reading.
     pub(super) fn interrupt(&mut self) {
         (self.last, self.parked_since_ns, self.idle_since_ns) = (None, None, None);
         (self.parked_ns, self.parks) = (0, 0);
     }
 
-    /// It had an event at `time_ns`, after which it is in a poll or not.
+    /// Records an event at `time_ns`; `is_busy` if the thread is in a poll afterwards.
     pub(super) fn event(&mut self, time_ns: u64, is_busy: bool) {
         if let Some(since_ns) = self.idle_since_ns.take() {
             if time_ns.saturating_sub(since_ns) >= LONG_IDLE_NS && self.last.is_some() {
@@ -185,13 +191,13 @@ impl Readings {
 
     pub(super) fn add(&mut self, reading: Usage) {
         let time_ns = reading.time_ns;
-        // One that was taken within another stands behind it.
+        // A reading taken within another one is stored after it.
         if self.last.is_some_and(|last| reading.cpu_ns < last.cpu_ns) {
             return;
         }
         let is_parked = self.parked_since_ns.is_some();
         if is_parked {
-            // It is over by the next event.
+            // The park is over by the next event.
             self.parked(time_ns - reading.late_ns, false);
         }
         let (parked_ns, parks) =
@@ -199,8 +205,8 @@ impl Readings {
         if is_parked {
             self.parked_since_ns = Some(time_ns);
         }
-        // It is only asked for after some time off the processor. What it was before the first time isn't
-        // known, so nothing is known up to there.
+        // The run delay is read only after some time off the processor. Its value before the first
+        // reading is unknown, so nothing is known up to there.
         let run_delay_ns = match (self.run_delay_ns, reading.run_delay_ns) {
             (_, None) => Some(0),
             (Some(before), Some(now)) => Some(now.saturating_sub(before)),
@@ -219,28 +225,29 @@ impl Readings {
                 from_ns: last.time_ns,
                 to_ns: time_ns,
                 off_ns,
-                // To be read takes no time worth mentioning.
+                // The reading itself takes negligible time.
                 behind_ns: reading.late_ns.min(off_ns),
                 run_delay_ns,
                 stolen_ns: 0,
-                // It gave the processor up more often than it was parked.
+                // The thread gave up the processor more often than it was parked.
                 has_blocked: voluntary > parks,
                 major_faults,
             });
         }
     }
 
-    /// Why the thread's long polls, each from its start to its end, took long; `None` for one that began
-    /// before or ended after all readings. Of nested polls the outer one is first.
+    /// Returns the causes of the thread's long polls, given by start and end; `None` for one that
+    /// began before or ended after all readings. Outer polls come before those nested in them.
     pub(super) fn causes(&self, polls: &[(u64, u64)]) -> Vec<Option<PollCause>> {
-        // Those that are within no other, and the times that they share the rest with.
+        // The outermost polls, and the idle times that share the rest with them.
         let mut outer: Vec<(u64, u64)> = Vec::new();
         for &poll in polls {
             if outer.last().is_none_or(|last| last.1 <= poll.0) {
                 outer.push(poll);
             }
         }
-        // How much of each stretch these times are: found out once, as many polls may be in one.
+        // The overlap of each stretch with these is computed once, as many polls may be in one
+        // stretch.
         let shared = self
             .stretches
             .iter()
@@ -248,8 +255,8 @@ impl Readings {
         let shared: Vec<(u64, u64)> = shared.collect();
         let causes = polls.iter().map(|&(from_ns, to_ns)| {
             let first = self.stretches.partition_point(|stretch| stretch.to_ns <= from_ns);
-            // A reading may be at an event shortly after the poll's start, or before its end: in between
-            // the thread did what led to it.
+            // The reading may be at an event shortly after the poll's start or before its end. In
+            // between, the thread did what led to that event.
             let slack_ns = ((to_ns - from_ns) / 20).max(MIN_SLACK_NS);
             let mut cause = PollCause::default();
             let mut known_ns = from_ns + slack_ns;
@@ -266,8 +273,8 @@ impl Readings {
                 let polls_ns = in_polls_ns.max(own_ns);
                 let all_ns = polls_ns + idle_ns;
                 let part = |of_ns: u64| scale(of_ns, own_ns, all_ns);
-                // What was taken may all have been taken in polls: those who computed then are not told from
-                // those who did not.
+                // All of the time taken away may have been taken in polls; the polls that computed
+                // then cannot be distinguished from those that did not.
                 let most = |of_ns: u64| scale(of_ns, own_ns, polls_ns).min(own_ns);
                 let all_off_ns = stretch.off_ns - stretch.behind_ns;
                 let delay_ns = stretch.run_delay_ns.saturating_sub(stretch.behind_ns);
@@ -296,7 +303,7 @@ impl Readings {
 }
 
 impl Stretch {
-    /// How long it was off the processor without having blocked, and not because others ran.
+    /// Returns the time off the processor that is neither blocked nor run delay.
     fn unexplained_ns(&self) -> u64 {
         match self.has_blocked {
             true => 0,
@@ -308,7 +315,7 @@ impl Stretch {
         self.to_ns.min(to_ns).saturating_sub(self.from_ns.max(from_ns))
     }
 
-    /// How long it overlaps with `times`, which are in order and apart.
+    /// Returns the overlap with `times`, which are sorted and disjoint.
     fn overlaps(&self, times: &[(u64, u64)]) -> u64 {
         let first = times.partition_point(|time| time.1 <= self.from_ns);
         let within = times[first..].iter().take_while(|time| time.0 < self.to_ns);
@@ -327,7 +334,7 @@ mod tests {
         Usage { time_ns, late_ns: 0, cpu_ns, switches, run_delay_ns }
     }
 
-    /// The causes where the host took so much.
+    /// Returns the causes when the host took `stolen_ns`.
     fn causes_with(
         readings: Readings,
         stolen_ns: u64,
@@ -383,9 +390,9 @@ mod tests {
         assert_eq!((cause.on_cpu_ns, cause.blocked_ns, cause.taken_ns()), (MS, 2 * MS, 0));
     }
 
-    /// A park may give the processor up or not.
+    /// A park may or may not give up the processor.
     #[test]
-    fn a_switch_that_may_be_a_parks_accuses_nobody() {
+    fn a_switch_that_may_be_a_parks_blames_nobody() {
         for (voluntary, has_blocked) in [(0, false), (1, false), (2, false), (3, true)] {
             let mut readings = Readings::default();
             readings.add(reading(0, 0, 0, 0));
@@ -419,7 +426,7 @@ mod tests {
         assert_eq!((cause.on_cpu_ns, cause.unknown_ns), (2 * MS, 8 * MS));
     }
 
-    /// The reading at its end is taken before the record of it.
+    /// The reading at its end is taken before its record.
     #[test]
     fn a_park_that_a_reading_parts_is_one() {
         let mut readings = Readings::default();
@@ -490,7 +497,7 @@ mod tests {
         let causes = readings.causes(&[(0, 3 * MS), (4 * MS, 5 * MS)]);
         let delays: Vec<_> = causes.iter().map(|cause| cause.unwrap().run_delay_ns).collect();
         assert_eq!(delays, [3 * MS, MS]);
-        // A time in no poll takes none of what the machine took, but its share of what blocked.
+        // Idle time gets none of the time that was taken away, but its share of the blocked time.
         readings.event(5 * MS, false);
         readings.event(9 * MS, true);
         assert_eq!(readings.causes(&[(0, 4 * MS)])[0].unwrap().run_delay_ns, 4 * MS);
@@ -499,7 +506,7 @@ mod tests {
         assert_eq!(readings.causes(&[(0, 4 * MS)])[0].unwrap().blocked_ns, 2 * MS);
     }
 
-    /// They are no more work than that: with all others for each, this would take hours.
+    /// Comparing each poll with all others would take hours.
     #[test]
     fn any_number_of_polls_may_be_between_two_readings() {
         const POLLS: u64 = 1_000_000;

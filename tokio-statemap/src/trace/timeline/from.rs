@@ -1,108 +1,94 @@
-//! Builds timelines from a snapshot, and from drained events.
+//! Builds timelines from a snapshot or from drained events.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use crate::config::CollectorConfig;
 use crate::recorder::functions::fields_of;
-use crate::recorder::live_tasks::Liveness;
-use crate::recorder::lost::Lost;
+use crate::recorder::memory::live_tasks::Liveness;
 use crate::recorder::record::ROOT;
 use crate::recorder::store::segment::{Segment, events_of};
 use crate::recorder::waits::cell::TaskSeen;
 use crate::trace::event::Event;
-use crate::trace::profile::Profile;
 use crate::trace::snapshot::{Reading, Snapshot, task_id};
 use crate::trace::summary::Summary;
 use crate::trace::timeline::build::{Builder, Built, CarriedPoll};
 use crate::trace::timeline::sample;
 use crate::trace::timeline::{
-    CallAtEnd, CarriedWait, Known, Lacking, LocalTask, Quiet, Sampling, SamplingState, TaskKey,
-    Tasks, Timeline, UnnamedWaits, WaitId, WaitingTask,
+    CallAtEnd, CarriedWait, Known, LocalTask, Quiet, RecordSettings, Sampling, SamplingState,
+    TaskKey, Tasks, Timeline, WaitId, WaitingTask,
 };
 use crate::util::parallel::{MANY_EVENTS, run_parallel};
 
 impl Timeline {
     pub(crate) fn from_snapshot(snapshot: &Snapshot) -> Self {
-        let events = events_of(&snapshot.segments);
+        let events = events_of(&snapshot.capture.segments);
         let mut timeline = Self::read_by(threads_for(events), snapshot);
         timeline.events = events;
         timeline
     }
 
-    /// The timeline but for the number of events, read by `threads` threads.
+    /// Builds the timeline, except for the number of events, with `threads` threads.
     fn read_by(threads: usize, snapshot: &Snapshot) -> Self {
         let (builder, known) = build(snapshot, &snapshot.parts(threads));
         let locate = |known: &Known| known.location().and_then(|id| snapshot.location(id));
         let mut built = builder.finish(
             known,
-            snapshot.config.long_poll,
-            &snapshot.names,
+            snapshot.capture.config.long_poll,
+            &snapshot.capture.names,
             &snapshot.steal,
-            locate,
+            &locate,
         );
         let quiet = Quiet {
             tasks: std::mem::take(&mut built.quiet),
-            locations: snapshot.locations.clone(),
+            locations: snapshot.capture.locations.clone(),
             waiting: waiting(snapshot),
             begin_ns: snapshot.detail_ns,
         };
-        let mut timeline = Self::of(built, quiet, &snapshot.config);
+        let mut timeline = Self::from_built(built, quiet, &snapshot.capture.config);
         timeline.tasks.carry_waits();
         timeline.local_tasks = local_tasks(snapshot);
-        timeline.calls_at_end = calls_at_end(snapshot);
-        timeline.waits_not_kept = snapshot.places.not_kept;
+        timeline.places.calls_at_end = calls_at_end(snapshot);
+        timeline.places.not_kept = snapshot.capture.places.not_kept;
         for task in timeline.tasks.seen_mut() {
             if let (TaskKey::Root(number), None) = (task.key, task.location) {
-                let location = snapshot.root_locations.get(number as usize).copied().flatten();
+                let location =
+                    snapshot.capture.root_locations.get(number as usize).copied().flatten();
                 task.location = location.map(Into::into);
             }
         }
-        timeline.runtime.clone_from(&snapshot.runtime);
-        timeline.version.clone_from(&snapshot.version);
-        timeline.utc_at_zero = snapshot.utc_at_zero;
+        timeline.runtime.clone_from(&snapshot.capture.runtime);
+        timeline.version.clone_from(&snapshot.capture.version);
+        timeline.utc_at_zero = snapshot.capture.utc_at_zero;
         timeline.begin_ns = snapshot.begin_ns;
         timeline.recent_ns = snapshot.detail_ns;
         timeline.end_ns = snapshot.end_ns.max(snapshot.begin_ns);
         timeline.gaps = gaps(&snapshot.windows, snapshot.begin_ns);
-        timeline.lost = snapshot.lost;
-        timeline.machine.limit = snapshot.cpu_limit;
+        timeline.lost = snapshot.capture.lost;
+        timeline.machine.limit = snapshot.capture.cpu_limit;
         timeline.machine.clock = snapshot.clock;
         timeline.profile.clone_from(&snapshot.profile);
-        timeline.whole_run = Some(Arc::new(Summary::of(snapshot)));
-        timeline.sampling = Sampling {
-            state: match snapshot.config.stacks {
+        timeline.whole_run = Some(Arc::new(Summary::from_snapshot(snapshot)));
+        timeline.long_polls.sampling = Sampling {
+            state: match snapshot.capture.config.stacks {
                 true => SamplingState::OF_THIS_BUILD,
                 false => SamplingState::Off,
             },
-            dropped: snapshot.samples.dropped,
-            no_stacks: snapshot.samples.no_stacks,
+            dropped: snapshot.capture.samples.dropped,
+            no_stacks: snapshot.capture.samples.no_stacks,
         };
-        timeline.samples = sample::resolve(snapshot, &mut timeline.sampling.no_stacks);
-        timeline.resolve_waits(&snapshot.places);
+        let no_stacks = &mut timeline.long_polls.sampling.no_stacks;
+        timeline.long_polls.samples = sample::resolve(snapshot, no_stacks);
+        timeline.resolve_waits(&snapshot.capture.places);
         timeline.carry_samples(snapshot.detail_ns);
         timeline.apply_samples();
         timeline
     }
 
-    /// Applies what samples show to the causes.
-    fn apply_samples(&mut self) {
-        for of_poll in self.samples.chunk_by(|a, b| a.poll_key() == b.poll_key()) {
-            let Some(first) = of_poll.first() else { continue };
-            let found = self.causes.binary_search_by_key(&first.poll_key(), |(key, _)| *key);
-            let Ok(place) = found else { continue };
-            let cause = &mut self.causes[place].1;
-            let end_ns = first.poll_start_ns + cause.length_ns();
-            let not_stolen_ns = cause.was_blocked(sample::blocked_at_most_ns(of_poll, end_ns));
-            self.machine.stolen_ns = self.machine.stolen_ns.saturating_sub(not_stolen_ns);
-        }
-    }
-
-    /// A timeline of drained events, those of each thread in order.
+    /// Builds a timeline from drained events, those of each thread in order.
     ///
-    /// It reaches from the first to the last of them. What was not drained is unknown: the
+    /// It reaches from the first to the last event. Facts outside of the events are unknown: the
     /// runtime's name, the lost events, and the tasks spawned before.
     pub(crate) fn from_events(
         events: &[Event],
@@ -115,8 +101,8 @@ impl Timeline {
         for event in events {
             builder.event(event);
         }
-        let mut timeline = Self::of(
-            builder.finish(Vec::new(), config.long_poll, &[], &[], |_| None),
+        let mut timeline = Self::from_built(
+            builder.finish(Vec::new(), config.long_poll, &[], &[], &|_| None),
             Quiet::default(),
             config,
         );
@@ -128,76 +114,48 @@ impl Timeline {
         timeline
     }
 
-    fn of(built: Built, quiet: Quiet, config: &CollectorConfig) -> Self {
-        let tracks_tasks = config.trace_target.tracks_tasks();
-        Self {
-            runtime: None,
-            version: None,
-            utc_at_zero: Duration::ZERO,
-            begin_ns: 0,
-            recent_ns: 0,
-            end_ns: 0,
-            gaps: Vec::new(),
+    fn from_built(built: Built, quiet: Quiet, config: &CollectorConfig) -> Self {
+        let mut timeline = Self {
             tasks: Tasks::new(built.tasks, quiet),
-            workers: if config.trace_target.tracks_workers() {
-                built.workers
-            } else {
-                // Polls tell which workers exist, but not their states in between.
-                Vec::new()
-            },
-            blocking_threads: built.blocking_threads,
             handovers: built.handovers,
             machine: built.machine,
-            exhausted_pool: built.exhausted_pool,
-            pool_queue: built.pool_queue,
-            sampling: Sampling::default(),
-            causes: built.causes,
-            samples: Vec::new(),
-            waits: Vec::new(),
-            unnamed_waits: UnnamedWaits::default(),
-            waits_in_memory: HashMap::new(),
-            calls_at_end: Vec::new(),
-            waits_not_kept: 0,
-            local_tasks: Vec::new(),
-            profile: Profile::default(),
-            whole_run: None,
-            events: 0,
-            lost: Lost::default(),
-            trace_target: config.trace_target,
-            task_hooks: cfg!(tokio_unstable),
-            schedule_latency: tracks_tasks
-                && config.schedule_latency
-                && CollectorConfig::CAN_KNOW_READY,
-            long_poll: config.long_poll,
-            lacking: Lacking::default(),
+            pool: built.pool,
+            settings: RecordSettings::from_config(config),
+            ..Self::empty()
+        };
+        timeline.long_polls.causes = built.causes;
+        // Polls show which workers exist, but not their states in between.
+        if config.trace_target.tracks_workers() {
+            timeline.workers = built.workers;
         }
+        timeline
     }
 }
 
-/// The tasks of which it is known that they wait, sorted by id.
+/// Collects the tasks that are known to wait, sorted by id.
 fn waiting(snapshot: &Snapshot) -> Vec<WaitingTask> {
-    let of_runtime = snapshot.waiting.iter().filter(|task| task.polled_in.is_none());
+    let of_runtime = snapshot.capture.waiting.iter().filter(|task| task.polled_in.is_none());
     let waiting = of_runtime.map(|task| {
         let carried =
             |(wait, since)| CarriedWait { since_ns: snapshot.ns(since), wait: WaitId::new(wait) };
-        // One that began later than what was read is of a poll that wasn't.
+        // A wait that began after the snapshot's end belongs to a poll that was not read.
         let began = |wait: &CarriedWait| wait.since_ns <= snapshot.end_ns;
         WaitingTask {
             id: task_id(task.id),
-            name: task.name.and_then(|name| snapshot.names.get(name as usize).cloned()),
+            name: task.name.and_then(|name| snapshot.capture.names.get(name as usize).cloned()),
             wait: task.waits.map(carried).filter(began),
         }
     });
     let mut waiting: Vec<_> = waiting.collect();
-    waiting.sort_unstable_by_key(|task| task.id);
+    crate::util::sort::by_key(&mut waiting, |task| task.id);
     waiting
 }
 
-/// The instrumented calls that tasks wait in, by the tasks' keys.
+/// Collects the instrumented calls that waiting tasks are in, sorted by task key.
 fn calls_at_end(snapshot: &Snapshot) -> Vec<(TaskKey, Vec<CallAtEnd>)> {
     let of_task = |task: &TaskSeen| {
         let (wait, _) = task.waits?;
-        let functions = snapshot.places.calls(wait).zip(&task.entered);
+        let functions = snapshot.capture.places.calls(wait).zip(&task.entered);
         let calls = functions.map(|(function, &entered)| CallAtEnd {
             entered_ns: snapshot.ns(entered),
             fields: fields_of(function, entered),
@@ -205,38 +163,38 @@ fn calls_at_end(snapshot: &Snapshot) -> Vec<(TaskKey, Vec<CallAtEnd>)> {
         let calls: Vec<_> = calls.collect();
         (!calls.is_empty()).then(|| (TaskKey::from_id(task_id(task.id)), calls))
     };
-    let mut calls: Vec<_> = snapshot.waiting.iter().filter_map(of_task).collect();
-    calls.sort_unstable_by_key(|(key, _)| *key);
+    let mut calls: Vec<_> = snapshot.capture.waiting.iter().filter_map(of_task).collect();
+    crate::util::sort::by_key(&mut calls, |(key, _)| *key);
     calls
 }
 
-/// The tasks of `LocalSet`s that wait, by id.
+/// Collects the waiting tasks of `LocalSet`s, sorted by id.
 fn local_tasks(snapshot: &Snapshot) -> Vec<LocalTask> {
-    let local = snapshot.waiting.iter().filter_map(|task| {
+    let local = snapshot.capture.waiting.iter().filter_map(|task| {
         let (wait, since) = task.waits?;
         Some(LocalTask {
             id: task.id,
             polled_in: TaskKey::from_id(task_id(task.polled_in?)),
             location: task.location.into(),
-            name: task.name.and_then(|name| snapshot.names.get(name as usize).cloned()),
+            name: task.name.and_then(|name| snapshot.capture.names.get(name as usize).cloned()),
             waits_since_ns: snapshot.ns(since).min(snapshot.end_ns),
             wait: WaitId::new(wait),
         })
     });
     let mut local: Vec<_> = local.collect();
-    local.sort_unstable_by_key(|task| task.id);
+    crate::util::sort::by_key(&mut local, |task| task.id);
     local
 }
 
-/// Reads the parts in parallel, each on a thread of its own, as no event of another thread is
-/// needed to read a stream. Returns a builder with everything but the tasks from before the left
-/// edge, and those, sorted by id.
+/// Reads the parts in parallel, one thread each: reading a stream needs no event of another thread.
+/// Returns a builder with everything but the tasks from before the left edge, and those tasks,
+/// sorted by id.
 fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
     let new = || Builder::new(snapshot.windows.clone(), snapshot.begin_ns, snapshot.detail_ns);
     let mut first = new();
-    // There may be many, so they take as little memory as possible.
-    let mut known = Vec::with_capacity(snapshot.live_tasks.max_tasks());
-    for (id, task, lives) in snapshot.live_tasks.tasks() {
+    // There may be a million of them, so they are kept in compact form.
+    let mut known = Vec::with_capacity(snapshot.live_tasks().max_tasks());
+    for (id, task, lives) in snapshot.live_tasks().tasks() {
         let lives = lives == Liveness::Alive;
         if id & ROOT == 0 {
             known.push(Known::new(id, &task, lives));
@@ -252,35 +210,41 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
     known.sort_unstable_by_key(|known| known.id);
     let mut builders = vec![first];
     builders.resize_with(parts.len().max(1), new);
-    // The part that holds a thread's records, if it has any.
+    // Finds the part that holds a thread's records, if any does.
     let last = builders.len() - 1;
     let part_of = |thread| {
         let is_before = |part: &&[Segment]| part.last().is_some_and(|s| s.stream < thread);
         parts.partition_point(is_before).min(last)
     };
-    for island in &snapshot.islands {
-        let at_ns = island.from_ns;
-        for (thread, known, lives) in &island.threads {
-            let polls = known.polls.iter().zip(lives).map(|(&(id, start), &lives)| CarriedPoll {
-                task: task_id(id),
-                start_ns: snapshot.ns(start),
+    for pinned in &snapshot.capture.pinned {
+        let at_ns = snapshot.ns(pinned.from);
+        for (thread, known, lives) in &pinned.threads {
+            let polls = known.state.polls.iter().zip(lives).map(|(poll, &lives)| CarriedPoll {
+                task: task_id(poll.task),
+                start_ns: snapshot.ns(poll.start),
                 lives,
             });
-            builders[part_of(*thread)].carry_thread(*thread, at_ns, known, known.worker, polls);
+            builders[part_of(*thread)].carry_thread(
+                *thread,
+                at_ns,
+                known,
+                known.state.worker,
+                polls,
+            );
         }
-        for &(id, task) in &island.tasks {
+        for &(id, task) in &pinned.tasks {
             let (id, location) = (task_id(id), task.location.and_then(|at| snapshot.location(at)));
             builders[0].record_origin(id, location, task.parent.map(task_id));
             builders[0].carry_task(id, at_ns, task.polled);
         }
     }
-    for (thread, known) in snapshot.live_tasks.streams() {
-        let polls = known.polls.iter().map(|&(id, start)| CarriedPoll {
-            task: task_id(id),
-            start_ns: snapshot.ns(start),
-            lives: snapshot.live_tasks.lives(id),
+    for (thread, known) in snapshot.live_tasks().streams() {
+        let polls = known.state.polls.iter().map(|poll| CarriedPoll {
+            task: task_id(poll.task),
+            start_ns: snapshot.ns(poll.start),
+            lives: snapshot.live_tasks().lives(poll.task),
         });
-        let worker = known.worker.filter(|_| !snapshot.live_tasks.has_lost_worker(known));
+        let worker = known.state.worker.filter(|_| !snapshot.live_tasks().has_lost_worker(known));
         let part = part_of(thread);
         builders[part].carry_thread(thread, snapshot.detail_ns, known, worker, polls);
     }
@@ -305,8 +269,8 @@ fn build(snapshot: &Snapshot, parts: &[&[Segment]]) -> (Builder, Vec<Known>) {
     (builders.reduce(Builder::merge).unwrap_or_else(new), known)
 }
 
-/// The number of threads to read `events` events. A few take some ms, and the program may need its
-/// processors.
+/// Chooses the number of threads to read `events` events with. Few events take only some ms, and
+/// the program may need its processors.
 fn threads_for(events: u64) -> usize {
     const MOST: usize = 4;
     match events < MANY_EVENTS {
@@ -315,7 +279,7 @@ fn threads_for(events: u64) -> usize {
     }
 }
 
-/// The periods from `begin_ns` on that are in no window, up to the last one.
+/// Returns the periods from `begin_ns` up to the last window that are in no window.
 fn gaps(windows: &[(u64, u64)], begin_ns: u64) -> Vec<(u64, u64)> {
     let ends = std::iter::once(begin_ns).chain(windows.iter().map(|window| window.1));
     ends.zip(windows)
@@ -327,7 +291,6 @@ fn gaps(windows: &[(u64, u64)], begin_ns: u64) -> Vec<(u64, u64)> {
 #[cfg(all(test, tokio_unstable))]
 mod tests {
     use std::panic::Location;
-    use std::sync::Arc;
 
     use tokio::task::{block_in_place, yield_now};
 
@@ -338,19 +301,19 @@ mod tests {
     use crate::recorder::TokioHooks;
     use crate::recorder::root_future::Root;
 
-    /// Tasks that are spawned, polled and terminate on any worker, one of which is moved by
-    /// `block_in_place` and then has a root future of its own; over two windows of recording, with
-    /// a root future each.
+    /// Records tasks that are spawned, polled and terminate on any worker, one of which is moved by
+    /// `block_in_place` and then has a root future of its own, over two windows of recording with a
+    /// root future each.
     fn recorded(keep: Keep, max_events: usize) -> Snapshot {
         let config = CollectorConfig { keep, max_events, ..CollectorConfig::default() };
         let recorder = Recorder::new(config);
         let mut builder = tokio::runtime::Builder::new_multi_thread();
-        install(builder.worker_threads(3), Hooks::new(), Some(TokioHooks::of(&recorder)));
+        install(builder.worker_threads(3), Hooks::new(), Some(TokioHooks::new(&recorder)));
         let runtime = builder.build().expect("a runtime");
         for _ in 0..2 {
             recorder.start();
             runtime.block_on(Root::new(spawn_all(), Location::caller(), Some(&recorder)));
-            let (handle, on) = (runtime.handle().clone(), Arc::clone(&recorder));
+            let (handle, on) = (runtime.handle().clone(), recorder.clone());
             let block = move || {
                 let root = Root::new(yield_now(), Location::caller(), Some(&on));
                 block_in_place(|| handle.block_on(root));
@@ -388,18 +351,15 @@ mod tests {
         {
             let mut snapshot = recorded(keep, max_events);
             // The records of the last stream are cut off, as if its thread started late.
-            let last = snapshot.segments.last().map(|segment| segment.stream);
-            snapshot
-                .segments
-                .iter_mut()
-                .filter(|s| Some(s.stream) == last)
-                .for_each(|s| s.truncate(0));
+            let last = snapshot.capture.segments.last().map(|segment| segment.stream);
+            let segments = &mut snapshot.capture.segments;
+            segments.iter_mut().filter(|s| Some(s.stream) == last).for_each(|s| s.truncate(0));
             let by_one = format!("{:#?}", Timeline::read_by(1, &snapshot));
             let mut most_parts = 0;
             for threads in 1..8 {
                 let parts = snapshot.parts(threads);
                 assert!(parts.len() <= threads);
-                assert_eq!(parts.concat().len(), snapshot.segments.len());
+                assert_eq!(parts.concat().len(), snapshot.capture.segments.len());
                 most_parts = most_parts.max(parts.len());
                 let timeline = format!("{:#?}", Timeline::read_by(threads, &snapshot));
                 assert!(timeline == by_one, "{keep:?}, {threads} threads");
@@ -426,7 +386,7 @@ mod tests {
         };
         let last = || of(&[spawn(30, 2)]);
         for both in [first().merge(last()), last().merge(first())] {
-            let root = both.finish(Vec::new(), Duration::ZERO, &[], &[], |_| None).tasks.remove(0);
+            let root = both.finish(Vec::new(), Duration::ZERO, &[], &[], &|_| None).tasks.remove(0);
             assert_eq!((root.spawned_ns, root.terminated_ns), (Some(10), None));
             assert_eq!(root.parent, None, "that of the one before");
         }

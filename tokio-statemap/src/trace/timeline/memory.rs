@@ -1,34 +1,38 @@
-//! Where tasks wait that have no probe: what they await was read in their memory (the feature `dwarf`).
+//! Finds the places where tasks without a probe wait, by reading their memory (feature `dwarf`).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::wait::of_memory;
-use super::{Task, TaskKey, Timeline, Wait};
+use super::Timeline;
+use super::task::Task;
+use super::wait::Wait;
+use super::wait::wait_from_memory;
 use crate::recorder::Recorder;
 use crate::symbols::coroutines::cells::AwaitNode;
 use crate::trace::snapshot::Snapshot;
 use crate::trace::state::TaskState;
+use crate::trace::task_key::TaskKey;
 
 impl Timeline {
-    /// A timeline up to now that says of tasks without a probe, too, where they wait.
+    /// Builds a timeline up to now in which tasks without a probe also have places of waiting.
     ///
-    /// The tasks are read first, while the program goes on. Then the timeline tells which of them weren't
-    /// polled meanwhile: of these what was read is right.
+    /// The tasks are read first, while the program continues. The timeline then shows which of them
+    /// were not polled meanwhile; only for these is the result valid.
     pub(crate) fn with_memory(recorder: &Recorder) -> Self {
         let seen = recorder.waiting_tasks().into_iter();
         let probed: HashSet<u64> =
             seen.filter(|task| task.waits.is_some()).map(|task| task.id).collect();
-        let lost = recorder.lost(0, 0);
-        let read = recorder.cells.chains(|| recorder.clock.ticks(), |id| !probed.contains(&id));
-        let until = recorder.clock.ticks();
+        let lost = recorder.kept.lost(0, 0);
+        let read =
+            recorder.cells.chains(|| recorder.kept.clock.ticks(), |id| !probed.contains(&id));
+        let until = recorder.kept.clock.ticks();
         let snapshot = Snapshot::take(recorder, false);
         let mut timeline = Self::from_snapshot(&snapshot);
         let Some(first) = read.first() else { return timeline };
-        // All polls since must be known.
+        // All polls since then must be known.
         let has_gap = timeline.gaps.last().is_some_and(|(_, to)| *to > snapshot.ns(first.at));
         let is_cut = timeline.end_ns < snapshot.ns(until);
-        let after = recorder.lost(0, 0);
+        let after = recorder.kept.lost(0, 0);
         let has_lost = lost.refused_events != after.refused_events
             || lost.reentrant_events != after.reentrant_events;
         if has_gap || is_cut || has_lost {
@@ -39,7 +43,7 @@ impl Timeline {
         timeline
     }
 
-    /// Adds what tasks await, each with its id and the time when it began to be read.
+    /// Adds what tasks await, by task id, each with the time at which reading it began.
     fn add_read(&mut self, mut read: HashMap<u64, (u64, AwaitNode)>) {
         let mut known: HashMap<AwaitNode, Arc<Wait>> = HashMap::new();
         let mut waits = HashMap::with_capacity(read.len());
@@ -50,7 +54,7 @@ impl Timeline {
                 let wait = match known.get(&awaits) {
                     Some(wait) => Arc::clone(wait),
                     None => {
-                        let wait = Arc::new(of_memory(&awaits));
+                        let wait = Arc::new(wait_from_memory(&awaits));
                         known.insert(awaits, Arc::clone(&wait));
                         wait
                     }
@@ -60,11 +64,12 @@ impl Timeline {
                 }
             }
         }
-        self.waits_in_memory = waits;
+        self.places.in_memory = waits;
     }
 }
 
-/// Since when a task has not been polled, if it was before and has not terminated.
+/// Returns the end of a task's last poll if it waits, that is, was polled before and has not
+/// terminated.
 fn waits_since(task: &Task) -> Option<u64> {
     if task.terminated_ns.is_some() {
         return None;
@@ -113,8 +118,8 @@ mod tests {
         let [idle, polled, alike] = tasks.map(|task| number(task.id()));
         let read = [(idle, end_ns), (polled, 0), (alike, end_ns), (1 << 40, end_ns)];
         timeline.add_read(read.map(|(id, at_ns)| (id, (at_ns, awaits()))).into());
-        let waits = |id| timeline.waits_in_memory.get(&id);
-        assert_eq!(timeline.waits_in_memory.len(), 2);
+        let waits = |id| timeline.places.in_memory.get(&id);
+        assert_eq!(timeline.places.in_memory.len(), 2);
         assert!(Arc::ptr_eq(waits(idle).unwrap(), waits(alike).unwrap()));
         let text = |id: u64| {
             let trees = timeline.trees();

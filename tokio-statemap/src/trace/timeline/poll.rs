@@ -1,6 +1,6 @@
 //! A poll of a task.
 
-use crate::trace::timeline::wait::WaitId;
+use crate::trace::wait_id::WaitId;
 
 /// A poll of a task.
 ///
@@ -15,11 +15,11 @@ pub struct Poll {
     thread: u32,
     /// `NO_WORKER` on a thread that is no worker.
     worker: u16,
-    /// The two lowest bits say where it is cut, the others where the task waits from its end on.
+    /// The two lowest bits are the cuts, the others the number of the wait after its end.
     cut_and_wait: u16,
 }
 
-/// A poll's thread, and when it started.
+/// A poll's thread and start in ns.
 pub(crate) type PollKey = (u32, u64);
 
 const OPEN: u64 = u64::MAX;
@@ -30,7 +30,7 @@ const CUT_RIGHT: u16 = 2;
 const CUTS: u16 = CUT_LEFT | CUT_RIGHT;
 
 impl Poll {
-    /// A poll that is still running.
+    /// Creates a poll that is still running.
     pub(crate) fn open(start_ns: u64, thread: u32, worker: Option<u32>) -> Self {
         Self {
             start_ns,
@@ -42,14 +42,14 @@ impl Poll {
         }
     }
 
-    /// The same poll with the time at which the task became ready.
+    /// Sets the time at which the task became ready.
     #[must_use]
     pub(crate) fn ready(mut self, ready_ns: Option<u64>) -> Self {
         self.ready_ns = ready_ns.unwrap_or(UNKNOWN);
         self
     }
 
-    /// The same poll, ended at `end_ns`.
+    /// Sets the end to `end_ns`.
     #[must_use]
     pub(crate) fn ended(mut self, end_ns: u64) -> Self {
         self.end_ns = end_ns;
@@ -57,14 +57,14 @@ impl Poll {
         self
     }
 
-    /// The same poll, started before the recorded time.
+    /// Marks it as started before the recorded time.
     #[must_use]
     pub(crate) fn cut_left(mut self) -> Self {
         self.cut_and_wait |= CUT_LEFT;
         self
     }
 
-    /// The same poll, still running when recording was stopped at `end_ns`.
+    /// Marks it as still running when recording was stopped at `end_ns`.
     #[must_use]
     pub(crate) fn cut_right(mut self, end_ns: u64) -> Self {
         self.cut_and_wait |= CUT_RIGHT;
@@ -72,7 +72,7 @@ impl Poll {
         self
     }
 
-    /// The same poll, moved to start no earlier than `ns`, and so to end no earlier either.
+    /// Moves the start to `ns` or later, and the end no earlier than the start.
     #[must_use]
     pub(crate) fn not_before(mut self, ns: u64) -> Self {
         self.start_ns = self.start_ns.max(ns);
@@ -83,19 +83,19 @@ impl Poll {
         self
     }
 
-    /// The same poll, cut as [`cuts`](Self::cuts) says; none of other bits.
+    /// Sets the [`cuts`](Self::cuts), ignoring other bits.
     #[cfg(feature = "read")]
     pub(crate) fn with_cuts(mut self, cuts: u16) -> Self {
         self.cut_and_wait = self.cut_and_wait & !CUTS | cuts & CUTS;
         self
     }
 
-    /// Where it was cut: on the left 1, on the right 2, in sum.
+    /// Returns the cuts as bits: 1 for the left edge, 2 for the right.
     pub(crate) fn cuts(&self) -> u16 {
         self.cut_and_wait & CUTS
     }
 
-    /// The same poll, from whose end on the task waits at `wait`.
+    /// Sets the place where the task waits after the poll.
     #[must_use]
     pub(crate) fn waits_at(mut self, wait: Option<WaitId>) -> Self {
         let wait = wait.map_or(0, WaitId::number);
@@ -103,63 +103,66 @@ impl Poll {
         self
     }
 
-    /// Where the task waits from its end on, if that is known.
+    /// Returns the place where the task waits after the poll, if it is known.
     pub(crate) fn wait(&self) -> Option<WaitId> {
         WaitId::new(self.cut_and_wait >> CUTS.count_ones())
     }
 
-    /// What identifies it among all polls: a thread starts one at a time.
+    /// Returns the key that identifies it among all polls: a thread starts one at a time.
     pub(crate) fn key(&self) -> PollKey {
         (self.thread, self.start_ns)
     }
 
-    /// When the poll started, in ns. If it started before the recorded time, this is the left edge.
+    /// Returns the start of the poll, in ns. If it started before the recorded time, this is the
+    /// left edge.
     pub fn start_ns(&self) -> u64 {
         self.start_ns
     }
 
-    /// When the poll ended, in ns; `None` if it was running when the snapshot was taken.
+    /// Returns the end of the poll, in ns; `None` if it was running when the snapshot was taken.
     ///
-    /// If recording was stopped during the poll, this is when it was stopped. If the task was
-    /// polled or dropped on another thread before the hook for the end of this poll ran, it is when
-    /// the task became ready for that poll, or else when it was polled or dropped there.
+    /// If recording was stopped during the poll, this is the time of the stop. If the task was
+    /// polled or dropped on another thread before the hook for the end of this poll ran, it is the
+    /// time at which the task became ready for that poll, or else at which it was polled or dropped
+    /// there.
     pub fn end_ns(&self) -> Option<u64> {
         (self.end_ns != OPEN).then_some(self.end_ns)
     }
 
-    /// When the task became ready for this poll, in ns. Never after the start.
+    /// Returns the time at which the task became ready for this poll, in ns. It is never after the
+    /// start. `None` if it is unknown, as without `schedule_latency`.
     pub fn ready_ns(&self) -> Option<u64> {
         (self.ready_ns != UNKNOWN).then_some(self.ready_ns)
     }
 
-    /// How long the task was ready before this poll started, in ns.
+    /// Returns the time for which the task was ready before this poll started, in ns.
     pub fn ready_for_ns(&self) -> Option<u64> {
         self.ready_ns().map(|ready| self.start_ns - ready)
     }
 
-    /// The length of the poll in ns, up to `now_ns` if it is still running.
+    /// Returns the length of the poll in ns, up to `now_ns` if it is still running.
     pub fn length_ns(&self, now_ns: u64) -> u64 {
         self.end_ns().unwrap_or(now_ns).saturating_sub(self.start_ns)
     }
 
-    /// The thread that ran the poll. Threads are numbered in the order in which they are first
-    /// seen.
+    /// Returns the thread that ran the poll. Threads are numbered in the order in which they are
+    /// first seen.
     pub fn thread(&self) -> u32 {
         self.thread
     }
 
-    /// The worker that the poll started on; `None` on a thread that is no worker, such as one in
-    /// `block_on` of a multi-thread runtime.
+    /// Returns the worker that the poll started on; `None` on a thread that is no worker, such as
+    /// one in `block_on` of a multi-thread runtime.
     pub fn worker(&self) -> Option<u32> {
         (self.worker != NO_WORKER).then_some(u32::from(self.worker))
     }
 
-    /// Whether the poll started before the recorded time, so that its start is unknown.
+    /// Returns `true` if the poll started before the recorded time, so that its start is unknown.
     pub fn is_cut_left(&self) -> bool {
         self.cut_and_wait & CUT_LEFT != 0
     }
 
-    /// Whether recording was stopped during the poll, so that its end is unknown.
+    /// Returns `true` if recording was stopped during the poll, so that its end is unknown.
     pub fn is_cut_right(&self) -> bool {
         self.cut_and_wait & CUT_RIGHT != 0
     }

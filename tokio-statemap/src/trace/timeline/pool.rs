@@ -1,69 +1,83 @@
-//! How tasks waited for a thread of the blocking pool.
+//! The waits of tasks for a thread of the blocking pool.
 //!
-//! What is known are the lengths of the queue when a task of the pool ended, and when threads were read. In
-//! between it was at least as long as the shorter of the two: a task that leaves it does so when another
-//! one ends.
+//! The length of the queue is known whenever a task of the pool ends and whenever threads are read.
+//! In between, it is at least the shorter of the two lengths, as a task leaves the queue only when
+//! another one ends.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::trace::event::SpawnLocation;
 use crate::trace::snapshot::QueueSeen;
+use crate::trace::timeline::worker::BlockingThread;
+use crate::util::map::Map;
 
-/// For how long a task must have waited for the pool to be called exhausted: for `long_poll`, or this if
-/// that is longer. A thread that is just started may take a while on a busy machine.
+/// The minimum wait of a task for the pool to count as exhausted, unless `long_poll` is longer.
+/// Starting a thread may take a while on a busy machine.
 const LONG_WAIT_NS: u64 = 10_000_000;
 
-/// For how long there must have been a queue for it to be called so, unless its threads took two tasks each
-/// meanwhile, on average.
+/// The minimum duration of a queue for the pool to count as exhausted, unless each of its threads
+/// ran two tasks meanwhile, on average.
 const LONG_QUEUE_NS: u64 = 100_000_000;
 
-/// How tasks waited for a thread of the blocking pool while all of them were busy: tasks of `spawn_blocking`,
-/// which `tokio::fs` and the lookup of host names use, too.
+/// The blocking pool of a runtime.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct BlockingPool {
+    /// The threads, in the order in which they were first seen.
+    pub threads: Vec<BlockingThread>,
+    /// The exhaustion of the pool, if tasks had to wait for its threads.
+    pub exhausted: Option<ExhaustedPool>,
+    /// The length of the queue over time: the time of each change in ns, and the number of queued
+    /// tasks from then on.
+    pub(crate) queue: Vec<(u64, u64)>,
+}
+
+/// The wait of tasks for a thread of the blocking pool while all its threads were busy. The pool
+/// runs `spawn_blocking` tasks, including those of `tokio::fs` and of host name lookups.
 ///
-/// Times are the least that is certain: it isn't recorded when such a task is spawned.
+/// All times are lower bounds, as the spawns of such tasks are not recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExhaustedPool {
-    /// How many threads the pool had.
+    /// The number of threads of the pool.
     pub threads: u64,
-    /// How many tasks waited at once, at most; for 10 ms in all.
+    /// The largest number of tasks that waited at once, for at least 10 ms in all.
     pub most_waiting: u64,
-    /// How long tasks waited, in ns, all of them together.
+    /// The sum of the tasks' waiting times, in ns.
     pub waited_ns: u64,
-    /// How long one of them waited, at most, in ns.
+    /// The longest wait of a task, in ns.
     pub longest_ns: u64,
-    /// Where most of the tasks were spawned that had the threads meanwhile, by the time that they ran.
+    /// The spawn location whose tasks occupied the threads longest meanwhile.
     pub location: Option<SpawnLocation>,
-    /// How many of these ended.
+    /// The number of tasks of that location that ended.
     pub tasks: u64,
-    /// How long these ran, in ns, all of them together.
+    /// The sum of their running times, in ns.
     pub ran_ns: u64,
-    /// How many other spawn locations had such tasks.
+    /// The number of other spawn locations that had such tasks.
     pub other_locations: u64,
 }
 
-/// What one thread saw of the queue.
+/// The observations of the queue by one thread.
 #[derive(Debug, Default)]
-pub(super) struct OfPool {
+pub(super) struct PoolObserver {
     pub(super) seen: Vec<Seen>,
-    /// Since when it runs a task, if that is known.
+    /// The start of the current task, if it is known.
     runs_since_ns: Option<u64>,
 }
 
-/// The queue at a moment.
+/// An observation of the queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     queue: QueueSeen,
     /// The task that ended.
     pub(super) task: Option<u64>,
-    /// How long that one ran.
+    /// The running time of that task.
     ran_ns: Option<u64>,
 }
 
-impl OfPool {
-    /// The thread starts: there is a task for it.
+impl PoolObserver {
+    /// Records that the thread started, which it does to run a task.
     pub(super) fn started(&mut self, time_ns: u64) {
         self.runs_since_ns = Some(time_ns);
     }
@@ -77,12 +91,12 @@ impl OfPool {
         });
     }
 
-    /// A task ended that may be one of the pool.
+    /// Records the end of a task that may belong to the pool.
     pub(super) fn terminated(&mut self, task: u64, time_ns: u64) {
         let of_it = self.seen.last_mut().filter(|seen| {
             seen.queue.ended.is_some() && seen.task.is_none() && seen.queue.time_ns == time_ns
         });
-        // Only if there is another does it run from now on.
+        // The next task starts now only if one is queued.
         self.runs_since_ns = of_it.as_ref().and_then(|s| (s.queue.waiting > 0).then_some(time_ns));
         if let Some(seen) = of_it {
             seen.task = Some(task);
@@ -90,17 +104,17 @@ impl OfPool {
     }
 }
 
-/// Less than that no task of the pool runs: it was cancelled before.
+/// The minimum running time of a pool task. A shorter one was cancelled before it ran.
 const RAN_NS: u64 = 10_000;
 
 impl Seen {
-    /// Whether a task ended that did something.
+    /// Returns `true` if a task ended that had run.
     fn ran(&self) -> bool {
         self.ran_ns.is_some_and(|ns| ns >= RAN_NS)
     }
 
     #[cfg(test)]
-    pub(super) fn of(queue: QueueSeen) -> Self {
+    pub(super) fn new(queue: QueueSeen) -> Self {
         Self { queue, task: None, ran_ns: None }
     }
 
@@ -108,13 +122,14 @@ impl Seen {
         self.queue.time_ns
     }
 
-    /// How many wait from now on, at least.
+    /// Returns a lower bound of the number of tasks that wait from now on.
     pub(super) fn left(&self) -> u64 {
         self.queue.waiting.saturating_sub(self.queue.ended.is_some().into())
     }
 }
 
-/// What all threads saw of the queue in these windows of recording, if it was exhausted.
+/// Returns the exhaustion of the pool in these windows of recording, if any, from the observations
+/// of all threads.
 pub(super) fn exhausted(
     mut seen: Vec<Seen>,
     windows: &[(u64, u64)],
@@ -123,7 +138,7 @@ pub(super) fn exhausted(
     // A pool that still grows isn't exhausted.
     let threads =
         seen.iter().map(|seen| seen.queue.threads).max().filter(|&threads| threads > 0)?;
-    seen.sort_by_key(|seen| (seen.queue.time_ns, Reverse(seen.queue.waiting)));
+    crate::util::sort::by_key(&mut seen, |seen| (seen.queue.time_ns, Reverse(seen.queue.waiting)));
     let window = |seen: &Seen| windows.partition_point(|&(from, _)| from <= seen.queue.time_ns);
     let goes_on = |before: &Seen, next: &Seen| {
         let is_full = |seen: &Seen| seen.queue.threads == threads && seen.queue.waiting > 0;
@@ -131,9 +146,10 @@ pub(super) fn exhausted(
     };
     let long_ns = u64::try_from(long_poll.as_nanos()).unwrap_or(u64::MAX).max(LONG_WAIT_NS);
     let mut pool = ExhaustedPool { threads, ..ExhaustedPool::default() };
-    let mut places: BTreeMap<Option<SpawnLocation>, (u64, u64)> = BTreeMap::new();
+    let mut places: Map<Option<SpawnLocation>, (u64, u64)> = Map::default();
     for queue in seen.chunk_by(goes_on) {
-        let Some(of_queue) = Queue::of(queue).filter(|of| of.is_exhausted(threads, long_ns)) else {
+        let Some(of_queue) = Queue::from_seen(queue).filter(|of| of.is_exhausted(threads, long_ns))
+        else {
             continue;
         };
         pool.most_waiting = pool.most_waiting.max(of_queue.most_waiting);
@@ -141,20 +157,21 @@ pub(super) fn exhausted(
         pool.longest_ns = pool.longest_ns.max(of_queue.longest_ns);
         for seen in queue.iter().filter(|seen| seen.ran()) {
             if let (Some(location), Some(ran_ns)) = (seen.queue.ended, seen.ran_ns) {
-                let (tasks, all_ns) = places.entry(location).or_default();
+                let (tasks, all_ns) = places.get_or_default(location);
                 (*tasks, *all_ns) = (*tasks + 1, all_ns.saturating_add(ran_ns));
             }
         }
     }
+    let places = places.into_sorted();
     let most = places.iter().rev().max_by_key(|(_, (_, ran_ns))| ran_ns);
-    if let Some((&location, &(tasks, ran_ns))) = most {
+    if let Some(&(location, (tasks, ran_ns))) = most {
         (pool.location, pool.tasks, pool.ran_ns) = (location, tasks, ran_ns);
         pool.other_locations = places.len() as u64 - 1;
     }
     (pool.most_waiting > 0).then_some(pool)
 }
 
-/// A time during which there always was a queue.
+/// A time during which the queue was never empty.
 struct Queue {
     length_ns: u64,
     ended: usize,
@@ -164,11 +181,11 @@ struct Queue {
 }
 
 impl Queue {
-    fn of(seen: &[Seen]) -> Option<Self> {
+    fn from_seen(seen: &[Seen]) -> Option<Self> {
         let (first_ns, last_ns) = (seen.first()?.queue.time_ns, seen.last()?.queue.time_ns);
         let ends = seen.iter().filter(|seen| seen.queue.ended.is_some());
         let ends: Vec<u64> = ends.map(|seen| seen.queue.time_ns).collect();
-        // How many waited, and for how long.
+        // The numbers of waiting tasks, each with its duration.
         let between = seen.windows(2).map(|pair| {
             let waiting = pair[0].left().min(pair[1].queue.waiting);
             (waiting, pair[1].queue.time_ns - pair[0].queue.time_ns)
@@ -176,14 +193,14 @@ impl Queue {
         let mut between: Vec<(u64, u64)> = between.collect();
         let waited = between.iter().map(|(waiting, ns)| waiting.saturating_mul(*ns));
         let waited_ns = waited.fold(0, u64::saturating_add);
-        between.sort_unstable_by_key(|&(waiting, _)| Reverse(waiting));
-        // What waits only until a thread has its first task is shorter.
+        crate::util::sort::by_key(&mut between, |&(waiting, _)| Reverse(waiting));
+        // Waits until a new thread takes its first task are shorter.
         let mut for_ns: u64 = 0;
         let most_waiting = between.iter().find_map(|&(waiting, ns)| {
             for_ns = for_ns.saturating_add(ns);
             (for_ns >= LONG_WAIT_NS).then_some(waiting)
         });
-        // The last one of a queue goes when as many have ended as it has. They are in order.
+        // The last task of a queue of n leaves when n tasks have ended. Ends are in order.
         let mut ended_before = 0;
         let longest = seen.iter().map(|seen| {
             let leaves = ended_before + seen.queue.waiting as usize;
@@ -221,7 +238,7 @@ mod tests {
         Seen { queue, task: None, ran_ns: ended.map(|_| 20 * MS) }
     }
 
-    /// Two threads with tasks of 20 ms, of which `waiting` wait at first.
+    /// Observations of two threads with tasks of 20 ms, of which `waiting` wait at first.
     fn drained(waiting: u64) -> Vec<Seen> {
         (0..waiting).map(|n| seen(20 + n / 2 * 20, waiting - n, Some(at(7)))).collect()
     }
@@ -300,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_task_runs_from_the_end_of_the_one_before_if_it_waited() {
-        let mut thread = OfPool::default();
+        let mut thread = PoolObserver::default();
         let queue = |at, waiting| QueueSeen { time_ns: at, waiting, threads: 1, ended: Some(None) };
         thread.started(10);
         thread.saw(queue(30, 2));

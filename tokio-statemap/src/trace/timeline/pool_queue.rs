@@ -1,16 +1,17 @@
-//! How many tasks waited for a thread of the blocking pool over time.
+//! The length of the blocking pool's queue over time.
 
 use super::pool::Seen;
 
-/// At most so many changes are kept: no picture has as many pixels.
+/// The maximum number of changes that are kept; no picture is that many pixels wide.
 const MOST: usize = 2000;
 
-/// When the length of the queue changed, in ns, and how many tasks waited from then on, as far as threads saw it. What
-/// changed more often than a picture can show is merged to the longest of a stretch.
+/// Returns the changes of the queue's length as threads saw it: the time in ns, and the number of
+/// waiting tasks from then on. Changes too frequent for a picture are merged to the longest length
+/// of a stretch.
 pub(super) fn over_time(seen: &[Seen]) -> Vec<(u64, u64)> {
     let mut changes: Vec<_> = seen.iter().map(|seen| (seen.time_ns(), seen.left())).collect();
-    changes.sort_unstable();
-    // Of several at one time the last is the longest.
+    crate::util::sort::sort(&mut changes);
+    // At equal times, the last is the longest.
     changes.dedup_by(|next, before| {
         let is_same = next.0 == before.0;
         if is_same {
@@ -41,7 +42,7 @@ mod tests {
     use crate::trace::snapshot::QueueSeen;
 
     fn seen(time_ns: u64, waiting: u64, has_ended: bool) -> Seen {
-        Seen::of(QueueSeen { time_ns, waiting, threads: 2, ended: has_ended.then_some(None) })
+        Seen::new(QueueSeen { time_ns, waiting, threads: 2, ended: has_ended.then_some(None) })
     }
 
     #[test]

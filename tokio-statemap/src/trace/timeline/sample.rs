@@ -1,70 +1,71 @@
-//! What a thread was doing at a moment of a long poll.
+//! The samples of long polls' stacks.
 
 use std::io;
 
 use crate::recorder::watch::{NoStack, NoStacks, Sample};
 use crate::symbols::{FrameOrigin, StackFrame, system_call, with_resolver};
 use crate::trace::snapshot::Snapshot;
-use crate::trace::timeline::PollKey;
+use crate::trace::timeline::poll::PollKey;
 use crate::trace::timeline::stack_end::up_to_task;
 use crate::util::quantity::count;
 use crate::util::slow::Slow;
 
-/// How many functions all samples may have in sum, and one of them: a reader of data takes no more. A program
-/// keeps 4096 samples; with inlined functions, some of them have 200.
+/// The maximum number of functions of all samples and of one sample when data is read. A recording
+/// keeps 4096 samples, some of which have 200 functions with inlined ones.
 pub(crate) const MOST_FRAMES: usize = 1 << 21;
 pub(crate) const MOST_FRAMES_OF_SAMPLE: usize = 1 << 16;
 
-/// What a thread was doing at a moment of a long poll: the functions that it was in.
+/// A sample of a long poll's stack: the functions that its thread was in at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PollSample {
     /// The poll's thread.
     pub(crate) thread: u32,
-    /// When the poll started, in ns.
+    /// The start of the poll, in ns.
     pub(crate) poll_start_ns: u64,
-    /// When the sample was taken, in ns.
+    /// The time of the sample, in ns.
     pub at_ns: u64,
-    /// The system call that the thread was blocked in, such as `clock_nanosleep`, or `read of
-    /// /dev/random`; `None` if it was on a processor, or ready to run.
+    /// The system call that the thread was blocked in, such as `clock_nanosleep` or `read of
+    /// /dev/random`; `None` if it was on a processor or ready to run.
     pub blocked_in: Option<String>,
-    /// The functions, the innermost first, up to the task's own: the runtime's are left out.
+    /// The functions, innermost first, up to the task's own. The runtime's are left out.
     pub frames: Vec<StackFrame>,
-    /// Whether [`frames`](Self::frames) go up to the task's own; otherwise the stack was too deep, or
-    /// could not be followed.
+    /// `true` if [`frames`](Self::frames) reaches up to the task's own function; otherwise the
+    /// stack was too deep or could not be followed.
     pub is_complete: bool,
 }
 
 impl PollSample {
-    /// The function to blame: the program's own innermost one, or else a dependency's.
+    /// Returns the function to blame: the innermost one of the program, or else of a dependency.
     pub fn blamed(&self) -> Option<&StackFrame> {
         blamed(&self.frames)
     }
 
-    /// What samples are sorted by: thread, start of the poll, time.
+    /// Returns the sort key of samples: thread, start of the poll, time.
     pub(crate) fn order(&self) -> (u32, u64, u64) {
         (self.thread, self.poll_start_ns, self.at_ns)
     }
 }
 
-/// The function of a stack to blame.
+/// Returns the function of a stack to blame.
 pub(crate) fn blamed(frames: &[StackFrame]) -> Option<&StackFrame> {
     let of = |origin| frames.iter().find(move |frame| frame.origin == origin);
     of(FrameOrigin::Program).or_else(|| of(FrameOrigin::Dependency))
 }
 
 impl PollSample {
-    /// The key of its poll.
+    /// Returns the key of its poll.
     pub(crate) fn poll_key(&self) -> PollKey {
         (self.thread, self.poll_start_ns)
     }
 }
 
-/// For how long a poll may have been blocked, as its samples show, which are in order: each that shows it
-/// blocked stands for the time from the one before it, or the poll's start, to the next, or its end.
+/// Returns an upper bound of the time that a poll was blocked, from its samples in order of time. A
+/// blocked sample covers the time from the sample before it, or the poll's start, to the next one,
+/// or the poll's end.
 pub(super) fn blocked_at_most_ns(samples: &[PollSample], end_ns: u64) -> u64 {
     let mut blocked_ns = 0;
-    // The time up to which it is decided, and whether it was blocked then.
+    // The time up to which it is decided, and the state there.
     let Some(mut from_ns) = samples.first().map(|sample| sample.poll_start_ns) else { return 0 };
     let mut was_blocked = false;
     for sample in samples {
@@ -80,14 +81,15 @@ pub(super) fn blocked_at_most_ns(samples: &[PollSample], end_ns: u64) -> u64 {
     blocked_ns
 }
 
-/// The samples of a snapshot, sorted. Adds why those have no functions of which the addresses are known.
+/// Looks up and sorts the samples of a snapshot. Counts the reasons why samples have no functions
+/// although their addresses are known.
 pub(super) fn resolve(snapshot: &Snapshot, no_stacks: &mut NoStacks) -> Vec<PollSample> {
-    let number = snapshot.samples.all.len();
+    let number = snapshot.capture.samples.all.len();
     let slow =
         || Slow::begin(format!("looking up the functions of {}", count(number as u64, "stack")));
     let _slow = (number > 0).then(slow).flatten();
-    let samples = snapshot.samples.all.iter().map(|sample| {
-        let stack = Stack::of(sample);
+    let samples = snapshot.capture.samples.all.iter().map(|sample| {
+        let stack = Stack::from_sample(sample);
         PollSample {
             thread: sample.stream,
             poll_start_ns: snapshot.ns(sample.start_ticks),
@@ -103,17 +105,17 @@ pub(super) fn resolve(snapshot: &Snapshot, no_stacks: &mut NoStacks) -> Vec<Poll
             io::ErrorKind::OutOfMemory => NoStack::NoMemory,
             _ => NoStack::NoSymbols,
         };
-        let all = snapshot.samples.all.iter().zip(&samples);
+        let all = snapshot.capture.samples.all.iter().zip(&samples);
         let unnamed =
             all.filter(|(of, sample)| of.addresses.len() > 1 && sample.blamed().is_none());
         no_stacks.add(why, unnamed.count() as u64);
     }
     limit_stacks(&mut samples);
-    samples.sort_by_key(PollSample::order);
+    crate::util::sort::by_key(&mut samples, PollSample::order);
     samples
 }
 
-/// Leaves out what is outermost in stacks that are too deep to be read again from data.
+/// Cuts off the outermost functions of stacks that are too deep to be read again from data.
 pub(crate) fn limit_stacks(samples: &mut [PollSample]) {
     let sum: usize = samples.iter().map(|sample| sample.frames.len()).sum();
     let most = match sum > MOST_FRAMES {
@@ -126,7 +128,7 @@ pub(crate) fn limit_stacks(samples: &mut [PollSample]) {
     }
 }
 
-/// What a sample shows, with names.
+/// A sample with the names of its functions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stack {
     pub(crate) blocked_in: Option<String>,
@@ -135,7 +137,7 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    pub(crate) fn of(sample: &Sample) -> Self {
+    pub(crate) fn from_sample(sample: &Sample) -> Self {
         let mut frames: Vec<_> = with_resolver(|resolver| {
             sample.addresses.iter().flat_map(|&at| resolver.frames(at).to_vec()).collect()
         });

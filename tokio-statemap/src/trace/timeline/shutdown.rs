@@ -1,32 +1,36 @@
-//! Which tasks ended with their runtime.
+//! The tasks that were dropped with their runtime.
 
-use super::{Task, TaskKey, Timeline, WaitId};
+use crate::trace::task_key::TaskKey;
+use crate::trace::timeline::Timeline;
+use crate::trace::timeline::task::Task;
+use crate::trace::wait_id::WaitId;
 
-/// The end of a runtime: from when on tasks are dropped that are not over.
+/// The end of a runtime, from which on unfinished tasks are dropped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shutdown {
-    /// When the last root future ended; `None` if one lives at the right edge, or none is known.
+    /// The time at which the last root future ended; `None` if one is alive at the right edge, or
+    /// none is known.
     from_ns: Option<u64>,
 }
 
-/// A wait that lasted as long as the runtime.
+/// A wait that lasted until the runtime ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CutWait {
     pub(crate) since_ns: u64,
-    /// When the task was dropped.
+    /// The time at which the task was dropped.
     pub(crate) until_ns: u64,
     pub(crate) wait: Option<WaitId>,
 }
 
 impl CutWait {
-    /// How long it waited, in ns.
+    /// Returns the length of the wait, in ns.
     pub(crate) fn for_ns(&self) -> u64 {
         self.until_ns - self.since_ns
     }
 }
 
 impl Shutdown {
-    pub(crate) fn of(timeline: &Timeline) -> Self {
+    pub(crate) fn from_timeline(timeline: &Timeline) -> Self {
         let tasks = timeline.tasks.one_by_one();
         let mut roots = tasks.filter(|task| matches!(task.key, TaskKey::Root(_)));
         let first = roots.next().and_then(|root| root.terminated_ns);
@@ -34,12 +38,13 @@ impl Shutdown {
         Self { from_ns }
     }
 
-    /// When the last root future ended; `None` if one lives at the right edge, or none is known.
+    /// Returns the time in ns at which the last root future ended; `None` if one is alive at the
+    /// right edge, or none is known.
     pub(crate) fn begins_ns(self) -> Option<u64> {
         self.from_ns
     }
 
-    /// The wait in which a spawned task was dropped, together with its runtime.
+    /// Returns the wait in which a spawned task was dropped with its runtime.
     pub(crate) fn cut_wait(&self, task: &Task) -> Option<CutWait> {
         let until_ns = task.terminated_ns?;
         let is_cut = matches!(task.key, TaskKey::Spawned(_)) && self.from_ns? <= until_ns;
@@ -47,7 +52,7 @@ impl Shutdown {
             Some(last) => (last.end_ns()?, last.wait()),
             None => task.carried_wait.map(|carried| (carried.since_ns, carried.wait))?,
         };
-        // What ends within a poll is over by itself.
+        // A task that ends within a poll ended by itself.
         (is_cut && since_ns < until_ns).then_some(CutWait { since_ns, until_ns, wait })
     }
 }

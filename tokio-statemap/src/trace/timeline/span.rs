@@ -12,7 +12,7 @@ pub struct Span<S> {
 }
 
 impl<S> Span<S> {
-    /// The length, in ns.
+    /// Returns the length, in ns.
     pub fn length_ns(&self) -> u64 {
         self.end_ns - self.start_ns
     }

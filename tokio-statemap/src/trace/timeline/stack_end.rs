@@ -1,8 +1,8 @@
-//! Where the stack of a sample ends: at the poll of its task.
+//! Cuts the stack of a sample at the poll of its task.
 
 use crate::symbols::{FrameOrigin, StackFrame};
 
-/// Leaves the functions up to the task's own, and says whether that is among them.
+/// Removes the functions outside of the task. Returns `true` if the poll of the task was found.
 pub(super) fn up_to_task(frames: &mut Vec<StackFrame>) -> bool {
     let end = frames.iter().position(polls_task);
     match end {
@@ -12,8 +12,9 @@ pub(super) fn up_to_task(frames: &mut Vec<StackFrame>) -> bool {
     end.is_some()
 }
 
-/// Whether it is the function of the runtime that polls a task, or a root future: all outside of it are
-/// the runtime's. Others of the same modules are called by tasks, too: those that spawn and join.
+/// Returns `true` for the functions of the runtime that poll a task or a root future; all callers
+/// of these belong to the runtime. Other functions of the same modules spawn and join, and are
+/// called by tasks.
 fn polls_task(frame: &StackFrame) -> bool {
     const MODULES: [&str; 4] = [
         "tokio::runtime::task::core::",
@@ -35,10 +36,10 @@ fn polls_task(frame: &StackFrame) -> bool {
         && (is_of_module() || frame.file.as_deref().is_some_and(is_of_file))
 }
 
-/// A function's name without what it is in, and without types: `poll` of `tokio::Core<T>::poll<U>`.
+/// Returns a function's name without its path and types: `poll` for `tokio::Core<T>::poll<U>`.
 fn last_part(function: &str) -> &str {
     let mut name = function;
-    // A list of types at its end.
+    // Skips a list of types at the end.
     let mut depth = 0_u32;
     if name.ends_with('>') {
         let start = name.bytes().enumerate().rev().find(|&(i, byte)| {
@@ -54,9 +55,9 @@ fn last_part(function: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-/// Leaves out the `fn main` that blocks on the root future, and what calls it, unless the program has no
-/// other function there. It is no part of a task, but of the stack, and not everywhere is it known where
-/// the task's own part ends.
+/// Removes the `fn main` that blocks on the root future and its callers, unless the program has no
+/// other function in the stack. It is not a part of a task, and the end of the task's own part
+/// isn't always known.
 fn leave_out_main(frames: &mut Vec<StackFrame>) {
     let is_main = |frame: &StackFrame| {
         let of = frame.function.split_once("::");

@@ -1,17 +1,17 @@
-//! How much of the time that threads were off the processor is the host's, which runs the virtual machine.
+//! Attributes the time off the processor that was taken by the host of a virtual machine.
 
-/// How coarse the kernel's counts are, in ns: steps, and ticks at which they are brought up to date.
+/// The resolution of the kernel's counts in ns: they advance in steps, and are updated at ticks.
 const STEP_NS: u64 = 10_000_000;
 
-/// The time that the kernel counted as stolen, as far as it isn't given to any thread yet.
+/// The time that the kernel counted as stolen and that is not yet attributed to a thread.
 #[derive(Debug, Default)]
 pub(super) struct Steal {
     between: Vec<Interval>,
-    /// What the last step may hide.
+    /// The time that the last step may not show yet.
     rest_ns: u64,
 }
 
-/// From one count to the next.
+/// The time between two counts.
 #[derive(Debug)]
 struct Interval {
     from_ns: u64,
@@ -20,7 +20,8 @@ struct Interval {
 }
 
 impl Steal {
-    /// `counts` are those of several moments, in order: the time, and what was stolen of all processors up to then.
+    /// Creates it from `counts`, sorted by time: the time in ns and the total stolen time of all
+    /// processors up to then.
     pub(super) fn new(counts: &[(u64, u64)]) -> Self {
         let between = counts.windows(2).map(|pair| Interval {
             from_ns: pair[0].0,
@@ -32,7 +33,8 @@ impl Steal {
         Self { between, rest_ns: if has_any { STEP_NS } else { 0 } }
     }
 
-    /// Gives at most `ns` of what was stolen from `from_ns` to `to_ns`; returns how much that is.
+    /// Takes at most `ns` of the time stolen between `from_ns` and `to_ns`, and returns how much
+    /// that is.
     pub(super) fn take(&mut self, from_ns: u64, to_ns: u64, ns: u64) -> u64 {
         let (from_ns, to_ns) = (from_ns.saturating_sub(STEP_NS), to_ns.saturating_add(STEP_NS));
         let first = self.between.partition_point(|interval| interval.to_ns < from_ns);

@@ -1,44 +1,14 @@
 //! The recorded life of a task.
 
-use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use crate::trace::event::{Event, SpawnLocation};
+use crate::trace::event::SpawnLocation;
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{Poll, Span, WaitId};
-
-/// Identifies a task: a spawned one, or a root future passed to `block_on`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum TaskKey {
-    /// A root future, by its number: 0 is `main`, 1 is `main-2`, and so on. There is more than one
-    /// only if several threads are in `block_on` of one runtime at the same time.
-    Root(u32),
-    /// A spawned task, by the number that `tokio::task::Id` displays.
-    Spawned(u64),
-}
-
-impl TaskKey {
-    /// The key of the task with this `task_id` in an [`Event`].
-    pub fn from_id(task_id: u64) -> Self {
-        // Root futures other than `main` count down from the maximum, which no task id reaches.
-        match u64::MAX - task_id {
-            _ if task_id == Event::ROOT => Self::Root(0),
-            further if further < u64::from(u32::MAX) => Self::Root(further as u32 + 1),
-            _ => Self::Spawned(task_id),
-        }
-    }
-}
-
-impl fmt::Display for TaskKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Root(0) => f.write_str("main"),
-            Self::Root(n) => write!(f, "main-{}", u64::from(*n) + 1),
-            Self::Spawned(id) => write!(f, "task-{id}"),
-        }
-    }
-}
+use crate::trace::task_key::TaskKey;
+use crate::trace::timeline::poll::Poll;
+use crate::trace::timeline::span::Span;
+use crate::trace::wait_id::WaitId;
 
 /// The recorded life of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,24 +19,24 @@ pub struct Task {
     /// The spawn location; for `main` the location of the function. `None` if the spawn was not
     /// recorded, or with `spawn_location = false`.
     pub location: Option<SpawnLocation>,
-    /// The name that it was given, by [`task::Builder`](crate::task::Builder).
+    /// The name given to it with [`task::Builder`](crate::task::Builder).
     pub name: Option<Arc<str>>,
-    /// The task that spawned it; `None` if it was not spawned by a task, or that is unknown.
+    /// The task that spawned it; `None` if it was not spawned by a task, or if that is unknown.
     pub parent: Option<TaskKey>,
-    /// When it was spawned, in ns; `None` if that was before the left edge.
+    /// The time of its spawn, in ns; `None` if that was before the left edge.
     pub spawned_ns: Option<u64>,
-    /// Where its row starts, in ns: at its spawn, at the left edge, or at its first event.
+    /// The start of its row, in ns: its spawn, the left edge, or its first event.
     pub first_ns: u64,
     /// The state that its row starts in.
     pub first_state: TaskState,
-    /// When it terminated, in ns; `None` if it was alive at the right edge.
+    /// The time of its termination, in ns; `None` if it was alive at the right edge.
     pub terminated_ns: Option<u64>,
     /// Its polls in order; each starts no earlier than the previous one ended.
     pub polls: Vec<Poll>,
-    /// Where it waited when its row starts, if it waited then and has no polls.
+    /// The wait that it was in at the start of its row, if it waited then and has no polls.
     pub carried_wait: Option<CarriedWait>,
-    /// Since when it was ready, behind its last poll, for one that isn't there: of a part of a timeline
-    /// only, as Tokio tells it with that poll.
+    /// The time from which on it was ready for a poll that is cut off. Only a part of a timeline
+    /// has it, as Tokio reports it with that poll.
     pub(crate) ready_ns: Option<NonZeroU64>,
 }
 
@@ -74,14 +44,14 @@ pub struct Task {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CarriedWait {
-    /// When it began, in ns.
+    /// The start of the wait, in ns.
     pub since_ns: u64,
     pub(crate) wait: Option<WaitId>,
 }
 
 impl Task {
-    /// The spans of its row, from [`first_ns`](Self::first_ns) to the right edge `end_ns`, without
-    /// gaps between them. A span is empty if two events have the same time.
+    /// Iterates over the spans of its row, from [`first_ns`](Self::first_ns) to the right edge
+    /// `end_ns`, without gaps between them. A span is empty if two events have the same time.
     pub fn spans(&self, end_ns: u64) -> impl Iterator<Item = Span<TaskState>> + '_ {
         let mut transitions = self.transitions().peekable();
         std::iter::from_fn(move || {
@@ -91,7 +61,8 @@ impl Task {
         })
     }
 
-    /// The state transitions: the time in ns, which never goes back, and the state from then on.
+    /// Iterates over the state transitions: the time in ns, which never goes back, and the state
+    /// from then on.
     pub fn transitions(&self) -> impl Iterator<Item = (u64, TaskState)> + '_ {
         let ended = self.terminated_ns.map(|terminated| {
             // Tokio calls the terminate hook within the last poll, just before its end.
@@ -116,7 +87,7 @@ impl Task {
             let completes = i + 1 == self.polls.len()
                 && self.terminated_ns.is_some_and(|at| poll.end_ns().is_none_or(|end| at <= end));
             let waiting = poll.end_ns().filter(|_| !completes).map(|at| (at, TaskState::Waiting));
-            // The first poll may be what the row starts with.
+            // The row may start with the first poll.
             let is_new = move |transition: &(u64, TaskState)| i > 0 || *transition != first;
             let [ready, running] = [ready, running].map(|transition| transition.filter(is_new));
             [ready, running, waiting].into_iter().flatten()

@@ -1,4 +1,4 @@
-//! The tasks of a timeline, of which a million may be idle.
+//! The tasks of a timeline, up to a million of which may be idle.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,11 +6,13 @@ use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
-use crate::recorder::live_tasks::LiveTask;
+use crate::recorder::memory::live_tasks::LiveTask;
 use crate::trace::event::{Event, SpawnLocation};
 use crate::trace::snapshot::task_id;
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{CarriedWait, Task, TaskKey, WaitId};
+use crate::trace::task_key::TaskKey;
+use crate::trace::timeline::task::{CarriedWait, Task};
+use crate::trace::wait_id::WaitId;
 
 /// The tasks of a [`Timeline`](crate::Timeline): the root futures (`main` first), then spawned
 /// tasks by id.
@@ -41,18 +43,18 @@ pub struct Tasks {
     all: OnceLock<Vec<Task>>,
 }
 
-/// Tasks that were alive all the time, without recorded events.
+/// The tasks that were alive all the time and have no recorded events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Quiet {
     /// Sorted by id.
     pub(crate) tasks: Vec<Known>,
     pub(crate) locations: Vec<&'static Location<'static>>,
-    /// Those that are known to wait, and where, sorted by id.
+    /// The tasks that are known to wait, sorted by id.
     pub(crate) waiting: Vec<WaitingTask>,
     pub(crate) begin_ns: u64,
 }
 
-/// A task that waits, of those of which it is found where they do.
+/// A task that is known to wait.
 #[derive(Clone, Debug)]
 pub(crate) struct WaitingTask {
     pub(crate) id: u64,
@@ -60,12 +62,12 @@ pub(crate) struct WaitingTask {
     pub(crate) wait: Option<CarriedWait>,
 }
 
-/// A task of a `LocalSet` that was spawned through this crate. The runtime has no hooks for those: they are
-/// polled within the poll of another task.
+/// A task of a `LocalSet` that was spawned through this crate. The runtime calls no hooks for such
+/// tasks, which are polled within the poll of another task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LocalTask {
-    /// Its id, as Tokio counts it.
+    /// Its id, as in [`tokio::task::Id`].
     pub id: u64,
     /// The task in whose polls it is polled.
     pub polled_in: TaskKey,
@@ -73,7 +75,7 @@ pub struct LocalTask {
     pub location: SpawnLocation,
     /// The name that it was given.
     pub name: Option<Arc<str>>,
-    /// Since when it waits, in ns.
+    /// The time from which on it waits, in ns.
     pub waits_since_ns: u64,
     pub(crate) wait: Option<WaitId>,
 }
@@ -82,11 +84,11 @@ pub struct LocalTask {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     pub(crate) id: u64,
-    /// As in a record.
+    /// The number as in a record.
     parent: u64,
     location: u32,
     pub(crate) polled: bool,
-    /// Whether it is known to be alive.
+    /// `true` if it is known to be alive.
     pub(crate) lives: bool,
 }
 
@@ -133,20 +135,20 @@ impl Quiet {
         }
     }
 
-    /// The task of this id, if it is known to wait.
+    /// Returns the task with this id, if it is known to wait.
     pub(crate) fn waiting(&self, id: u64) -> Option<&WaitingTask> {
         let place = self.waiting.binary_search_by_key(&id, |waiting| waiting.id).ok()?;
         Some(&self.waiting[place])
     }
 
-    /// How many have smaller keys.
+    /// Returns the number of quiet tasks with smaller keys.
     fn before(&self, key: TaskKey) -> usize {
         self.tasks.partition_point(|known| TaskKey::Spawned(known.id) < key)
     }
 }
 
 impl Tasks {
-    /// The tasks with recorded events, sorted by key, and those without.
+    /// Creates it from the tasks with recorded events, sorted by key, and those without.
     pub(crate) fn new(seen: Vec<Task>, quiet: Quiet) -> Self {
         let mut ranks = Vec::new();
         if !quiet.tasks.is_empty() {
@@ -156,7 +158,7 @@ impl Tasks {
         Self { seen, quiet, ranks, all: OnceLock::new() }
     }
 
-    /// Adds where tasks wait that have no polls, and names that are of no record.
+    /// Adds the places where tasks without polls wait, and names that are in no record.
     pub(crate) fn carry_waits(&mut self) {
         if self.quiet.waiting.is_empty() {
             return;
@@ -175,12 +177,12 @@ impl Tasks {
         }
     }
 
-    /// The number of tasks.
+    /// Returns the number of tasks.
     pub fn len(&self) -> usize {
         self.seen.len() + self.quiet.tasks.len()
     }
 
-    /// Whether there are no tasks.
+    /// Returns `true` if there are no tasks.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -205,7 +207,7 @@ impl Tasks {
         })
     }
 
-    /// The task at this index.
+    /// Returns the task at this index.
     pub(crate) fn at(&self, index: usize) -> Cow<'_, Task> {
         if self.quiet.tasks.is_empty() {
             return Cow::Borrowed(&self.seen[index]);
@@ -217,7 +219,7 @@ impl Tasks {
         }
     }
 
-    /// The index of a task.
+    /// Returns the index of a task.
     pub(crate) fn position(&self, key: TaskKey) -> Option<usize> {
         match self.seen.binary_search_by_key(&key, |task| task.key) {
             Ok(seen) => Some(seen + self.quiet.before(key)),
@@ -229,7 +231,7 @@ impl Tasks {
         }
     }
 
-    /// The tasks with recorded events, and all root futures.
+    /// Returns the tasks with recorded events and all root futures, sorted by key.
     pub(crate) fn seen(&self) -> &[Task] {
         &self.seen
     }
@@ -238,7 +240,7 @@ impl Tasks {
         &mut self.seen
     }
 
-    /// The tasks without recorded events.
+    /// Iterates over the tasks without recorded events.
     pub(crate) fn quiet(&self) -> impl Iterator<Item = Task> {
         (0..self.quiet.tasks.len()).map(|index| self.quiet.task(index))
     }
@@ -332,7 +334,7 @@ mod tests {
         Task { key, terminated_ns: Some(9), ..quiet.task(0) }
     }
 
-    /// The root future and tasks with these ids.
+    /// Creates the root future and tasks with these ids.
     fn tasks(seen_ids: &[u64], quiet_ids: &[u64]) -> Tasks {
         let keys = seen_ids.iter().map(|&id| TaskKey::Spawned(id));
         let all = [TaskKey::Root(0)].into_iter().chain(keys).map(seen).collect();

@@ -1,68 +1,31 @@
-//! Where tasks wait.
+//! The places where tasks wait.
 
-#[cfg(all(
-    feature = "dwarf",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#[cfg(has_dwarf)]
 mod in_memory;
 mod named;
 mod resolve;
 mod tree;
 mod unnamed;
 
-use std::num::NonZeroU16;
 use std::sync::Arc;
 
-#[cfg(all(
-    feature = "dwarf",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-pub(super) use in_memory::of_memory;
+#[cfg(has_dwarf)]
+pub(super) use in_memory::wait_from_memory;
 #[cfg(feature = "read")]
 pub(crate) use unnamed::UnnamedChain;
 pub(crate) use unnamed::{NamedCall, UnnamedWaits};
 
-use crate::recorder::waits::table::NOTHING;
 use crate::symbols::{FrameOrigin, StackFrame};
 
-/// How many functions one wait may have, and all: a reader of data takes no more. A program keeps 8 chains of 128
-/// functions a wait, and 2^20 functions in all.
+/// The maximum number of functions of one wait and of all waits when data is read. A recording
+/// keeps at most 8 chains of 128 functions per wait, and 2^20 functions in all.
 #[cfg(feature = "read")]
 pub(crate) const MOST_OF_WAIT: usize = 1 << 14;
 #[cfg(feature = "read")]
 pub(crate) const MOST_OF_WAITS: usize = 1 << 21;
-/// How deep they may be within one another.
+/// The maximum nesting depth of functions when data is read.
 #[cfg(feature = "read")]
 pub(crate) const MOST_DEEP: usize = 1 << 10;
-
-/// The number of a [`Wait`] of one timeline, from 1 on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct WaitId(NonZeroU16);
-
-impl WaitId {
-    /// How many there may be: a poll has 14 bits for it.
-    pub(crate) const MOST: u16 = (1 << 14) - 1;
-    /// The task waits, and nothing took its waker.
-    pub(crate) const NOTHING: Self = match NonZeroU16::new(NOTHING) {
-        Some(number) => Self(number),
-        None => unreachable!(),
-    };
-
-    pub(crate) fn new(number: u16) -> Option<Self> {
-        NonZeroU16::new(number).filter(|number| number.get() <= Self::MOST).map(Self)
-    }
-
-    pub(crate) fn number(self) -> u16 {
-        self.0.get()
-    }
-
-    /// The index of its wait.
-    pub(crate) fn index(self) -> usize {
-        usize::from(self.0.get()) - 1
-    }
-}
 
 /// A function that a task is in while it waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,26 +33,26 @@ impl WaitId {
 pub struct AwaitFrame {
     /// The function, and the line at which it waits.
     pub function: StackFrame,
-    /// What it waits for there: none if it is what is waited for; several if it polls several futures at
-    /// once, as `join!` and `select!` do.
+    /// The functions that it awaits there: none for the innermost one, several if it polls several
+    /// futures at once, as `join!` and `select!` do.
     pub awaits: Vec<AwaitFrame>,
-    /// The name that the call was given, with [`Instrument`](crate::Instrument) or by the attribute, if
-    /// that is another than the function's.
+    /// The name given to the call with [`Instrument`](crate::Instrument) or by the attribute, if it
+    /// differs from the function's.
     pub name: Option<Arc<str>>,
     /// The index among the instrumented calls of the wait, if it is one.
     pub(crate) call: Option<u16>,
 }
 
-/// Where a task waits: the functions from its own down to what they wait for.
+/// A place where a task waits: the functions from the task's own down to what they await.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wait {
-    /// The outermost functions: one, unless they could not be followed up to the task.
+    /// The outermost functions: one, unless the stack could not be followed up to the task.
     pub frames: Vec<AwaitFrame>,
 }
 
 impl Wait {
-    /// How many functions it has, and how deep they are within one another.
+    /// Returns the number of its functions and their nesting depth.
     #[cfg(all(feature = "symbols", feature = "read"))]
     pub(crate) fn size(&self) -> (usize, usize) {
         let mut open: Vec<_> = self.frames.iter().map(|frame| (frame, 0)).collect();
@@ -101,7 +64,7 @@ impl Wait {
         (functions, deepest)
     }
 
-    /// Each way from the task down to one of the things that it waits for, the outermost function first.
+    /// Returns each path from the task down to something it waits for, outermost function first.
     pub fn chains(&self) -> Vec<Vec<&StackFrame>> {
         let mut chains = Vec::new();
         let mut open: Vec<Vec<&AwaitFrame>> =
@@ -120,11 +83,11 @@ impl Wait {
         chains
     }
 
-    /// The lines at which it waits: of each chain the innermost function of the program, or else of a
-    /// dependency, and what is waited for there.
+    /// Returns the lines at which it waits: for each chain the innermost function of the program,
+    /// or else of a dependency, and what is awaited there.
     pub fn lines(&self) -> Vec<WaitLine<'_>> {
         let mut lines = Vec::new();
-        // Not by the chains: a file may have many that share most of a deep one.
+        // Doesn't go through `chains`: a file may have many that share most of a deep one.
         let mut open: Vec<(&AwaitFrame, Innermost<'_>)> =
             self.frames.iter().rev().map(|frame| (frame, Innermost::default())).collect();
         while let Some((frame, outer)) = open.pop() {
@@ -138,7 +101,7 @@ impl Wait {
     }
 }
 
-/// What is known of a chain down to one of its functions.
+/// The candidates for the line of a chain, down to one of its functions.
 #[derive(Clone, Copy, Default)]
 struct Innermost<'a> {
     of_program: Option<WaitLine<'a>>,
@@ -167,26 +130,26 @@ impl<'a> Innermost<'a> {
     }
 }
 
-/// An instrumented call that goes on at the right edge.
+/// An instrumented call in progress at the right edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CallAtEnd {
-    /// When it was first polled, in ns.
+    /// The time of its first poll, in ns.
     pub(crate) entered_ns: u64,
-    /// Its arguments, as the program wrote them.
+    /// Its arguments, formatted as the program asked for.
     pub(crate) fields: Option<String>,
 }
 
-/// What is known of where a task waits.
+/// Knowledge about the place where a task waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Waiting<'a> {
-    /// In these functions.
+    /// The task waits in these functions.
     At(&'a Wait),
-    /// Nothing took the waker that the task was polled with, so that nothing will wake it: it awaits
+    /// Nothing took the waker that the task was polled with, so nothing will wake it: it awaits
     /// something like [`std::future::pending`].
     Nothing,
-    /// It isn't known: the task wasn't spawned through this crate, or began to wait before what was
-    /// recorded.
+    /// The place is unknown: the task wasn't spawned through this crate, or began to wait before
+    /// the recording.
     Unknown,
 }
 
@@ -196,12 +159,13 @@ pub enum Waiting<'a> {
 pub struct WaitLine<'a> {
     /// The function and the line.
     pub at: &'a StackFrame,
-    /// What is awaited there; `None` if that is the function itself.
+    /// The function awaited there; `None` if that is `at` itself.
     pub awaits: Option<&'a StackFrame>,
 }
 
 impl std::fmt::Display for WaitLine<'_> {
-    /// `async shop::checkout at src/shop.rs:61, for tokio::sync::mutex::Mutex::lock`
+    /// Writes it as in `async shop::checkout at src/shop.rs:61, for
+    /// tokio::sync::mutex::Mutex::lock`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.at)?;
         match self.awaits {

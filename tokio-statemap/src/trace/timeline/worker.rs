@@ -1,7 +1,7 @@
-//! The recorded life of workers, and of blocking threads.
+//! The recorded lives of workers and blocking threads.
 
 use crate::trace::state::WorkerState;
-use crate::trace::timeline::Span;
+use crate::trace::timeline::span::Span;
 
 /// The recorded life of a worker.
 ///
@@ -15,12 +15,13 @@ pub struct Worker {
     /// The state transitions: the time in ns, which never goes back, and the state from then on.
     /// Never empty.
     pub transitions: Vec<(u64, WorkerState)>,
-    /// How often it parked.
+    /// The number of times that it parked.
     pub parks: u64,
 }
 
 impl Worker {
-    /// The spans of its row, up to the right edge `end_ns`, without gaps between them.
+    /// Iterates over the spans of its row, up to the right edge `end_ns`, without gaps between
+    /// them.
     pub fn spans(&self, end_ns: u64) -> impl Iterator<Item = Span<WorkerState>> + '_ {
         self.transitions.iter().enumerate().map(move |(i, &(start_ns, state))| Span {
             state,
@@ -32,21 +33,21 @@ impl Worker {
         })
     }
 
-    /// The total time in `state`, in ns.
+    /// Returns the total time in `state`, in ns.
     pub fn total_ns(&self, state: WorkerState, end_ns: u64) -> u64 {
         self.spans(end_ns).filter(|span| span.state == state).map(|span| span.length_ns()).sum()
     }
 }
 
-/// A thread of the blocking pool: it ran `spawn_blocking` closures, and was never a worker.
+/// A thread of the blocking pool, which ran `spawn_blocking` closures and was never a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockingThread {
     /// Its number among the runtime's threads.
     pub thread: u32,
-    /// When it started, in ns.
+    /// The time of its start, in ns.
     pub started_ns: u64,
-    /// When it stopped, in ns; `None` if that was not recorded.
+    /// The time of its stop, in ns; `None` if that was not recorded.
     pub stopped_ns: Option<u64>,
 }
 
@@ -56,7 +57,7 @@ pub struct BlockingThread {
 pub struct Handover {
     /// The thread that the task blocks.
     pub thread: u32,
-    /// When the worker was first seen on the other thread, in ns.
+    /// The time at which the worker was first seen on the other thread, in ns.
     pub time_ns: u64,
     /// The worker.
     pub worker: u32,

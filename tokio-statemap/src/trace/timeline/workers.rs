@@ -1,9 +1,9 @@
-//! Which thread was which worker, when, and the states of the workers.
-
-use std::collections::BTreeMap;
+//! The assignment of workers to threads over time, and the states of the workers.
 
 use crate::trace::state::WorkerState;
-use crate::trace::timeline::{Handover, Task, Worker};
+use crate::trace::timeline::task::Task;
+use crate::trace::timeline::worker::{Handover, Worker};
+use crate::util::map::Map;
 
 /// A thread acted as a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,36 +16,36 @@ pub(crate) struct Claim {
 
 #[derive(Debug, Default)]
 pub(crate) struct WorkersBuilder {
-    claims: BTreeMap<u32, Vec<Claim>>,
-    parks: BTreeMap<u32, u64>,
+    claims: Map<u32, Vec<Claim>>,
+    parks: Map<u32, u64>,
 }
 
 impl WorkersBuilder {
     /// Adds the claims of one thread, in order.
-    pub(crate) fn add(&mut self, claims: Vec<Claim>, parks: BTreeMap<u32, u64>) {
+    pub(crate) fn add(&mut self, claims: Vec<Claim>, parks: Vec<(u32, u64)>) {
         for claim in claims {
-            self.claims.entry(claim.worker).or_default().push(claim);
+            self.claims.get_or_default(claim.worker).push(claim);
         }
         for (worker, parks) in parks {
-            *self.parks.entry(worker).or_default() += parks;
+            *self.parks.get_or_default(worker) += parks;
         }
     }
 
-    /// The workers, and when `block_in_place` moved them to another thread.
+    /// Returns the workers, and the times at which `block_in_place` moved them to another thread.
     pub(crate) fn finish(self, tasks: &[Task]) -> (Vec<Worker>, Vec<Handover>) {
-        let mut moved = BTreeMap::new();
+        let mut moved = Vec::new();
         let mut workers = Vec::new();
-        for (index, mut claims) in self.claims {
-            // Stable: the claims of one thread stay in order.
-            claims.sort_by_key(|claim| claim.time_ns);
+        for (index, mut claims) in self.claims.into_sorted() {
+            // The sort is stable: the claims of one thread stay in order.
+            crate::util::sort::by_key(&mut claims, |claim| claim.time_ns);
             let mut transitions: Vec<(u64, WorkerState)> = Vec::new();
             let mut owner = None;
             for claim in &claims {
                 let before = owner.replace(claim.thread);
                 if let Some(before) = before.filter(|&before| before != claim.thread) {
                     if claim.state == WorkerState::Stopped {
-                        // The worker moved to another thread: the end of this thread is not its
-                        // end.
+                        // The worker moved to another thread before, so the end of this thread is
+                        // not its end.
                         owner = Some(before);
                         continue;
                     }
@@ -64,33 +64,37 @@ impl WorkersBuilder {
                 parks: self.parks.get(&index).copied().unwrap_or(0),
             });
             if claims.iter().any(|claim| claim.thread != claims[0].thread) {
-                moved.insert(index, claims);
+                moved.push((index, claims));
             }
         }
         (workers, handovers(&moved, tasks))
     }
 }
 
-/// When polls lost their worker to another thread: once another thread acts as the worker, in a
-/// poll or a park, the poll is no longer on it.
-fn handovers(moved: &BTreeMap<u32, Vec<Claim>>, tasks: &[Task]) -> Vec<Handover> {
+/// The start of a stretch in which a thread acted as a worker, the thread, and the end of its poll.
+type SeenAt = (u64, u32, u64);
+
+/// Finds the times at which polls lost their worker: once another thread acts as the worker, in a
+/// poll or a park, the poll is no longer on it. `moved` are the workers that were on several threads,
+/// sorted by index.
+fn handovers(moved: &[(u32, Vec<Claim>)], tasks: &[Task]) -> Vec<Handover> {
     // For each worker that was on several threads: time, thread, and the end of the poll.
-    let mut seen: BTreeMap<u32, Vec<(u64, u32, u64)>> = BTreeMap::new();
-    for (&worker, claims) in moved {
+    let mut seen: Vec<(u32, Vec<SeenAt>)> = Vec::new();
+    for (worker, claims) in moved {
         let live = claims.iter().filter(|claim| claim.state != WorkerState::Stopped);
-        let seen = seen.entry(worker).or_default();
-        seen.extend(live.map(|claim| (claim.time_ns, claim.thread, 0)));
+        seen.push((*worker, live.map(|claim| (claim.time_ns, claim.thread, 0)).collect()));
     }
     let polls = tasks.iter().flat_map(|task| &task.polls);
     for poll in polls.filter(|_| !moved.is_empty()) {
-        if let Some(seen) = poll.worker().and_then(|worker| seen.get_mut(&worker)) {
+        let Some(worker) = poll.worker() else { continue };
+        if let Ok(at) = seen.binary_search_by_key(&worker, |(worker, _)| *worker) {
             let end_ns = poll.end_ns().unwrap_or(u64::MAX);
-            seen.push((poll.start_ns(), poll.thread(), end_ns));
+            seen[at].1.push((poll.start_ns(), poll.thread(), end_ns));
         }
     }
     let mut handovers = Vec::new();
     for (worker, mut seen) in seen {
-        seen.sort_unstable();
+        crate::util::sort::sort(&mut seen);
         // The polls that hold the worker: one, except at the moment of a move.
         let mut holding: Vec<(u32, u64)> = Vec::new();
         for (time_ns, thread, end_ns) in seen {
@@ -106,6 +110,6 @@ fn handovers(moved: &BTreeMap<u32, Vec<Claim>>, tasks: &[Task]) -> Vec<Handover>
             }
         }
     }
-    handovers.sort_unstable();
+    crate::util::sort::sort(&mut handovers);
     handovers
 }

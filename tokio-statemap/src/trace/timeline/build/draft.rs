@@ -1,37 +1,39 @@
-//! What is known of a task so far.
+//! A task under construction.
 
 use std::sync::Arc;
 
 use crate::recorder::waits::names::NameId;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::TaskState;
-use crate::trace::timeline::{Poll, Task, TaskKey};
+use crate::trace::task_key::TaskKey;
+use crate::trace::timeline::poll::Poll;
+use crate::trace::timeline::task::Task;
 
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) location: Option<SpawnLocation>,
     pub(super) parent: Option<u64>,
     pub(super) spawned_ns: Option<u64>,
-    /// The last spawn: a root future's number is used again.
+    /// The time of the last spawn: a root future's number is reused.
     pub(super) respawned_ns: Option<u64>,
-    /// When it terminated, and on which thread.
+    /// The time and thread of its termination.
     pub(super) terminated: Option<(u64, u32)>,
     pub(super) polls: Vec<Poll>,
     pub(super) name: Option<NameId>,
-    /// When it is known to have lived first, in ns, if it was spawned before: where events begin to be complete.
-    /// And whether it had been polled.
+    /// For a task spawned earlier: the first time in ns at which it is known to be alive, where
+    /// events become complete, and `true` if it had been polled.
     pub(super) carried: Option<(u64, bool)>,
 }
 
 impl Draft {
-    /// It was spawned.
+    /// Records a spawn.
     pub(super) fn spawn(
         &mut self,
         time_ns: u64,
         location: Option<SpawnLocation>,
         parent: Option<u64>,
     ) {
-        // A root future's number is used again: its row goes on.
+        // A root future's number is reused, and its row continues.
         self.spawned_ns = Some(self.spawned_ns.unwrap_or(time_ns).min(time_ns));
         if self.respawned_ns.is_none_or(|last| last <= time_ns) {
             self.respawned_ns = Some(time_ns);
@@ -39,7 +41,7 @@ impl Draft {
         }
     }
 
-    /// Adds what is known of the same task from other threads.
+    /// Adds what other threads recorded about the same task.
     pub(super) fn add(&mut self, mut later: Self) {
         if later.respawned_ns.is_some() && later.respawned_ns >= self.respawned_ns {
             (self.location, self.parent) = (later.location, later.parent);
@@ -58,13 +60,13 @@ impl Draft {
         }
     }
 
-    /// Whether it is a task: closures of `spawn_blocking` and the run loops of workers terminate without
-    /// ever having been spawned or polled.
+    /// Returns `true` if this is a task. `spawn_blocking` closures and the run loops of workers
+    /// terminate without ever having been spawned or polled.
     pub(super) fn is_task(&self) -> bool {
         self.spawned_ns.is_some() || !self.polls.is_empty() || self.carried.is_some()
     }
 
-    /// The task; `None` if it was none.
+    /// Returns the finished task; `None` if it is none.
     pub(super) fn finish(mut self, id: u64, begin_ns: u64, names: &[Arc<str>]) -> Option<Task> {
         if !self.is_task() {
             return None;
@@ -74,8 +76,8 @@ impl Draft {
         }
         order(&mut self.polls);
         if let (Some((at, thread)), Some(last)) = (self.terminated, self.polls.last_mut()) {
-            // It isn't dropped elsewhere before its poll is over; and where it ended in its poll, that is
-            // over, too, though its end may not have been recorded.
+            // A task isn't dropped on another thread before its poll is over. If it ended within
+            // its poll, the poll is over, too, although its end may not have been recorded.
             let is_over = match last.end_ns() {
                 Some(end) => last.thread() != thread && end > at,
                 None => true,
@@ -85,7 +87,7 @@ impl Draft {
             }
         }
         let first_poll = self.polls.first().copied();
-        // Two threads' clocks may differ by some ns.
+        // The clocks of two threads may differ by some ns.
         let spawned_ns = self
             .spawned_ns
             .map(|spawned| first_poll.map_or(spawned, |poll| spawned.min(poll.start_ns())));
@@ -124,7 +126,7 @@ impl Draft {
     }
 }
 
-/// The earlier of two times at which a task was seen.
+/// Returns the earlier of two times at which a task was alive.
 pub(super) fn earliest(
     one: Option<(u64, bool)>,
     other: Option<(u64, bool)>,
@@ -132,24 +134,24 @@ pub(super) fn earliest(
     [one, other].into_iter().flatten().min()
 }
 
-/// Two threads' clocks may differ by as much, in ns.
+/// The maximum difference between the clocks of two threads, in ns.
 const CLOCKS_DIFFER_NS: u64 = 1_000;
 
-/// Puts polls from different threads in order, and ends those that were over when the next one began.
+/// Orders the polls from different threads, and ends those that were over when the next one began.
 ///
-/// A task can be polled elsewhere before the hook of its poll's end is called, if it is woken by then
-/// and the thread is off-CPU in between. That poll was over when the task was queued, which is when
-/// it became ready for the next one.
+/// A task can be polled elsewhere before the hook for the end of its poll runs, if it is woken by
+/// then and the thread is off-CPU in between. That poll was over when the task was queued, which is
+/// when it became ready for the next one.
 ///
-/// One that still runs is the last, even if the clock of its thread is behind by as much as clocks
-/// differ.
+/// A poll that is still running sorts last, even if the clock of its thread is behind by
+/// [`CLOCKS_DIFFER_NS`].
 fn order(polls: &mut [Poll]) {
     let key = |poll: &Poll| {
         let open_ns = if poll.end_ns().is_none() { CLOCKS_DIFFER_NS } else { 0 };
         (poll.start_ns().saturating_add(open_ns), poll.end_ns().is_none(), poll.end_ns())
     };
     if !polls.is_sorted_by_key(key) {
-        polls.sort_by_key(key);
+        crate::util::sort::by_key(polls, key);
     }
     for i in 1..polls.len() {
         let (poll, next) = (polls[i - 1], polls[i]);

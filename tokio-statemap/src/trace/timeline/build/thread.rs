@@ -1,63 +1,67 @@
-//! What is known of a thread so far.
+//! A thread under construction.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::recorder::id_map::IdMap;
 use crate::trace::state::WorkerState;
 use crate::trace::timeline::build::draft::Draft;
 use crate::trace::timeline::cause::Readings;
-use crate::trace::timeline::pool::OfPool;
+use crate::trace::timeline::poll::Poll;
+use crate::trace::timeline::pool::PoolObserver;
 use crate::trace::timeline::workers::Claim;
-use crate::trace::timeline::{Poll, WaitId};
+use crate::trace::wait_id::WaitId;
 
 #[derive(Debug, Default)]
 pub(super) struct Thread {
     /// The window of its last event.
     pub(super) window: usize,
-    /// How it was where windows begin, by their indices.
+    /// The states of the thread at the starts of windows, by window index.
     pub(super) carried: VecDeque<(usize, Carried)>,
-    /// The polls that it is in, the inner last.
+    /// The polls in progress, the innermost last.
     pub(super) polls: Vec<(u64, Poll)>,
-    /// Those of tasks that terminated before the left edge: Tokio calls the hook of a poll's end
-    /// after that of its task's termination, which may even be on another thread.
+    /// The polls in progress of tasks that terminated before the left edge. Tokio calls the hook
+    /// for the end of a poll after the one for its task's termination, which may even run on
+    /// another thread.
     pub(super) dead_polls: Vec<u64>,
-    /// Where the task waits after the poll that ends next.
+    /// The place where the task waits after the next poll that ends.
     pub(super) wait: Option<WaitId>,
     pub(super) worker: Option<(u32, WorkerState)>,
     pub(super) claims: Vec<Claim>,
-    /// How many of these are of windows before.
+    /// The number of claims from previous windows.
     pub(super) claims_before: usize,
-    /// When something last terminated outside of a poll: it may be the run loop of its worker.
+    /// The last time at which something terminated outside of a poll: it may be the run loop of its
+    /// worker.
     pub(super) run_ended_ns: Option<u64>,
     pub(super) started_ns: Option<u64>,
     pub(super) stopped_ns: Option<u64>,
-    /// Whether it has done anything since it started.
+    /// `true` if it has done anything since it started.
     pub(super) is_used: bool,
-    pub(super) parks: BTreeMap<u32, u64>,
+    /// The number of parks as each worker.
+    pub(super) parks: Vec<(u32, u64)>,
     pub(super) readings: Option<Box<Readings>>,
-    pub(super) of_pool: OfPool,
+    pub(super) pool: PoolObserver,
 }
 
-/// A thread, as it was where a window begins.
+/// The state of a thread at the start of a window.
 #[derive(Debug)]
 pub(super) struct Carried {
     pub(super) at_ns: u64,
     pub(super) worker: Option<(u32, WorkerState)>,
-    /// The polls that it was in, the inner last.
+    /// The polls in progress, the innermost last.
     pub(super) polls: Vec<CarriedPoll>,
 }
 
-/// A poll that went on where a window begins.
+/// A poll in progress at the start of a window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CarriedPoll {
     pub(crate) task: u64,
     pub(crate) start_ns: u64,
-    /// Whether the task still lived.
+    /// `true` if the task was still alive.
     pub(crate) lives: bool,
 }
 
 impl Carried {
-    /// Whether that poll went on.
+    /// Returns `true` if the poll was still in progress.
     fn has(&self, task: u64, poll: &Poll) -> bool {
         let is_it = |carried: &CarriedPoll| {
             carried.task == task && carried.start_ns == poll.start_ns() && carried.lives
@@ -67,7 +71,7 @@ impl Carried {
 }
 
 impl Thread {
-    /// Goes on to the window of `time_ns`.
+    /// Advances to the window that holds `time_ns`.
     pub(super) fn enter_window(
         &mut self,
         number: u32,
@@ -80,12 +84,12 @@ impl Thread {
                 break;
             }
             self.wait = None;
-            // Recording stopped in between: a poll that was open then is known up to then.
+            // Recording stopped in between, so an open poll is known up to that time.
             let stopped_ns = windows[self.window].1;
             let next = self.window + 1;
             let carried = self.carried.front().filter(|(of, _)| *of == next).map(|(_, c)| c);
             self.polls.retain(|(id, poll)| {
-                // One that is known to have gone on until after the gap isn't cut.
+                // A poll known to continue after the gap isn't cut.
                 let goes_on = carried.is_some_and(|carried| carried.has(*id, poll));
                 if !goes_on {
                     let poll = poll.cut_right(stopped_ns.max(poll.start_ns()));
@@ -93,11 +97,11 @@ impl Thread {
                 }
                 goes_on
             });
-            // While a poll goes on, it was doing nothing else.
+            // A thread in a poll does nothing else.
             if let (Some(readings), true) = (&mut self.readings, self.polls.is_empty()) {
                 readings.interrupt();
             }
-            // In the gap it may have lost its worker.
+            // It may have lost its worker during the gap.
             self.worker = None;
             self.claims_before = self.claims.len();
             self.window += 1;
@@ -111,7 +115,7 @@ impl Thread {
         }
     }
 
-    /// Goes on as it was.
+    /// Continues with the carried state.
     pub(super) fn carry(&mut self, carried: Carried, number: u32) {
         let at_ns = carried.at_ns;
         if let Some((worker, state)) = carried.worker {
@@ -129,13 +133,13 @@ impl Thread {
         }
     }
 
-    /// When its window begins.
+    /// Returns the start of the current window, in ns.
     pub(super) fn window_begin_ns(&self, windows: &[(u64, u64)]) -> u64 {
         windows.get(self.window).map_or(0, |window| window.0)
     }
 
-    /// The poll that ends, which is `cut` if its start wasn't recorded; `None` of a task that had
-    /// terminated before.
+    /// Removes and returns the poll that ends, or `cut` if its start wasn't recorded. Returns
+    /// `None` if the task had terminated before.
     pub(super) fn end_poll(&mut self, task_id: u64, cut: Poll) -> Option<Poll> {
         if self.dead_polls.contains(&task_id) {
             self.dead_polls.retain(|&id| id != task_id);
@@ -145,18 +149,18 @@ impl Thread {
         Some(open.map_or(cut, |place| self.polls.remove(place).1))
     }
 
-    /// A task terminated here.
+    /// Records that a task terminated on this thread.
     pub(super) fn terminate_task(&mut self, time_ns: u64) {
         if self.polls.is_empty() {
-            // It may be the run loop of a worker that goes on elsewhere: what this thread does next
-            // as a worker is another claim.
+            // It may be the run loop of a worker that continues elsewhere, so the thread's next
+            // action as a worker is a new claim.
             self.worker = None;
             self.run_ended_ns = Some(time_ns);
         }
     }
 
-    /// The same as [`claim`](Self::claim), if it is a worker.
-    pub(super) fn claim_of(
+    /// Calls [`claim`](Self::claim) if there is a worker.
+    pub(super) fn claim_if_worker(
         &mut self,
         time_ns: u64,
         thread: u32,
@@ -168,13 +172,13 @@ impl Thread {
         }
     }
 
-    /// Notes that it is `worker`, in `state` from `time_ns` on.
+    /// Records that the thread acts as `worker`, in `state` from `time_ns` on.
     pub(super) fn claim(&mut self, time_ns: u64, thread: u32, worker: u32, state: WorkerState) {
         if self.worker == Some((worker, state)) {
             return;
         }
         let mut claim = Claim { worker, time_ns, thread, state: WorkerState::Running };
-        // A thread of the pool that did nothing before was started to be this worker.
+        // A pool thread that did nothing before was started to be this worker.
         if let (Some(started_ns), false, true) =
             (self.started_ns, self.is_used, self.claims.is_empty())
         {
@@ -183,8 +187,8 @@ impl Thread {
         }
         let before = self.claims[self.claims_before..].last();
         if let Some(&before) = before.filter(|before| before.worker != worker) {
-            // The pool gave the thread another worker's loop to run once that of this one ended, as
-            // it does while a runtime shuts down that has just started.
+            // After the run loop of one worker ended, the pool gave the thread that of another.
+            // This happens when a runtime shuts down right after its start.
             let time_ns = self.run_ended_ns.map_or(time_ns, |ended| ended.max(before.time_ns));
             self.claims.push(Claim { time_ns, state: WorkerState::Stopped, ..before });
         }

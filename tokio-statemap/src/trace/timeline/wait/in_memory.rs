@@ -1,28 +1,29 @@
-//! From what was read in a task's memory to the functions that a person reads: the same that a probe's
-//! chains are shown with.
+//! Converts what was read from a task's memory to the functions that are shown, in the same form as
+//! the chains of a probe.
 
 use super::tree::is_plumbing;
 use super::{AwaitFrame, Wait};
 use crate::symbols::coroutines::cells::AwaitNode;
 use crate::symbols::{FrameOrigin, StackFrame, package};
 
-/// The functions of what a task awaits.
-pub(in crate::trace::timeline) fn of_memory(awaits: &AwaitNode) -> Wait {
+/// Converts the futures that a task awaits to functions.
+pub(in crate::trace::timeline) fn wait_from_memory(awaits: &AwaitNode) -> Wait {
     Wait { frames: frames(awaits, Above::default()) }
 }
 
-/// What is known of those that await a future.
+/// The context of a future: the functions that await it.
 #[derive(Clone, Copy, Default)]
 struct Above<'a> {
-    /// Whether the nearest is of another's code, whose inside is its own affair.
+    /// `true` if the nearest one belongs to a dependency, whose internals are left out.
     is_inside: bool,
-    /// The program's crate, by the nearest function that is of it.
+    /// The program's crate, from the nearest function of the program.
     own_crate: Option<&'a str>,
 }
 
-/// The function, and below it what it awaits; only that if the function is left out.
+/// Returns the function with the functions that it awaits below it, or only those if the function
+/// itself is left out.
 fn frames<'a>(node: &'a AwaitNode, above: Above<'a>) -> Vec<AwaitFrame> {
-    // What polls several futures for the function that it is written in.
+    // A macro polls several futures for the function that it is written in.
     let is_macro = node.function.ends_with('!');
     let origin = match is_macro {
         true => FrameOrigin::Runtime,
@@ -34,7 +35,7 @@ fn frames<'a>(node: &'a AwaitNode, above: Above<'a>) -> Vec<AwaitFrame> {
         false => node.function.clone(),
     };
     let (file, line) = match origin {
-        // A line of Tokio's says nothing.
+        // A line within Tokio doesn't help the reader.
         FrameOrigin::Runtime => (None, None),
         _ => (node.file.as_deref().map(Into::into), node.line),
     };
@@ -44,7 +45,7 @@ fn frames<'a>(node: &'a AwaitNode, above: Above<'a>) -> Vec<AwaitFrame> {
         FrameOrigin::Program => true,
         FrameOrigin::Dependency => !above.is_inside || is_async,
         FrameOrigin::Runtime => !above.is_inside && !is_plumbing(&function),
-        // How futures are boxed and wrapped; but a thing that is awaited is worth a word.
+        // Futures are boxed and wrapped by these. Only an awaited leaf is worth showing.
         FrameOrigin::Std | FrameOrigin::System => !above.is_inside && node.children.is_empty(),
     };
     let below = match (keeps && !is_macro, origin) {
@@ -65,7 +66,8 @@ fn frames<'a>(node: &'a AwaitNode, above: Above<'a>) -> Vec<AwaitFrame> {
     }
 }
 
-/// Whose a future is: by its file if it is a function, or else by the crate that its path begins with.
+/// Returns the origin of a future: by its file if it is a function, or else by the crate of its
+/// path.
 fn origin(node: &AwaitNode, own_crate: Option<&str>) -> FrameOrigin {
     match (first_crate(&node.function), &node.file) {
         (Some("tokio" | "tokio_statemap"), _) => FrameOrigin::Runtime,
@@ -76,7 +78,8 @@ fn origin(node: &AwaitNode, own_crate: Option<&str>) -> FrameOrigin {
     }
 }
 
-/// The crate that a path begins with: that of the type in `<shop::Cart as Price>::cents`.
+/// Returns the crate that a path begins with, such as that of the type in `<shop::Cart as
+/// Price>::cents`.
 fn first_crate(path: &str) -> Option<&str> {
     let path = path.trim_start_matches(['<', '&']);
     let (first, _) = path.split_once("::")?;
@@ -88,7 +91,7 @@ mod tests {
     use super::*;
     use crate::symbols::coroutines::Kind;
 
-    /// A function of the program or, with a file of a registry, of another.
+    /// A function of the program or, with a file of a registry, of a dependency.
     fn function(name: &str, file: &str, line: u32, children: Vec<AwaitNode>) -> AwaitNode {
         AwaitNode {
             function: name.to_owned(),
@@ -125,7 +128,8 @@ mod tests {
         const LEAF: &str = "async shop::leaf at src/main.rs:3 (tokio::time::sleep::Sleep)";
         for (awaits, shown) in [
             (leaf(), LEAF.to_owned()),
-            // The inside of others' code is left out, unless it leads to the program's own.
+            // The internals of a dependency are left out, unless they lead to the program's own
+            // code.
             (lock(), "async tokio::sync::mutex::Mutex<T>::lock".to_owned()),
             (
                 future("tokio::time::timeout::Timeout<T>", vec![leaf()]),
@@ -146,7 +150,7 @@ mod tests {
                 function("shop::a", "src/main.rs", 1, vec![future("shop::Cart", vec![leaf()])]),
                 format!("async shop::a at src/main.rs:1 (shop::Cart ({LEAF}))"),
             ),
-            // All branches of a macro, and of others' code each once.
+            // All branches of a macro are kept, and each distinct one of a dependency once.
             (
                 future("tokio::join!", vec![leaf(), leaf(), sleep()]),
                 format!("tokio::join! ({LEAF}, {LEAF}, tokio::time::sleep::Sleep)"),
@@ -157,7 +161,7 @@ mod tests {
             ),
             (future("dyn Future<Output=()>", Vec::new()), "dyn Future<Output=()>".to_owned()),
         ] {
-            assert_eq!(show(&of_memory(&awaits).frames), shown);
+            assert_eq!(show(&wait_from_memory(&awaits).frames), shown);
         }
     }
 }

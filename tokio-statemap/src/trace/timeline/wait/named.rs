@@ -1,11 +1,11 @@
-//! From the addresses of a chain to its functions, and from those of several to a tree.
+//! Converts the addresses of a chain to functions, and several chains to a tree.
 
 use super::Wait;
 use super::tree::{Call, Located, essential, tree};
 use crate::symbols::StackFrame;
 
-/// The tree of the chains of a wait: of each the functions, and the instrumented calls.
-pub(super) fn wait_of<'a, C>(chains: impl IntoIterator<Item = (Vec<Located>, C)>) -> Wait
+/// Builds the tree of a wait from its chains, each given by its functions and instrumented calls.
+pub(super) fn build_wait<'a, C>(chains: impl IntoIterator<Item = (Vec<Located>, C)>) -> Wait
 where
     C: ExactSizeIterator<Item = Call<'a>>,
 {
@@ -20,14 +20,14 @@ where
     tree(chains)
 }
 
-/// The functions of a chain, the outermost first, of what is known of its addresses, the innermost first.
+/// Returns the functions of a chain, outermost first, from those of its addresses, innermost first.
 pub(super) fn named<'a>(
     addresses: impl ExactSizeIterator<Item = (u64, &'a [StackFrame])>,
 ) -> Vec<Located> {
     let mut all = Vec::new();
     let outermost = addresses.len().saturating_sub(1);
     for (i, (address, frames)) in addresses.enumerate() {
-        // Of the function that polls the task only what was inlined into it is the task's own.
+        // In the function that polls the task, only what was inlined into it belongs to the task.
         let own = match i == outermost {
             true => frames.iter().position(polls_task).unwrap_or(0),
             false => frames.len(),
@@ -42,20 +42,20 @@ pub(super) fn named<'a>(
         all.extend(frames[..own].iter().map(located));
     }
     all.reverse();
-    // What clones the waker, and what that calls.
+    // Cuts off the function that clones the waker and its callees.
     let end = all.iter().position(|located| is_capture(&located.frame)).unwrap_or(all.len());
     all.truncate(end);
     all
 }
 
-/// Whether it is what polls a task through a probe.
+/// Returns `true` for the functions that poll a task through a probe.
 fn polls_task(frame: &StackFrame) -> bool {
     const FILES: [&str; 2] = ["/waits/probe.rs", "/sys/waker.rs"];
     ["waits::probe::", "sys::waker::"].iter().any(|of| frame.function.contains(of))
         || frame.file.as_deref().is_some_and(|of| FILES.iter().any(|file| of.ends_with(file)))
 }
 
-/// Whether it is what is called when a waker is cloned.
+/// Returns `true` for the functions called when a waker is cloned.
 fn is_capture(frame: &StackFrame) -> bool {
     frame.function.contains("sys::waker::clone") || frame.function.contains("waits::capture::")
 }

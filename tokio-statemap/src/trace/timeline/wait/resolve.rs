@@ -1,44 +1,45 @@
 //! Looks up the functions of the chains that a timeline's tasks wait at.
 
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::named::{named, wait_of};
+use super::Wait;
+use super::named::{build_wait, named};
 use super::tree::{Call, Located};
 use super::unnamed::{NamedCall, UnnamedChain, UnnamedWaits, has_address};
-use super::{Wait, WaitId};
 use crate::recorder::waits::table::{Chain, ChainId, Places};
 use crate::symbols::{Resolver, StackFrame, with_resolver};
 use crate::trace::timeline::Timeline;
+use crate::trace::wait_id::WaitId;
+use crate::util::map::Map;
 use crate::util::quantity::count;
 use crate::util::slow::Slow;
 
 impl Timeline {
-    /// Looks up where its tasks wait, by number; those that it doesn't have are empty.
+    /// Looks up the waits of the timeline's tasks. Unused numbers get empty waits.
     pub(in crate::trace::timeline) fn resolve_waits(&mut self, places: &Places) {
         let ids = used(self);
         let Some(last) = ids.last() else { return };
         let slow =
             || Slow::begin(format!("looking up {}", count(ids.len() as u64, "place of waiting")));
         let _slow = slow();
-        self.waits = vec![Wait::default(); last.index() + 1];
+        self.places.waits = vec![Wait::default(); last.index() + 1];
         with_resolver(|resolver| {
-            let mut known = Known { resolver, chains: HashMap::new(), unnamed: Unnamed::default() };
+            let mut known = Known { resolver, chains: Map::default(), unnamed: Unnamed::default() };
             for id in ids {
                 let Some(wait) = places.waits.get(id.index()) else { continue };
                 let chains: Vec<_> = wait
                     .iter()
                     .filter_map(|&id| Some((id, &**places.chains.get(id as usize)?)))
                     .collect();
-                self.waits[id.index()] = known.wait(id, &chains);
+                self.places.waits[id.index()] = known.wait(id, &chains);
             }
-            self.unnamed_waits = known.unnamed.all;
+            self.places.unnamed = known.unnamed.all;
         });
     }
 }
 
-/// The numbers that a timeline has.
-fn used(timeline: &Timeline) -> BTreeSet<WaitId> {
+/// Returns the numbers of the waits that the timeline uses, sorted.
+fn used(timeline: &Timeline) -> Vec<WaitId> {
     let mut used = [false; 1 << 14];
     let mut mark = |id: Option<WaitId>| {
         if let Some(id) = id {
@@ -54,11 +55,11 @@ fn used(timeline: &Timeline) -> BTreeSet<WaitId> {
     (0..).zip(used).filter(|(_, used)| *used).filter_map(|(id, _)| WaitId::new(id)).collect()
 }
 
-/// What was looked up so far.
+/// The chains looked up so far.
 struct Known<'a> {
     resolver: &'a mut Resolver,
-    /// Of each chain its functions, and whether one is an address.
-    chains: HashMap<ChainId, (Vec<Located>, bool)>,
+    /// The functions of each chain, and `true` if one is known only by its address.
+    chains: Map<ChainId, (Vec<Located>, bool)>,
     unnamed: Unnamed,
 }
 
@@ -67,7 +68,7 @@ impl Known<'_> {
         let mut is_unnamed = false;
         let chain = |&(id, chain): &(ChainId, &'c Chain)| {
             let (functions, has_address) =
-                self.chains.entry(id).or_insert_with(|| look_up(chain, self.resolver));
+                self.chains.get_or_insert_with(id, || look_up(chain, self.resolver));
             is_unnamed |= *has_address;
             let calls = chain.calls().iter().map(|function| Call {
                 name: function.name(),
@@ -76,7 +77,7 @@ impl Known<'_> {
             });
             (functions.clone(), calls)
         };
-        let wait = wait_of(chains.iter().map(chain));
+        let wait = build_wait(chains.iter().map(chain));
         if is_unnamed {
             self.unnamed.add(id, chains, self.resolver);
         }
@@ -91,24 +92,24 @@ fn look_up(chain: &Chain, resolver: &mut Resolver) -> (Vec<Located>, bool) {
     (named(places.iter().map(|(address, frames)| (*address, &**frames))), has_address)
 }
 
-/// The waits of which functions are addresses.
+/// The waits that have functions known only by address.
 #[derive(Default)]
 struct Unnamed {
     all: UnnamedWaits,
-    indices: HashMap<ChainId, u32>,
-    /// Where this process has them tells nothing to others.
-    addresses: HashMap<u64, u32>,
+    indices: Map<ChainId, u32>,
+    /// Numbers in place of addresses, which mean nothing outside of this process.
+    addresses: Map<u64, u32>,
 }
 
 impl Unnamed {
     fn add(&mut self, id: WaitId, chains: &[(ChainId, &Chain)], resolver: &mut Resolver) {
         let index = |&(id, chain): &(ChainId, &Chain)| {
             let next = self.indices.len() as u32;
-            let index = *self.indices.entry(id).or_insert(next);
+            let index = *self.indices.get_or_insert_with(id, || next);
             if index == next {
                 let place = |address| {
                     let next = self.addresses.len() as u32;
-                    let number = *self.addresses.entry(address).or_insert(next);
+                    let number = *self.addresses.get_or_insert_with(address, || next);
                     (number, resolver.frames(address))
                 };
                 let calls = chain.calls().iter().map(|function| NamedCall {

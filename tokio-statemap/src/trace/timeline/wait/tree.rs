@@ -1,22 +1,22 @@
-//! From the chains that were captured in a poll to the tree of functions that a person reads.
+//! Builds the tree of functions that is shown from the chains captured in a poll.
 
 use std::sync::Arc;
 
 use super::{AwaitFrame, Wait};
 use crate::symbols::{FrameOrigin, StackFrame};
 
-/// A function of a chain, and where it is called from.
+/// A function of a chain, and the place that it is called from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Located {
     pub(super) frame: StackFrame,
-    /// The address that it is of: several are of one if they were inlined there.
+    /// The address of the function. Functions inlined at one place share it.
     pub(super) address: u64,
-    /// Stands for the addresses of those that call it, and so for the call. Two calls of one function are
+    /// A hash of the callers' addresses, which identifies the call. Two calls of one function are
     /// two futures.
     pub(super) call: u64,
-    /// If it is an instrumented call: its index among those of the wait.
+    /// The index among the instrumented calls of the wait, if it is one.
     pub(super) instrumented: Option<u16>,
-    /// The name that this call was given.
+    /// The name given to this call.
     pub(super) name: Option<Arc<str>>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Call<'a> {
 
 impl Located {
     fn is_async(&self) -> bool {
-        // In builds without full debug information some have no path: `an async fn`.
+        // Without full debug information, some functions have no path: `an async fn`.
         self.frame.function.starts_with("async ") || self.frame.function.starts_with("an async ")
     }
 
@@ -43,11 +43,11 @@ impl Located {
     }
 }
 
-/// Leaves the functions that a person would name, of a chain whose outermost is first.
+/// Reduces a chain, outermost function first, to the functions that a reader would name.
 ///
-/// Those are the program's own, those that are `async`, and of what the program calls of others the first.
-/// How futures are boxed, pinned and joined is left out. `calls` are the instrumented ones of the chain, in
-/// their order, with their indices among those of the wait.
+/// Those are the program's own functions, async functions, and the first function of each
+/// dependency that is called. The functions that box, pin and join futures are left out. `calls`
+/// are the instrumented calls of the chain in order, with their indices among those of the wait.
 pub(super) fn essential<'a>(
     chain: Vec<Located>,
     calls: impl IntoIterator<Item = (u16, Call<'a>)>,
@@ -64,31 +64,31 @@ pub(super) fn essential<'a>(
     }
     essential.enter(None);
     if essential.kept.is_empty() {
-        // Nothing is known of the stack.
+        // Without a known stack, only the instrumented calls are shown.
         calls.for_each(|call| essential.enter(Some(call)));
         essential.enter(None);
     }
     essential.kept
 }
 
-/// The essential functions so far.
+/// The functions kept so far.
 #[derive(Default)]
 struct Essential<'a> {
     kept: Vec<Located>,
     path: Path,
-    /// Whether the last one is of another's code, whose inside is its own affair.
+    /// `true` if the last one belongs to a dependency, whose internals are left out.
     is_inside: bool,
-    /// The instrumented call whose own function is next.
+    /// The instrumented call whose own function comes next.
     call: Option<(u16, Call<'a>)>,
 }
 
-/// The addresses on the way to a function.
+/// The addresses on the path to a function.
 #[derive(Default)]
 struct Path {
-    /// Stands for those before the present one.
+    /// A hash of the addresses before the current one.
     before: u64,
     address: Option<u64>,
-    /// Whether a function of the present address was left out that may call several.
+    /// `true` if a function at the current address was left out that may call several futures.
     is_split: bool,
 }
 
@@ -100,7 +100,7 @@ impl Path {
         }
     }
 
-    /// Stands for the call of the present function.
+    /// Returns the hash that identifies the call of the current function.
     fn call(&self) -> u64 {
         match self.address {
             Some(address) if self.is_split => mixed(self.before, address),
@@ -110,7 +110,8 @@ impl Path {
 }
 
 impl<'a> Essential<'a> {
-    /// An instrumented call begins. One that was to come has no function of its own.
+    /// Begins an instrumented call. A previous call without a function of its own is added by its
+    /// name.
     fn enter(&mut self, call: Option<(u16, Call<'a>)>) {
         if let Some((index, function)) = std::mem::replace(&mut self.call, call) {
             let frame = StackFrame {
@@ -171,34 +172,34 @@ impl<'a> Essential<'a> {
                     format!("an async fn of {module}").into()
                 });
             }
-            // A line of Tokio's says nothing.
+            // A line within Tokio doesn't help the reader.
             (located.frame.file, located.frame.line) = (None, None);
         }
         self.kept.push(located);
     }
 }
 
-/// What polls an instrumented call.
+/// The future that polls an instrumented call.
 const INSTRUMENTED: &str = "tokio_statemap::recorder::functions::instrumented::Instrumented";
 
-/// Whether it is the poll of an instrumented call. What only has such a call among its type parameters, which
-/// names may have in them, is none.
+/// Returns `true` for the poll of an instrumented call, but not for a function that only has such a
+/// call among its type parameters.
 fn is_instrumented(frame: &StackFrame) -> bool {
     frame.origin == FrameOrigin::Runtime
         && (frame.function.trim_start_matches('<').starts_with(INSTRUMENTED)
             || frame.file.as_deref().is_some_and(|f| f.ends_with("/functions/instrumented.rs")))
 }
 
-/// Whether it is an `async fn` without a name, as those are in builds without full debug information that were
-/// inlined, at the place where the function of `call` begins.
+/// Returns `true` for an async function without a name that begins where the function of `call`
+/// does. Inlined functions have no name in builds without full debug information.
 fn is_unnamed_at(frame: &StackFrame, call: &Call<'_>) -> bool {
     frame.function.starts_with("an async ")
         && frame.line == Some(call.line)
         && frame.file.as_deref().is_some_and(|file| file.ends_with(call.file))
 }
 
-/// Whether it is a closure in `last`, such as that of a `join!` or `select!`: it has the name of the function
-/// that it is in, or the line of the macro.
+/// Returns `true` if it is a closure in `last`, such as that of a `join!` or `select!`: it has the
+/// name of the enclosing function or the line of the macro.
 fn is_closure_of(last: &Located, located: &Located) -> bool {
     let (a, b) = (&last.frame, &located.frame);
     a.function.strip_prefix("async ") == Some(&*b.function)
@@ -213,7 +214,7 @@ fn mixed(hash: u64, address: u64) -> u64 {
     (hash.rotate_left(7) ^ address).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Whether it is what futures are put together by, or this crate's.
+/// Returns `true` for this crate's functions and for those that combine futures.
 pub(super) fn is_plumbing(frame: &StackFrame) -> bool {
     const OF: [&str; 4] =
         ["tokio_statemap::", "tokio::future::", "tokio::task::coop::", "tokio::macros::"];
@@ -221,7 +222,8 @@ pub(super) fn is_plumbing(frame: &StackFrame) -> bool {
         && OF.iter().any(|of| frame.function.trim_start_matches(['<', '&']).starts_with(of))
 }
 
-/// The future that is polled by `function`: `shop::Cart` of `<shop::Cart as Future>::poll`.
+/// Returns the future that is polled by `function`: `shop::Cart` for `<shop::Cart as
+/// Future>::poll`.
 fn future_of(function: &str) -> &str {
     let of_trait = function
         .strip_suffix(" as core::future::future::Future>::poll")
@@ -229,7 +231,8 @@ fn future_of(function: &str) -> &str {
     of_trait.unwrap_or(function)
 }
 
-/// The module of a file of a dependency: `tokio::sync::mpsc` of `…/tokio-1.54.1/src/sync/mpsc/mod.rs`.
+/// Returns the module of a dependency's file: `tokio::sync::mpsc` for
+/// `…/tokio-1.54.1/src/sync/mpsc/mod.rs`.
 fn module_of(file: &str) -> Option<String> {
     let (package, path) = file.rsplit_once("/src/")?;
     let package = package.rsplit('/').next()?;
@@ -244,10 +247,10 @@ fn module_of(file: &str) -> Option<String> {
     Some(if path == "lib" { name } else { format!("{name}::{}", path.replace('/', "::")) })
 }
 
-/// The tree of several chains, each with its outermost function first, in the order in which they were
-/// captured.
+/// Builds the tree of several chains, each with its outermost function first, in the order of
+/// capture.
 pub(super) fn tree(mut chains: Vec<Vec<Located>>) -> Wait {
-    // What was captured in a poll may be over by the end of that poll.
+    // An await captured early in a poll may be over by the end of the poll.
     let mut at = 0;
     while at < chains.len() {
         let is_over = chains[at + 1..].iter().any(|later| is_before(&chains[at], later));
@@ -263,19 +266,21 @@ pub(super) fn tree(mut chains: Vec<Vec<Located>>) -> Wait {
     Wait { frames: frames.into_iter().map(Node::frame).collect() }
 }
 
-/// Whether one `async fn` awaits both: it goes on to the later one only when the earlier one is over.
+/// Returns `true` if one async function awaits both: it continues to `later` only when `earlier` is
+/// over.
 fn is_before(earlier: &[Located], later: &[Located]) -> bool {
     let both = || earlier.iter().zip(later);
     let Some(at) = both().position(|(a, b)| !a.is_same_call(b)) else { return false };
     let (a, b) = (&earlier[at], &later[at]);
-    // Either it is itself at another line now, or what it awaits is another future of the same line. What
-    // polls several futures calls them from different places, or isn't `async`.
+    // Either the function itself is at another line now, or it awaits another future at the same
+    // line. A function that polls several futures at once calls them from different places or isn't
+    // `async`.
     let is_elsewhere = a.is_async() && b.is_async() && a.frame.function == b.frame.function;
     let is_next = at > 0 && earlier[at - 1].is_async();
     a.call == b.call && (is_elsewhere || is_next)
 }
 
-/// A part of the tree, with what tells it from others of the same names.
+/// A node of the tree, with the data that distinguishes it from others of the same name.
 struct Node {
     located: Located,
     awaits: Vec<Self>,
@@ -292,7 +297,7 @@ impl Node {
     }
 }
 
-/// Adds a chain to the branches, as far as it is one of them.
+/// Adds a chain, sharing the nodes that are already there.
 fn add(mut nodes: &mut Vec<Node>, chain: &[Located]) {
     for located in chain {
         let found = nodes.iter().rposition(|node| node.located.is_same_call(located));
@@ -308,8 +313,8 @@ fn add(mut nodes: &mut Vec<Node>, chain: &[Located]) {
 mod tests {
     use super::*;
 
-    /// `foo:1 bar:2`, from the outermost on; those that begin with a small letter are `async fn`s of the
-    /// program, others of Tokio. What follows `@` is the call.
+    /// Parses `foo:1 bar:2`, outermost function first. Names in lower case are async functions of
+    /// the program, others are functions of Tokio. The number after `@` is the call.
     fn chain(text: &str) -> Vec<Located> {
         let located = |(i, word): (usize, &str)| {
             let (name, address) = word.split_once('@').unwrap_or((word, ""));
@@ -351,12 +356,12 @@ mod tests {
             (&["a:1 b:2 Sleep"][..], "a:1(b:2(Sleep:0))"),
             (&["a:1 b:2@7 Sleep", "a:1 c:3@8 Recv"], "a:1(b:2(Sleep:0) c:3(Recv:0))"),
             (&["a:1 All b:2 Sleep", "a:1 All c:3 Recv"], "a:1(All:0(b:2(Sleep:0) c:3(Recv:0)))"),
-            // One after the other at the same line.
+            // They were awaited one after the other at the same line.
             (&["a:1 b:2 Sleep", "a:1 c:3 Recv"], "a:1(c:3(Recv:0))"),
             // Two calls of the same function.
             (&["a:1 b:2@7 Sleep", "a:1 b:2@8 Sleep"], "a:1(b:2(Sleep:0) b:2(Sleep:0))"),
             (&["a:1 b:2@7 Recv", "a:1 b:3@8 Sleep"], "a:1(b:2(Recv:0) b:3(Sleep:0))"),
-            // It went on from line 1 to line 2.
+            // The function continued from line 1 to line 2.
             (&["a:1 Recv", "a:2 Sleep"], "a:2(Sleep:0)"),
             (
                 &["a:1 b:2 Recv", "a:1 b:3 Sleep", "a:1 c:1@9 Sleep"],
@@ -440,7 +445,7 @@ mod tests {
             assert_eq!(kept.len(), 2);
             (kept[0].call, kept[1].call)
         };
-        // Called by the same closure at two places.
+        // The same closure calls it at two places.
         assert_eq!(call(5, 7).0, call(6, 7).0);
         assert_ne!(call(5, 7).1, call(6, 7).1);
         assert_eq!(call(5, 7).1, call(5, 8).1, "it went on within");

@@ -1,30 +1,30 @@
-//! The waits of a program without symbols: of its functions it knows no more than the addresses. They are kept
-//! until someone looks them up in the program as it was before it was stripped.
+//! The waits of a program without symbols, whose functions are known only by address. They are kept
+//! until they are looked up in the unstripped program.
 
 use std::sync::Arc;
 
-use super::WaitId;
 #[cfg(all(feature = "symbols", feature = "read"))]
 use super::{
     Wait,
-    named::{named, wait_of},
+    named::{build_wait, named},
     tree::Call,
 };
 use crate::symbols::{Address, StackFrame};
+use crate::trace::wait_id::WaitId;
 
-/// The waits of which functions are addresses.
+/// The waits that have functions known only by address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnnamedWaits {
     pub(crate) chains: Vec<UnnamedChain>,
-    /// Each with its chains, as indices, by number.
+    /// The chains of each wait, as indices, sorted by wait.
     pub(crate) waits: Vec<(WaitId, Vec<u32>)>,
 }
 
 /// A chain of functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnnamedChain {
-    /// The addresses, the innermost first: the same number for the same one, and the functions there, of
-    /// which what was inlined is first.
+    /// The addresses, innermost first: a number that is equal for equal addresses, and the
+    /// functions there, inlined ones first.
     pub(crate) places: Vec<(u32, Arc<[StackFrame]>)>,
     /// The instrumented calls, the outermost first.
     pub(crate) calls: Vec<NamedCall>,
@@ -38,13 +38,13 @@ pub(crate) struct NamedCall {
     pub(crate) line: u32,
 }
 
-/// Whether a function is an address in a file with a build id.
+/// Returns `true` if a function is known only by its address in a file with a build id.
 pub(super) fn has_address(frames: &[StackFrame]) -> bool {
-    frames.iter().any(|frame| Address::of(&frame.function).is_some())
+    frames.iter().any(|frame| Address::parse(&frame.function).is_some())
 }
 
 impl UnnamedWaits {
-    /// Whether this wait is one of them. They are by number.
+    /// Returns `true` if this wait has functions known only by address.
     pub(crate) fn has(&self, id: WaitId) -> bool {
         self.waits.binary_search_by_key(&id, |(id, _)| *id).is_ok()
     }
@@ -52,15 +52,15 @@ impl UnnamedWaits {
 
 #[cfg(all(feature = "symbols", feature = "read"))]
 impl UnnamedWaits {
-    /// All functions.
+    /// Iterates over all functions.
     pub(crate) fn functions(&self) -> impl Iterator<Item = &StackFrame> {
         self.chains.iter().flat_map(|chain| &chain.places).flat_map(|(_, frames)| frames.iter())
     }
 
-    /// The wait of these chains, by what is known of their functions now.
+    /// Builds the wait of these chains from the functions known now.
     pub(crate) fn wait(&self, chains: &[u32]) -> Wait {
         let chains = chains.iter().filter_map(|&chain| self.chains.get(chain as usize));
-        wait_of(chains.map(|chain| {
+        build_wait(chains.map(|chain| {
             let places = chain.places.iter();
             let functions = named(places.map(|(address, frames)| (u64::from(*address), &**frames)));
             let calls = chain.calls.iter();
@@ -71,7 +71,7 @@ impl UnnamedWaits {
         }))
     }
 
-    /// Leaves out what has no addresses any more.
+    /// Drops the waits that no longer have unknown functions.
     pub(crate) fn forget_named(&mut self) {
         let has_address =
             |chain: &UnnamedChain| chain.places.iter().any(|(_, frames)| has_address(frames));

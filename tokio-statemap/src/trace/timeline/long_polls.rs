@@ -1,0 +1,161 @@
+//! The causes and stack samples of long polls.
+
+use crate::recorder::watch::ALWAYS_SEEN_NS;
+use crate::trace::timeline::Timeline;
+use crate::trace::timeline::cause::PollCause;
+use crate::trace::timeline::machine::Sampling;
+use crate::trace::timeline::poll::{Poll, PollKey};
+use crate::trace::timeline::sample::{PollSample, blocked_at_most_ns};
+
+/// The causes and stack samples of long polls. [`Timeline::cause`] and [`Timeline::samples`] return
+/// those of one poll.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct LongPolls {
+    /// The state of the sampler of long polls' stacks.
+    pub sampling: Sampling,
+    /// The causes of long polls, sorted by poll key.
+    pub(crate) causes: Vec<(PollKey, PollCause)>,
+    /// The stack samples of long polls, sorted by poll key, then by time.
+    pub(crate) samples: Vec<PollSample>,
+}
+
+impl Timeline {
+    /// Returns the cause of the length of `poll`; `None` if it is unknown.
+    ///
+    /// It is known for whole polls of `long_poll` or longer, on Linux (x86-64, aarch64), in a build
+    /// with the feature `stacks`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tokio_statemap::Timeline;
+    ///
+    /// fn print_blocked(timeline: &Timeline) {
+    ///     for task in timeline.tasks.one_by_one() {
+    ///         for cause in task.polls.iter().filter_map(|poll| timeline.cause(poll)) {
+    ///             let name = timeline.task_name(task.key);
+    ///             println!("{name}: a long poll was blocked for {} ns", cause.blocked_ns);
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    pub fn cause(&self, poll: &Poll) -> Option<PollCause> {
+        // A cut poll may have the key of another poll that begins at the edge.
+        if poll.is_cut_left() || poll.is_cut_right() {
+            return None;
+        }
+        let causes = &self.long_polls.causes;
+        let place = causes.binary_search_by_key(&poll.key(), |(key, _)| *key).ok()?;
+        Some(causes[place].1)
+    }
+
+    /// Returns the stack samples of `poll` in order of time, at most 16.
+    ///
+    /// A poll of 10 ms or more usually has at least one; shorter polls sometimes do, as sampling
+    /// starts after 1 ms. There is none if the processor was taken away the whole time, or if the
+    /// program handles SIGURG itself (then only blocked threads are sampled). If there are over
+    /// 4096 samples, those of the shortest polls are dropped.
+    pub fn samples(&self, poll: &Poll) -> &[PollSample] {
+        let samples = &self.long_polls.samples;
+        let from = samples.partition_point(|sample| sample.poll_key() < poll.key());
+        let to = samples.partition_point(|sample| sample.poll_key() <= poll.key());
+        &samples[from..to]
+    }
+
+    /// Corrects the causes by what the samples show.
+    pub(super) fn apply_samples(&mut self) {
+        let LongPolls { causes, samples, .. } = &mut self.long_polls;
+        for of_poll in samples.chunk_by(|a, b| a.poll_key() == b.poll_key()) {
+            let Some(first) = of_poll.first() else { continue };
+            let found = causes.binary_search_by_key(&first.poll_key(), |(key, _)| *key);
+            let Ok(place) = found else { continue };
+            let cause = &mut causes[place].1;
+            let end_ns = first.poll_start_ns + cause.length_ns();
+            let not_stolen_ns = cause.was_blocked(blocked_at_most_ns(of_poll, end_ns));
+            self.machine.stolen_ns = self.machine.stolen_ns.saturating_sub(not_stolen_ns);
+        }
+    }
+
+    /// Assigns the samples of polls that started before `begin_ns` to the cut polls that start
+    /// there: the last sample before it, which shows what the thread was doing at that time, and
+    /// all later ones.
+    pub(super) fn carry_samples(&mut self, begin_ns: u64) {
+        let polls = self.tasks.seen().iter().filter_map(|task| {
+            task.polls.get(task.polls.partition_point(|poll| poll.start_ns() < begin_ns))
+        });
+        let carried = polls.filter(|poll| poll.is_cut_left() && poll.start_ns() == begin_ns);
+        let mut carried: Vec<_> = carried.map(|poll| (poll.thread(), self.held_ns(poll))).collect();
+        crate::util::sort::sort(&mut carried);
+        carried.dedup_by_key(|(thread, _)| *thread);
+        let samples = &mut self.long_polls.samples;
+        for (thread, rest_ns) in carried {
+            let of_thread = |sample: &PollSample| (sample.thread, sample.poll_start_ns);
+            let to = samples.partition_point(|sample| of_thread(sample) < (thread, begin_ns));
+            let Some(key) = samples[..to].last().map(of_thread) else { continue };
+            let from = samples.partition_point(|sample| of_thread(sample) < key);
+            let group = &mut samples[from..to];
+            let is_it = key.0 == thread
+                && (rest_ns >= ALWAYS_SEEN_NS || group.iter().any(|s| s.at_ns >= begin_ns));
+            if !is_it {
+                continue;
+            }
+            let last = group.iter().rposition(|sample| sample.at_ns <= begin_ns).unwrap_or(0);
+            for sample in &mut group[last..] {
+                sample.poll_start_ns = begin_ns;
+                sample.at_ns = sample.at_ns.max(begin_ns);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::CollectorConfig;
+    use crate::trace::state::TaskState;
+    use crate::trace::timeline::{Quiet, Task, TaskKey, Tasks};
+    use std::time::Duration;
+
+    fn samples_of(poll: Poll, times: &[(u64, u64)]) -> Vec<(u64, u64)> {
+        let task = Task {
+            key: TaskKey::Spawned(7),
+            location: None,
+            parent: None,
+            spawned_ns: None,
+            first_ns: 1000,
+            first_state: TaskState::Running,
+            terminated_ns: None,
+            polls: vec![poll],
+            name: None,
+            carried_wait: None,
+            ready_ns: None,
+        };
+        let sample = |&(poll_start_ns, at_ns): &(u64, u64)| PollSample {
+            thread: 1,
+            poll_start_ns,
+            at_ns,
+            blocked_in: None,
+            frames: Vec::new(),
+            is_complete: false,
+        };
+        let config = CollectorConfig::default();
+        let mut timeline = Timeline::from_events(&[], &config, Duration::ZERO);
+        (timeline.begin_ns, timeline.end_ns) = (1000, 2000);
+        timeline.tasks = Tasks::new(vec![task], Quiet::default());
+        timeline.long_polls.samples = times.iter().map(sample).collect();
+        timeline.carry_samples(1000);
+        let of_poll = timeline.samples(&poll).iter();
+        of_poll.map(|sample| (sample.poll_start_ns, sample.at_ns)).collect()
+    }
+
+    #[test]
+    fn a_poll_across_the_edge_has_the_last_sample_before_it_and_those_after() {
+        let poll = Poll::open(1000, 1, Some(0)).cut_left();
+        let times = [(10, 20), (500, 600), (500, 900), (500, 1400)];
+        assert_eq!(samples_of(poll, &times), [(1000, 1000), (1000, 1400)]);
+        assert_eq!(samples_of(poll, &times[..3]), [], "they may be of another poll");
+        assert_eq!(samples_of(Poll::open(1000, 2, Some(0)).cut_left(), &times), []);
+        assert_eq!(samples_of(Poll::open(1000, 1, Some(0)), &times), [], "it starts there");
+    }
+}
