@@ -1,24 +1,23 @@
-//! What a single poll is blamed on: the function that its samples show.
+//! The function that a single poll is blamed on, as its samples show.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use super::act::{FROM_DISK, PageFaults, act};
+use super::blocking_cause::{FROM_DISK, PageFaults, blocking_cause};
 use crate::trace::timeline::{FrameOrigin, Poll, PollSample, StackFrame, Timeline};
+use crate::util::map::Map;
 
-/// What a poll is blamed on, as its samples show.
+/// The function that a poll is blamed on.
 pub(super) struct Blame {
     pub(super) function: Function,
-    /// The function, with the lines at which it was seen.
+    /// The function, by the lines at which it was seen.
     pub(super) frames: Weights<StackFrame>,
-    /// What it was seen to do.
-    pub(super) acts: Weights<String>,
+    /// The things that it was seen to do.
+    pub(super) causes: Weights<String>,
 }
 
-/// A function and its file; where it was blocked also the line. Where it computes, each sample shows
-/// another line of it.
+/// A function and its file, and its line where it was blocked. Where it computes, each sample shows another line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Function {
     name: Arc<str>,
@@ -27,32 +26,32 @@ pub(super) struct Function {
 }
 
 impl Blame {
-    /// `None` if there are no samples, or none has a function to blame.
-    pub(super) fn of(timeline: &Timeline, poll: &Poll) -> Option<Self> {
+    /// Returns `None` if there are no samples, or none shows a function to blame.
+    pub(super) fn from_samples(timeline: &Timeline, poll: &Poll) -> Option<Self> {
         let mut blames: Vec<Self> = Vec::new();
         let faults = PageFaults::from_poll(timeline, poll);
-        let mut known: HashMap<Function, usize> = HashMap::new();
+        let mut known: Map<Function, usize> = Map::default();
         for (sample, since_ns) in weighted(timeline, poll) {
             let weight_ns = since_ns.max(1);
-            let blamed = of_sample(sample, faults).filter(|_| !is_in_runtime(sample));
-            let Some((function, frame, act)) = blamed else { continue };
-            let place = *known.entry(function).or_insert_with_key(|function| {
-                let (frames, acts) = (Weights::default(), Weights::default());
-                blames.push(Self { function: function.clone(), frames, acts });
+            let blamed = blamed_function(sample, faults).filter(|_| !is_in_runtime(sample));
+            let Some((function, frame, cause)) = blamed else { continue };
+            let place = *known.get_or_insert_with(function.clone(), || {
+                let (frames, causes) = (Weights::default(), Weights::default());
+                blames.push(Self { function, frames, causes });
                 blames.len() - 1
             });
             blames[place].frames.add(frame.clone(), weight_ns);
-            blames[place].acts.add(act, weight_ns);
+            blames[place].causes.add(cause, weight_ns);
         }
-        // Of equals the first.
+        // The first of equals.
         blames.into_iter().rev().max_by_key(|blame| blame.frames.sum())
     }
 }
 
-/// What a poll was seen to be blocked in, or waited for as its page faults say, where no function of the program was seen:
-/// without line tables those that are compiled into one of the runtime's are not.
-pub(super) fn blocked_acts(timeline: &Timeline, poll: &Poll) -> Weights<String> {
-    let mut acts = Weights::default();
+/// Returns what a poll was blocked in where no function of the program was seen. Without line tables, functions that are
+/// inlined into the runtime's are not seen.
+pub(super) fn causes_without_function(timeline: &Timeline, poll: &Poll) -> Weights<String> {
+    let mut causes = Weights::default();
     let faults = PageFaults::from_poll(timeline, poll);
     for (sample, since_ns) in weighted(timeline, poll) {
         if sample.blocked_in.is_none() || is_in_runtime(sample) {
@@ -61,26 +60,26 @@ pub(super) fn blocked_acts(timeline: &Timeline, poll: &Poll) -> Weights<String> 
         let is_callee =
             |frame: &&StackFrame| matches!(frame.origin, FrameOrigin::System | FrameOrigin::Std);
         let callees = sample.frames.iter().take_while(is_callee).count();
-        acts.add(act(sample, &sample.frames[..callees], faults), since_ns.max(1));
+        let cause = blocking_cause(sample, &sample.frames[..callees], faults);
+        causes.add(cause, since_ns.max(1));
     }
-    if acts.len() == 0 && faults.took_most {
-        acts.add(FROM_DISK.to_owned(), 1);
+    if causes.len() == 0 && faults.took_most {
+        causes.add(FROM_DISK.to_owned(), 1);
     }
-    acts
+    causes
 }
 
-/// How long a poll waited for a lock of the runtime's own, or was held up by the recording itself, in ns: none
-/// of the program's doing, as who holds such a lock does so for no longer than it takes, unless its processor
-/// is taken away.
+/// Returns how long a poll waited for a lock of the runtime's own, or was held up by the recording itself, in ns. Neither
+/// is the program's doing: such a lock is held for long only if the processor of its holder is taken away.
 pub(super) fn in_runtime_ns(timeline: &Timeline, poll: &Poll, end_ns: u64) -> u64 {
     let waits = weighted(timeline, poll).filter(|(sample, _)| is_in_runtime(sample));
     let waited_ns = waits.fold(0, |sum: u64, (_, since_ns)| sum.saturating_add(since_ns));
-    // What is behind the last one isn't known: it may have gone on.
+    // The wait that the last sample shows may have gone on to the end.
     let last = timeline.samples(poll).last().filter(|sample| is_in_runtime(sample));
     waited_ns.saturating_add(last.map_or(0, |last| end_ns.saturating_sub(last.at_ns)))
 }
 
-/// The samples of a poll, and the time since the one before, which each stands for, in ns.
+/// Returns the samples of a poll, each with the time that it stands for: that since the sample before, in ns.
 pub(super) fn weighted<'a>(
     timeline: &'a Timeline,
     poll: &Poll,
@@ -93,14 +92,14 @@ pub(super) fn weighted<'a>(
     })
 }
 
-/// Whether a sample shows a wait for a lock that the runtime took for itself, or what is done once for each
-/// place at which tasks wait: to follow the stack there takes over a millisecond in an unoptimised build.
+/// Returns whether a sample shows a wait for a lock that the runtime took for itself, or the recording at work. The latter
+/// unwinds the stack once for each place at which tasks wait, which takes over a millisecond in an unoptimised build.
 pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
     let is_lock = sample.blocked_in.as_deref() == Some("futex");
     let is_own = |frame: &StackFrame| frame.origin == FrameOrigin::Program;
     let inner: Vec<_> = sample.frames.iter().take_while(|frame| !is_own(frame)).collect();
     let is_runtimes = inner.iter().any(|frame| frame.origin == FrameOrigin::Runtime);
-    // What the program calls to wait; `spawn_blocking` isn't, whose lock is the blocking pool's.
+    // Functions that the program calls to wait. `spawn_blocking` is none: its lock is the blocking pool's.
     let is_asked_for = inner.iter().any(|frame| {
         let function = frame.short();
         ["block_on", "blocking_", "block_in_place"].iter().any(|name| function.starts_with(name))
@@ -111,7 +110,11 @@ pub(super) fn is_in_runtime(sample: &PollSample) -> bool {
     is_lock && is_runtimes && !is_asked_for || inner.iter().any(is_recording)
 }
 
-fn of_sample(sample: &PollSample, faults: PageFaults) -> Option<(Function, &StackFrame, String)> {
+/// Returns the function that a sample blames, its frame, and what it did.
+fn blamed_function(
+    sample: &PollSample,
+    faults: PageFaults,
+) -> Option<(Function, &StackFrame, String)> {
     let blamed = sample.blamed()?;
     let place = sample.frames.iter().position(|frame| std::ptr::eq(frame, blamed))?;
     let function = Function {
@@ -119,45 +122,45 @@ fn of_sample(sample: &PollSample, faults: PageFaults) -> Option<(Function, &Stac
         file: blamed.file.clone(),
         line: blamed.line.filter(|_| sample.blocked_in.is_some()),
     };
-    Some((function, blamed, act(sample, &sample.frames[..place], faults)))
+    Some((function, blamed, blocking_cause(sample, &sample.frames[..place], faults)))
 }
 
-/// Things, and for how long each was seen, in ns. There may be any number of them.
+/// Things, and for how long each was seen, in ns. There may be millions of them.
 #[derive(Clone, Debug)]
-pub(super) struct Weights<T>(HashMap<T, Weight>);
+pub(super) struct Weights<T>(Map<T, Weight>);
 
 #[derive(Clone, Copy, Debug)]
 struct Weight {
     ns: u64,
-    /// How many things were seen before it was.
+    /// The number of other things that were seen before it.
     place: usize,
 }
 
 impl<T> Default for Weights<T> {
     fn default() -> Self {
-        Self(HashMap::new())
+        Self(Map::default())
     }
 }
 
 impl<T: Eq + Hash> Weights<T> {
     pub(super) fn add(&mut self, thing: T, ns: u64) {
         let place = self.0.len();
-        let weight = self.0.entry(thing).or_insert(Weight { ns: 0, place });
+        let weight = self.0.get_or_insert_with(thing, || Weight { ns: 0, place });
         weight.ns = weight.ns.saturating_add(ns);
     }
 
     pub(super) fn add_all(&mut self, other: Self) {
         let mut all: Vec<_> = other.0.into_iter().collect();
-        all.sort_unstable_by_key(|(_, weight)| weight.place);
+        crate::util::sort::by_key(&mut all, |(_, weight)| weight.place);
         all.into_iter().for_each(|(thing, weight)| self.add(thing, weight.ns));
     }
 
-    /// The things, in any order.
+    /// Returns the things, in no particular order.
     pub(super) fn things(&self) -> impl Iterator<Item = &T> {
-        self.0.keys()
+        self.0.iter().map(|(thing, _)| thing)
     }
 
-    /// How many things.
+    /// Returns the number of things.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -166,7 +169,7 @@ impl<T: Eq + Hash> Weights<T> {
         self.0.values().fold(0, |sum, weight| sum.saturating_add(weight.ns))
     }
 
-    /// That which was seen for longest, of equals the first.
+    /// Returns the thing that was seen for longest, and of equals the first.
     pub(super) fn heaviest(&self) -> Option<&T> {
         let by_weight = |(_, weight): &(&T, &Weight)| (weight.ns, Reverse(weight.place));
         self.0.iter().max_by_key(by_weight).map(|(thing, _)| thing)
@@ -179,13 +182,13 @@ mod tests {
 
     #[test]
     fn the_heaviest_is_the_first_of_equals() {
-        let of = |all: &[(&'static str, u64)]| {
+        let weighed = |all: &[(&'static str, u64)]| {
             let mut weights = Weights::default();
             all.iter().for_each(|&(thing, ns)| weights.add(thing, ns));
             weights
         };
-        assert_eq!(of(&[]).heaviest(), None);
-        assert_eq!(of(&[("a", 1), ("b", 3), ("a", 1), ("c", 3)]).heaviest(), Some(&"b"));
+        assert_eq!(weighed(&[]).heaviest(), None);
+        assert_eq!(weighed(&[("a", 1), ("b", 3), ("a", 1), ("c", 3)]).heaviest(), Some(&"b"));
         let names: Vec<_> = (0..100).map(|n| format!("{n}")).collect();
         // In whatever order they are kept.
         for first in 0..names.len() {

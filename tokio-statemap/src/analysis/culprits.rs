@@ -1,112 +1,126 @@
-//! Who is to blame for long polls: the function and line that blocked or computed, by the harm done.
+//! Finds who is to blame for long polls: the function and line that blocked or computed, ranked by the harm done.
 //!
-//! What the machine took of a poll is nobody's: it is subtracted first. A poll that is not long without it
-//! is nobody's either.
+//! The time that the machine took of a poll is subtracted first. A poll that is not long without it is blamed on nobody.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use super::blame::{Blame, Function, Weights, blocked_acts};
-use super::harm::Delay;
-use super::issues::Lengths;
+use super::blame::{Blame, Function, Weights, causes_without_function};
+use super::delay::{Delay, is_harm};
+use super::lengths::Lengths;
 use super::locations::LocationRow;
-use super::long_polls::{self, LongPoll, PollAt, Unsaid};
-use super::own::Own;
+use super::long_polls::{self, LongPoll, NotCompared};
+use super::own_time::OwnTime;
 use super::place::Place;
-use super::witness::{self, Unwitnessed};
+use super::poll::PollAt;
+use super::sampled::{self, Unsampled};
+use super::spelling::Spelling;
 use crate::trace::timeline::{StackFrame, Timeline};
+use crate::util::map::Map;
 
-/// A function and line that held workers in long polls; where no stack is known, tasks of a spawn location. What is said
-/// of its polls is of those that are kept in detail.
+/// A function and line that held workers in long polls; where no stack is known, tasks of a spawn location. All that is
+/// said of its polls is about those that are kept in detail.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Culprit {
-    /// The function to blame: the program's own innermost one, or that of a dependency where it has
-    /// none on the stack. `None` if no such stack is known.
+    /// The function to blame: the program's own innermost one, or that of a dependency where none of the program's is on
+    /// the stack. `None` if no such stack is known.
     pub frame: Option<StackFrame>,
-    /// What it did, in words behind its name: `computed`, `blocked in std::thread::sleep
+    /// The words for what the function did, which follow its name: `computed`, `blocked in std::thread::sleep
     /// (clock_nanosleep)`. Empty if that isn't known.
-    pub act: String,
+    pub blocking_cause: String,
     /// Where most of the tasks were spawned, by the time that they held workers.
     pub place: Place,
-    /// How many other spawn locations have such polls.
+    /// The number of other spawn locations with such polls.
     pub other_places: usize,
-    /// How many polls: those in which a sample shows the function. Where no function is known, those of the spawn
-    /// location.
+    /// The number of polls in which a sample shows the function. Where no function is known, the number of polls of the
+    /// spawn location.
     pub polls: u64,
-    /// How many polls of tasks that were spawned at the same locations held workers for long by their own doing: these
+    /// The number of polls of tasks of the same spawn locations that held workers for long by their own doing: these
     /// polls, those in which another function was seen, and those in which none was.
     pub location_polls: u64,
-    /// In how many of those no function was seen. What these did isn't known, so they count for nobody.
+    /// The number of those in which no function was seen. What they did isn't known, so they are blamed on nobody.
     pub unseen_polls: u64,
-    /// How long these held workers, in ns, without what the machine took.
+    /// The time that these held workers, in ns, without what the machine took.
     pub unseen_ns: u64,
-    /// How long the polls held workers, in ns, without what the machine took.
+    /// The time that the polls held workers, in ns, without what the machine took.
     pub own_ns: u64,
-    /// How long each of them did, without what the machine took.
+    /// The lengths of these times, without what the machine took.
     pub lengths: Lengths,
-    /// How others were delayed meanwhile.
+    /// The delay of other tasks meanwhile.
     pub delay: Delay,
     /// The longest of the polls, without what the machine took.
     pub longest: LongPoll,
-    /// How long polls of its spawn location held workers in the whole run, and in what is kept in detail: its harm in the
-    /// whole run is taken to be so many times that in detail.
+    /// The time that polls of its spawn location held workers, in the whole run and in what is kept: see [`InRun::scale`].
     pub(crate) in_run: InRun,
     /// The polls, by their tasks.
-    pub(crate) at: Unsaid<Vec<PollAt>>,
+    pub(crate) at: NotCompared<Vec<PollAt>>,
     /// The longest of them.
-    pub(crate) longest_at: Unsaid<PollAt>,
+    pub(crate) longest_at: NotCompared<PollAt>,
 }
 
-/// Long polls of which nobody is accused.
+/// The functions and spawn locations to blame for the polls that held a worker over `long_poll`.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LongPollBlame {
+    /// The functions or spawn locations to blame, the worst first: the one by which others were delayed most in sum.
+    pub culprits: Vec<Culprit>,
+    /// The spawn locations that are to blame, too, though none of their long polls is kept in detail: those that held
+    /// workers longest first.
+    pub unexplained: Vec<LocationRow>,
+    /// The long polls that are blamed on nobody.
+    pub unattributed: Unattributed,
+    /// The ones that the machine made long.
+    pub(crate) unattributed_at: NotCompared<Vec<PollAt>>,
+    /// The ones in which no function was seen.
+    pub(crate) unseen_at: NotCompared<Vec<PollAt>>,
+}
+
+/// Long polls that are blamed on nobody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Excused {
-    /// How many are long only by what the machine took, or by waits for locks of the runtime's own, of
+pub struct Unattributed {
+    /// The number of polls that are long only by what the machine took, or by waits for locks of the runtime's own, of
     /// which the holder had no processor.
     pub polls: u64,
-    /// How long the processor was taken away in them, in ns.
+    /// The time that the processor was taken away in them, in ns.
     pub taken_ns: u64,
-    /// How long they waited for locks of the runtime's own, in ns.
+    /// The time that they waited for locks of the runtime's own, in ns.
     pub waited_ns: u64,
-    /// In how many more no function was seen, and nobody is accused of them without: they are few, or a function was
-    /// seen in others of their spawn location, which proves nothing for these.
+    /// The number of further polls in which no function was seen. Either they are few, or a function was seen in others
+    /// of their spawn location, which proves nothing for these.
     pub unseen_polls: u64,
-    /// How long these took without what the machine took, in ns.
+    /// The time that these took without what the machine took, in ns.
     pub unseen_ns: u64,
-    /// How many more are not kept in detail, nor is any other of their spawn locations: they are too few to accuse those.
+    /// The number of further polls that are not kept in detail, as is no other of their spawn locations. They are too few
+    /// to blame these.
     pub dropped_polls: u64,
-    /// How long these held workers, in ns.
+    /// The time that these held workers, in ns.
     pub dropped_ns: u64,
 }
 
-/// The long polls of which nobody is accused: those that the machine made long, and those in which no function was seen.
-#[derive(Debug, Default)]
-pub(super) struct Nobodys {
-    pub(super) excused: Excused,
-    pub(super) at: Vec<PollAt>,
-    pub(super) unseen_at: Vec<PollAt>,
-}
-
-impl Excused {
-    fn add_unseen(&mut self, polls: u64, own_ns: u64) {
-        self.unseen_polls += polls;
-        self.unseen_ns = self.unseen_ns.saturating_add(own_ns);
-    }
-}
-
-/// Long polls of a spawn location: how long they held workers in the whole run, and those of them that are kept in
-/// detail, in ns.
+/// The time that long polls of a spawn location held workers, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InRun {
-    pub(super) all_ns: u64,
-    pub(super) kept_ns: u64,
+    /// In the whole run.
+    all_ns: u64,
+    /// In what is kept in detail.
+    kept_ns: u64,
 }
 
-/// A long poll, and how much of it is its own.
-pub(super) struct Held {
-    pub(super) at: PollAt,
+/// The polls that held workers over `long_poll`.
+pub(super) struct LongPolls {
+    /// The ones that did so by their own doing.
+    held: Vec<Held>,
+    /// The others.
+    unattributed: Unattributed,
+    unattributed_at: Vec<PollAt>,
+    unseen_at: Vec<PollAt>,
+}
+
+/// A long poll.
+struct Held {
+    at: PollAt,
     from_ns: u64,
     to_ns: u64,
     own_ns: u64,
@@ -119,137 +133,152 @@ struct Group {
     polls: Vec<Held>,
     own_ns: u64,
     frames: Weights<StackFrame>,
-    acts: Weights<String>,
-    /// How long its polls held workers, by place.
+    causes: Weights<String>,
+    /// The time that its polls held workers, by place.
     places: Weights<Place>,
 }
 
-/// All culprits of the polls, those that did harm first, and of these the worst of the whole run; others were delayed by
-/// these polls as `delays` say, and `rows` are of all locations. The polls that are nobody's go to `nobodys`.
-pub(super) fn culprits(
+/// Returns who is to blame for the long polls, each of which delayed others as `delays` say. `rows` are of all locations.
+pub(super) fn blame(
     timeline: &Timeline,
-    held: Vec<Held>,
+    spelling: &Spelling,
+    long: LongPolls,
     delays: &[Delay],
     rows: &[LocationRow],
-    nobodys: &mut Nobodys,
-) -> Vec<Culprit> {
-    let mut functions: HashMap<Function, Group> = HashMap::new();
-    let mut unseen: BTreeMap<Place, Group> = BTreeMap::new();
-    let mut at_places: HashMap<Place, u64> = HashMap::new();
+) -> LongPollBlame {
+    let LongPolls { held, mut unattributed, unattributed_at, mut unseen_at } = long;
+    let mut functions: Map<Function, Group> = Map::default();
+    let mut unseen: Map<Place, Group> = Map::default();
+    let mut at_places: Map<Place, u64> = Map::default();
     for (mut poll, &delay) in held.into_iter().zip(delays) {
-        poll.delay = delay.part(poll.own_ns, poll.to_ns - poll.from_ns);
+        poll.delay = delay.due_to(poll.own_ns, poll.to_ns - poll.from_ns);
         let task = &timeline.tasks.seen()[poll.at.0];
-        let place = Place::of(task);
-        *at_places.entry(place).or_default() += 1;
+        let place = spelling.place(task);
+        *at_places.get_or_default(place) += 1;
         let of_task = &task.polls[poll.at.1];
-        match Blame::of(timeline, of_task) {
+        match Blame::from_samples(timeline, of_task) {
             Some(blame) => {
-                functions.entry(blame.function.clone()).or_default().add_seen(place, poll, blame);
+                let group = functions.get_or_default(blame.function.clone());
+                group.add(place, poll);
+                group.frames.add_all(blame.frames);
+                group.causes.add_all(blame.causes);
             }
             None => {
-                let group = unseen.entry(place).or_default();
+                let group = unseen.get_or_default(place);
                 group.add(place, poll);
-                group.acts.add_all(blocked_acts(timeline, of_task));
+                group.causes.add_all(causes_without_function(timeline, of_task));
             }
         }
     }
-    let rows: HashMap<Place, &LocationRow> = rows.iter().map(|row| (row.place, row)).collect();
-    let mut found: Vec<(Culprit, Vec<Place>)> =
-        functions.into_values().filter_map(|group| group.finish(timeline, &rows)).collect();
-    // The places of which functions were seen, and whether one of these did harm.
-    let mut seen: HashMap<Place, bool> = HashMap::new();
-    for (culprit, places) in &found {
-        let did_harm = culprit.did_harm(timeline.long_poll);
-        places.iter().for_each(|place| *seen.entry(*place).or_default() |= did_harm);
+    let rows: Map<Place, &LocationRow> = rows.iter().map(|row| (row.place, row)).collect();
+    let mut found: Vec<(Culprit, Vec<Place>)> = Vec::new();
+    // The places at which functions were seen, and whether one of these did harm.
+    let mut seen: Map<Place, bool> = Map::default();
+    for (_, group) in functions {
+        let Some((culprit, places)) = group.finish(timeline, spelling, &rows) else { continue };
+        let did_harm = culprit.did_harm(timeline.settings.long_poll);
+        for place in &places {
+            *seen.get_or_default(*place) |= did_harm;
+        }
+        found.push((culprit, places));
     }
-    let mut unknown: HashMap<Place, (u64, u64)> = HashMap::new();
-    for (place, group) in unseen {
-        let Some((culprit, places)) = group.finish(timeline, &rows) else { continue };
-        // That others did something proves nothing for these. Only where they are too many and too long for what was seen
-        // to be all, the place is told.
-        let is_told = seen.get(&place).is_none_or(|did_harm| {
+    let mut unknown: Map<Place, (u64, u64)> = Map::default();
+    for (place, group) in unseen.into_sorted() {
+        let Some((culprit, places)) = group.finish(timeline, spelling, &rows) else { continue };
+        // What others did proves nothing for these. The place is named only where its polls are too many and too long to
+        // be explained by what was seen.
+        let is_named = seen.get(&place).is_none_or(|did_harm| {
             let polls = rows.get(&place).map_or(0, |row| row.polls);
             !did_harm
-                && culprit.did_harm(timeline.long_poll)
-                && witness::is_regular(culprit.polls, polls)
+                && culprit.did_harm(timeline.settings.long_poll)
+                && sampled::is_regular(culprit.polls, polls)
         });
-        if is_told {
+        if is_named {
             found.push((culprit, places));
         } else {
             unknown.insert(place, (culprit.polls, culprit.own_ns));
-            culprit.at.iter().for_each(|&at| nobodys.unseen_at.push(at));
-            nobodys.excused.add_unseen(culprit.polls, culprit.own_ns);
+            unseen_at.extend_from_slice(&culprit.at);
+            unattributed.add_unseen(culprit.polls, culprit.own_ns);
         }
     }
-    let culprits = found.into_iter().map(|(mut culprit, places)| {
+    for (culprit, places) in &mut found {
         for place in places {
-            culprit.location_polls += at_places.get(&place).copied().unwrap_or_default();
-            let (polls, ns) = unknown.get(&place).copied().unwrap_or_default();
+            culprit.location_polls += at_places.get(place).copied().unwrap_or_default();
+            let (polls, ns) = unknown.get(place).copied().unwrap_or_default();
             culprit.unseen_polls += polls;
             culprit.unseen_ns = culprit.unseen_ns.saturating_add(ns);
         }
-        culprit
-    });
-    let mut culprits: Vec<Culprit> = culprits.collect();
-    culprits.sort_by(|a, b| {
-        let in_run = |c: &Culprit, ns| Reverse(c.in_run.scale(ns));
-        let harmless = |c: &Culprit| !c.did_harm(timeline.long_poll);
+    }
+    let mut culprits: Vec<Culprit> = found.into_iter().map(|(culprit, _)| culprit).collect();
+    crate::util::sort::by(&mut culprits, |a, b| {
         let rank = |c: &Culprit| {
-            (harmless(c), in_run(c, c.delay.total_ns()), in_run(c, c.own_ns), c.place)
+            let in_run = |ns| Reverse(c.in_run.scale(ns));
+            let is_harmless = !c.did_harm(timeline.settings.long_poll);
+            (is_harmless, in_run(c.delay.total_ns()), in_run(c.own_ns), c.place)
         };
         let name =
             |c: &Culprit| c.frame.as_ref().map(|f| (f.function.clone(), f.file.clone(), f.line));
-        // Of equals the first by name, not the first that happened to be hashed.
+        // Equals go by name, not by the order of a hash map.
         rank(a).cmp(&rank(b)).then_with(|| name(a).cmp(&name(b)))
     });
-    culprits
+    LongPollBlame {
+        culprits,
+        unexplained: Vec::new(),
+        unattributed,
+        unattributed_at: NotCompared(unattributed_at),
+        unseen_at: NotCompared(unseen_at),
+    }
 }
 
-/// The polls that held a worker over `long_poll` by their own doing, and those that did not.
-pub(super) fn held(timeline: &Timeline) -> (Vec<Held>, Nobodys) {
-    let limit = timeline.long_poll;
-    let is_long = |ns: u64| u128::from(ns) > limit.as_nanos();
-    let mut nobodys = Nobodys::default();
-    let Nobodys { excused, at, unseen_at } = &mut nobodys;
-    let mut held = Vec::new();
+/// Finds the polls that held a worker over `long_poll`.
+pub(super) fn find_long_polls(timeline: &Timeline) -> LongPolls {
+    let limit = timeline.settings.long_poll;
+    let mut unattributed = Unattributed::default();
+    let (mut held, mut unattributed_at, mut unseen_at) = (Vec::new(), Vec::new(), Vec::new());
     for (index, task) in timeline.tasks.seen().iter().enumerate() {
         for (i, poll) in task.polls.iter().enumerate().filter(|(_, poll)| poll.worker().is_some()) {
             let length_ns = timeline.held_ns(poll);
-            if !is_long(length_ns) {
+            if u128::from(length_ns) <= limit.as_nanos() {
                 continue;
             }
-            let from_ns = poll.start_ns();
-            let to_ns = from_ns.saturating_add(length_ns);
-            let own = Own::of(timeline, poll);
-            if !own.is_over(limit) {
-                let Own { taken_ns, waited_ns, .. } = own;
-                excused.polls += 1;
-                excused.taken_ns = excused.taken_ns.saturating_add(taken_ns);
-                excused.waited_ns = excused.waited_ns.saturating_add(waited_ns);
-                at.push((index, i));
-                continue;
+            let own = OwnTime::from_poll(timeline, poll);
+            if own.is_over(limit) {
+                let from_ns = poll.start_ns();
+                let (to_ns, own_ns) = (from_ns.saturating_add(length_ns), own.own_ns());
+                let delay = Delay::default();
+                held.push(Held { at: (index, i), from_ns, to_ns, own_ns, delay });
+            } else {
+                unattributed.polls += 1;
+                unattributed.taken_ns = unattributed.taken_ns.saturating_add(own.taken_ns);
+                unattributed.waited_ns = unattributed.waited_ns.saturating_add(own.waited_ns);
+                unattributed_at.push((index, i));
             }
-            let own_ns = own.own_ns();
-            held.push(Held { at: (index, i), from_ns, to_ns, own_ns, delay: Delay::default() });
         }
     }
-    let unwitnessed = Unwitnessed::of(timeline, held.iter().map(|poll| poll.at));
+    let unsampled = Unsampled::from_long_polls(timeline, held.iter().map(|poll| poll.at));
     held.retain(|poll| {
         let task = &timeline.tasks.seen()[poll.at.0];
-        let is_excused = unwitnessed.has(Place::of(task), &task.polls[poll.at.1]);
-        if is_excused {
-            excused.add_unseen(1, poll.own_ns);
+        let is_unsampled = unsampled.has(Place::of_task(task), &task.polls[poll.at.1]);
+        if is_unsampled {
+            unattributed.add_unseen(1, poll.own_ns);
             unseen_at.push(poll.at);
         }
-        !is_excused
+        !is_unsampled
     });
-    (held, nobodys)
+    LongPolls { held, unattributed, unattributed_at, unseen_at }
 }
 
-impl Held {
-    /// From when to when it held its worker, in ns.
-    pub(super) fn time(&self) -> (u64, u64) {
-        (self.from_ns, self.to_ns)
+impl LongPolls {
+    /// Returns from when to when each poll held its worker, in ns, of those that did so by their own doing.
+    pub(super) fn spans_ns(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.held.iter().map(|poll| (poll.from_ns, poll.to_ns))
+    }
+}
+
+impl Unattributed {
+    fn add_unseen(&mut self, polls: u64, own_ns: u64) {
+        self.unseen_polls += polls;
+        self.unseen_ns = self.unseen_ns.saturating_add(own_ns);
     }
 }
 
@@ -260,21 +289,16 @@ impl Group {
         self.polls.push(poll);
     }
 
-    fn add_seen(&mut self, place: Place, poll: Held, blame: Blame) {
-        self.add(place, poll);
-        self.frames.add_all(blame.frames);
-        self.acts.add_all(blame.acts);
-    }
-
-    /// The culprit, and all places of its tasks.
+    /// Returns the culprit, and all places of its tasks.
     fn finish(
         self,
         timeline: &Timeline,
-        rows: &HashMap<Place, &LocationRow>,
+        spelling: &Spelling,
+        rows: &Map<Place, &LocationRow>,
     ) -> Option<(Culprit, Vec<Place>)> {
         let mut delay = Delay::default();
         self.polls.iter().for_each(|poll| delay.add(poll.delay));
-        // Of equals the earliest.
+        // The earliest of equals.
         let longest =
             self.polls.iter().min_by_key(|poll| (Reverse(poll.own_ns), poll.from_ns, poll.at))?;
         let place = *self.places.heaviest()?;
@@ -283,7 +307,7 @@ impl Group {
             .map(|row| InRun { all_ns: row.long_polls_ns, kept_ns: row.kept_long_polls_ns });
         let culprit = Culprit {
             frame: self.frames.heaviest().cloned(),
-            act: self.acts.heaviest().cloned().unwrap_or_default(),
+            blocking_cause: self.causes.heaviest().cloned().unwrap_or_default(),
             place,
             in_run: in_run.unwrap_or_default(),
             other_places: self.places.len() - 1,
@@ -292,40 +316,34 @@ impl Group {
             unseen_polls: 0,
             unseen_ns: 0,
             own_ns: self.own_ns,
-            lengths: Lengths::of(self.polls.iter().map(|poll| poll.own_ns).collect()),
+            lengths: Lengths::from_ns(self.polls.iter().map(|poll| poll.own_ns).collect()),
             delay,
-            longest: long_polls::describe(timeline, longest.at, longest.delay),
-            at: Unsaid(self.polls.iter().map(|poll| poll.at).collect()),
-            longest_at: Unsaid(longest.at),
+            longest: long_polls::describe(timeline, spelling, longest.at, longest.delay),
+            at: NotCompared(self.polls.iter().map(|poll| poll.at).collect()),
+            longest_at: NotCompared(longest.at),
         };
         Some((culprit, self.places.things().copied().collect()))
     }
 }
 
 impl Culprit {
-    /// Whether it did real harm: others were delayed by ten times `long_poll` or more in sum, in the whole run as far as
-    /// that can be told from what is kept in detail, or one of its polls took a hundred times that.
+    /// Returns whether it did real harm: others were delayed by ten times `long_poll` or more in sum, in the whole run as
+    /// far as that can be told from what is kept in detail, or one of its polls took a hundred times that.
     pub fn did_harm(&self, long_poll: Duration) -> bool {
         let is_known = self.delay.waited_ns.is_some();
         let delay_ns = if is_known { self.delay.total_ns() } else { self.own_ns };
         is_harm(self.in_run.scale(delay_ns), self.longest.own_ns, long_poll)
     }
 
-    /// The harm that it did in the whole run, in ns, where that of others is known by the time that they held workers alone.
+    /// Returns the harm that it did in the whole run, in ns, to be compared with the time that others held workers.
     pub(super) fn harm_ns(&self) -> u128 {
         self.in_run.scale(self.delay.total_ns().max(self.own_ns))
     }
 }
 
-/// Whether so much delay of others in sum is harm, or else the longest poll.
-pub(super) fn is_harm(delay_ns: u128, longest_ns: u64, long_poll: Duration) -> bool {
-    let long_poll_ns = long_poll.as_nanos();
-    delay_ns >= long_poll_ns.saturating_mul(10)
-        || u128::from(longest_ns) >= long_poll_ns.saturating_mul(100)
-}
-
 impl InRun {
-    /// What is `ns` in detail, in the whole run.
+    /// Returns what `ns` in detail amounts to in the whole run: as many times that as its location's long polls held workers
+    /// longer there.
     fn scale(self, ns: u64) -> u128 {
         let ns = u128::from(ns);
         match self.kept_ns {

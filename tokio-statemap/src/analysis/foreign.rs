@@ -1,4 +1,4 @@
-//! Where the time went in data that isn't a run's: by state and by tag.
+//! Where the time went in data of other programs: by state and by tag.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,10 +7,10 @@ use super::long_polls::LONGEST_POLLS;
 use crate::statemap::Datum;
 use crate::statemap::read::{Entity, Statemap};
 
-/// What statemap data says about where the time went, whosever it is.
+/// Where the time went in statemap data of any program.
 ///
-/// Its `Display` is the text, without a newline at its end. All times are in ns. More is to be said of
-/// this crate's own data: see [`recordings`](crate::statemap::recordings).
+/// Its `Display` is the text, without a newline at its end. All times are in ns. For this crate's own data there is a full
+/// report: see [`recordings`](crate::statemap::recordings).
 ///
 /// # Examples
 ///
@@ -29,54 +29,53 @@ use crate::statemap::read::{Entity, Statemap};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DataReport {
-    /// What the data is called.
+    /// The title of the data.
     pub title: String,
-    /// What an entity is: `CPU`, `Task`, ….
+    /// The kind of the entities: `CPU`, `Task`, ….
     pub entity_kind: String,
-    /// How many entities there are.
+    /// The number of entities.
     pub entities: u64,
-    /// How many changes of state there are.
+    /// The number of changes of state.
     pub changes: u64,
-    /// How long all of it is.
+    /// The length of all of it.
     pub length_ns: u64,
     /// Whether it is a part of what was read.
     pub is_part: bool,
     /// The states, by value.
     pub states: Vec<StateTime>,
-    /// The tags that were used, that which lasted longest first.
+    /// The tags that were used, the one that lasted longest first.
     pub groups: Vec<GroupTime>,
     /// The ten longest times in a state, the longest first.
     pub longest: Vec<Span>,
 }
 
-/// How long the entities were in a state.
+/// The time that the entities were in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StateTime {
     /// The state.
     pub name: String,
-    /// For how long, all entities and times together: of many that wait for days, this is more than 64
-    /// bits hold.
+    /// The sum of these times. For many entities that wait for days, this is more than 64 bits hold.
     pub total_ns: u128,
-    /// For how long at most without a change.
+    /// The longest time without a change.
     pub longest_ns: u64,
-    /// How often they came into it.
+    /// The number of times that an entity entered it.
     pub times: u64,
 }
 
-/// How long the entities bore a tag.
+/// The time that the entities had a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GroupTime {
     /// The state and its tag.
     pub label: String,
-    /// How many entities bore it.
+    /// The number of entities that had it.
     pub entities: u64,
-    /// How often they came to it.
+    /// The number of times that an entity got it.
     pub spans: u64,
-    /// For how long in all.
+    /// The sum of these times.
     pub total_ns: u128,
-    /// For how long at most without a change.
+    /// The longest time without a change.
     pub longest_ns: u64,
 }
 
@@ -84,15 +83,15 @@ pub struct GroupTime {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Span {
-    /// Who was in it.
+    /// The entity.
     pub entity: String,
     /// The state, and the tag.
     pub label: String,
-    /// Since when.
+    /// When it began.
     pub start_ns: u64,
-    /// For how long.
+    /// The time that it lasted.
     pub length_ns: u64,
-    /// Whether it was still in it at the end.
+    /// Whether it lasted to the end.
     pub is_open: bool,
 }
 
@@ -119,8 +118,7 @@ impl Statemap {
     }
 }
 
-/// A length, when it began, and what is that long: an entity and one of its data. Of equals the
-/// earliest counts more.
+/// A length, its begin, its entity and the first of its data. Of equals, the earliest is the longest.
 type Length = (u64, Reverse<(u64, usize, usize)>);
 
 /// One pass over all of the data.
@@ -128,7 +126,7 @@ fn scan(file: &Statemap, report: &mut DataReport) {
     let mut tags: Vec<Option<GroupTime>> = vec![None; file.tags.len()];
     // The longest so far.
     let mut longest: BinaryHeap<Reverse<Length>> = BinaryHeap::new();
-    // The entity that each tag was last seen at.
+    // The entity that each tag was last seen with.
     let mut seen = vec![usize::MAX; file.tags.len()];
     for (index, entity) in file.entities.iter().enumerate() {
         for (at, datum, length_ns) in spans(file, entity) {
@@ -167,15 +165,15 @@ fn scan(file: &Statemap, report: &mut DataReport) {
             label: label(file, entity.data[at]),
             start_ns,
             length_ns,
-            // Not by the time: what the last change of all ended is over, too.
+            // The last change of all may end at the same time, so the time doesn't tell.
             is_open: entity.data[at..].iter().all(|next| is_same(&entity.data[at], next)),
         }
     };
     report.longest = longest.into_iter().map(span_of).collect();
 }
 
-/// The times that an entity was in a state: which datum, and for how long. Data that only repeat
-/// the state don't begin another.
+/// Returns the times that an entity was in a state: the first datum, and how long. Data that only repeat the state don't begin
+/// another.
 fn spans<'a>(
     file: &Statemap,
     entity: &'a Entity,

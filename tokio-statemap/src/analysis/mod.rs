@@ -1,49 +1,66 @@
-//! What a timeline or a file's data means, worked out once for every output.
+//! Works out what a timeline or a file's data means, once for every output.
+//!
+//! Imports point down this list, or from a child to its parent, which `tests/tests/repository/layers.rs` checks:
+//!
+//! 1. Terms: `place`, `lengths`, `recording`, `workers`, `spelling`.
+//! 2. A single poll: `poll`, `request`, `blocking_cause`, `delay`, `blame`, `own_time`, `long_polls`.
+//! 3. All polls and waits: `locations`, `sampled`, `culprits`, `whole_run`, `waits`, `trees`.
+//! 4. What is said of them: `statement`, `issues`, `verdict`, `report`.
+//! 5. Views of a report: `polls`, `limits`, `compare`, `picture`; and `foreign` and `awaits`, which need none.
 
-mod act;
-mod asked_for;
 #[cfg(feature = "cli")]
 pub(crate) mod awaits;
 mod blame;
+mod blocking_cause;
+#[cfg(feature = "read")]
 pub(crate) mod compare;
 mod culprits;
+mod delay;
 #[cfg(feature = "read")]
 pub(crate) mod foreign;
-mod harm;
-pub(crate) mod headline;
 mod issues;
+mod lengths;
 pub(crate) mod limits;
 mod locations;
 mod long_polls;
-mod machine;
-mod own;
-#[cfg_attr(not(feature = "html"), allow(dead_code, reason = "some of it only the page shows"))]
+mod own_time;
+#[cfg_attr(
+    not(all(feature = "html", feature = "svg")),
+    allow(dead_code, reason = "some of it only the page shows, or only the SVG")
+)]
 pub mod picture;
 mod place;
+mod poll;
 #[cfg(feature = "read")]
 pub(crate) mod polls;
+mod recording;
 mod report;
+mod request;
+mod sampled;
 mod spelling;
+mod statement;
 mod trees;
-mod unknown;
 mod verdict;
 mod waits;
 mod whole_run;
-mod witness;
 mod workers;
 
-pub use culprits::{Culprit, Excused};
-pub use harm::Delay;
+pub use culprits::{Culprit, LongPollBlame, Unattributed};
+pub use delay::Delay;
 pub use issues::{
-    Issue, IssueKind, Lengths, MaybeLeaked, NeverFinished, Stall, Starved, Stuck, WhyNever,
+    BusyWorkers, Evidence, Explanation, Issue, LongPollIssue, MaybeLeaked, NeverFinished,
+    PoolShortage, Stall, Starved, Stuck, WhyNever,
 };
+pub use lengths::Lengths;
 pub use locations::LocationRow;
 pub use long_polls::LongPoll;
 pub use place::Place;
 pub(crate) use place::source_line;
-pub use report::Report;
+pub use recording::Recording;
+pub use report::{Counts, Report};
+pub(crate) use statement::{Statement, function_name};
 pub use trees::{StillWaiting, TaskTree, TreeFrame, TreeGroup, TreePlace};
-pub use verdict::Verdict;
+pub use verdict::{Healthy, Verdict};
 #[cfg(feature = "read")]
 pub(crate) use waits::place_label;
 pub use waits::{Holder, WaitRow, Waits};

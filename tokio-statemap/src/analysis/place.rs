@@ -1,4 +1,4 @@
-//! Where tasks come from: what the report groups them by.
+//! Where tasks come from. The report groups tasks by it.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,22 +7,21 @@ use std::hash::{Hash, Hasher};
 use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{StackFrame, Task, TaskKey};
 use crate::util::clean::clean;
-use crate::util::source_path::{is_of_dependency, shown, shown_at};
+use crate::util::source_path::{self, is_of_dependency, shown_at};
 
-/// Where tasks come from: the report has one row for each.
+/// Where tasks come from: the report has a row for each place.
 ///
-/// `Display` is `src/main.rs:42:9`, with ` (main)` behind it for the root future, or `location unknown`. The path is
-/// that from the package on: `axum-0.8.9/src/serve/mod.rs:389:5` of a package of a registry; more of it where another
-/// spawn location of the run would look alike. What could disturb a terminal is escaped.
+/// `Display` writes `src/main.rs:42:9`, followed by ` (main)` for the root future, or `location unknown`. The path begins with
+/// the package if that is from a registry: `axum-0.8.9/src/serve/mod.rs:389:5`. It has more parts where another spawn location
+/// of the run would look alike. Characters that could disturb a terminal are escaped.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Place {
-    /// Where they were spawned; for `main` where the function stands. `None` if that isn't known.
+    /// Where they were spawned; for `main`, where the function is. `None` if that isn't known.
     pub location: Option<SpawnLocation>,
     /// Whether it is the root future of `block_on` rather than spawned tasks.
     pub is_root: bool,
-    /// How much of the path is shown, which is no part of what it is: see
-    /// [`levels`](crate::util::source_path::levels).
+    /// The number of parts of the path that are shown beyond the usual ones: see [`levels`](crate::util::source_path::levels). Places are equal whatever their level.
     pub(super) level: u8,
 }
 
@@ -31,11 +30,11 @@ impl Place {
         Self { location, is_root, level: 0 }
     }
 
-    pub(crate) fn of(task: &Task) -> Self {
+    pub(crate) fn of_task(task: &Task) -> Self {
         Self::new(task.location, matches!(task.key, TaskKey::Root(_)))
     }
 
-    /// Whether they were spawned by code of a dependency, or of std.
+    /// Returns whether they were spawned by code of a dependency, or of std.
     pub(super) fn is_of_dependency(self) -> bool {
         self.location.is_some_and(|location| is_of_dependency(location.file))
     }
@@ -73,22 +72,22 @@ impl PartialOrd for Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = |SpawnLocation { file, line, column }| {
+        let shown = |SpawnLocation { file, line, column }| {
             let location = format!("{}:{line}:{column}", shown_at(file, self.level));
             clean(&location).into_owned()
         };
         match (self.location, self.is_root) {
-            (Some(location), true) => write!(f, "{} (main)", told(location)),
-            (Some(location), false) => f.write_str(&told(location)),
+            (Some(location), true) => write!(f, "{} (main)", shown(location)),
+            (Some(location), false) => f.write_str(&shown(location)),
             (None, true) => f.write_str("main"),
             (None, false) => f.write_str("location unknown"),
         }
     }
 }
 
-/// `src/shop.rs:21`, the file and line of a function, as all outputs show them; `None` if they aren't known.
+/// Returns the file and line of a function, as all outputs show them: `src/shop.rs:21`; `None` if they aren't known.
 pub(crate) fn source_line(frame: &StackFrame) -> Option<String> {
-    let file = shown(frame.file.as_deref()?);
+    let file = source_path::shown(frame.file.as_deref()?);
     Some(match frame.line {
         Some(line) => format!("{file}:{line}"),
         None => file.into_owned(),

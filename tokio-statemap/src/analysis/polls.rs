@@ -1,62 +1,65 @@
-//! Every single poll, as the exports tell of it: how long it held its worker, why, and who is to blame.
+//! Every single poll, as the exports show it: how long it held its worker, why, and who is to blame.
 //!
-//! Whom a poll is blamed on is what the report says: the function of the culprit that it counts for.
+//! A poll is blamed as in the report: on the function of the culprit that it counts for.
 
-use super::Report;
 use super::blame::{Blame, is_in_runtime, weighted};
-use super::long_polls::{PollAt, length_ns, ready_since};
-use super::own::own_ns;
+use super::own_time::own_ns;
+use super::poll::{PollAt, length_ns, ready_since};
+use super::{LongPollBlame, Report};
 use crate::trace::timeline::{Poll, PollCause, PollSample, StackFrame, Task, Timeline};
 
-/// The polls of a timeline, and what its report says of each.
+/// The polls of a timeline, with what its report says of each.
 pub(crate) struct Polls<'a> {
     timeline: &'a Timeline,
     report: &'a Report,
     /// The polls of culprits with the culprits' indices, sorted.
-    accused: Vec<(PollAt, u32)>,
-    /// The long polls of which nobody is accused, sorted.
-    excused: Vec<PollAt>,
+    blamed: Vec<(PollAt, u32)>,
+    /// The long polls that are blamed on nobody, sorted.
+    unattributed: Vec<PollAt>,
 }
 
-/// What is known of a poll.
+/// The facts known of one poll.
 #[derive(Clone, Debug)]
 pub(crate) struct PollFacts {
-    /// How long it held its worker, in ns; on a thread that is no worker, how long it ran.
+    /// The time that it held its worker, in ns; on a thread that is no worker, the time that it ran.
     pub(crate) held_ns: u64,
-    /// How much of that is its own: without what the machine took, and without waits for locks of the runtime's, in ns.
+    /// Its own time: that without what the machine took, and without waits for locks of the runtime's, in ns.
     pub(crate) own_ns: u64,
-    /// For how long the task was ready before, in ns; `None` if that isn't known.
+    /// The time that the task was ready before, in ns; `None` if that isn't known.
     pub(crate) ready_ns: Option<u64>,
-    /// What became of its time.
+    /// The way in which its time was spent.
     pub(crate) cause: Option<PollCause>,
-    /// Whom it is blamed on.
+    /// The function or location that it is blamed on.
     pub(crate) blame: Option<BlamedOn>,
-    /// Whether it is long, and nobody's.
-    pub(crate) is_excused: bool,
+    /// Whether it is long, but blamed on nobody.
+    pub(crate) is_unattributed: bool,
 }
 
-/// Whom a poll is blamed on.
+/// The function or location that a poll is blamed on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlamedOn {
     /// The function and line; `None` where it is the spawn location.
     pub(crate) frame: Option<StackFrame>,
-    /// What it did, in words: empty if that isn't known.
-    pub(crate) act: String,
+    /// The words for what the function did; empty if that isn't known.
+    pub(crate) blocking_cause: String,
 }
 
 impl<'a> Polls<'a> {
-    /// Those of `timeline`, of which `report` is.
-    pub(crate) fn of(timeline: &'a Timeline, report: &'a Report) -> Self {
-        let culprits = (0..).zip(&report.culprits);
-        let mut accused: Vec<_> =
-            culprits.flat_map(|(index, of)| of.at.iter().map(move |&at| (at, index))).collect();
-        accused.sort_unstable();
-        let mut excused = [&report.excused_at[..], &report.unseen_at[..]].concat();
-        excused.sort_unstable();
-        Self { timeline, report, accused, excused }
+    /// `report` is that of `timeline`.
+    pub(crate) fn new(timeline: &'a Timeline, report: &'a Report) -> Self {
+        let mut blamed: Vec<(PollAt, u32)> = Vec::new();
+        for (index, culprit) in (0..).zip(&report.blame.culprits) {
+            blamed.extend(culprit.at.iter().map(|&at| (at, index)));
+        }
+        blamed.sort_unstable();
+        let LongPollBlame { unattributed_at, unseen_at, .. } = &report.blame;
+        let mut unattributed = [&unattributed_at[..], &unseen_at[..]].concat();
+        unattributed.sort_unstable();
+        Self { timeline, report, blamed, unattributed }
     }
 
-    /// What is known of the poll `poll` of the task `task` of [`Tasks::seen`](crate::timeline::Tasks), both indices.
+    /// Returns what is known of a poll: `task` is an index into [`Tasks::seen`](crate::timeline::Tasks), `poll` one into its
+    /// polls.
     ///
     /// # Panics
     ///
@@ -72,33 +75,37 @@ impl<'a> Polls<'a> {
             ready_ns: self.ready_ns(task, at.1),
             cause: timeline.cause(poll),
             blame: self.blame(poll, at),
-            is_excused: self.excused.binary_search(&at).is_ok(),
+            is_unattributed: self.unattributed.binary_search(&at).is_ok(),
         }
     }
 
     fn ready_ns(&self, task: &Task, index: usize) -> Option<u64> {
-        let since_ns =
-            self.timeline.schedule_latency.then(|| ready_since(self.timeline, task, index))??;
+        let since_ns = self
+            .timeline
+            .settings
+            .schedule_latency
+            .then(|| ready_since(self.timeline, task, index))??;
         Some(task.polls[index].start_ns().saturating_sub(since_ns))
     }
 
     fn blame(&self, poll: &Poll, at: PollAt) -> Option<BlamedOn> {
-        let place = self.accused.binary_search_by_key(&at, |(at, _)| *at);
+        let place = self.blamed.binary_search_by_key(&at, |(at, _)| *at);
         if let Ok(place) = place {
-            let culprit = &self.report.culprits[self.accused[place].1 as usize];
-            return Some(BlamedOn { frame: culprit.frame.clone(), act: culprit.act.clone() });
+            let culprit = &self.report.blame.culprits[self.blamed[place].1 as usize];
+            let (frame, blocking_cause) = (culprit.frame.clone(), culprit.blocking_cause.clone());
+            return Some(BlamedOn { frame, blocking_cause });
         }
-        // Off the workers it held nobody up, but what it did is to be seen.
-        let blame = Blame::of(self.timeline, poll).filter(|_| poll.worker().is_none())?;
+        // Off the workers it held nothing up, but it is shown what it did.
+        let blame = Blame::from_samples(self.timeline, poll).filter(|_| poll.worker().is_none())?;
         Some(BlamedOn {
             frame: blame.frames.heaviest().cloned(),
-            act: blame.acts.heaviest().cloned().unwrap_or_default(),
+            blocking_cause: blame.causes.heaviest().cloned().unwrap_or_default(),
         })
     }
 }
 
 impl PollCause {
-    /// What took most of its time: `on-CPU`, `blocked`, `taken away` or `unknown`; of equals the first.
+    /// Returns what took most of its time: `on-CPU`, `blocked`, `taken away` or `unknown`; of equals the first.
     pub(crate) fn most(&self) -> &'static str {
         let parts = [
             ("on-CPU", self.on_cpu_ns),
@@ -111,8 +118,8 @@ impl PollCause {
     }
 }
 
-/// The stacks of a poll, and how much of its own time each stands for, in ns: together all of it. None if no stack is
-/// known.
+/// Returns the stacks of a poll, each with the part of its own time that it stands for, in ns. The parts add up to all of
+/// it. Empty if no stack is known.
 pub(crate) fn stacks<'a>(
     timeline: &'a Timeline,
     poll: &Poll,
@@ -125,7 +132,7 @@ pub(crate) fn stacks<'a>(
     let (mut so_far, mut given_ns) = (0, 0);
     shown.into_iter().map(move |(sample, ns)| {
         so_far += weight(ns);
-        // Up to all of it, whatever is rounded on the way.
+        // The last one reaches all of it, whatever is rounded before.
         let until_ns = (u128::from(own_ns) * so_far / sum) as u64;
         (sample, until_ns - std::mem::replace(&mut given_ns, until_ns))
     })
@@ -153,28 +160,29 @@ mod tests {
     fn all_of_a_culprits_time_is_that_of_its_polls() {
         let (timeline, _) = explained("shop::compute");
         let report = timeline.report();
-        let polls = Polls::of(&timeline, &report);
-        assert!(!report.culprits.is_empty());
-        for culprit in &report.culprits {
+        let polls = Polls::new(&timeline, &report);
+        assert!(!report.blame.culprits.is_empty());
+        for culprit in &report.blame.culprits {
             let facts: Vec<_> =
                 culprit.at.iter().map(|&(task, poll)| polls.facts(task, poll)).collect();
             assert_eq!(facts.iter().map(|facts| facts.own_ns).sum::<u64>(), culprit.own_ns);
-            let blamed = BlamedOn { frame: culprit.frame.clone(), act: culprit.act.clone() };
+            let (frame, blocking_cause) = (culprit.frame.clone(), culprit.blocking_cause.clone());
+            let blamed = BlamedOn { frame, blocking_cause };
             assert!(facts.iter().all(|facts| facts.blame.as_ref() == Some(&blamed)));
         }
     }
 
     #[test]
-    fn what_took_most_is_told() {
-        let of = |on_cpu_ns, blocked_ns, run_delay_ns, stolen_ns| {
+    fn the_largest_part_has_a_name() {
+        let most = |on_cpu_ns, blocked_ns, run_delay_ns, stolen_ns| {
             let unknown_ns = 4;
             let major_faults = 0;
             PollCause { on_cpu_ns, blocked_ns, run_delay_ns, stolen_ns, unknown_ns, major_faults }
                 .most()
         };
-        assert_eq!(of(5, 4, 0, 0), "on-CPU");
-        assert_eq!(of(5, 6, 3, 2), "blocked");
-        assert_eq!(of(5, 4, 3, 3), "taken away");
-        assert_eq!((of(3, 3, 1, 2), of(3, 4, 2, 2)), ("unknown", "blocked"));
+        assert_eq!(most(5, 4, 0, 0), "on-CPU");
+        assert_eq!(most(5, 6, 3, 2), "blocked");
+        assert_eq!(most(5, 4, 3, 3), "taken away");
+        assert_eq!((most(3, 3, 1, 2), most(3, 4, 2, 2)), ("unknown", "blocked"));
     }
 }

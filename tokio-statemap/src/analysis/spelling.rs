@@ -1,92 +1,42 @@
 //! Tells spawn locations of a run apart whose paths would be shown alike: those of two revisions of a repository, or of
 //! a package that is in two registries.
 
-use std::collections::HashMap;
-
 use super::place::Place;
-use super::report::Report;
-use super::verdict::Verdict;
-use crate::trace::timeline::Timeline;
+use crate::trace::timeline::{Task, Timeline};
+use crate::util::map::Map;
 use crate::util::source_path::levels;
 
-/// How much of which paths is shown in a run.
+/// The number of parts of each path that a run's outputs show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spelling {
-    /// The [levels] of files. Nearly always none.
-    levels: HashMap<&'static str, u8>,
+    /// The [levels] of files. Nearly always empty.
+    levels: Map<&'static str, u8>,
 }
 
 impl Spelling {
-    /// That of a run with these spawn locations.
-    pub(super) fn of(places: impl Iterator<Item = Place>) -> Self {
+    /// Returns the spelling of a run with these spawn locations.
+    pub(super) fn from_places(places: impl Iterator<Item = Place>) -> Self {
         let locations = places.filter_map(|place| place.location);
         Self { levels: levels(locations.map(|location| location.file)) }
     }
 
-    /// That of a run of which no report is at hand.
-    pub(super) fn of_run(timeline: &Timeline) -> Self {
+    /// Returns the spelling of a run whose report isn't at hand.
+    pub(super) fn from_timeline(timeline: &Timeline) -> Self {
         let sums = timeline.whole_run().into_iter().flat_map(|sums| &sums.locations);
         let before = sums.map(|location| Place::new(location.location, location.is_root));
-        Self::of(timeline.tasks.seen().iter().map(Place::of).chain(before))
+        Self::from_places(timeline.tasks.seen().iter().map(Place::of_task).chain(before))
     }
 
-    /// The place as the run's outputs show it.
+    /// Returns the place as the run's outputs show it.
     pub(crate) fn spell(&self, mut place: Place) -> Place {
         let level = place.location.and_then(|location| self.levels.get(location.file));
         place.level = level.copied().unwrap_or_default();
         place
     }
-}
 
-/// Has the places of a report show as much of their paths as tells them from each other.
-pub(super) fn tell_apart(report: &mut Report) {
-    let spelling = Spelling::of(report.locations.iter().map(|row| row.place));
-    if !spelling.levels.is_empty() {
-        places(report).into_iter().for_each(|place| *place = spelling.spell(*place));
-    }
-    report.spelling = spelling;
-}
-
-/// All places that a report names.
-fn places(report: &mut Report) -> Vec<&mut Place> {
-    let mut places: Vec<_> = report.locations.iter_mut().map(|row| &mut row.place).collect();
-    places.extend(report.unexplained.iter_mut().map(|row| &mut row.place));
-    places.extend(report.longest_polls.iter_mut().map(|poll| &mut poll.place));
-    for culprit in &mut report.culprits {
-        places.extend([&mut culprit.place, &mut culprit.longest.place]);
-    }
-    for issue in &mut report.issues {
-        places.extend(issue.place.as_mut());
-        places.extend(of_verdict(&mut issue.finding));
-    }
-    places.extend(of_verdict(&mut report.verdict));
-    places
-}
-
-fn of_verdict(verdict: &mut Verdict) -> Vec<&mut Place> {
-    match verdict {
-        Verdict::LongPolls { culprit, row, .. } => {
-            let culprit = &mut **culprit;
-            vec![&mut culprit.place, &mut culprit.longest.place, &mut row.place]
-        }
-        Verdict::Stall(stall) => {
-            vec![&mut stall.culprit.place, &mut stall.culprit.longest.place]
-        }
-        Verdict::NeverFinished(never) => vec![&mut never.place],
-        Verdict::MaybeLeaked(leaked) => vec![&mut leaked.place],
-        Verdict::Starved(starved) => vec![&mut starved.place],
-        Verdict::LongPollsNotKept { row, .. } | Verdict::TooFewWorkers { row, .. } => {
-            vec![&mut row.place]
-        }
-        Verdict::Busy { row, off_worker, .. } => {
-            let off_worker = off_worker.as_mut().map(|poll| &mut poll.place);
-            std::iter::once(&mut row.place).chain(off_worker).collect()
-        }
-        Verdict::Healthy { off_worker, stuck, .. } => {
-            let off_worker = off_worker.as_mut().map(|poll| &mut poll.place);
-            off_worker.into_iter().chain(stuck.as_mut().map(|stuck| &mut stuck.place)).collect()
-        }
-        _ => Vec::new(),
+    /// Returns where a task is from, as the run's outputs show it.
+    pub(crate) fn place(&self, task: &Task) -> Place {
+        self.spell(Place::of_task(task))
     }
 }
 
@@ -94,7 +44,6 @@ fn of_verdict(verdict: &mut Verdict) -> Vec<&mut Place> {
 mod tests {
     use std::collections::HashSet;
 
-    use crate::analysis::Place;
     use crate::analysis::picture::Picture;
     use crate::analysis::picture::tests::{below, timeline};
     use crate::statemap::Labels;
@@ -135,17 +84,17 @@ mod tests {
                 assert!(!said.contains("/registry/src/") && !said.starts_with('/'), "{said}");
             }
             // All outputs spell them alike.
-            let of_culprits = report.culprits.iter().map(|culprit| culprit.place);
+            let of_culprits = report.blame.culprits.iter().map(|culprit| culprit.place);
             let of_polls = report.longest_polls.iter().map(|poll| poll.place);
             for place in of_culprits.chain(of_polls) {
                 assert_eq!(place.to_string(), places.get(&place).unwrap().to_string());
             }
             // So do those that begin with tasks: exports, limits, comparisons.
-            let of_run = super::Spelling::of_run(&timeline);
+            let of_run = super::Spelling::from_timeline(&timeline);
             for task in timeline.tasks.iter() {
                 let place = report.place_of(task);
                 assert_eq!(place.to_string(), places.get(&place).unwrap().to_string());
-                assert_eq!(of_run.spell(Place::of(task)).to_string(), place.to_string());
+                assert_eq!(of_run.place(task).to_string(), place.to_string());
             }
             let labels = Labels { title: "x".to_owned(), host: None };
             let picture = Picture::of_timeline(&timeline, &labels);
@@ -159,15 +108,15 @@ mod tests {
     #[test]
     fn the_verdict_says_which_of_two() {
         let (mut timeline, _) = crate::analysis::picture::why_tests::explained("f");
-        timeline.samples.clear();
-        timeline.sampling = Default::default();
+        timeline.long_polls.samples.clear();
+        timeline.long_polls.sampling = Default::default();
         let files = ["/root/.cargo/git/checkouts/axum-0c9c/ab12/src/a.rs", "axum/src/a.rs"];
         for (task, file) in timeline.tasks.iter_mut().zip(files.iter().cycle()) {
             task.location = Some(SpawnLocation { file, line: 1, column: 1 });
         }
         let report = timeline.report();
         let said = report.verdict.to_string();
-        let named = report.culprits[0].place.to_string();
+        let named = report.blame.culprits[0].place.to_string();
         assert!(said.starts_with(&named) || said.contains(&format!(" {named}")), "{said}");
         assert!(
             report.locations.iter().any(|row| row.place.to_string().starts_with("axum-0c9c/ab12/"))

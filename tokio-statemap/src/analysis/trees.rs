@@ -1,11 +1,10 @@
-//! Where each live task is: the functions that it waits in, or that its thread is in.
+//! Where each live task is: the functions that it waits in, or that its thread runs.
 
 mod fold;
 #[cfg(test)]
 mod tests;
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 pub use fold::TreeGroup;
 
@@ -15,9 +14,10 @@ use crate::trace::timeline::{
     AwaitFrame, CallAtEnd, CutWait, LocalTask, PollSample, Shutdown, Task, TaskKey, Timeline, Wait,
     Waiting,
 };
+use crate::util::map::Map;
 
-/// What the runtime's driver, a child process or a thread wakes, by the names of Tokio's functions.
-pub(super) const OF_DRIVER: [&str; 6] = [
+/// Paths of Tokio's functions whose tasks the runtime's driver, a child process or a thread wakes.
+pub(super) const WOKEN_FROM_OUTSIDE: [&str; 6] = [
     "tokio::time::",
     "tokio::net::",
     "tokio::io::",
@@ -28,52 +28,52 @@ pub(super) const OF_DRIVER: [&str; 6] = [
 
 /// A live task, its state, and the functions that it is in.
 ///
-/// `Display` is a few lines: what the task is, and the functions, the outermost first.
+/// `Display` writes a few lines: the task, and the functions, the outermost first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "read", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TaskTree {
     /// Its name in the pictures: `main`, `task-7`.
     pub task: String,
-    /// Its id, as Tokio counts it; `None` of a root future.
+    /// Its id, as Tokio counts it; `None` for a root future.
     pub id: Option<u64>,
     /// The name that it was given.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
     pub name: Option<String>,
     /// Its spawn location, as `file:line:column`; for `main` the location of the function.
     pub location: Option<String>,
-    /// Of a task of a `LocalSet`: the task in whose polls it is polled.
+    /// The task in whose polls it is polled, if it is a task of a `LocalSet`.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
     pub polled_in: Option<String>,
     /// Its state.
     #[cfg_attr(feature = "read", serde(serialize_with = "state_name"))]
     pub state: TaskState,
-    /// For how long it is in that state, in ns. If [`is_older`](Self::is_older), for at least as long.
+    /// The time that it has been in that state, in ns. If [`is_older`](Self::is_older), it may be longer.
     pub for_ns: u64,
-    /// Whether it may be longer in that state than is known.
+    /// Whether it may have been in that state for longer than is known.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub is_older: bool,
-    /// What is known of where it is.
+    /// Where it is, as far as that is known.
     pub place: TreePlace,
-    /// Whether it may wait for ever: it has waited for over 1 s and half of what was recorded, and not for
-    /// a timer, a signal or I/O.
+    /// Whether it may wait for ever: it has waited for over 1 s and half of what was recorded, and not for a timer, a signal
+    /// or I/O.
     pub is_maybe_forgotten: bool,
 }
 
-/// What is known of where a task is.
+/// Where a task is, as far as that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "read", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum TreePlace {
-    /// It waits in these functions: one, with what it awaits; several if they could not be followed up to
-    /// the task's own.
+    /// It waits in these functions: one, with what it awaits; several if the stack could not be followed up to the task's
+    /// own function.
     Waits(Vec<TreeFrame>),
-    /// It is polled, and that takes long: the functions that its thread is in, the outermost first.
+    /// It is being polled for long, in these functions, the outermost first.
     Polled(Vec<TreeFrame>),
-    /// Nothing took the waker that it was polled with: nothing will wake it.
+    /// Nothing kept the waker that it was polled with, so nothing will wake it.
     NothingWakes,
-    /// It isn't known. Of a task that waits: it wasn't spawned through this crate, or waits since before
-    /// recording started; and what it awaits could not be read in its memory (the feature `dwarf`).
+    /// That isn't known. A task that waits was not spawned through this crate, or has waited since before the recording
+    /// started; and what it awaits could not be read in its memory (the feature `dwarf`).
     Unknown,
 }
 
@@ -84,22 +84,22 @@ pub enum TreePlace {
 pub struct TreeFrame {
     /// The function, such as `async shop::checkout`.
     pub function: String,
-    /// The source file; `None` if that isn't known, or is the runtime's.
+    /// The source file; `None` if that isn't known, or the function is the runtime's.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
     pub file: Option<String>,
-    /// The line that it is at, from 1 on; `None` if that isn't known.
+    /// The line that it is at, counted from 1; `None` if that isn't known.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
     pub line: Option<u32>,
     /// The name that the call was given.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
     pub name: Option<String>,
-    /// For how long the call goes on, in ns, if it is instrumented.
+    /// The time since the call began, in ns, if it is instrumented.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
     pub for_ns: Option<u64>,
-    /// Its arguments, if it is instrumented with some.
+    /// Its arguments, if it is instrumented with any.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "Option::is_none"))]
     pub fields: Option<String>,
-    /// What it awaits: several if it polls several futures at once.
+    /// The futures that it awaits: several if it polls several at once.
     #[cfg_attr(feature = "read", serde(skip_serializing_if = "Vec::is_empty"))]
     pub awaits: Vec<Self>,
 }
@@ -113,31 +113,30 @@ fn state_name<S: serde::Serializer>(state: &TaskState, serializer: S) -> Result<
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StillWaiting {
-    /// The one that waited longest.
+    /// The task that waited longest.
     pub longest: TaskTree,
-    /// How many they are.
+    /// The number of tasks.
     pub tasks: usize,
-    /// For how long the one waited that did for the shortest time, in ns.
+    /// The shortest wait of one of them, in ns.
     pub least_ns: u64,
-    /// Which one waited longest.
+    /// The task that waited longest.
     pub(crate) key: TaskKey,
 }
 
-/// From when on a wait may be one for ever, if it is also half of what was recorded.
+/// A wait of so long may last for ever, if it is also half of what was recorded.
 const LONG_WAIT_NS: u64 = 1_000_000_000;
 
 impl Timeline {
-    /// Where each task is that lives at the right edge: the root futures (`main` first), then spawned tasks
-    /// by id; those of a `LocalSet` behind the task in whose polls they are polled.
+    /// Returns where each task is that is alive at the right edge: the root futures (`main` first), then spawned tasks by id.
+    /// Tasks of a `LocalSet` follow the task in whose polls they are polled.
     ///
-    /// Where a task waits is known of root futures and of tasks spawned through this crate
-    /// ([`task`](crate::task)).
+    /// Where a task waits is known for root futures and for tasks spawned through this crate ([`task`](crate::task)).
     pub fn trees(&self) -> Vec<TaskTree> {
         let mut trees = Vec::new();
         // There may be many of both.
-        let mut local_tasks: HashMap<TaskKey, Vec<&LocalTask>> = HashMap::new();
+        let mut local_tasks: Map<TaskKey, Vec<&LocalTask>> = Map::default();
         for local in &self.local_tasks {
-            local_tasks.entry(local.polled_in).or_default().push(local);
+            local_tasks.get_or_default(local.polled_in).push(local);
         }
         let live = self.tasks.one_by_one();
         for task in live.filter(|task| task.terminated_ns.is_none()) {
@@ -148,13 +147,12 @@ impl Timeline {
         trees
     }
 
-    /// The tasks that still waited at the end at a place that is known, unless those are root futures
-    /// alone; those of one spawn location and place as one. The end is the right edge, or that of the
-    /// runtime.
+    /// Returns the tasks that still waited at the end at a known place, grouped by spawn location and place; none if they are
+    /// root futures alone. The end is the right edge, or the end of the runtime.
     pub(super) fn still_waiting(&self) -> Vec<StillWaiting> {
-        // There may be a million: no more than what tells them apart is kept of each.
-        let mut groups: HashMap<_, (Task, u64, usize, u64)> = HashMap::new();
-        let shutdown = Shutdown::of(self);
+        // There may be a million tasks, so only what tells groups apart is kept.
+        let mut groups: Map<_, (Task, u64, usize, u64)> = Map::default();
+        let shutdown = Shutdown::from_timeline(self);
         for task in self.tasks.one_by_one() {
             let cut = shutdown.cut_wait(&task);
             let waiting = match cut {
@@ -179,7 +177,7 @@ impl Timeline {
                 Some((first, longest_ns, tasks, least_ns)) => {
                     *tasks += 1;
                     *least_ns = for_ns.min(*least_ns);
-                    // The first of several, in whatever order the map has them.
+                    // The first of equals, whatever the order of the map.
                     if for_ns > *longest_ns {
                         (*first, *longest_ns) = (task.into_owned(), for_ns);
                     }
@@ -189,7 +187,7 @@ impl Timeline {
                 }
             }
         }
-        if groups.keys().all(|(_, is_root, _)| *is_root) {
+        if groups.iter().all(|((_, is_root, _), _)| *is_root) {
             return Vec::new();
         }
         let group = |(task, _, tasks, least_ns): (Task, u64, usize, u64)| StillWaiting {
@@ -201,8 +199,10 @@ impl Timeline {
             least_ns,
             key: task.key,
         };
-        let mut groups: Vec<_> = groups.into_values().collect();
-        groups.sort_by_key(|(task, longest_ns, ..)| (Reverse(*longest_ns), task.key));
+        let mut groups: Vec<_> = groups.into_iter().map(|(_, group)| group).collect();
+        crate::util::sort::by_key(&mut groups, |(task, longest_ns, ..)| {
+            (Reverse(*longest_ns), task.key)
+        });
         groups.into_iter().map(group).collect()
     }
 
@@ -232,7 +232,7 @@ impl Timeline {
         }
     }
 
-    /// The tree of a task just before it was dropped.
+    /// Returns the tree of a task just before it was dropped.
     fn cut_tree(&self, task: &Task, cut: CutWait) -> TaskTree {
         let (state, for_ns) = (TaskState::Waiting, cut.for_ns());
         let place = self.place_of(self.waiting(cut.wait), task.key);
@@ -258,7 +258,7 @@ impl Timeline {
         }
     }
 
-    /// The state of a live task, since when, and whether it may be since before that.
+    /// Returns the state of a live task, since when it is in it, and whether it may be in it since before that.
     fn state_at_end(&self, task: &Task) -> (TaskState, u64, bool) {
         let last = self.transitions(task).last();
         let (since_ns, state) = last.unwrap_or((task.first_ns, task.first_state));
@@ -286,22 +286,22 @@ impl Timeline {
             for_ns: call.map(|call| self.end_ns.saturating_sub(call.entered_ns)),
             fields: call.and_then(|call| call.fields.clone()),
             awaits: frame.awaits.iter().map(|frame| self.frame(frame, calls)).collect(),
-            ..TreeFrame::of(&frame.function)
+            ..TreeFrame::from_frame(&frame.function)
         }
     }
 
-    /// The functions of the last sample of the poll that goes on.
+    /// Returns the functions of the last sample of the poll that goes on.
     fn place_of_poll(&self, task: &Task) -> TreePlace {
         let open = task.polls.last().filter(|poll| poll.end_ns().is_none());
         let sample = open.and_then(|poll| self.samples(poll).last());
         let Some(PollSample { frames, blocked_in, .. }) = sample else { return TreePlace::Unknown };
-        // The innermost is first.
+        // The innermost frame is the first.
         let call = blocked_in.as_ref().map(|call| TreeFrame {
             function: format!("blocked in {call}"),
             ..TreeFrame::default()
         });
         let add = |inner: Option<TreeFrame>, frame: &StackFrame| {
-            Some(TreeFrame { awaits: inner.into_iter().collect(), ..TreeFrame::of(frame) })
+            Some(TreeFrame { awaits: inner.into_iter().collect(), ..TreeFrame::from_frame(frame) })
         };
         TreePlace::Polled(frames.iter().fold(call, add).into_iter().collect())
     }
@@ -312,15 +312,15 @@ impl Timeline {
         waits_for_long
             && match place {
                 TreePlace::NothingWakes => true,
-                TreePlace::Waits(frames) => !frames.iter().any(TreeFrame::is_of_driver),
+                TreePlace::Waits(frames) => !frames.iter().any(TreeFrame::is_woken_from_outside),
                 _ => false,
             }
     }
 }
 
 impl TreePlace {
-    /// Whether all that is waited for is Tokio's. Of another future that was read in memory it isn't known
-    /// what it waits for itself.
+    /// Returns whether all that is waited for is Tokio's. What another future waits for is not known if it was read in
+    /// memory.
     fn is_of_tokio(&self) -> bool {
         let Self::Waits(frames) = self else { return true };
         frames.iter().all(TreeFrame::is_of_tokio)
@@ -328,7 +328,7 @@ impl TreePlace {
 }
 
 impl TreeFrame {
-    fn of(frame: &StackFrame) -> Self {
+    fn from_frame(frame: &StackFrame) -> Self {
         Self {
             function: frame.function.to_string(),
             file: frame.file.as_deref().map(str::to_owned),
@@ -344,16 +344,19 @@ impl TreeFrame {
         }
     }
 
-    /// Whether it awaits what the runtime's driver, a child process or a thread wakes: it is only a matter of time.
-    fn is_of_driver(&self) -> bool {
-        const OF_RUNTIME: [&str; 2] = ["tokio::runtime::", "tokio::task::"];
+    /// Returns whether it awaits what the runtime's driver, a child process or a thread wakes, so that the wait will end.
+    fn is_woken_from_outside(&self) -> bool {
+        const WOKEN_BY_RUNTIME: [&str; 2] = ["tokio::runtime::", "tokio::task::"];
         match &self.awaits[..] {
             [] => {
                 let name = self.function.trim_start_matches("async ");
                 let name = name.trim_start_matches("an async fn of ").trim_start_matches('<');
-                OF_DRIVER.iter().chain(&OF_RUNTIME).any(|of| name.starts_with(of))
+                WOKEN_FROM_OUTSIDE
+                    .iter()
+                    .chain(&WOKEN_BY_RUNTIME)
+                    .any(|path| name.starts_with(path))
             }
-            awaits => awaits.iter().any(Self::is_of_driver),
+            awaits => awaits.iter().any(Self::is_woken_from_outside),
         }
     }
 }

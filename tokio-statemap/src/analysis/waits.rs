@@ -2,89 +2,88 @@
 
 mod holders;
 
-use std::collections::{BTreeMap, HashMap};
-
 pub use holders::Holder;
 
-use super::locations::quantile;
-use super::source_line;
+use super::lengths::quantile;
+use super::place::source_line;
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Poll, Shutdown, Task, TaskKey, Timeline, Wait, WaitId, WaitLine};
+use crate::util::map::Map;
 use crate::util::quantity::{count, human_sum};
 
 /// Where tasks waited.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Waits {
-    /// A row for each line at which a task waited, the longest waits in sum first. None if it is known of
-    /// root futures alone.
+    /// A row for each line at which a task waited, the one with the longest waits in sum first. Empty if only the lines of
+    /// root futures are known.
     pub lines: Vec<WaitRow>,
-    /// How many waits there were of which the line isn't known.
+    /// The number of waits whose line isn't known.
     pub unknown: u64,
-    /// How long those took in sum, in ns.
+    /// The time that these took in sum, in ns.
     pub unknown_ns: u128,
-    /// How many waits there were at functions of which only the addresses are known.
+    /// The number of waits in functions of which only the addresses are known.
     pub unnamed: u64,
-    /// How long those took in sum, in ns.
+    /// The time that these took in sum, in ns.
     pub unnamed_ns: u128,
 }
 
 impl Waits {
-    /// What isn't known: a sentence each.
+    /// Returns what isn't known, a sentence each.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let of = |waits, ns| format!("Of {}, {} in all,", count(waits, "wait"), human_sum(ns));
+        let waits = |n, ns| format!("{}, {} in all", count(n, "wait"), human_sum(ns));
         let mut notes = Vec::new();
         if self.unnamed > 0 {
             notes.push(format!(
-                "{} the functions have no names, as the program has no symbols: `tokio-statemap symbolize` \
+                "The functions of {} have no names, as the program has no symbols: `tokio-statemap symbolize` \
                  names them.",
-                of(self.unnamed, self.unnamed_ns),
+                waits(self.unnamed, self.unnamed_ns),
             ));
         }
         if self.unknown > 0 && !self.lines.is_empty() {
             notes.push(format!(
-                "{} the line isn't known: of tasks not spawned through tokio_statemap, or from before the \
-                 recording.",
-                of(self.unknown, self.unknown_ns),
+                "The lines of {} aren't known: the tasks were not spawned through tokio_statemap, or waited since before \
+                 the recording.",
+                waits(self.unknown, self.unknown_ns),
             ));
         }
         notes
     }
 }
 
-/// The waits at one line. A wait for several things at once counts at the line of each.
+/// The waits at one line. A wait for several futures at once counts at the line of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitRow {
     /// The function and the line.
     pub at: StackFrame,
-    /// What is awaited there, such as `tokio::sync::mutex::Mutex<T>::lock`.
+    /// The future that is awaited there, such as `tokio::sync::mutex::Mutex<T>::lock`.
     pub awaits: Option<String>,
-    /// How many waits.
+    /// The number of waits.
     pub times: u64,
-    /// How long they took in sum, in ns: up to when the task was ready, or to the right edge.
+    /// The time that they took in sum, in ns: until the task was ready, or to the right edge.
     pub total_ns: u128,
     /// The longest one, in ns.
     pub longest_ns: u64,
-    /// So long at most were half of them, in ns.
+    /// The median, in ns.
     pub p50_ns: u64,
-    /// So long at most were 99 of 100, in ns.
+    /// The length that 99 % of them did not exceed, in ns.
     pub p99_ns: u64,
-    /// How many tasks waited there at the end: at the right edge, or when their runtime was shut down.
+    /// The number of tasks that waited there at the end: at the right edge, or when their runtime was shut down.
     pub now: u64,
-    /// Of a lock: where its holder waited meanwhile, if that is the rule.
+    /// Where the holder of the lock waited meanwhile, if it mostly did so at one line.
     pub holder: Option<Holder>,
 }
 
 impl WaitRow {
-    /// `src/shop.rs:17, Mutex::lock`: the line, or else the function, and what is awaited there.
+    /// Returns the line, or else the function, and what is awaited there: `src/shop.rs:17, Mutex::lock`.
     pub(crate) fn label(&self) -> String {
         label(&self.at, self.awaits.as_deref())
     }
 }
 
 impl Holder {
-    /// As of a [`WaitRow`].
+    /// Returns the label of its line, like that of a [`WaitRow`].
     pub(crate) fn label(&self) -> String {
         label(&self.at, self.awaits.as_deref())
     }
@@ -96,7 +95,7 @@ fn label(at: &StackFrame, awaits: Option<&str>) -> String {
     format!("{line}{}", awaits.unwrap_or_default())
 }
 
-/// The lines of a wait: `src/shop.rs:17, Mutex::lock + src/shop.rs:20, Sleep`.
+/// Returns the lines of a wait: `src/shop.rs:17, Mutex::lock + src/shop.rs:20, Sleep`.
 pub(crate) fn place_label(wait: &Wait) -> String {
     let mut labels = Vec::new();
     for line in wait.lines() {
@@ -109,30 +108,32 @@ pub(crate) fn place_label(wait: &Wait) -> String {
     labels.join(" + ")
 }
 
-/// What waits of one line have in common.
+/// Returns what all waits at one line have in common.
 pub(crate) fn line_of(line: WaitLine<'_>) -> (&StackFrame, Option<&str>) {
     (line.at, line.awaits.map(|awaits| awaits.function.trim_start_matches("async ")))
 }
 
-/// The waits of one place.
+/// The waits at one place.
 #[derive(Default)]
 struct AtPlace {
     lengths_ns: Vec<u64>,
     now: u64,
 }
 
-pub(super) fn waits(timeline: &Timeline) -> Waits {
-    let mut places: BTreeMap<WaitId, AtPlace> = BTreeMap::new();
+/// Finds where tasks waited.
+pub(super) fn find(timeline: &Timeline) -> Waits {
+    // In the order of the waits' numbers, which are small.
+    let mut places: Vec<AtPlace> = Vec::new();
     let mut waits = Waits::default();
     let mut is_of_tasks = false;
-    let shutdown = Shutdown::of(timeline);
+    let shutdown = Shutdown::from_timeline(timeline);
     for task in timeline.tasks.one_by_one() {
         for_each_wait(timeline, &task, shutdown, |wait, _, length_ns, is_now| {
             let id = match wait {
-                // It waits for nothing, at no line.
+                // Nothing kept its waker, so it waits at no line.
                 Some(WaitId::NOTHING) => return,
                 Some(id) if timeline.wait(id).is_some() => id,
-                Some(id) if timeline.unnamed_waits.has(id) => {
+                Some(id) if timeline.places.unnamed.has(id) => {
                     waits.unnamed += 1;
                     waits.unnamed_ns += u128::from(length_ns);
                     return;
@@ -144,18 +145,21 @@ pub(super) fn waits(timeline: &Timeline) -> Waits {
                 }
             };
             is_of_tasks |= matches!(task.key, TaskKey::Spawned(_));
-            let place = places.entry(id).or_default();
+            if places.len() <= id.index() {
+                places.resize_with(id.index() + 1, AtPlace::default);
+            }
+            let place = &mut places[id.index()];
             place.lengths_ns.push(length_ns);
             place.now += u64::from(is_now);
         });
     }
     if is_of_tasks {
-        waits.lines = rows(timeline, places);
+        waits.lines = rows(timeline, &places);
     }
     waits
 }
 
-/// Calls `each` with each wait of a task: where, since when, how long, and whether it went on at the end.
+/// Calls `each` with each wait of a task: where it waited, since when, how long, and whether it went on at the end.
 pub(crate) fn for_each_wait(
     timeline: &Timeline,
     task: &Task,
@@ -174,7 +178,7 @@ pub(crate) fn for_each_wait(
         let ready_ns = task.ready_ns.map(std::num::NonZeroU64::get).filter(|_| next.is_none());
         let next_ns = next.map(|next| next.ready_ns().unwrap_or(next.start_ns())).or(ready_ns);
         let to_ns = next_ns.unwrap_or(right);
-        // The end of the last poll is the end of the task; a root future is dropped a little later.
+        // A task ends with its last poll; a root future is dropped a little later.
         let is_over = to_ns <= from_ns || wait.is_none() && matches!(task.key, TaskKey::Root(_));
         if next_ns.is_none() && !alive_at && is_over {
             continue;
@@ -183,20 +187,21 @@ pub(crate) fn for_each_wait(
     }
 }
 
-fn rows(timeline: &Timeline, places: BTreeMap<WaitId, AtPlace>) -> Vec<WaitRow> {
-    let mut lines: HashMap<(&StackFrame, Option<&str>), AtPlace> = HashMap::new();
+fn rows(timeline: &Timeline, places: &[AtPlace]) -> Vec<WaitRow> {
+    let mut lines: Map<(&StackFrame, Option<&str>), AtPlace> = Map::default();
     let mut only_at = Vec::new();
-    for (id, place) in &places {
-        let Some(wait) = timeline.wait(*id) else { continue };
+    for (number, place) in (1..).zip(places) {
+        let seen = WaitId::new(number).filter(|_| !place.lengths_ns.is_empty());
+        let Some((id, wait)) = seen.and_then(|id| Some((id, timeline.wait(id)?))) else { continue };
         let mut keys: Vec<_> = wait.lines().into_iter().map(line_of).collect();
         // Both branches of a `join!` may be of one line.
-        keys.sort_by_key(|&(at, awaits)| (order(at), awaits));
+        crate::util::sort::by_key(&mut keys, |&(at, awaits)| (order(at), awaits));
         keys.dedup();
         if let [only] = keys[..] {
-            only_at.push((*id, only));
+            only_at.push((id, only));
         }
         for key in keys {
-            let at_line = lines.entry(key).or_default();
+            let at_line = lines.get_or_default(key);
             at_line.lengths_ns.extend_from_slice(&place.lengths_ns);
             at_line.now += place.now;
         }
@@ -216,23 +221,24 @@ fn rows(timeline: &Timeline, places: BTreeMap<WaitId, AtPlace>) -> Vec<WaitRow> 
         }
     };
     let mut rows: Vec<_> = lines.into_iter().map(row).collect();
-    rows.sort_by(|a, b| {
+    crate::util::sort::by(&mut rows, |a, b| {
         let longest = b.total_ns.cmp(&a.total_ns);
         longest.then_with(|| (order(&a.at), &a.awaits).cmp(&(order(&b.at), &b.awaits)))
     });
-    let indices: HashMap<_, usize> =
+    let indices: Map<_, usize> =
         rows.iter().enumerate().map(|(i, row)| ((&row.at, row.awaits.as_deref()), i)).collect();
-    let lines = only_at.into_iter().map(|(id, line)| (id, indices[&line])).collect();
+    let lines =
+        only_at.into_iter().filter_map(|(id, line)| Some((id, *indices.get(&line)?))).collect();
     holders::find(timeline, &mut rows, &lines);
     rows
 }
 
-/// An order in which no two functions are equal, so that rows don't stand as a map has them.
+/// Returns a key by which no two functions are equal, so that rows don't go by the order of a map.
 fn order(at: &StackFrame) -> (Option<&str>, Option<u32>, &str, u8) {
     (at.file.as_deref(), at.line, &at.function, at.origin as u8)
 }
 
-/// The last parts of a path, without types: `Mutex::lock`, `Sleep`.
+/// Returns the last parts of a path, without types: `Mutex::lock`, `Sleep`.
 fn short(path: &str) -> String {
     let mut plain = String::new();
     let mut depth = 0_u32;
@@ -257,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_awaited_has_a_short_name() {
+    fn awaited_futures_have_short_names() {
         for (path, name) in [
             ("tokio::sync::mutex::Mutex<T>::lock", "Mutex::lock"),
             ("tokio::time::sleep::Sleep", "Sleep"),

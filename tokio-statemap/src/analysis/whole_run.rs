@@ -1,52 +1,59 @@
 //! The whole run, where only a part of it is kept in detail: its sums, and which of them the detail explains.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
-use super::culprits::{Culprit, Excused};
-use super::harm::Delay;
+use super::culprits::{Culprit, Unattributed};
+use super::delay::Delay;
 use super::locations::{self, LocationRow};
-use super::long_polls::{self, LONGEST_POLLS, LongPoll, PollAt};
+use super::long_polls::{self, LONGEST_POLLS, LongPoll};
 use super::place::Place;
-use super::witness;
+use super::poll::PollAt;
+use super::sampled;
+use super::spelling::Spelling;
 use super::workers::WorkerShare;
-use crate::trace::summary::{LocationSummary, Summary, SummedPoll};
+use crate::trace::summary::{LocationSummary, Summary, SummedPoll, WorkerSummary};
 use crate::trace::timeline::Timeline;
+use crate::util::map::Map;
 
 /// A poll that may be kept in detail.
 #[derive(Clone, Copy)]
 pub(super) struct Listed<'a> {
-    /// What the sums say of it; `None` where they aren't asked.
+    /// The poll in the sums; `None` where these aren't needed.
     summed: Option<(&'a SummedPoll, Place)>,
-    /// Where it is in the timeline.
+    /// Its position in the timeline, if it is kept.
     pub(super) at: Option<PollAt>,
 }
 
 impl<'a> Listed<'a> {
-    /// One that is looked for in the timeline alone.
+    /// Returns a poll of the timeline.
     pub(super) fn kept(at: PollAt) -> Self {
         Self { summed: None, at: Some(at) }
     }
 
-    fn of(timeline: &Timeline, sums: &Summary, poll: &'a SummedPoll) -> Option<Self> {
+    fn from_sums(timeline: &Timeline, sums: &Summary, poll: &'a SummedPoll) -> Option<Self> {
         let place = place(sums.locations.get(poll.location)?);
         Some(Self { summed: Some((poll, place)), at: find(timeline, poll) })
     }
 
-    /// How long it took by its own doing, in ns.
+    /// Returns its own time, in ns.
     fn own_ns(self, timeline: &Timeline) -> u64 {
-        let described = self.describe(timeline, Delay::default());
+        let described = self.describe(timeline, &Spelling::default(), Delay::default());
         described.map_or(0, |poll| poll.own_ns)
     }
 
-    /// All that is said of it, by which others were delayed so.
-    pub(super) fn describe(self, timeline: &Timeline, delay: Delay) -> Option<LongPoll> {
-        let kept = self.at.map(|at| long_polls::describe(timeline, at, delay));
+    /// Describes the poll, which delayed others by `delay`.
+    pub(super) fn describe(
+        self,
+        timeline: &Timeline,
+        spelling: &Spelling,
+        delay: Delay,
+    ) -> Option<LongPoll> {
+        let kept = self.at.map(|at| long_polls::describe(timeline, spelling, at, delay));
         let Some((summed, place)) = self.summed else { return kept };
         let Some(kept) = kept else {
             return Some(LongPoll {
                 task: summed.task,
-                place,
+                place: spelling.spell(place),
                 frame: None,
                 start_ns: summed.start_ns,
                 own_ns: summed.length_ns,
@@ -58,7 +65,7 @@ impl<'a> Listed<'a> {
                 is_kept: false,
             });
         };
-        // As the tables have it: what is kept may have only a part of it.
+        // The length is that in the sums: the detail may have only a part of the poll.
         let (start_ns, length_ns, is_cut) = (summed.start_ns, summed.length_ns, summed.is_cut);
         let own_ns = length_ns.saturating_sub(kept.length_ns.saturating_sub(kept.own_ns));
         let is_cut = is_cut && !kept.is_running;
@@ -66,26 +73,29 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// The longest polls of the run, by their own time as far as that is known: of those that aren't kept it is the wall time.
+/// Returns the longest polls of the run, by own time as far as that is known: of a poll that isn't kept it is wall time.
 pub(super) fn longest<'a>(timeline: &Timeline, sums: &'a Summary) -> Vec<Listed<'a>> {
-    let longest = sums.longest_polls.iter();
-    let mut listed: Vec<_> = longest.filter_map(|poll| Listed::of(timeline, sums, poll)).collect();
-    // Stable: of equals that which the sums have first.
-    listed.sort_by_cached_key(|poll| Reverse(poll.own_ns(timeline)));
+    let mut listed = Vec::new();
+    for poll in &sums.longest_polls {
+        listed.extend(Listed::from_sums(timeline, sums, poll));
+    }
+    // The sort is stable: of equals the first is that which the sums have first.
+    crate::util::sort::by_cached_key(&mut listed, |poll| Reverse(poll.own_ns(timeline)));
     listed.truncate(LONGEST_POLLS);
     listed
 }
 
-/// The longest of the long polls that held no worker.
+/// Returns the longest of the long polls that held no worker.
 pub(super) fn off_worker<'a>(timeline: &Timeline, sums: &'a Summary) -> Option<Listed<'a>> {
-    let is_long = |poll: &&SummedPoll| u128::from(poll.length_ns) > timeline.long_poll.as_nanos();
+    let is_long =
+        |poll: &&SummedPoll| u128::from(poll.length_ns) > timeline.settings.long_poll.as_nanos();
     let long = sums.longest_polls.iter().take_while(is_long).filter(|poll| poll.worker.is_none());
-    // Of equals the first.
-    long.filter_map(|poll| Listed::of(timeline, sums, poll))
+    // The first of equals.
+    long.filter_map(|poll| Listed::from_sums(timeline, sums, poll))
         .min_by_key(|poll| Reverse(poll.own_ns(timeline)))
 }
 
-/// Where a poll is in the timeline, if it is there, or a part of it.
+/// Returns the position of a poll in the timeline, if it is kept, or a part of it.
 fn find(timeline: &Timeline, poll: &SummedPoll) -> Option<PollAt> {
     let tasks = timeline.tasks.seen();
     let index = tasks.binary_search_by_key(&poll.task, |task| task.key).ok()?;
@@ -97,13 +107,17 @@ fn find(timeline: &Timeline, poll: &SummedPoll) -> Option<PollAt> {
     (is_it || is_part).then_some((index, next))
 }
 
-/// The rows of all spawn locations. `kept` are those of what is kept in detail.
+/// Returns the rows of all spawn locations. `kept` are those of what is kept in detail.
 pub(super) fn rows(sums: &Summary, kept: &[LocationRow], knows_ready: bool) -> Vec<LocationRow> {
-    let mut kept: HashMap<Place, &LocationRow> = kept.iter().map(|row| (row.place, row)).collect();
-    let rows = sums.locations.iter().map(|of| row(of, kept.remove(&place(of)), knows_ready));
-    let mut rows: Vec<_> = rows.collect();
-    // The sums have all that is kept, unless someone changed the file.
-    rows.extend(kept.into_values());
+    let mut kept: Map<Place, Option<&LocationRow>> =
+        kept.iter().map(|row| (row.place, Some(row))).collect();
+    let mut rows = Vec::with_capacity(sums.locations.len());
+    for location in &sums.locations {
+        let kept = kept.get_mut(&place(location)).and_then(Option::take);
+        rows.push(row(location, kept, knows_ready));
+    }
+    // The sums have all that is kept, unless the file was edited.
+    rows.extend(kept.into_iter().filter_map(|(_, row)| row));
     locations::sort(&mut rows);
     rows
 }
@@ -131,13 +145,13 @@ fn row(sums: &LocationSummary, kept: Option<&LocationRow>, knows_ready: bool) ->
     }
 }
 
-/// How long tasks were ready before polls, in ns, all of them together.
+/// Returns how long tasks were ready before polls, in ns, summed over tasks.
 pub(super) fn ready_ns(sums: &Summary) -> u128 {
     sums.locations.iter().map(|of| u128::from(of.ready_sum_ns)).sum()
 }
 
 pub(super) fn workers(sums: &Summary) -> Vec<WorkerShare> {
-    let share = |worker: &crate::trace::summary::WorkerSummary| WorkerShare {
+    let share = |worker: &WorkerSummary| WorkerShare {
         index: worker.index,
         running_ns: worker.running_ns,
         parked_ns: worker.parked_ns,
@@ -146,45 +160,48 @@ pub(super) fn workers(sums: &Summary) -> Vec<WorkerShare> {
     sums.workers.iter().map(share).collect()
 }
 
-/// The locations with long polls of which none is kept in detail, or not the one that did harm, those that held workers
-/// longest first. Those that the machine may account for are excused, and those of locations of which all that are kept are.
+/// Returns the locations that are to blame for long polls of which none is kept in detail, or not the one that did harm:
+/// those that held workers longest first. The polls of the others go to `unattributed`: the machine may account for them,
+/// or it does for all polls of the location that are kept.
 pub(super) fn unexplained(
     timeline: &Timeline,
     sums: &Summary,
     rows: &[LocationRow],
     culprits: &[Culprit],
-    excused: &mut Excused,
+    unattributed: &mut Unattributed,
 ) -> Vec<LocationRow> {
-    let mut accused = Vec::new();
+    let mut blamed = Vec::new();
     for row in rows.iter().filter(|row| row.long_polls > row.kept_long_polls) {
-        let is_excused = culprits.iter().all(|culprit| culprit.place != row.place);
-        let accuses = match row.kept_long_polls {
-            0 => witness::needs_none(timeline, row),
-            // What is known of shorter ones, or of an end of it, doesn't excuse it.
+        let has_culprit = culprits.iter().any(|culprit| culprit.place == row.place);
+        let is_blamed = match row.kept_long_polls {
+            0 => sampled::is_blamed_without_sample(timeline, row),
+            // What is known of shorter polls, or of an end of the longest, doesn't explain the longest.
             _ => {
-                is_excused && witness::did_harm(timeline, row) && !has_longest(timeline, sums, row)
+                !has_culprit
+                    && sampled::did_longest_harm(timeline, row)
+                    && !has_longest(timeline, sums, row)
             }
         };
-        if accuses {
-            accused.push(*row);
-        } else if is_excused {
-            let dropped = row.long_polls - row.kept_long_polls;
-            let dropped_ns = row.long_polls_ns.saturating_sub(row.kept_long_polls_ns);
-            excused.dropped_polls = excused.dropped_polls.saturating_add(dropped);
-            excused.dropped_ns = excused.dropped_ns.saturating_add(dropped_ns);
+        if is_blamed {
+            blamed.push(*row);
+        } else if !has_culprit {
+            let Unattributed { dropped_polls, dropped_ns, .. } = unattributed;
+            *dropped_polls = dropped_polls.saturating_add(row.long_polls - row.kept_long_polls);
+            let ns = row.long_polls_ns.saturating_sub(row.kept_long_polls_ns);
+            *dropped_ns = dropped_ns.saturating_add(ns);
         }
     }
-    accused.sort_by_key(|row| (Reverse(row.long_polls_ns), row.place));
-    accused
+    crate::util::sort::by_key(&mut blamed, |row| (Reverse(row.long_polls_ns), row.place));
+    blamed
 }
 
-/// Whether a location of whose long polls none is kept did more harm than the culprit, as far as that can be told: it is
-/// known how long its polls held workers, but not who waited meanwhile.
+/// Returns whether a location of whose long polls none is kept did more harm than the culprit, as far as that can be told:
+/// it is known how long its polls held workers, but not which tasks waited meanwhile.
 pub(super) fn is_worse(row: &LocationRow, culprit: Option<&Culprit>) -> bool {
     culprit.is_none_or(|culprit| u128::from(row.long_polls_ns) > culprit.harm_ns())
 }
 
-/// Whether most of the longest poll of a location is kept in detail.
+/// Returns whether most of the longest poll of a location is kept in detail.
 fn has_longest(timeline: &Timeline, sums: &Summary, row: &LocationRow) -> bool {
     let is_of = |poll: &&SummedPoll| {
         sums.locations.get(poll.location).is_some_and(|of| place(of) == row.place)
@@ -196,6 +213,6 @@ fn has_longest(timeline: &Timeline, sums: &Summary, row: &LocationRow) -> bool {
     })
 }
 
-fn place(of: &LocationSummary) -> Place {
-    Place::new(of.location, of.is_root)
+fn place(location: &LocationSummary) -> Place {
+    Place::new(location.location, location.is_root)
 }

@@ -4,45 +4,45 @@ use crate::trace::state::WorkerState;
 use crate::trace::timeline::{Timeline, Worker};
 use crate::util::quantity::share;
 
-/// How a worker spent its time.
+/// The time of a worker, by what it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerShare {
-    /// Its index in the runtime.
+    /// The worker's index in the runtime.
     pub index: u32,
-    /// How long it polled tasks or looked for some, in ns.
+    /// The time that it polled tasks or looked for some, in ns.
     pub running_ns: u64,
-    /// How long it was parked, in ns.
+    /// The time that it was parked, in ns.
     pub parked_ns: u64,
-    /// How often it parked.
+    /// The number of times that it parked.
     pub parks: u64,
 }
 
 impl WorkerShare {
-    /// The share of its time that it was running, from 0 to 1; `None` if it had no time.
+    /// Returns the share of its time that the worker was running, from 0 to 1; `None` if it had no time.
     pub fn running_share(&self) -> Option<f64> {
         share(self.running_ns, self.time_ns())
     }
 
-    /// The time that it was there, in ns.
+    /// Returns how long the worker existed, in ns.
     pub fn time_ns(&self) -> u64 {
         self.running_ns.saturating_add(self.parked_ns)
     }
 }
 
-/// The share of their time that all workers were running.
+/// Returns the share of their time that all workers were running, from 0 to 1.
 pub(crate) fn busy_share(workers: &[WorkerShare]) -> Option<f64> {
     let running: u128 = workers.iter().map(|worker| u128::from(worker.running_ns)).sum();
     share(running, time_ns(workers))
 }
 
-/// The time that all workers were there, in ns.
+/// Returns how long all workers existed, in ns.
 pub(super) fn time_ns(workers: &[WorkerShare]) -> u128 {
     workers.iter().map(|worker| u128::from(worker.time_ns())).sum()
 }
 
 pub(super) fn shares(timeline: &Timeline) -> Vec<WorkerShare> {
-    if !timeline.trace_target.tracks_workers() {
+    if !timeline.settings.trace_target.tracks_workers() {
         return Vec::new();
     }
     timeline.workers.iter().map(|worker| worker_share(timeline, worker)).collect()
@@ -51,7 +51,7 @@ pub(super) fn shares(timeline: &Timeline) -> Vec<WorkerShare> {
 fn worker_share(timeline: &Timeline, worker: &Worker) -> WorkerShare {
     let mut spent =
         WorkerShare { index: worker.index, running_ns: 0, parked_ns: 0, parks: worker.parks };
-    // What a worker did in a gap isn't known, though its spans reach across. Both rise in time.
+    // What a worker did in a gap isn't known, though its spans reach across it. Gaps and spans are in the order of time.
     let mut gaps = timeline.gaps.as_slice();
     for span in worker.spans(timeline.end_ns) {
         let over = gaps.iter().take_while(|(_, to)| *to <= span.start_ns);

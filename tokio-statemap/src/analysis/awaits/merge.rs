@@ -1,4 +1,4 @@
-//! Instances of a generic async fn become one.
+//! Merges the instances of a generic async fn.
 
 use std::collections::HashMap;
 
@@ -6,16 +6,16 @@ use super::{AsyncFn, Awaited, Awaits, Coroutines, Point, Target};
 use crate::symbols::coroutines::{Coroutine, TypeId, What};
 use crate::symbols::{FrameOrigin, package};
 
-/// The most types that are listed for one suspend point of a generic async fn.
+/// The most types that are listed for one suspend point.
 const MAX_ALTERNATIVES: usize = 64;
 
-/// The async fns of all coroutines. An error is what is wrong with the debug information.
+/// Returns the async fns of all coroutines. The error is what is wrong with the debug information.
 pub(super) fn merge(coroutines: &Coroutines<'_>) -> Result<Awaits, String> {
     let mut found: Vec<(TypeId, Coroutine)> = Vec::new();
     for id in coroutines.all() {
         found.extend(coroutines.coroutine(*id)?.map(|coroutine| (*id, coroutine)));
     }
-    // The order of the output doesn't depend on that of the debug information.
+    // The output must not depend on the order of the debug information.
     found.sort_by(|(_, a), (_, b)| (&a.begin, &a.key).cmp(&(&b.begin, &b.key)));
     let mut all: Vec<AsyncFn> = Vec::new();
     let mut by_type = HashMap::new();
@@ -28,22 +28,22 @@ pub(super) fn merge(coroutines: &Coroutines<'_>) -> Result<Awaits, String> {
         by_type.insert(*id, all.len() - 1);
     }
     for (id, coroutine) in &found {
-        let of = &mut all[by_type[id]];
+        let function = &mut all[by_type[id]];
         for (i, point) in coroutine.points.iter().enumerate() {
-            if of.points.len() == i {
-                of.points.push(Point { place: point.place.clone(), awaited: Vec::new() });
+            if function.points.len() == i {
+                function.points.push(Point { place: point.place.clone(), awaited: Vec::new() });
             }
             let awaited = match point.awaitee {
                 Some(awaitee) => target(coroutines.awaited(awaitee), &by_type),
                 None => unknown(),
             };
-            let known = &mut of.points[i].awaited;
+            let known = &mut function.points[i].awaited;
             if !known.contains(&awaited) && known.len() < MAX_ALTERNATIVES {
                 known.push(awaited);
             }
         }
     }
-    for point in all.iter_mut().flat_map(|of| &mut of.points) {
+    for point in all.iter_mut().flat_map(|function| &mut function.points) {
         point.awaited.sort();
     }
     Ok(Awaits { all })
@@ -64,8 +64,8 @@ fn async_fn(coroutine: &Coroutine) -> AsyncFn {
 fn target(awaited: Awaited, by_type: &HashMap<TypeId, usize>) -> Target {
     let Awaited { name, what, inside } = awaited;
     if let What::Coroutine(id) = what {
-        if let Some(of) = by_type.get(&id) {
-            return Target::Fn(*of);
+        if let Some(index) = by_type.get(&id) {
+            return Target::Fn(*index);
         }
     }
     let inside = inside.into_iter().map(|awaited| target(awaited, by_type)).collect();

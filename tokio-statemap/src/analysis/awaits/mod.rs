@@ -1,4 +1,4 @@
-//! What each async fn of a program awaits, from its debug information.
+//! Reads from debug information which futures each async fn of a program awaits.
 
 mod merge;
 mod tree;
@@ -13,11 +13,11 @@ use crate::symbols::coroutines::{Awaited, Coroutines, Kind, Place};
 /// The async fns, blocks and closures of a program, with their suspend points.
 #[derive(Debug)]
 pub struct Awaits {
-    /// By file and line.
+    /// In the order of files and lines.
     all: Vec<AsyncFn>,
 }
 
-/// An async fn, block or closure, with all of its instances if it is generic.
+/// An async fn, block or closure, with all instances if it is generic.
 #[derive(Debug)]
 pub(crate) struct AsyncFn {
     path: String,
@@ -33,11 +33,11 @@ pub(crate) struct AsyncFn {
 #[derive(Debug)]
 struct Point {
     place: Option<Place>,
-    /// What is awaited there: more than one if instances differ.
+    /// The future that is awaited there: several if instances differ.
     awaited: Vec<Target>,
 }
 
-/// What is awaited.
+/// A future that is awaited.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
     /// An async fn, block or closure, as an index.
@@ -53,29 +53,32 @@ enum Target {
 }
 
 impl Awaits {
-    /// Reads the debug information of the file at `path`; an error is what is wrong with it. Its bytes stay
-    /// in memory.
+    /// Reads the debug information of the file at `path`, whose bytes stay in memory.
+    ///
+    /// # Errors
+    ///
+    /// A description of the problem with the file.
     pub fn open(path: &Path) -> Result<Self, String> {
         let coroutines = Coroutines::open(path)?;
         merge::merge(&coroutines)
     }
 
-    /// How many there are, instances of the same counted once.
+    /// Returns the number of async fns; the instances of one count once.
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// The trees of those whose path contains `pattern`, by file and line; without one, those of the
-    /// program itself, or of all.
+    /// Returns the trees of the async fns whose path contains `pattern`, in the order of files and lines; without a pattern,
+    /// those of the program itself, or all of them.
     pub fn trees(&self, pattern: Option<&str>, of_all: bool) -> Vec<Node> {
-        let is_meant = |of: &AsyncFn| match pattern {
-            Some(pattern) => of.path.contains(pattern),
-            None => of_all || of.origin == FrameOrigin::Program,
+        let is_meant = |function: &AsyncFn| match pattern {
+            Some(pattern) => function.path.contains(pattern),
+            None => of_all || function.origin == FrameOrigin::Program,
         };
         tree::trees(&self.all, is_meant)
     }

@@ -1,4 +1,4 @@
-//! The tree of an async fn: what it awaits, and what that awaits.
+//! The tree of an async fn: what it awaits, what that awaits, and so on.
 
 use std::collections::HashSet;
 
@@ -8,32 +8,32 @@ use crate::util::source_path::shown;
 /// An async fn, a suspend point, or what is awaited there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// The file and the line, of what is at one: `src/main.rs:7`; if a macro has the `.await`, the lines
-    /// of the async fn that it is in: `src/main.rs:5-9`.
+    /// The file and the line, if there is one: `src/main.rs:7`; if the `.await` is in a macro, the lines of the async fn that
+    /// calls it: `src/main.rs:5-9`.
     pub place: Option<String>,
-    /// What is there.
+    /// The name.
     pub name: String,
-    /// What more is to be said of it.
+    /// A remark on it.
     pub note: Option<Note>,
-    /// What is awaited within.
+    /// The futures that it awaits.
     pub children: Vec<Node>,
 }
 
-/// What is said of what is awaited.
+/// A remark on what is awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
     /// Only the running program knows the type of the future.
     Dyn,
-    /// It is what awaits this.
+    /// It is one of the functions that await it.
     Recursion,
-    /// Its tree is further up.
+    /// Its tree is shown further up.
     ShownAbove,
-    /// Its tree is left out: there is too much.
+    /// Its tree is left out, as the output would be too long.
     LeftOut,
 }
 
 impl Note {
-    /// In words.
+    /// Returns the remark in words.
     pub fn text(self) -> &'static str {
         match self {
             Self::Dyn => "known at run time only",
@@ -44,17 +44,17 @@ impl Note {
     }
 }
 
-/// How deep trees are.
+/// The greatest depth of a tree.
 const MAX_DEPTH: usize = 60;
 
-/// How many nodes all trees have.
+/// The most nodes of all trees.
 const MAX_NODES: usize = 300_000;
 
-/// The trees of those that are meant.
+/// Returns the trees of the async fns that `is_meant` selects.
 pub(super) fn trees(all: &[AsyncFn], is_meant: impl Fn(&AsyncFn) -> bool) -> Vec<Node> {
     let mut left = MAX_NODES;
     let mut trees = Vec::new();
-    for (i, root) in all.iter().enumerate().filter(|(_, of)| is_meant(of)) {
+    for (i, root) in all.iter().enumerate().filter(|(_, function)| is_meant(function)) {
         let mut tree = Tree { all, open: vec![i], shown: HashSet::new(), left };
         let children = tree.points(root);
         left = tree.left.saturating_sub(1);
@@ -71,23 +71,23 @@ pub(super) fn trees(all: &[AsyncFn], is_meant: impl Fn(&AsyncFn) -> bool) -> Vec
 /// A tree while it is built.
 struct Tree<'a> {
     all: &'a [AsyncFn],
-    /// Those that are being looked at, from the root on.
+    /// The functions on the path from the root.
     open: Vec<usize>,
-    /// Which are in the tree.
+    /// The functions that are in the tree.
     shown: HashSet<usize>,
-    /// How many nodes may be added.
+    /// The number of nodes that may be added.
     left: usize,
 }
 
 impl Tree<'_> {
-    fn points(&mut self, of: &AsyncFn) -> Vec<Node> {
-        of.points.iter().filter_map(|point| self.point(of, point)).collect()
+    fn points(&mut self, function: &AsyncFn) -> Vec<Node> {
+        function.points.iter().filter_map(|point| self.point(function, point)).collect()
     }
 
-    fn point(&mut self, of: &AsyncFn, point: &Point) -> Option<Node> {
-        let in_macro = point.place.as_ref().filter(|place| is_of_other_file(of, place));
+    fn point(&mut self, function: &AsyncFn, point: &Point) -> Option<Node> {
+        let in_macro = point.place.as_ref().filter(|place| is_of_other_file(function, place));
         let mut node = match &point.awaited[..] {
-            // The macro is what was written, not the future that it makes.
+            // The source has the macro, not the future that it makes.
             [Target::Other { name, inside, .. }] if in_macro.is_some() && is_poll_fn(name) => {
                 self.node(String::new(), None, inside)?
             }
@@ -100,7 +100,7 @@ impl Tree<'_> {
                 let text = [written.as_str(), node.name.as_str()];
                 node.name =
                     text.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ");
-                node.place = range_of(of);
+                node.place = range_of(function);
             }
             (None, place) => node.place = place.as_ref().map(place_of),
         }
@@ -115,13 +115,13 @@ impl Tree<'_> {
             }
         };
         let all = self.all;
-        let of = &all[i];
-        let name = match (of.kind, &of.begin) {
-            (Kind::Fn, _) | (_, None) => of.path.clone(),
-            (kind, Some(begin)) => format!("{kind} {} ({})", of.path, place_of(begin)),
+        let function = &all[i];
+        let name = match (function.kind, &function.begin) {
+            (Kind::Fn, _) | (_, None) => function.path.clone(),
+            (kind, Some(begin)) => format!("{kind} {} ({})", function.path, place_of(begin)),
         };
         let note = match () {
-            () if of.points.is_empty() => None,
+            () if function.points.is_empty() => None,
             () if self.open.contains(&i) => Some(Note::Recursion),
             () if self.shown.contains(&i) => Some(Note::ShownAbove),
             () if self.open.len() >= MAX_DEPTH => Some(Note::LeftOut),
@@ -131,13 +131,13 @@ impl Tree<'_> {
         if note.is_none() {
             self.shown.insert(i);
             self.open.push(i);
-            node.children = self.points(of);
+            node.children = self.points(function);
             self.open.pop();
         }
         Some(node)
     }
 
-    /// `None` once there are too many.
+    /// Returns `None` once there are too many.
     fn node(&mut self, name: String, note: Option<Note>, inside: &[Target]) -> Option<Node> {
         self.left = self.left.checked_sub(1)?;
         let children = inside.iter().filter_map(|target| self.target(target)).collect();
@@ -145,8 +145,8 @@ impl Tree<'_> {
     }
 }
 
-fn is_of_other_file(of: &AsyncFn, place: &Place) -> bool {
-    of.begin.as_ref().is_some_and(|begin| begin.file != place.file)
+fn is_of_other_file(function: &AsyncFn, place: &Place) -> bool {
+    function.begin.as_ref().is_some_and(|begin| begin.file != place.file)
 }
 
 fn is_poll_fn(name: &str) -> bool {
@@ -157,10 +157,10 @@ fn place_of(place: &Place) -> String {
     shown(&place.to_string()).into_owned()
 }
 
-/// The lines of an async fn.
-fn range_of(of: &AsyncFn) -> Option<String> {
-    let begin = of.begin.as_ref()?;
-    Some(match &of.end {
+/// Returns the lines of an async fn.
+fn range_of(function: &AsyncFn) -> Option<String> {
+    let begin = function.begin.as_ref()?;
+    Some(match &function.end {
         Some(end) if end.file == begin.file && end.line > begin.line => {
             format!("{}-{}", place_of(begin), end.line)
         }
@@ -168,7 +168,7 @@ fn range_of(of: &AsyncFn) -> Option<String> {
     })
 }
 
-/// The macro that has its `.await` there.
+/// Returns the macro that has its `.await` there.
 fn macro_of(place: &Place) -> String {
     let known = place.known_macro();
     known.map_or_else(|| format!("a macro of {}", place_of(place)), str::to_owned)

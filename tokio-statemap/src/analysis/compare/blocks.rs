@@ -1,17 +1,17 @@
 //! Polls that follow each other in time, in blocks, and a quantile of each.
 
-/// The quantiles that are compared, in percent, and of how many polls a block must be at least for them.
+/// The quantiles that are compared, in percent, and the least number of polls in a block for them.
 pub(super) const QUANTILES: [(u8, usize); 4] = [(50, 1), (75, 8), (90, 20), (99, 200)];
 
-/// How many blocks a run is cut into at most: enough to tell their spread, and each long enough to follow little from the one
+/// The most blocks that a run is cut into: enough to tell their spread, and each long enough to depend little on the one
 /// before.
 const MOST_BLOCKS: usize = 20;
 
-/// How many blocks there must be for anything to be said of their spread.
+/// The least number of blocks from which their spread can be told.
 pub(super) const LEAST_BLOCKS: usize = 6;
 
-/// The quantile of each block of `values`, which are in the order of time. Blocks have equal numbers of values, as equal stretches
-/// of time may have none. `None` if there are too few values.
+/// Returns the quantile of each block of `values`, which are in the order of time; `None` if there are too few. Blocks have
+/// equal numbers of values: equal stretches of time may have none.
 pub(super) fn quantiles(values: &[u64], percent: u8, least_values: usize) -> Option<Vec<u64>> {
     let number = (values.len() / least_values.max(1)).min(MOST_BLOCKS);
     if number < LEAST_BLOCKS {
@@ -22,7 +22,7 @@ pub(super) fn quantiles(values: &[u64], percent: u8, least_values: usize) -> Opt
     let quantile = (0..number).map(|index| {
         block.clear();
         block.extend_from_slice(&values[edge(index)..edge(index + 1)]);
-        crate::analysis::locations::quantile(&mut block, percent.into())
+        crate::analysis::lengths::quantile(&mut block, percent.into())
     });
     Some(quantile.collect())
 }

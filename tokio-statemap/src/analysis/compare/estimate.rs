@@ -1,12 +1,12 @@
-//! The middle of blocks that follow each other, and how far it may be off.
+//! The middle of blocks that follow each other, and its standard error.
 
-/// How much of the blocks is left out on each side: bursts, and what else is not the usual.
+/// The share of the blocks that is left out on each side: bursts, and whatever else is unusual.
 const TRIMMED: f64 = 0.2;
 
-/// How many batches there must be to tell their spread.
+/// The number of batches from which their spread can be told.
 const LEAST_BATCHES: usize = 5;
 
-/// The least error, as a logarithm: that of the clock, and of the 1 % that nobody cares about.
+/// The least error, as a logarithm: the clock's, and 1 % that doesn't matter.
 const LEAST_ERROR: f64 = 0.01;
 
 /// The middle of blocks, and its standard error.
@@ -19,10 +19,10 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    /// The trimmed mean of a run's blocks, which are in the order of time, with its error by their winsorized variance (Yuen). Blocks
-    /// that follow from those before tell less than their number: so the error is the largest of those that means of one, two
-    /// and four blocks tell.
-    pub(super) fn of_run(blocks: &[f64]) -> Option<Self> {
+    /// Returns the trimmed mean of a run's blocks, which are in the order of time, with its error by their winsorized variance
+    /// (Yuen). Blocks that depend on those before tell less than their number suggests, so the error is the largest of those
+    /// that follow from means of one, two and four blocks.
+    pub(super) fn from_blocks(blocks: &[f64]) -> Option<Self> {
         let n = blocks.len();
         if n < super::blocks::LEAST_BLOCKS {
             return None;
@@ -35,7 +35,7 @@ impl Estimate {
         let winsorized: Vec<f64> = blocks.iter().map(|block| block.clamp(low, high)).collect();
         let rest = kept.len() as f64 / n as f64;
         let error_by = |length: usize| {
-            // What is left over at the end is too short a batch.
+            // The rest at the end is too short for a batch.
             let batches: Vec<f64> = winsorized.chunks_exact(length).map(mean).collect();
             let enough = length == 1 || batches.len() >= LEAST_BATCHES;
             enough.then(|| (variance(&batches) / batches.len() as f64).sqrt() / rest)
@@ -44,8 +44,8 @@ impl Estimate {
         Some(Self { middle: mean(kept), error, freedom: kept.len() as f64 - 1.0 })
     }
 
-    /// Of several runs: between them is a spread, too.
-    pub(super) fn of_runs(runs: &[Self]) -> Option<Self> {
+    /// Returns the mean of several runs, whose spread adds to the error.
+    pub(super) fn from_runs(runs: &[Self]) -> Option<Self> {
         let n = runs.len() as f64;
         let middles: Vec<f64> = runs.iter().map(|run| run.middle).collect();
         let within = runs.iter().map(|run| run.error.powi(2)).sum::<f64>() / (n * n);
@@ -57,10 +57,10 @@ impl Estimate {
         })
     }
 
-    /// How much greater `after` is, with Welch's degrees of freedom.
+    /// Returns how much greater `after` is, with Welch's degrees of freedom.
     pub(super) fn difference(before: Self, after: Self) -> Self {
         let error = before.error.hypot(after.error);
-        let part = |of: Self| of.error.powi(4) / of.freedom;
+        let part = |side: Self| side.error.powi(4) / side.freedom;
         Self {
             middle: after.middle - before.middle,
             error,
@@ -68,7 +68,7 @@ impl Estimate {
         }
     }
 
-    /// How many errors the middle may be off by, with this chance that it is off by more.
+    /// Returns the number of standard errors that the middle is off by more than with this chance.
     pub(super) fn errors(&self, chance: f64) -> f64 {
         student(normal(chance / 2.0), self.freedom)
     }
@@ -84,7 +84,7 @@ fn variance(values: &[f64]) -> f64 {
     squares / (values.len() as f64 - 1.0).max(1.0)
 }
 
-/// What a normal variable exceeds with this chance, to 0.0005 (Abramowitz and Stegun, 26.2.23).
+/// Returns what a normal variable exceeds with this chance, to 0.0005 (Abramowitz and Stegun, 26.2.23).
 fn normal(chance: f64) -> f64 {
     let t = (-2.0 * chance.clamp(1e-30, 0.5).ln()).sqrt();
     let above = 2.515_517 + t * (0.802_853 + t * 0.010_328);
@@ -92,7 +92,7 @@ fn normal(chance: f64) -> f64 {
     t - above / below
 }
 
-/// The same of a variable of Student's distribution, from that of a normal one (Abramowitz and Stegun, 26.7.5).
+/// Returns the same for a variable of Student's distribution, from that of a normal one (Abramowitz and Stegun, 26.7.5).
 fn student(normal: f64, freedom: f64) -> f64 {
     let square = normal * normal;
     let first = normal * (square + 1.0) / 4.0;
@@ -100,7 +100,7 @@ fn student(normal: f64, freedom: f64) -> f64 {
     normal + first / freedom + second / (freedom * freedom)
 }
 
-/// The middle one of some values, or between the two middle ones.
+/// Returns the middle value, or the mean of the two middle ones.
 pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let high = *values.get(values.len() / 2)?;
@@ -115,27 +115,27 @@ mod tests {
     #[test]
     fn bursts_do_not_move_the_middle_and_widen_the_error() {
         let quiet: Vec<f64> = (0..20).map(|n| f64::from(n % 2) / 10.0).collect();
-        let of_quiet = Estimate::of_run(&quiet).expect("there are enough");
+        let of_quiet = Estimate::from_blocks(&quiet).expect("there are enough");
         let mut burst = quiet.clone();
         burst[8..11].iter_mut().for_each(|block| *block += 5.0);
-        let of_burst = Estimate::of_run(&burst).expect("there are enough");
+        let of_burst = Estimate::from_blocks(&burst).expect("there are enough");
         assert!((of_burst.middle - of_quiet.middle).abs() < 0.05, "{of_burst:?}, {of_quiet:?}");
         // The same values, once in turns and once one half after the other.
         let mut sorted = quiet;
         sorted.sort_unstable_by(f64::total_cmp);
-        let of_sorted = Estimate::of_run(&sorted).expect("there are enough");
+        let of_sorted = Estimate::from_blocks(&sorted).expect("there are enough");
         assert!((of_sorted.middle - of_quiet.middle).abs() < 1e-12);
         assert!(of_sorted.error > 1.5 * of_quiet.error, "{of_sorted:?}, {of_quiet:?}");
-        assert_eq!(Estimate::of_run(&[1.0; 5]), None);
+        assert_eq!(Estimate::from_blocks(&[1.0; 5]), None);
     }
 
     #[test]
     fn runs_that_differ_tell_less() {
         let run = |middle| Estimate { middle, error: 0.01, freedom: 11.0 };
-        let alike = Estimate::of_runs(&[run(1.0), run(1.0), run(1.0)]).expect("there are some");
-        let apart = Estimate::of_runs(&[run(0.5), run(1.0), run(1.5)]).expect("there are some");
+        let alike = Estimate::from_runs(&[run(1.0), run(1.0), run(1.0)]).expect("there are some");
+        let apart = Estimate::from_runs(&[run(0.5), run(1.0), run(1.5)]).expect("there are some");
         assert!(alike.error < 0.01 && apart.error > 0.2, "{alike:?}, {apart:?}");
-        assert_eq!(Estimate::of_runs(&[]), None);
+        assert_eq!(Estimate::from_runs(&[]), None);
     }
 
     /// By the tables of both distributions.

@@ -1,18 +1,19 @@
-//! The functions that long polls are blamed on, and which spawn locations these are of.
+//! The functions that long polls are blamed on, and their spawn locations.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::lines::Run;
 use super::pairing::without_version;
+use super::run::Run;
 use crate::analysis::Culprit;
 use crate::analysis::place::Place;
 use crate::trace::timeline::StackFrame;
 
-/// From which share of the long polls of a spawn location on a function stands for it.
+/// The share of the long polls of a spawn location from which on a function stands for it.
 const NEARLY_ALL: f64 = 0.8;
 
-/// A function, in whatever version: its line isn't that of another.
+/// A function, whatever its version: its line differs between versions.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Function {
     name: Arc<str>,
@@ -20,31 +21,43 @@ pub(super) struct Function {
 }
 
 impl Function {
-    pub(super) fn of(frame: &StackFrame) -> Self {
+    pub(super) fn from_frame(frame: &StackFrame) -> Self {
         let file = frame.file.as_deref().map(without_version);
         Self { name: Arc::clone(&frame.function), file }
     }
 }
 
-/// What is said of a function.
-pub(super) struct Told {
+/// A function, and what it did.
+pub(super) struct BlamedFunction {
     pub(super) frame: StackFrame,
-    pub(super) act: String,
-    /// The pair of places that most of its long polls are of, by the time that these took.
+    pub(super) blocking_cause: String,
+    /// The pair of places of most of its long polls, by the time that these took.
     pub(super) pair: usize,
+}
+
+/// The time that the long polls of a function took, in ns.
+#[derive(Default)]
+struct Times {
+    /// The pair of places at which they took longest, and how long there.
+    pair: usize,
+    pair_ns: u64,
+    /// At all pairs that the function stands for.
+    labelled_ns: u64,
+    /// At all pairs.
+    all_ns: u64,
 }
 
 /// The functions of the long polls of both versions.
 pub(super) struct Functions {
-    all: BTreeMap<Function, Told>,
+    all: BTreeMap<Function, BlamedFunction>,
     /// The function that stands for each pair of places.
     labels: HashMap<usize, Function>,
-    /// Those that stand for none, or have many polls elsewhere.
+    /// The functions that stand for no pair, or have many polls elsewhere.
     of_several: Vec<Function>,
 }
 
 impl Functions {
-    pub(super) fn of(
+    pub(super) fn new(
         before: &[Run<'_>],
         after: &[Run<'_>],
         pairs: &[(Option<Place>, Option<Place>)],
@@ -58,12 +71,12 @@ impl Functions {
                 .filter_map(|(index, pair)| Some((if is_after { pair.1 } else { pair.0 }?, index)))
                 .collect();
             for (run, culprit) in culprits(runs) {
-                let function = culprit.frame.as_ref().map(Function::of);
+                let function = culprit.frame.as_ref().map(Function::from_frame);
                 if let (Some(function), Some(frame)) = (&function, &culprit.frame) {
-                    frames.entry(function.clone()).or_insert((frame, &culprit.act));
+                    frames.entry(function.clone()).or_insert((frame, &culprit.blocking_cause));
                 }
                 for &at in culprit.at.iter() {
-                    let place = Place::of(run.task(at.0));
+                    let place = Place::of_task(run.task(at.0));
                     let Some(&pair) = indices.get(&place) else { continue };
                     let weight = weights.entry(pair).or_default().entry(function.clone());
                     let weight = weight.or_default();
@@ -72,8 +85,7 @@ impl Functions {
             }
         }
         let mut labels = HashMap::new();
-        // Where each function has most of its time, and how much it has there, and in all of its own places, and in all.
-        let mut places: BTreeMap<&Function, (usize, u64, u64, u64)> = BTreeMap::new();
+        let mut places: BTreeMap<&Function, Times> = BTreeMap::new();
         for (&pair, of_pair) in &weights {
             let sum = of_pair.values().fold(0, |sum: u64, &ns| sum.saturating_add(ns));
             for (function, &ns) in of_pair {
@@ -82,38 +94,42 @@ impl Functions {
                 if is_label {
                     labels.insert(pair, function.clone());
                 }
-                let of = places.entry(function).or_insert((pair, 0, 0, 0));
-                if (ns, std::cmp::Reverse(pair)) > (of.1, std::cmp::Reverse(of.0)) {
-                    (of.0, of.1) = (pair, ns);
+                let times = places.entry(function).or_insert(Times { pair, ..Times::default() });
+                if (ns, Reverse(pair)) > (times.pair_ns, Reverse(times.pair)) {
+                    (times.pair, times.pair_ns) = (pair, ns);
                 }
-                of.2 = of.2.saturating_add(if is_label { ns } else { 0 });
-                of.3 = of.3.saturating_add(ns);
+                times.labelled_ns = times.labelled_ns.saturating_add(if is_label { ns } else { 0 });
+                times.all_ns = times.all_ns.saturating_add(ns);
             }
         }
-        let is_elsewhere = |of: &&(usize, u64, u64, u64)| (of.2 as f64) < NEARLY_ALL * of.3 as f64;
-        let of_several = places.iter().filter(|(_, of)| is_elsewhere(of));
-        let of_several = of_several.map(|(&function, _)| function.clone()).collect();
-        let told = |(function, (frame, act)): (Function, (&StackFrame, &str))| {
-            let &(pair, ..) = places.get(&function)?;
-            Some((function, Told { frame: frame.clone(), act: act.to_owned(), pair }))
-        };
-        Self { all: frames.into_iter().filter_map(told).collect(), labels, of_several }
+        let (mut all, mut of_several) = (BTreeMap::new(), Vec::new());
+        for (&function, times) in &places {
+            if (times.labelled_ns as f64) < NEARLY_ALL * times.all_ns as f64 {
+                of_several.push(function.clone());
+            }
+            if let Some(&(frame, cause)) = frames.get(function) {
+                let (frame, blocking_cause) = (frame.clone(), cause.to_owned());
+                let blamed = BlamedFunction { frame, blocking_cause, pair: times.pair };
+                all.insert(function.clone(), blamed);
+            }
+        }
+        Self { all, labels, of_several }
     }
 
-    /// The function that stands for a pair of places.
-    pub(super) fn label(&self, pair: usize) -> Option<&Told> {
+    /// Returns the function that stands for a pair of places.
+    pub(super) fn label(&self, pair: usize) -> Option<&BlamedFunction> {
         self.all.get(self.labels.get(&pair)?)
     }
 
-    /// The functions that stand for no place, or also have polls elsewhere.
-    pub(super) fn of_several_places(&self) -> impl Iterator<Item = (&Function, &Told)> {
+    /// Returns the functions that stand for no pair, or have many polls elsewhere.
+    pub(super) fn of_several_places(&self) -> impl Iterator<Item = (&Function, &BlamedFunction)> {
         self.of_several.iter().filter_map(|function| self.all.get_key_value(function))
     }
 }
 
-/// The culprits of some runs.
+/// Returns the culprits of some runs.
 pub(super) fn culprits<'a>(
     runs: &'a [Run<'a>],
 ) -> impl Iterator<Item = (&'a Run<'a>, &'a Culprit)> {
-    runs.iter().flat_map(|run| run.report.culprits.iter().map(move |culprit| (run, culprit)))
+    runs.iter().flat_map(|run| run.report.blame.culprits.iter().map(move |culprit| (run, culprit)))
 }

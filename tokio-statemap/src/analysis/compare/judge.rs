@@ -1,33 +1,34 @@
-//! Which differences are more than chance.
+//! Decides which differences are more than chance.
 
 use super::blocks::QUANTILES;
 use super::estimate::{Estimate, median};
-use super::lines::{Measured, MeasuredLine, Run};
+use super::lines::{Measured, MeasuredLine};
+use super::run::Run;
 use super::side::taken_ns;
 
-/// The chance that anything is called a change where nothing is, if two runs of one program differ by no more than what each
-/// tells; that they do is what [`least`] is for.
+/// The chance that anything is called a change where nothing changed, if two runs of one program differ by no more than each
+/// of them suggests. They do differ by more, which [`least`] allows for.
 const CHANCE: f64 = 0.05;
 
-/// How many other lines must tell what the machine did.
+/// The least number of other lines that show what the machine did.
 const ENOUGH_OTHERS: usize = 3;
 
-/// Up to how many lines each is compared with all others; of more the one makes no difference.
+/// Up to so many lines, each is compared with all others but itself; of more, one makes no difference.
 const FEW_LINES: usize = 50;
 
-/// From how many runs of each version on their spread is known.
+/// The number of runs of each version from which on their spread is known.
 const SEVERAL_RUNS: usize = 3;
 
-/// Which part of the recorded time a line must take more, or less, for anyone to care.
+/// A line must take at least one part in so many of the recorded time more, or less, to be worth a line.
 const WORTH_A_LINE: u64 = 10_000;
 
-/// Up to which share of the time of polls the machine may have taken for ready times to tell anything.
+/// The share of the time of polls that the machine may have taken at most for ready times to be compared.
 const TAKEN_WHILE_READY: f64 = 0.02;
 
-/// How many times as many polls must be beyond a quantile as the machine may have made long.
+/// So many times as many polls must be beyond a quantile as the machine may have made long.
 const BEYOND: f64 = 4.0;
 
-/// What became of a time.
+/// The change of a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
@@ -35,21 +36,21 @@ pub enum Change {
     Longer(Factor),
     /// It is shorter than before, by more than chance.
     Shorter(Factor),
-    /// The difference is no more than two runs of one program may have.
+    /// The difference is no larger than between two runs of one program.
     Same(Factor),
     /// There are too few polls to tell, before or after.
     TooFew,
-    /// It can't be told: it wasn't recorded, or the machine took too much of the time.
+    /// It isn't known: it wasn't recorded, or the machine took too much of the time.
     Unknown,
 }
 
 impl Change {
-    /// Whether it is longer or shorter.
+    /// Returns whether it is longer or shorter.
     pub fn is_a_change(self) -> bool {
         matches!(self, Self::Longer(_) | Self::Shorter(_))
     }
 
-    /// By how much it differs, if that is known.
+    /// Returns by how much it differs, if that is known.
     pub fn factor(self) -> Option<Factor> {
         match self {
             Self::Longer(factor) | Self::Shorter(factor) | Self::Same(factor) => Some(factor),
@@ -58,21 +59,21 @@ impl Change {
     }
 }
 
-/// How many times as long as before something takes.
+/// The factor by which something takes longer than before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Factor {
-    /// Of which quantile it is, in percent: 50 for the median. Of several that changed, the one that shows it most clearly.
+    /// The quantile, in percent: 50 for the median. Of several that changed, it is the one that shows it most clearly.
     pub percent: u8,
-    /// How many times as long.
+    /// The factor.
     pub factor: f64,
-    /// The least that this may be, by how much it varies within the runs and between them, among all that is compared.
+    /// The lower bound of the factor, by how much it varies within the runs and between them, among all comparisons.
     pub low: f64,
-    /// The most that it may be.
+    /// The upper bound.
     pub high: f64,
 }
 
-/// What is judged of the lines, in their order.
+/// The changes of the lines, in their order.
 pub(super) struct Judged {
     pub(super) lines: Vec<JudgedLine>,
     pub(super) common_factor: Option<f64>,
@@ -80,7 +81,7 @@ pub(super) struct Judged {
     pub(super) quantiles: Vec<u8>,
 }
 
-/// What is judged of a line.
+/// The changes of a line.
 pub(super) struct JudgedLine {
     pub(super) polls: Change,
     pub(super) ready: Change,
@@ -89,12 +90,12 @@ pub(super) struct JudgedLine {
 
 pub(super) fn judge(before: &[Run<'_>], after: &[Run<'_>], lines: &[MeasuredLine]) -> Judged {
     let has_several = before.len().min(after.len()) >= SEVERAL_RUNS;
-    let machine = Machine::of(before.iter().chain(after));
+    let machine = Machine::from_runs(before.iter().chain(after));
     let is_judged = |percent: u8| machine.leaves(percent);
     let quantiles: Vec<usize> =
         (0..QUANTILES.len()).filter(|&index| is_judged(QUANTILES[index].0)).collect();
-    let lengths = Table::of(lines, &quantiles, |of, quantile| of.lengths[quantile]);
-    let ready = Table::of(lines, &[0], |of, _| of.ready);
+    let lengths = Table::new(lines, &quantiles, |line, quantile| line.lengths[quantile]);
+    let ready = Table::new(lines, &[0], |line, _| line.ready);
     let recorded_ns: u64 = after.iter().map(|run| run.timeline.recorded_ns()).sum();
     let judged = lines.iter().enumerate().map(|(index, line)| {
         let mut changes = Changes::default();
@@ -134,17 +135,17 @@ pub(super) fn judge(before: &[Run<'_>], after: &[Run<'_>], lines: &[MeasuredLine
     }
 }
 
-/// What the other lines do.
+/// The common behaviour of the other lines.
 #[derive(Clone, Copy, Debug)]
 struct Common {
-    /// What they have in common, as a logarithm; 0 if there are too few.
+    /// The median of their differences, as a logarithm; 0 if there are too few.
     middle: f64,
-    /// How far they are from that, by the median; `None` if there are too few.
+    /// The median deviation from that; `None` if there are too few.
     spread: Option<f64>,
 }
 
-/// How many times as long the polls of a line must be at least, or as short: how much two runs of one program differ is told
-/// by the other lines, or by several runs. Where neither tells, two threads that share a core may make 1.5 of it.
+/// Returns the least factor by which the polls of a line must differ. The other lines, or several runs, show by how much two
+/// runs of one program differ. Where neither does, threads that share a core may differ by a factor of 1.5.
 fn least(percent: u8, common: Common, has_several_runs: bool) -> f64 {
     let least: f64 = match (has_several_runs, common.spread) {
         (true, _) => 1.2,
@@ -155,12 +156,12 @@ fn least(percent: u8, common: Common, has_several_runs: bool) -> f64 {
     least * if percent > 90 { 1.15 } else { 1.0 }
 }
 
-/// The same of how long tasks are ready, which depends on all others.
+/// Returns the least factor by which ready times must differ. They depend on all other tasks.
 fn least_ready(common: Common) -> f64 {
     common.spread.map_or(3.0, |spread| (3.0 * spread).exp().clamp(2.0, 4.0))
 }
 
-/// How much longer the polls of a line take in all, if what lies beyond the quantile changed as it did.
+/// Returns how much longer the polls of a line take in all, if those beyond the quantile changed as it did.
 fn extra_ns(line: &MeasuredLine, quantile: usize, common: Common) -> i64 {
     let (percent, _) = QUANTILES[quantile];
     let expected_ns = line.before.quantiles_ns[quantile] as f64 * common.middle.exp();
@@ -169,7 +170,7 @@ fn extra_ns(line: &MeasuredLine, quantile: usize, common: Common) -> i64 {
     (difference_ns * share * line.after.polls as f64) as i64
 }
 
-/// What became of a line's quantiles.
+/// The changes of a line's quantiles.
 #[derive(Default)]
 struct Changes {
     best: Option<Change>,
@@ -199,7 +200,7 @@ impl Changes {
     }
 }
 
-/// How much longer each line takes, as a logarithm: for each quantile a column.
+/// The logarithms of the factors by which lines take longer: a column for each quantile.
 struct Table {
     columns: Vec<Vec<Option<Estimate>>>,
     /// The chance that one of them is off by more than what is allowed for.
@@ -207,15 +208,15 @@ struct Table {
 }
 
 impl Table {
-    fn of(
+    fn new(
         lines: &[MeasuredLine],
         quantiles: &[usize],
-        of: impl Fn(&Measured, usize) -> Option<Estimate>,
+        estimate: impl Fn(&Measured, usize) -> Option<Estimate>,
     ) -> Self {
         let column = |&quantile: &usize| {
             let difference = |line: &MeasuredLine| {
-                let before = of(&line.before, quantile)?;
-                Some(Estimate::difference(before, of(&line.after, quantile)?))
+                let before = estimate(&line.before, quantile)?;
+                Some(Estimate::difference(before, estimate(&line.after, quantile)?))
             };
             lines.iter().map(difference).collect::<Vec<_>>()
         };
@@ -224,7 +225,7 @@ impl Table {
         Self { columns, chance: CHANCE / tests.max(1) as f64 }
     }
 
-    /// The differences of other lines that tell something, in a column.
+    /// Returns the differences of other lines in a column, as far as they tell something.
     fn others(&self, lines: &[MeasuredLine], column: usize, index: Option<usize>) -> Vec<f64> {
         let is_other = |other: &MeasuredLine| {
             let place = index.map(|index| lines[index].line.place);
@@ -240,7 +241,7 @@ impl Table {
         let but = (lines.len() <= FEW_LINES).then_some(index);
         let mut others = self.others(lines, column, but);
         if others.len() < ENOUGH_OTHERS {
-            // What makes all medians longer makes the slowest polls longer, too.
+            // Whatever makes all medians longer makes the slowest polls longer, too.
             others = self.others(lines, 0, but);
         }
         let is_enough = others.len() >= ENOUGH_OTHERS;
@@ -248,17 +249,17 @@ impl Table {
             return Common { middle: 0.0, spread: None };
         };
         let off = others.iter().map(|other| (other - middle).abs()).collect();
-        // As that of a normal distribution.
+        // Scaled to the standard deviation of a normal distribution.
         Common { middle, spread: median(off).map(|off| 1.4826 * off) }
     }
 
-    /// What all lines have in common, of the first column.
+    /// Returns what all lines have in common in the first column.
     fn common_factor(&self, lines: &[MeasuredLine]) -> Option<f64> {
         let all = self.others(lines, 0, None);
         (all.len() > ENOUGH_OTHERS).then(|| median(all)).flatten().map(f64::exp)
     }
 
-    /// What a difference means, and how clearly.
+    /// Returns what a difference means, and how clearly.
     fn change(&self, percent: u8, of: Estimate, common: Common, least: f64) -> (Change, f64) {
         let off = of.error * of.errors(self.chance);
         let factor = Factor {
@@ -278,16 +279,16 @@ impl Table {
     }
 }
 
-/// What the machine took, as a share of the time of all polls: the most of all runs.
+/// The time that the machine took, as a share of the time of all polls: the largest share of all runs.
 struct Machine {
-    /// In pieces that aren't known of any poll; `None` if that isn't known.
+    /// In pieces too small to be measured in any poll; `None` if that isn't known.
     hidden: Option<f64>,
-    /// In all.
+    /// In all; `None` if that isn't known.
     taken: Option<f64>,
 }
 
 impl Machine {
-    fn of<'a>(runs: impl Iterator<Item = &'a Run<'a>>) -> Self {
+    fn from_runs<'a>(runs: impl Iterator<Item = &'a Run<'a>>) -> Self {
         let mut machine = Self { hidden: Some(0.0), taken: Some(0.0) };
         for run in runs {
             let tasks = run.timeline.tasks.seen().iter();
@@ -295,7 +296,8 @@ impl Machine {
             let held_ns: u64 = polls.map(|poll| run.timeline.held_ns(poll)).sum();
             let share = |ns: u64| ns as f64 / held_ns.max(1) as f64;
             let taken_ns = taken_ns(run.timeline);
-            let known_ns: u64 = run.timeline.causes.iter().map(|(_, cause)| cause.taken_ns()).sum();
+            let known_ns: u64 =
+                run.timeline.long_polls.causes.iter().map(|(_, cause)| cause.taken_ns()).sum();
             let greater = |most: Option<f64>, ns: Option<u64>| Some(most?.max(share(ns?)));
             let hidden_ns = taken_ns.map(|ns| ns.saturating_sub(known_ns));
             machine.hidden = greater(machine.hidden, hidden_ns);
@@ -304,8 +306,8 @@ impl Machine {
         machine
     }
 
-    /// Whether a quantile tells of the program, and not of how many polls the machine made longer: a piece of time takes
-    /// no more polls than it is long, by the lengths of these.
+    /// Returns whether a quantile tells something about the program, rather than how many polls the machine made longer: in a
+    /// piece of time it can make no more polls longer than fit into it.
     fn leaves(&self, percent: u8) -> bool {
         let beyond = f64::from(100 - percent) / 100.0;
         match self.hidden {

@@ -1,16 +1,16 @@
-//! Two runs of a program, or several of each version: what got longer, and whether that is more than chance.
+//! Compares two runs of a program, or several of each of two versions: what got longer, and whether by more than chance.
 //!
-//! Poll lengths are heavy-tailed, come in bursts, and follow from those before; and the machine isn't the same twice. So no
-//! poll is compared with another, and no mean of all:
+//! Poll lengths are heavy-tailed, come in bursts, and depend on those before; and the machine isn't the same twice. So no
+//! poll is compared with another, and no mean of all polls is used:
 //!
 //! 1. What the machine took away of long polls is subtracted ([`lines`]).
-//! 2. The polls of a line are cut into blocks that follow each other in time. Of each block some quantiles are taken
+//! 2. The polls of a line are cut into blocks that follow each other in time, and some quantiles of each block are taken
 //!    ([`blocks`]).
-//! 3. The logarithms of these are compared between the runs, by their trimmed means and the error of these, which is the
-//!    larger of those that blocks of several lengths tell: bursts make it larger ([`estimate`]).
-//! 4. What all other lines do alike is the machine's: it is taken out ([`judge`]).
-//! 5. A difference is called a change if it is significant among all that are looked at (Bonferroni's correction), and large
-//!    enough: what two runs of one program differ by isn't known from one of each ([`judge`]).
+//! 3. The logarithms of these are compared between the runs by their trimmed means. The error of a mean is the largest of
+//!    the errors that blocks of several lengths give: bursts make it larger ([`estimate`]).
+//! 4. What all other lines have in common is due to the machine, and is subtracted ([`judge`]).
+//! 5. A difference is called a change if it is significant among all comparisons (Bonferroni's correction), and large
+//!    enough: one run of each version doesn't tell by how much two runs of one program differ ([`judge`]).
 
 mod blocks;
 mod estimate;
@@ -19,6 +19,7 @@ mod judge;
 mod lines;
 mod new_polls;
 mod pairing;
+mod run;
 mod side;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -32,9 +33,7 @@ pub use judge::{Change, Factor};
 pub use new_polls::NewLongPolls;
 pub use side::{Figures, Side};
 
-use lines::Run;
-
-/// What differs between two runs of a program, or several of each of two versions: see [`compare`].
+/// The differences between two runs of a program, or several of each of two versions: see [`compare`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -42,21 +41,21 @@ pub struct Comparison {
     pub before: Side,
     /// The runs after.
     pub after: Side,
-    /// All lines: those that got longer first, that first which takes most of the workers' time more; then those that got
-    /// shorter; then the others, those first that held workers longest after.
+    /// All lines: first those that got longer, the one with the most additional time of the workers first; then those that
+    /// got shorter; then the others, the one that held workers longest after first.
     pub lines: Vec<LineChange>,
-    /// Functions that held workers in long polls in the one version alone.
+    /// Functions that held workers in long polls in one version alone.
     pub long_polls: Vec<NewLongPolls>,
-    /// How many times as long as before the polls of all lines took alike, if there are enough lines to tell: a slower
-    /// or busier machine, or another build does that. What is said of each line is beyond that.
+    /// The factor by which the polls of all lines got longer alike, if there are enough lines to tell. A slower or busier
+    /// machine, or another build, causes it. What is said of each line is beyond that.
     pub common_factor: Option<f64>,
-    /// The same of how long tasks were ready.
+    /// The factor by which the times that tasks were ready got longer alike.
     pub common_ready_factor: Option<f64>,
-    /// Whether [`LineChange::before`] and `after` are of whole runs of which only a part is kept in detail. What changed is
-    /// judged by what is kept of the end.
+    /// Whether [`LineChange::before`] and `after` are of whole runs of which only a part is kept in detail. Changes are judged
+    /// by what is kept of the end.
     pub is_of_whole_runs: bool,
-    /// Whether the machine took so much time in pieces too small to be known that the slowest polls tell nothing, or it isn't
-    /// known how much: then only these quantiles were compared, in percent.
+    /// The quantiles that were compared, in percent. The highest are left out if the machine took so much time in pieces too
+    /// small to be measured that the slowest polls tell nothing, or if it isn't known how much it took.
     pub quantiles: Vec<u8>,
 }
 
@@ -64,18 +63,17 @@ pub struct Comparison {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LineChange {
-    /// Which line.
+    /// The line.
     pub line: Line,
-    /// What its polls did before; `None` if it had none.
+    /// The figures of its polls before; `None` if it had none.
     pub before: Option<Figures>,
-    /// What its polls did after; `None` if it had none.
+    /// The figures of its polls after; `None` if it had none.
     pub after: Option<Figures>,
-    /// What became of the lengths of its polls.
+    /// The change of the lengths of its polls.
     pub polls: Change,
-    /// What became of the time for which its tasks were ready before polls.
+    /// The change of the times that its tasks were ready before polls.
     pub ready: Change,
-    /// How much more time its polls take of the workers after than they would if nothing had changed, in ns; negative
-    /// if they take less. It is an estimate, by what `polls` says, and 0 where that is no change.
+    /// The additional time of the workers that its polls take after, compared with no change, in ns; negative if they take less. It is an estimate that follows from `polls`, and 0 where that is no change.
     pub extra_ns: i64,
 }
 
@@ -83,22 +81,23 @@ pub struct LineChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Line {
-    /// The function that nearly all long polls are blamed on, or that these polls are: see
-    /// [`Culprit::frame`](crate::report::Culprit::frame). `None` where none is known, or there are several.
+    /// The function that nearly all long polls are blamed on, or that these polls are blamed on: see
+    /// [`Culprit::frame`](crate::report::Culprit::frame). `None` if none is known, or there are several.
     pub frame: Option<StackFrame>,
-    /// What it did, in words behind its name.
-    pub act: String,
-    /// Where the tasks, or most of them, were spawned: before, or else after.
+    /// The words for what the function did, which follow its name.
+    pub blocking_cause: String,
+    /// Where most of the tasks were spawned: before, or else after.
     pub place: Place,
-    /// The same after, if that is another line: the source was changed above it.
+    /// Where they were spawned after, if that is another line because the source was changed above it.
     pub place_after: Option<Place>,
-    /// Whether it is only of the long polls that are blamed on `frame`, as those of `place` are blamed on several.
+    /// Whether it stands only for the long polls that are blamed on `frame`, as those of `place` are blamed on several
+    /// functions.
     pub is_of_function: bool,
 }
 
 /// Compares the runs of two versions of a program, or two runs of one: one or more of each.
 ///
-/// Locations of the two versions belong together if they are the same, or if lines were added or removed above them.
+/// Locations of the two versions are matched if they are the same, or if lines were added or removed above them.
 ///
 /// # Examples
 ///
@@ -112,9 +111,9 @@ pub struct Line {
 /// }
 /// ```
 pub fn compare(before: &[&Timeline], after: &[&Timeline]) -> Comparison {
-    let (before, after) = (Run::of_all(before), Run::of_all(after));
+    let (before, after) = (run::runs(before), run::runs(after));
     let all = || before.iter().chain(&after);
-    let is_of_whole_runs = all().any(|run| run.report.detail_ns.is_some());
+    let is_of_whole_runs = all().any(|run| run.report.recording.detail_ns.is_some());
     let measured = lines::measured(&before, &after, is_of_whole_runs);
     let judged = judge::judge(&before, &after, &measured);
     let long_polls = new_polls::find(&before, &after);
@@ -133,8 +132,8 @@ pub fn compare(before: &[&Timeline], after: &[&Timeline]) -> Comparison {
     explain(&mut lines);
     lines.sort_by_key(LineChange::rank);
     Comparison {
-        before: Side::of(&before),
-        after: Side::of(&after),
+        before: Side::from_runs(&before),
+        after: Side::from_runs(&after),
         lines,
         long_polls,
         common_factor: judged.common_factor,
@@ -144,7 +143,7 @@ pub fn compare(before: &[&Timeline], after: &[&Timeline]) -> Comparison {
     }
 }
 
-/// Puts a spawn location behind the function that made it longer.
+/// Ranks a spawn location after the function that made it longer.
 fn explain(lines: &mut [LineChange]) {
     let of_functions = lines.iter().filter(|line| line.line.is_of_function && line.is_longer());
     let least: Vec<(Place, i64)> =
@@ -158,17 +157,17 @@ fn explain(lines: &mut [LineChange]) {
 }
 
 impl Comparison {
-    /// The lines whose polls got longer, that first which takes most of the workers' time more.
+    /// Returns the lines whose polls got longer, the one with the most additional time of the workers first.
     pub fn longer(&self) -> impl Iterator<Item = &LineChange> {
         self.lines.iter().filter(|line| line.is_longer())
     }
 
-    /// The lines whose polls got shorter.
+    /// Returns the lines whose polls got shorter.
     pub fn shorter(&self) -> impl Iterator<Item = &LineChange> {
         self.lines.iter().filter(|line| matches!(line.polls, Change::Shorter(_)))
     }
 
-    /// The functions whose long polls are new, by more than chance, where their line isn't among those that got longer.
+    /// Returns the functions whose long polls are new by more than chance, unless their line is among those that got longer.
     pub fn new_long_polls(&self) -> impl Iterator<Item = &NewLongPolls> {
         self.long_polls.iter().filter(|polls| {
             let is_told = |line: &LineChange| polls.is_of(&line.line);
@@ -176,7 +175,7 @@ impl Comparison {
         })
     }
 
-    /// Whether anything got longer, or shorter, or anyone waited longer, by more than chance.
+    /// Returns whether any polls or ready times changed by more than chance.
     pub fn has_changes(&self) -> bool {
         let has_changed =
             |line: &LineChange| [line.polls, line.ready].iter().any(|change| change.is_a_change());

@@ -1,63 +1,65 @@
-//! Functions that held workers in long polls in the one version alone.
+//! Functions that held workers in long polls in one version alone.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::Line;
 use super::functions::{Function, culprits};
-use super::lines::Run;
+use super::run::Run;
 use crate::analysis::Culprit;
 use crate::analysis::place::Place;
 use crate::trace::timeline::{SamplingState, StackFrame};
 
-/// Into how many stretches of time a run is cut. Several long polls in one of them count once: they come in bursts.
+/// The number of stretches of time that a run is cut into. Several long polls in one of them count once, as they come in
+/// bursts.
 const STRETCHES: u64 = 20;
 
-/// How many times `long_poll` a poll must be long to be new: one that is a little longer than that may have been a little shorter
+/// A poll must be so many times as long as `long_poll` to be new: one that is a little longer may have been a little shorter
 /// in the other version.
 const CLEARLY_LONG: u128 = 2;
 
 /// The chance that anything is called new where nothing is.
 const CHANCE: f64 = 0.02;
 
-/// A function that held workers in long polls in the one version, and in no poll of the other.
+/// A function that held workers in long polls in one version, and in no poll of the other.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NewLongPolls {
     /// The function.
     pub frame: StackFrame,
-    /// What it did, in words behind its name.
-    pub act: String,
+    /// The words for what the function did, which follow its name.
+    pub blocking_cause: String,
     /// Where most of the tasks were spawned.
     pub place: Place,
-    /// Whether it is in the version after; otherwise it was in that before.
+    /// Whether it is in the version after; otherwise it is in the one before.
     pub is_after: bool,
-    /// How many polls it held workers in, for over twice `long_poll`, without what the machine took.
+    /// The number of polls in which it held workers for over twice `long_poll`, without what the machine took.
     pub polls: u64,
-    /// How long, in ns, in sum.
+    /// The time that these took in sum, in ns, without what the machine took.
     pub own_ns: u64,
-    /// The longest of that, in ns.
+    /// The time that the longest took, in ns, without what the machine took.
     pub longest_ns: u64,
-    /// Whether they are too many, over too much of the time, for the other version to lack them by chance.
+    /// Whether they are too many, in too many stretches of time, for the other version to lack them by chance.
     pub is_more_than_chance: bool,
 }
 
 impl NewLongPolls {
-    /// Whether these are polls of a line.
+    /// Returns whether these are polls of a line.
     pub(super) fn is_of(&self, line: &Line) -> bool {
-        let function = Function::of(&self.frame);
-        line.frame.as_ref().is_some_and(|frame| Function::of(frame) == function)
+        let function = Function::from_frame(&self.frame);
+        line.frame.as_ref().is_some_and(|frame| Function::from_frame(frame) == function)
             || line.place == self.place
             || line.place_after == Some(self.place)
     }
 }
 
-/// The functions with long polls in the one version alone, those that took longest first.
+/// Finds the functions with long polls in one version alone, those that took longest first.
 pub(super) fn find(before: &[Run<'_>], after: &[Run<'_>]) -> Vec<NewLongPolls> {
     let [old, new] = [functions(before), functions(after)];
-    // What isn't known in the one isn't new in the other.
-    let is_comparable =
-        |runs: &[Run<'_>]| runs.iter().all(|run| run.timeline.sampling.state == SamplingState::On);
+    // What isn't known of one version isn't new in the other.
+    let is_comparable = |runs: &[Run<'_>]| {
+        runs.iter().all(|run| run.timeline.long_polls.sampling.state == SamplingState::On)
+    };
     let has_files = |of: &BTreeMap<Function, Vec<(&Run<'_>, &Culprit)>>| {
         let mut frames = of.values().flatten().filter_map(|(_, culprit)| culprit.frame.as_ref());
         frames.any(|frame| frame.file.is_some())
@@ -84,7 +86,7 @@ pub(super) fn find(before: &[Run<'_>], after: &[Run<'_>]) -> Vec<NewLongPolls> {
         let only_here = of.iter().filter(|(function, _)| !other.contains_key(function));
         let unnamed = if is_after { &unnamed[0] } else { &unnamed[1] };
         found.extend(only_here.filter_map(|(_, culprits)| {
-            let mut new = of_function(culprits, [of_runs, other_runs], is_after, chance)?;
+            let mut new = new_long_polls(culprits, [of_runs, other_runs], is_after, chance)?;
             new.is_more_than_chance &= !unnamed.contains(&new.place);
             Some(new)
         }));
@@ -99,13 +101,13 @@ fn functions<'a>(runs: &'a [Run<'a>]) -> BTreeMap<Function, Vec<(&'a Run<'a>, &'
         // An address is another in another build.
         let named = culprit.frame.as_ref().filter(|frame| !frame.function.starts_with("0x"));
         if let Some(frame) = named {
-            functions.entry(Function::of(frame)).or_default().push((run, culprit));
+            functions.entry(Function::from_frame(frame)).or_default().push((run, culprit));
         }
     }
     functions
 }
 
-fn of_function(
+fn new_long_polls(
     culprits: &[(&Run<'_>, &Culprit)],
     [runs, other_runs]: [usize; 2],
     is_after: bool,
@@ -114,7 +116,7 @@ fn of_function(
     let (_, worst) = culprits.iter().max_by_key(|(_, culprit)| culprit.own_ns)?;
     let mut new = NewLongPolls {
         frame: worst.frame.clone()?,
-        act: worst.act.clone(),
+        blocking_cause: worst.blocking_cause.clone(),
         place: worst.place,
         is_after,
         polls: 0,
@@ -128,7 +130,7 @@ fn of_function(
         let length_ns = timeline.end_ns.saturating_sub(timeline.recent_ns) / STRETCHES;
         for &at in culprit.at.iter() {
             let own_ns = run.own_ns(at);
-            if u128::from(own_ns) < CLEARLY_LONG * timeline.long_poll.as_nanos() {
+            if u128::from(own_ns) < CLEARLY_LONG * timeline.settings.long_poll.as_nanos() {
                 continue;
             }
             new.polls += 1;
@@ -146,10 +148,10 @@ fn of_function(
     (new.polls > 0).then_some(new)
 }
 
-/// The chance that of all stretches these many are all among the first, if any may be (Fisher's exact test).
+/// Returns the chance that so many hits are all in the stretches `there`, if any stretch may be hit (Fisher's exact test).
 fn only_there(hits: u64, [there, elsewhere]: [u64; 2]) -> f64 {
-    let of = |hit: u64| (there - hit) as f64 / (there + elsewhere - hit) as f64;
-    (0..hits.min(there)).map(of).product()
+    let chance = |hit: u64| (there - hit) as f64 / (there + elsewhere - hit) as f64;
+    (0..hits.min(there)).map(chance).product()
 }
 
 #[cfg(test)]

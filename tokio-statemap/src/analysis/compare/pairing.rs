@@ -1,14 +1,14 @@
-//! Which spawn location of one version of a program is which of another: lines move when others are added above them.
+//! Matches the spawn locations of two versions of a program: lines move when others are added above them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::place::Place;
 use crate::util::source_path::shown;
 
-/// How many pairs of lines of one file are tried: beyond that only equal ones belong together.
+/// The most pairs of lines of one file that are tried: beyond that only equal lines are matched.
 const MOST_PAIRS: usize = 2_500;
 
-/// The places of both versions, those that belong together in one pair. Each place is in one pair.
+/// Returns the places of both versions in pairs of the same place. Each place is in one pair.
 pub(super) fn pair(
     before: &BTreeSet<Place>,
     after: &BTreeSet<Place>,
@@ -42,13 +42,13 @@ pub(super) fn pair(
     pairs
 }
 
-/// What a place of the other version must have in common: the file, whatever the version of its package, and the kind.
+/// Returns what the two places of a pair have in common: the file, whatever the version of its package, and the kind.
 fn file(place: Place) -> (Option<String>, bool) {
     let file = place.location.map(|location| without_version(location.file));
     (file, place.is_root)
 }
 
-/// The path of a file, without where packages are kept and the package's version.
+/// Returns the path of a file from its package on, without the package's version.
 pub(super) fn without_version(path: &str) -> String {
     let inner = shown(path);
     match inner.split_once('/') {
@@ -61,7 +61,7 @@ pub(super) fn without_version(path: &str) -> String {
     }
 }
 
-/// A way to pair the lines up to a pair, which it ends with.
+/// A way to pair lines, up to a certain pair.
 #[derive(Clone, Copy)]
 struct Way {
     cost: usize,
@@ -69,8 +69,8 @@ struct Way {
     from: Option<(usize, usize)>,
 }
 
-/// Pairs of indices of places of one file, in their order: with the fewest places left over, and the fewest changes of how
-/// far lines moved.
+/// Returns pairs of indices of places of one file, in their order: with the fewest places left over, and the fewest changes
+/// of the distance that lines moved.
 fn align(before: &[Place], after: &[Place]) -> Vec<(usize, usize)> {
     let at = |place: Place| place.location.map_or((0, 0), |of| (i64::from(of.line), of.column));
     let shift = |i: usize, j: usize| at(after[j]).0 - at(before[i]).0;
@@ -78,7 +78,7 @@ fn align(before: &[Place], after: &[Place]) -> Vec<(usize, usize)> {
     let mut best = Way { cost: before.len() + after.len(), from: None };
     for i in 0..before.len() {
         for j in 0..after.len() {
-            // Another column is another expression, perhaps.
+            // Another column may be another expression.
             let own = usize::from(at(before[i]).1 != at(after[j]).1);
             let first = i + j + usize::from(shift(i, j) != 0);
             let mut way = Way { cost: first + own, from: None };

@@ -1,7 +1,8 @@
 //! The figures of the runs of one version.
 
-use super::lines::Run;
-use crate::analysis::locations::{LocationRow, quantile};
+use super::run::Run;
+use crate::analysis::lengths::quantile;
+use crate::analysis::locations::LocationRow;
 use crate::analysis::workers::busy_share;
 use crate::trace::timeline::{MachineTime, SamplingState, Timeline};
 
@@ -9,20 +10,20 @@ use crate::trace::timeline::{MachineTime, SamplingState, Timeline};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Side {
-    /// How many runs.
+    /// The number of runs.
     pub runs: usize,
-    /// How long they recorded, in ns, all of them together.
+    /// The time that they recorded in sum, in ns.
     pub recorded_ns: u64,
-    /// How long of that is kept in detail, in ns; `None` if that is all.
+    /// The part of that which is kept in detail, in ns; `None` if all of it is.
     pub detail_ns: Option<u64>,
-    /// How many tasks there were.
+    /// The number of tasks.
     pub tasks: u64,
-    /// How many polls there were.
+    /// The number of polls.
     pub polls: u64,
     /// The share of the workers' time that they were running, from 0 to 1; `None` if workers were not recorded.
     pub busy_share: Option<f64>,
-    /// How long the machine took the processor from threads that were ready to run, in ns, in sum; `None` if that isn't
-    /// known.
+    /// The time that the machine took the processor from threads that were ready to run, in ns, summed over threads; `None` if
+    /// that isn't known.
     pub taken_ns: Option<u64>,
     /// Whether it is known when tasks became ready.
     pub schedule_latency: bool,
@@ -31,72 +32,70 @@ pub struct Side {
 }
 
 impl Side {
-    pub(super) fn of(runs: &[Run<'_>]) -> Self {
-        let sum = |of: &dyn Fn(&Run<'_>) -> u64| {
-            runs.iter().fold(0, |sum: u64, run| sum.saturating_add(of(run)))
+    pub(super) fn from_runs(runs: &[Run<'_>]) -> Self {
+        let sum = |figure: &dyn Fn(&Run<'_>) -> u64| {
+            runs.iter().fold(0, |sum: u64, run| sum.saturating_add(figure(run)))
         };
-        let detail_ns = |run: &Run<'_>| run.report.detail_ns;
+        let detail_ns = |run: &Run<'_>| run.report.recording.detail_ns;
         let is_part = runs.iter().any(|run| detail_ns(run).is_some());
         let workers: Vec<_> = runs.iter().flat_map(|run| run.report.workers.clone()).collect();
         let taken = runs.iter().map(|run| taken_ns(run.timeline));
         Self {
             runs: runs.len(),
-            recorded_ns: sum(&|run| run.report.recorded_ns),
+            recorded_ns: sum(&|run| run.report.recording.recorded_ns),
             detail_ns: is_part
-                .then(|| sum(&|run| detail_ns(run).unwrap_or(run.report.recorded_ns))),
-            tasks: sum(&|run| run.report.tasks),
-            polls: sum(&|run| run.report.polls),
+                .then(|| sum(&|run| detail_ns(run).unwrap_or(run.report.recording.recorded_ns))),
+            tasks: sum(&|run| run.report.counts.tasks),
+            polls: sum(&|run| run.report.counts.polls),
             busy_share: busy_share(&workers),
             taken_ns: taken.sum(),
-            schedule_latency: runs.iter().all(|run| run.timeline.schedule_latency),
-            has_tasks: runs.iter().all(|run| {
-                let report = &run.report;
-                report.task_hooks && report.trace_target.tracks_tasks() && !report.lacking.tasks
-            }),
+            schedule_latency: runs.iter().all(|run| run.timeline.settings.schedule_latency),
+            has_tasks: runs.iter().all(|run| run.report.recording.has_tasks()),
         }
     }
 }
 
-/// How long the machine took the processor from threads that were ready to run, in ns; `None` if that isn't known.
+/// Returns how long the machine took the processor from threads that were ready to run, in ns, summed over threads; `None`
+/// if that isn't known.
 pub(super) fn taken_ns(timeline: &Timeline) -> Option<u64> {
     let MachineTime { run_delay_ns, stolen_ns, .. } = timeline.machine;
-    let is_known = timeline.sampling.state == SamplingState::On;
+    let is_known = timeline.long_polls.sampling.state == SamplingState::On;
     is_known.then(|| run_delay_ns.saturating_add(stolen_ns))
 }
 
-/// What the polls of a line did in the runs of one version.
+/// The figures of the polls of a line in the runs of one version.
 ///
-/// Lengths are own time: what the machine took is not in them, unless they are of whole runs of which only a part is kept.
+/// Lengths are own time, without what the machine took; of whole runs of which only a part is kept they are wall time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Figures {
-    /// How many polls.
+    /// The number of polls.
     pub polls: u64,
-    /// How long they held workers, in ns.
+    /// The time that they held workers, in ns.
     pub held_ns: u64,
     /// The longest, in ns.
     pub longest_ns: u64,
     /// The median, in ns.
     pub p50_ns: u64,
-    /// What 99 % of the polls did not exceed, in ns.
+    /// The length that 99 % of the polls did not exceed, in ns.
     pub p99_ns: u64,
-    /// Between what the medians of the middle half of all blocks of polls are, in ns: how much the median varies within a
-    /// run, and between runs. `None` of too few polls.
+    /// The range of the middle half of the medians of all blocks of polls, in ns: it shows how much the median varies within
+    /// a run and between runs. `None` if there are too few polls.
     pub p50_spread_ns: Option<(u64, u64)>,
     /// The median of how long tasks were ready before polls on workers, in ns; `None` if that isn't known.
     pub ready_p50_ns: Option<u64>,
-    /// The longest of that, in ns.
+    /// The longest time that one was ready, in ns.
     pub longest_ready_ns: Option<u64>,
 }
 
 impl Figures {
-    /// Those of whole runs, as their sums tell, with what only their detail tells.
-    pub(super) fn of_rows(rows: &[LocationRow], detail: Option<&Self>) -> Option<Self> {
-        let sum = |of: fn(&LocationRow) -> u64| {
-            rows.iter().fold(0, |sum: u64, row| sum.saturating_add(of(row)))
+    /// Returns the figures of whole runs: those of their sums, and of their detail those that the sums lack.
+    pub(super) fn from_rows(rows: &[LocationRow], detail: Option<&Self>) -> Option<Self> {
+        let sum = |figure: fn(&LocationRow) -> u64| {
+            rows.iter().fold(0, |sum: u64, row| sum.saturating_add(figure(row)))
         };
-        let middle = |of: fn(&LocationRow) -> u64| {
-            quantile(&mut rows.iter().map(of).collect::<Vec<_>>(), 50)
+        let middle = |figure: fn(&LocationRow) -> u64| {
+            quantile(&mut rows.iter().map(figure).collect::<Vec<_>>(), 50)
         };
         Some(Self {
             polls: sum(|row| row.polls),
@@ -111,7 +110,7 @@ impl Figures {
     }
 }
 
-/// Adds figures up.
+/// Adds up the figures of polls.
 #[derive(Default)]
 pub(super) struct Measures {
     lengths: Vec<u64>,
@@ -142,7 +141,7 @@ impl Measures {
         quantile(&mut self.lengths, percent.into())
     }
 
-    /// `None` of no polls.
+    /// Returns `None` if there are no polls.
     pub(super) fn figures(mut self) -> Option<Figures> {
         let longest_ns = self.lengths.iter().copied().max()?;
         let medians = &mut self.medians;

@@ -1,36 +1,35 @@
-//! What a task waits for, as far as that tells whether it may wait so for ever.
+//! Classifies what a task waits for, by whether the wait may last for ever.
 
-use crate::analysis::trees::OF_DRIVER;
+use crate::analysis::trees::WOKEN_FROM_OUTSIDE;
 use crate::trace::timeline::{AwaitFrame, Wait, Waiting};
 
-/// What a task waits for.
+/// The kind of thing that a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Awaited {
-    /// A timer, a signal, I/O or another process: it is only a matter of time, or of who calls.
+    /// A timer, a signal, I/O or another process: something outside of the program ends the wait.
     Outside,
-    /// What another task has to give back: a lock.
+    /// A lock, which another task must release.
     Lock,
-    /// The same, but a permit, or room in a channel: who has it may be waiting for somebody outside, as connections do that
-    /// a limit of them is for.
+    /// A permit, or room in a channel. The task that holds it may wait for something outside, as connections do whose
+    /// number is limited.
     Permit,
-    /// Something else that another task has to do: to end, or to send.
+    /// Something else that another task must do: to end, or to send.
     Task,
-    /// Nothing took its waker: nothing will wake it.
+    /// Nothing kept its waker, so nothing will wake it.
     Nothing,
-    /// It isn't known.
     Unknown,
 }
 
-/// What has to be given back, by the names of Tokio's functions.
+/// Names in the paths of Tokio's functions that wait for what another task must release.
 const LOCKS: [&str; 3] = ["Mutex", "RwLock", "tokio::sync::barrier::"];
 const PERMITS: [&str; 4] =
     ["Semaphore", "tokio::sync::batch_semaphore::", "Sender<T>::send", "Sender<T>::reserve"];
 
-/// How many functions of one wait are looked at: a file may have any number.
+/// The number of functions of one wait that are looked at: a file may have any number of them.
 const MOST: usize = 1 << 12;
 
 impl Awaited {
-    pub(super) fn of(waiting: Waiting<'_>) -> Self {
+    pub(super) fn from_waiting(waiting: Waiting<'_>) -> Self {
         match waiting {
             Waiting::At(wait) => Self::at(wait),
             Waiting::Nothing => Self::Nothing,
@@ -40,24 +39,27 @@ impl Awaited {
 
     fn at(wait: &Wait) -> Self {
         let mut found = Self::Unknown;
-        // Each with whether it is within a lock, which is made of a semaphore.
-        let mut open: Vec<(&AwaitFrame, bool)> = wait.frames.iter().map(|of| (of, false)).collect();
+        // Each frame with whether it is within a lock, which is made of a semaphore.
+        let mut open: Vec<(&AwaitFrame, bool)> =
+            wait.frames.iter().map(|frame| (frame, false)).collect();
         let mut seen = 0;
         while let Some((frame, is_within)) = open.pop() {
             seen += 1;
             if seen > MOST {
                 return Self::Unknown;
             }
-            let of = Self::of_function(&frame.function.function);
-            let is_lock = is_within || of == Self::Lock;
-            open.extend(frame.awaits.iter().map(|awaited| (awaited, is_lock)));
+            let awaited = Self::from_function(&frame.function.function);
+            let is_lock = is_within || awaited == Self::Lock;
+            open.extend(frame.awaits.iter().map(|frame| (frame, is_lock)));
             if !frame.awaits.is_empty() {
                 continue;
             }
-            found = match if is_lock && of == Self::Permit { Self::Lock } else { of } {
-                // One of several that are awaited at once is enough.
+            found = match if is_lock && awaited == Self::Permit { Self::Lock } else { awaited } {
+                // One of several futures that are awaited at once is enough.
                 Self::Outside => return Self::Outside,
-                of @ (Self::Lock | Self::Permit) if found == Self::Unknown || found == of => of,
+                held @ (Self::Lock | Self::Permit) if found == Self::Unknown || found == held => {
+                    held
+                }
                 Self::Lock | Self::Permit if found != Self::Task => Self::Permit,
                 _ => Self::Task,
             };
@@ -65,11 +67,11 @@ impl Awaited {
         found
     }
 
-    /// What a function waits for that awaits nothing itself.
-    fn of_function(name: &str) -> Self {
+    /// Returns what a function waits for that awaits nothing itself.
+    fn from_function(name: &str) -> Self {
         let name = name.trim_start_matches("async ").trim_start_matches("an async fn of ");
         let name = name.trim_start_matches('<');
-        if OF_DRIVER.iter().any(|of| name.starts_with(of)) {
+        if WOKEN_FROM_OUTSIDE.iter().any(|path| name.starts_with(path)) {
             return Self::Outside;
         }
         let is_one_of = |names: &[&str]| names.iter().any(|one| name.contains(one));
@@ -80,7 +82,7 @@ impl Awaited {
         }
     }
 
-    /// Whether there may be someone outside who wakes it some day.
+    /// Returns whether something outside of the program may wake it some day.
     pub(super) fn is_outside(self) -> bool {
         self == Self::Outside
     }
@@ -104,7 +106,7 @@ mod tests {
             ("tokio::runtime::task::join::JoinHandle<T>", Awaited::Task),
             ("shop::MutexLike::lock", Awaited::Task),
         ] {
-            assert_eq!(Awaited::of_function(name), awaited, "{name}");
+            assert_eq!(Awaited::from_function(name), awaited, "{name}");
         }
     }
 }

@@ -1,41 +1,84 @@
-//! Tasks that may be leaked: of a spawn location at which there were only ever more of them.
+//! Tasks that may be leaked: the number of tasks of their spawn location only grew.
 //!
-//! A program that starts has more tasks with every moment, and so has a server that more and more clients use. So it
-//! takes a while, a number of tasks, growth all the time, and that most of the older ones do nothing.
+//! The number of tasks also grows while a program starts, and in a server that more and more clients use. So it takes time,
+//! many tasks, growth in every part of the time, and that most of the older tasks do nothing.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use super::awaited::Awaited;
+use super::evidence::{Evidence, Explanation, Finding};
 use super::spots::{Spot, Spots};
 use crate::analysis::place::Place;
+use crate::analysis::spelling::Spelling;
+use crate::analysis::statement::{Statement, capitalized, n_tasks_of};
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline};
+use crate::util::map::Map;
+use crate::util::quantity::{count, human};
 
-/// Tasks of one spawn location of which there were only ever more.
+/// Tasks of one spawn location whose number only grew.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MaybeLeaked {
     /// Where they were spawned.
     pub place: Place,
-    /// How many lived when what is kept begins.
+    /// The number that were alive at the begin of what is kept.
     pub alive_before: u64,
-    /// How many lived at the end.
+    /// The number that were alive at the end.
     pub alive: u64,
-    /// How many had ended until then.
+    /// The number that had ended by then.
     pub ended: u64,
-    /// How many of those that lived had not been polled for a quarter of that time.
+    /// The number of those alive that had not been polled for a quarter of that time.
     pub idle: u64,
-    /// For how long they became more, in ns.
+    /// The time that their number grew, in ns.
     pub over_ns: u64,
+    spots: Vec<Spot>,
 }
 
-/// For how long there must have been only ever more, how many at least at the end, and in how many equal parts of the
-/// time there must be more of them than in the one before.
+impl Finding for MaybeLeaked {
+    fn explanation(&self) -> Explanation {
+        Explanation {
+            name: "maybe leaked",
+            noun: "task",
+            meaning: "The number of these tasks only grew, and most of them do nothing any more.",
+            advice: "Give them an end: a timeout, a CancellationToken, or a JoinSet that is dropped.",
+        }
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            place: Some(self.place),
+            number: self.alive,
+            total_ns: self.over_ns,
+            spots: &self.spots,
+            ..Evidence::default()
+        }
+    }
+
+    fn is_certain(&self) -> bool {
+        false
+    }
+
+    fn statement(&self) -> Statement {
+        let mut said = Statement::new(format!(
+            "{} may be leaked: their number only grew, for {}.",
+            capitalized(&n_tasks_of(self.alive, self.place)),
+            human(self.over_ns),
+        ));
+        said.add(format!("{} of them had not been polled for a quarter of that time.", self.idle));
+        said.add(match self.ended {
+            0 => "None ended.".to_owned(),
+            n => format!("{} ended.", count(n, "other")),
+        });
+        said
+    }
+}
+
+/// The number must have grown for so long and to so many, from each of so many equal parts of the time to the next.
 const LEAST_NS: u64 = 10_000_000_000;
 const LEAST_TASKS: u64 = 50;
 const PARTS: usize = 8;
 
-/// One is idle that was not polled for that part of the time; and which part of those that live must be.
+/// A task is idle that was not polled for one part in so many of the time; so many of those alive must be.
 const IDLE_PART: u64 = 4;
 const MOST_IDLE_PART: u64 = 2;
 
@@ -43,17 +86,17 @@ const MOST_IDLE_PART: u64 = 2;
 #[derive(Default)]
 struct Group {
     before: u64,
-    /// How many were spawned, and ended, in each part of the time.
+    /// The numbers that were spawned, and that ended, in each part of the time.
     spawned: [u64; PARTS],
     ended: [u64; PARTS],
-    /// Those that live and do nothing, and for how long.
+    /// The tasks that are alive and idle, and for how long they are.
     idle: Spots,
 }
 
-/// The spawn locations, that with most tasks first.
-pub(super) fn find(timeline: &Timeline) -> Vec<(MaybeLeaked, Vec<Spot>)> {
-    let shutdown = Shutdown::of(timeline);
-    // Tasks that are dropped with the runtime would have lived on.
+/// Finds the spawn locations of such tasks, the one with most tasks first.
+pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Vec<MaybeLeaked> {
+    let shutdown = Shutdown::from_timeline(timeline);
+    // Tasks that were dropped with the runtime count as alive.
     let right_ns = shutdown.begins_ns().unwrap_or(timeline.end_ns).min(timeline.end_ns);
     let left_ns = timeline.begin_ns.max(timeline.recent_ns);
     let over_ns = right_ns.saturating_sub(left_ns);
@@ -61,15 +104,15 @@ pub(super) fn find(timeline: &Timeline) -> Vec<(MaybeLeaked, Vec<Spot>)> {
         return Vec::new();
     }
     let window = Window { timeline, left_ns, over_ns, right_ns };
-    let mut groups: BTreeMap<Place, Group> = BTreeMap::new();
+    let mut groups: Map<Place, Group> = Map::default();
     for task in timeline.tasks.one_by_one() {
         if matches!(task.key, TaskKey::Spawned(_)) {
-            window.add(groups.entry(Place::of(&task)).or_default(), shutdown, &task);
+            window.add(groups.get_or_default(spelling.place(&task)), shutdown, &task);
         }
     }
     let found = groups.into_iter().filter_map(|(place, group)| group.judge(place, over_ns));
     let mut found: Vec<_> = found.collect();
-    found.sort_by_key(|(leak, _)| (Reverse(leak.alive), leak.place));
+    crate::util::sort::by_key(&mut found, |leak| (Reverse(leak.alive), leak.place));
     found
 }
 
@@ -81,7 +124,7 @@ struct Window<'a> {
 }
 
 impl Window<'_> {
-    /// Which part of the time something is in.
+    /// Returns the part of the time that a moment is in.
     fn part(&self, at_ns: u64) -> usize {
         let from_left = u128::from(at_ns.saturating_sub(self.left_ns));
         let part = from_left * PARTS as u128 / u128::from(self.over_ns);
@@ -113,8 +156,9 @@ impl Window<'_> {
             Some(cut) => self.timeline.waiting(cut.wait),
             None => self.timeline.waiting_at_end(task),
         };
-        // One that waits for a timer does what it should.
-        let is_idle = length_ns >= self.over_ns / IDLE_PART && !Awaited::of(waiting).is_outside();
+        // A task that waits for a timer does what it should.
+        let is_idle =
+            length_ns >= self.over_ns / IDLE_PART && !Awaited::from_waiting(waiting).is_outside();
         if is_idle {
             group.idle.add(Spot { task: task.key, start_ns: since_ns, length_ns });
         }
@@ -122,7 +166,7 @@ impl Window<'_> {
 }
 
 impl Group {
-    fn judge(self, place: Place, over_ns: u64) -> Option<(MaybeLeaked, Vec<Spot>)> {
+    fn judge(self, place: Place, over_ns: u64) -> Option<MaybeLeaked> {
         let mut alive = self.before;
         for (spawned, ended) in self.spawned.into_iter().zip(self.ended) {
             let after = alive.saturating_add(spawned).checked_sub(ended)?;
@@ -132,14 +176,14 @@ impl Group {
             alive = after;
         }
         let is_leak = alive >= LEAST_TASKS && self.idle.n >= alive / MOST_IDLE_PART;
-        let leak = MaybeLeaked {
+        is_leak.then(|| MaybeLeaked {
             place,
             alive_before: self.before,
             alive,
             ended: self.ended.iter().sum(),
             idle: self.idle.n,
             over_ns,
-        };
-        is_leak.then_some((leak, self.idle.longest))
+            spots: self.idle.longest,
+        })
     }
 }

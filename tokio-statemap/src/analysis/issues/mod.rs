@@ -1,9 +1,11 @@
-//! What is worth a look, the worst first. The verdict is the first of it, and report and page list all of it in this
-//! order: so what is said first is the same everywhere.
+//! Finds what is worth a look, the worst first. The first issue is the verdict; the report and the page list all issues in
+//! this order, so that every output begins with the same one.
 
 mod awaited;
+mod busy_workers;
+mod evidence;
+mod exhausted_pool;
 mod leak;
-mod lengths;
 mod long_polls;
 mod never_finished;
 mod spots;
@@ -14,254 +16,167 @@ mod tests;
 
 use std::fmt;
 
+pub use busy_workers::BusyWorkers;
+pub use evidence::{Evidence, Explanation};
+pub use exhausted_pool::PoolShortage;
+pub(super) use exhausted_pool::pool_statement;
 pub use leak::MaybeLeaked;
-pub use lengths::Lengths;
+pub use long_polls::LongPollIssue;
 pub use never_finished::{NeverFinished, Stuck, WhyNever};
 pub(crate) use spots::Spot;
 pub use stall::Stall;
 pub use starved::Starved;
 
-use super::culprits::Culprit;
-use super::place::Place;
-use super::report::Report;
-use super::verdict::{self, Facts, Verdict};
-use crate::trace::timeline::{StackFrame, Timeline};
+use evidence::Finding;
 
-/// Something that is worth a look. `Display` says it in a few sentences, as the report begins if it is the first.
+use super::culprits::LongPollBlame;
+use super::locations::LocationRow;
+use super::long_polls::LongPoll;
+use super::recording::Recording;
+use super::spelling::Spelling;
+use super::statement::Statement;
+use super::workers::WorkerShare;
+use crate::trace::timeline::Timeline;
+
+/// Something that is worth a look. `Display` says it in a few sentences.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Issue {
-    /// What it is.
-    pub kind: IssueKind,
-    /// The function and line to blame; `None` if that isn't known, or it is of no function.
-    pub frame: Option<StackFrame>,
-    /// Where the tasks were spawned that it is about; `None` if it is about none.
-    pub place: Option<Place>,
-    /// How many polls, tasks or waits, as [`IssueKind::noun`] says.
-    pub number: u64,
-    /// How long these took in sum, in ns. Of tasks that never finished, the longest wait.
-    pub total_ns: u64,
-    /// How long each took; `None` if that isn't known.
-    pub lengths: Option<Lengths>,
-    /// The verdict, if it is the first.
-    pub finding: Verdict,
-    /// Which of the culprits it is.
-    pub(crate) culprit: Option<usize>,
-    /// Where it can be seen, the worst first; of a culprit that is known of its polls.
-    pub(crate) spots: Vec<Spot>,
+pub enum Issue {
+    /// Nothing was polled on any worker for a second or more, though tasks should have been.
+    Stall(Box<Stall>),
+    /// Polls held workers over `long_poll` by their own doing.
+    LongPolls(Box<LongPollIssue>),
+    /// Tasks still waited at the end that should have finished.
+    NeverFinished(Box<NeverFinished>),
+    /// The number of tasks of a spawn location only grew.
+    MaybeLeaked(Box<MaybeLeaked>),
+    /// Tasks were ready for long, though no poll was long.
+    Starved(Box<Starved>),
+    /// No poll was long, but the workers were busy all the time.
+    BusyWorkers(Box<BusyWorkers>),
+    /// Tasks waited for a thread of the blocking pool.
+    ExhaustedPool(Box<PoolShortage>),
+}
+
+impl Issue {
+    fn finding(&self) -> &dyn Finding {
+        match self {
+            Self::Stall(stall) => &**stall,
+            Self::LongPolls(polls) => &**polls,
+            Self::NeverFinished(never) => &**never,
+            Self::MaybeLeaked(leak) => &**leak,
+            Self::Starved(starved) => &**starved,
+            Self::BusyWorkers(busy) => &**busy,
+            Self::ExhaustedPool(pool) => &**pool,
+        }
+    }
+
+    /// Returns what issues of this kind are called, what they mean, and what usually helps.
+    pub fn explanation(&self) -> Explanation {
+        self.finding().explanation()
+    }
+
+    /// Returns who or what the issue is about, and how much of it there is.
+    pub fn evidence(&self) -> Evidence<'_> {
+        self.finding().evidence()
+    }
+
+    /// Returns the first sentence: who, what and how much.
+    pub fn headline(&self) -> String {
+        self.statement().headline
+    }
+
+    /// Returns the sentences that follow: the harm, and where to look. Empty if there is nothing to add.
+    pub fn details(&self) -> String {
+        self.statement().details
+    }
+
+    pub(crate) fn statement(&self) -> Statement {
+        self.finding().statement()
+    }
+
+    /// Returns whether something was certainly wrong, so that the report marks it.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.finding().is_certain()
+    }
 }
 
 impl fmt::Display for Issue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.finding.fmt(f)
+        self.statement().fmt(f)
     }
 }
 
-/// What an issue is. `Display` is its name, such as `long polls`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum IssueKind {
-    /// Nothing was polled on any worker, though tasks should have been.
+/// The facts in which issues are found, besides the timeline.
+pub(super) struct Facts<'a> {
+    pub(super) recording: &'a Recording,
+    pub(super) spelling: &'a Spelling,
+    pub(super) workers: &'a [WorkerShare],
+    /// All spawn locations, and those of what is kept in detail.
+    pub(super) rows: &'a [LocationRow],
+    pub(super) kept_rows: &'a [LocationRow],
+    pub(super) blame: &'a LongPollBlame,
+    /// The time that tasks were ready, in ns, summed over tasks.
+    pub(super) ready_ns: u128,
+    /// The number of tasks that were ready during all of the last events.
+    pub(super) unpolled: u64,
+    /// The number of tasks.
+    pub(super) tasks: u64,
+    /// The longest of the long polls that held no worker, if there are any.
+    pub(super) off_worker: Option<LongPoll>,
+}
+
+/// The order of issues: those with a lower rank come first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
     Stall,
-    /// Polls held workers for long by their own doing.
-    LongPolls,
-    /// Tasks still waited at the end that should have finished.
+    /// Tasks that waited for longer than long polls delayed others.
+    WorstNeverFinished,
+    HarmfulLongPolls,
+    Overload,
     NeverFinished,
-    /// There were only ever more tasks of a spawn location.
-    MaybeLeaked,
-    /// Tasks were ready for long, though no poll was long.
+    Leak,
     Starved,
-    /// The workers were busy all the time.
-    BusyWorkers,
-    /// Tasks waited for a thread of the blocking pool.
-    ExhaustedPool,
+    HarmlessLongPolls,
 }
 
-impl IssueKind {
-    /// The name, as the report and the page have it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Stall => "stall",
-            Self::LongPolls => "long polls",
-            Self::NeverFinished => "never finished",
-            Self::MaybeLeaked => "maybe leaked",
-            Self::Starved => "starved",
-            Self::BusyWorkers => "busy workers",
-            Self::ExhaustedPool => "blocking pool",
-        }
+/// Finds all issues, the worst first. The second result is the tasks that waited longest, if they are no issue.
+pub(super) fn find(timeline: &Timeline, facts: &Facts<'_>) -> (Vec<Issue>, Option<Stuck>) {
+    let mut issues: Vec<(Rank, Issue)> = Vec::new();
+    if let Some(stall) = stall::find(timeline, &facts.blame.culprits, facts.unpolled) {
+        issues.push((Rank::Stall, Issue::Stall(Box::new(stall))));
     }
-
-    /// What [`Issue::number`] counts, in the singular.
-    pub const fn noun(self) -> &'static str {
-        match self {
-            Self::Stall => "time",
-            Self::LongPolls => "poll",
-            Self::Starved => "wait",
-            Self::NeverFinished | Self::MaybeLeaked | Self::BusyWorkers | Self::ExhaustedPool => {
-                "task"
-            }
-        }
-    }
-
-    /// What it means, in one line.
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            Self::Stall => "Nothing was polled on any worker, though tasks should have been.",
-            Self::LongPolls => {
-                "Between two awaits it took so long that others could not be polled."
-            }
-            Self::NeverFinished => "Tasks waited up to the end that should have finished.",
-            Self::MaybeLeaked => {
-                "There were only ever more of these tasks, and most do nothing any more."
-            }
-            Self::Starved => {
-                "Tasks were ready for long before they were polled, though no poll was long."
-            }
-            Self::BusyWorkers => "The workers had no time left.",
-            Self::ExhaustedPool => {
-                "All threads of the blocking pool were in use, and tasks waited."
-            }
-        }
-    }
-
-    /// What usually helps, in one line.
-    pub const fn advice(self) -> &'static str {
-        match self {
-            Self::Stall => {
-                "Move what blocks to spawn_blocking or a thread of its own; hold no std lock for long."
-            }
-            Self::LongPolls => {
-                "Use the async counterpart of what blocks, or spawn_blocking; yield_now in long loops."
-            }
-            Self::NeverFinished => {
-                "Look for locks taken in another order, for a sender or a waker that was dropped or forgotten; set timeouts."
-            }
-            Self::MaybeLeaked => {
-                "Give them an end: a timeout, a CancellationToken, or a JoinSet that is dropped."
-            }
-            Self::Starved => {
-                "Spawn fewer at once (a semaphore, a JoinSet), do less in each poll, or add workers."
-            }
-            Self::BusyWorkers => "Do less, or use more workers or processors.",
-            Self::ExhaustedPool => {
-                "Raise max_blocking_threads, or limit what is spawned there; what computes belongs on a pool of its own."
-            }
-        }
-    }
-}
-
-impl fmt::Display for IssueKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// All issues and the verdict: that of the first, or what there is to say without one. `unpolled` tasks were ready all
-/// the time of the last events.
-pub(super) fn judge(
-    timeline: &Timeline,
-    report: &Report,
-    facts: Facts,
-    unpolled: u64,
-) -> (Vec<Issue>, Verdict) {
-    let unknown = verdict::unknown(report);
-    let long_polls = long_polls::find(report);
+    let long_polls = long_polls::find(facts);
     let has_long_polls = !long_polls.is_empty();
-    let mut issues = Vec::new();
-    if let Some((stall, spots, lengths)) = stall::find(timeline, &report.culprits, unpolled) {
-        issues.push((0, Issue::of_stall(stall, spots, lengths)));
-    }
     let worst_ns = long_polls.first().map_or(0, |first| first.harm_ns);
-    for found in long_polls {
-        issues.push((if found.did_harm { 2 } else { 7 }, found.issue));
+    for polls in long_polls {
+        let rank = if polls.did_harm { Rank::HarmfulLongPolls } else { Rank::HarmlessLongPolls };
+        issues.push((rank, Issue::LongPolls(Box::new(polls))));
     }
     let mut stuck = None;
-    if unknown.is_none() {
-        if let Some((verdict, row)) = verdict::busy(report, &facts).filter(|_| !has_long_polls) {
-            let (place, number, total_ns) = (Some(row.place), row.tasks, row.held_ns);
-            let issue = Issue::new(IssueKind::BusyWorkers, place, number, total_ns, verdict);
-            issues.push((3, issue));
+    let recording = facts.recording;
+    if recording.has_tasks() && !recording.is_empty() && !recording.is_too_short() {
+        if let Some(busy) = busy_workers::find(facts).filter(|_| !has_long_polls) {
+            issues.push((Rank::Overload, Issue::BusyWorkers(Box::new(busy))));
         }
-        if let Some(pool) = verdict::pool(report) {
-            let place = Place::new(pool.location, false);
-            let verdict = verdict::of_pool(report, pool, has_long_polls);
-            let (number, total_ns) = (pool.most_waiting, pool.waited_ns);
-            let place = (pool.tasks > 0).then_some(place);
-            issues
-                .push((3, Issue::new(IssueKind::ExhaustedPool, place, number, total_ns, verdict)));
+        if let Some(pool) = exhausted_pool::find(timeline, facts, has_long_polls) {
+            issues.push((Rank::Overload, Issue::ExhaustedPool(Box::new(pool))));
         }
-        let found = never_finished::find(timeline);
+        let found = never_finished::find(timeline, facts.spelling);
         stuck = found.stuck;
-        for (never, spots) in found.never {
+        for never in found.never {
             let is_worst = never.is_sure() && u128::from(never.waited_ns) > worst_ns;
-            issues.push((if is_worst { 1 } else { 4 }, Issue::of_never(never, spots)));
+            let rank = if is_worst { Rank::WorstNeverFinished } else { Rank::NeverFinished };
+            issues.push((rank, Issue::NeverFinished(Box::new(never))));
         }
-        for (leak, spots) in leak::find(timeline) {
-            issues.push((5, Issue::of_leak(leak, spots)));
+        for leak in leak::find(timeline, facts.spelling) {
+            issues.push((Rank::Leak, Issue::MaybeLeaked(Box::new(leak))));
         }
-        for (starved, spots, lengths) in starved::find(timeline) {
-            issues.push((6, Issue::of_starved(starved, spots, lengths)));
-        }
-    }
-    // Stable: those of one rank are in order.
-    issues.sort_by_key(|(rank, _)| *rank);
-    let issues: Vec<Issue> = issues.into_iter().map(|(_, issue)| issue).collect();
-    let verdict = match (issues.first(), unknown) {
-        (Some(first), _) => first.finding.clone(),
-        (None, Some(unknown)) => unknown,
-        (None, None) => verdict::healthy(report, facts, stuck),
-    };
-    (issues, verdict)
-}
-
-impl Issue {
-    fn new(
-        kind: IssueKind,
-        place: Option<Place>,
-        number: u64,
-        total_ns: u64,
-        finding: Verdict,
-    ) -> Self {
-        Self {
-            kind,
-            frame: None,
-            place,
-            number,
-            total_ns,
-            lengths: None,
-            finding,
-            culprit: None,
-            spots: Vec::new(),
+        for starved in starved::find(timeline, facts.spelling) {
+            issues.push((Rank::Starved, Issue::Starved(Box::new(starved))));
         }
     }
-
-    fn of_stall(stall: Stall, spots: Vec<Spot>, lengths_ns: Vec<u64>) -> Self {
-        let Culprit { frame, place, .. } = &stall.culprit;
-        let (frame, place, lengths) = (frame.clone(), Some(*place), Lengths::of(lengths_ns));
-        let (number, total_ns) = (stall.times, stall.total_ns);
-        let finding = Verdict::Stall(Box::new(stall));
-        let issue = Self::new(IssueKind::Stall, place, number, total_ns, finding);
-        Self { frame, spots, lengths: Some(lengths), ..issue }
-    }
-
-    fn of_never(never: NeverFinished, spots: Vec<Spot>) -> Self {
-        let (place, number, total_ns) = (Some(never.place), never.tasks, never.waited_ns);
-        let finding = Verdict::NeverFinished(Box::new(never));
-        let issue = Self::new(IssueKind::NeverFinished, place, number, total_ns, finding);
-        Self { spots, ..issue }
-    }
-
-    fn of_leak(leak: MaybeLeaked, spots: Vec<Spot>) -> Self {
-        let (place, number, total_ns) = (Some(leak.place), leak.alive, leak.over_ns);
-        let finding = Verdict::MaybeLeaked(Box::new(leak));
-        let issue = Self::new(IssueKind::MaybeLeaked, place, number, total_ns, finding);
-        Self { spots, ..issue }
-    }
-
-    fn of_starved(starved: Starved, spots: Vec<Spot>, lengths: Lengths) -> Self {
-        let (place, number, total_ns) = (Some(starved.place), starved.times, starved.total_ns);
-        let finding = Verdict::Starved(Box::new(starved));
-        let issue = Self::new(IssueKind::Starved, place, number, total_ns, finding);
-        Self { spots, lengths: Some(lengths), ..issue }
-    }
+    // The sort is stable: issues of one rank keep their order.
+    crate::util::sort::by_key(&mut issues, |(rank, _)| *rank);
+    (issues.into_iter().map(|(_, issue)| issue).collect(), stuck)
 }

@@ -1,17 +1,22 @@
-//! Tasks that never finish, as it seems: those that still wait, and have done so for most of the recording.
+//! Tasks that seem never to finish: they still wait, and have done so for most of the recording.
 //!
-//! A connection that nobody uses waits like a task in a deadlock. So it takes more than a long wait to say that tasks
-//! should have finished: what they wait for, others of their spawn location, or that everything waits.
+//! An idle connection waits like a task in a deadlock. So a long wait alone doesn't tell that a task should have finished.
+//! The reason is what the task waits for, other tasks of its spawn location that finished, or that everything waits.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use super::awaited::Awaited;
+use super::evidence::{Evidence, Explanation, Finding};
 use super::spots::{Spot, Spots};
 use crate::analysis::place::Place;
+use crate::analysis::spelling::Spelling;
+use crate::analysis::statement::{Statement, capitalized, n_tasks_of};
 use crate::analysis::waits::place_label;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Waiting};
+use crate::util::clean::clean;
+use crate::util::map::Map;
+use crate::util::quantity::{count, human};
 
 /// Tasks of a spawn location that had waited for most of the recording when it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,9 +24,9 @@ use crate::trace::timeline::{Shutdown, Task, TaskKey, Timeline, Waiting};
 pub struct Stuck {
     /// Where they were spawned.
     pub place: Place,
-    /// How many.
+    /// The number of tasks.
     pub tasks: u64,
-    /// How long the one that waited longest did, in ns.
+    /// The longest wait of one of them, in ns.
     pub waited_ns: u64,
 }
 
@@ -31,43 +36,44 @@ pub struct Stuck {
 pub struct NeverFinished {
     /// Where they were spawned.
     pub place: Place,
-    /// How many.
+    /// The number of tasks.
     pub tasks: u64,
-    /// How many others of the same spawn location finished.
+    /// The number of other tasks of the same spawn location that finished.
     pub finished: u64,
-    /// How long the one that waited longest did, in ns.
+    /// The longest wait of one of them, in ns.
     pub waited_ns: u64,
     /// Why they should have finished.
     pub why: WhyNever,
-    /// Where the one waits that waited longest, `src/shop.rs:17, Mutex::lock`; `None` if that isn't known.
+    /// Where the task that waited longest waits, `src/shop.rs:17, Mutex::lock`; `None` if that isn't known.
     pub at: Option<String>,
+    spots: Vec<Spot>,
 }
 
 /// Why tasks should have finished.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhyNever {
-    /// They wait for what another task has to give back: a lock, a permit, room in a channel.
+    /// They wait for what another task must release: a lock, a permit, room in a channel.
     Lock,
-    /// Nothing took their wakers: nothing will wake them.
+    /// Nothing kept their wakers, so nothing will wake them.
     NothingWakes,
     /// The root future waits for other tasks, and nothing was polled for as long.
     MainWaits {
         /// Where it waits.
         at: String,
-        /// Whether it is known of all of them that they wait for other tasks, too. If not, it may be for I/O or a timer.
+        /// Whether all of them are known to wait for other tasks, too. If not, they may wait for I/O or a timer.
         is_known: bool,
     },
     /// Many others of the same spawn location finished long ago.
     OthersFinished {
-        /// The longest that one of these lived, in ns.
+        /// The longest lifetime of these, in ns.
         longest_life_ns: u64,
     },
 }
 
 impl NeverFinished {
-    /// Whether what they wait for shows it: others of a spawn location may be of another kind, and who waits for I/O or a
-    /// timer may do so for ever.
+    /// Returns whether what they wait for proves it. Others of a spawn location may be of another kind, and a task may wait
+    /// for I/O or a timer for ever.
     pub(crate) fn is_sure(&self) -> bool {
         !matches!(
             self.why,
@@ -76,21 +82,87 @@ impl NeverFinished {
     }
 }
 
-/// From when on a wait is worth a word, if it is also half of what was recorded; and from when on in any case.
+impl Finding for NeverFinished {
+    fn explanation(&self) -> Explanation {
+        Explanation {
+            name: "never finished",
+            noun: "task",
+            meaning: "Tasks waited up to the end that should have finished.",
+            advice: "Look for locks taken in another order, and for senders or wakers that were dropped or forgotten; set timeouts.",
+        }
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            place: Some(self.place),
+            number: self.tasks,
+            total_ns: self.waited_ns,
+            spots: &self.spots,
+            ..Evidence::default()
+        }
+    }
+
+    fn is_certain(&self) -> bool {
+        self.is_sure()
+    }
+
+    fn statement(&self) -> Statement {
+        let (they, them, up_to) = match self.tasks {
+            1 => ("it", "it", ""),
+            _ => ("they", "them", "up to "),
+        };
+        let tasks = capitalized(&n_tasks_of(self.tasks, self.place));
+        let waited = format!("{up_to}{}", human(self.waited_ns));
+        if let WhyNever::MainWaits { at, is_known: false } = &self.why {
+            let mut said = Statement::new(format!(
+                "{tasks} still waited at the end: {they} had waited for {waited}, and so had the root future."
+            ));
+            said.add(format!(
+                "The root future waits for other tasks, at {}, and nothing was polled any more.",
+                clean(at)
+            ));
+            said.add("If no task waits for I/O or a timer in the end, this is a deadlock.");
+            return said;
+        }
+        let mut said = Statement::new(match &self.at {
+            Some(at) => {
+                format!("{tasks} never finished: {they} waited {waited} at {}.", clean(at))
+            }
+            None => format!("{tasks} never finished: {they} waited {waited}, up to the end."),
+        });
+        said.add(match &self.why {
+            WhyNever::Lock => format!("Another task must release what {they} waited for."),
+            WhyNever::NothingWakes => {
+                format!("Nothing kept the waker, so nothing will wake {them}.")
+            }
+            WhyNever::MainWaits { at, .. } => format!(
+                "The root future waits for other tasks, too, at {}, and nothing was polled any more.",
+                clean(at)
+            ),
+            WhyNever::OthersFinished { longest_life_ns } => format!(
+                "{} spawned there finished within {}.",
+                count(self.finished, "other task"),
+                human(*longest_life_ns),
+            ),
+        });
+        said
+    }
+}
+
+/// A wait is long that took so long and half of what was recorded, or [`LONG_IN_ANY_CASE_NS`].
 const LONG_WAIT_NS: u64 = 1_000_000_000;
 const LONG_IN_ANY_CASE_NS: u64 = 60_000_000_000;
 
-/// How many others must have finished, how many times as many as those that didn't, and how many times as fast.
+/// So many others must have finished, so many times as many as those that did not, and so many times as fast.
 const OTHERS: u64 = 9;
 const OTHERS_TIMES: u64 = 4;
 const TIMES_AS_FAST: u64 = 10;
 
-/// What was found.
 #[derive(Default)]
 pub(super) struct Found {
     /// The tasks that should have finished, those that waited longest first.
-    pub(super) never: Vec<(NeverFinished, Vec<Spot>)>,
-    /// Those that waited longest of the others, if for long: they may wait for someone who never came.
+    pub(super) never: Vec<NeverFinished>,
+    /// The other tasks that waited longest, if for long. They may wait for a client that never came.
     pub(super) stuck: Option<Stuck>,
 }
 
@@ -99,25 +171,25 @@ pub(super) struct Found {
 struct Group {
     finished: u64,
     longest_life_ns: u64,
-    /// Those that waited for long and not for anything outside: for a lock, for a permit, for nothing, for whatever else.
+    /// The tasks that waited for long, and not for anything outside of the program, by what they wait for.
     for_locks: Spots,
     for_permits: Spots,
     for_nothing: Spots,
     for_others: Spots,
-    /// How many of the last wait for what isn't known.
+    /// The number of `for_others` that wait for something unknown.
     unknown: u64,
 }
 
-pub(super) fn find(timeline: &Timeline) -> Found {
+pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Found {
     let whole_ns = match timeline.whole_run() {
         Some(sums) => timeline.end_ns.saturating_sub(sums.begin_ns),
         None => timeline.length_ns(),
     };
     let long_ns = LONG_WAIT_NS.max((whole_ns / 2).min(LONG_IN_ANY_CASE_NS));
-    let shutdown = Shutdown::of(timeline);
-    let mut groups: BTreeMap<Place, Group> = BTreeMap::new();
+    let shutdown = Shutdown::from_timeline(timeline);
+    let mut groups: Map<Place, Group> = Map::default();
     let (mut last_polled_ns, mut is_any_polled) = (0, false);
-    // Who has what they wait for may be among these.
+    // A task that holds a permit may be among these.
     let mut may_be_outside = false;
     for task in timeline.tasks.one_by_one() {
         if matches!(task.key, TaskKey::Root(_)) {
@@ -127,10 +199,10 @@ pub(super) fn find(timeline: &Timeline) -> Found {
             is_any_polled |= last.end_ns().is_none();
             last_polled_ns = last.end_ns().unwrap_or(timeline.end_ns).max(last_polled_ns);
         }
-        let group = groups.entry(Place::of(&task)).or_default();
+        let group = groups.get_or_default(spelling.place(&task));
         match wait_to_the_end(timeline, shutdown, &task) {
             Some((spot, waiting)) if spot.length_ns >= long_ns => {
-                let awaited = Awaited::of(waiting);
+                let awaited = Awaited::from_waiting(waiting);
                 may_be_outside |= matches!(awaited, Awaited::Outside | Awaited::Unknown);
                 group.add_waiting(spot, awaited);
             }
@@ -141,7 +213,7 @@ pub(super) fn find(timeline: &Timeline) -> Found {
     let is_silent = !is_any_polled && timeline.end_ns.saturating_sub(last_polled_ns) >= long_ns;
     let main = is_silent.then(|| main_waits(timeline, long_ns)).flatten();
     let mut found = Found::default();
-    for (place, mut group) in groups {
+    for (place, mut group) in groups.into_sorted() {
         let permits = std::mem::take(&mut group.for_permits);
         match may_be_outside {
             true => {
@@ -152,20 +224,21 @@ pub(super) fn find(timeline: &Timeline) -> Found {
         }
         found.judge(place, group, main.as_deref());
     }
-    found.never.sort_by_key(|(never, _)| (!never.is_sure(), Reverse(never.waited_ns), never.place));
-    for (never, spots) in &mut found.never {
-        let task = spots.first().and_then(|spot| timeline.tasks.position(spot.task));
-        let task = task.map(|index| timeline.tasks.at(index));
-        let waiting = task.and_then(|task| wait_to_the_end(timeline, shutdown, &task));
-        never.at = match waiting {
-            Some((_, Waiting::At(wait))) => Some(place_label(wait)).filter(|at| !at.is_empty()),
-            _ => None,
-        };
+    let rank = |never: &NeverFinished| (!never.is_sure(), Reverse(never.waited_ns), never.place);
+    crate::util::sort::by_key(&mut found.never, rank);
+    for never in &mut found.never {
+        never.at = never.spots.first().and_then(|spot| {
+            let task = timeline.tasks.at(timeline.tasks.position(spot.task)?);
+            match wait_to_the_end(timeline, shutdown, &task)? {
+                (_, Waiting::At(wait)) => Some(place_label(wait)).filter(|at| !at.is_empty()),
+                _ => None,
+            }
+        });
     }
     found
 }
 
-/// The wait that a spawned task was in at the end, or in which it was dropped with its runtime.
+/// Returns the wait that a spawned task was in at the end, or in which it was dropped with its runtime.
 fn wait_to_the_end<'a>(
     timeline: &'a Timeline,
     shutdown: Shutdown,
@@ -175,7 +248,7 @@ fn wait_to_the_end<'a>(
         let spot = Spot { task: task.key, start_ns: cut.since_ns, length_ns: cut.for_ns() };
         return Some((spot, timeline.waiting(cut.wait)));
     }
-    // One that is ready waits for a worker: that is another matter.
+    // A task that is ready waits for a worker only.
     if task.terminated_ns.is_some() || task.ready_ns.is_some() {
         return None;
     }
@@ -189,7 +262,7 @@ fn wait_to_the_end<'a>(
     Some((spot, timeline.waiting_at_end(task)))
 }
 
-/// Where the root future waits for other tasks, if it does so for long.
+/// Returns where the root future waits for other tasks, if it does so for long.
 fn main_waits(timeline: &Timeline, long_ns: u64) -> Option<String> {
     let mut roots =
         timeline.tasks.seen().iter().filter(|task| matches!(task.key, TaskKey::Root(_)));
@@ -199,8 +272,10 @@ fn main_waits(timeline: &Timeline, long_ns: u64) -> Option<String> {
         && timeline.end_ns.saturating_sub(since_ns) >= long_ns
         && roots.all(|root| root.terminated_ns.is_some());
     let Waiting::At(wait) = timeline.waiting_at_end(main) else { return None };
-    let is_for_others =
-        matches!(Awaited::of(Waiting::At(wait)), Awaited::Task | Awaited::Lock | Awaited::Permit);
+    let is_for_others = matches!(
+        Awaited::from_waiting(Waiting::At(wait)),
+        Awaited::Task | Awaited::Lock | Awaited::Permit
+    );
     Some(place_label(wait)).filter(|_| is_long && is_for_others)
 }
 
@@ -226,7 +301,7 @@ impl Group {
         self.longest_life_ns = ended_ns.saturating_sub(began_ns).max(self.longest_life_ns);
     }
 
-    /// Why its tasks should have finished, and which of them.
+    /// Returns why its tasks should have finished, and which of them.
     fn why(&self, place: Place, main: Option<&str>) -> Option<(WhyNever, &Spots)> {
         if self.for_locks.n > 0 {
             return Some((WhyNever::Lock, &self.for_locks));
@@ -245,7 +320,7 @@ impl Group {
         let longest_life_ns = self.longest_life_ns;
         let is_odd = self.finished >= OTHERS.max(others.n.saturating_mul(OTHERS_TIMES))
             && others.least_ns / TIMES_AS_FAST >= longest_life_ns
-            // What a library spawns are connections, mostly, of which some are used and others aren't.
+            // Most tasks that a library spawns are connections, of which some are idle.
             && !place.is_of_dependency();
         is_odd.then_some((WhyNever::OthersFinished { longest_life_ns }, others))
     }
@@ -267,7 +342,8 @@ impl Found {
             waited_ns: spots.longest_ns,
             why,
             at: None,
+            spots: spots.longest.clone(),
         };
-        self.never.push((never, spots.longest.clone()));
+        self.never.push(never);
     }
 }

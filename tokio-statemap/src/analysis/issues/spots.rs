@@ -1,42 +1,43 @@
-//! Where in the timeline an issue is.
+//! Where in the timeline an issue can be seen.
 
 use std::cmp::Reverse;
 
 use crate::trace::timeline::TaskKey;
 
-/// A poll or a wait of a task that shows an issue.
+/// A poll or a wait of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
     pub(crate) task: TaskKey,
-    /// When it began, in ns, and how long it took.
+    /// When it began, in ns.
     pub(crate) start_ns: u64,
+    /// The time that it took, in ns.
     pub(crate) length_ns: u64,
 }
 
-/// Any number of such, of which the longest are kept.
+/// Any number of spots, of which the longest are kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spots {
-    /// How many there are.
+    /// The number of spots.
     pub(super) n: u64,
     /// The longest, the longest first.
     pub(super) longest: Vec<Spot>,
     pub(super) longest_ns: u64,
-    /// How long the shortest of all took, in ns; of none 0.
+    /// The time that the shortest of all took, in ns; 0 if there are none.
     pub(super) least_ns: u64,
 }
 
-/// How many are kept.
+/// The number of spots that are kept.
 pub(super) const MOST: usize = 100;
 
 impl Spots {
-    /// Adds all of another.
+    /// Adds all spots of another.
     pub(super) fn append(&mut self, other: Self) {
         if other.n == 0 {
             return;
         }
         let least_ns = if self.n == 0 { other.least_ns } else { other.least_ns.min(self.least_ns) };
         let n = self.n.saturating_add(other.n);
-        // Those that aren't kept are shorter than all that are.
+        // Those that are not kept are shorter than all that are.
         other.longest.into_iter().for_each(|spot| self.add(spot));
         (self.n, self.least_ns) = (n, least_ns);
     }

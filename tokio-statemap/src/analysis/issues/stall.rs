@@ -1,55 +1,117 @@
 //! Stalls: times in which nothing was polled on any worker, though tasks should have been.
 //!
-//! A poll that goes on for long is one thing; that nothing else is polled meanwhile is another. Every worker may be
-//! in such a poll; or one is, and no other looks for timers and I/O, as that one left the driver to nobody. An idle
-//! runtime has no stalls: in each of them a long poll goes on all the time, by its own doing, and a task is late by it.
-
-use std::collections::BTreeMap;
+//! A stall is more than a long poll: nothing else is polled meanwhile. Either every worker is in a long poll; or one is,
+//! and no other looks for timers and I/O, as that worker had the driver. An idle runtime has no stalls: in each of them a
+//! long poll goes on all the time, by its own doing, and it makes a task late.
 
 use super::Spot;
+use super::evidence::{Evidence, Explanation, Finding};
 use crate::analysis::culprits::Culprit;
-use crate::analysis::harm::{self, Delay};
-use crate::analysis::long_polls::PollAt;
-use crate::analysis::own::own_ns;
+use crate::analysis::delay::{self, Delay};
+use crate::analysis::lengths::Lengths;
+use crate::analysis::own_time::own_ns;
+use crate::analysis::poll::PollAt;
+use crate::analysis::statement::{Statement, capitalized, delay_sentence, function_name, tasks_of};
 use crate::trace::timeline::{Poll, Timeline};
-use crate::util::quantity::scale;
+use crate::util::map::Map;
+use crate::util::quantity::{human, moment, scale};
 
 /// Times in which nothing was polled on any worker, though tasks should have been.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Stall {
-    /// Who is to blame for most of it.
+    /// The function or location to blame for most of it.
     pub culprit: Culprit,
-    /// How often.
+    /// The number of times that it happened.
     pub times: u64,
-    /// How long in sum, in ns, without what the machine took.
+    /// The time that it took in sum, in ns, without what the machine took.
     pub total_ns: u64,
-    /// The longest time, in ns, and when it began.
+    /// The longest time, in ns.
     pub longest_ns: u64,
     /// When that began, in ns.
     pub longest_at_ns: u64,
-    /// Whether the last of them went on at the end.
+    /// Whether the last one went on at the end.
     pub is_running: bool,
-    /// How many workers were in long polls in the longest.
+    /// The number of workers that were in long polls during the longest.
     pub blocked_workers: usize,
-    /// How many workers there are; `None` if that isn't known.
+    /// The number of workers; `None` if that isn't known.
     pub workers: Option<usize>,
-    /// How others were delayed.
+    /// The delay of other tasks.
     pub delay: Delay,
+    /// The lengths of the stalls.
+    pub lengths: Lengths,
+    spots: Vec<Spot>,
 }
 
-/// For how long nothing must have been polled, in ns: what is shorter is said of the long poll.
+impl Finding for Stall {
+    fn explanation(&self) -> Explanation {
+        Explanation {
+            name: "stall",
+            noun: "time",
+            meaning: "Nothing was polled on any worker, though tasks should have been.",
+            advice: "Move what blocks to spawn_blocking or a thread of its own; hold no std lock for long.",
+        }
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            frame: self.culprit.frame.as_ref(),
+            place: Some(self.culprit.place),
+            number: self.times,
+            total_ns: self.total_ns,
+            lengths: Some(&self.lengths),
+            delay: Some(self.delay),
+            spots: &self.spots,
+            ..Evidence::default()
+        }
+    }
+
+    fn statement(&self) -> Statement {
+        let Culprit { frame, blocking_cause: cause, place, .. } = &self.culprit;
+        let begin = match frame {
+            Some(frame) => format!("{} stopped the runtime: it {cause}, and", function_name(frame)),
+            None => format!("{} stopped the runtime:", capitalized(&tasks_of(*place))),
+        };
+        let (longest, from) = (human(self.longest_ns), moment(self.longest_at_ns));
+        let mut said =
+            Statement::new(format!("{begin} nothing was polled for {longest}, from {from} on."));
+        said.add(delay_sentence(self.delay, "Meanwhile"));
+        if self.times > 1 {
+            let sum = human(self.total_ns);
+            said.add(format!("That happened {} times, for {sum} in all.", self.times));
+        }
+        if self.is_running {
+            said.add("It still went on at the end.");
+        }
+        said.add(match (self.workers, self.blocked_workers) {
+            (Some(1), _) => "The only worker was in that poll.".to_owned(),
+            (Some(workers), blocked) if blocked >= workers => {
+                format!("Each of the {workers} workers was in a long poll.")
+            }
+            (Some(workers), blocked) => {
+                let were = if blocked == 1 { "was in a long poll" } else { "were in long polls" };
+                format!(
+                    "{blocked} of {workers} workers {were}, and no other looked for timers and I/O."
+                )
+            }
+            (None, _) => String::new(),
+        });
+        if frame.is_some() {
+            said.add(format!("It was called by {}.", tasks_of(*place)));
+        }
+        said
+    }
+}
+
+/// A shorter time without polls is said of the long poll, in ns.
 pub(super) const LEAST_NS: u64 = 1_000_000_000;
 
-/// Which part of a stall some task must have been late by.
+/// Some task must have been late by at least one part in so many of a stall.
 const LATE_PART: u64 = 2;
 
-/// How near the end of the recording a silence must end, as a part of it, for tasks to be overdue by it that have not
-/// become ready since.
+/// Tasks that have not become ready since a silence are late by it only if it ended within one part in so many of its
+/// length before the end of the recording.
 const AT_END_PART: u64 = 20;
-
-/// How many waits of a task must be known to say what is usual for it.
-const USUAL_WAITS: usize = 3;
 
 /// A long poll that may have stopped all others.
 struct Blocker {
@@ -61,27 +123,22 @@ struct Blocker {
     is_running: bool,
 }
 
-/// A time in which nothing began or ended on a worker.
+/// A time in which no poll began or ended on a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Silence {
     from_ns: u64,
     to_ns: u64,
 }
 
-/// The stalls, if there were any, and the polls that went on in them. `unpolled` tasks were ready all the time of the
-/// last events.
-pub(super) fn find(
-    timeline: &Timeline,
-    culprits: &[Culprit],
-    unpolled: u64,
-) -> Option<(Stall, Vec<Spot>, Vec<u64>)> {
+/// Finds the stalls, if there were any. `unpolled` tasks were ready during all of the last events.
+pub(super) fn find(timeline: &Timeline, culprits: &[Culprit], unpolled: u64) -> Option<Stall> {
     let blockers = blockers(timeline, culprits);
     if blockers.is_empty() {
         return None;
     }
     let silences = silences(timeline, &blockers);
     let times: Vec<_> = silences.iter().map(|silence| (silence.from_ns, silence.to_ns)).collect();
-    let delays = harm::delays(timeline, &times, unpolled);
+    let delays = delay::delays(timeline, &times, unpolled);
     let mut found = Found::default();
     for (silence, mut delay) in silences.into_iter().zip(delays) {
         delay.add(overdue(timeline, silence));
@@ -90,38 +147,41 @@ pub(super) fn find(
     found.finish(timeline, culprits, &blockers)
 }
 
-/// The polls of culprits that are long enough, also without what the machine took.
+/// Returns the polls of culprits that are long enough, also without what the machine took.
 fn blockers(timeline: &Timeline, culprits: &[Culprit]) -> Vec<Blocker> {
     let tasks = timeline.tasks.seen();
     let mut blockers = Vec::new();
-    for (culprit, of) in culprits.iter().enumerate() {
-        for &at in of.at.iter() {
+    for (index, culprit) in culprits.iter().enumerate() {
+        for &at in culprit.at.iter() {
             let poll = &tasks[at.0].polls[at.1];
-            let length_ns = timeline.held_ns(poll);
             let own_ns = own_ns(timeline, poll);
-            // What is cut may have ended meanwhile.
-            let is_known = !poll.is_cut_left() && !poll.is_cut_right();
-            if own_ns >= LEAST_NS && is_known {
-                let from_ns = poll.start_ns();
-                let is_running = poll.end_ns().is_none();
-                let to_ns = from_ns.saturating_add(length_ns);
-                blockers.push(Blocker { at, culprit, from_ns, to_ns, own_ns, is_running });
+            // A poll that is cut may have ended meanwhile.
+            if own_ns < LEAST_NS || poll.is_cut_left() || poll.is_cut_right() {
+                continue;
             }
+            let from_ns = poll.start_ns();
+            let to_ns = from_ns.saturating_add(timeline.held_ns(poll));
+            let is_running = poll.end_ns().is_none();
+            blockers.push(Blocker { at, culprit: index, from_ns, to_ns, own_ns, is_running });
         }
     }
-    blockers.sort_unstable_by_key(|blocker| (blocker.from_ns, blocker.to_ns, blocker.at));
+    crate::util::sort::by_key(&mut blockers, |blocker| {
+        (blocker.from_ns, blocker.to_ns, blocker.at)
+    });
     blockers
 }
 
-/// The times within these polls in which nothing began or ended on a worker for long.
+/// Returns the times within these polls in which no poll began or ended on a worker for long.
 fn silences(timeline: &Timeline, blockers: &[Blocker]) -> Vec<Silence> {
     let mut activity = Activity::default();
     for blocker in blockers {
         activity.add_range(blocker.from_ns, blocker.to_ns);
     }
     // Where nothing is recorded, nothing is known to be silent.
-    let gaps = timeline.gaps.iter().flat_map(|&(from, to)| [from, to]);
-    gaps.for_each(|at| activity.add(at, &mut None));
+    for &(from, to) in &timeline.gaps {
+        activity.add(from, &mut None);
+        activity.add(to, &mut None);
+    }
     for task in timeline.tasks.seen() {
         let mut last = None;
         for poll in task.polls.iter().filter(|poll| poll.worker().is_some()) {
@@ -130,14 +190,16 @@ fn silences(timeline: &Timeline, blockers: &[Blocker]) -> Vec<Silence> {
             activity.add(timeline.handover_of(poll).map_or(end_ns, |at| at.min(end_ns)), &mut last);
         }
     }
-    let in_gap = |silence: &Silence| {
-        timeline.gaps.iter().any(|&(from, to)| from < silence.to_ns && silence.from_ns < to)
-    };
-    activity.silences().into_iter().filter(|silence| !in_gap(silence)).collect()
+    let mut silences = activity.silences();
+    silences.retain(|silence| {
+        let is_in = |&(from, to): &(u64, u64)| from < silence.to_ns && silence.from_ns < to;
+        !timeline.gaps.iter().any(is_in)
+    });
+    silences
 }
 
-/// How late tasks are that have not become ready since a silence, up to the end of the recording: by how much longer than
-/// usual they wait.
+/// Returns how late tasks are that have not become ready since a silence, up to the end of the recording: how much longer
+/// than usual they wait.
 fn overdue(timeline: &Timeline, silence: Silence) -> Delay {
     let mut delay = Delay::default();
     let silence_ns = silence.to_ns - silence.from_ns;
@@ -150,13 +212,9 @@ fn overdue(timeline: &Timeline, silence: Silence) -> Delay {
         let waits = task.polls.windows(2).filter_map(|pair| {
             Some(pair[1].ready_ns().unwrap_or(pair[1].start_ns()).saturating_sub(pair[0].end_ns()?))
         });
-        let mut waits: Vec<u64> = waits.collect();
         let is_waiting = task.terminated_ns.is_none() && task.ready_ns.is_none();
-        if !is_waiting || waits.len() < USUAL_WAITS {
-            continue;
-        }
-        let middle = waits.len() / 2;
-        let usual_ns = *waits.select_nth_unstable(middle).1;
+        let usual_ns = is_waiting.then(|| delay::usual_ns(waits.collect())).flatten();
+        let Some(usual_ns) = usual_ns else { continue };
         let late_ns = (silence.to_ns - since_ns).saturating_sub(usual_ns).min(silence_ns);
         if late_ns > usual_ns {
             delay.add(Delay { late_ns, latest_ns: late_ns, ..Delay::default() });
@@ -165,18 +223,18 @@ fn overdue(timeline: &Timeline, silence: Silence) -> Delay {
     delay
 }
 
-/// When something happened within some ranges: the first and the last of each stretch of time, which is shorter than a
-/// silence. So any number of events takes no more memory than the ranges are long.
+/// When events happened within some ranges. Of each stretch of time, which is shorter than a silence, the first and the
+/// last event are kept, so that the memory depends on the length of the ranges, not on the number of events.
 #[derive(Default)]
 struct Activity {
-    /// By time, and none meets the next.
+    /// In the order of time. None meets the next.
     ranges: Vec<(u64, u64)>,
-    /// By the range and the number of the stretch.
-    stretches: BTreeMap<(usize, u64), (u64, u64)>,
+    /// The first and the last event, by the range and the number of the stretch.
+    stretches: Map<(usize, u64), (u64, u64)>,
 }
 
 impl Activity {
-    /// Ranges come by their starts.
+    /// Adds a range. Ranges come in the order of their starts.
     fn add_range(&mut self, from_ns: u64, to_ns: u64) {
         match self.ranges.last_mut() {
             Some((_, last_ns)) if from_ns <= *last_ns => *last_ns = to_ns.max(*last_ns),
@@ -184,9 +242,9 @@ impl Activity {
         }
     }
 
-    /// Something happened; `last` is the first and the last of the stretch that something was added to before.
+    /// Adds an event. `last` is the first and the last event of the stretch that one was added to before.
     fn add(&mut self, at_ns: u64, last: &mut Option<(u64, u64)>) {
-        // It changes nothing.
+        // The event changes nothing.
         if last.is_some_and(|(first_ns, last_ns)| (first_ns..=last_ns).contains(&at_ns)) {
             return;
         }
@@ -195,12 +253,14 @@ impl Activity {
             return;
         }
         let stretch = at_ns / (LEAST_NS / 2);
-        let edges = self.stretches.entry((range, stretch)).or_insert((at_ns, at_ns));
+        let edges = self.stretches.get_or_insert_with((range, stretch), || (at_ns, at_ns));
         *edges = (at_ns.min(edges.0), at_ns.max(edges.1));
         *last = Some(*edges);
     }
 
-    fn silences(&self) -> Vec<Silence> {
+    /// Returns the silences between the events.
+    fn silences(self) -> Vec<Silence> {
+        let stretches = self.stretches.into_sorted();
         let mut silences = Vec::new();
         for (range, &(from_ns, to_ns)) in self.ranges.iter().enumerate() {
             let mut since_ns = from_ns;
@@ -209,8 +269,9 @@ impl Activity {
                     silences.push(Silence { from_ns, to_ns });
                 }
             };
-            let stretches = self.stretches.range((range, 0)..=(range, u64::MAX));
-            for (_, &(first_ns, last_ns)) in stretches {
+            let begin = stretches.partition_point(|((other, _), _)| *other < range);
+            let within = stretches[begin..].iter().take_while(|((other, _), _)| *other == range);
+            for &(_, (first_ns, last_ns)) in within {
                 add(since_ns, first_ns);
                 since_ns = last_ns.max(since_ns);
             }
@@ -222,24 +283,35 @@ impl Activity {
 
 #[derive(Default)]
 struct Found {
-    /// How long each was without what the machine took, and by whom.
-    stalls: Vec<(Silence, u64, usize, usize)>,
+    stalls: Vec<OneStall>,
     delay: Delay,
+}
+
+#[derive(Clone, Copy)]
+struct OneStall {
+    silence: Silence,
+    /// The time that it took without what the machine took, in ns.
+    own_ns: u64,
+    /// The poll that stopped the others, as an index.
+    blocker: usize,
+    /// The number of long polls that went on in it.
+    blocked_workers: usize,
 }
 
 impl Found {
     fn consider(&mut self, silence: Silence, delay: Delay, blockers: &[Blocker]) {
-        let goes_on = |blocker: &Blocker| {
+        let goes_on = |(_, blocker): &(usize, &Blocker)| {
             blocker.from_ns <= silence.from_ns && silence.to_ns <= blocker.to_ns
         };
-        let within: Vec<_> = blockers.iter().enumerate().filter(|(_, b)| goes_on(b)).collect();
-        // That which was there first stopped the others.
-        let Some(&(index, first)) = within.first() else { return };
+        let within = || blockers.iter().enumerate().filter(goes_on);
+        // The one that began first stopped the others.
+        let Some((index, first)) = within().next() else { return };
         let silence_ns = silence.to_ns - silence.from_ns;
         let own_ns = scale(silence_ns, first.own_ns, first.to_ns - first.from_ns);
         let is_late = delay.total_ns() >= silence_ns / LATE_PART;
         if own_ns >= LEAST_NS && is_late {
-            self.stalls.push((silence, own_ns, index, within.len()));
+            let blocked_workers = within().count();
+            self.stalls.push(OneStall { silence, own_ns, blocker: index, blocked_workers });
             self.delay.add(delay);
         }
     }
@@ -249,42 +321,45 @@ impl Found {
         timeline: &Timeline,
         culprits: &[Culprit],
         blockers: &[Blocker],
-    ) -> Option<(Stall, Vec<Spot>, Vec<u64>)> {
-        let (longest, longest_ns, _, blocked_workers) =
-            self.stalls.iter().copied().max_by_key(|stall| (stall.1, stall.0.to_ns))?;
-        let mut by_culprit: BTreeMap<usize, u64> = BTreeMap::new();
-        for &(_, own_ns, index, _) in &self.stalls {
-            let sum = by_culprit.entry(blockers[index].culprit).or_default();
-            *sum = sum.saturating_add(own_ns);
+    ) -> Option<Stall> {
+        let mut stalls = self.stalls;
+        let longest = *stalls.iter().max_by_key(|stall| (stall.own_ns, stall.silence.to_ns))?;
+        let mut by_culprit = vec![0_u64; culprits.len()];
+        let (mut total_ns, mut is_running) = (0_u64, false);
+        for stall in &stalls {
+            let blocker = &blockers[stall.blocker];
+            let sum_ns = &mut by_culprit[blocker.culprit];
+            *sum_ns = sum_ns.saturating_add(stall.own_ns);
+            total_ns = total_ns.saturating_add(stall.own_ns);
+            is_running |= blocker.is_running && stall.silence.to_ns >= timeline.end_ns;
         }
-        // Of equals the worst.
-        let (&culprit, _) = by_culprit.iter().rev().max_by_key(|(_, ns)| **ns)?;
-        let lengths: Vec<u64> = self.stalls.iter().map(|stall| stall.1).collect();
-        let mut by_length = self.stalls.clone();
-        by_length.sort_by_key(|stall| std::cmp::Reverse((stall.1, stall.0.from_ns)));
-        let spot = |index: usize| {
-            let Blocker { at, from_ns, own_ns, .. } = blockers[index];
+        // Of equals the worst culprit, which comes first.
+        let culprit = culprits.iter().zip(&by_culprit).rev().max_by_key(|(_, ns)| **ns)?.0;
+        let lengths = Lengths::from_ns(stalls.iter().map(|stall| stall.own_ns).collect());
+        let rank = |stall: &OneStall| std::cmp::Reverse((stall.own_ns, stall.silence.from_ns));
+        crate::util::sort::by_key(&mut stalls, rank);
+        let spot = |stall: &OneStall| {
+            let Blocker { at, from_ns, own_ns, .. } = blockers[stall.blocker];
             let task = timeline.tasks.seen()[at.0].key;
             Spot { task, start_ns: from_ns, length_ns: own_ns }
         };
-        let mut spots: Vec<Spot> = by_length.iter().map(|stall| spot(stall.2)).collect();
+        let mut spots: Vec<Spot> = stalls.iter().map(spot).collect();
         spots.dedup();
-        let has_workers = timeline.trace_target.tracks_workers() && !timeline.lacking.workers;
-        let stall = Stall {
-            culprit: culprits[culprit].clone(),
-            times: self.stalls.len() as u64,
-            total_ns: lengths.iter().fold(0, |sum: u64, &ns| sum.saturating_add(ns)),
-            longest_ns,
-            longest_at_ns: longest.from_ns,
-            is_running: self
-                .stalls
-                .iter()
-                .any(|stall| blockers[stall.2].is_running && stall.0.to_ns >= timeline.end_ns),
-            blocked_workers,
+        let has_workers =
+            timeline.settings.trace_target.tracks_workers() && !timeline.lacking.workers;
+        Some(Stall {
+            culprit: culprit.clone(),
+            times: stalls.len() as u64,
+            total_ns,
+            longest_ns: longest.own_ns,
+            longest_at_ns: longest.silence.from_ns,
+            is_running,
+            blocked_workers: longest.blocked_workers,
             workers: has_workers.then_some(timeline.workers.len()),
             delay: self.delay,
-        };
-        Some((stall, spots, lengths))
+            lengths,
+            spots,
+        })
     }
 }
 
@@ -292,7 +367,7 @@ impl Found {
 mod tests {
     use super::*;
 
-    /// Equal to what one finds who looks at every event.
+    /// The silences equal those that are found by looking at every event.
     #[test]
     fn silences_are_those_between_neighbours() {
         let mut seed: u64 = 7;

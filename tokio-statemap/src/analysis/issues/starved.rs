@@ -1,13 +1,17 @@
-//! Starved tasks: they were ready for long while the workers polled others, and no long poll is to blame for it.
+//! Starved tasks: they were ready for long while the workers polled other tasks, and no long poll is to blame.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
-use super::lengths::Lengths;
+use super::evidence::{Evidence, Explanation, Finding};
 use super::spots::{Spot, Spots};
-use crate::analysis::long_polls::ready_since;
+use crate::analysis::lengths::Lengths;
 use crate::analysis::place::Place;
+use crate::analysis::poll::ready_since;
+use crate::analysis::spelling::Spelling;
+use crate::analysis::statement::{Statement, capitalized, tasks_of};
 use crate::trace::timeline::Timeline;
+use crate::util::map::Map;
+use crate::util::quantity::{count, human, moment};
 
 /// Tasks of one spawn location that were ready for long while the workers were busy with short polls.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,43 +19,92 @@ use crate::trace::timeline::Timeline;
 pub struct Starved {
     /// Where they were spawned.
     pub place: Place,
-    /// How often one of them was ready for so long.
+    /// The number of times that one of them was ready for so long.
     pub times: u64,
-    /// How long in sum, in ns.
+    /// The sum of these times, in ns.
     pub total_ns: u64,
-    /// The longest, in ns, and since when, in ns.
+    /// The longest time, in ns.
     pub longest_ns: u64,
     /// When that began, in ns.
     pub longest_at_ns: u64,
-    /// Which part of that time polls held the workers, of one worker: from 0 to the number of workers.
+    /// The average number of workers that were in polls during that time.
     pub busy_workers: f64,
-    /// How long one must be ready to be counted, in ns.
+    /// The least time that a task must be ready to be counted, in ns.
     pub least_ns: u64,
+    /// The lengths of the waits.
+    pub lengths: Lengths,
+    spots: Vec<Spot>,
 }
 
-/// For how long a task must have been ready: so many times `long_poll`, and at least this, in ns.
+impl Finding for Starved {
+    fn explanation(&self) -> Explanation {
+        Explanation {
+            name: "starved",
+            noun: "wait",
+            meaning: "Tasks were ready for long before they were polled, though no poll was long.",
+            advice: "Spawn fewer at once (a semaphore, a JoinSet), do less in each poll, or add workers.",
+        }
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            place: Some(self.place),
+            number: self.times,
+            total_ns: self.total_ns,
+            lengths: Some(&self.lengths),
+            spots: &self.spots,
+            ..Evidence::default()
+        }
+    }
+
+    fn statement(&self) -> Statement {
+        let mut said = Statement::new(format!(
+            "{} starved: one was ready for {} before it was polled, though no long poll is to blame.",
+            capitalized(&tasks_of(self.place)),
+            human(self.longest_ns),
+        ));
+        if self.times > 1 {
+            said.add(format!(
+                "{} of over {} took {} in sum.",
+                capitalized(&count(self.times, "such wait")),
+                human(self.least_ns),
+                human(self.total_ns),
+            ));
+        }
+        said.add(format!(
+            "The longest began at {}. Meanwhile {:.1} workers were busy with other polls.",
+            moment(self.longest_at_ns),
+            self.busy_workers,
+        ));
+        said
+    }
+}
+
+/// A task must have been ready for so many times `long_poll`, and for [`LEAST_NS`].
 const LONG_POLLS: u128 = 100;
 const LEAST_NS: u64 = 100_000_000;
 
-/// Of how many spawn locations it is looked into what the workers did meanwhile: of the first.
+/// The number of spawn locations for which the work of the workers meanwhile is added up: those with the longest waits.
 const MOST_PLACES: usize = 8;
 
-/// Which part of a wait the workers must have been busy, one of them at least, and which part of it long polls may last.
+/// At least one worker must have been busy for one part in so many of a wait, and long polls may last for one part in so
+/// many.
 const BUSY_PART: u64 = 2;
 const LONG_PART: u64 = 2;
 
-/// The spawn locations, that with the longest waits in sum first.
-pub(super) fn find(timeline: &Timeline) -> Vec<(Starved, Vec<Spot>, Lengths)> {
-    let least_ns = timeline.long_poll.as_nanos().saturating_mul(LONG_POLLS);
+/// Finds the spawn locations of such tasks, the one with the longest waits in sum first.
+pub(super) fn find(timeline: &Timeline, spelling: &Spelling) -> Vec<Starved> {
+    let least_ns = timeline.settings.long_poll.as_nanos().saturating_mul(LONG_POLLS);
     let Ok(least_ns) = u64::try_from(least_ns).map(|ns| ns.max(LEAST_NS)) else {
         return Vec::new();
     };
-    if !timeline.schedule_latency {
+    if !timeline.settings.schedule_latency {
         return Vec::new();
     }
-    let mut candidates: Vec<_> = waits(timeline, least_ns).into_iter().collect();
+    let mut candidates: Vec<_> = waits(timeline, spelling, least_ns).into_iter().collect();
     let sum = |lengths: &[u64]| lengths.iter().map(|&ns| u128::from(ns)).sum::<u128>();
-    candidates.sort_by_key(|(place, of)| (Reverse(sum(&of.1)), *place));
+    let rank = |(place, (_, lengths)): &(Place, (Spots, Vec<u64>))| (Reverse(sum(lengths)), *place);
+    crate::util::sort::by_key(&mut candidates, rank);
     candidates.truncate(MOST_PLACES);
     let spans: Vec<(u64, u64)> = candidates
         .iter()
@@ -59,12 +112,12 @@ pub(super) fn find(timeline: &Timeline) -> Vec<(Starved, Vec<Spot>, Lengths)> {
         .map(|spot| (spot.start_ns, spot.start_ns.saturating_add(spot.length_ns)))
         .collect();
     let meanwhile = meanwhile(timeline, &spans);
-    let found = candidates.into_iter().zip(meanwhile).filter_map(|((place, of), polled)| {
-        let (spots, lengths) = of;
+    let found = candidates.into_iter().zip(meanwhile).filter_map(|(candidate, polled)| {
+        let (place, (spots, lengths)) = candidate;
         let longest = *spots.longest.first()?;
         let is_busy = polled.all_ns >= u128::from(longest.length_ns / BUSY_PART);
         let is_explained = polled.long_ns >= u128::from(longest.length_ns / LONG_PART);
-        let starved = Starved {
+        (is_busy && !is_explained).then(|| Starved {
             place,
             times: spots.n,
             total_ns: lengths.iter().fold(0, |sum: u64, &ns| sum.saturating_add(ns)),
@@ -72,21 +125,22 @@ pub(super) fn find(timeline: &Timeline) -> Vec<(Starved, Vec<Spot>, Lengths)> {
             longest_at_ns: longest.start_ns,
             busy_workers: polled.all_ns as f64 / longest.length_ns.max(1) as f64,
             least_ns,
-        };
-        (is_busy && !is_explained).then(|| (starved, spots.longest, Lengths::of(lengths)))
+            lengths: Lengths::from_ns(lengths),
+            spots: spots.longest,
+        })
     });
     found.collect()
 }
 
-/// The waits of tasks for workers that took so long, by spawn location.
-fn waits(timeline: &Timeline, least_ns: u64) -> BTreeMap<Place, (Spots, Vec<u64>)> {
-    let mut places: BTreeMap<Place, (Spots, Vec<u64>)> = BTreeMap::new();
+/// Returns the waits of tasks for workers that took so long, by spawn location.
+fn waits(timeline: &Timeline, spelling: &Spelling, least_ns: u64) -> Map<Place, (Spots, Vec<u64>)> {
+    let mut places: Map<Place, (Spots, Vec<u64>)> = Map::default();
     for task in timeline.tasks.seen() {
         let mut add = |index: usize, until_ns: u64| {
             let Some(start_ns) = ready_since(timeline, task, index) else { return };
             let length_ns = until_ns.saturating_sub(start_ns);
             if length_ns >= least_ns {
-                let (spots, lengths) = places.entry(Place::of(task)).or_default();
+                let (spots, lengths) = places.get_or_default(spelling.place(task));
                 spots.add(Spot { task: task.key, start_ns, length_ns });
                 lengths.push(length_ns);
             }
@@ -101,11 +155,12 @@ fn waits(timeline: &Timeline, least_ns: u64) -> BTreeMap<Place, (Spots, Vec<u64>
     places
 }
 
-/// What the workers did in a span of time: how long they were in polls, each worker for itself, and how long one of
-/// them was in a long one, whoever is to blame for that.
+/// The time that workers were in polls in a span of time.
 #[derive(Clone, Default)]
 struct Polled {
+    /// Summed over workers, in ns.
     all_ns: u128,
+    /// The time that any worker was in a long poll, in ns.
     long_ns: u128,
 }
 
@@ -122,12 +177,12 @@ fn meanwhile(timeline: &Timeline, spans: &[(u64, u64)]) -> Vec<Polled> {
             for (span, polled) in spans.iter().zip(&mut polled) {
                 polled.all_ns += u128::from(overlap(*span, (from, to)));
             }
-            if u128::from(length_ns) > timeline.long_poll.as_nanos() {
+            if u128::from(length_ns) > timeline.settings.long_poll.as_nanos() {
                 long.push((from, to));
             }
         }
     }
-    long.sort_unstable();
+    crate::util::sort::sort(&mut long);
     let mut merged: Vec<(u64, u64)> = Vec::new();
     for (from, to) in long {
         match merged.last_mut() {

@@ -1,6 +1,6 @@
 //! Limits that a run must keep to: those of `tokio-statemap check` and of tests.
 //!
-//! What the machine took away doesn't count, as far as it is known.
+//! Time that the machine took doesn't count, as far as it is known.
 
 mod ready;
 #[cfg(test)]
@@ -11,12 +11,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::culprits::Culprit;
-use super::issues::IssueKind;
+use super::issues::Issue;
 use super::locations::LocationRow;
-use super::own::own_ns;
+use super::own_time::own_ns;
 use super::place::Place;
 use super::report::Report;
-use super::verdict::Verdict;
 use crate::recorder::watch::ALWAYS_SEEN_NS;
 use crate::trace::summary::Summary;
 use crate::trace::timeline::{FrameOrigin, SamplingState, Timeline};
@@ -24,27 +23,27 @@ use crate::util::source_path::shown;
 
 pub(crate) use ready::ReadyWait;
 
-/// Which files no long poll may be from: the pattern that a path matches. Of a file of the program itself it may match
-/// an end of the path.
+/// Returns the pattern that the path of a file matches, if no long poll may be from it. Of a file of the program itself, the
+/// pattern may match an end of the path.
 pub type Files<'a> = dyn Fn(&str, FileOf) -> Option<String> + 'a;
 
-/// Whose file it is.
+/// The owner of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileOf {
-    /// The program's own.
+    /// The program itself.
     Program,
-    /// That of a package that it depends on: the path begins with the package.
+    /// A package that it depends on: the path begins with the package.
     Dependency,
 }
 
-/// Limits.
+/// The limits; `None` where there is none.
 #[derive(Default)]
 pub struct Limits<'a> {
-    /// How long a poll may hold its worker.
+    /// The longest time that a poll may hold its worker.
     pub max_poll: Option<Duration>,
-    /// How long a task may be ready before it is polled.
+    /// The longest time that a task may be ready before it is polled.
     pub max_ready: Option<Duration>,
-    /// Where no long poll may be from.
+    /// The files that no long poll may be from.
     pub no_long_polls_from: Option<&'a Files<'a>>,
 }
 
@@ -57,16 +56,16 @@ impl fmt::Debug for Limits<'_> {
     }
 }
 
-/// What a run did that it must not.
+/// A limit that a run exceeded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Exceeded {
     /// Polls held workers for longer.
     Poll {
         /// The limit.
         limit: Duration,
-        /// The verdict on polls that took longer than that.
-        verdict: Box<Verdict>,
-        /// From when on it is known what the machine took of a poll; `None` if it isn't.
+        /// The polls that took longer.
+        issue: Box<Issue>,
+        /// The length from which on it is known what the machine took of a poll; `None` if it isn't.
         causes_from: Option<Duration>,
     },
     /// Tasks were ready for longer.
@@ -75,28 +74,28 @@ pub enum Exceeded {
         limit: Duration,
         /// The longest such wait.
         wait: Box<ReadyWait>,
-        /// How many more there were.
+        /// The number of further such waits.
         others: u64,
     },
     /// Long polls are from a place that they must not be from.
     LongPollFrom {
         /// The pattern that its file matches.
         pattern: String,
-        /// From when on a poll is called long.
+        /// The length from which on a poll is called long.
         long_poll: Duration,
-        /// Who is to blame.
+        /// The function or location to blame.
         from: From,
-        /// How many others are of such places.
+        /// The number of others from such files.
         others: usize,
     },
 }
 
-/// Who is to blame for long polls.
+/// The origin of long polls.
 #[derive(Clone, Debug, PartialEq)]
 pub enum From {
     /// A function, or a spawn location.
     Culprit(Box<Culprit>),
-    /// A spawn location, of whose long polls none is kept.
+    /// A spawn location of whose long polls none is kept.
     NotKept(LocationRow),
 }
 
@@ -107,65 +106,65 @@ pub enum Unknown {
     Nothing,
     /// Tasks were not recorded: they were not to be, or Tokio has no hooks for them.
     Tasks {
-        /// Whether Tokio could tell about tasks.
+        /// Whether Tokio could report tasks.
         task_hooks: bool,
     },
-    /// The file of the tasks is not there.
+    /// The file of the tasks was not read.
     TasksNotRead,
     /// The times at which tasks became ready were not recorded.
     ReadyTimes,
-    /// Events were refused: what they were isn't known.
+    /// Events were refused, so what happened then isn't known.
     Refused {
-        /// How many.
+        /// The number of events.
         events: u64,
     },
-    /// Polls held workers for longer by their own doing, as it seems, and nobody saw what they did: it may have been the
-    /// machine. Longer ones are always seen.
+    /// Polls seem to have held workers for longer by their own doing, but no sample shows what they did, so it may have been
+    /// the machine. Much longer polls are always sampled.
     PollsNotSeen {
         /// The limit.
         limit: Duration,
-        /// How many.
+        /// The number of polls.
         polls: u64,
     },
-    /// Polls held workers for longer, and of a spawn location none of them is kept: it may have been the machine.
+    /// Polls of a spawn location held workers for longer, but none of them is kept, so it may have been the machine.
     PollsNotKept {
         /// The limit.
         limit: Duration,
-        /// Where most of their tasks were spawned.
+        /// The spawn location with most of them.
         place: Place,
-        /// How many they are there.
+        /// The number of polls there.
         polls: u64,
-        /// How long the longest was there, in ns.
+        /// The length of the longest there, in ns.
         longest_ns: u64,
     },
     /// A task was ready for longer, but what happened meanwhile isn't kept.
     ReadyNotKept {
         /// The limit.
         limit: Duration,
-        /// Where it was spawned.
+        /// Where the task was spawned.
         place: Place,
-        /// How long it was ready, in ns.
+        /// The time that it was ready, in ns.
         waited_ns: u64,
     },
 }
 
-/// What became of the limits.
+/// The result of judging a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
-    /// What is over a limit.
+    /// The limits that were exceeded.
     pub exceeded: Vec<Exceeded>,
-    /// What can't be known.
+    /// The limits that can't be judged, by reason.
     pub unknown: Vec<Unknown>,
 }
 
 impl Judgement {
-    /// Whether the run is known to keep to all limits.
+    /// Returns whether the run is known to keep to all limits.
     pub fn is_kept(&self) -> bool {
         self.exceeded.is_empty() && self.unknown.is_empty()
     }
 }
 
-/// Judges a run, which is left as it was.
+/// Judges a run. The timeline is left as it was.
 pub fn judge(timeline: &mut Timeline, limits: &Limits<'_>) -> Judgement {
     let mut judgement = Judgement::default();
     if let Some(unknown) = unknown(timeline) {
@@ -191,10 +190,10 @@ pub fn judge(timeline: &mut Timeline, limits: &Limits<'_>) -> Judgement {
     judgement
 }
 
-/// Why nothing can be said of its tasks.
+/// Returns why nothing can be said of its tasks, if so.
 fn unknown(timeline: &Timeline) -> Option<Unknown> {
-    let Timeline { task_hooks, .. } = *timeline;
-    if !task_hooks || !timeline.trace_target.tracks_tasks() {
+    let task_hooks = timeline.settings.task_hooks;
+    if !task_hooks || !timeline.settings.trace_target.tracks_tasks() {
         return Some(Unknown::Tasks { task_hooks });
     }
     if timeline.lacking.tasks {
@@ -205,39 +204,40 @@ fn unknown(timeline: &Timeline) -> Option<Unknown> {
 
 /// Judges by the verdict where the limit is what makes a poll long.
 fn poll(timeline: &mut Timeline, limit: Duration, judgement: &mut Judgement) {
-    let recorded = std::mem::replace(&mut timeline.long_poll, limit);
+    let recorded = std::mem::replace(&mut timeline.settings.long_poll, limit);
     let sums = timeline.whole_run.clone();
     if let Some(sums) = &mut timeline.whole_run {
         *sums = Arc::new(recount(sums, recorded, limit));
     }
     let report = timeline.report();
-    (timeline.long_poll, timeline.whole_run) = (recorded, sums);
-    if report.culprits.is_empty() && report.unexplained.is_empty() {
+    (timeline.settings.long_poll, timeline.whole_run) = (recorded, sums);
+    // Other issues may be worse, but aren't about polls.
+    let mut issues = report.issues().iter();
+    let Some(issue) = issues.find(|issue| matches!(issue, Issue::LongPolls(_))) else {
         judgement.unknown.extend(polls_not_seen(timeline, limit, &report));
         judgement.unknown.extend(polls_not_kept(limit, &report));
         return;
-    }
-    let are_causes_known = timeline.sampling.state == SamplingState::On;
-    // Others may be worse, but aren't about polls.
-    let of_polls = report.issues.iter().find(|issue| issue.kind == IssueKind::LongPolls);
+    };
+    let are_causes_known = timeline.long_polls.sampling.state == SamplingState::On;
     judgement.exceeded.push(Exceeded::Poll {
         limit,
-        verdict: Box::new(of_polls.map_or(report.verdict, |issue| issue.finding.clone())),
+        issue: Box::new(issue.clone()),
         causes_from: are_causes_known.then_some(recorded),
     });
 }
 
-/// The polls over the limit of which it can't be told whether they or the machine are to blame.
+/// Returns the polls over the limit for which it can't be told whether they or the machine are to blame.
 fn polls_not_seen(timeline: &Timeline, limit: Duration, report: &Report) -> Option<Unknown> {
-    let polls = report.unseen_at.iter().filter(|&&(task, poll)| {
-        // By its own doing a longer one would have been seen.
+    let polls = report.blame.unseen_at.iter().filter(|&&(task, poll)| {
+        // A poll that is longer by its own doing would have been sampled.
         own_ns(timeline, &timeline.tasks.seen()[task].polls[poll]) < ALWAYS_SEEN_NS
     });
     let polls = polls.count() as u64;
     (polls > 0).then_some(Unknown::PollsNotSeen { limit, polls })
 }
 
-/// Those of a location of which none is kept: where some are, and the machine is to blame for these, it is for the others.
+/// Returns the polls of a location of which none is kept. Where some are, and the machine is to blame for these, it is also to
+/// blame for the others.
 fn polls_not_kept(limit: Duration, report: &Report) -> Option<Unknown> {
     let rows = report.locations.iter();
     let not_kept = rows.filter(|row| row.long_polls > 0 && row.kept_long_polls == 0);
@@ -247,8 +247,8 @@ fn polls_not_kept(limit: Duration, report: &Report) -> Option<Unknown> {
     Some(Unknown::PollsNotKept { limit, place, polls, longest_ns })
 }
 
-/// The sums of the run with another length from which on a poll is called long: no more than that is certain of, as lengths are
-/// known to 1 %.
+/// Returns the sums of the run with another length from which on a poll is called long. As lengths are known to 1 %, only the
+/// polls that are certainly longer count.
 fn recount(sums: &Summary, recorded: Duration, limit: Duration) -> Summary {
     let mut sums = sums.clone();
     if recorded == limit {
@@ -270,25 +270,25 @@ fn recount(sums: &Summary, recorded: Duration, limit: Duration) -> Summary {
 }
 
 fn long_polls_from(report: &Report, files: &Files<'_>) -> Option<Exceeded> {
-    let of_place = |place: Place| {
+    let pattern_of_place = |place: Place| {
         let file = place.location?.file;
         let is_own = !place.is_of_dependency();
         files(&shown(file), if is_own { FileOf::Program } else { FileOf::Dependency })
     };
-    let of_culprit = |culprit: &Culprit| {
-        let Some(frame) = &culprit.frame else { return of_place(culprit.place) };
-        // Without line tables there is only the line that its tasks were spawned at.
-        let Some(file) = &frame.file else { return of_place(culprit.place) };
+    let pattern_of_culprit = |culprit: &Culprit| {
+        let Some(frame) = &culprit.frame else { return pattern_of_place(culprit.place) };
+        // Without line tables only the spawn location is known.
+        let Some(file) = &frame.file else { return pattern_of_place(culprit.place) };
         let is_own = frame.origin == FrameOrigin::Program;
         files(&shown(file), if is_own { FileOf::Program } else { FileOf::Dependency })
     };
-    let culprits = report.culprits.iter().filter_map(|culprit| {
-        Some((of_culprit(culprit)?, From::Culprit(Box::new(culprit.clone()))))
+    let culprits = report.blame.culprits.iter().filter_map(|culprit| {
+        Some((pattern_of_culprit(culprit)?, From::Culprit(Box::new(culprit.clone()))))
     });
-    let rows = report.unexplained.iter();
-    let not_kept = rows.filter_map(|row| Some((of_place(row.place)?, From::NotKept(*row))));
+    let rows = report.blame.unexplained.iter();
+    let not_kept = rows.filter_map(|row| Some((pattern_of_place(row.place)?, From::NotKept(*row))));
     let mut found = culprits.chain(not_kept);
     let (pattern, from) = found.next()?;
     let others = found.count();
-    Some(Exceeded::LongPollFrom { pattern, long_poll: report.long_poll, from, others })
+    Some(Exceeded::LongPollFrom { pattern, long_poll: report.recording.long_poll, from, others })
 }

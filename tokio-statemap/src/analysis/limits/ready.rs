@@ -1,19 +1,19 @@
 //! How long tasks were ready, by the program's own doing.
 //!
-//! A task that is ready waits for a worker. As long as any worker polls tasks, the program is what it waits for. Where none
-//! does, or the machine has taken the processor from one that does, it waits for the machine: to wake a worker up, say.
+//! A task that is ready waits for a worker. As long as any worker polls tasks, it waits for the program. While none does, or
+//! the machine has taken the processor from one that does, it waits for the machine: to wake a worker up, for example.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
-use super::Exceeded;
-use super::Unknown;
-use crate::analysis::harm::Delay;
-use crate::analysis::long_polls::{self, LongPoll, PollAt, ready_since};
+use super::{Exceeded, Unknown};
+use crate::analysis::delay::Delay;
+use crate::analysis::long_polls::{self, LongPoll};
 use crate::analysis::place::Place;
+use crate::analysis::poll::{PollAt, ready_since};
 use crate::analysis::spelling::Spelling;
 use crate::trace::summary::Summary;
 use crate::trace::timeline::{TaskKey, Timeline};
+use crate::util::map::Map;
 use crate::util::quantity::scale;
 
 /// A task that was ready for long.
@@ -25,19 +25,19 @@ pub struct ReadyWait {
     pub place: Place,
     /// Since when it was ready, in ns.
     pub since_ns: u64,
-    /// For how long, in ns.
+    /// The time that it was ready, in ns.
     pub length_ns: u64,
-    /// How much of that is the program's doing, in ns.
+    /// The part of that which is the program's doing, in ns.
     pub own_ns: u64,
-    /// Whether it was polled then.
+    /// Whether it was polled at the end of the wait.
     pub is_polled: bool,
-    /// The poll that took most of that time, if it isn't one of very many.
+    /// The poll that took most of that time, unless it is one of very many.
     pub meanwhile: Option<Box<LongPoll>>,
 }
 
-/// The longest wait over the limit, and how many more there are.
+/// Finds the longest wait over the limit, and the number of others.
 pub(super) fn judge(timeline: &Timeline, limit: Duration) -> Result<Option<Exceeded>, Unknown> {
-    if !timeline.schedule_latency {
+    if !timeline.settings.schedule_latency {
         return Err(Unknown::ReadyTimes);
     }
     let is_over = |ns: u64| u128::from(ns) > limit.as_nanos();
@@ -45,7 +45,7 @@ pub(super) fn judge(timeline: &Timeline, limit: Duration) -> Result<Option<Excee
     for task in timeline.tasks.seen() {
         for index in 0..=task.polls.len() {
             let poll = task.polls.get(index);
-            // On other threads a future is polled by who blocks on it.
+            // On a thread that is no worker, a future waits for no worker.
             if poll.is_some_and(|poll| poll.worker().is_none()) {
                 continue;
             }
@@ -56,7 +56,7 @@ pub(super) fn judge(timeline: &Timeline, limit: Duration) -> Result<Option<Excee
             };
             let length_ns = until_ns.saturating_sub(since_ns);
             if is_over(length_ns) {
-                let (task, place) = (task.key, Place::of(task));
+                let (task, place) = (task.key, Place::of_task(task));
                 let is_polled = poll.is_some();
                 waits.push(ReadyWait {
                     task,
@@ -70,41 +70,42 @@ pub(super) fn judge(timeline: &Timeline, limit: Duration) -> Result<Option<Excee
             }
         }
     }
-    // How long the longest of each place is that is kept.
-    let mut kept: HashMap<Place, u64> = HashMap::new();
+    // The longest kept wait of each place.
+    let mut kept: Map<Place, u64> = Map::default();
     for wait in &waits {
-        let longest_ns = kept.entry(wait.place).or_default();
+        let longest_ns = kept.get_or_default(wait.place);
         *longest_ns = (*longest_ns).max(wait.length_ns);
     }
     if !waits.is_empty() {
-        let busy = Busy::of(timeline);
+        let busy = Busy::from_timeline(timeline);
         for wait in &mut waits {
             wait.own_ns = busy.own_ns(wait.since_ns, wait.since_ns + wait.length_ns);
         }
         waits.retain(|wait| is_over(wait.own_ns));
     }
-    // Of equals the first.
+    // The first of equals.
     let others = (waits.len() as u64).saturating_sub(1);
     let longest = waits.into_iter().min_by_key(|w| (std::cmp::Reverse(w.own_ns), w.since_ns));
     if let Some(mut wait) = longest {
-        wait.meanwhile = meanwhile(timeline, &wait).map(Box::new);
-        wait.place = Spelling::of_run(timeline).spell(wait.place);
+        let spelling = Spelling::from_timeline(timeline);
+        wait.meanwhile = meanwhile(timeline, &spelling, &wait).map(Box::new);
+        wait.place = spelling.spell(wait.place);
         return Ok(Some(Exceeded::Ready { limit, wait: Box::new(wait), others }));
     }
     let sums = timeline.whole_run().filter(|_| timeline.lost.dropped_events > 0);
     match sums.and_then(|sums| not_kept(sums, &kept, is_over)) {
         Some((place, waited_ns)) => {
-            let place = Spelling::of_run(timeline).spell(place);
+            let place = Spelling::from_timeline(timeline).spell(place);
             Err(Unknown::ReadyNotKept { limit, place, waited_ns })
         }
         None => Ok(None),
     }
 }
 
-/// The longest wait over the limit in the whole run, of a place that has none so long in what is kept.
+/// Returns the longest wait over the limit in the whole run, of a place without so long a wait in what is kept.
 fn not_kept(
     sums: &Summary,
-    kept: &HashMap<Place, u64>,
+    kept: &Map<Place, u64>,
     is_over: impl Fn(u64) -> bool,
 ) -> Option<(Place, u64)> {
     let all = sums.locations.iter().map(|location| {
@@ -118,8 +119,8 @@ fn not_kept(
     all.filter(|(place, ns)| is_over(*ns) && !is_kept(place, *ns)).max_by_key(|(_, ns)| *ns)
 }
 
-/// The poll that overlaps with a wait for longest.
-fn meanwhile(timeline: &Timeline, wait: &ReadyWait) -> Option<LongPoll> {
+/// Returns the poll that overlaps with a wait for longest.
+fn meanwhile(timeline: &Timeline, spelling: &Spelling, wait: &ReadyWait) -> Option<LongPoll> {
     let until_ns = wait.since_ns + wait.length_ns;
     let mut longest: Option<(u64, PollAt)> = None;
     for (index, task) in timeline.tasks.seen().iter().enumerate() {
@@ -137,22 +138,23 @@ fn meanwhile(timeline: &Timeline, wait: &ReadyWait) -> Option<LongPoll> {
         }
     }
     let (overlap_ns, at) = longest?;
-    // One of many others says nothing.
-    (overlap_ns >= wait.own_ns / 2).then(|| long_polls::describe(timeline, at, Delay::default()))
+    // One of many polls explains nothing.
+    (overlap_ns >= wait.own_ns / 2)
+        .then(|| long_polls::describe(timeline, spelling, at, Delay::default()))
 }
 
-/// When any worker polled tasks, and how much of that the machine took.
+/// When any worker polled tasks, and how much of that time the machine took.
 struct Busy {
-    /// Times in which some worker did: from, to, and how long before, in ns.
+    /// Periods in which some worker did: from, to, and the length of all periods before, in ns.
     times: Vec<(u64, u64, u64)>,
-    /// Polls of which the machine took a part: from, to, and how much, in ns.
+    /// Polls of which the machine took a part: from, to, and the length of the part, in ns.
     taken: Vec<(u64, u64, u64)>,
     /// The longest of these, in ns.
     longest_ns: u64,
 }
 
 impl Busy {
-    fn of(timeline: &Timeline) -> Self {
+    fn from_timeline(timeline: &Timeline) -> Self {
         let mut polls = Vec::new();
         let mut taken = Vec::new();
         for poll in timeline.tasks.seen().iter().flat_map(|task| &task.polls) {
@@ -167,8 +169,8 @@ impl Busy {
                 taken.push((start_ns, end_ns, taken_ns));
             }
         }
-        polls.sort_unstable();
-        taken.sort_unstable();
+        crate::util::sort::sort(&mut polls);
+        crate::util::sort::sort(&mut taken);
         let mut times: Vec<(u64, u64, u64)> = Vec::new();
         for (from, to) in polls {
             match times.last_mut() {
@@ -183,7 +185,7 @@ impl Busy {
         Self { times, taken, longest_ns }
     }
 
-    /// How long some worker polled tasks from `from` to `to` by the program's own doing, in ns.
+    /// Returns how long some worker polled tasks from `from` to `to` by the program's own doing, in ns.
     fn own_ns(&self, from: u64, to: u64) -> u64 {
         let busy_ns = self.before(to).saturating_sub(self.before(from));
         let since = from.saturating_sub(self.longest_ns);
@@ -196,7 +198,7 @@ impl Busy {
         busy_ns.saturating_sub(taken.fold(0, u64::saturating_add))
     }
 
-    /// How long some worker polled tasks before `at`, in ns.
+    /// Returns how long some worker polled tasks before `at`, in ns.
     fn before(&self, at: u64) -> u64 {
         let next = self.times.partition_point(|(from, ..)| *from < at);
         let last = next.checked_sub(1).map(|last| self.times[last]);

@@ -35,8 +35,8 @@ fn timeline(tasks: &[&[(u64, u64, u64)]]) -> Timeline {
     let mut timeline = any_timeline(1, 1);
     timeline.tasks = tasks.iter().enumerate().map(task).collect();
     (timeline.begin_ns, timeline.recent_ns, timeline.end_ns) = (0, 0, 1_000 * MS);
-    timeline.long_poll = Duration::from_millis(1);
-    timeline.sampling.state = SamplingState::NotBuilt;
+    timeline.settings.long_poll = Duration::from_millis(1);
+    timeline.long_polls.sampling.state = SamplingState::NotBuilt;
     timeline
 }
 
@@ -45,7 +45,7 @@ fn take(timeline: &mut Timeline, task: usize, ms: u64) {
     let stolen_ns = ms * MS;
     let cause =
         PollCause { on_cpu_ns: poll.length_ns(0) - stolen_ns, stolen_ns, ..PollCause::default() };
-    timeline.causes = vec![(poll.key(), cause)];
+    timeline.long_polls.causes = vec![(poll.key(), cause)];
 }
 
 fn polls(timeline: &mut Timeline, limit_ms: u64) -> Judgement {
@@ -72,24 +72,25 @@ fn a_poll_is_over_the_limit_by_its_own_doing() {
     // Less than what was called long when it was recorded.
     assert!(!polls(&mut timeline, 1).is_kept());
     // The machine took three, which is measured to a twentieth.
-    timeline.sampling.state = SamplingState::On;
+    timeline.long_polls.sampling.state = SamplingState::On;
     // Nobody is accused without a witness, where there could be one.
-    timeline.sampling.dropped = 1;
+    timeline.long_polls.sampling.dropped = 1;
     take(&mut timeline, 0, 3);
     assert!(polls(&mut timeline, 5).is_kept());
     assert!(!polls(&mut timeline, 4).is_kept());
-    timeline.causes = Vec::new();
-    (timeline.sampling.state, timeline.sampling.dropped) = (SamplingState::NotBuilt, 0);
+    timeline.long_polls.causes = Vec::new();
+    (timeline.long_polls.sampling.state, timeline.long_polls.sampling.dropped) =
+        (SamplingState::NotBuilt, 0);
     assert_eq!(format!("{timeline:?}"), before, "it is left as it was");
 }
 
 #[test]
 fn an_exhausted_pool_does_not_hide_a_long_poll() {
     let mut timeline = timeline(&[&[(0, 0, 8)]]);
-    timeline.exhausted_pool = Some(Default::default());
+    timeline.pool.exhausted = Some(Default::default());
     let message = polls(&mut timeline, 7).exceeded[0].to_string();
     assert!(message.contains("src/main.rs:10:5"), "{message}");
-    assert!(timeline.exhausted_pool.is_some());
+    assert!(timeline.pool.exhausted.is_some());
 }
 
 #[test]
@@ -128,16 +129,16 @@ fn two_workers_do_not_count_twice() {
 #[test]
 fn what_cannot_be_known_is_said() {
     let mut timeline = timeline(&[&[(0, 0, 8)]]);
-    timeline.schedule_latency = false;
+    timeline.settings.schedule_latency = false;
     assert_eq!(ready(&mut timeline, 1_000).unknown, [Unknown::ReadyTimes]);
     assert!(polls(&mut timeline, 1_000).is_kept(), "that is known");
     timeline.lacking.tasks = true;
     assert_eq!(polls(&mut timeline, 1_000).unknown, [Unknown::TasksNotRead]);
-    timeline.task_hooks = false;
+    timeline.settings.task_hooks = false;
     let unknown = polls(&mut timeline, 1_000).unknown;
     assert_eq!(unknown, [Unknown::Tasks { task_hooks: false }]);
     assert!(unknown[0].to_string().contains("--cfg tokio_unstable"));
-    (timeline.task_hooks, timeline.lacking.tasks, timeline.events) = (true, false, 0);
+    (timeline.settings.task_hooks, timeline.lacking.tasks, timeline.events) = (true, false, 0);
     assert_eq!(polls(&mut timeline, 1_000).unknown, [Unknown::Nothing]);
 }
 
@@ -147,7 +148,7 @@ fn what_nobody_saw_does_not_pass() {
     let limit = Duration::from_millis(7);
     for (to, unknown) in [(8, vec![Unknown::PollsNotSeen { limit, polls: 1 }]), (28, vec![])] {
         let mut timeline = timeline(&[&[(0, 0, to)]]);
-        timeline.sampling.state = SamplingState::On;
+        timeline.long_polls.sampling.state = SamplingState::On;
         let judgement = polls(&mut timeline, 7);
         assert_eq!((judgement.exceeded.len(), judgement.unknown), (0, unknown), "{to} ms");
         assert!(polls(&mut timeline, to).is_kept());
@@ -182,7 +183,7 @@ fn long_polls_are_of_the_file_that_is_to_blame() {
     );
     assert!(of(&mut timeline, "src/b.rs").is_kept());
     // Without stacks it is the line that they were spawned at.
-    timeline.samples.clear();
+    timeline.long_polls.samples.clear();
     assert!(of(&mut timeline, "src/a.rs").is_kept());
     let message = of(&mut timeline, "src/main.rs").exceeded[0].to_string();
     assert!(message.contains("A task of src/main.rs:"), "{message}");

@@ -1,18 +1,17 @@
 //! Where the tasks of a section wait, by the tags that its rows bear while they do.
 
-use std::collections::HashMap;
-
 use super::Tag;
 use super::once::Once;
 use crate::analysis::waits::{line_of, place_label};
 use crate::analysis::{Report, WaitRow};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{AwaitFrame, StackFrame, Timeline, Wait, WaitId, WaitLine};
+use crate::util::map::Map;
 
 /// Where the tasks of a section wait.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Awaits {
-    /// What all else refers to by index.
+    /// The frames that all else refers to by index.
     pub(crate) frames: Vec<StackFrame>,
     /// A place for each of the section's tags.
     pub(crate) places: Vec<AwaitPlace>,
@@ -20,7 +19,7 @@ pub(crate) struct Awaits {
     pub(crate) lines: Vec<AwaitLine>,
     /// The tasks that still waited at the end, as the report has them.
     pub(crate) still: Vec<StillHere>,
-    /// What isn't known of them: a sentence each.
+    /// Sentences on what isn't known of them.
     pub(crate) notes: Vec<String>,
 }
 
@@ -62,10 +61,10 @@ pub(crate) struct StillHere {
 }
 
 impl Awaits {
-    /// What `report` knows of `timeline`; `None` if that is nothing.
-    pub(super) fn of(timeline: &Timeline, report: &Report) -> Option<Self> {
+    /// `report` is that of `timeline`. Returns `None` if nothing is known.
+    pub(super) fn from_report(timeline: &Timeline, report: &Report) -> Option<Self> {
         let notes = report.waits.notes();
-        if timeline.waits.is_empty() && report.still_waiting.is_empty() && notes.is_empty() {
+        if timeline.places.waits.is_empty() && report.still_waiting.is_empty() && notes.is_empty() {
             return None;
         }
         let mut frames = Once::default();
@@ -75,19 +74,19 @@ impl Awaits {
             .iter()
             .map(|row| AwaitLine { frame: frames.index(row.at.clone()), row: row.clone() })
             .collect();
-        let by_line: HashMap<_, u32> =
+        let by_line: Map<_, u32> =
             lines.iter().map(|line| (&line.row.at, line.row.awaits.as_deref())).zip(0..).collect();
         let index_of = |line: WaitLine<'_>| by_line.get(&line_of(line)).copied();
         let place = |wait: &Wait| {
             let mut functions = Vec::new();
             wait.frames.iter().for_each(|frame| add(frame, None, &mut functions, &mut frames));
             let mut lines: Vec<_> = wait.lines().into_iter().filter_map(index_of).collect();
-            lines.sort_unstable();
+            crate::util::sort::sort(&mut lines);
             lines.dedup();
             AwaitPlace { functions, lines }
         };
-        let mut places: Vec<_> = timeline.waits.iter().map(place).collect();
-        // That of those whose waker nothing took.
+        let mut places: Vec<_> = timeline.places.waits.iter().map(place).collect();
+        // The last is the place of tasks whose waker nothing kept.
         places.push(AwaitPlace::default());
         let still = report.still_waiting.iter().filter_map(|group| {
             let tree = &group.longest;
@@ -102,35 +101,36 @@ impl Awaits {
     }
 }
 
-/// What a row bears while its task waits, by the numbers of [`tag_of`].
+/// Returns the tags of rows whose tasks wait, in the order of [`tag_of`].
 pub(super) fn tags(timeline: &Timeline) -> Vec<Tag> {
     let tag =
         |tag: String| Tag { state: u32::from(TaskState::Waiting.value()), tag, fields: Vec::new() };
-    let mut tags: Vec<_> = timeline.waits.iter().map(|wait| tag(place_label(wait))).collect();
+    let mut tags: Vec<_> =
+        timeline.places.waits.iter().map(|wait| tag(place_label(wait))).collect();
     tags.push(tag("nothing took its waker".to_owned()));
     tags
 }
 
-/// The tag of a wait, as an index; `None` if nothing is known of it.
+/// Returns the tag of a wait, as an index; `None` if nothing is known of it.
 pub(super) fn tag_of(timeline: &Timeline, wait: WaitId) -> Option<u32> {
     if wait == WaitId::NOTHING {
-        return Some(timeline.waits.len() as u32);
+        return Some(timeline.places.waits.len() as u32);
     }
     timeline.wait(wait).map(|_| wait.index() as u32)
 }
 
-/// Adds a function, and behind it what it awaits.
+/// Adds a function, and after it what it awaits.
 fn add(
-    of: &AwaitFrame,
+    function: &AwaitFrame,
     awaited_by: Option<u32>,
     functions: &mut Vec<AwaitFunction>,
     frames: &mut Once<StackFrame>,
 ) {
     let this = functions.len() as u32;
-    let frame = frames.index(of.function.clone());
-    let name = of.name.as_deref().map(str::to_owned);
+    let frame = frames.index(function.function.clone());
+    let name = function.name.as_deref().map(str::to_owned);
     functions.push(AwaitFunction { frame, awaited_by, name });
-    for next in &of.awaits {
+    for next in &function.awaits {
         add(next, Some(this), functions, frames);
     }
 }

@@ -22,7 +22,7 @@ fn waiting() -> Timeline {
         frame("async shop::tick", Some(30), vec![sleep]),
     ];
     let mut timeline = timeline(40, 5);
-    timeline.waits = vec![
+    timeline.places.waits = vec![
         Wait { frames: vec![frame("async shop::checkout", Some(18), vec![lock()])] },
         // What couldn't be followed.
         Wait::default(),

@@ -8,7 +8,7 @@ const OF_DECADE: [u64; 6] = [10, 15, 22, 33, 47, 68];
 const FIRST: [u64; 6] = [0, 1, 2, 3, 5, 7];
 const DECADES: u32 = 15;
 
-/// How many values there are of each size, in bins that are about one and a half times as wide as the one before.
+/// The number of values of each size, in bins of which each is about one and a half times as wide as the one before.
 ///
 /// The page has the same bins for what it counts itself (`model/histogram.js`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,13 +16,13 @@ pub(crate) struct Bins {
     /// Where each bin with values begins, in ns, and how many it has. A step of the distribution is in the bin that its
     /// upper bound is in: a value at a bin's edge may be in the bin beside it, as steps tell values apart to 1 %.
     pub(crate) bins: Vec<(u64, u64)>,
-    /// What 50, 90 and 99 % of the values did not exceed, in ns, to 1 %.
+    /// The values that 50, 90 and 99 % of them did not exceed, in ns, exact to 1 %.
     pub(crate) quantiles_ns: [u64; 3],
 }
 
 impl Bins {
-    /// The bins of a distribution; `None` of no values.
-    pub(super) fn of(distribution: &Distribution) -> Option<Self> {
+    /// Returns `None` if the distribution is empty.
+    pub(super) fn from_distribution(distribution: &Distribution) -> Option<Self> {
         if distribution.count() == 0 {
             return None;
         }
@@ -41,7 +41,7 @@ impl Bins {
     }
 }
 
-/// Where each bin begins, in ns, from 0 on.
+/// Returns where each bin begins, in ns, from 0 on.
 fn edges() -> Vec<u64> {
     let decade = |n: u32| OF_DECADE.map(|tenths| tenths * 10_u64.pow(n));
     FIRST.into_iter().chain((0..DECADES).flat_map(decade)).collect()
@@ -59,12 +59,12 @@ mod tests {
 
     #[test]
     fn each_step_is_in_the_bin_of_its_bound() {
-        assert_eq!(Bins::of(&distribution(&[])), None);
+        assert_eq!(Bins::from_distribution(&distribution(&[])), None);
         let steps = [(0, 2), (9, 1), (10, 3), (14, 4), (15, 5), (1_000, 6), (1_499, 7)];
-        let found = Bins::of(&distribution(&steps)).expect("values");
+        let found = Bins::from_distribution(&distribution(&steps)).expect("values");
         assert_eq!(found.bins, [(0, 2), (7, 1), (10, 7), (15, 5), (1_000, 13)]);
         assert_eq!(found.quantiles_ns, [15, 1_499, 1_499]);
-        let far = Bins::of(&distribution(&[(u64::MAX, 1)])).expect("a value");
+        let far = Bins::from_distribution(&distribution(&[(u64::MAX, 1)])).expect("a value");
         assert_eq!(far.bins, [(6_800_000_000_000_000, 1)]);
     }
 
@@ -79,7 +79,7 @@ mod tests {
                 })
                 .collect();
             steps.sort_unstable();
-            let found = Bins::of(&distribution(&steps)).expect("values");
+            let found = Bins::from_distribution(&distribution(&steps)).expect("values");
             assert!(found.bins.is_sorted_by(|(a, _), (b, _)| a < b));
             let edges = edges();
             for &(from, n) in &found.bins {

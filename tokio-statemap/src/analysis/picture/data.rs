@@ -13,19 +13,17 @@ use crate::statemap::{Recording, recordings};
 use crate::trace::timeline::Timeline;
 
 impl<'a> Picture<'a> {
-    /// The picture of statemap data, of one file or of several.
+    /// Makes the picture of statemap data, of one file or of several.
     ///
-    /// The tasks and the workers of a run, as this crate wrote them, make the picture of that run. Of
-    /// other data each entity has a row, in the file's own states and colours. Several of them stand one
-    /// below the other: if they overlap in time they are laid out by UTC, otherwise the left edges
-    /// are the same, and the picture says so.
+    /// The tasks and the workers of a run, as this crate wrote them, make the picture of that run. In other data each entity
+    /// has a row, in the file's own states and colours. Several pictures stand one below the other: by UTC if they overlap in
+    /// time; otherwise each begins at the left edge, and the picture says so.
     ///
     /// # Examples
     ///
     /// ```
     /// use tokio_statemap::picture::Picture;
     /// use tokio_statemap::statemap::read::read;
-    /// use tokio_statemap::svg;
     ///
     /// let data = br#"{"start":[0,0],"title":"cpus","states":{"idle":{"value":0},"busy":{"value":1}}}
     /// {"time":"0","entity":"cpu-0","state":0}
@@ -33,15 +31,16 @@ impl<'a> Picture<'a> {
     /// {"time":"90","entity":"cpu-0","state":0}
     /// "#;
     /// let files = [read(&data[..])?];
-    /// let mut drawn = Vec::new();
-    /// svg::write(&Picture::of_data(&files), &mut drawn)?;
+    /// let picture = Picture::of_data(&files);
+    /// # #[cfg(feature = "html")]
+    /// tokio_statemap::html::write(&picture, &mut std::io::sink())?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of_data(files: &'a [Statemap]) -> Self {
         let pictures = recordings(files).into_iter().map(|recording| match recording {
             Recording::Run { timeline, labels, .. } => {
                 let report = timeline.report();
-                Self::of(Arc::<Timeline>::from(timeline), &report, &labels)
+                Self::of_run(Arc::<Timeline>::from(timeline), &report, &labels)
             }
             Recording::Other { data, .. } => of_other(data),
         });
@@ -53,42 +52,32 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// The picture of data that isn't a run's.
+/// Makes the picture of data of another program.
 fn of_other(file: &Statemap) -> Picture<'_> {
     let [seconds, ns] = file.metadata.start;
     let start = Duration::from_secs(seconds).saturating_add(Duration::from_nanos(ns));
     let title = &file.metadata.title;
     let section = section(file);
     Picture {
-        title: if title.is_empty() { "Statemap".to_owned() } else { title.clone() },
         host: file.metadata.host.clone(),
-        runtime: None,
         start,
         length_ns: file.end_ns,
-        origin_ns: 0,
-        // It has no polls.
-        long_poll_ns: 0,
-        is_ready_known: false,
         are_tasks_known: true,
-        verdict: None,
         notes: notes(file),
-        is_cut: false,
-        gaps: Vec::new(),
-        whole_run: None,
-        excerpts: None,
         sections: if section.rows.is_empty() { Vec::new() } else { vec![section] },
         origins: vec![Origin {
             from_ns: 0,
             name: String::new(),
             of: OriginOf::Other { data: file, title: title.clone() },
         }],
+        ..Picture::new(if title.is_empty() { "Statemap" } else { title })
     }
 }
 
 fn section(file: &Statemap) -> Section<'_> {
     let is_drawn = |row: &u32| !file.entities[*row as usize].data.is_empty();
     let mut rows: Vec<u32> = (0..file.entities.len() as u32).filter(is_drawn).collect();
-    // What comes first in a file that goes by time is chance.
+    // The order of a file that goes by time is chance.
     rows.sort_by_cached_key(|&row| natural(&file.entities[row as usize].name));
     let label = file.metadata.entity_kind.clone().unwrap_or_else(|| "entities".to_owned());
     let title = &file.metadata.title;
@@ -108,37 +97,31 @@ fn section(file: &Statemap) -> Section<'_> {
         event: event.event.clone(),
         target: event.target.clone(),
     });
+    let title = if title.is_empty() { "Entities" } else { title };
     Section {
-        title: if title.is_empty() { "Entities".to_owned() } else { title.clone() },
-        kind: SectionKind::Other,
         states: states.collect(),
         groups: vec![Group { label, location: None, lanes: 0..rows.len() }],
         lanes: (0..=rows.len() as u32).collect(),
         rows,
         tags: tags.collect(),
         events: events.collect(),
-        why: None,
-        issues: None,
-        awaits: None,
-        profile: None,
-        origin: 0,
-        source: Box::new(Entities(file)),
+        ..Section::new(title, SectionKind::Other, Box::new(Entities(file)))
     }
 }
 
-/// Sorts `cpu-2` before `cpu-10`.
+/// Returns a key that sorts `cpu-2` before `cpu-10`.
 fn natural(name: &str) -> (&str, u64, &str) {
     let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let number = name[prefix.len()..].parse().unwrap_or(u64::MAX);
     (prefix, number, name)
 }
 
-/// Whether an event is where something is drawn: of a row, and not after the last change of state.
+/// Returns whether an event is where something is drawn: in a row, and not after the last change of state.
 pub(crate) fn is_shown(file: &Statemap, event: &EntityEvent) -> bool {
     !file.entities[event.entity].data.is_empty() && event.time_ns <= file.end_ns
 }
 
-/// What the picture lacks: a short sentence each.
+/// Returns what the picture lacks, a short sentence each.
 fn notes(file: &Statemap) -> Vec<String> {
     let mut notes = Vec::new();
     if file.is_part {
@@ -156,13 +139,13 @@ fn notes(file: &Statemap) -> Vec<String> {
         ),
         (
             hidden(true),
-            "One event is after the last change of state, and isn't shown",
-            "events are after the last change of state, and aren't shown",
+            "One event is after the last change of state and isn't shown",
+            "events are after the last change of state and aren't shown",
         ),
         (
             hidden(false),
-            "One event is of an entity without any state, and isn't shown",
-            "events are of entities without any state, and aren't shown",
+            "One event is of an entity without any state and isn't shown",
+            "events are of entities without any state and aren't shown",
         ),
     ] {
         match number {
@@ -174,7 +157,7 @@ fn notes(file: &Statemap) -> Vec<String> {
     notes
 }
 
-/// The entities of a file, by their indices.
+/// The entities of a file. A row is the index of one.
 struct Entities<'a>(&'a Statemap);
 
 impl Entities<'_> {

@@ -139,8 +139,8 @@ fn an_event_is_shown_when_it_was_or_not_at_all() {
     assert_eq!(
         picture.notes,
         [
-            "One event is after the last change of state, and isn't shown.",
-            "One event is of an entity without any state, and isn't shown."
+            "One event is after the last change of state and isn't shown.",
+            "One event is of an entity without any state and isn't shown."
         ]
     );
 }
@@ -157,7 +157,7 @@ fn titles_say_what_is_missing() {
     for note in ["12 events lost: max_events.", "2 gaps in the recording."] {
         assert_eq!(picture.notes.iter().filter(|found| *found == note).count(), 1, "{note}");
     }
-    timeline.task_hooks = false;
+    timeline.settings.task_hooks = false;
     timeline.tasks.clear();
     let picture_files = files(&timeline);
     let picture = Picture::of_data(&picture_files);
@@ -187,7 +187,7 @@ fn runtimes_of_one_program_keep_their_names_their_workers_and_what_is_long() {
     for (runtime, ms) in runs {
         let mut timeline = timeline(20, 3);
         timeline.runtime = Some(runtime.to_owned());
-        timeline.long_poll = Duration::from_millis(ms);
+        timeline.settings.long_poll = Duration::from_millis(ms);
         all.extend(files(&timeline));
     }
     let picture = Picture::of_data(&all);
@@ -210,7 +210,7 @@ fn runtimes_of_one_program_keep_their_names_their_workers_and_what_is_long() {
         assert_eq!(picture.origins[section.origin].name, runtime);
     }
     assert_eq!(picture.long_poll_ns, 1_000_000);
-    assert!(picture.verdict.unwrap().starts_with("api: "));
+    assert!(picture.verdict.unwrap().headline.starts_with("api: "));
 }
 
 #[test]

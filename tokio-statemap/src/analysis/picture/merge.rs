@@ -1,19 +1,20 @@
-//! Several pictures, one below the other.
+//! Merges several pictures, one below the other.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::{Origin, Picture, Role, RowState, Section, SectionKind, Source, Transition};
+use crate::analysis::Statement;
 use crate::statemap::Alignment;
 use crate::util::clean::clean;
 use crate::util::quantity::moment;
 
 const NS_PER_S: u128 = 1_000_000_000;
 
-/// One picture of several, or of none.
+/// Merges pictures, of which there may be none.
 pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
-    let alignment = Alignment::of_spans(&spans(&pictures));
-    let names = names_of(&pictures);
+    let alignment = Alignment::from_spans(&spans(&pictures));
+    let names = names(&pictures);
     let runtimes = distinct(pictures.iter().filter_map(|picture| picture.runtime.clone()));
     let mut merged = merge_as(pictures, &names, &alignment);
     merged.runtime = (!runtimes.is_empty()).then(|| runtimes.join(", "));
@@ -23,7 +24,7 @@ pub(super) fn merge(pictures: Vec<Picture<'_>>) -> Picture<'_> {
     merged
 }
 
-/// One picture of several, all of one below all of the other, each from the left edge on.
+/// Merges pictures, each of which begins at the left edge; the sections of one stay together.
 #[cfg(feature = "html")]
 pub(super) fn one_below_the_other(pictures: Vec<Picture<'_>>) -> Picture<'_> {
     let alignment = Alignment::at_left_edge(&spans(&pictures));
@@ -31,8 +32,8 @@ pub(super) fn one_below_the_other(pictures: Vec<Picture<'_>>) -> Picture<'_> {
     merge_as(pictures, &names, &alignment)
 }
 
-/// What each is called beside the others: the runtimes of one program by their names alone, which are what differs.
-fn names_of(pictures: &[Picture<'_>]) -> Vec<String> {
+/// Returns the name of each beside the others: the runtimes of one program have only their own names.
+fn names(pictures: &[Picture<'_>]) -> Vec<String> {
     let runs = || pictures.iter().filter(|picture| is_run(picture));
     let is_one_program = runs().map(|run| &run.title).collect::<BTreeSet<_>>().len() == 1
         && runs().all(|run| run.runtime.is_some());
@@ -52,12 +53,12 @@ fn names_of(pictures: &[Picture<'_>]) -> Vec<String> {
     numbered.collect()
 }
 
-/// Whether it is of a run: any of its sections is of workers, threads or tasks.
+/// Returns whether it is of a run: any of its sections is of workers, threads or tasks.
 fn is_run(picture: &Picture<'_>) -> bool {
     picture.sections.iter().any(|section| section.kind != SectionKind::Other)
 }
 
-/// The start, the length, and whether there is anything.
+/// Returns the start and the length of each, and whether it shows anything.
 fn spans(pictures: &[Picture<'_>]) -> Vec<(u128, u64, bool)> {
     let span = |picture: &Picture<'_>| {
         (picture.start.as_nanos(), picture.length_ns, !picture.sections.is_empty())
@@ -75,10 +76,9 @@ fn merge_as<'a>(
     let notes = notes(&pictures, names, alignment);
     let is_cut = pictures.iter().any(|picture| picture.is_cut);
     let runs = pictures.iter().filter(|picture| is_run(picture));
+    let title = if titles.is_empty() { "Statemap".to_owned() } else { titles.join(", ") };
     let mut merged = Picture {
-        title: if titles.is_empty() { "Statemap".to_owned() } else { titles.join(", ") },
         host: (!hosts.is_empty()).then(|| hosts.into_iter().collect::<Vec<_>>().join(", ")),
-        runtime: None,
         start: match alignment.is_forced {
             // Each has its own.
             true => Duration::ZERO,
@@ -88,21 +88,15 @@ fn merge_as<'a>(
             ),
         },
         length_ns: alignment.length_ns,
-        // Each has its own.
-        origin_ns: 0,
-        // None is left out that its own report calls long.
+        // Every poll that its own report calls long is long.
         long_poll_ns: runs.map(|picture| picture.long_poll_ns).min().unwrap_or_default(),
         is_ready_known: pictures.iter().any(|picture| picture.is_ready_known),
         are_tasks_known: pictures.iter().any(|picture| picture.are_tasks_known),
         verdict: verdict(&pictures, names),
         notes,
         is_cut,
-        // They are those of one picture only.
-        gaps: Vec::new(),
-        whole_run: None,
-        excerpts: None,
-        sections: Vec::new(),
-        origins: Vec::new(),
+        // The rest belongs to single pictures.
+        ..Picture::new(title)
     };
     let is_only_run = pictures.iter().filter(|picture| is_run(picture)).count() <= 1;
     for ((picture, name), &shift_ns) in pictures.into_iter().zip(names).zip(&alignment.shifts_ns) {
@@ -125,17 +119,21 @@ fn merge_as<'a>(
     merged
 }
 
-/// What the reports say; of several it is said which of them says it.
-fn verdict(pictures: &[Picture<'_>], names: &[String]) -> Option<String> {
+/// Returns the verdicts; of several, each with the name of its picture.
+fn verdict(pictures: &[Picture<'_>], names: &[String]) -> Option<Statement> {
     let named = names.iter().zip(pictures);
     let verdicts = named.filter_map(|(name, picture)| Some((name, picture.verdict.as_ref()?)));
     let verdicts: Vec<_> = verdicts.collect();
     match &verdicts[..] {
         [] => None,
         [(_, verdict)] => Some((*verdict).clone()),
-        several => {
-            let named = several.iter().map(|(name, verdict)| format!("{}: {verdict}", clean(name)));
-            Some(named.collect::<Vec<_>>().join(" "))
+        [(name, first), others @ ..] => {
+            let mut all = Statement::new(format!("{}: {}", clean(name), first.headline));
+            all.add(&first.details);
+            for (name, other) in others {
+                all.add(format!("{}: {other}", clean(name)));
+            }
+            Some(all)
         }
     }
 }
@@ -175,7 +173,7 @@ fn notes(pictures: &[Picture<'_>], names: &[String], alignment: &Alignment) -> V
     distinct(notes)
 }
 
-/// Each once, in their order.
+/// Returns the strings in their order, each once.
 fn distinct<T: PartialEq + AsRef<str>>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     for one in all {
@@ -186,13 +184,13 @@ fn distinct<T: PartialEq + AsRef<str>>(all: impl IntoIterator<Item = T>) -> Vec<
     distinct
 }
 
-/// How a section is put into a picture.
+/// The move of a section into a picture.
 #[derive(Clone, Copy, Debug)]
 struct Shift {
-    /// How long after the picture it begins, and when it ends in it.
+    /// Its begin and its end in the picture, in ns.
     shift_ns: u64,
     end_ns: u64,
-    /// How long the picture is.
+    /// The length of the picture, in ns.
     length_ns: u64,
 }
 
@@ -200,7 +198,7 @@ impl Shift {
     fn shift(self, mut section: Section<'_>) -> Section<'_> {
         let ends = section.states.iter().map(|state| state.role.is_end()).collect();
         let over = (self.end_ns < self.length_ns).then(|| {
-            // A row that ends so is blank from there on, which is what is known.
+            // A row is blank after such an end, as nothing is known of it.
             let (name, role) = ("not recorded".to_owned(), Role::Stopped);
             section.states.push(RowState { name, colour: None, role });
             Transition::new(self.end_ns, section.states.len() as u32 - 1)
@@ -221,9 +219,9 @@ impl Shift {
 struct Shifted<'a> {
     source: Box<dyn Source + 'a>,
     shift: Shift,
-    /// Of each state, whether it is the end of a row.
+    /// Whether each state is the end of a row.
     ends: Vec<bool>,
-    /// Where nothing is known any more.
+    /// The transition after which nothing is known.
     over: Option<Transition>,
 }
 

@@ -1,8 +1,8 @@
-//! What the html page and the SVG draw: sections of groups of lanes of rows.
+//! The picture that the html page and the SVG draw: sections of groups of lanes of rows.
 //!
-//! A [`Picture`] is a view of a [`Timeline`], or of statemap data that was read. It holds the
-//! arrangement only (a few bytes a row); what happens in a row is asked of its source when it is
-//! drawn, so that a picture of ten million polls needs hardly any memory of its own.
+//! A [`Picture`] is a view of a [`Timeline`], or of statemap data that was read. It holds the arrangement only (a few bytes a
+//! row). What happens in a row is read from its source when it is drawn, so that a picture of ten million polls needs hardly
+//! any memory of its own.
 
 mod awaits;
 #[cfg(test)]
@@ -20,6 +20,7 @@ mod notes;
 mod once;
 mod origin;
 mod pack;
+#[cfg(any(feature = "svg", test))]
 mod seen;
 mod source;
 mod state;
@@ -40,7 +41,7 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::time::Duration;
 
-use crate::analysis::Report;
+use crate::analysis::{Report, Statement};
 use crate::statemap::Labels;
 use crate::trace::event::SpawnLocation;
 use crate::trace::profile::Profile;
@@ -56,9 +57,10 @@ pub(crate) use bins::Bins;
 pub(crate) use data::is_shown;
 pub(crate) use excerpts::Excerpts;
 pub use excerpts::SourceFiles;
-pub(crate) use issues::Told;
+pub(crate) use issues::ListedIssue;
 pub(crate) use origin::{Origin, OriginOf};
 pub(crate) use pack::pack;
+#[cfg(any(feature = "svg", test))]
 pub(crate) use seen::{PointsAt, Seen};
 pub(crate) use source::{Source, Transition};
 pub(crate) use state::{Role, RowState};
@@ -69,22 +71,23 @@ pub(crate) use why::Why;
 #[cfg(feature = "html")]
 pub(crate) use why::WhyCulprit;
 
-/// What the html page and the SVG draw.
+/// The picture that the html page and the SVG draw.
 ///
 /// # Examples
 ///
 /// ```
 /// use tokio_statemap::picture::Picture;
 /// use tokio_statemap::statemap::Labels;
-/// use tokio_statemap::{Timeline, svg};
+/// use tokio_statemap::Timeline;
 ///
+/// # #[cfg(feature = "html")]
 /// fn draw(timeline: &Timeline) -> std::io::Result<()> {
 ///     let labels = Labels { title: "http".to_owned(), host: None };
-///     svg::write(&Picture::of_timeline(timeline, &labels), std::io::stdout().lock())
+///     tokio_statemap::html::write(&Picture::of_timeline(timeline, &labels), std::io::stdout().lock())
 /// }
 /// ```
 pub struct Picture<'a> {
-    /// What it is called.
+    /// The title.
     pub(crate) title: String,
     /// The host that it is from.
     pub(crate) host: Option<String>,
@@ -92,31 +95,31 @@ pub struct Picture<'a> {
     pub(crate) runtime: Option<String>,
     /// UTC at its left edge, since the Unix epoch.
     pub(crate) start: Duration,
-    /// How long it is, in ns: all times of a picture count from its left edge.
+    /// The length, in ns: all times of a picture count from its left edge.
     pub(crate) length_ns: u64,
-    /// When the left edge is, as the report has its times, in ns: not 0 where nothing is known of what was before.
+    /// The time at the left edge, as the report counts times, in ns: not 0 if nothing is known of what was before.
     pub(crate) origin_ns: u64,
-    /// From when on a poll is called long, in ns; of several runs the least, see [`Self::long_poll_ns_of`].
+    /// The length from which on a poll is called long, in ns; of several runs the least, see [`Self::long_poll_ns_of`].
     pub(crate) long_poll_ns: u64,
     /// Whether it is known when tasks became ready.
     pub(crate) is_ready_known: bool,
     /// Whether tasks are known at all.
     pub(crate) are_tasks_known: bool,
     /// The verdict of the report.
-    pub(crate) verdict: Option<String>,
-    /// What it lacks: a short sentence each.
+    pub(crate) verdict: Option<Statement>,
+    /// Short sentences on what it lacks.
     pub(crate) notes: Vec<String>,
-    /// Whether it is of a part of the run, without sums of the rest: the first note says of which.
+    /// Whether it shows a part of the run, without sums of the rest: the first note says which part.
     pub(crate) is_cut: bool,
-    /// The periods of which no event is kept: recording was stopped, or they were dropped. From, to, in ns.
+    /// The periods of which no event is kept, because recording was stopped or events were dropped: from and to, in ns.
     pub(crate) gaps: Vec<(u64, u64)>,
-    /// The sums of the whole run; `None` if all of it is kept in detail, or they aren't known.
+    /// The sums of the whole run; `None` if all of it is kept in detail, or there are no sums.
     pub(crate) whole_run: Option<WholeRun>,
-    /// The source of what it names; `None` if none was read.
+    /// The source around the lines that it names; `None` if none was read.
     pub(crate) excerpts: Option<Excerpts>,
-    /// What is drawn, from top to bottom.
+    /// The sections, from top to bottom.
     pub(crate) sections: Vec<Section<'a>>,
-    /// What they were made from.
+    /// The data that the sections were made from.
     pub(crate) origins: Vec<Origin<'a>>,
 }
 
@@ -126,29 +129,28 @@ pub(crate) struct Section<'a> {
     pub(crate) kind: SectionKind,
     pub(crate) states: Vec<RowState>,
     pub(crate) groups: Vec<Group>,
-    /// The rows as they are drawn: indices into the source, group by group, lane by lane and by
-    /// time.
+    /// The rows in the order of drawing: indices into the source, group by group, lane by lane, and by time.
     pub(crate) rows: Vec<u32>,
-    /// Where in `rows` each lane begins, and behind the last one where it ends.
+    /// Where each lane begins in `rows`, and at the end where the last one ends.
     pub(crate) lanes: Vec<u32>,
-    /// The tags that transitions bear.
+    /// The tags that transitions have.
     pub(crate) tags: Vec<Tag>,
-    /// What happened without changing a state.
+    /// Events that changed no state.
     pub(crate) events: Vec<RowEvent>,
-    /// Why its polls took long; `None` where there are none, or nobody looked.
+    /// Why its polls took long; `None` if there are none, or that was not worked out.
     pub(crate) why: Option<Why>,
-    /// The issues of its run, the worst first; `None` where nobody looked for any.
-    pub(crate) issues: Option<Vec<Told>>,
-    /// Where its tasks waited; `None` where there are none, or that isn't known.
+    /// The issues of its run, the worst first; `None` if that was not worked out.
+    pub(crate) issues: Option<Vec<ListedIssue>>,
+    /// Where its tasks waited; `None` if there are none, or that isn't known.
     pub(crate) awaits: Option<Awaits>,
-    /// What the calls of instrumented functions took in its run.
+    /// The time that the calls of instrumented functions took in its run.
     pub(crate) profile: Option<Profile>,
-    /// What it was made from, as an index into those of the picture.
+    /// The data that it was made from: an index into the origins of the picture.
     pub(crate) origin: usize,
     pub(crate) source: Box<dyn Source + 'a>,
 }
 
-/// What the rows of a section are.
+/// The things that the rows of a section stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SectionKind {
     Workers,
@@ -157,26 +159,26 @@ pub(crate) enum SectionKind {
     Other,
 }
 
-/// Rows that belong together: tasks of one spawn location.
+/// Rows that belong together, such as the tasks of one spawn location.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) label: String,
     /// Where they were spawned.
     pub(crate) location: Option<SpawnLocation>,
-    /// Its lanes, as indices into those of the section.
+    /// Its lanes: indices into those of the section.
     pub(crate) lanes: Range<usize>,
 }
 
-/// What a tag of a state means.
+/// A tag of a state.
 #[derive(Clone, Debug)]
 pub(crate) struct Tag {
     pub(crate) state: u32,
     pub(crate) tag: String,
-    /// Whatever else is said of it: key, and value in JSON.
+    /// Its other fields: keys, and values in JSON.
     pub(crate) fields: Vec<(String, String)>,
 }
 
-/// Something that happened to a row and changed no state.
+/// An event of a row that changed no state.
 #[derive(Clone, Debug)]
 pub(crate) struct RowEvent {
     pub(crate) time_ns: u64,
@@ -187,37 +189,60 @@ pub(crate) struct RowEvent {
 }
 
 impl<'a> Picture<'a> {
-    /// The picture of `timeline`, under `labels`.
+    /// Makes a picture of nothing.
+    fn new(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            host: None,
+            runtime: None,
+            start: Duration::ZERO,
+            length_ns: 0,
+            origin_ns: 0,
+            long_poll_ns: 0,
+            is_ready_known: false,
+            are_tasks_known: false,
+            verdict: None,
+            notes: Vec::new(),
+            is_cut: false,
+            gaps: Vec::new(),
+            whole_run: None,
+            excerpts: None,
+            sections: Vec::new(),
+            origins: Vec::new(),
+        }
+    }
+
+    /// Makes the picture of `timeline`.
     pub fn of_timeline(timeline: &'a Timeline, labels: &Labels) -> Self {
         Self::of_report(timeline, &timeline.report(), labels)
     }
 
-    /// The same, for who has the report of it already.
+    /// Makes the picture of `timeline`, whose report is at hand.
     pub(crate) fn of_report(timeline: &'a Timeline, report: &Report, labels: &Labels) -> Self {
-        Self::of(timeline, report, labels)
+        Self::of_run(timeline, report, labels)
     }
 
-    fn of<T>(timeline: T, report: &Report, labels: &Labels) -> Self
+    fn of_run<T>(timeline: T, report: &Report, labels: &Labels) -> Self
     where
         T: Deref<Target = Timeline> + Clone + Sync + 'a,
     {
         let mut tasks = tasks::section(timeline.clone(), report);
-        let why = Why::of(&timeline, report);
-        let whole_run = WholeRun::of(&timeline, report);
+        let why = Why::from_report(&timeline, report);
+        let whole_run = WholeRun::from_report(&timeline, report);
         let left_ns = whole_run::left_ns(&timeline);
         let cut = notes::cut(report, whole_run.is_some());
         let is_cut = cut.is_some();
         let mut notes: Vec<_> = cut.into_iter().collect();
-        notes.extend(notes::of(report, whole_run.is_some()));
+        notes.extend(notes::notes(report, whole_run.is_some()));
         notes.extend(why.note());
-        tasks.issues = Some(Told::all(&timeline, report, &why));
+        tasks.issues = Some(ListedIssue::all(&timeline, report, &why));
         tasks.why = Some(why);
-        tasks.awaits = Awaits::of(&timeline, report);
+        tasks.awaits = Awaits::from_report(&timeline, report);
         if tasks.awaits.is_some() {
             tasks.tags = awaits::tags(&timeline);
         }
         tasks.profile = Some(&report.profile).filter(|of| !of.functions.is_empty()).cloned();
-        // Where no task is kept, they are told beside what is.
+        // Where no task is kept, the first other section has them.
         let apart = tasks.issues.take_if(|_| tasks.rows.is_empty());
         let sections =
             [threads::workers(timeline.clone()), threads::blocking(timeline.clone()), tasks];
@@ -236,51 +261,50 @@ impl<'a> Picture<'a> {
         let gaps = before.into_iter().chain(timeline.gaps.iter().copied());
         let gaps = gaps.map(|(from, to)| (from_left(from), from_left(to)));
         let gaps = match &whole_run {
-            Some(run) => run.parted(gaps),
+            Some(run) => run.split_gaps(gaps),
             None => gaps.collect(),
         };
         Self {
-            title: labels.title.clone(),
             host: labels.host.clone(),
             runtime: timeline.runtime.clone(),
             start: timeline.utc_at_zero + Duration::from_nanos(left_ns),
             length_ns: timeline.end_ns - left_ns,
             origin_ns: left_ns,
             long_poll_ns: long_poll_ns(&timeline),
-            is_ready_known: timeline.schedule_latency,
-            are_tasks_known: timeline.task_hooks
-                && timeline.trace_target.tracks_tasks()
+            is_ready_known: timeline.settings.schedule_latency,
+            are_tasks_known: timeline.settings.task_hooks
+                && timeline.settings.trace_target.tracks_tasks()
                 && !timeline.lacking.tasks,
-            verdict: Some(report.verdict.to_string()),
+            verdict: Some(report.verdict.statement()),
             notes,
             is_cut,
             gaps,
             whole_run,
-            excerpts: None,
             sections,
             origins: vec![origin],
+            ..Self::new(&*labels.title)
         }
     }
 
-    /// From when on a poll of this section is called long, in ns, as the report of its run has it.
+    /// Returns the length from which on a poll of this section is called long, in ns, as in the report of its run.
     pub(crate) fn long_poll_ns_of(&self, section: &Section<'_>) -> u64 {
         let run = self.origins.get(section.origin).and_then(Origin::run);
         run.map_or(self.long_poll_ns, long_poll_ns)
     }
 
-    /// What is to be said where times are shown as they count from the left edge, though the report has others.
+    /// Returns a note if times count from the left edge, though the report has others.
     pub(crate) fn edge_note(&self) -> Option<String> {
         let begin = moment(self.origin_ns);
         (self.origin_ns >= 1_000_000)
             .then(|| format!("Times count from the left edge, which is at {begin} of the report."))
     }
 
-    /// What it lacks, and that.
+    /// Returns the notes, with [`Self::edge_note`].
     pub(crate) fn notes_with_edge(&self) -> impl Iterator<Item = String> {
         self.edge_note().into_iter().chain(self.notes.iter().cloned())
     }
 
-    /// The same under another title.
+    /// Changes the title.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
@@ -291,13 +315,13 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// From when on a poll of a run is long, in ns.
+/// Returns the length from which on a poll of a run is called long, in ns.
 pub(crate) fn long_poll_ns(timeline: &Timeline) -> u64 {
-    u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX)
+    u64::try_from(timeline.settings.long_poll.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// How much of a stretch of time lies outside of gaps: what a row did in a gap isn't known, though its
-/// spans reach across. `gaps` are by time.
+/// Returns how much of a stretch of time lies outside of gaps: what a row did in a gap isn't known, though its spans reach
+/// across it. `gaps` are in the order of time.
 pub(crate) fn recorded_ns(gaps: &[(u64, u64)], from_ns: u64, to_ns: u64) -> u64 {
     let first = gaps.partition_point(|&(_, gap_end_ns)| gap_end_ns <= from_ns);
     let gaps = gaps[first..].iter().take_while(|&&(gap_ns, _)| gap_ns < to_ns);
@@ -305,21 +329,41 @@ pub(crate) fn recorded_ns(gaps: &[(u64, u64)], from_ns: u64, to_ns: u64) -> u64 
     (to_ns - from_ns).saturating_sub(in_gaps)
 }
 
-impl Section<'_> {
-    /// The rows of a lane, in the order of time, as indices into the source.
-    pub(crate) fn lane(&self, lane: usize) -> &[u32] {
-        &self.rows[self.lanes[lane] as usize..self.lanes[lane + 1] as usize]
-    }
-
-    /// The rows of a group, as indices into the source.
-    pub(crate) fn group(&self, group: &Group) -> &[u32] {
-        let (from, to) = (self.lanes[group.lanes.start], self.lanes[group.lanes.end]);
-        &self.rows[from as usize..to as usize]
+impl<'a> Section<'a> {
+    /// Makes a section without rows.
+    fn new(title: &str, kind: SectionKind, source: Box<dyn Source + 'a>) -> Self {
+        Self {
+            title: title.to_owned(),
+            kind,
+            states: Vec::new(),
+            groups: Vec::new(),
+            rows: Vec::new(),
+            lanes: Vec::new(),
+            tags: Vec::new(),
+            events: Vec::new(),
+            why: None,
+            issues: None,
+            awaits: None,
+            profile: None,
+            origin: 0,
+            source,
+        }
     }
 }
 
 impl Section<'_> {
-    /// Where each row is drawn: its place in `rows`, by its index in the source.
+    /// Returns the rows of a lane in the order of time, as indices into the source.
+    pub(crate) fn lane(&self, lane: usize) -> &[u32] {
+        &self.rows[self.lanes[lane] as usize..self.lanes[lane + 1] as usize]
+    }
+
+    /// Returns the rows of a group, as indices into the source.
+    pub(crate) fn group(&self, group: &Group) -> &[u32] {
+        let (from, to) = (self.lanes[group.lanes.start], self.lanes[group.lanes.end]);
+        &self.rows[from as usize..to as usize]
+    }
+
+    /// Returns the place of each row in `rows`, by its index in the source.
     #[cfg(feature = "html")]
     pub(crate) fn places(&self) -> Vec<u32> {
         let rows = self.rows.iter().map(|&row| row as usize + 1).max().unwrap_or_default();
@@ -330,7 +374,7 @@ impl Section<'_> {
         places
     }
 
-    /// What a state means, by its index.
+    /// Returns what a state means, by its index.
     pub(crate) fn role_of(&self, state: u32) -> Role {
         self.states.get(state as usize).map_or(Role::Other, |state| state.role)
     }

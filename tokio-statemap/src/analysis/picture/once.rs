@@ -1,25 +1,26 @@
-//! Things that others refer to by index, each once.
+//! Tables of distinct things that others refer to by index.
 
-use std::collections::HashMap;
+use crate::util::map::Map;
 use std::hash::Hash;
 
-/// Things, each once.
+/// Distinct things.
 pub(super) struct Once<T> {
     pub(super) all: Vec<T>,
-    indices: HashMap<T, u32>,
+    indices: Map<T, u32>,
 }
 
 impl<T> Default for Once<T> {
     fn default() -> Self {
-        Self { all: Vec::new(), indices: HashMap::new() }
+        Self { all: Vec::new(), indices: Map::default() }
     }
 }
 
 impl<T: Clone + Eq + Hash> Once<T> {
+    /// Returns the index of a thing, which is added if it is new.
     pub(super) fn index(&mut self, thing: T) -> u32 {
         let next = self.all.len() as u32;
-        *self.indices.entry(thing).or_insert_with_key(|thing| {
-            self.all.push(thing.clone());
+        *self.indices.get_or_insert_with(thing.clone(), || {
+            self.all.push(thing);
             next
         })
     }

@@ -1,4 +1,4 @@
-//! What a picture was made from: the page holds all of it, so that it can be read again.
+//! The data that a picture was made from. The page holds all of it, so that it can be read again.
 
 use std::ops::Deref;
 
@@ -7,12 +7,12 @@ use crate::statemap::Labels;
 use crate::statemap::read::Statemap;
 use crate::trace::timeline::Timeline;
 
-/// What sections were made from.
+/// The data that sections were made from.
 pub(crate) struct Origin<'a> {
     pub(crate) of: OriginOf<'a>,
-    /// What is at time 0 of its data, in ns of the picture.
+    /// When its data begins, in ns of the picture.
     pub(crate) from_ns: u64,
-    /// What tells it apart from the others of the picture; empty if it is the only one.
+    /// Its name among the origins of the picture; empty if it is the only one.
     pub(crate) name: String,
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum OriginOf<'a> {
 }
 
 impl Origin<'_> {
-    /// The run, if it is one.
+    /// Returns the run, if it is one.
     pub(crate) fn run(&self) -> Option<&Timeline> {
         match &self.of {
             OriginOf::Run { timeline, .. } => Some(timeline),
@@ -39,7 +39,7 @@ impl Origin<'_> {
         }
     }
 
-    /// Gives it another title.
+    /// Changes the title.
     pub(super) fn rename(&mut self, to: &str) {
         match &mut self.of {
             OriginOf::Run { labels, .. } => to.clone_into(&mut labels.title),

@@ -1,13 +1,13 @@
-//! Which rows share a lane.
+//! Packs rows into lanes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Packs rows into lanes: a row may follow one that ended no later than it begins.
 ///
-/// `lives` are the rows with their begin and end; the end is `None` for one that lasts to the edge.
-/// Gives the rows lane by lane, each lane by time, and appends to `lanes` where in `rows` each lane
-/// begins. Of the lanes that are free the topmost is taken, so that what lives long stays on top.
+/// `lives` are the rows with their begin and end; the end is `None` if the row lasts to the edge. Appends the rows to `rows` lane
+/// by lane, each lane in the order of time, and the begin of each lane in `rows` to `lanes`. Of the free lanes the topmost is
+/// taken, so that rows that last long stay on top.
 pub(crate) fn pack(
     lives: &mut [(u64, Option<u64>, u32)],
     rows: &mut Vec<u32>,
@@ -16,7 +16,7 @@ pub(crate) fn pack(
     lives.sort_unstable_by_key(|&(begin, _, row)| (begin, row));
     let mut busy: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
     let mut free: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
-    // The lane of each row, and how many rows each lane has.
+    // The lane of each row, and the number of rows of each lane.
     let mut lane_of: Vec<u32> = Vec::with_capacity(lives.len());
     let mut sizes: Vec<u32> = Vec::new();
     for &(begin, end, _) in lives.iter() {

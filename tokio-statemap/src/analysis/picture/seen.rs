@@ -1,23 +1,23 @@
 //! Where the first issue of a run can be seen: what a picture points at.
 
 use super::Picture;
-use crate::analysis::IssueKind;
 
-/// What a picture points at.
+/// The thing that a picture points at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PointsAt {
-    /// The longest poll, as nobody says what is worse.
+    /// The longest poll: there is no report that ranks what is worse.
     Longest,
-    /// What the first issue is about.
+    /// The poll or wait that the first issue is about.
     First(Seen),
-    /// The first issue isn't of anything that is drawn, or there is none.
+    /// The first issue is about nothing that is drawn, or there is none.
     Nothing,
 }
 
 /// A poll or a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
-    pub(crate) kind: IssueKind,
+    /// The name of the kind of issue.
+    pub(crate) issue: &'static str,
     pub(crate) section: usize,
     /// The row, as an index into the source.
     pub(crate) row: u32,
@@ -25,7 +25,7 @@ pub(crate) struct Seen {
 }
 
 impl Picture<'_> {
-    /// What it points at: of several runs, each of which has a first issue, at none of these.
+    /// Returns what it points at. Of several runs with issues, it points at no issue.
     pub(crate) fn points_at(&self) -> PointsAt {
         let sections = self.sections.iter().enumerate();
         let mut judged =
@@ -39,7 +39,7 @@ impl Picture<'_> {
             let poll = poll.map(|poll| (poll.row, poll.start_ns));
             let (row, start_ns) =
                 poll.or_else(|| first.spots.first().map(|&(row, start_ns, _)| (row, start_ns)))?;
-            Some(Seen { kind: first.kind, section, row, start_ns })
+            Some(Seen { issue: first.explanation.name, section, row, start_ns })
         });
         seen.map_or(PointsAt::Nothing, PointsAt::First)
     }

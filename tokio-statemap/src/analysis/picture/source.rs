@@ -1,31 +1,31 @@
-//! Where the rows of a section come from.
+//! The source of the rows of a section.
 
-/// Rows, asked for one at a time while they are drawn. A row is told by its index.
+/// Rows, which are read one at a time while they are drawn. A row is an index.
 pub(crate) trait Source: Sync {
     /// Appends the name of a row.
     fn name(&self, row: u32, to: &mut String);
 
-    /// What else is said of a row.
+    /// Returns the description of a row.
     fn description(&self, _row: u32) -> Option<&str> {
         None
     }
 
-    /// The row that this one comes from: the task that spawned it.
+    /// Returns the row of the task that spawned this one.
     fn parent(&self, _row: u32) -> Option<u32> {
         None
     }
 
-    /// Whether it is a future of `block_on`, not a spawned task.
+    /// Returns whether it is a future of `block_on`, not a spawned task.
     fn is_root(&self, _row: u32) -> bool {
         false
     }
 
-    /// The worker's index in its runtime, if the rows are workers.
+    /// Returns the worker's index in its runtime, if the rows are workers.
     fn worker_index(&self, _row: u32) -> Option<u32> {
         None
     }
 
-    /// Whether transitions say which worker of its run a poll starts on, if the rows are tasks.
+    /// Returns whether transitions say which worker a poll starts on, if the rows are tasks.
     fn knows_workers(&self) -> bool {
         true
     }
@@ -38,16 +38,15 @@ pub(crate) trait Source: Sync {
 /// A row changes to a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Transition {
-    /// When, in ns from the left edge.
+    /// The time, in ns from the left edge.
     pub(crate) time_ns: u64,
-    /// To which, as an index into the section's states.
+    /// The state: an index into those of the section.
     pub(crate) state: u32,
-    /// Of a poll: the worker that it starts on.
+    /// The worker that a poll starts on.
     pub(crate) worker: Option<u32>,
-    /// Of a poll: for how long it holds that worker if not to its end, in ns
-    /// (`block_in_place` gave the worker to another thread).
+    /// The time that a poll holds that worker, in ns, if not to its end: `block_in_place` moved the worker to another thread.
     pub(crate) held_ns: Option<u64>,
-    /// The tag, as an index into the section's tags.
+    /// The tag: an index into those of the section.
     pub(crate) tag: Option<u32>,
 }
 

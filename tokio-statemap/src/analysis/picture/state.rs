@@ -6,12 +6,12 @@ use crate::trace::state::{TaskState, WorkerState};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RowState {
     pub(crate) name: String,
-    /// The colour in statemap's own palette; `None` leaves it to the view.
+    /// The colour in statemap's own palette; if `None`, the view chooses one.
     pub(crate) colour: Option<String>,
     pub(crate) role: Role,
 }
 
-/// What a state means, so that a view knows what to make of it.
+/// The meaning of a state, which decides how it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Spawned,
@@ -19,18 +19,18 @@ pub(crate) enum Role {
     Waiting,
     Completed,
     Ready,
-    /// Of a worker: not parked.
+    /// A worker is not parked.
     Awake,
     Parked,
     Stopped,
-    /// Of a thread of the blocking pool: it is there.
+    /// A thread of the blocking pool exists.
     Blocking,
-    /// Of data that isn't ours.
+    /// A state of another program's data.
     Other,
 }
 
 impl Role {
-    /// Its name in the data of the page.
+    /// Returns its name in the data of the page.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Spawned => "spawned",
@@ -46,7 +46,7 @@ impl Role {
         }
     }
 
-    /// Whether nothing is there any more.
+    /// Returns whether a row ends with it.
     pub(crate) const fn is_end(self) -> bool {
         matches!(self, Self::Completed | Self::Stopped)
     }

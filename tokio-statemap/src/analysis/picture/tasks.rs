@@ -1,7 +1,6 @@
 //! The tasks, grouped by where they were spawned.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt::Write;
 use std::ops::Deref;
 
@@ -11,21 +10,23 @@ use super::{Group, RowState, Section, SectionKind, Source, Transition, pack};
 use crate::analysis::{Place, Report};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Task, TaskKey, Timeline};
+use crate::util::map::Map;
 
-/// The tasks: `main` first, then the spawn locations in the order of the report, that which held
-/// the runtime longest first.
+/// Returns the tasks: `main` first, then the spawn locations in the order of the report, the one that held the runtime longest
+/// first.
 pub(super) fn section<'a, T>(timeline: T, report: &Report) -> Section<'a>
 where
     T: Deref<Target = Timeline> + Sync + 'a,
 {
     let mut places: Vec<Place> = report.locations.iter().map(|row| row.place).collect();
-    places.sort_by_key(|place| !place.is_root);
-    let ranks: HashMap<Place, usize> =
+    crate::util::sort::by_key(&mut places, |place| !place.is_root);
+    let ranks: Map<Place, usize> =
         places.iter().enumerate().map(|(rank, place)| (*place, rank)).collect();
-    // The rows of all groups, one group behind the other.
+    // The rows of all groups, one group after the other.
+    let rank = |task: &Task| ranks.get(&Place::of_task(task)).copied();
     let mut sizes = vec![0; places.len()];
-    for task in timeline.tasks.one_by_one() {
-        sizes[ranks[&Place::of(&task)]] += 1;
+    for at in timeline.tasks.one_by_one().filter_map(|task| rank(&task)) {
+        sizes[at] += 1;
     }
     let mut next: Vec<usize> = Vec::with_capacity(sizes.len());
     let mut at = 0;
@@ -35,9 +36,9 @@ where
     }
     let mut sorted = vec![0; at];
     for (row, task) in timeline.tasks.one_by_one().enumerate() {
-        let place = &mut next[ranks[&Place::of(&task)]];
-        sorted[*place] = row as u32;
-        *place += 1;
+        let Some(rank) = rank(&task) else { continue };
+        sorted[next[rank]] = row as u32;
+        next[rank] += 1;
     }
     let mut groups = Vec::with_capacity(places.len());
     let (mut rows, mut lanes) = (Vec::with_capacity(at), Vec::new());
@@ -62,24 +63,15 @@ where
     }
     lanes.push(rows.len() as u32);
     Section {
-        title: "Tasks".to_owned(),
-        kind: SectionKind::Tasks,
         states: timeline.task_states().map(RowState::from).collect(),
         groups,
         rows,
         lanes,
-        tags: Vec::new(),
-        events: Vec::new(),
-        why: None,
-        issues: None,
-        awaits: None,
-        profile: None,
-        origin: 0,
-        source: Box::new(Tasks(timeline)),
+        ..Section::new("Tasks", SectionKind::Tasks, Box::new(Tasks(timeline)))
     }
 }
 
-/// From when to when a task has its lane.
+/// Returns from when to when a task has its lane.
 fn life(timeline: &Timeline, task: &Task) -> (u64, Option<u64>) {
     let begin = within(timeline, task.first_ns);
     let end = task.terminated_ns.map(|terminated| {

@@ -62,7 +62,7 @@ pub(crate) fn timeline(tasks: u64, seed: u64) -> Timeline {
     let utc = Duration::from_secs(1_700_000_000);
     let mut timeline = Timeline::from_events(&events, &CollectorConfig::default(), utc);
     // Whatever this build of Tokio can tell.
-    (timeline.task_hooks, timeline.schedule_latency) = (true, true);
+    (timeline.settings.task_hooks, timeline.settings.schedule_latency) = (true, true);
     timeline
 }
 

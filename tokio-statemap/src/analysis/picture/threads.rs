@@ -8,53 +8,36 @@ use super::{Group, Role, RowState, Section, SectionKind, Source, Transition};
 use crate::trace::state::WorkerState;
 use crate::trace::timeline::Timeline;
 
-/// The workers, a lane each.
+/// Returns the workers, a lane each.
 pub(super) fn workers<'a, T>(timeline: T) -> Section<'a>
 where
     T: Deref<Target = Timeline> + Sync + 'a,
 {
-    Section {
-        title: "Workers".to_owned(),
-        kind: SectionKind::Workers,
-        states: WorkerState::ALL.into_iter().map(RowState::from).collect(),
-        ..one_lane_each(timeline.workers.len(), "workers", Box::new(Workers(timeline)))
-    }
+    let rows = timeline.workers.len();
+    let section = Section::new("Workers", SectionKind::Workers, Box::new(Workers(timeline)));
+    let states = WorkerState::ALL.into_iter().map(RowState::from).collect();
+    Section { states, ..one_lane_each(rows, "workers", section) }
 }
 
-/// The threads of the blocking pool, a lane each.
+/// Returns the threads of the blocking pool, a lane each.
 pub(super) fn blocking<'a, T>(timeline: T) -> Section<'a>
 where
     T: Deref<Target = Timeline> + Sync + 'a,
 {
     let here = RowState::new("blocking thread", WorkerState::Parked.colour(), Role::Blocking);
-    Section {
-        title: "Blocking threads".to_owned(),
-        kind: SectionKind::Blocking,
-        states: vec![here, WorkerState::Stopped.into()],
-        ..one_lane_each(
-            timeline.blocking_threads.len(),
-            "blocking threads",
-            Box::new(Blocking(timeline)),
-        )
-    }
+    let rows = timeline.pool.threads.len();
+    let source = Box::new(Blocking(timeline));
+    let section = Section::new("Blocking threads", SectionKind::Blocking, source);
+    let states = vec![here, WorkerState::Stopped.into()];
+    Section { states, ..one_lane_each(rows, "blocking threads", section) }
 }
 
-fn one_lane_each<'a>(rows: usize, label: &str, source: Box<dyn Source + 'a>) -> Section<'a> {
+fn one_lane_each<'a>(rows: usize, label: &str, section: Section<'a>) -> Section<'a> {
     Section {
-        title: String::new(),
-        kind: SectionKind::Other,
-        states: Vec::new(),
         groups: vec![Group { label: label.to_owned(), location: None, lanes: 0..rows }],
         rows: (0..rows as u32).collect(),
         lanes: (0..=rows as u32).collect(),
-        tags: Vec::new(),
-        events: Vec::new(),
-        why: None,
-        issues: None,
-        awaits: None,
-        profile: None,
-        origin: 0,
-        source,
+        ..section
     }
 }
 
@@ -81,11 +64,11 @@ struct Blocking<T>(T);
 impl<T: Deref<Target = Timeline> + Sync> Source for Blocking<T> {
     fn name(&self, row: u32, to: &mut String) {
         // Writing to a string does not fail.
-        let _ = write!(to, "thread-{}", self.0.blocking_threads[row as usize].thread);
+        let _ = write!(to, "thread-{}", self.0.pool.threads[row as usize].thread);
     }
 
     fn walk(&self, row: u32, each: &mut dyn FnMut(Transition)) {
-        let thread = &self.0.blocking_threads[row as usize];
+        let thread = &self.0.pool.threads[row as usize];
         let started = within(&self.0, thread.started_ns);
         each(Transition::new(started, 0));
         if let Some(stopped) = thread.stopped_ns {
@@ -94,7 +77,7 @@ impl<T: Deref<Target = Timeline> + Sync> Source for Blocking<T> {
     }
 }
 
-/// A time of the timeline as one of the picture.
+/// Converts a time of the timeline to one of the picture.
 pub(super) fn within(timeline: &Timeline, time_ns: u64) -> u64 {
     time_ns.clamp(timeline.begin_ns, timeline.end_ns) - left_ns(timeline)
 }

@@ -9,8 +9,8 @@ use crate::statemap::Labels;
 use crate::trace::timeline::Timeline;
 
 impl<'a> Picture<'a> {
-    /// The picture of runs of two versions of a program, those before above those after, on one scale of time: each run begins at
-    /// the left edge. It says what the comparison says.
+    /// Makes the picture of runs of two versions of a program, those before above those after, on one scale of time. Each run
+    /// begins at the left edge. Its verdict and notes are those of the comparison.
     ///
     /// # Examples
     ///
@@ -41,7 +41,11 @@ impl<'a> Picture<'a> {
                     false => format!("run {} {when}", index + 1),
                 };
                 let report = timeline.report();
-                pictures.push(Self::of(Arc::new(timeline), &report, &Labels { title, host: None }));
+                pictures.push(Self::of_run(
+                    Arc::new(timeline),
+                    &report,
+                    &Labels { title, host: None },
+                ));
             }
         }
         let mut picture = one_below_the_other(pictures);
@@ -50,12 +54,12 @@ impl<'a> Picture<'a> {
             title => format!("{title}: before and after"),
         };
         picture.host.clone_from(&labels.host);
-        // There is little room for them.
+        // There is little room for titles.
         for section in &mut picture.sections {
             section.title = section.title.replace(" of the run ", " ");
         }
-        // What each run is like is not what is asked.
-        picture.verdict = Some(comparison.verdict());
+        // The verdicts on single runs don't matter here.
+        picture.verdict = Some(comparison.statement());
         let mut notes = comparison.sentences();
         notes.extend(comparison.remarks());
         notes.append(&mut picture.notes);

@@ -1,6 +1,4 @@
-//! The whole run in a picture of which only a part is kept in detail.
-
-use std::collections::HashSet;
+//! The whole run in sums, in a picture of which only a part is kept in detail.
 
 use super::bins::Bins;
 use crate::analysis::{Place, Report};
@@ -8,20 +6,20 @@ use crate::trace::summary::{self, LocationSummary, Stopped, Summary};
 use crate::trace::timeline::{TaskKey, Timeline};
 use crate::util::quantity::{count, human};
 
-/// What is known of the whole run where only a part of it is kept in detail. Times count from the picture's left edge.
+/// The sums of a whole run of which only a part is kept in detail. Times count from the picture's left edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WholeRun {
-    /// When the first stretch begins, and how long each is, in ns.
+    /// The begin of the first stretch, and the length of each, in ns.
     pub(crate) from_ns: u64,
     pub(crate) stretch_ns: u64,
-    /// What polls can hold at most: so many times a stretch.
+    /// The number of workers: polls can hold at most so many times a stretch.
     pub(crate) workers: u64,
     pub(crate) stretches: Vec<Stretch>,
-    /// The spawn locations, that which held the workers longest first.
+    /// The spawn locations, the one that held the workers longest first.
     pub(crate) places: Vec<PlaceSums>,
-    /// What was recorded and of which no detail is kept: from and to, by time.
+    /// The periods that were recorded but of which no detail is kept: from and to, in the order of time.
     pub(crate) dropped: Vec<(u64, u64)>,
-    /// What is kept in detail, in words.
+    /// A sentence on what is kept in detail.
     pub(crate) detail: String,
 }
 
@@ -31,75 +29,73 @@ pub(crate) struct PlaceSums {
     pub(crate) label: String,
     pub(crate) tasks: u64,
     pub(crate) polls: u64,
-    /// How long these held workers, in ns; on threads that are none they hold nothing.
+    /// The time that these held workers, in ns; on threads that are no workers they hold nothing.
     pub(crate) held_ns: u64,
-    /// The length of the longest of them, and what 99 % of them did not exceed, in ns.
+    /// The length of the longest, in ns, and the length that 99 % of them did not exceed.
     pub(crate) longest_ns: u64,
     pub(crate) p99_ns: Option<u64>,
-    /// The longest that a task was ready before a poll, in ns; `None` if that isn't known of any.
+    /// The longest time that a task was ready before a poll, in ns; `None` if that isn't known.
     pub(crate) longest_ready_ns: Option<u64>,
-    /// The lengths of the polls, and how long tasks were ready before polls; `None` if there are none, or none are known.
+    /// The lengths of the polls, and the times that tasks were ready before polls; `None` if none are known.
     pub(crate) lengths: Option<Bins>,
     pub(crate) readies: Option<Bins>,
 }
 
 impl PlaceSums {
-    /// Those of a location; `told` are all of the run, as the report tells them apart.
-    fn of(sums: &LocationSummary, told: &HashSet<Place>) -> Self {
-        let place = Place::new(sums.location, sums.is_root);
+    fn from_sums(sums: &LocationSummary, report: &Report) -> Self {
+        let place = report.spell(Place::new(sums.location, sums.is_root));
         Self {
-            label: told.get(&place).unwrap_or(&place).to_string(),
+            label: place.to_string(),
             tasks: sums.tasks,
             polls: sums.polls.count(),
             held_ns: sums.held_ns,
             longest_ns: sums.polls.longest_ns,
             p99_ns: sums.polls.quantile(0.99),
             longest_ready_ns: (sums.ready.count() > 0).then_some(sums.ready.longest_ns),
-            lengths: Bins::of(&sums.polls),
-            readies: Bins::of(&sums.ready),
+            lengths: Bins::from_distribution(&sums.polls),
+            readies: Bins::from_distribution(&sums.ready),
         }
     }
 }
 
-/// How many workers there may be where that isn't known.
+/// The most workers that are assumed if their number isn't known.
 const MOST_WORKERS: u64 = 1024;
 
 /// A stretch of time in sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
-    /// For how long of it recording was stopped, in ns.
+    /// The time that recording was stopped in it, in ns.
     pub(crate) stopped_ns: u64,
-    /// How long polls held workers in it, all of them together, in ns.
+    /// The time that polls held workers in it, in ns, summed over workers.
     pub(crate) held_ns: u64,
-    /// How many polls began in it.
+    /// The number of polls that began in it.
     pub(crate) polls: u64,
-    /// The longest of these, in ns, and where its task was spawned, as an index into the places.
+    /// The length of the longest of these, in ns, and the spawn location of its task, as an index into the places.
     pub(crate) longest: Option<(u64, usize)>,
-    /// How many tasks were alive at its end.
+    /// The number of tasks that were alive at its end.
     pub(crate) alive: u64,
 }
 
-/// The sums of the run, if the timeline is a part of it and sums say more of the rest than that it was dropped.
+/// Returns the sums of the run, if the timeline is a part of it and they say more about the rest than that it was dropped.
 fn sums(timeline: &Timeline) -> Option<&Summary> {
     let whole = timeline.whole_run()?;
     let is_part = timeline.begin_ns > whole.begin_ns || timeline.recent_ns > timeline.begin_ns;
-    let has_polls = timeline.task_hooks && timeline.trace_target.tracks_tasks();
+    let has_polls = timeline.settings.task_hooks && timeline.settings.trace_target.tracks_tasks();
     let is_drawn = is_part && has_polls && !timeline.lacking.time;
-    // After a reset they say nothing of what was before.
+    // After a reset they lack what was before.
     let is_whole = whole.begin_ns == 0 && whole.stretch_ns > 0 && !whole.stretches.is_empty();
     (is_drawn && is_whole).then_some(whole)
 }
 
-/// When a picture of `timeline` begins, in ns: with the run if there are sums of what was dropped.
+/// Returns when a picture of `timeline` begins, in ns: with the run if there are sums of what was dropped.
 pub(super) fn left_ns(timeline: &Timeline) -> u64 {
     sums(timeline).map_or(timeline.begin_ns, |whole| whole.begin_ns.min(timeline.begin_ns))
 }
 
 impl WholeRun {
-    /// The sums of the run; `None` if all of it is kept in detail, or they aren't known.
-    pub(super) fn of(timeline: &Timeline, report: &Report) -> Option<Self> {
+    /// `report` is that of `timeline`. Returns `None` if all of the run is kept in detail, or there are no sums.
+    pub(super) fn from_report(timeline: &Timeline, report: &Report) -> Option<Self> {
         let whole = sums(timeline)?;
-        let told = report.locations.iter().map(|row| row.place).collect();
         let left_ns = left_ns(timeline);
         let (sums, stretch_ns) = up_to_the_end(whole, timeline.end_ns);
         let mut stretches = Vec::with_capacity(sums.len());
@@ -110,7 +106,7 @@ impl WholeRun {
             let longest = stretch.longest_at.map(|at| (stretch.longest_ns, at));
             let stopped_ns = stopped_ns(&whole.stopped, from_ns, to_ns);
             if whole.workers.is_empty() {
-                // No worker is held for longer than it is there.
+                // No worker is held for longer than it exists.
                 let recorded_ns = (to_ns - from_ns - stopped_ns).max(1);
                 workers = workers.max(stretch.held_ns.div_ceil(recorded_ns).min(MOST_WORKERS));
             }
@@ -130,7 +126,7 @@ impl WholeRun {
             stretch_ns,
             workers,
             stretches,
-            places: whole.locations.iter().map(|of| PlaceSums::of(of, &told)).collect(),
+            places: whole.locations.iter().map(|of| PlaceSums::from_sums(of, report)).collect(),
             detail: detail(timeline, whole, &dropped),
             dropped: dropped.into_iter().map(|(a, b)| (a - left_ns, b - left_ns)).collect(),
         })
@@ -138,8 +134,8 @@ impl WholeRun {
 }
 
 impl WholeRun {
-    /// `gaps`, by time, parted into what was dropped and that in which recording was stopped.
-    pub(super) fn parted(&self, gaps: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
+    /// Splits `gaps`, which are in the order of time, into those that were dropped and those in which recording was stopped.
+    pub(super) fn split_gaps(&self, gaps: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
         let mut parts = Vec::new();
         for (gap_ns, end_ns) in gaps {
             let mut from_ns = gap_ns;
@@ -156,8 +152,8 @@ impl WholeRun {
         parts
     }
 
-    /// How much of the workers' time was in polls, for each of `n` equal parts of a picture of that length; `None` where
-    /// nothing was recorded.
+    /// Returns the share of the workers' time that was in polls, for each of `n` equal parts of a picture of that length;
+    /// `None` where nothing was recorded.
     pub(crate) fn shares(&self, n: usize, length_ns: u64) -> Vec<Option<f64>> {
         let part_ns = length_ns as f64 / n.max(1) as f64;
         let mut sums = vec![(0.0, 0.0); n];
@@ -183,11 +179,11 @@ impl WholeRun {
     }
 }
 
-/// The most stretches.
+/// The most stretches of a picture.
 const MOST: u64 = 2000;
 
-/// The stretches of the run up to its end, and how long each is: the sums have none after the last poll, and the run may have
-/// gone on for long.
+/// Returns the stretches of the run up to its end, and the length of each. The sums have none after the last poll, though the
+/// run may have gone on for long.
 fn up_to_the_end(whole: &Summary, end_ns: u64) -> (Vec<summary::Stretch>, u64) {
     let (mut stretches, mut stretch_ns) = (whole.stretches.clone(), whole.stretch_ns);
     let length_ns = end_ns.saturating_sub(whole.begin_ns);
@@ -225,8 +221,8 @@ fn merged(of: &[summary::Stretch]) -> summary::Stretch {
     })
 }
 
-/// The tasks that were alive at the end of each stretch. How many are alive now is known; how many were when the sums
-/// began may not be.
+/// Counts the tasks that were alive at the end of each stretch, backwards: the number at the end is known, that at the begin of
+/// the sums may not be.
 fn count_alive(timeline: &Timeline, sums: &[summary::Stretch], stretches: &mut [Stretch]) {
     let now = timeline
         .tasks
@@ -239,15 +235,15 @@ fn count_alive(timeline: &Timeline, sums: &[summary::Stretch], stretches: &mut [
     }
 }
 
-/// How many workers there were: at least those that ran the longest polls, if workers were not recorded.
+/// Returns the number of workers: at least those that ran the longest polls, if workers were not recorded.
 fn workers(whole: &Summary) -> u64 {
     let polled = whole.longest_polls.iter().filter_map(|poll| poll.worker);
     let least = polled.max().map_or(1, |last| u64::from(last) + 1);
     least.max(whole.workers.len() as u64)
 }
 
-/// For how long of a stretch of time recording was stopped. Where periods were merged, what was recorded between them is taken
-/// to be spread evenly.
+/// Returns how long recording was stopped in a stretch of time, in ns. Where periods were merged, what was recorded between them
+/// is assumed to be spread evenly.
 fn stopped_ns(stopped: &[Stopped], from_ns: u64, to_ns: u64) -> u64 {
     let first = stopped.partition_point(|stopped| stopped.to_ns <= from_ns);
     let within = stopped[first..].iter().take_while(|stopped| stopped.from_ns < to_ns);
@@ -259,14 +255,14 @@ fn stopped_ns(stopped: &[Stopped], from_ns: u64, to_ns: u64) -> u64 {
     parts.sum()
 }
 
-/// What was recorded before the last events and is neither stopped nor around a poll that is kept.
+/// Returns the periods before the last events in which recording was not stopped, and which are not around a poll that is kept.
 fn dropped(timeline: &Timeline, whole: &Summary, left_ns: u64) -> Vec<(u64, u64)> {
     let mut kept: Vec<_> = timeline.stretches_before().collect();
     kept.push((timeline.recent_ns, timeline.end_ns));
-    // Where periods were merged it isn't known where in them it was recorded.
+    // Where periods were merged, it isn't known when in them something was recorded.
     let stopped = whole.stopped.iter().filter(|stopped| stopped.recorded_ns == 0);
     kept.extend(stopped.map(|stopped| (stopped.from_ns, stopped.to_ns)));
-    kept.sort_unstable();
+    crate::util::sort::sort(&mut kept);
     let mut dropped = Vec::new();
     let mut from_ns = left_ns;
     for (kept_ns, to_ns) in kept {
@@ -279,7 +275,8 @@ fn dropped(timeline: &Timeline, whole: &Summary, left_ns: u64) -> Vec<(u64, u64)
     dropped
 }
 
-/// "In detail: the last 1.05 s, and 16 moments before, around the longest polls (704 ms). In sums only: the other 18.4 s."
+/// Returns what is kept in detail: "In detail: the last 1.05 s, and 16 moments before, around the longest polls (704 ms). In sums
+/// only: the other 18.4 s."
 fn detail(timeline: &Timeline, whole: &Summary, dropped: &[(u64, u64)]) -> String {
     let recent = human(timeline.end_ns - timeline.recent_ns);
     let before: Vec<_> = timeline.stretches_before().collect();

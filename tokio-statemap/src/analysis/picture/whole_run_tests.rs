@@ -181,7 +181,7 @@ fn where_all_is_kept_or_only_a_part_was_read_there_are_no_sums() {
     assert!(picture(&whole).whole_run.is_none());
     for change in [
         (|timeline| timeline.lacking.time = true) as fn(&mut Timeline),
-        |timeline| timeline.task_hooks = false,
+        |timeline| timeline.settings.task_hooks = false,
         |timeline| timeline.whole_run = None,
     ] {
         let mut timeline = part(Vec::new());

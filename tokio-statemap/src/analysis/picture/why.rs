@@ -1,23 +1,23 @@
 //! Why long polls took long, and who is to blame for them.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::once::Once;
 use super::threads::within;
 use crate::analysis::Report;
 use crate::analysis::blame::Blame;
-use crate::analysis::culprits::Excused;
-use crate::analysis::long_polls::{PollAt, length_ns};
-use crate::analysis::own::own_ns;
+use crate::analysis::culprits::Unattributed;
+use crate::analysis::own_time::own_ns;
+use crate::analysis::poll::{PollAt, length_ns};
 use crate::trace::timeline::{Poll, PollCause, PollKey, PollSample, StackFrame, Timeline};
+use crate::util::map::Map;
 
-/// Of how many polls it is told why they took long: of the longest.
+/// The number of polls that are explained: the longest.
 const MOST_POLLS: usize = 20_000;
 
-/// How many samples are told of them in all, those that polls share for each. A recording has 4096; of a file,
-/// any number of polls may start at the same time on one thread.
+/// The number of their samples in all; samples that polls share count for each. A recording has 4096, but in a file any
+/// number of polls may start at the same time on one thread.
 const MOST_SAMPLES: usize = 1 << 16;
 
 /// Why the long polls of a section took long, and who is to blame for them. All else refers to `polls`,
@@ -28,18 +28,18 @@ pub(crate) struct Why {
     pub(crate) polls: Vec<WhyPoll>,
     /// The worst first, as in the report.
     pub(crate) culprits: Vec<WhyCulprit>,
-    /// The polls of which nobody is accused, in sum.
-    pub(crate) excused: Excused,
-    /// Those of them that the machine made long.
-    pub(crate) excused_at: Vec<u32>,
-    /// Those of them in which no function was seen.
+    /// The polls that are blamed on nobody, in sum.
+    pub(crate) unattributed: Unattributed,
+    /// The ones that the machine made long.
+    pub(crate) unattributed_at: Vec<u32>,
+    /// The ones in which no function was seen.
     pub(crate) unseen_at: Vec<u32>,
     pub(crate) frames: Vec<StackFrame>,
     /// The stacks of all samples, as a tree.
     pub(crate) calls: Vec<Call>,
-    /// What functions did, and system calls.
+    /// The words for what functions did, and the names of system calls.
     pub(crate) words: Vec<String>,
-    /// How many polls it is not told of, as there are too many.
+    /// The number of polls that are not explained, as there are too many.
     pub(crate) left_out: usize,
 }
 
@@ -51,15 +51,15 @@ pub(crate) struct WhyPoll {
     /// When it starts, in ns from the left edge, as its transition does.
     pub(crate) start_ns: u64,
     pub(crate) cause: Option<PollCause>,
-    /// How much of the time for which it held its worker isn't its own, in ns.
+    /// The part of the time for which it held its worker that isn't its own, in ns.
     pub(crate) lost_ns: u64,
     /// The function to blame, and what it did: a frame and words.
     pub(crate) blame: Option<[u32; 2]>,
-    /// What the thread was doing, by time. Polls that start at the same time on one thread share it.
+    /// The samples of the thread, in the order of time. Polls that start at the same time on one thread share it.
     pub(crate) samples: Arc<[WhySample]>,
 }
 
-/// What a thread was doing at a moment of a poll.
+/// A sample of a thread during a poll.
 #[derive(Clone, Debug)]
 pub(crate) struct WhySample {
     /// When, in ns since the poll's start.
@@ -79,50 +79,51 @@ pub(crate) struct Call {
     pub(crate) within: Option<u32>,
 }
 
-/// Who is to blame for long polls, as the report has it.
+/// A culprit of the report.
 #[derive(Clone, Debug)]
 pub(crate) struct WhyCulprit {
-    /// Which of the report's it is.
+    /// The index among the culprits of the report.
     pub(crate) index: usize,
     pub(crate) frame: Option<u32>,
-    /// What it did: words.
-    pub(crate) act: Option<u32>,
+    /// The index of the words for what it did.
+    pub(crate) blocking_cause: Option<u32>,
     /// Where most of the tasks were spawned.
     pub(crate) place: String,
-    /// How many polls, and how long they held workers by their own doing.
+    /// The number of polls, and how long they held workers by their own doing, in ns.
     pub(crate) polls: u64,
     pub(crate) own_ns: u64,
     /// The longest of them.
     pub(crate) longest: u32,
-    /// Those that are among the polls here.
+    /// The ones that are among the polls here.
     pub(crate) at: Vec<u32>,
 }
 
 impl Why {
-    /// What `report` knows of `timeline`.
-    pub(super) fn of(timeline: &Timeline, report: &Report) -> Self {
+    /// `report` is that of `timeline`.
+    pub(super) fn from_report(timeline: &Timeline, report: &Report) -> Self {
         let mut polls = explained(timeline);
         let mut room = Room::default();
         let told = polls.iter().take_while(|&&at| room.has(timeline, at)).count();
         let left_out = polls.len() - told;
         polls.truncate(told);
         if left_out > 0 {
-            let listed: HashSet<PollAt> = polls.iter().copied().collect();
-            let longest = report.culprits.iter().map(|culprit| *culprit.longest_at);
+            let listed: Map<PollAt, ()> = polls.iter().map(|&at| (at, ())).collect();
+            let longest = report.blame.culprits.iter().map(|culprit| *culprit.longest_at);
             // There is as much room for these again.
             let mut room = Room::default();
-            let unlisted = longest.filter(|at| !listed.contains(at));
+            let unlisted = longest.filter(|at| listed.get(at).is_none());
             polls.extend(unlisted.take_while(|&at| room.has(timeline, at)));
         }
-        let indices: HashMap<PollAt, u32> = polls.iter().copied().zip(0..).collect();
+        let indices: Map<PollAt, u32> = polls.iter().copied().zip(0..).collect();
         let refer = |all: &[PollAt]| all.iter().filter_map(|at| indices.get(at).copied()).collect();
         let mut tables = Tables::default();
         let polls = polls.iter().filter_map(|&at| tables.poll(timeline, at)).collect();
-        let culprits = report.culprits.iter().enumerate().filter_map(|(index, culprit)| {
+        let culprits = report.blame.culprits.iter().enumerate().filter_map(|(index, culprit)| {
             Some(WhyCulprit {
                 index,
                 frame: culprit.frame.as_ref().map(|frame| tables.frame(frame)),
-                act: (!culprit.act.is_empty()).then(|| tables.words.index(culprit.act.clone())),
+                blocking_cause: (!culprit.blocking_cause.is_empty())
+                    .then(|| tables.words.index(culprit.blocking_cause.clone())),
                 place: culprit.place.to_string(),
                 polls: culprit.polls,
                 own_ns: culprit.own_ns,
@@ -133,9 +134,9 @@ impl Why {
         Self {
             culprits: culprits.collect(),
             polls,
-            excused: report.excused,
-            excused_at: refer(&report.excused_at),
-            unseen_at: refer(&report.unseen_at),
+            unattributed: report.blame.unattributed,
+            unattributed_at: refer(&report.blame.unattributed_at),
+            unseen_at: refer(&report.blame.unseen_at),
             frames: tables.frames.all,
             calls: tables.calls.all,
             words: tables.words.all,
@@ -143,34 +144,34 @@ impl Why {
         }
     }
 
-    /// What is said where not all of it is told.
+    /// Returns a note if some polls are not explained.
     pub(super) fn note(&self) -> Option<String> {
         let n = self.left_out;
-        (n > 0).then(|| format!("Why polls took long is told of the longest; {n} are left out."))
+        (n > 0).then(|| format!("Why polls took long is shown of the longest; {n} are left out."))
     }
 
-    /// The longest poll of a culprit.
+    /// Returns the longest poll of a culprit.
     pub(crate) fn longest_of(&self, culprit: usize) -> Option<&WhyPoll> {
         self.polls.get(self.culprits.get(culprit)?.longest as usize)
     }
 
-    /// What is known of the poll of a row that starts then.
+    /// Returns what is known of the poll of a row that starts at `start_ns`.
     pub(crate) fn poll_at(&self, row: u32, start_ns: u64) -> Option<&WhyPoll> {
         self.polls.iter().find(|poll| (poll.row, poll.start_ns) == (row, start_ns))
     }
 
-    /// How much of each poll isn't its own, by row and start: those of which that is anything.
-    pub(crate) fn lost(&self) -> HashMap<(u32, u64), u64> {
+    /// Returns the part of each poll that isn't its own, by row and start, without polls that have none.
+    pub(crate) fn lost(&self) -> Map<(u32, u64), u64> {
         let lost = self.polls.iter().filter(|poll| poll.lost_ns > 0);
         lost.map(|poll| ((poll.row, poll.start_ns), poll.lost_ns)).collect()
     }
 
-    /// The function to blame for a poll.
+    /// Returns the function to blame for a poll.
     pub(crate) fn blamed(&self, poll: &WhyPoll) -> Option<&StackFrame> {
         self.frames.get(poll.blame?[0] as usize)
     }
 
-    /// The same at a later time.
+    /// Moves it to a later time.
     #[cfg(feature = "read")]
     pub(super) fn shift(&mut self, by_ns: u64) {
         for poll in &mut self.polls {
@@ -179,10 +180,10 @@ impl Why {
     }
 }
 
-/// The polls of which there is something to tell: those that held workers for long, and those that have a
-/// cause or samples. The longest first.
+/// Returns the polls that can be explained: those that held workers for long, and those that have a cause or samples. The
+/// longest first.
 fn explained(timeline: &Timeline) -> Vec<PollAt> {
-    let long_poll_ns = timeline.long_poll.as_nanos();
+    let long_poll_ns = timeline.settings.long_poll.as_nanos();
     let mut found: Vec<(Reverse<u64>, u64, PollAt)> = Vec::new();
     for (index, task) in timeline.tasks.seen().iter().enumerate() {
         for (i, poll) in task.polls.iter().enumerate() {
@@ -193,11 +194,11 @@ fn explained(timeline: &Timeline) -> Vec<PollAt> {
             }
         }
     }
-    found.sort_unstable();
+    crate::util::sort::sort(&mut found);
     found.into_iter().map(|(.., at)| at).collect()
 }
 
-/// How many polls and samples were told of.
+/// The numbers of polls and samples that are explained so far.
 #[derive(Default)]
 struct Room {
     polls: usize,
@@ -205,7 +206,7 @@ struct Room {
 }
 
 impl Room {
-    /// Whether there is room for one more poll, with its samples.
+    /// Returns whether there is room for one more poll with its samples, and takes it.
     fn has(&mut self, timeline: &Timeline, (index, i): PollAt) -> bool {
         self.polls += 1;
         self.samples += timeline.samples(&timeline.tasks.seen()[index].polls[i]).len();
@@ -213,16 +214,16 @@ impl Room {
     }
 }
 
-/// What all polls refer to.
+/// The tables that all polls refer to.
 #[derive(Default)]
 struct Tables {
     frames: Once<StackFrame>,
     calls: Once<Call>,
     words: Once<String>,
-    shown: HashMap<PollKey, Shown>,
+    shown: Map<PollKey, Shown>,
 }
 
-/// What the samples of a poll show.
+/// The content of the samples of a poll.
 #[derive(Clone)]
 struct Shown {
     blame: Option<[u32; 2]>,
@@ -244,14 +245,14 @@ impl Tables {
         })
     }
 
-    /// What the samples of a poll show: found out once for all that share them.
+    /// Returns what the samples of a poll show, worked out once for all polls that share them.
     fn shown(&mut self, timeline: &Timeline, poll: &Poll) -> Shown {
         if let Some(shown) = self.shown.get(&poll.key()) {
             return shown.clone();
         }
-        let blame = Blame::of(timeline, poll).and_then(|blame| {
+        let blame = Blame::from_samples(timeline, poll).and_then(|blame| {
             let frame = self.frame(blame.frames.heaviest()?);
-            Some([frame, self.words.index(blame.acts.heaviest()?.clone())])
+            Some([frame, self.words.index(blame.causes.heaviest()?.clone())])
         });
         let samples = timeline.samples(poll).iter();
         let samples = samples.map(|sample| self.sample(sample, poll.start_ns())).collect();

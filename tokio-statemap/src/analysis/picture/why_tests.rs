@@ -20,8 +20,8 @@ fn frame(function: &str, line: u32, origin: FrameOrigin) -> StackFrame {
 /// A timeline of long polls. The longest one computed in `compute`, and only that is known.
 pub(crate) fn explained(compute: &str) -> (Timeline, (u32, u64)) {
     let mut timeline = timeline(40, 5);
-    timeline.long_poll = Duration::from_nanos(1_000);
-    timeline.sampling.state = SamplingState::On;
+    timeline.settings.long_poll = Duration::from_nanos(1_000);
+    timeline.long_polls.sampling.state = SamplingState::On;
     let polls = timeline.tasks.seen().iter().flat_map(|task| &task.polls);
     let on_workers = polls.filter(|poll| poll.worker().is_some() && poll.end_ns().is_some());
     let mut polls: Vec<_> = on_workers.copied().collect();
@@ -30,8 +30,8 @@ pub(crate) fn explained(compute: &str) -> (Timeline, (u32, u64)) {
     let held_ns = timeline.held_ns(&longest);
     let cause = PollCause { on_cpu_ns: held_ns - 7, run_delay_ns: 7, ..PollCause::default() };
     let taken = PollCause { stolen_ns: timeline.held_ns(&shorter), ..PollCause::default() };
-    timeline.causes = vec![(longest.key(), cause), (shorter.key(), taken)];
-    timeline.causes.sort_by_key(|(key, _)| *key);
+    timeline.long_polls.causes = vec![(longest.key(), cause), (shorter.key(), taken)];
+    timeline.long_polls.causes.sort_by_key(|(key, _)| *key);
     let (thread, poll_start_ns) = longest.key();
     let sample = |after_ns, is_complete| PollSample {
         thread,
@@ -45,7 +45,7 @@ pub(crate) fn explained(compute: &str) -> (Timeline, (u32, u64)) {
         ],
         is_complete,
     };
-    timeline.samples = vec![sample(500, true), sample(900, false), sample(1_000, true)];
+    timeline.long_polls.samples = vec![sample(500, true), sample(900, false), sample(1_000, true)];
     (timeline, longest.key())
 }
 
@@ -71,15 +71,18 @@ fn polls_and_culprits_are_the_reports() {
         });
         assert!(is_found, "{poll:?}");
     }
-    assert_eq!(why.culprits.len(), report.culprits.len());
-    for (told, culprit) in why.culprits.iter().zip(&report.culprits) {
+    assert_eq!(why.culprits.len(), report.blame.culprits.len());
+    for (told, culprit) in why.culprits.iter().zip(&report.blame.culprits) {
         assert_eq!((told.polls, told.own_ns), (culprit.polls, culprit.own_ns));
         assert_eq!(told.at.len() as u64, culprit.polls);
         let longest = why.polls[told.longest as usize].start_ns;
         assert_eq!(longest, culprit.longest.start_ns - timeline.begin_ns);
     }
-    let nobodys = (why.excused_at.len() as u64, why.unseen_at.len() as u64, why.left_out);
-    assert_eq!(nobodys, (report.excused.polls, report.excused.unseen_polls, 0));
+    let nobodys = (why.unattributed_at.len() as u64, why.unseen_at.len() as u64, why.left_out);
+    assert_eq!(
+        nobodys,
+        (report.blame.unattributed.polls, report.blame.unattributed.unseen_polls, 0)
+    );
     let worst = why.longest_of(0).expect("somebody is to blame");
     assert_eq!(worst.start_ns, key.1 - timeline.begin_ns);
     assert_eq!(&*why.blamed(worst).expect("it is known").function, "shop::compute");
@@ -113,8 +116,9 @@ fn stacks_share_what_they_begin_with() {
 #[ignore = "slow"]
 fn polls_that_share_samples_do_not_copy_them() {
     let (mut timeline, key) = explained("shop::compute");
-    timeline.samples = timeline.samples.iter().cycle().take(60).cloned().collect();
-    timeline.samples.sort_by_key(PollSample::order);
+    timeline.long_polls.samples =
+        timeline.long_polls.samples.iter().cycle().take(60).cloned().collect();
+    timeline.long_polls.samples.sort_by_key(PollSample::order);
     let tasks = timeline.tasks.seen().iter().cloned().map(|mut task| {
         if let Some(&poll) = task.polls.iter().find(|poll| poll.key() == key) {
             task.polls = vec![poll; 3_000];
@@ -149,7 +153,7 @@ fn a_picture_points_at_the_first_issue_or_at_nothing() {
     let mut change = |spots: Vec<(u32, u64, u64)>| {
         let mut sections = picture.sections.iter_mut();
         let issues = sections.find_map(|section| section.issues.as_mut()).expect("the tasks'");
-        issues[0] = Told { culprit: None, spots, ..issues[0].clone() };
+        issues[0] = ListedIssue { culprit: None, spots, ..issues[0].clone() };
         picture.points_at()
     };
     assert!(matches!(
@@ -163,7 +167,7 @@ fn a_picture_points_at_the_first_issue_or_at_nothing() {
 #[test]
 fn what_blocks_is_said_though_the_function_is_not_known() {
     let (mut timeline, _) = explained("shop::compute");
-    for sample in &mut timeline.samples {
+    for sample in &mut timeline.long_polls.samples {
         sample.blocked_in = Some("clock_nanosleep".into());
         sample.frames = vec![
             frame("clock_nanosleep", 1, FrameOrigin::System),
@@ -172,10 +176,11 @@ fn what_blocks_is_said_though_the_function_is_not_known() {
         ];
     }
     let report = timeline.report();
-    let culprit = report.culprits.iter().find(|culprit| !culprit.act.is_empty()).unwrap();
+    let culprit =
+        report.blame.culprits.iter().find(|culprit| !culprit.blocking_cause.is_empty()).unwrap();
     assert_eq!(culprit.frame, None);
-    assert_eq!(culprit.act, "blocked in std::thread::sleep (clock_nanosleep)");
-    let issues: Vec<_> = report.issues.iter().map(ToString::to_string).collect();
+    assert_eq!(culprit.blocking_cause, "blocked in std::thread::sleep (clock_nanosleep)");
+    let issues: Vec<_> = report.issues().iter().map(ToString::to_string).collect();
     let said = " blocked in std::thread::sleep (clock_nanosleep), in a function that isn't known.";
     assert!(issues.iter().any(|text| text.contains(said)), "{issues:?}");
 }

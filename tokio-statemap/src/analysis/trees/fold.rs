@@ -1,40 +1,38 @@
-//! Tasks that are at the same place, as one.
-
-use std::collections::HashMap;
+//! Groups tasks that are at the same place.
 
 use super::{TaskTree, TreeFrame, TreePlace};
 use crate::trace::state::TaskState;
+use crate::util::map::Map;
 
 /// Tasks that were spawned at the same place and are in the same functions.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct TreeGroup<'a> {
-    /// The one that is in its state for the longest time.
+    /// The task that has been in its state for longest.
     pub first: &'a TaskTree,
-    /// How many they are.
+    /// The number of tasks.
     pub tasks: usize,
-    /// For how long the one is in its state that is so for the shortest time, in ns.
+    /// The shortest time that one of them has been in its state, in ns.
     pub least_ns: u64,
 }
 
-/// What tasks of a group have in common.
+/// The properties that tasks of a group have in common.
 type Key<'a> = (Option<&'a str>, Option<&'a str>, TaskState, bool, Vec<Frame<'a>>);
-/// How deep a function is, what it is, and where.
+/// The depth of a function, its name, file and line.
 type Frame<'a> = (usize, &'a str, Option<&'a str>, Option<u32>);
 
 impl<'a> TreeGroup<'a> {
-    /// The groups of `trees`, in the order of their first tasks. Their calls may
-    /// have different arguments.
+    /// Groups `trees`, in the order of their first tasks. The calls of a group may have different arguments.
     pub fn fold(trees: &'a [TaskTree]) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
-        let mut known: HashMap<Key<'_>, usize> = HashMap::new();
+        let mut known: Map<Key<'_>, usize> = Map::default();
         for tree in trees {
             let group = Self { first: tree, tasks: 1, least_ns: tree.for_ns };
             let Some(key) = key(tree) else {
                 groups.push(group);
                 continue;
             };
-            let place = *known.entry(key).or_insert(groups.len());
+            let place = *known.get_or_insert_with(key, || groups.len());
             match groups.get_mut(place) {
                 Some(group) => {
                     group.tasks += 1;
@@ -51,7 +49,7 @@ impl<'a> TreeGroup<'a> {
 }
 
 fn key(tree: &TaskTree) -> Option<Key<'_>> {
-    // A poll that goes on is one of its own, and so is a root future.
+    // A task that is being polled is a group of its own, and so is a root future.
     if tree.state == TaskState::Running || tree.id.is_none() {
         return None;
     }
@@ -67,8 +65,8 @@ fn key(tree: &TaskTree) -> Option<Key<'_>> {
     Some((tree.location.as_deref(), tree.polled_in.as_deref(), tree.state, is_known, frames))
 }
 
-fn add<'a>(frames: &mut Vec<Frame<'a>>, of: &'a [TreeFrame], depth: usize) {
-    for frame in of {
+fn add<'a>(frames: &mut Vec<Frame<'a>>, added: &'a [TreeFrame], depth: usize) {
+    for frame in added {
         let name = frame.name.as_deref().unwrap_or(&frame.function);
         frames.push((depth, name, frame.file.as_deref(), frame.line));
         add(frames, &frame.awaits, depth + 1);

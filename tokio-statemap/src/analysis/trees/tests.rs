@@ -21,7 +21,7 @@ use crate::trace::timeline::{
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
-/// How long all of these record.
+/// The time that all of these record.
 const END_NS: u64 = 10 * S;
 
 const SPAWNED_AT: SpawnLocation = SpawnLocation { file: "src/shop.rs", line: 7, column: 5 };
@@ -30,7 +30,7 @@ fn timeline(tasks: Vec<Task>) -> Timeline {
     let mut timeline =
         Timeline::from_events(&[], &CollectorConfig::default(), Duration::from_secs(1));
     (timeline.begin_ns, timeline.end_ns) = (0, END_NS);
-    timeline.schedule_latency = true;
+    timeline.settings.schedule_latency = true;
     timeline.tasks = tasks.into();
     timeline
 }

@@ -1,15 +1,15 @@
-//! Where those waited that others waited for.
+//! Finds where the tasks that held a contended lock waited meanwhile.
 //!
-//! A task that waits for a lock is woken by the one that lets go of it, in a poll of that one. So if only one
-//! task was polled at the moment at which the waiting one became ready, that was the holder; and if it had
-//! waited itself while the other one did, it held the lock over that `.await`.
+//! A task that waits for a lock is woken by the task that releases it, in a poll of the latter. So if only one task was
+//! polled at the moment at which the waiting one became ready, that task was the holder. If it had waited itself
+//! meanwhile, it held the lock across that `.await`.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use super::{WaitRow, line_of};
 use crate::symbols::StackFrame;
 use crate::trace::timeline::{Poll, Timeline, WaitId};
+use crate::util::map::Map;
 
 /// Where the holder of what a line awaits waited itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,21 +17,21 @@ use crate::trace::timeline::{Poll, Timeline, WaitId};
 pub struct Holder {
     /// The function and the line.
     pub at: StackFrame,
-    /// What is awaited there.
+    /// The future that is awaited there.
     pub awaits: Option<String>,
-    /// In how many waits it did.
+    /// The number of waits in which it did.
     pub times: u64,
-    /// Of how many waits it is known who ended them.
+    /// The number of waits of which it is known which task ended them.
     pub of: u64,
 }
 
-/// Of so many waits at most it is found out who ended them; of more, of every second, fourth, ….
+/// Upper bound on the waits that are examined; beyond it, waits are sampled.
 const MOST_WAITS: usize = 1 << 14;
 
-/// No rule is made of fewer.
+/// The least number of waits from which a holder is named.
 const LEAST_TIMES: u64 = 3;
 
-/// A wait that was ended by someone.
+/// A wait that ended.
 struct Ended {
     /// When the task became ready.
     at_ns: u64,
@@ -39,34 +39,34 @@ struct Ended {
     since_ns: u64,
     /// The index of its line.
     row: usize,
-    /// Which task it is of, as an index.
+    /// The index of its task.
     task: usize,
     by: EndedBy,
 }
 
-/// Who ended a wait.
+/// The cause of the end of a wait.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EndedBy {
-    Nobody,
-    /// A task that had waited there meanwhile, if it had.
+    /// No task was polled then.
+    NoTask,
+    /// A task, and where it had waited meanwhile, if it had.
     Holder(Option<WaitId>),
-    /// Several may have.
+    /// One of several tasks.
     Unclear,
 }
 
-/// Finds the holders of what the lines of `rows` await. Lines are by the ids of the waits that are at one
-/// line alone.
-pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &HashMap<WaitId, usize>) {
-    let lines: HashMap<WaitId, usize> = lines
+/// Finds the holders of what the lines of `rows` await. `lines` has the row of each wait that is at one line alone.
+pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &Map<WaitId, usize>) {
+    let lines: Map<WaitId, usize> = lines
         .iter()
         .filter(|&(_, &row)| rows[row].is_for_a_lock())
         .map(|(&id, &row)| (id, row))
         .collect();
-    if lines.is_empty() || !timeline.schedule_latency {
+    if lines.is_empty() || !timeline.settings.schedule_latency {
         return;
     }
     let mut ended = ended_waits(timeline, &lines);
-    ended.sort_unstable_by_key(|wait| wait.at_ns);
+    crate::util::sort::by_key(&mut ended, |wait| wait.at_ns);
     for (index, task) in timeline.tasks.seen().iter().enumerate() {
         let mut before: Option<&Poll> = None;
         for poll in &task.polls {
@@ -80,17 +80,17 @@ pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &HashMap<Wa
             before = Some(poll);
         }
     }
-    let mut found: HashMap<usize, Found> = HashMap::new();
+    let mut found: Map<usize, Found> = Map::default();
     for wait in &ended {
-        let found = found.entry(wait.row).or_default();
+        let found = found.get_or_default(wait.row);
         match wait.by {
-            EndedBy::Nobody => found.by_nobody += 1,
+            EndedBy::NoTask => found.by_no_task += 1,
             EndedBy::Unclear => {}
             EndedBy::Holder(waited) => {
                 found.of += 1;
-                // Who was given it in the poll in which it let go of it did not wait with it.
+                // A task that released the lock in the poll in which it got it did not wait with it.
                 if let Some(id) = waited.filter(|id| lines.get(id) != Some(&wait.row)) {
-                    *found.times.entry(id).or_default() += 1;
+                    *found.times.get_or_default(id) += 1;
                 }
             }
         }
@@ -100,32 +100,32 @@ pub(super) fn find(timeline: &Timeline, rows: &mut [WaitRow], lines: &HashMap<Wa
     }
 }
 
-/// Who ended the waits at a line.
+/// The causes of the ends of the waits at a line.
 #[derive(Default)]
 struct Found {
-    /// Of how many that is known.
+    /// The number of waits whose holder is known.
     of: u64,
-    /// How many were ended where no task was polled: by a thread of the blocking pool, say.
-    by_nobody: u64,
-    /// How often the holder waited at each place.
-    times: HashMap<WaitId, u64>,
+    /// The number of waits that ended while no task was polled: by a thread of the blocking pool, for example.
+    by_no_task: u64,
+    /// The number of times that the holder waited at each place.
+    times: Map<WaitId, u64>,
 }
 
 impl Ended {
-    /// Someone was polled when the task became ready; `before` is that one's last poll before.
+    /// Notes that another task was polled when the waiting one became ready; `before` is the other's last poll before.
     fn ended_in(&mut self, poll: &Poll, before: Option<&Poll>) {
         let waited = before.filter(|before| {
             let overlaps = |end_ns: u64| end_ns < self.at_ns && poll.start_ns() > self.since_ns;
             before.end_ns().is_some_and(overlaps)
         });
         self.by = match self.by {
-            EndedBy::Nobody => EndedBy::Holder(waited.and_then(Poll::wait)),
+            EndedBy::NoTask => EndedBy::Holder(waited.and_then(Poll::wait)),
             _ => EndedBy::Unclear,
         };
     }
 }
 
-fn ended_waits(timeline: &Timeline, lines: &HashMap<WaitId, usize>) -> Vec<Ended> {
+fn ended_waits(timeline: &Timeline, lines: &Map<WaitId, usize>) -> Vec<Ended> {
     let (mut ended, mut step, mut seen) = (Vec::new(), 1, 0_usize);
     for (index, task) in timeline.tasks.seen().iter().enumerate() {
         for (poll, next) in task.polls.iter().zip(task.polls.iter().skip(1)) {
@@ -138,7 +138,7 @@ fn ended_waits(timeline: &Timeline, lines: &HashMap<WaitId, usize>) -> Vec<Ended
             if seen % step != 0 {
                 continue;
             }
-            ended.push(Ended { at_ns, since_ns, row, task: index, by: EndedBy::Nobody });
+            ended.push(Ended { at_ns, since_ns, row, task: index, by: EndedBy::NoTask });
             if ended.len() == MOST_WAITS {
                 let mut is_kept = false;
                 ended.retain(|_| {
@@ -153,15 +153,15 @@ fn ended_waits(timeline: &Timeline, lines: &HashMap<WaitId, usize>) -> Vec<Ended
 }
 
 impl Found {
-    /// The line at which holders waited most often, if that is the rule. Where others than tasks let go of it,
-    /// a task that was polled at that moment had nothing to do with it.
+    /// Returns the line at which holders waited most often, if they did so in most waits. Where threads other than workers
+    /// release the lock, a task that was polled at that moment had nothing to do with it.
     fn holder(self, timeline: &Timeline) -> Option<Holder> {
-        let Self { of, by_nobody, times } = self;
-        let mut by_line: HashMap<(&StackFrame, Option<&str>), u64> = HashMap::new();
+        let Self { of, by_no_task, times } = self;
+        let mut by_line: Map<(&StackFrame, Option<&str>), u64> = Map::default();
         for (id, times) in times {
             let Some(wait) = timeline.wait(id) else { continue };
             if let [line] = wait.lines()[..] {
-                *by_line.entry(line_of(line)).or_default() += times;
+                *by_line.get_or_default(line_of(line)) += times;
             }
         }
         let place = |(frame, awaits): (&StackFrame, Option<&str>)| {
@@ -169,7 +169,7 @@ impl Found {
         };
         let most = by_line.into_iter().max_by_key(|&(line, times)| (times, Reverse(place(line))));
         let ((at, awaits), times) = most?;
-        (times >= LEAST_TIMES && 2 * times > of + by_nobody).then(|| Holder {
+        (times >= LEAST_TIMES && 2 * times > of + by_no_task).then(|| Holder {
             at: at.clone(),
             awaits: awaits.map(str::to_owned),
             times,
@@ -179,11 +179,11 @@ impl Found {
 }
 
 impl WaitRow {
-    /// Whether it is for what another task has to let go of.
+    /// Returns whether another task must release what is awaited.
     fn is_for_a_lock(&self) -> bool {
-        const OF: [&str; 3] =
+        const LOCKS: [&str; 3] =
             ["tokio::sync::mutex", "tokio::sync::rwlock", "tokio::sync::semaphore"];
-        let awaits = self.awaits.as_deref().map(|of| of.trim_start_matches("an async fn of "));
-        awaits.is_some_and(|awaits| OF.iter().any(|of| awaits.starts_with(of)))
+        let awaits = self.awaits.as_deref().map(|name| name.trim_start_matches("an async fn of "));
+        awaits.is_some_and(|awaits| LOCKS.iter().any(|lock| awaits.starts_with(lock)))
     }
 }

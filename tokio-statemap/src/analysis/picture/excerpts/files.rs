@@ -14,45 +14,45 @@ pub struct SourceFiles {
     is_own: bool,
 }
 
-/// What relative paths are from.
+/// The folder that relative paths start from.
 #[derive(Clone, Debug)]
 enum Root {
     Folder(PathBuf),
-    /// The folder that a package was compiled in, which is its own or one around it; and a file that it has, by its
-    /// path from there.
+    /// The folder in which a package was compiled: its own or one around it. The second path is that of a file of the package
+    /// from there.
     OfPackage(&'static str, &'static str),
     Unknown,
 }
 
 impl SourceFiles {
-    /// Those of the program that this is: relative paths are from `folder`, in which its workspace is; absolute ones,
-    /// of its dependencies, are as they are.
+    /// The source files of this program: relative paths start from `folder`, in which its workspace is; absolute paths, which
+    /// dependencies have, are used as they are.
     ///
-    /// A file that is newer than the program's own is said to be changed.
+    /// A file that is newer than the program's own is marked as changed.
     pub fn of_this_program(folder: impl Into<PathBuf>) -> Self {
         Self { root: Root::Folder(folder.into()), is_own: true }
     }
 
-    /// The same of a program whose package was compiled in the folder `package`. The package has `file`, a path of the
-    /// same kind as all others, which is looked for to find the workspace.
+    /// The source files of a program whose package was compiled in the folder `package`. The workspace is found by `file`, the
+    /// path of a file of the package.
     pub(crate) fn of_package(package: &'static str, file: &'static str) -> Self {
         Self { root: Root::OfPackage(package, file), is_own: true }
     }
 
-    /// The same where it isn't known what relative paths are from.
+    /// The source files of dependencies alone, which have absolute paths.
     pub(crate) fn of_dependencies() -> Self {
         Self { root: Root::Unknown, is_own: true }
     }
 
-    /// Those in `folder`, for data that may be from elsewhere: nothing outside of it is read, unless a link in it leads
-    /// there. An absolute path is looked for from its package on, as it is shown.
+    /// The source files in `folder`, for data that may be from elsewhere: nothing outside of it is read, unless a link in it
+    /// leads there. Of an absolute path, the part from its package on is looked for.
     ///
-    /// A file that is newer than the end of what was recorded is said to be changed.
+    /// A file that is newer than the end of the recording is marked as changed.
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self { root: Root::Folder(folder.into()), is_own: false }
     }
 
-    /// The same with the workspace found, if it is there.
+    /// Looks for the workspace.
     pub(super) fn found(self) -> Self {
         let Root::OfPackage(package, file) = self.root else { return self };
         let package = Path::new(package);
@@ -67,24 +67,24 @@ impl SourceFiles {
         Self { root: root.map_or(Root::Unknown, |root| Root::Folder(root.into())), ..self }
     }
 
-    /// After which time a file is newer than what was recorded up to `recorded`; `None` if that isn't known.
+    /// Returns the time after which a file is newer than what was recorded up to `recorded`; `None` if that isn't known.
     pub(super) fn made(&self, recorded: Option<SystemTime>) -> Option<SystemTime> {
         if !self.is_own {
             return recorded;
         }
-        // What the link leads to is the program, though another may have its name by now.
+        // The link leads to the program even if another file has its name by now.
         let link = Path::new("/proc/self/exe");
         let program =
             if cfg!(target_os = "linux") { link.into() } else { std::env::current_exe().ok()? };
         fs::metadata(program).ok()?.modified().ok()
     }
 
-    /// The file of a path, if it is a regular one that can be read.
+    /// Opens the file of a path, if it is a regular file that can be read.
     pub(super) fn open(&self, path: &str) -> Option<File> {
         self.places(path).iter().find_map(|place| open_regular(place))
     }
 
-    /// Where the file of a path may be.
+    /// Returns where the file of a path may be.
     fn places(&self, path: &str) -> Vec<PathBuf> {
         let is_absolute = path.starts_with(['/', '\\']) || path.as_bytes().get(1) == Some(&b':');
         let folder = match &self.root {
@@ -114,7 +114,7 @@ impl SourceFiles {
 
 /// Opens a file unless it is a device, a pipe, or anything else that may keep a reader waiting.
 fn open_regular(path: &Path) -> Option<File> {
-    // To open a device may do something; so it is looked at first, and again, as it may be another by then.
+    // Opening a device may have an effect, so the path is checked before, and the file again after, as it may be another one.
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }

@@ -1,11 +1,10 @@
-//! The source around the lines that a picture names: those that are to blame, and those that spawned.
+//! The source around the lines that a picture names: blamed lines and spawn locations.
 
 mod files;
 mod read;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 pub use files::SourceFiles;
@@ -13,24 +12,25 @@ use read::read;
 
 use super::Picture;
 use crate::trace::timeline::StackFrame;
+use crate::util::map::Map;
 
-/// How many lines before and after the one that is meant.
+/// The number of lines before and after the named one.
 const AROUND: u32 = 3;
 
-/// How many excerpts there are at most, and of how many bytes all together.
+/// The most excerpts, and the most bytes of all of them.
 const MOST: usize = 400;
 const MOST_BYTES: usize = 256 << 10;
 
-/// A file and a line of it, from 1 on.
+/// A file and a line of it, counted from 1.
 type Line = (String, u32);
 
 /// Some lines of a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Excerpt {
-    /// The line that is meant, and the first of these, from 1 on.
+    /// The named line, and the first of these, counted from 1.
     pub(crate) line: u32,
     pub(crate) first: u32,
-    /// The lines, without what all of them are indented by.
+    /// The lines, without their common indentation.
     pub(crate) lines: Vec<String>,
     /// Whether the file is newer than what was recorded.
     pub(crate) is_changed: bool,
@@ -40,15 +40,15 @@ pub(crate) struct Excerpt {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Excerpts {
     pub(crate) all: Vec<Excerpt>,
-    /// Of functions that are to blame: the section, and the frame among those of its polls.
+    /// Excerpts of blamed functions: the section, and the frame among those of its polls.
     pub(crate) of_frames: Vec<(usize, u32, usize)>,
-    /// Of spawn locations: the section, and the group.
+    /// Excerpts of spawn locations: the section, and the group.
     pub(crate) of_groups: Vec<(usize, usize, usize)>,
 }
 
 impl Picture<'_> {
-    /// The same with the source around blamed lines and spawn locations, as far as it can be read now: a few lines each,
-    /// at most 256 KB in all. It takes at most two seconds, and reads nothing but regular files.
+    /// Adds the source around blamed lines and spawn locations, as far as it can be read now: a few lines each, at most 256 KB in
+    /// all. It takes at most two seconds, and reads only regular files.
     ///
     /// Only the page shows it.
     ///
@@ -66,7 +66,7 @@ impl Picture<'_> {
     /// ```
     #[must_use]
     pub fn with_source(mut self, files: &SourceFiles) -> Self {
-        let wanted = Wanted::of(&self);
+        let wanted = Wanted::from_picture(&self);
         // Zero is no date: the data doesn't know it.
         let recorded = (!self.start.is_zero()).then(|| self.start.saturating_add(self.length()));
         let found = read(&wanted.lines, files, recorded);
@@ -79,18 +79,18 @@ impl Picture<'_> {
     }
 }
 
-/// The lines that are wanted, each once, and what for.
+/// The lines that are wanted, each once, and what they are wanted for.
 #[derive(Debug, Default)]
 struct Wanted {
     lines: Vec<Line>,
-    indices: HashMap<Line, usize>,
+    indices: Map<Line, usize>,
     of_frames: Vec<(usize, u32, usize)>,
     of_groups: Vec<(usize, usize, usize)>,
 }
 
 impl Wanted {
-    /// First those of whom the verdict may name, then those of single polls.
-    fn of(picture: &Picture<'_>) -> Self {
+    /// The functions that the verdict may name come first, those of single polls last.
+    fn from_picture(picture: &Picture<'_>) -> Self {
         let mut wanted = Self::default();
         let judged = || {
             let sections = picture.sections.iter().enumerate();
@@ -110,7 +110,7 @@ impl Wanted {
         }
         for (section, why) in judged() {
             let mut frames: Vec<u32> = why.polls.iter().filter_map(|p| Some(p.blame?[0])).collect();
-            frames.sort_unstable();
+            crate::util::sort::sort(&mut frames);
             frames.dedup();
             frames
                 .into_iter()
@@ -142,7 +142,7 @@ impl Wanted {
         Some(self.lines.len() - 1)
     }
 
-    /// What was found of them, as far as there is room.
+    /// Returns the excerpts that were found, as far as there is room.
     fn filled(self, found: Vec<Option<Excerpt>>) -> Excerpts {
         let mut excerpts = Excerpts::default();
         let mut left = MOST_BYTES;

@@ -1,49 +1,50 @@
-//! Reads lines of source files, in bounded time and memory, whatever these are.
+//! Reads lines of source files in bounded time and memory.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
-use std::sync::mpsc;
-use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
 
 use super::files::SourceFiles;
 use super::{AROUND, Excerpt, Line};
 use crate::util::clean::clean;
+use crate::util::latch::latch;
+use crate::util::map::Map;
+use crate::util::sync::lock;
 
-/// How long all of it may take: a file may be on a network.
+/// The longest time that reading may take: a file may be on a network.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How much is read of a file, and of all of them, in bytes.
+/// The most bytes that are read of a file, and of all of them.
 const MOST_OF_FILE: u64 = 4 << 20;
 const MOST_OF_ALL: u64 = 64 << 20;
 
-/// How many characters of a line are kept, and how many columns a tab takes.
+/// The most characters of a line that are kept, and what a tab is replaced by.
 const MOST_OF_LINE: usize = 160;
 const TAB: &str = "    ";
 
-/// An excerpt for each of `lines`, as far as they could be read. `recorded`: when the recording ended, since the Unix
+/// Returns an excerpt for each of `lines`, as far as they could be read. `recorded` is the end of the recording, since the Unix
 /// epoch.
 pub(super) fn read(
     lines: &[Line],
     files: &SourceFiles,
     recorded: Option<Duration>,
 ) -> Vec<Option<Excerpt>> {
-    let mut found = vec![None; lines.len()];
-    // Whoever starts a program with more rights than theirs must not see through it what they can't read.
-    if lines.is_empty() || is_secure() {
+    let found = vec![None; lines.len()];
+    if lines.is_empty() {
         return found;
     }
-    let mut by_file: BTreeMap<String, Vec<(usize, u32)>> = BTreeMap::new();
+    // The most important files come first.
+    let mut by_file: Map<String, Vec<(usize, u32)>> = Map::default();
     for (index, (file, line)) in lines.iter().enumerate() {
-        by_file.entry(file.clone()).or_default().push((index, *line));
+        by_file.get_or_default(file.clone()).push((index, *line));
     }
-    // The files of what counts most first.
-    let mut by_file: Vec<_> = by_file.into_iter().collect();
-    by_file.sort_by_key(|(_, lines)| lines.iter().map(|(index, _)| *index).min());
     let recorded = recorded.and_then(|time| SystemTime::UNIX_EPOCH.checked_add(time));
-    let (files, (send, receive)) = (files.clone(), mpsc::channel());
-    let reader = thread::Builder::new().name("statemap-source".to_owned()).spawn(move || {
+    let (files, (ongoing, over)) = (files.clone(), latch());
+    let all = Arc::new(Mutex::new(found));
+    let to = Arc::downgrade(&all);
+    let read = move || {
+        let _ongoing = ongoing;
         let files = files.found();
         let made = files.made(recorded);
         let mut left = MOST_OF_ALL;
@@ -56,37 +57,22 @@ pub(super) fn read(
             let Some((bytes, is_changed)) = read else { continue };
             for (index, line) in lines {
                 let excerpt = excerpt(&bytes, line, is_changed);
-                // Nobody waits any more.
-                if send.send((index, excerpt)).is_err() {
-                    return;
+                // Otherwise the time is over.
+                let Some(all) = to.upgrade() else { return };
+                if let Some(slot) = lock(&all).get_mut(index) {
+                    *slot = excerpt;
                 }
             }
         }
-    });
-    if reader.is_err() {
-        return found;
+    };
+    if crate::sys::start("statemap-source", Box::new(read)).is_ok() {
+        // The thread may hang; then it is left alone.
+        over.wait_for(PATIENCE);
     }
-    // It may hang, and is left alone then.
-    let end = Instant::now() + PATIENCE;
-    while let Ok((index, excerpt)) =
-        receive.recv_timeout(end.saturating_duration_since(Instant::now()))
-    {
-        found[index] = excerpt;
-    }
-    found
+    std::mem::take(&mut lock(&all))
 }
 
-#[cfg(unix)]
-fn is_secure() -> bool {
-    crate::sys::secure::is_secure()
-}
-
-#[cfg(not(unix))]
-fn is_secure() -> bool {
-    false
-}
-
-/// The beginning of a file; `None` if that fails, or there is no room for it.
+/// Reads the beginning of a file; `None` if that fails, or there is no room for it.
 fn bytes(file: File, left: &mut u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(MOST_OF_FILE.min(*left)).read_to_end(&mut bytes).ok()?;
@@ -94,14 +80,14 @@ fn bytes(file: File, left: &mut u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The lines of a file around one; `None` if there is no such line, or these are no text.
+/// Returns the lines of a file around one; `None` if there is no such line, or these are no text.
 pub(super) fn excerpt(bytes: &[u8], line: u32, is_changed: bool) -> Option<Excerpt> {
     if line == 0 || bytes.is_empty() {
         return None;
     }
     let first = line.saturating_sub(AROUND).max(1);
     let (before, around) = (first as usize - 1, (line - first + AROUND + 1) as usize);
-    // What is behind the last newline is a line only if there is something.
+    // After the last newline there is a line only if there is text.
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let lines: Vec<_> = bytes.split(|byte| *byte == b'\n').skip(before).take(around).collect();
     let is_there = lines.len() > (line - first) as usize;
@@ -113,13 +99,13 @@ pub(super) fn excerpt(bytes: &[u8], line: u32, is_changed: bool) -> Option<Excer
     let is_blank = |line: &&String| line.trim().is_empty();
     let common = lines.iter().filter(|line| !is_blank(line)).map(indent).min().unwrap_or(0);
     for line in &mut lines {
-        // All of it are spaces.
+        // All that is cut off are spaces.
         *line = cut(&line[common.min(indent(line))..]);
     }
     Some(Excerpt { line, first, lines, is_changed })
 }
 
-/// The text of a line, whatever its bytes are.
+/// Returns the text of a line, whatever its bytes are.
 fn text(line: &[u8]) -> String {
     // A line may be as long as a file.
     let line = &line[..line.len().min(MOST_OF_LINE * 16)];

@@ -19,7 +19,7 @@ fn tree(id: u64, for_ns: u64, place: TreePlace) -> TaskTree {
 }
 
 fn at(line: u32) -> TreePlace {
-    TreePlace::Waits(vec![TreeFrame::of(&function("async shop::pay", line))])
+    TreePlace::Waits(vec![TreeFrame::from_frame(&function("async shop::pay", line))])
 }
 
 /// Of each group the task, how many they are, and the least time.
@@ -93,9 +93,10 @@ fn what_tells_trees_apart() {
     };
     assert_eq!(folded(&[named("a"), named("b")]).len(), 1);
     // One that is within another isn't beside it.
-    let leaf = || TreeFrame::of(&function("async b", 2));
-    let within = TreeFrame { awaits: vec![leaf()], ..TreeFrame::of(&function("async a", 1)) };
-    let beside = vec![TreeFrame::of(&function("async a", 1)), leaf()];
+    let leaf = || TreeFrame::from_frame(&function("async b", 2));
+    let within =
+        TreeFrame { awaits: vec![leaf()], ..TreeFrame::from_frame(&function("async a", 1)) };
+    let beside = vec![TreeFrame::from_frame(&function("async a", 1)), leaf()];
     let trees = [tree(1, 5, TreePlace::Waits(vec![within])), tree(2, 5, TreePlace::Waits(beside))];
     assert_eq!(folded(&trees).len(), 2);
     // Nothing else may be known of two.
@@ -122,7 +123,7 @@ fn those_that_still_wait_are_grouped_by_place() {
         Task { terminated_ns: Some(4 * S), ..task(7, vec![poll(S, 4 * S, 1)]) },
         Task { location: elsewhere, ..task(8, vec![poll(S, 6 * S, 1)]) },
     ]);
-    all.waits = vec![chain(&[("async a", 1)]), chain(&[("async b", 2)])];
+    all.places.waits = vec![chain(&[("async a", 1)]), chain(&[("async b", 2)])];
     let said = |group: &StillWaiting| (group.longest.task.clone(), group.tasks, group.least_ns / S);
     let groups: Vec<_> = all.still_waiting().iter().map(said).collect();
     let expected =

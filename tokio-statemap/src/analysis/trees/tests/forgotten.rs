@@ -5,7 +5,7 @@ use super::*;
 /// Whether a task may that has waited for `for_ns` of `END_NS`.
 fn is_maybe_forgotten(wait: Wait, for_ns: u64) -> bool {
     let mut timeline = timeline(vec![task(7, vec![poll(S, END_NS - for_ns, 1)])]);
-    timeline.waits = vec![wait];
+    timeline.places.waits = vec![wait];
     timeline.trees()[0].is_maybe_forgotten
 }
 
@@ -55,7 +55,7 @@ fn it_takes_half_of_the_time_and_a_second() {
     assert!(!is_maybe_forgotten(never(), END_NS / 2 - 1));
     for (for_ns, expected) in [(S, true), (S - 1, false)] {
         let mut timeline = timeline(vec![task(7, vec![poll(S, END_NS - for_ns, 1)])]);
-        timeline.waits = vec![never()];
+        timeline.places.waits = vec![never()];
         timeline.begin_ns = END_NS - S - S / 2;
         assert_eq!(timeline.trees()[0].is_maybe_forgotten, expected, "{for_ns} of 1.5 s");
     }
@@ -71,7 +71,7 @@ fn only_a_task_that_waits_at_a_known_place_is() {
         Task { ready_ns: NonZeroU64::new(3 * S), ..task(5, vec![poll(S, 2 * S, 1)]) },
     ];
     let mut timeline = timeline(tasks);
-    timeline.waits = vec![chain(&[("shop::Never", 0)])];
+    timeline.places.waits = vec![chain(&[("shop::Never", 0)])];
     timeline.local_tasks = vec![LocalTask {
         id: 6,
         polled_in: TaskKey::Spawned(4),

@@ -19,7 +19,7 @@ fn they_are_behind_the_task_that_polls_them() {
     let ended = Task { terminated_ns: Some(4 * S), ..task(5, vec![poll(2 * S, 4 * S, 0)]) };
     let mut timeline = timeline(vec![root, task(3, vec![poll(2 * S, 3 * S, 1)]), ended]);
     timeline.runtime = Some("api".to_owned());
-    timeline.waits = vec![chain(&[("async a", 1)]), chain(&[("async b", 2)])];
+    timeline.places.waits = vec![chain(&[("async a", 1)]), chain(&[("async b", 2)])];
     let (three, five) = (TaskKey::Spawned(3), TaskKey::Spawned(5));
     let named = LocalTask { name: Some("cart".into()), ..local(12, TaskKey::Root(0), 2) };
     timeline.local_tasks = vec![
@@ -57,10 +57,10 @@ fn their_calls_are_known_too() {
     let mut timeline = timeline(vec![task(3, vec![poll(2 * S, 3 * S, 0)])]);
     let mut call = awaits("async shop::pay", 12, Vec::new());
     call.call = Some(0);
-    timeline.waits = vec![Wait { frames: vec![call] }];
+    timeline.places.waits = vec![Wait { frames: vec![call] }];
     timeline.local_tasks = vec![local(11, TaskKey::Spawned(3), 1)];
     let at_end = CallAtEnd { entered_ns: 4 * S, fields: Some("cart=7".to_owned()) };
-    timeline.calls_at_end = vec![(TaskKey::Spawned(11), vec![at_end])];
+    timeline.places.calls_at_end = vec![(TaskKey::Spawned(11), vec![at_end])];
     let TreePlace::Waits(frames) = &timeline.trees()[1].place else { panic!() };
     assert_eq!((frames[0].for_ns, frames[0].fields.as_deref()), (Some(6 * S), Some("cart=7")));
 }

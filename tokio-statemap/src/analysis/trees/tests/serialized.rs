@@ -15,10 +15,10 @@ fn what_is_not_known_is_left_out() {
     let mut pay =
         awaits("async shop::pay", 12, vec![awaits("tokio::sync::notify::Notified", 0, vec![])]);
     (pay.name, pay.call) = (Some("payment".into()), Some(0));
-    timeline.waits = vec![Wait { frames: vec![pay] }];
+    timeline.places.waits = vec![Wait { frames: vec![pay] }];
     let call = CallAtEnd { entered_ns: 2 * S, fields: Some("cart=7".to_owned()) };
-    timeline.calls_at_end = vec![(TaskKey::Spawned(7), vec![call])];
-    timeline.samples = vec![crate::trace::timeline::PollSample {
+    timeline.places.calls_at_end = vec![(TaskKey::Spawned(7), vec![call])];
+    timeline.long_polls.samples = vec![crate::trace::timeline::PollSample {
         thread: 4,
         poll_start_ns: 3 * S,
         at_ns: 4 * S,

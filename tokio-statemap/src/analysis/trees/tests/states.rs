@@ -7,7 +7,7 @@ use crate::trace::timeline::PollSample;
 fn a_task_waits_in_a_chain_of_functions() {
     let polls = vec![poll(2 * S, 2 * S + MS, 2), poll(3 * S, 4 * S, 1)];
     let mut timeline = timeline(vec![task(7, polls)]);
-    timeline.waits = vec![
+    timeline.places.waits = vec![
         chain(&[
             ("async shop::checkout", 21),
             ("async shop::pay", 12),
@@ -32,7 +32,7 @@ fn what_is_polled_at_once_are_branches() {
     let mut timeline = timeline(vec![task(7, vec![poll(2 * S, 3 * S, 1)])]);
     let both =
         vec![awaits("async b", 2, vec![awaits("Sleep", 0, vec![])]), awaits("async c", 3, vec![])];
-    timeline.waits =
+    timeline.places.waits =
         vec![Wait { frames: vec![awaits("async a", 1, both), awaits("async d", 4, vec![])] }];
     assert_eq!(waits(&timeline.trees()[0]), "async a:1(async b:2(Sleep) async c:3) async d:4");
 }
@@ -42,7 +42,7 @@ fn what_is_polled_at_once_are_branches() {
 fn a_place_holds_for_each_poll_that_ends_there() {
     let polls = vec![poll(2 * S, 3 * S, 1), poll(5 * S, 6 * S, 1)];
     let mut timeline = timeline(vec![task(7, polls)]);
-    timeline.waits = vec![chain(&[("async shop::pay", 12)])];
+    timeline.places.waits = vec![chain(&[("async shop::pay", 12)])];
     let tree = &timeline.trees()[0];
     assert_eq!((&*waits(tree), tree.for_ns), ("async shop::pay:12", 4 * S), "since the last one");
 }
@@ -62,7 +62,7 @@ fn a_wait_from_before_the_left_edge_is_as_long_as_it_was() {
     for task in timeline.tasks.iter_mut() {
         task.first_ns = 5 * S;
     }
-    timeline.waits = vec![chain(&[("async a", 1)]), chain(&[("async b", 2)])];
+    timeline.places.waits = vec![chain(&[("async a", 1)]), chain(&[("async b", 2)])];
     let trees = timeline.trees();
     assert_eq!(
         (&*waits(&trees[0]), trees[0].for_ns, trees[0].is_older),
@@ -86,7 +86,7 @@ fn nothing_wakes_a_task_that_no_one_took_the_waker_of() {
     let tasks =
         vec![task(1, vec![poll(2 * S, 3 * S, 16_383)]), task(2, vec![poll(2 * S, 3 * S, 0)])];
     let mut timeline = timeline(tasks);
-    timeline.waits = vec![chain(&[("async a", 1)])];
+    timeline.places.waits = vec![chain(&[("async a", 1)])];
     let places: Vec<_> = timeline.trees().into_iter().map(|tree| tree.place).collect();
     assert_eq!(places, [TreePlace::NothingWakes, TreePlace::Unknown]);
 }
@@ -103,7 +103,7 @@ fn only_live_tasks_have_trees_by_state() {
         task(4, vec![poll(2 * S, 3 * S, 1), Poll::open(5 * S, 0, Some(0))]),
     ];
     let mut timeline = timeline(tasks);
-    timeline.waits = vec![chain(&[("async a", 1)])];
+    timeline.places.waits = vec![chain(&[("async a", 1)])];
     timeline.runtime = Some("api".to_owned());
     let said: Vec<_> = timeline
         .trees()
@@ -128,7 +128,7 @@ fn only_live_tasks_have_trees_by_state() {
     ];
     assert_eq!(said, expected);
     // Where it isn't known when tasks become ready, one that is waits; at a place of which nothing is known.
-    timeline.schedule_latency = false;
+    timeline.settings.schedule_latency = false;
     let tree = &timeline.trees()[3];
     assert_eq!(
         (tree.state, tree.for_ns, &tree.place),
@@ -140,7 +140,7 @@ fn only_live_tasks_have_trees_by_state() {
 fn a_poll_that_goes_on_has_the_stack_of_its_last_sample() {
     let mut timeline =
         timeline(vec![task(7, vec![poll(2 * S, 3 * S, 1), Poll::open(5 * S, 4, Some(1))])]);
-    timeline.waits = vec![chain(&[("async a", 1)])];
+    timeline.places.waits = vec![chain(&[("async a", 1)])];
     let sample = |poll_start_ns, at_ns, blocked_in: Option<&str>, frames| PollSample {
         thread: 4,
         poll_start_ns,
@@ -149,7 +149,7 @@ fn a_poll_that_goes_on_has_the_stack_of_its_last_sample() {
         frames,
         is_complete: true,
     };
-    timeline.samples = vec![
+    timeline.long_polls.samples = vec![
         sample(2 * S, 2 * S + MS, None, vec![function("earlier", 1)]),
         sample(5 * S, 6 * S, None, vec![function("before", 2)]),
         sample(
@@ -164,9 +164,9 @@ fn a_poll_that_goes_on_has_the_stack_of_its_last_sample() {
         other => panic!("{other:?}"),
     };
     assert_eq!(place(&timeline), "outer:4(inner:3(blocked in read of /tmp/x))");
-    timeline.samples.pop();
+    timeline.long_polls.samples.pop();
     assert_eq!(place(&timeline), "before:2");
-    timeline.samples.pop();
+    timeline.long_polls.samples.pop();
     assert_eq!(timeline.trees()[0].place, TreePlace::Unknown, "that sample is of another poll");
 }
 
@@ -180,12 +180,12 @@ fn tasks_and_calls_have_the_names_that_they_were_given() {
     (inner.name, inner.call) = (Some("payment".into()), Some(1));
     let mut outer = awaits("async shop::checkout", 21, vec![inner]);
     outer.call = Some(0);
-    timeline.waits = vec![Wait { frames: vec![outer] }];
+    timeline.places.waits = vec![Wait { frames: vec![outer] }];
     let call = |entered_ns, fields: Option<&str>| CallAtEnd {
         entered_ns,
         fields: fields.map(str::to_owned),
     };
-    timeline.calls_at_end =
+    timeline.places.calls_at_end =
         vec![(TaskKey::Spawned(7), vec![call(2 * S, None), call(5 * S, Some("cart=7"))])];
     let trees = timeline.trees();
     assert_eq!((trees[0].name.as_deref(), trees[1].name.as_deref()), (Some("cart 7"), None));

@@ -1,17 +1,18 @@
-//! What a report can't know, in sentences.
+//! Sentences on what a report can't know.
 
-use super::report::Report;
+use super::Report;
 use crate::trace::timeline::{ClockChanges, NoStack, Sampling, SamplingState};
 use crate::util::quantity::{count, human, moment};
 
 impl Report {
-    /// What can't be known, each in a line of its own.
-    pub(crate) fn unknown(&self) -> Vec<String> {
+    /// Returns what can't be known, a sentence each.
+    pub(crate) fn limitations(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        if self.lacking.time {
-            let length = human(self.end_ns.saturating_sub(self.begin_ns));
-            let begin = moment(self.begin_ns);
-            lines.push(format!("A part of what was recorded: {length}, from {begin} on."));
+        let recording = &self.recording;
+        if recording.lacking.time {
+            let length = human(recording.end_ns.saturating_sub(recording.begin_ns));
+            let begin = moment(recording.begin_ns);
+            lines.push(format!("This is a part of what was recorded: {length}, from {begin} on."));
         }
         lines.extend(self.not_recorded().into_iter().map(str::to_owned));
         lines.extend(self.not_sampled());
@@ -19,7 +20,7 @@ impl Report {
         lines
     }
 
-    /// What became of the clock.
+    /// Returns what went wrong with the clock.
     fn clock_changes(&self) -> Vec<String> {
         let ClockChanges { jumps, jumped_ns, went_back, lost_source } = self.machine.clock;
         let mut lines = Vec::new();
@@ -30,53 +31,53 @@ impl Report {
             };
             let by = human(jumped_ns);
             lines.push(format!(
-                "The clock jumped by {by}{times}: the machine slept, say. Nothing ran meanwhile."
+                "The clock jumped by {by}{times}, as when the machine sleeps. Nothing ran meanwhile."
             ));
         }
         if went_back {
             lines.push(
-                "The processor's clock went back: some polls around that may have wrong times."
+                "The processor's clock went back, so that some times around that may be wrong."
                     .to_owned(),
             );
         }
         if lost_source {
             lines.push(
-                "The kernel gave up the processor's clock: times may differ between processors."
+                "The kernel no longer trusts the processor's clock: times may differ between processors."
                     .to_owned(),
             );
         }
         lines
     }
 
-    /// Why functions aren't known, where there are long polls to have some.
+    /// Returns why functions aren't known, if there are long polls.
     fn not_sampled(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        let Sampling { state, dropped, .. } = self.sampling;
-        let lacks_functions = self.culprits.iter().any(|culprit| culprit.frame.is_none());
+        let Sampling { state, dropped, .. } = self.recording.sampling;
+        let lacks_functions = self.blame.culprits.iter().any(|culprit| culprit.frame.is_none());
         let why = match state {
             SamplingState::On => None,
             SamplingState::Off => Some("stacks = false"),
-            SamplingState::NotBuilt => Some("it takes the feature `stacks`"),
-            SamplingState::NotSupported => Some("it takes Linux on x86-64 or aarch64"),
+            SamplingState::NotBuilt => Some("that needs the feature `stacks`"),
+            SamplingState::NotSupported => Some("that needs Linux on x86-64 or aarch64"),
         };
         if let Some(why) = why.filter(|_| lacks_functions) {
             lines.push(format!("Which functions held workers isn't known: {why}."));
         }
-        if self.is_stripped {
+        if self.recording.is_stripped {
             lines.push(
                 "Functions have no names: the program was stripped. Build it with strip = \"none\" in \
                  its profile, or have `tokio-statemap symbolize` name them."
                     .to_owned(),
             );
         }
-        lines.extend(self.sampling.no_stacks.all().map(|(why, times)| {
+        lines.extend(self.recording.sampling.no_stacks.all().map(|(why, times)| {
             let times = count(times, "time");
             format!("The function that held a worker wasn't seen ({times}): {}.", reason(why))
         }));
         if dropped > 0 {
             let samples = count(dropped, "sample");
             lines.push(format!(
-                "{samples} of the shorter long polls dropped: there is room for 4096."
+                "{samples} of shorter long polls were dropped: there is room for 4096."
             ));
         }
         lines
@@ -84,35 +85,36 @@ impl Report {
 
     fn not_recorded(&self) -> Vec<&'static str> {
         let mut parts = Vec::new();
+        let recording = &self.recording;
         let (tasks, workers) =
-            (self.trace_target.tracks_tasks(), self.trace_target.tracks_workers());
+            (recording.trace_target.tracks_tasks(), recording.trace_target.tracks_workers());
         if !workers && !tasks {
             return vec!["Neither tasks nor workers were to be recorded."];
         }
-        if !workers && !self.task_hooks {
+        if !workers && !recording.task_hooks {
             return vec![
                 "Neither workers nor tasks were recorded: tasks need --cfg tokio_unstable.",
             ];
         }
         if !workers {
             parts.push("Workers were not recorded: their shares aren't known.");
-        } else if self.lacking.workers {
+        } else if recording.lacking.workers {
             parts.push("The workers' file is not here: their shares aren't known.");
         }
         if !tasks {
             parts.push("Workers only: tasks were not recorded.");
-        } else if !self.task_hooks {
+        } else if !recording.task_hooks {
             parts.push("Workers only: task hooks need --cfg tokio_unstable.");
-        } else if self.lacking.tasks {
+        } else if recording.lacking.tasks {
             parts.push("Workers only: the tasks' file is not here.");
-        } else if !self.schedule_latency {
+        } else if !recording.schedule_latency {
             parts.push("Ready times were not recorded (schedule_latency is off).");
         }
         parts
     }
 }
 
-/// Why the function that held a worker wasn't seen, and what to do about it.
+/// Returns why the function that held a worker wasn't seen, and what to do about it.
 fn reason(why: NoStack) -> &'static str {
     match why {
         NoStack::NoProc => {
@@ -126,28 +128,28 @@ fn reason(why: NoStack) -> &'static str {
             "the system refuses process_vm_readv. Allow it in the container's seccomp profile"
         }
         NoStack::Filtered => {
-            "a seccomp filter is in force that may end the program for what it takes. Let the filter \
+            "a seccomp filter may end the program for the calls that sampling needs. Let the filter \
              return an error instead"
         }
         NoStack::SignalTaken => {
-            "the program handles SIGURG itself, by which threads are asked. Use another signal"
+            "the program handles SIGURG itself, which samples threads. Use another signal"
         }
         NoStack::NoTimer => {
-            "the system had no timer left by which threads are asked. Raise the limit of pending \
+            "the system had no timer left to sample threads with. Raise the limit of pending \
              signals (ulimit -i)"
         }
         NoStack::SignalBlocked => {
-            "its thread blocks SIGURG, by which it is asked. Leave that signal unblocked"
+            "its thread blocks SIGURG, which samples threads. Leave that signal unblocked"
         }
         NoStack::NoMemory => {
-            "there was no memory left to find out. Raise the program's limit (ulimit -v)"
+            "there was no memory left to sample threads. Raise the program's limit (ulimit -v)"
         }
         NoStack::NoSymbols => {
             "the program's own file could not be read. Keep it readable, and a file descriptor free"
         }
         NoStack::Emulated => {
-            "the thread was not in code of the program: that is so under valgrind or qemu, in code \
-             that is made at run time, and while a process is created. Run the program by itself"
+            "the thread was not in code of the program, as under valgrind or qemu, in code \
+             that is generated at run time, and while a process is created. Run the program by itself"
         }
     }
 }
@@ -159,7 +161,7 @@ mod tests {
     use crate::trace::timeline::{FrameOrigin, StackFrame, Timeline};
 
     #[test]
-    fn it_is_said_why_no_function_was_seen() {
+    fn reasons_for_missing_functions_are_said() {
         let (mut timeline, _) = explained("shop::compute");
         assert_eq!(timeline.report().not_sampled(), [""; 0]);
         let all = [
@@ -176,7 +178,7 @@ mod tests {
         ];
         assert_eq!(all.len(), NoStack::ALL.len());
         for (times, (why, _)) in (1..).zip(all) {
-            timeline.sampling.no_stacks.add(why, times);
+            timeline.long_polls.sampling.no_stacks.add(why, times);
         }
         let lines = timeline.report().not_sampled();
         assert_eq!(lines.len(), all.len());
@@ -184,13 +186,13 @@ mod tests {
             let times = count(times, "time");
             let begin = format!("The function that held a worker wasn't seen ({times}): ");
             assert!(line.starts_with(&begin) && line.contains(words), "{line}");
-            // A reason and a cure.
+            // A reason and a remedy.
             assert!(line.ends_with('.') && line.matches(". ").count() == 1, "{line}");
         }
     }
 
     #[test]
-    fn it_is_said_that_a_program_was_stripped() {
+    fn a_stripped_program_is_said_to_be_one() {
         let (mut timeline, _) = explained("shop::compute");
         let said = |timeline: &Timeline| timeline.report().not_sampled().concat();
         let address = |file: &str| StackFrame {
@@ -200,10 +202,14 @@ mod tests {
             origin: FrameOrigin::System,
         };
         let (library, program) = (address("libc.so.6"), address("shop"));
-        // What a library doesn't name is no reason.
-        timeline.samples.iter_mut().for_each(|sample| sample.frames = vec![library.clone()]);
+        // Libraries don't name all of their functions.
+        timeline
+            .long_polls
+            .samples
+            .iter_mut()
+            .for_each(|sample| sample.frames = vec![library.clone()]);
         assert_eq!(said(&timeline), "");
-        timeline.samples[0].frames.push(program);
+        timeline.long_polls.samples[0].frames.push(program);
         let line = said(&timeline);
         assert!(line.contains("stripped") && line.contains("strip = \"none\""), "{line}");
         assert!(line.contains("`tokio-statemap symbolize`"), "{line}");

@@ -1,17 +1,21 @@
-//! What a function did that held a worker.
+//! Describes in words what a function did that held a worker.
 
-use super::asked_for::asked_for;
+use super::request::request;
 use crate::symbols::PAGE_FAULT;
 use crate::trace::timeline::{FrameOrigin, Poll, PollSample, StackFrame, Timeline};
 
-/// What a sample shows that a function did, in words behind its name: `computed`, `waited for a std Mutex
-/// (futex)`. `inner` are the functions that it was in the middle of, the innermost first.
-pub(super) fn act(sample: &PollSample, inner: &[StackFrame], faults: PageFaults) -> String {
+/// Returns what a sample shows that a function did, in words that follow its name: `computed`, `waited for a std Mutex
+/// (futex)`. `inner` are the functions that it had called, the innermost first.
+pub(super) fn blocking_cause(
+    sample: &PollSample,
+    inner: &[StackFrame],
+    faults: PageFaults,
+) -> String {
     let blocked_in = sample.blocked_in.as_deref().map(|blocked_in| {
         blocked_in.split_once(" of ").map_or((blocked_in, None), |(call, what)| (call, Some(what)))
     });
-    let asked_for = asked_for(inner, blocked_in.is_some_and(|(call, _)| call == "futex"));
-    let (call, what) = match (blocked_in, asked_for) {
+    let request = request(inner, blocked_in.is_some_and(|(call, _)| call == "futex"));
+    let (call, what) = match (blocked_in, request) {
         (Some((call, _)), Some(words)) => return format!("{words} ({call})"),
         (None, Some(words)) => return words,
         (None, None) if faults.took_most => return FROM_DISK.to_owned(),
@@ -31,10 +35,10 @@ pub(super) fn act(sample: &PollSample, inner: &[StackFrame], faults: PageFaults)
     }
 }
 
-/// What a function did that waited for pages of memory to be read from a disk.
+/// The words for a function that waited for pages of memory to be read from a disk.
 pub(super) const FROM_DISK: &str = "waited for pages from disk (page faults)";
 
-/// What is known of the page faults of a poll.
+/// The page faults of a poll, as far as they are known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PageFaults {
     /// Whether the poll read pages from a disk, or may have because the count isn't known.
@@ -46,7 +50,7 @@ pub(super) struct PageFaults {
 impl PageFaults {
     pub(super) fn from_poll(timeline: &Timeline, poll: &Poll) -> Self {
         let cause = timeline.cause(poll);
-        // Each of them is too short to be seen: samples show the thread when it runs.
+        // Each fault is too short to be sampled: samples show the thread while it runs.
         let is_blocked_elsewhere = || {
             let mut calls = timeline.samples(poll).iter().filter_map(|s| s.blocked_in.as_deref());
             calls.any(|call| call != PAGE_FAULT)
@@ -60,7 +64,7 @@ impl PageFaults {
     }
 }
 
-/// System calls, and what they are to a person; where they have a descriptor, what it is comes next.
+/// System calls, and the words for them. Of a call on a descriptor, the kind of file follows.
 const CALLS: &[(&[&str], &str)] = &[
     (&["read", "readv", "pread64", "preadv", "recvfrom", "recvmsg", "recvmmsg"], "read"),
     (&["write", "writev", "pwrite64", "pwritev", "sendto", "sendmsg", "sendmmsg"], "wrote"),
@@ -98,7 +102,7 @@ const CALLS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// ` a file`, by what a descriptor refers to.
+/// Returns the kind of file that a descriptor refers to, such as ` a pipe`.
 fn kind_of(what: Option<&str>) -> &'static str {
     match what {
         None => "",
@@ -110,7 +114,7 @@ fn kind_of(what: Option<&str>) -> &'static str {
     }
 }
 
-/// The function of a library that was called: the outermost of those within.
+/// Returns the function of a library that was called: the outermost one of `inner`.
 fn entry(inner: &[StackFrame]) -> Option<&str> {
     let is_library = |origin| matches!(origin, FrameOrigin::Std | FrameOrigin::Dependency);
     let frame = inner.last().filter(|frame| is_library(frame.origin))?;
@@ -139,12 +143,12 @@ mod tests {
         }
     }
 
-    fn act_of(blocked_in: Option<&str>, inner: &[StackFrame]) -> String {
-        act(&sample(blocked_in, inner), inner, PageFaults::default())
+    fn cause_of(blocked_in: Option<&str>, inner: &[StackFrame]) -> String {
+        blocking_cause(&sample(blocked_in, inner), inner, PageFaults::default())
     }
 
     #[test]
-    fn a_call_is_told_as_a_person_would() {
+    fn calls_have_plain_words() {
         for (blocked_in, inner, words) in [
             (None, vec![], "computed"),
             (
@@ -168,42 +172,47 @@ mod tests {
             (Some("wait4"), vec![], "waited for another process (wait4)"),
             (Some("membarrier"), vec![], "blocked in membarrier"),
         ] {
-            assert_eq!(act_of(blocked_in, &inner), words);
+            assert_eq!(cause_of(blocked_in, &inner), words);
         }
     }
 
     #[test]
     fn a_poll_that_mostly_waited_for_pages_did_not_compute() {
         let (mut timeline, key) = explained("shop::compute");
-        let (_, cause) = timeline.causes.iter_mut().find(|(of, _)| *of == key).expect("its cause");
+        let (_, cause) =
+            timeline.long_polls.causes.iter_mut().find(|(of, _)| *of == key).expect("its cause");
         (cause.blocked_ns, cause.on_cpu_ns, cause.major_faults) = (cause.on_cpu_ns, 0, 9);
-        let act = |timeline: &Timeline| timeline.report().culprits[0].act.clone();
-        assert_eq!(act(&timeline), FROM_DISK);
-        // It was blocked in something else.
-        timeline.samples[0].blocked_in = Some("read".to_owned());
-        assert_eq!(act(&timeline), "read (read)");
-        timeline.samples[0].blocked_in = None;
-        let (_, cause) = timeline.causes.iter_mut().find(|(of, _)| *of == key).expect("its cause");
+        let said = |timeline: &Timeline| timeline.report().blame.culprits[0].blocking_cause.clone();
+        assert_eq!(said(&timeline), FROM_DISK);
+        // The poll was blocked in something else.
+        timeline.long_polls.samples[0].blocked_in = Some("read".to_owned());
+        assert_eq!(said(&timeline), "read (read)");
+        timeline.long_polls.samples[0].blocked_in = None;
+        let (_, cause) =
+            timeline.long_polls.causes.iter_mut().find(|(of, _)| *of == key).expect("its cause");
         cause.major_faults = 0;
-        assert_eq!(act(&timeline), "computed");
-        // Where nobody saw it, that is still known.
-        timeline.samples.clear();
-        timeline.sampling.dropped = 1;
-        assert_eq!(act(&timeline), "");
-        let (_, cause) = timeline.causes.iter_mut().find(|(of, _)| *of == key).expect("its cause");
+        assert_eq!(said(&timeline), "computed");
+        // The page faults are known without any sample.
+        timeline.long_polls.samples.clear();
+        timeline.long_polls.sampling.dropped = 1;
+        assert_eq!(said(&timeline), "");
+        let (_, cause) =
+            timeline.long_polls.causes.iter_mut().find(|(of, _)| *of == key).expect("its cause");
         cause.major_faults = 9;
         let report = timeline.report();
-        let acts: Vec<_> = report.culprits.iter().map(|culprit| &*culprit.act).collect();
-        assert!(acts.contains(&FROM_DISK), "{acts:?}");
+        let culprits = report.blame.culprits.iter();
+        let causes: Vec<_> = culprits.map(|culprit| &*culprit.blocking_cause).collect();
+        assert!(causes.contains(&FROM_DISK), "{causes:?}");
     }
 
     #[test]
     fn pages_that_are_read_are_waited_for() {
         let may_be = PageFaults { may_be_from_disk: true, took_most: false };
         let most = PageFaults { may_be_from_disk: true, took_most: true };
-        let of = |blocked_in, faults| act(&sample(blocked_in, &[]), &[], faults);
-        assert_eq!(of(Some(PAGE_FAULT), may_be), FROM_DISK);
-        assert_eq!(of(Some(PAGE_FAULT), PageFaults::default()), "waited for memory (a page fault)");
-        assert_eq!((of(None, may_be), of(None, most)), ("computed".into(), FROM_DISK.into()));
+        let cause = |blocked_in, faults| blocking_cause(&sample(blocked_in, &[]), &[], faults);
+        assert_eq!(cause(Some(PAGE_FAULT), may_be), FROM_DISK);
+        let memory = "waited for memory (a page fault)";
+        assert_eq!(cause(Some(PAGE_FAULT), PageFaults::default()), memory);
+        assert_eq!((cause(None, may_be), cause(None, most)), ("computed".into(), FROM_DISK.into()));
     }
 }

@@ -1,36 +1,37 @@
-//! Whom long polls delayed, and for how long.
+//! How long polls delay other tasks.
 //!
-//! A poll delays others in two ways. Tasks that are ready wait for a worker. And where nobody looks for
-//! timers and I/O meanwhile, tasks don't even become ready: of two workers one may be parked while the other
-//! blocks, and then only the silence tells.
+//! A poll delays others in two ways. Tasks that are ready wait for a worker. And where no worker looks for timers and I/O
+//! meanwhile, tasks don't even become ready: of two workers one may be parked while the other blocks, and then only the
+//! silence shows it.
 
-use super::long_polls::ready_since;
+use std::time::Duration;
+
+use super::poll::ready_since;
 use crate::trace::timeline::{Task, Timeline};
 use crate::util::quantity::scale;
 
-/// How long others were delayed by a poll, or by several in sum.
+/// The time that other tasks were delayed by a poll, or by several in sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Delay {
-    /// How long other tasks were ready meanwhile, in ns, all of them together; `None` if ready times
-    /// were not recorded.
+    /// The time that other tasks were ready meanwhile, in ns, summed over tasks; `None` if ready times were not recorded.
     pub waited_ns: Option<u64>,
-    /// How much later than usual other tasks became ready, as nothing ran meanwhile that looks for timers
-    /// and I/O: in ns, all of them together.
+    /// The time by which other tasks became ready later than usual, as no worker looked for timers and I/O meanwhile: in ns,
+    /// summed over tasks.
     pub late_ns: u64,
-    /// The most of that for one task, in ns.
+    /// The largest such delay of one task, in ns.
     pub latest_ns: u64,
 }
 
 impl Delay {
-    /// All of it, in ns.
+    /// Returns the sum of both kinds of delay, in ns.
     pub fn total_ns(&self) -> u64 {
         self.waited_ns.unwrap_or_default().saturating_add(self.late_ns)
     }
 
-    /// The part of it that is due to `of_ns` of the poll's `length_ns`.
-    pub(super) fn part(self, of_ns: u64, length_ns: u64) -> Self {
-        let part = |ns| scale(ns, of_ns, length_ns);
+    /// Returns the part of the delay that is due to `own_ns` of the poll's `length_ns`.
+    pub(super) fn due_to(self, own_ns: u64, length_ns: u64) -> Self {
+        let part = |ns| scale(ns, own_ns, length_ns);
         Self {
             waited_ns: self.waited_ns.map(part),
             late_ns: part(self.late_ns),
@@ -48,19 +49,26 @@ impl Delay {
     }
 }
 
-/// Silence that is shorter delays nobody who would notice.
+/// Returns whether so much delay of others in sum is harm, or else a poll of that length.
+pub(super) fn is_harm(delay_ns: u128, longest_ns: u64, long_poll: Duration) -> bool {
+    let long_poll_ns = long_poll.as_nanos();
+    delay_ns >= long_poll_ns.saturating_mul(10)
+        || u128::from(longest_ns) >= long_poll_ns.saturating_mul(100)
+}
+
+/// A shorter silence delays no task noticeably.
 const SILENCE_NS: u64 = 1_000_000;
 
-/// How long behind a silence a task may become ready of which the silence kept it: at least this, and at
-/// most a part of the silence.
+/// A task that becomes ready so soon after a silence was kept waiting by it: within this time, or within one part in
+/// [`BEHIND_PART`] of the silence if that is longer.
 const BEHIND_NS: u64 = 1_000_000;
 const BEHIND_PART: u64 = 20;
 
-/// How many waits of a task must be known to say what is usual for it.
+/// The number of waits of a task that must be known to say what is usual for it.
 const USUAL_WAITS: usize = 3;
 
-/// The delays by polls, each of which held a worker from its start to its end, in the order of `polls`.
-/// `unpolled` tasks were ready all the time of the last events.
+/// Returns how long each of `polls` delayed others. Each held a worker from its start to its end. `unpolled` tasks were
+/// ready during all of the last events.
 pub(super) fn delays(timeline: &Timeline, polls: &[(u64, u64)], unpolled: u64) -> Vec<Delay> {
     if polls.is_empty() {
         return Vec::new();
@@ -70,34 +78,38 @@ pub(super) fn delays(timeline: &Timeline, polls: &[(u64, u64)], unpolled: u64) -
     for task in tasks {
         // Its polls are in order, so that the next is mostly in the stretch of the last.
         let mut place = 0;
-        if timeline.schedule_latency {
-            ready_times(timeline, task, |from, to| stretches.ready(from, to, &mut place));
+        if timeline.settings.schedule_latency {
+            for_each_ready_time(timeline, task, |from, to| {
+                stretches.add_ready(from, to, &mut place)
+            });
         }
         place = 0;
         for poll in &task.polls {
-            stretches.active(poll.start_ns(), &mut place);
-            stretches.active(poll.end_ns().unwrap_or(timeline.end_ns), &mut place);
+            stretches.note_activity(poll.start_ns(), &mut place);
+            stretches.note_activity(poll.end_ns().unwrap_or(timeline.end_ns), &mut place);
         }
     }
     let ready = stretches.ready_sums(unpolled, timeline.recent_ns);
+    let bounds =
+        polls.iter().map(|&(from, to)| (stretches.starting_at(from), stretches.starting_at(to)));
+    let bounds: Vec<(usize, usize)> = bounds.collect();
     let last_active = stretches.last_active();
     let mut silences = Vec::new();
     let mut delays: Vec<Delay> = Vec::with_capacity(polls.len());
-    for (index, &(from, to)) in polls.iter().enumerate() {
-        let (first, last) = (stretches.of(from), stretches.of(to));
+    for (index, (&(from, to), (first, last))) in polls.iter().zip(bounds).enumerate() {
         let waited_ns = ready[last].saturating_sub(ready[first]);
-        let waited_ns = timeline.schedule_latency.then_some(waited_ns);
+        let waited_ns = timeline.settings.schedule_latency.then_some(waited_ns);
         delays.push(Delay { waited_ns, ..Delay::default() });
         let since = last.checked_sub(1).map_or(from, |last| last_active[last]).max(from);
         if to.saturating_sub(since) >= SILENCE_NS {
             silences.push(Silence { from: since, to, poll: index });
         }
     }
-    silences.sort_unstable_by_key(|silence| (silence.to, silence.from));
+    crate::util::sort::by_key(&mut silences, |silence| (silence.to, silence.from));
     // Two that end at one time are one silence.
     silences.dedup_by_key(|silence| silence.to);
     for task in tasks.iter().filter(|_| !silences.is_empty()) {
-        late(task, &silences, |poll, late_ns| {
+        for_each_late_wait(task, &silences, |poll, late_ns| {
             delays[poll].late_ns = delays[poll].late_ns.saturating_add(late_ns);
             delays[poll].latest_ns = delays[poll].latest_ns.max(late_ns);
         });
@@ -105,38 +117,34 @@ pub(super) fn delays(timeline: &Timeline, polls: &[(u64, u64)], unpolled: u64) -
     delays
 }
 
-/// A time in which nothing else began or ended, up to the end of a poll.
+/// A time in which no other poll began or ended, up to the end of a poll.
 struct Silence {
     from: u64,
     to: u64,
     poll: usize,
 }
 
-/// Calls `found` for each silence that a task was kept waiting by, with how long.
-fn late(task: &Task, silences: &[Silence], mut found: impl FnMut(usize, u64)) {
+/// Calls `found` for each silence that kept a task waiting, with how long it did.
+fn for_each_late_wait(task: &Task, silences: &[Silence], mut found: impl FnMut(usize, u64)) {
     let waits = task.polls.windows(2).filter_map(|pair| {
         let from = pair[0].end_ns()?;
         Some((from, pair[1].ready_ns().unwrap_or(pair[1].start_ns())))
     });
-    let of = |(from, to): (u64, u64)| {
+    let silence_of = |(from, to): (u64, u64)| {
         let before = silences.partition_point(|silence| silence.to <= to).checked_sub(1)?;
         let silence = &silences[before];
         let behind = BEHIND_NS.max((silence.to - silence.from) / BEHIND_PART);
         (from <= silence.from && to - silence.to <= behind).then_some(silence)
     };
-    let mut kept = waits.clone().filter_map(|wait| Some((wait, of(wait)?))).peekable();
+    let mut kept = waits.clone().filter_map(|wait| Some((wait, silence_of(wait)?))).peekable();
     if kept.peek().is_none() {
         return;
     }
-    let mut usual: Vec<u64> = waits
-        .filter(|&wait| of(wait).is_none())
-        .map(|(from, to)| to.saturating_sub(from))
-        .collect();
-    if usual.len() < USUAL_WAITS {
-        return; // nothing is usual for it
-    }
-    let middle = usual.len() / 2;
-    let usual_ns = *usual.select_nth_unstable(middle).1;
+    let others = waits.filter(|&wait| silence_of(wait).is_none());
+    let Some(usual_ns) = usual_ns(others.map(|(from, to)| to.saturating_sub(from)).collect())
+    else {
+        return;
+    };
     for ((from, to), silence) in kept {
         let late_ns =
             to.saturating_sub(from).saturating_sub(usual_ns).min(silence.to - silence.from);
@@ -147,8 +155,14 @@ fn late(task: &Task, silences: &[Silence], mut found: impl FnMut(usize, u64)) {
     }
 }
 
-/// Calls `found` with each time in which `task` was ready for a worker.
-fn ready_times(timeline: &Timeline, task: &Task, mut found: impl FnMut(u64, u64)) {
+/// Returns the median of a task's waits, in ns; `None` if there are too few to say what is usual.
+pub(super) fn usual_ns(mut waits_ns: Vec<u64>) -> Option<u64> {
+    let middle = waits_ns.len() / 2;
+    (waits_ns.len() >= USUAL_WAITS).then(|| *waits_ns.select_nth_unstable(middle).1)
+}
+
+/// Calls `found` with each period in which `task` was ready for a worker.
+fn for_each_ready_time(timeline: &Timeline, task: &Task, mut found: impl FnMut(u64, u64)) {
     for (index, poll) in task.polls.iter().enumerate() {
         if let (Some(ready), Some(_)) = (ready_since(timeline, task, index), poll.worker()) {
             found(ready, poll.start_ns());
@@ -163,33 +177,33 @@ fn add(sum: &mut u64, ns: u64) {
     *sum = sum.saturating_add(ns);
 }
 
-/// The time, in stretches between all starts and ends of some polls: so that what happens in each
-/// poll is known from one pass over everything, however many there are.
+/// The time, cut into stretches at all starts and ends of some polls: so one pass over all tasks tells what happens in
+/// each of these polls, however many they are.
 struct Stretches {
     bounds: Vec<u64>,
-    /// How long tasks were ready in each, where not all of it; in ns.
+    /// The time that tasks were ready in each stretch that they were ready in only a part of, in ns.
     partly: Vec<u64>,
-    /// By how many more tasks were ready in all of it than in the one before.
+    /// The difference between the number of tasks that were ready in all of a stretch and that of the one before.
     more: Vec<i64>,
-    /// When something began or ended in each, last.
+    /// When a poll last began or ended in each.
     active: Vec<u64>,
 }
 
 impl Stretches {
     fn between(polls: &[(u64, u64)]) -> Self {
         let mut bounds: Vec<u64> = polls.iter().flat_map(|&(from, to)| [from, to]).collect();
-        bounds.sort_unstable();
+        crate::util::sort::sort(&mut bounds);
         bounds.dedup();
         let n = bounds.len();
         Self { bounds, partly: vec![0; n], more: vec![0; n + 1], active: vec![0; n] }
     }
 
-    /// The one that begins at `bound`.
-    fn of(&self, bound: u64) -> usize {
+    /// Returns the stretch that begins at `bound`.
+    fn starting_at(&self, bound: u64) -> usize {
         self.bounds.partition_point(|&other| other < bound)
     }
 
-    /// The one that `time` is in, looked for from `place` on, where it is left; `None` before the first.
+    /// Returns the stretch that `time` is in, and leaves it in `place`, where the search begins; `None` before the first.
     #[inline]
     fn at(&self, time: u64, place: &mut usize) -> Option<usize> {
         let is_in = |place: usize| {
@@ -201,8 +215,8 @@ impl Stretches {
         Some(*place)
     }
 
-    /// A task was ready from `from` to `to`.
-    fn ready(&mut self, from: u64, to: u64, place: &mut usize) {
+    /// Adds a task that was ready from `from` to `to`.
+    fn add_ready(&mut self, from: u64, to: u64, place: &mut usize) {
         let (Some(&first), Some(&last)) = (self.bounds.first(), self.bounds.last()) else { return };
         let (from, to) = (from.max(first), to.min(last));
         if from >= to {
@@ -221,16 +235,16 @@ impl Stretches {
         self.more[in_last] -= 1;
     }
 
-    /// Something began or ended.
+    /// Notes that a poll began or ended.
     #[inline]
-    fn active(&mut self, at: u64, place: &mut usize) {
-        // What ends a poll is in the stretch behind it.
-        if let Some(of) = self.at(at, place) {
-            self.active[of] = self.active[of].max(at);
+    fn note_activity(&mut self, at: u64, place: &mut usize) {
+        // The end of a poll lies in the stretch after it.
+        if let Some(stretch) = self.at(at, place) {
+            self.active[stretch] = self.active[stretch].max(at);
         }
     }
 
-    /// How long tasks were ready before each bound, in sum; `unpolled` of them since `since`.
+    /// Returns how long tasks were ready before each bound, in sum; `unpolled` of them since `since`.
     fn ready_sums(&self, unpolled: u64, since: u64) -> Vec<u64> {
         let (mut sum, mut count) = (0_u64, 0_i64);
         let mut sums = Vec::with_capacity(self.bounds.len());
@@ -245,14 +259,14 @@ impl Stretches {
         sums
     }
 
-    /// When something began or ended last, up to the end of each stretch.
-    fn last_active(&self) -> Vec<u64> {
+    /// Returns when a poll last began or ended, up to the end of each stretch.
+    fn last_active(mut self) -> Vec<u64> {
         let mut last = 0;
-        let active = self.active.iter().map(|&at| {
-            last = last.max(at);
-            last
-        });
-        active.collect()
+        for at in &mut self.active {
+            last = last.max(*at);
+            *at = last;
+        }
+        self.active
     }
 }
 
@@ -265,12 +279,12 @@ mod tests {
         let polls = [(10, 20), (15, 40), (100, 110)];
         let mut stretches = Stretches::between(&polls);
         let times = [(0, 12), (11, 13), (5, 200), (18, 18), (39, 105), (300, 400), (0, 5)];
-        times.iter().for_each(|&(from, to)| stretches.ready(from, to, &mut 0));
+        times.iter().for_each(|&(from, to)| stretches.add_ready(from, to, &mut 0));
         let sums = stretches.ready_sums(2, 0);
         for (from, to) in polls {
             let overlap = |&(a, b): &(u64, u64)| b.min(to).saturating_sub(a.max(from));
             let expected: u64 = times.iter().map(overlap).sum::<u64>() + 2 * (to - from);
-            let found = sums[stretches.of(to)] - sums[stretches.of(from)];
+            let found = sums[stretches.starting_at(to)] - sums[stretches.starting_at(from)];
             assert_eq!(found, expected, "{from} to {to}");
         }
     }

@@ -1,11 +1,11 @@
-//! What a program asked a library for, as the functions say that a thread is in.
+//! Describes in words what a program asked a library for, by the functions on the stack of a thread.
 
 use crate::trace::timeline::{FrameOrigin, StackFrame};
 use FrameOrigin::{Dependency, Runtime, Std, System};
 
-/// Returns in words what the program asked for. The outermost function that is in [`REQUESTS`] decides: those that it calls
-/// are how the library does it. `waits` says whether the thread waits for another.
-pub(super) fn asked_for(inner: &[StackFrame], waits: bool) -> Option<String> {
+/// Returns in words what the program asked for. The outermost function that is in [`REQUESTS`] decides: the functions that
+/// it calls are how the library does it. `waits` says whether the thread waits for another one.
+pub(super) fn request(inner: &[StackFrame], waits: bool) -> Option<String> {
     let mut outermost_first = inner.iter().enumerate().rev();
     outermost_first.find_map(|(place, frame)| {
         let function = without_types(&frame.function);
@@ -14,7 +14,7 @@ pub(super) fn asked_for(inner: &[StackFrame], waits: bool) -> Option<String> {
             let is_possible = match asks {
                 Asks::Does(_) | Asks::Panics => true,
                 Asks::WaitsFor(_) | Asks::Lock(_) => waits,
-                // The function that is to run once may itself wait for something else.
+                // The function that is to run once may itself wait for something.
                 Asks::Once => waits && inner[..place].iter().all(is_of_system),
             };
             is_possible && origins.contains(&frame.origin) && names.iter().any(is_named)
@@ -26,7 +26,7 @@ pub(super) fn asked_for(inner: &[StackFrame], waits: bool) -> Option<String> {
                 "panicked, and printed a backtrace".to_owned()
             }
             Asks::Panics => "panicked".to_owned(),
-            Asks::Lock(lock) if inner.iter().any(|frame| is_of(frame, "parking_lot")) => {
+            Asks::Lock(lock) if inner.iter().any(|frame| mentions(frame, "parking_lot")) => {
                 format!("waited for a parking_lot {lock}")
             }
             Asks::Lock(lock) => format!("waited for a std {lock}"),
@@ -35,21 +35,21 @@ pub(super) fn asked_for(inner: &[StackFrame], waits: bool) -> Option<String> {
     })
 }
 
-/// What a function of a library is called for.
+/// The purpose of a call of a library's function.
 enum Asks {
-    /// This, whatever it is blocked in meanwhile.
+    /// This, whatever the function is blocked in meanwhile.
     Does(&'static str),
     /// To wait for this.
     WaitsFor(&'static str),
     /// To wait for such a lock, of the standard library or of parking_lot.
     Lock(&'static str),
-    /// To run something once, or to wait for who does.
+    /// To run something once, or to wait for the thread that does.
     Once,
     Panics,
 }
 
-/// What is called for what: whose functions, and what is in their names or those of their files. It is the thread's own
-/// stack: what it has others do for it, such as Tokio's `lookup_host`, it doesn't do itself.
+/// The requests: the origins of functions, parts of their names or of their files' names, and what they are called for.
+/// Work that other threads do for this one, such as Tokio's `lookup_host`, is not on its stack and not in the table.
 const REQUESTS: &[(&[FrameOrigin], &[&str], Asks)] = &[
     (&[System], &["getaddrinfo", "gethostbyname"], Asks::Does(LOOKED_UP)),
     (&[Std], &["ToSocketAddrs", "to_socket_addrs", "lookup_host"], Asks::Does(LOOKED_UP)),
@@ -105,12 +105,13 @@ fn is_of_system(frame: &StackFrame) -> bool {
     matches!(frame.origin, Std | System)
 }
 
-/// Whether it is one of those that print the stack of a panic.
+/// Returns whether a function prints the stack of a panic.
 fn prints_backtrace(frame: &StackFrame) -> bool {
-    ["BacktraceLock", "backtrace_rs", "/backtrace/src/"].iter().any(|name| is_of(frame, name))
+    ["BacktraceLock", "backtrace_rs", "/backtrace/src/"].iter().any(|name| mentions(frame, name))
 }
 
-fn is_of(frame: &StackFrame, name: &str) -> bool {
+/// Returns whether the name of a function, or that of its file, contains `name`.
+fn mentions(frame: &StackFrame, name: &str) -> bool {
     frame.function.contains(name) || is_in_file(frame, name)
 }
 
@@ -118,7 +119,7 @@ fn is_in_file(frame: &StackFrame, name: &str) -> bool {
     frame.file.as_ref().is_some_and(|file| file.contains(name))
 }
 
-/// A function's name without lists of types, in which anything may be: `std::sync::OnceLock::get` of
+/// Returns a function's name without lists of types, which may contain any name: `std::sync::OnceLock::get` of
 /// `std::sync::OnceLock<std::sync::Mutex<T>>::get`.
 fn without_types(function: &str) -> String {
     let (mut name, mut depth, mut before) = (String::with_capacity(function.len()), 0_u32, ' ');
@@ -146,7 +147,7 @@ mod tests {
 
     /// The stacks as they are seen, the innermost first.
     #[test]
-    fn what_the_program_asked_for_decides() {
+    fn the_outermost_request_decides() {
         let std = |function| frame(function, None, Std);
         let dependency = |function| frame(function, None, Dependency);
         let runtime = |function| frame(function, None, Runtime);
@@ -210,7 +211,7 @@ mod tests {
                 "waited for a std Once",
             ),
         ] {
-            assert_eq!(asked_for(&inner, true).as_deref(), Some(words), "{inner:?}");
+            assert_eq!(request(&inner, true).as_deref(), Some(words), "{inner:?}");
         }
     }
 
@@ -229,19 +230,19 @@ mod tests {
         ];
         let prints = [prints, panic.clone()].concat();
         for waits in [false, true] {
-            assert_eq!(asked_for(&panic, waits).as_deref(), Some("panicked"));
+            assert_eq!(request(&panic, waits).as_deref(), Some("panicked"));
             assert_eq!(
-                asked_for(&prints, waits).as_deref(),
+                request(&prints, waits).as_deref(),
                 Some("panicked, and printed a backtrace")
             );
         }
         let asks = [std("std::panicking::panicking"), std("std::panicking::catch_unwind")];
-        assert_eq!(asked_for(&asks, true), None);
+        assert_eq!(request(&asks, true), None);
         let error = [
             std("std::backtrace::Backtrace::capture"),
             frame("anyhow::Error::msg", None, Dependency),
         ];
-        assert_eq!(asked_for(&error, false).as_deref(), Some("took a backtrace"));
+        assert_eq!(request(&error, false).as_deref(), Some("took a backtrace"));
     }
 
     #[test]

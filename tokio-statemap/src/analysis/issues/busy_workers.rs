@@ -1,0 +1,152 @@
+//! Workers that are busy all the time, though no poll is long.
+
+use std::time::Duration;
+
+use super::Facts;
+use super::evidence::{Evidence, Explanation, Finding};
+use crate::analysis::culprits::Unattributed;
+use crate::analysis::locations::LocationRow;
+use crate::analysis::long_polls::LongPoll;
+use crate::analysis::recording::ENOUGH_RECORDED_NS;
+use crate::analysis::statement::{Statement, n_tasks_of, no_long_poll, off_worker_sentence};
+use crate::analysis::workers;
+use crate::util::quantity::{count, human, percent, share};
+
+/// The share of running time from which on the workers are called busy.
+const BUSY: f64 = 0.9;
+
+/// The share of the workers' time from which on a location is named for keeping them busy. In a program of a millisecond
+/// the workers are busy with their own start, for which no task is to blame.
+const NAMED: f64 = 0.01;
+
+/// A location is named only if it held workers for `long_poll`, or for this if that is shorter.
+const ENOUGH_HELD: Duration = Duration::from_millis(10);
+
+/// The share of the polls of a location up to which the polls of each of its tasks are so few that no task dominates.
+const EVEN: f64 = 0.05;
+
+/// The time that a worker needs between two polls at most; beyond that it looks for tasks, or starts.
+const BETWEEN_POLLS_NS: u64 = 20_000;
+
+/// Workers that were busy nearly all of 10 ms or more, though no poll on a worker was long.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct BusyWorkers {
+    /// The location that took most of the workers' time.
+    pub row: LocationRow,
+    /// The number of workers.
+    pub workers: usize,
+    /// The share of the workers' time that they were running, from 0 to 1.
+    pub busy_share: f64,
+    /// The share of the workers' time that the location took, from 0 to 1: its polls, and its part by number of the work
+    /// between polls.
+    pub taken_share: f64,
+    /// The share of that which is work between polls, from 0 to 1.
+    pub between_share: f64,
+    /// The number of tasks that were ready on average.
+    pub ready_tasks: f64,
+    /// Whether there are too few workers: more tasks were ready than there are workers, and no single task dominates.
+    pub are_too_few: bool,
+    /// The polls that were long, but are blamed on nobody.
+    pub unattributed: Unattributed,
+    /// The length from which on a poll is called long.
+    pub long_poll: Duration,
+    /// The longest of the long polls on threads that are no workers, if there were any.
+    pub off_worker: Option<LongPoll>,
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Option<BusyWorkers> {
+    let Facts { recording, workers, rows, .. } = *facts;
+    let busy_share = workers::busy_share(workers).filter(|&share| share > BUSY)?;
+    let running_ns: u128 = workers.iter().map(|worker| u128::from(worker.running_ns)).sum();
+    let held_ns: u128 = rows.iter().map(|row| u128::from(row.held_ns)).sum();
+    let polls: u128 = rows.iter().map(|row| u128::from(row.worker_polls)).sum();
+    // What the workers did between polls is shared out by the number of polls.
+    let most_ns = polls * u128::from(BETWEEN_POLLS_NS);
+    let between_ns = running_ns.saturating_sub(held_ns).min(most_ns);
+    let between = |row: &LocationRow| between_ns * u128::from(row.worker_polls) / polls.max(1);
+    let taken = |row: &LocationRow| u128::from(row.held_ns) + between(row);
+    let row = rows.iter().rev().max_by_key(|row| taken(row))?;
+    let taken_share = share(taken(row), workers::time_ns(workers))?;
+    let is_enough = taken_share >= NAMED
+        && recording.recorded_ns >= ENOUGH_RECORDED_NS
+        && taken(row) >= recording.long_poll.min(ENOUGH_HELD).as_nanos();
+    if !is_enough {
+        return None;
+    }
+    let ready_tasks = facts.ready_ns as f64 / recording.recorded_ns.max(1) as f64;
+    // The polls of single tasks are known only of what is kept.
+    let kept = facts.kept_rows.iter().find(|kept| kept.place == row.place);
+    let is_even = kept
+        .and_then(|kept| share(kept.most_polls_of_a_task, kept.worker_polls))
+        .is_some_and(|share| share < EVEN);
+    Some(BusyWorkers {
+        row: *row,
+        workers: workers.len(),
+        busy_share,
+        taken_share,
+        between_share: share(between(row), taken(row))?,
+        ready_tasks,
+        are_too_few: is_even
+            && ready_tasks >= workers.len() as f64
+            && between(row) < u128::from(row.held_ns),
+        unattributed: facts.blame.unattributed,
+        long_poll: recording.long_poll,
+        off_worker: facts.off_worker.clone(),
+    })
+}
+
+impl Finding for BusyWorkers {
+    fn explanation(&self) -> Explanation {
+        Explanation {
+            name: "busy workers",
+            noun: "task",
+            meaning: "The workers had no time left.",
+            advice: "Do less, or use more workers or processors.",
+        }
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            place: Some(self.row.place),
+            number: self.row.tasks,
+            total_ns: self.row.held_ns,
+            ..Evidence::default()
+        }
+    }
+
+    fn statement(&self) -> Statement {
+        let (row, busy) = (&self.row, percent(self.busy_share));
+        let no_long_poll = no_long_poll(&self.unattributed, self.long_poll);
+        if self.are_too_few {
+            let mut said = Statement::new(format!(
+                "Too few workers for the load: {} were busy {busy} of the time, and {:.1} tasks were ready on average.",
+                count(self.workers as u64, "worker"),
+                self.ready_tasks,
+            ));
+            said.add(format!(
+                "No single task dominates: most of the time went to the {}.",
+                n_tasks_of(row.tasks, row.place),
+            ));
+            said.add(format!("No poll {no_long_poll}."));
+            return said;
+        }
+        let mut said = Statement::new(format!(
+            "The workers were busy {busy} of the time: {} took {} of their time.",
+            n_tasks_of(row.tasks, row.place),
+            percent(self.taken_share),
+        ));
+        // Where polls do less than what it takes to schedule them, their number is what costs.
+        if self.between_share > 0.5 {
+            said.add(format!(
+                "They had {} of {}: scheduling them took {} of that time.",
+                count(row.worker_polls, "poll"),
+                human(row.held_ns / row.worker_polls.max(1)),
+                percent(self.between_share),
+            ));
+        }
+        said.add(format!("No poll {no_long_poll}."));
+        said.add(off_worker_sentence(self.off_worker.as_ref()));
+        said
+    }
+}

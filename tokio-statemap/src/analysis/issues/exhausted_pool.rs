@@ -1,0 +1,111 @@
+//! A blocking pool without a free thread, on which tasks waited.
+
+use std::time::Duration;
+
+use super::Facts;
+use super::evidence::{Evidence, Explanation, Finding};
+use crate::analysis::culprits::Unattributed;
+use crate::analysis::place::Place;
+use crate::analysis::statement::{Statement, no_long_poll, tasks_of};
+use crate::analysis::workers;
+use crate::trace::timeline::{ExhaustedPool, Timeline};
+use crate::util::quantity::{count, human, percent};
+
+/// Tasks that waited for a thread of the blocking pool.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PoolShortage {
+    /// The waits, and the tasks that occupied the pool.
+    pub pool: ExhaustedPool,
+    /// Where most of the tasks that occupied the threads were spawned.
+    pub place: Place,
+    /// The share of the workers' time that they were running, from 0 to 1; `None` if workers were not recorded.
+    pub busy_share: Option<f64>,
+    /// Whether there were long polls, too.
+    pub has_long_polls: bool,
+    /// The polls that were long, but are blamed on nobody.
+    pub unattributed: Unattributed,
+    /// The length from which on a poll is called long.
+    pub long_poll: Duration,
+}
+
+pub(super) fn find(
+    timeline: &Timeline,
+    facts: &Facts<'_>,
+    has_long_polls: bool,
+) -> Option<PoolShortage> {
+    // When the pool was exhausted isn't known, so nothing can be said of a part of a recording.
+    let pool = timeline.pool.exhausted.filter(|_| !facts.recording.lacking.time)?;
+    Some(PoolShortage {
+        pool,
+        place: facts.spelling.spell(Place::new(pool.location, false)),
+        busy_share: workers::busy_share(facts.workers),
+        has_long_polls,
+        unattributed: facts.blame.unattributed,
+        long_poll: facts.recording.long_poll,
+    })
+}
+
+impl Finding for PoolShortage {
+    fn explanation(&self) -> Explanation {
+        Explanation {
+            name: "blocking pool",
+            noun: "task",
+            meaning: "All threads of the blocking pool were in use, and tasks waited.",
+            advice: "Raise max_blocking_threads, or limit what is spawned there; run computations on a pool of their own.",
+        }
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            place: (self.pool.tasks > 0).then_some(self.place),
+            number: self.pool.most_waiting,
+            total_ns: self.pool.waited_ns,
+            ..Evidence::default()
+        }
+    }
+
+    fn statement(&self) -> Statement {
+        let mut said = pool_statement(&self.pool, self.place);
+        let busy = self.busy_share.map(percent);
+        said.add(match (self.has_long_polls, busy) {
+            (true, None) => String::new(),
+            (true, Some(busy)) => format!("The workers were busy {busy} of the time."),
+            (false, busy) => {
+                let busy = busy.map_or_else(String::new, |busy| {
+                    format!(", and the workers were busy {busy} of the time")
+                });
+                format!("No poll {}{busy}.", no_long_poll(&self.unattributed, self.long_poll))
+            }
+        });
+        said
+    }
+}
+
+/// Returns how tasks waited for the blocking pool, and which tasks occupied it.
+pub(in crate::analysis) fn pool_statement(pool: &ExhaustedPool, place: Place) -> Statement {
+    let threads = match pool.threads {
+        1 => "its only thread".to_owned(),
+        n => format!("its {n} threads"),
+    };
+    let mut said = Statement::new(format!(
+        "The blocking pool was exhausted: up to {} waited at once for {threads}, {} in sum, the longest {}.",
+        count(pool.most_waiting, "task"),
+        human(pool.waited_ns),
+        human(pool.longest_ns),
+    ));
+    if pool.tasks == 0 {
+        said.add("No task occupying a pool thread finished during the recording.");
+        return said;
+    }
+    let which = if pool.other_locations > 0 { "Mostly" } else { "Meanwhile" };
+    let each = human(pool.ran_ns / pool.tasks);
+    let ran = match pool.tasks {
+        1 => format!("one task of {each}"),
+        n => format!("{} of {each} on average", count(n, "task")),
+    };
+    let tasks = tasks_of(place);
+    let spawned = tasks.strip_prefix("tasks").unwrap_or_default();
+    said.add(format!("{which} it ran {ran},{spawned}."));
+    said
+}

@@ -1,0 +1,118 @@
+//! Facts about the recording, and how much of it is kept.
+
+use std::time::Duration;
+
+use crate::config::TraceTarget;
+use crate::recorder::lost::Lost;
+use crate::symbols::file_of_address;
+use crate::trace::summary::Summary;
+use crate::trace::timeline::{Lacking, PollSample, Sampling, StackFrame, Timeline};
+
+/// In a shorter time the workers hardly do anything but start, so that nothing can be said of what holds them.
+pub(super) const ENOUGH_RECORDED_NS: u64 = 10_000_000;
+
+/// Facts about the recording, and how much of it is kept.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Recording {
+    /// The name that the runtime was given with `Builder::name`.
+    pub runtime: Option<String>,
+    /// The left edge of what is kept in detail, in ns.
+    pub begin_ns: u64,
+    /// The right edge of what was recorded, in ns.
+    pub end_ns: u64,
+    /// The time that was recorded, in ns: from edge to edge, without the gaps.
+    pub recorded_ns: u64,
+    /// The part of that time that is kept in detail, in ns; `None` if that is all of it, or if only that is known.
+    ///
+    /// If it is `Some`, the recorded time, the numbers of tasks and polls, the workers, the locations and the longest
+    /// polls are those of the whole run. Culprits and waits are those of the detail.
+    pub detail_ns: Option<u64>,
+    /// Since when the last events are kept, in ns: later than `begin_ns` if anything is kept from before.
+    pub recent_ns: u64,
+    /// The number of stretches of time that are kept from before that, around the longest polls of the run.
+    pub stretches_before: usize,
+    /// The length of these in all, in ns.
+    pub before_ns: u64,
+    /// The number of times that the recording was stopped between the edges, since `recent_ns`.
+    pub gaps: usize,
+    /// The number of events that the report is made of.
+    pub events: u64,
+    /// The events that it lacks, by cause.
+    pub lost: Lost,
+    /// The things that were to be recorded.
+    pub trace_target: TraceTarget,
+    /// Whether Tokio could report tasks at all.
+    pub task_hooks: bool,
+    /// Whether the times at which tasks became ready were recorded.
+    pub schedule_latency: bool,
+    /// The length from which on a poll is called long.
+    pub long_poll: Duration,
+    /// Whether the stacks of long polls were sampled.
+    pub sampling: Sampling,
+    /// Whether the program was stripped, so that its functions are known by their addresses alone.
+    pub(crate) is_stripped: bool,
+    /// The parts that the timeline lacks, if it was read from files.
+    pub(crate) lacking: Lacking,
+}
+
+impl Recording {
+    /// `sums` are those of the whole run, if only a part of it is kept in detail.
+    pub(super) fn from_timeline(timeline: &Timeline, sums: Option<&Summary>) -> Self {
+        Self {
+            runtime: timeline.runtime.clone(),
+            begin_ns: timeline.begin_ns,
+            end_ns: timeline.end_ns,
+            recorded_ns: sums.map_or(timeline.recorded_ns(), |sums| sums.recorded_ns),
+            detail_ns: sums.map(|_| timeline.recorded_ns()),
+            recent_ns: timeline.recent_ns,
+            stretches_before: timeline.stretches_before().count(),
+            before_ns: timeline.stretches_before().map(|(from, to)| to - from).sum(),
+            gaps: timeline.gaps.iter().filter(|(_, to)| *to > timeline.recent_ns).count(),
+            events: timeline.events,
+            lost: timeline.lost,
+            trace_target: timeline.settings.trace_target,
+            task_hooks: timeline.settings.task_hooks,
+            schedule_latency: timeline.settings.schedule_latency,
+            long_poll: timeline.settings.long_poll,
+            sampling: timeline.long_polls.sampling,
+            is_stripped: is_stripped(timeline),
+            lacking: timeline.lacking,
+        }
+    }
+
+    /// Returns how long is kept in detail, in ns: all that was recorded, unless only a part of it is.
+    #[cfg(feature = "read")]
+    pub(crate) fn kept_ns(&self) -> u64 {
+        self.detail_ns.unwrap_or(self.recorded_ns)
+    }
+
+    /// Returns whether nothing was recorded. Of a part of a recording nothing may be kept.
+    pub(super) fn is_empty(&self) -> bool {
+        self.events == 0 || self.lacking.time && self.recorded_ns == 0
+    }
+
+    /// Returns whether too little was recorded to tell more than that a poll was long.
+    pub(super) fn is_too_short(&self) -> bool {
+        self.recorded_ns < ENOUGH_RECORDED_NS && !self.lacking.time
+    }
+
+    /// Returns whether tasks are known: they were recorded, and their file was read.
+    pub(crate) fn has_tasks(&self) -> bool {
+        self.task_hooks && self.trace_target.tracks_tasks() && !self.lacking.tasks
+    }
+}
+
+/// Returns whether functions of the program are known by their addresses alone.
+fn is_stripped(timeline: &Timeline) -> bool {
+    let is_unnamed = |sample: &PollSample| {
+        sample.blamed().is_none() && sample.frames.iter().any(is_address_of_program)
+    };
+    !timeline.places.unnamed.chains.is_empty() || timeline.long_polls.samples.iter().any(is_unnamed)
+}
+
+/// Returns whether a function is known by its address in the program alone. Addresses in libraries don't count: most
+/// libraries name only the functions that others may call.
+fn is_address_of_program(frame: &StackFrame) -> bool {
+    file_of_address(&frame.function).is_some_and(|file| !file.contains(".so"))
+}

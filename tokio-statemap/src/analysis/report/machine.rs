@@ -1,0 +1,109 @@
+//! Sentences on the time that the machine took.
+
+use super::Report;
+use crate::analysis::culprits::Unattributed;
+use crate::analysis::issues::pool_statement;
+use crate::analysis::place::Place;
+use crate::analysis::statement::Statement;
+use crate::util::quantity::{count, human, share};
+
+/// The share of the recording from which on what the machine took is worth a line.
+const WORTH_A_LINE: f64 = 0.01;
+
+impl Report {
+    /// Returns what the machine took, if it is over 1 % of what was recorded, and the polls that are blamed on nobody. When
+    /// the machine took something isn't known, so that of a part of a recording the former is about the whole run.
+    pub(crate) fn machine_sentences(&self) -> Vec<String> {
+        let mut sentences = self.taken_sentences();
+        sentences.extend(self.unattributed_sentences());
+        sentences
+    }
+
+    /// Returns how the blocking pool was exhausted, if it was.
+    pub(crate) fn pool_statement(&self) -> Option<Statement> {
+        let pool = self.exhausted_pool?;
+        Some(pool_statement(&pool, self.spell(Place::new(pool.location, false))))
+    }
+
+    fn taken_sentences(&self) -> Vec<String> {
+        let recording = &self.recording;
+        let whole_ns = recording.lacking.whole_ns.unwrap_or(recording.recorded_ns);
+        let is_worth_it =
+            |ns: u64, of_ns: u64| share(ns, of_ns).is_some_and(|share| share > WORTH_A_LINE);
+        // What threads waited for is known of the detail alone.
+        let detail_ns = recording.detail_ns.unwrap_or(whole_ns);
+        let machine = &self.machine;
+        let limit = machine.limit.filter(|limit| is_worth_it(limit.stopped_ns, whole_ns));
+        // The first word of a sentence, of the whole run and of the detail.
+        let the = if recording.lacking.time { "In the whole run, the" } else { "The" };
+        let the_detail = if recording.detail_ns.is_some() { "In the detail, the" } else { the };
+        let mut sentences = Vec::new();
+        if let Some(limit) = limit {
+            sentences.push(format!(
+                "{the} container's limit of {} processors stopped the program {}, {} in all.",
+                limit.millis as f64 / 1000.0,
+                count(limit.stops, "time"),
+                human(limit.stopped_ns),
+            ));
+        }
+        if is_worth_it(machine.run_delay_ns, detail_ns) {
+            // A thread that the limit stops is ready to run meanwhile. The system counts the limit by processors and the
+            // waits by threads, of which several may wait for one, so the limit's part in the waits can't be told.
+            let why = match limit {
+                Some(_) => ", in sum: because of this limit, or while others ran",
+                None => " while others ran, in sum",
+            };
+            let waited = human(machine.run_delay_ns);
+            sentences.push(format!(
+                "{the_detail} program's threads waited {waited} for a processor{why}."
+            ));
+        }
+        if is_worth_it(machine.stolen_ns, detail_ns) {
+            let stolen = human(machine.stolen_ns);
+            sentences.push(format!(
+                "{the_detail} host of this machine took the processor from them for {stolen}, in sum."
+            ));
+        }
+        sentences
+    }
+
+    fn unattributed_sentences(&self) -> Vec<String> {
+        let Unattributed { polls, taken_ns, waited_ns, unseen_polls, unseen_ns, .. } =
+            self.blame.unattributed;
+        let kept = if self.recording.detail_ns.is_some() { " of those kept in detail" } else { "" };
+        let mut sentences = Vec::new();
+        if polls > 0 {
+            let were = match polls {
+                1 => format!("One poll{kept} was"),
+                n => format!("{n} polls{kept} were"),
+            };
+            let or = if waited_ns > 0 { ", or for locks of the runtime's own" } else { "" };
+            let took = human(taken_ns.saturating_add(waited_ns));
+            sentences.push(format!(
+                "{were} long only because the processor was taken away{or}, {took} in all."
+            ));
+        }
+        if unseen_polls > 0 {
+            sentences.push(format!(
+                "No function was seen in {}{kept}, {} in all: what they did isn't known, so nobody is blamed for them.",
+                count(unseen_polls, "long poll"),
+                human(unseen_ns),
+            ));
+        }
+        let Unattributed { dropped_polls, dropped_ns, .. } = self.blame.unattributed;
+        if dropped_polls > 0 {
+            let took = human(dropped_ns);
+            sentences.push(match dropped_polls {
+                1 => format!(
+                    "What one long poll did isn't known, {took} of wall time: it isn't kept, and no other poll of its \
+                     location is blamed."
+                ),
+                n => format!(
+                    "What {n} long polls did isn't known, {took} of wall time in all: they aren't kept, and no other poll of \
+                     their locations is blamed."
+                ),
+            });
+        }
+        sentences
+    }
+}

@@ -1,0 +1,238 @@
+//! The report as data: all that the outputs say of a timeline.
+
+mod limitations;
+mod machine;
+
+use super::culprits::{self, LongPollBlame};
+use super::delay::{self, Delay};
+use super::issues::{Facts, Issue};
+use super::locations::{self, LocationRow};
+use super::long_polls::LongPoll;
+use super::place::Place;
+use super::poll;
+use super::recording::Recording;
+use super::spelling::Spelling;
+use super::trees::StillWaiting;
+use super::verdict::{self, Verdict};
+use super::waits::{self, Waits};
+use super::whole_run::{self, Listed};
+use super::workers::{self, WorkerShare};
+use crate::trace::profile::Profile;
+use crate::trace::summary::Summary;
+#[cfg(any(feature = "read", test))]
+use crate::trace::timeline::Task;
+use crate::trace::timeline::{ExhaustedPool, MachineTime, TaskKey, Timeline};
+
+/// The analysis of a [`Timeline`]: what held the runtime up, and for how long.
+///
+/// If only a part of the run is kept in detail, it is about the whole run: see [`Recording::detail_ns`].
+///
+/// Its `Display` is the text report, without a newline at its end: print it with `println!`.
+///
+/// # Examples
+///
+/// As a check in a program's own tests:
+///
+/// ```
+/// use tokio_statemap::Timeline;
+/// use tokio_statemap::report::Issue;
+///
+/// fn assert_no_long_polls(timeline: &Timeline) {
+///     let report = timeline.report();
+///     assert!(!matches!(report.issues().first(), Some(Issue::LongPolls(_))), "{report}");
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The verdict: what held the runtime up, or what is known instead.
+    pub verdict: Verdict,
+    /// The recording, and how much of it is kept.
+    pub recording: Recording,
+    /// The numbers of tasks, polls and threads.
+    pub counts: Counts,
+    /// Each worker's time, in the order of their indices. Empty if workers were not recorded.
+    pub workers: Vec<WorkerShare>,
+    /// All spawn locations, the one that held the runtime longest first.
+    pub locations: Vec<LocationRow>,
+    /// The ten longest polls, the longest first.
+    pub longest_polls: Vec<LongPoll>,
+    /// The functions and spawn locations to blame for the polls that held a worker over `long_poll`.
+    pub blame: LongPollBlame,
+    /// The time that the machine took from threads.
+    pub machine: MachineTime,
+    /// The waits for a thread of the blocking pool, if it was exhausted.
+    pub exhausted_pool: Option<ExhaustedPool>,
+    /// The time that the calls of instrumented async functions took, in the whole run.
+    pub profile: Profile,
+    /// Where tasks waited.
+    pub waits: Waits,
+    /// The tasks that still waited at the end at a known place, those that waited longest first. Empty if they are root
+    /// futures alone.
+    pub still_waiting: Vec<StillWaiting>,
+    spelling: Spelling,
+}
+
+/// The numbers of tasks, polls and threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// The number of tasks, without `main`.
+    pub tasks: u64,
+    /// The number of these tasks that were alive at the end.
+    pub live_tasks: u64,
+    /// The number of polls, with those of `main`.
+    pub polls: u64,
+    /// The number of polls that began before or ended after what was recorded.
+    pub cut_polls: u64,
+    /// The number of polls that still ran at the right edge.
+    pub running_polls: u64,
+    /// The number of times that `block_in_place` moved a worker to another thread.
+    pub handovers: usize,
+    /// The number of threads that the blocking pool was seen to have.
+    pub blocking_threads: usize,
+}
+
+impl Report {
+    /// Returns all that is worth a look, the worst first. Empty for a healthy program.
+    pub fn issues(&self) -> &[Issue] {
+        self.verdict.issues()
+    }
+
+    /// Returns where a task is from, as this report shows it.
+    #[cfg(any(feature = "read", test))]
+    pub(crate) fn place_of(&self, task: &Task) -> Place {
+        self.spelling.place(task)
+    }
+
+    /// Returns the place as this report shows it.
+    pub(crate) fn spell(&self, place: Place) -> Place {
+        self.spelling.spell(place)
+    }
+}
+
+impl Timeline {
+    /// Returns the sums of the whole run, if this timeline is only a part of it because older events were dropped. Sums
+    /// since a reset don't count.
+    fn sums_of_more(&self) -> Option<&Summary> {
+        let is_part = self.lost.dropped_events > 0 && !self.lacking.time;
+        self.whole_run().filter(|sums| is_part && sums.begin_ns == 0)
+    }
+
+    /// Works out what held the runtime up, and for how long.
+    ///
+    /// This takes one pass over the polls, and looks at each task a few dozen times.
+    pub fn report(&self) -> Report {
+        let sums = self.sums_of_more();
+        let recording = Recording::from_timeline(self, sums);
+        let found = locations::rank(self);
+        let counts = counts(self, sums, &found);
+        let workers = sums.map_or_else(|| workers::shares(self), whole_run::workers);
+        let mut rows = match sums {
+            Some(sums) => whole_run::rows(sums, &found.rows, self.settings.schedule_latency),
+            None => found.rows.clone(),
+        };
+        let spelling = Spelling::from_places(rows.iter().map(|row| row.place));
+        for row in &mut rows {
+            row.place = spelling.spell(row.place);
+        }
+
+        let listed = match sums {
+            Some(sums) => whole_run::longest(self, sums),
+            None => found.longest.iter().map(|&at| Listed::kept(at)).collect(),
+        };
+        let long = culprits::find_long_polls(self);
+        // One pass over all tasks finds the delays by all of these polls.
+        let mut spans: Vec<(u64, u64)> = long.spans_ns().collect();
+        let n_long = spans.len();
+        let kept = listed.iter().filter_map(|poll| poll.at);
+        spans.extend(kept.map(|at| poll::span_ns(self, at)));
+        let delays = delay::delays(self, &spans, found.unpolled);
+        let (of_long, of_listed) = delays.split_at(n_long);
+        let longest_polls = self.describe_all(listed, &spelling, of_listed);
+        let mut blame = culprits::blame(self, &spelling, long, of_long, &rows);
+        if let Some(sums) = sums {
+            let LongPollBlame { culprits, unattributed, .. } = &mut blame;
+            blame.unexplained = whole_run::unexplained(self, sums, &rows, culprits, unattributed);
+        }
+
+        let off_worker = sums
+            .and_then(|sums| whole_run::off_worker(self, sums))
+            .or(found.off_worker.map(Listed::kept))
+            .and_then(|poll| poll.describe(self, &spelling, Delay::default()));
+        let facts = Facts {
+            recording: &recording,
+            spelling: &spelling,
+            workers: &workers,
+            rows: &rows,
+            kept_rows: &found.rows,
+            blame: &blame,
+            ready_ns: match sums {
+                Some(sums) => whole_run::ready_ns(sums) + found.still_ready_ns,
+                None => found.ready_ns,
+            },
+            unpolled: found.unpolled,
+            tasks: counts.tasks,
+            off_worker,
+        };
+        Report {
+            verdict: verdict::judge(self, &facts),
+            counts,
+            longest_polls,
+            machine: self.machine,
+            exhausted_pool: self.pool.exhausted,
+            profile: self.profile.clone(),
+            waits: waits::find(self),
+            still_waiting: self.still_waiting(),
+            recording,
+            workers,
+            locations: rows,
+            blame,
+            spelling,
+        }
+    }
+
+    /// Describes polls; `delays` are those by the polls that are kept.
+    fn describe_all(
+        &self,
+        listed: Vec<Listed<'_>>,
+        spelling: &Spelling,
+        delays: &[Delay],
+    ) -> Vec<LongPoll> {
+        let mut delays = delays.iter().copied();
+        let mut polls = Vec::with_capacity(listed.len());
+        for poll in listed {
+            let delay = poll.at.and_then(|_| delays.next()).unwrap_or_default();
+            let Some(mut poll) = poll.describe(self, spelling, delay) else { continue };
+            // A part of the delay is due to what the machine took.
+            poll.delay = poll.delay.due_to(poll.own_ns, poll.length_ns);
+            polls.push(poll);
+        }
+        polls
+    }
+}
+
+fn counts(timeline: &Timeline, sums: Option<&Summary>, found: &locations::Found) -> Counts {
+    let mut counts = Counts {
+        tasks: 0,
+        live_tasks: 0,
+        polls: found.polls,
+        cut_polls: found.cut_polls,
+        running_polls: found.running_polls,
+        handovers: timeline.handovers.len(),
+        blocking_threads: timeline.pool.threads.len(),
+    };
+    for task in timeline.tasks.one_by_one() {
+        if matches!(task.key, TaskKey::Spawned(_)) {
+            counts.tasks += 1;
+            counts.live_tasks += u64::from(task.terminated_ns.is_none());
+        }
+    }
+    if let Some(sums) = sums {
+        counts.tasks = sums.tasks;
+        counts.polls = sums.polls;
+        counts.cut_polls = sums.cut_polls;
+        counts.running_polls = sums.running_polls;
+    }
+    counts
+}

@@ -1,0 +1,133 @@
+//! The sentences of a report: a headline, and those that follow it.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::culprits::Unattributed;
+use super::delay::Delay;
+use super::long_polls::LongPoll;
+use super::place::{Place, source_line};
+use crate::trace::timeline::StackFrame;
+use crate::util::clean::clean;
+use crate::util::columns::{COLUMNS, keep_right};
+use crate::util::quantity::{count, human, human_setting, own_and_wall};
+
+/// A headline, which says who, what and how much, and the sentences that follow it: the harm, then where to look.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Statement {
+    /// One sentence.
+    pub(crate) headline: String,
+    /// Any number of sentences, separated by spaces.
+    pub(crate) details: String,
+}
+
+impl Statement {
+    pub(crate) fn new(headline: impl Into<String>) -> Self {
+        Self { headline: headline.into(), details: String::new() }
+    }
+
+    /// Adds a sentence, unless it is empty.
+    pub(crate) fn add(&mut self, sentence: impl AsRef<str>) {
+        let sentence = sentence.as_ref();
+        if !self.details.is_empty() && !sentence.is_empty() {
+            self.details.push(' ');
+        }
+        self.details.push_str(sentence);
+    }
+}
+
+impl fmt::Display for Statement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.headline)?;
+        if !self.details.is_empty() {
+            write!(f, " {}", self.details)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns a place as sentences name it: its path is shortened where it is longer than a line.
+pub(super) fn place_name(place: Place) -> String {
+    keep_right(&place.to_string(), COLUMNS)
+}
+
+/// Returns `tasks spawned at src/shop.rs:21:9`, or what stands in its place.
+pub(super) fn tasks_of(place: Place) -> String {
+    match (place.location, place.is_root) {
+        (_, true) => format!("the root future of {}", place_name(place)),
+        (Some(_), false) => format!("tasks spawned at {}", place_name(place)),
+        (None, false) => "tasks of unknown spawn location".to_owned(),
+    }
+}
+
+/// Returns `5 tasks spawned at src/shop.rs:21:9`.
+pub(super) fn n_tasks_of(n: u64, place: Place) -> String {
+    let tasks = tasks_of(place);
+    match tasks.strip_prefix("tasks") {
+        Some(rest) => format!("{}{rest}", count(n, "task")),
+        None => tasks,
+    }
+}
+
+/// Returns the text with a capital at its start.
+pub(super) fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Returns `shop::render_invoice at src/shop.rs:21`, each part shortened where it is longer than a line.
+pub(crate) fn function_name(frame: &StackFrame) -> String {
+    let name = keep_right(&clean(&frame.function), COLUMNS);
+    let word = if frame.line.is_some() { "at" } else { "in" };
+    match source_line(frame) {
+        Some(place) => format!("{name} {word} {}", keep_right(&clean(&place), COLUMNS)),
+        None => name,
+    }
+}
+
+/// Returns a setting in words: `1 ms`.
+pub(super) fn setting(time: Duration) -> String {
+    human_setting(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// Returns how other tasks were delayed: `Meanwhile other tasks waited 3.20 s for a worker, in sum.` `during` is the first
+/// word or words.
+pub(super) fn delay_sentence(delay: Delay, during: &str) -> String {
+    let late = match delay.latest_ns {
+        0 => None,
+        latest_ns => Some(format!("timers and I/O came up to {} late", human(latest_ns))),
+    };
+    match (delay.waited_ns, late) {
+        (None, None) => {
+            "How long other tasks waited isn't known: ready times were not recorded.".to_owned()
+        }
+        (Some(0), None) => "No other task waited meanwhile.".to_owned(),
+        (None | Some(0), Some(late)) => format!("{during} nothing else ran: {late}."),
+        (Some(waited_ns), late) => {
+            let waited = human(waited_ns);
+            let late = late.map_or_else(String::new, |late| format!(", and {late}"));
+            format!("{during} other tasks waited {waited} for a worker, in sum{late}.")
+        }
+    }
+}
+
+/// Returns what no poll did, to follow `no poll`: `held a worker over 1 ms`.
+pub(super) fn no_long_poll(unattributed: &Unattributed, long_poll: Duration) -> String {
+    let is_seen = unattributed.unseen_polls == 0 && unattributed.dropped_polls == 0;
+    let held = if is_seen { "held" } else { "was seen to hold" };
+    let is_any = unattributed.polls > 0 || !is_seen;
+    let own = if is_any { " by its own doing" } else { "" };
+    format!("{held} a worker over {}{own}", setting(long_poll))
+}
+
+/// Returns a sentence on the longest of the long polls that held no worker, if there are any.
+pub(super) fn off_worker_sentence(longest: Option<&LongPoll>) -> String {
+    let Some(longest) = longest else { return String::new() };
+    let name = match longest.place.is_root {
+        true => "main".to_owned(),
+        false => place_name(longest.place),
+    };
+    let least = if longest.is_running || longest.is_cut { "at least " } else { "" };
+    let length = own_and_wall(longest.own_ns, longest.length_ns);
+    format!("The longest poll of {name}, {least}{length}, was on a thread that is no worker.")
+}
