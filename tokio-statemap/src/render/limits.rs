@@ -1,18 +1,17 @@
-//! What a run did that it must not, in a few sentences.
+//! Describes exceeded limits in a few sentences.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::analysis::limits::{Exceeded, From, ReadyWait, Unknown};
-use crate::render::length::length;
 use crate::util::clean::clean;
-use crate::util::quantity::{count, human, human_setting, moment};
+use crate::util::quantity::{count, human, human_setting, moment, own_and_wall};
 
 impl fmt::Display for Exceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Poll { limit, verdict, causes_from } => {
-                write!(f, "A poll may hold a worker for {} at most. {verdict}", setting(*limit))?;
+            Self::Poll { limit, issue, causes_from } => {
+                write!(f, "A poll may hold a worker for {} at most. {issue}", setting(*limit))?;
                 match causes_from {
                     None => f.write_str(" What the machine took of that isn't known here."),
                     Some(from) if from > limit => write!(
@@ -52,9 +51,12 @@ impl fmt::Display for From {
                     Some(frame) => write!(f, "{}", clean(&frame.to_string()))?,
                     None => write!(f, "A task of {}", culprit.place)?,
                 }
-                let act = if culprit.act.is_empty() { "held workers" } else { &culprit.act };
+                let cause = match &*culprit.blocking_cause {
+                    "" => "held workers",
+                    cause => cause,
+                };
                 let (polls, own) = (count(culprit.polls, "poll"), human(culprit.own_ns));
-                write!(f, " {} for {own} in {polls}", clean(act))
+                write!(f, " {} for {own} in {polls}", clean(cause))
             }
             Self::NotKept(row) => {
                 let (polls, held) = (count(row.long_polls, "poll"), human(row.long_polls_ns));
@@ -76,7 +78,7 @@ impl fmt::Display for ReadyWait {
             self.place,
             human(self.length_ns),
         )?;
-        // The machine has a part in most waits; a small one is none to speak of.
+        // The machine causes a part of most waits; a small part isn't worth mentioning.
         if self.own_ns < self.length_ns - self.length_ns / 10 {
             write!(f, "; {} of that is the program's doing", human(self.own_ns))?;
         }
@@ -88,7 +90,7 @@ impl fmt::Display for ReadyWait {
             Some(frame) => format!("{}, ", clean(&frame.to_string())),
             None => String::new(),
         };
-        let length = length(poll.own_ns, poll.length_ns);
+        let length = own_and_wall(poll.own_ns, poll.length_ns);
         write!(
             f,
             " Meanwhile a poll of {length} held a worker: {of}{} of {}.",

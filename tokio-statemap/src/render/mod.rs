@@ -1,15 +1,21 @@
-//! What people look at: the report, the page and the SVG; and what other tools read. They show what the analysis found.
+//! The outputs: the report, the page and the SVG for people, and the formats of other tools. They show the
+//! results of the analysis.
 
 #[cfg(feature = "cli")]
 pub(crate) mod awaits;
+#[cfg(feature = "read")]
 pub mod compare;
 #[cfg(feature = "read")]
 pub mod export;
 #[cfg(feature = "html")]
 pub mod html;
-mod length;
 mod limits;
+#[cfg_attr(
+    not(any(feature = "html", feature = "svg")),
+    allow(dead_code, reason = "the report has few colours")
+)]
 pub(crate) mod palette;
 pub mod report;
+#[cfg(feature = "svg")]
 pub mod svg;
 pub mod trees;

@@ -1,22 +1,23 @@
-//! The one palette: what the page, the SVG and the report on a terminal are coloured with.
+//! The palette of the page, the SVG and the report on a terminal.
 //!
-//! Each colour has a value for light and one for dark screens, and a colour of the system's for screens whose user forces
-//! colours. Tests hold what they promise: text has a contrast of 4.5 : 1 with each ground that it stands on, a state
-//! one of 3 : 1 with the paper; states that stand side by side are told apart by colour-blind eyes and in greyscale;
-//! running is the loudest, waiting the calmest.
+//! Each colour has a value for light and one for dark screens, and a system colour for screens whose user
+//! forces colours. Tests hold its promises: text has a contrast of 4.5 : 1 with each of its backgrounds, and
+//! a state of 3 : 1 with the paper; adjacent states can be distinguished with colour-blind eyes and in
+//! greyscale; running is the most conspicuous state, waiting the least.
 
+#[cfg(any(feature = "html", feature = "svg", test))]
 mod css;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod vision;
 
 use std::fmt;
 
+#[cfg(feature = "svg")]
 use crate::analysis::picture::Role;
 
 #[cfg(feature = "html")]
 pub(crate) use css::properties;
+#[cfg(any(feature = "svg", test))]
 pub(crate) use css::{fill, fill_again};
 
 /// An opaque colour, as `0xRRGGBB`. Its `Display` is `#rrggbb`.
@@ -24,7 +25,7 @@ pub(crate) use css::{fill, fill_again};
 pub(crate) struct Rgb(pub(crate) u32);
 
 impl Rgb {
-    /// Red, green and blue.
+    /// Returns red, green and blue.
     pub(crate) const fn channels(self) -> [u8; 3] {
         [(self.0 >> 16) as u8, (self.0 >> 8) as u8, self.0 as u8]
     }
@@ -36,23 +37,23 @@ impl fmt::Display for Rgb {
     }
 }
 
-/// What a picture is looked at on.
+/// A kind of screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Screen {
     Light,
     Dark,
-    /// The user chose a few colours for everything.
+    /// The user has chosen a few colours for everything.
     Forced,
 }
 
-/// A colour on every screen.
+/// A colour on each kind of screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Colour {
-    /// What it is called in style sheets, without the dashes.
+    /// The name in style sheets, without the dashes.
     pub(crate) name: &'static str,
     pub(crate) light: Rgb,
     pub(crate) dark: Rgb,
-    /// The system's colour of CSS that stands for it; `None` if it stays as it is.
+    /// The system colour of CSS in its place; `None` if the colour stays.
     pub(crate) forced: Option<&'static str>,
 }
 
@@ -60,13 +61,13 @@ const fn colour(name: &'static str, light: u32, dark: u32, forced: &'static str)
     Colour { name, light: Rgb(light), dark: Rgb(dark), forced: Some(forced) }
 }
 
-/// One of many that the system has no names for.
+/// Returns one of the many colours without a system colour.
 const fn other(name: &'static str, light: u32, dark: u32) -> Colour {
     Colour { name, light: Rgb(light), dark: Rgb(dark), forced: None }
 }
 
 impl Colour {
-    /// As CSS has it on such a screen.
+    /// Returns the colour on `screen` in CSS.
     pub(crate) fn on(&self, screen: Screen) -> String {
         match (screen, self.forced) {
             (Screen::Forced, Some(system)) => system.to_owned(),
@@ -76,7 +77,7 @@ impl Colour {
     }
 }
 
-/// What waits, is parked or merely there: calm, so that the eye lands on what runs.
+/// Waiting and parked are calm, so that running catches the eye.
 pub(crate) const WAITING: Colour = colour("state-waiting", 0x9191b3, 0x676278, "GrayText");
 pub(crate) const RUNNING: Colour = colour("state-running", 0xdc267f, 0xff5aa0, "Highlight");
 pub(crate) const READY: Colour = colour("state-ready", 0x8f4a00, 0xffb000, "LinkText");
@@ -85,7 +86,8 @@ pub(crate) const PARKED: Colour = Colour { name: "state-parked", ..WAITING };
 pub(crate) const AWAKE: Colour = colour("state-awake", 0x2f5740, 0x4b8b5a, "CanvasText");
 pub(crate) const BLOCKING: Colour = Colour { name: "state-blocking", ..WAITING };
 
-/// The colour of a state that we know; `None` for those of other data, and for what is there no more.
+/// Returns the colour of a known state. `None` for states of other data, and for the end of a row.
+#[cfg(feature = "svg")]
 pub(crate) const fn of_role(role: Role) -> Option<Colour> {
     match role {
         Role::Waiting => Some(WAITING),
@@ -99,10 +101,10 @@ pub(crate) const fn of_role(role: Role) -> Option<Colour> {
     }
 }
 
-/// The colours of states. What has them is a bar or an area.
+/// The colours of states, which are bars and areas.
 pub(crate) const STATES: [Colour; 7] = [WAITING, RUNNING, READY, SPAWNED, PARKED, AWAKE, BLOCKING];
 
-/// For states of other data that have no colour of their own.
+/// The colours of other data's states that have none of their own.
 pub(crate) const OTHERS: [Colour; 8] = [
     other("other-0", 0x508ff9, 0x699ef5),
     other("other-1", 0x402712, 0xf9e03f),
@@ -114,8 +116,9 @@ pub(crate) const OTHERS: [Colour; 8] = [
     other("other-7", 0x5e2b9a, 0x5c6c14),
 ];
 
-/// For waiting that is told apart by line; behind them that at all other lines. So many can't be far from each other for
-/// every eye, but none is near running, ready or spawned, and the first are farthest apart.
+/// The colours of waiting by line; the last one is for all other lines. So many colours can't be far from
+/// each other for all eyes, but none is near running, ready or spawned, and the first ones are the farthest
+/// apart.
 pub(crate) const LINES: [Colour; 9] = [
     other("at-line-0", 0x508ff9, 0x7af4fb),
     other("at-line-1", 0x3b2b0d, 0x906606),
@@ -128,9 +131,9 @@ pub(crate) const LINES: [Colour; 9] = [
     other("at-line-8", 0x857b41, 0xb84999),
 ];
 
-/// What is neither: grounds, text, lines, marks.
+/// The colours of everything else.
 pub(crate) const REST: [Colour; 32] = [
-    // Grounds.
+    // Backgrounds.
     colour("paper", 0xffffff, 0x16161a, "Canvas"),
     colour("raised", 0xf7f7f8, 0x1d1d22, "Canvas"),
     colour("sunk", 0xf0f0f2, 0x232329, "Canvas"),
@@ -148,12 +151,12 @@ pub(crate) const REST: [Colour; 32] = [
     colour("line", 0xe2e2e7, 0x2c2c34, "GrayText"),
     colour("line-strong", 0xc9c9d1, 0x44444f, "GrayText"),
     colour("hatch", 0xb9b9c4, 0x4a4a56, "GrayText"),
-    // What is drawn over states, or in their place.
+    // Marks on states or in their place.
     colour("mark", 0x7a0b42, 0xffd0e6, "CanvasText"),
     colour("select", 0x111114, 0xffffff, "CanvasText"),
     colour("dimmed", 0xe2e2e2, 0x32323a, "Canvas"),
     colour("summed-bar", 0xb8487f, 0xb0608a, "Highlight"),
-    // Where a poll's time went, and in whose code.
+    // The parts of a poll's time, and the origins of code.
     colour("own", 0xdc267f, 0xdc267f, "Highlight"),
     colour("on-own", 0xffffff, 0xffffff, "HighlightText"),
     colour("cause-blocked", 0x123f77, 0x8fb6ff, "LinkText"),
@@ -162,16 +165,16 @@ pub(crate) const REST: [Colour; 32] = [
     colour("std", 0xdfe3e9, 0x3a4048, "Canvas"),
     colour("system", 0xcfd3da, 0x2f343c, "Canvas"),
     colour("blocked", 0xb9d3f7, 0x234a7d, "Canvas"),
-    // What the panel's bars are filled with.
+    // The bars of the panel.
     colour("bar-held", 0xa5135a, 0xff7ab8, "Highlight"),
     colour("bar-ready", 0x8f4a00, 0xffb000, "LinkText"),
-    // Buttons and choices.
+    // Buttons and selections.
     colour("chosen", 0xfdeaf3, 0x3a1529, "Canvas"),
     colour("disabled", 0x8b8d98, 0x7d7f8b, "GrayText"),
     colour("link", 0x1f5fd0, 0x7fb0ff, "LinkText"),
 ];
 
-/// All colours.
+/// Returns all colours.
 pub(crate) fn all() -> impl Iterator<Item = &'static Colour> {
     STATES.iter().chain(&OTHERS).chain(&LINES).chain(&REST)
 }

@@ -1,4 +1,4 @@
-//! The trees of tasks as text.
+//! The await trees of tasks as text.
 
 #[cfg(test)]
 mod tests;
@@ -11,8 +11,8 @@ use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
 use crate::util::source_path::shown;
 
-/// All trees of a runtime, those that are alike as one: what [`Collector::trees`](crate::Collector::trees)
-/// returns, as text.
+/// The trees of a runtime, as [`Collector::trees`](crate::Collector::trees) returns them, as text. Equal
+/// trees are shown once.
 ///
 /// # Examples
 ///
@@ -51,13 +51,13 @@ impl fmt::Display for Folded<'_> {
         match trees.iter().filter(is_unknown).count() as u64 {
             0 => {}
             1 => f.write_str(
-                " Of 1 it isn't known where it waits: it wasn't spawned through tokio_statemap, or \
-                 the program has no symbols.",
+                " 1 task waits at an unknown place: it wasn't spawned through tokio_statemap, or the \
+                 program has no symbols.",
             )?,
             n => write!(
                 f,
-                " Of {n} it isn't known where they wait: they weren't spawned through tokio_statemap, \
-                 or the program has no symbols."
+                " {n} tasks wait at unknown places: they weren't spawned through tokio_statemap, or the \
+                 program has no symbols."
             )?,
         }
         for group in TreeGroup::fold(trees) {
@@ -115,21 +115,21 @@ fn write_group(f: &mut fmt::Formatter<'_>, group: &TreeGroup<'_>) -> fmt::Result
             })
         }
         TreePlace::NothingWakes => {
-            f.write_str("\n  for something that took no waker: nothing will wake it")
+            f.write_str("\n  for a future that took no waker: nothing will wake the task")
         }
         TreePlace::Unknown => Ok(()),
     }
 }
 
-/// What stands before a function.
+/// The text before a function.
 struct Indent {
     text: String,
     /// Whether the tree is of a single task.
     is_one: bool,
 }
 
-/// The function in a line, and what it awaits below it: where that is one, as far to the right as the
-/// function itself, so that deep chains stay readable.
+/// Writes a function on one line and what it awaits below it. A single awaited function has the same
+/// indentation, so that deep chains stay readable.
 fn write_frame(
     f: &mut fmt::Formatter<'_>,
     frame: &TreeFrame,
@@ -146,7 +146,7 @@ fn write_frame(
         (Some(file), None) => write!(f, " in {}", clean(&shown(file)))?,
         (None, _) => {}
     }
-    // Of several tasks they are those of the first.
+    // For several tasks, the fields are those of the first.
     let others = if indent.is_one { "" } else { ", …" };
     let fields = frame.fields.as_ref().map(|fields| format!("{fields}{others}"));
     let notes = [frame.for_ns.map(|ns| format!("for {}", human(ns))), fields];

@@ -1,4 +1,4 @@
-//! Trees as a page that folds. It needs nothing else, and no script.
+//! Await trees as an html page with foldable nodes, without a script.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use crate::render::html::escape_html;
 use crate::render::palette::{self, Screen};
 use crate::util::clean::clean;
 
-/// The rules, one in a line, with the palette's colours as variables.
+/// The rules, one per line, with the colours of the palette as variables.
 const STYLE: &str = "\
 :root{color-scheme:light dark}
 body{font:14px/1.6 ui-monospace,monospace;margin:2em;max-width:120em}
@@ -20,17 +20,17 @@ li>span{padding-left:1.1em}
 .note{font-style:italic;color:var(--quiet)}
 ";
 
-/// Writes a page with these trees, those of `title`.
+/// Writes a page of the await trees of `title`.
 pub fn write(trees: &[Node], title: &str, w: &mut dyn Write) -> io::Result<()> {
     let title = text(title);
     writeln!(w, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
     writeln!(w, "<meta name=\"viewport\" content=\"width=device-width\">")?;
     writeln!(
         w,
-        "<title>What {title} awaits</title>\n<style>\n{}</style>\n</head>\n<body>",
+        "<title>Await trees of {title}</title>\n<style>\n{}</style>\n</head>\n<body>",
         style()
     )?;
-    writeln!(w, "<h1>What the async fns of {title} await</h1>\n<main>")?;
+    writeln!(w, "<h1>Await trees of the async functions of {title}</h1>\n<main>")?;
     for tree in trees {
         writeln!(w, "<details><summary>{}</summary>", label(tree))?;
         children(tree, w)?;
@@ -45,7 +45,7 @@ fn style() -> String {
     format!("{light}@media (prefers-color-scheme:dark){{{dark}}}\n")
 }
 
-/// Trees have a limited depth, so that this does.
+/// The depth of the recursion is limited, because that of the trees is.
 fn children(of: &Node, w: &mut dyn Write) -> io::Result<()> {
     if of.children.is_empty() {
         return Ok(());

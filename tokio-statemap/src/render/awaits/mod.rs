@@ -1,4 +1,4 @@
-//! The trees of what async fns await, as text and as a page.
+//! The await trees of async functions, as text and as a page.
 
 mod html;
 mod text;

@@ -1,11 +1,11 @@
-//! Trees as text.
+//! The await trees as text.
 
 use std::io::{self, Write};
 
 use crate::analysis::awaits::Node;
 use crate::util::clean::clean;
 
-/// Writes one tree after the other.
+/// Writes the trees one after the other.
 pub fn write(trees: &[Node], w: &mut dyn Write) -> io::Result<()> {
     for (i, tree) in trees.iter().enumerate() {
         if i > 0 {
@@ -18,7 +18,7 @@ pub fn write(trees: &[Node], w: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Trees have a limited depth, so that this does.
+/// The depth of the recursion is limited, because that of the trees is.
 fn children(of: &Node, before: &str, w: &mut dyn Write) -> io::Result<()> {
     for (i, child) in of.children.iter().enumerate() {
         let is_last = i + 1 == of.children.len();

@@ -7,7 +7,7 @@ use crate::trace::timeline::StackFrame;
 use crate::util::json::{Json, Raw, array, object};
 use crate::util::source_path::shown;
 
-/// A number that is finite, to six digits; `null` otherwise.
+/// A finite number with six digits; `null` otherwise.
 struct Decimal(f64);
 
 impl Json for Decimal {
@@ -29,7 +29,7 @@ impl Json for Signed {
     }
 }
 
-/// The comparison as one JSON object, without a newline at its end. Times are in ns.
+/// Returns the comparison as a JSON object, without a final newline. Times are in ns.
 pub fn json(comparison: &Comparison) -> String {
     let lines = array(comparison.lines.iter().map(line));
     let long_polls = array(comparison.long_polls.iter().map(new_polls));
@@ -67,7 +67,7 @@ fn line(line: &LineChange) -> Raw {
         ("spawnedAt", &line.line.place.to_string()),
         ("spawnedAtAfter", &line.line.place_after.map(|place| place.to_string())),
         ("blamed", &line.line.frame.as_ref().map(frame)),
-        ("act", &line.line.act),
+        ("blockingCause", &line.line.blocking_cause),
         ("isOfFunction", &line.line.is_of_function),
         ("polls", &change(line.polls)),
         ("ready", &change(line.ready)),
@@ -121,7 +121,7 @@ fn figures(of: &Figures) -> Raw {
 fn new_polls(polls: &NewLongPolls) -> Raw {
     object([
         ("blamed", &frame(&polls.frame)),
-        ("act", &polls.act),
+        ("blockingCause", &polls.blocking_cause),
         ("spawnedAt", &polls.place.to_string()),
         ("isAfter", &polls.is_after),
         ("polls", &polls.polls),

@@ -1,6 +1,5 @@
-//! Two versions of a program, compared: as text, and as JSON.
+//! The comparison of two versions of a program, as text and as JSON.
 
-#[cfg(feature = "read")]
 mod json;
 #[cfg(test)]
 mod tests;
@@ -10,5 +9,4 @@ mod words;
 pub use crate::analysis::compare::{
     Change, Comparison, Factor, Figures, Line, LineChange, NewLongPolls, Side, compare,
 };
-#[cfg(feature = "read")]
 pub use json::json;

@@ -1,4 +1,4 @@
-//! The text keeps to 80 columns, and names what changed first; the page begins with the same.
+//! The text fits 80 columns and begins with the changes, as the page does.
 
 use super::{Comparison, compare};
 use crate::analysis::compare::tests::{program, run};
@@ -27,10 +27,10 @@ fn the_text_begins_with_what_changed() {
     }
 }
 
-/// By a parser that knows nothing of this.
+/// Uses an independent JSON parser.
 #[cfg(feature = "read")]
 #[test]
-fn the_json_says_the_same() {
+fn the_json_agrees_with_the_text() {
     let comparison = slower();
     let json: serde_json::Value = serde_json::from_str(&super::json(&comparison)).expect("JSON");
     assert_eq!(json["verdict"], comparison.verdict());

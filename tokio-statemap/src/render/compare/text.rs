@@ -6,16 +6,16 @@ use crate::analysis::compare::{Change, Comparison, Figures, LineChange, Side};
 use crate::render::report::layout::{COLUMNS, keep_right, table, wrap};
 use crate::util::quantity::{count, human, percent};
 
-/// How many lines that changed are told, of each kind.
+/// The largest number of changed lines that are listed, per kind.
 const CHANGED: usize = 10;
 
-/// How many of the others.
+/// The largest number of unchanged lines that are listed.
 const OTHERS: usize = 15;
 
-/// In place of what isn't known.
+/// The text in place of an unknown value.
 const UNKNOWN: &str = "-";
 
-/// The text, of lines of 80 columns, without a newline at its end.
+/// Writes lines of 80 columns, without a newline at the end.
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = wrap(&self.verdict());
@@ -33,7 +33,7 @@ impl fmt::Display for Comparison {
         for title in ["Ready for longer", "Ready for less"] {
             lines.extend(kind(ready_title, title));
         }
-        for (title, is_after) in [("New long polls", true), ("No more long polls", false)] {
+        for (title, is_after) in [("New long polls", true), ("Long polls that are gone", false)] {
             let polls = self.long_polls.iter();
             let told =
                 polls.filter(|polls| polls.is_more_than_chance && polls.is_after == is_after);
@@ -81,7 +81,7 @@ fn side(which: &str, side: &Side) -> String {
     text + "."
 }
 
-/// Lines that changed, each with its figures before and after.
+/// Returns the changed lines, each with its figures before and after.
 fn changed(title: &str, of_kind: &[&LineChange]) -> Vec<String> {
     let mut lines = Vec::new();
     if of_kind.is_empty() {
@@ -136,14 +136,14 @@ fn row(name: &str, figures: Option<&Figures>) -> [String; 8] {
     ]
 }
 
-/// The lines that did not change, in a line each.
+/// Returns the unchanged lines as a table.
 fn others(comparison: &Comparison) -> Vec<String> {
     let all = comparison.lines.iter().filter(|line| !line.polls.is_a_change());
     let others: Vec<_> = all.collect();
     if others.is_empty() {
         return Vec::new();
     }
-    let head = ["no more than chance", "p50 before", "after", "times", "at least", "at most"];
+    let head = ["no significant change", "p50 before", "after", "times", "at least", "at most"];
     let mut rows = vec![head.map(str::to_owned)];
     rows.extend(others.iter().take(OTHERS).map(|line| {
         let p50 = |figures: &Option<Figures>| {

@@ -1,42 +1,48 @@
-//! What changed, in sentences.
+//! The sentences of a comparison.
 
+use crate::analysis::Statement;
 use crate::analysis::compare::{Change, Comparison, Factor, Line, LineChange, NewLongPolls};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
 
 impl Comparison {
-    /// What changed, in a sentence or two: what is worst first.
+    /// Returns what changed in a sentence or two, the worst first.
     pub fn verdict(&self) -> String {
+        self.statement().to_string()
+    }
+
+    pub(crate) fn statement(&self) -> Statement {
         if let Some(which) = self.without_tasks() {
-            return format!("Nothing can be compared: no tasks were recorded {which}.");
+            return Statement::new(format!(
+                "Nothing can be compared: no tasks were recorded {which}."
+            ));
         }
         let new: Vec<_> = self.new_long_polls().collect();
         let longer: Vec<_> = self.longer().collect();
         let shorter = self.shorter().count();
-        let mut sentences = Vec::new();
-        match (&longer[..], &new[..]) {
-            ([], []) => sentences.push(self.nothing_longer(shorter)),
-            ([], [first, ..]) => sentences.push(first.sentence()),
+        let mut said = Statement::new(match (&longer[..], &new[..]) {
+            ([], []) => self.nothing_longer(shorter),
+            ([], [first, ..]) => first.sentence(),
             ([first, others @ ..], _) => {
                 let lines = count(longer.len() as u64, "line");
                 let begin = if others.is_empty() { "" } else { " first" };
-                sentences.push(format!(
+                format!(
                     "{lines} took longer by more than chance:{begin} {}, {}.",
                     first.line.named(),
                     first.times(),
-                ));
+                )
             }
-        }
+        });
         let told = usize::from(longer.is_empty() && !new.is_empty());
         match new.len() - told {
             0 => {}
-            1 => sentences.push("There are new long polls, too.".to_owned()),
-            n => sentences.push(format!("{n} functions have new long polls, too.")),
+            1 => said.add("There are new long polls, too."),
+            n => said.add(format!("{n} functions have new long polls, too.")),
         }
         if shorter > 0 {
-            sentences.push(format!("{} took less.", count(shorter as u64, "line")));
+            said.add(format!("{} took less.", count(shorter as u64, "line")));
         }
-        sentences.join(" ")
+        said
     }
 
     fn nothing_longer(&self, shorter: usize) -> String {
@@ -57,7 +63,7 @@ impl Comparison {
         }
     }
 
-    /// A sentence for each line that changed: what the page says.
+    /// Returns a sentence for each changed line, for the page.
     #[cfg(all(feature = "read", feature = "html"))]
     pub(crate) fn sentences(&self) -> Vec<String> {
         let polls = |line: &&LineChange| line.polls.is_a_change();
@@ -80,23 +86,23 @@ impl Comparison {
         of_polls.chain(of_ready).chain(new.map(NewLongPolls::sentence)).collect()
     }
 
-    /// How the comparison is to be read, a sentence each.
+    /// Returns remarks on reading the comparison, a sentence each.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if let Some(factor) = self.common_factor.filter(|factor| is_worth_a_line(*factor)) {
             remarks.push(format!(
-                "All lines took {} as long alike: a slower or busier machine does that, or another build. \
-                 What is said of a line is beyond that.",
+                "All lines took {} as long: a slower or busier machine or another build causes that. \
+                 The change of each line is relative to this.",
                 multiple(factor),
             ));
         }
         if let Some(factor) = self.common_ready_factor.filter(|factor| is_worth_a_line(*factor)) {
-            remarks.push(format!("All tasks were ready {} as long alike.", multiple(factor)));
+            remarks.push(format!("All tasks were ready {} as long.", multiple(factor)));
         }
         for (which, side) in [("before", &self.before), ("after", &self.after)] {
             if let Some(detail_ns) = side.detail_ns {
                 remarks.push(format!(
-                    "Of the {} recorded {which} {} are kept in detail.",
+                    "Of the {} recorded {which}, {} are kept in detail.",
                     human(side.recorded_ns),
                     human(detail_ns),
                 ));
@@ -104,8 +110,8 @@ impl Comparison {
         }
         if self.is_of_whole_runs {
             remarks.push(
-                "The figures are of the whole runs, in wall time, with what the machine took; whether they changed is \
-                 judged by what is kept of the ends."
+                "The figures are of the whole runs and in wall time, including the time that the machine took. Whether \
+                 a line changed is judged by the ends of the runs, which are kept in detail."
                     .to_owned(),
             );
         }
@@ -113,21 +119,23 @@ impl Comparison {
         if let Some(&most) = self.quantiles.last().filter(|&&most| most < 99 && are_tasks_known) {
             let why = match (self.before.taken_ns, self.after.taken_ns) {
                 (Some(_), Some(_)) => {
-                    "the machine took time in pieces that are too small to be known of each poll"
+                    "the machine took time in pieces too small to be attributed to single polls"
                 }
-                _ => "what the machine took isn't known",
+                _ => "the time that the machine took isn't known",
             };
-            remarks.push(format!("Polls beyond the {most} % shortest are not compared: {why}."));
+            remarks.push(format!("Only the shortest {most} % of the polls are compared: {why}."));
         }
         if are_tasks_known && !(self.before.schedule_latency && self.after.schedule_latency) {
-            remarks.push("How long tasks were ready was not recorded in all runs.".to_owned());
+            remarks.push(
+                "The time for which tasks were ready was not recorded in all runs.".to_owned(),
+            );
         }
         remarks
     }
 }
 
 impl Line {
-    /// What it is called in a sentence.
+    /// Returns the name of the line in a sentence.
     pub(crate) fn named(&self) -> String {
         let place = match self.place_after {
             Some(after) => format!("{} (now {after})", self.place),
@@ -137,7 +145,7 @@ impl Line {
             Some(frame) => format!(
                 "{} {}, in tasks of {place}",
                 clean(&frame.to_string()),
-                if self.act.is_empty() { "held workers" } else { &self.act },
+                if self.blocking_cause.is_empty() { "held workers" } else { &self.blocking_cause },
             ),
             None => place,
         }
@@ -145,7 +153,7 @@ impl Line {
 }
 
 impl LineChange {
-    /// How many times as long its polls took.
+    /// Returns a sentence about how many times as long the polls took.
     pub(super) fn times(&self) -> String {
         let which = match self.polls.factor().map(|factor| factor.percent) {
             Some(50) | None => "the median of its polls",
@@ -158,13 +166,13 @@ impl LineChange {
 }
 
 impl NewLongPolls {
-    /// What is new, or gone.
+    /// Returns a sentence about the new long polls, or those that are gone.
     pub(crate) fn sentence(&self) -> String {
-        let when = if self.is_after { "New" } else { "No more" };
+        let when = if self.is_after { "New" } else { "Gone" };
         format!(
             "{when}: {} {} for {} in {}, up to {} each, in tasks of {}.",
             clean(&self.frame.to_string()),
-            if self.act.is_empty() { "held workers" } else { &self.act },
+            if self.blocking_cause.is_empty() { "held workers" } else { &self.blocking_cause },
             human(self.own_ns),
             count(self.polls, "poll"),
             human(self.longest_ns),
@@ -173,10 +181,10 @@ impl NewLongPolls {
     }
 }
 
-/// `2.01 times as long (1.93 to 2.10)`
+/// Returns `2.01 times as long (1.93 to 2.10)`.
 fn times(change: Change) -> String {
     let Some(Factor { factor, low, high, .. }) = change.factor() else {
-        return "as long, as far as is known".to_owned();
+        return "as long, as far as known".to_owned();
     };
     format!("{} as long ({low:.2} to {high:.2})", multiple(factor))
 }
@@ -185,7 +193,7 @@ fn multiple(factor: f64) -> String {
     format!("{factor:.2} times")
 }
 
-/// Whether a common factor is beyond what the clock and the caches make.
+/// Returns whether a common factor exceeds the effects of the clock and the caches.
 fn is_worth_a_line(factor: f64) -> bool {
     !(0.9..1.1).contains(&factor)
 }

@@ -1,10 +1,10 @@
-//! What other tools read: traces, stacks and tables, from the same timeline and analysis as the report and the page.
+//! Files for other tools: traces, stacks and tables, from the same timeline and analysis as the report and the page.
 //!
-//! | file | what is in it |
+//! | module | output |
 //! | --- | --- |
 //! | [`perfetto`] | tracks with slices, for ui.perfetto.dev |
 //! | [`folded`] | the stacks of polls, for flame graphs |
-//! | [`csv`] | a row a poll |
+//! | [`csv`] | one row for each poll |
 //! | [`parquet`] | tables of many runs, for SQL (the feature `parquet`) |
 
 pub mod csv;
@@ -20,41 +20,40 @@ use crate::statemap::read::Statemap;
 use crate::statemap::{Labels, Recording};
 use crate::trace::timeline::Timeline;
 
-/// A run that is exported, with what its report says.
+/// A run to export, with its report.
 #[derive(Debug)]
 pub struct Run<'a> {
     timeline: &'a Timeline,
     labels: &'a Labels,
-    /// What it is called.
     title: &'a str,
     report: Report,
 }
 
-/// Data that is exported.
+/// Data to export.
 #[derive(Debug)]
 pub enum Source<'a> {
-    /// A run of this crate's.
+    /// A run that this crate recorded.
     Run(Box<Run<'a>>),
-    /// Data of others, of which only states are known.
+    /// Data of another program, of which only states are known.
     Other(&'a Statemap),
 }
 
 impl<'a> Run<'a> {
-    /// What is exported of `timeline`, under `title` or else the title of the labels.
+    /// Prepares `timeline` for export, under `title` or else the title of the labels.
     pub fn new(timeline: &'a Timeline, labels: &'a Labels, title: Option<&'a str>) -> Self {
         let title = title.unwrap_or(&labels.title);
         Self { timeline, labels, title, report: timeline.report() }
     }
 
-    /// Whether there was no file of the tasks, so that no poll is known.
+    /// Returns whether the file of the tasks is missing, so that no poll is known.
     pub fn lacks_tasks(&self) -> bool {
         self.timeline.lacking.tasks
     }
 }
 
 impl<'a> Source<'a> {
-    /// What is exported of a recording that was read, under `title` or else its own.
-    pub fn of(recording: &'a Recording<'a>, title: Option<&'a str>) -> Self {
+    /// Prepares a recording that was read, under `title` or else its own.
+    pub fn from_recording(recording: &'a Recording<'a>, title: Option<&'a str>) -> Self {
         match recording {
             Recording::Run { timeline, labels, .. } => {
                 Self::Run(Box::new(Run::new(timeline, labels, title)))

@@ -1,24 +1,23 @@
-//! The data of the page: columns of variable-length integers, compressed, in base64.
+//! Writes the data of the page: columns of variable-length integers, compressed, in base64.
 //!
-//! A chunk is a `script` element that no browser runs. Its text is base64 of a raw deflate stream,
-//! and that is, all numbers being LEB128:
+//! A chunk is a `script` element that no browser runs. Its text is base64 of a raw deflate stream, which contains, all
+//! numbers being LEB128:
 //!
 //! - the section, the number of pieces, and the lengths of the five columns in bytes;
 //! - the columns: rows, times, states, workers, tags.
 //!
-//! A piece is a stretch of one row's transitions. A row is cut where it is long, so that neither
-//! side ever needs more memory than a chunk takes.
+//! A piece is a part of one row's transitions. Long rows are cut into pieces, so that neither side needs more memory
+//! than a chunk takes.
 //!
-//! - *rows*, for each piece: flags ([`NEW_ROW`] …) and the number of transitions; for a new row its
-//!   name (a prefix's number from 1 and a number, or 0, length and text), its parent (0, or the
-//!   place of the row from 1), and its description (length and text) if it has one.
+//! - *rows*, for each piece: flags ([`NEW_ROW`] …) and the number of transitions; for a new row its name (the number of
+//!   a prefix, from 1, and a number; or 0, length and text), its parent (0, or the place of the row, from 1), and its
+//!   description (length and text) if it has one.
 //! - *times*: the first of a piece from the left edge, then differences, in units of [`unit_ns`].
 //! - *states*: their indices.
-//! - *workers*, of polls: twice the worker's index + 1 (0: none), and 1 if the poll gave the worker
-//!   away; then for how long it had held it, in the same units.
+//! - *workers*, for polls: twice the worker's index + 1 (0: none), plus 1 if the poll handed the worker on; then how
+//!   long it had held the worker, in the same units.
 //! - *tags*: the index + 1, or 0.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 use base64::Engine;
@@ -26,28 +25,29 @@ use base64::engine::general_purpose::STANDARD;
 use miniz_oxide::deflate::compress_to_vec;
 
 use crate::analysis::picture::{Role, Section, SectionKind, Transition};
+use crate::util::map::Map;
 
 pub(super) const NEW_ROW: u64 = 1;
 const NEW_LANE: u64 = 2;
 pub(super) const HAS_DESCRIPTION: u64 = 4;
 const IS_ROOT: u64 = 8;
 
-/// From how many bytes on a chunk is written.
+/// The size from which a chunk is written.
 const CHUNK_BYTES: usize = 1 << 20;
-/// How many transitions a piece has at most.
+/// The most transitions of a piece.
 const PIECE: u64 = 1 << 16;
-/// Fast: the integers are small already, and what is left to win is mostly won.
+/// Fast: the integers are small already, so higher levels gain little.
 const LEVEL: u8 = 1;
-/// The largest number that JavaScript tells from its neighbours.
+/// The largest integer up to which JavaScript represents every integer.
 const LARGEST_NUMBER: u64 = (1 << 53) - 1;
 
-/// The unit of the times of a page, in ns: 1, or for what is longer than 104 days a power of two, so that
-/// JavaScript has each time exactly.
+/// Returns the unit of the times of a page, in ns: 1, or for runs longer than 104 days a power of two, so
+/// that JavaScript represents each time exactly.
 pub(super) fn unit_ns(length_ns: u64) -> u64 {
     1 << length_ns.checked_ilog2().map_or(0, |bits| bits.saturating_sub(LARGEST_NUMBER.ilog2()))
 }
 
-/// What was written, for those who read it.
+/// Counts of what was written, for readers.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     pub(super) chunks: u64,
@@ -58,20 +58,20 @@ pub(super) struct Written {
 pub(super) struct WrittenSection {
     pub(super) rows: u64,
     pub(super) transitions: u64,
-    /// What the names begin with, by their numbers.
+    /// The prefixes of the names, by their numbers.
     pub(super) prefixes: Vec<String>,
 }
 
 /// Writes sections as chunks.
-pub(super) struct Writer<W> {
-    w: W,
+pub(super) struct Writer<'a> {
+    w: &'a mut dyn Write,
     unit_ns: u64,
     written: Written,
     columns: Columns,
     base64: String,
 }
 
-/// The columns of the chunk that is being filled.
+/// The columns of the current chunk.
 #[derive(Default)]
 struct Columns {
     pieces: u64,
@@ -82,9 +82,9 @@ struct Columns {
     tags: Vec<u8>,
 }
 
-impl<W: Write> Writer<W> {
-    /// A writer of times in units of [`unit_ns`].
-    pub(super) fn new(w: W, unit_ns: u64) -> Self {
+impl<'a> Writer<'a> {
+    /// Creates a writer of times in units of [`unit_ns`].
+    pub(super) fn new(w: &'a mut dyn Write, unit_ns: u64) -> Self {
         let (written, columns) = (Written::default(), Columns::default());
         Self { w, unit_ns, written, columns, base64: String::new() }
     }
@@ -92,14 +92,14 @@ impl<W: Write> Writer<W> {
     pub(super) fn section(&mut self, section: &Section<'_>) -> io::Result<()> {
         self.written.sections.push(WrittenSection::default());
         let places = section.places();
-        let mut prefixes = HashMap::new();
+        let mut prefixes = Map::default();
         let mut head = Vec::new();
         for lane in 0..section.lanes.len() - 1 {
             for (n, &row) in section.lane(lane).iter().enumerate() {
                 head.clear();
                 let number_of_prefix = |prefix: &str| {
                     let next = prefixes.len() as u64 + 1;
-                    *prefixes.entry(prefix.to_owned()).or_insert(next)
+                    *prefixes.get_or_insert_with(prefix.to_owned(), || next)
                 };
                 let flags = NEW_ROW | if n == 0 { NEW_LANE } else { 0 };
                 let flags = flags | describe(section, row, &places, number_of_prefix, &mut head);
@@ -108,7 +108,7 @@ impl<W: Write> Writer<W> {
         }
         self.end_chunk()?;
         let mut by_number: Vec<_> = prefixes.into_iter().collect();
-        by_number.sort_unstable_by_key(|&(_, number)| number);
+        crate::util::sort::by_key(&mut by_number, |&(_, number)| number);
         if let Some(written) = self.written.sections.last_mut() {
             written.prefixes = by_number.into_iter().map(|(prefix, _)| prefix).collect();
             written.rows = section.rows.len() as u64;
@@ -120,7 +120,7 @@ impl<W: Write> Writer<W> {
         self.written
     }
 
-    /// Writes a row as one piece or several. `head` is what only the first one bears.
+    /// Writes a row as one piece or several. Only the first one has `head`.
     fn row(&mut self, section: &Section<'_>, row: u32, flags: u64, head: &[u8]) -> io::Result<()> {
         let mut piece = Piece { unit_ns: self.unit_ns, count: 0, last: 0, total: 0 };
         let mut result = Ok(());
@@ -164,7 +164,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// What is said of a row besides its transitions; gives the flags for it.
+/// Writes a row's name, parent and description, and returns the flags for them.
 fn describe(
     section: &Section<'_>,
     row: u32,
@@ -194,23 +194,23 @@ fn describe(
     flags
 }
 
-/// A name as a prefix and the number that it ends with, if the two make the same name again.
+/// Splits a name into a prefix and its final number, if the two make the same name again.
 fn split_number(name: &str) -> Option<(&str, u64)> {
     let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = &name[prefix.len()..];
     let is_plain = digits == "0" || !digits.starts_with('0');
     let number = digits.parse().ok().filter(|&n: &u64| n <= LARGEST_NUMBER)?;
-    // Nobody gains by a prefix that is a paragraph.
+    // A longer prefix saves nothing.
     (is_plain && prefix.len() <= 64).then_some((prefix, number))
 }
 
-/// The piece that is being filled.
+/// The current piece.
 struct Piece {
     unit_ns: u64,
     count: u64,
     /// The last time, in units.
     last: u64,
-    /// The transitions of all of its row's pieces.
+    /// The number of transitions in all pieces of the row.
     total: u64,
 }
 
@@ -251,7 +251,7 @@ impl Columns {
         self.all().iter().map(|column| column.len()).sum()
     }
 
-    /// The bytes of the chunk; the columns are empty then.
+    /// Returns the bytes of the chunk, and empties the columns.
     fn take(&mut self, section: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.len() + 64);
         varint(section, &mut bytes);
@@ -271,7 +271,7 @@ pub(super) fn text(text: &str, to: &mut Vec<u8>) {
     to.extend_from_slice(text.as_bytes());
 }
 
-/// A number as LEB128: seven bits a byte, the lowest first.
+/// Appends a number as LEB128: seven bits per byte, the lowest first.
 pub(super) fn varint(mut value: u64, to: &mut Vec<u8>) {
     while value >= 0x80 {
         to.push(value as u8 | 0x80);
@@ -281,12 +281,12 @@ pub(super) fn varint(mut value: u64, to: &mut Vec<u8>) {
 }
 
 impl Section<'_> {
-    /// Whether its transitions bear workers.
+    /// Returns whether its transitions have workers.
     pub(super) fn has_workers(&self) -> bool {
         self.kind == SectionKind::Tasks && self.source.knows_workers()
     }
 
-    /// Whether its transitions bear tags.
+    /// Returns whether its transitions have tags.
     pub(super) fn has_tags(&self) -> bool {
         !self.tags.is_empty()
     }

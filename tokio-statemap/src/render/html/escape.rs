@@ -1,8 +1,8 @@
-//! Text that must not end where it stands, or begin something else.
+//! Escapes text for HTML and JSON within HTML.
 
 use std::borrow::Cow;
 
-/// Text as it may stand in an element or in a quoted attribute.
+/// Escapes text for an element or a quoted attribute.
 pub(in crate::render) fn escape_html(text: &str) -> Cow<'_, str> {
     escape(text, |c| match c {
         '&' => Some("&amp;"),
@@ -14,8 +14,8 @@ pub(in crate::render) fn escape_html(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// JSON as it may stand in a `script` element. The characters that are escaped only ever occur
-/// within strings, where this is another way to write them.
+/// Escapes JSON for a `script` element. The escaped characters only occur within strings, where the escape
+/// means the same.
 pub(super) fn escape_json(json: &str) -> Cow<'_, str> {
     escape(json, |c| match c {
         '<' => Some("\\u003c"),

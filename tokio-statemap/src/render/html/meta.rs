@@ -1,4 +1,4 @@
-//! What the page's script is told besides the columns, as JSON.
+//! The metadata of the page's script, as JSON.
 
 mod awaits;
 mod excerpts;
@@ -15,11 +15,11 @@ use crate::analysis::picture::{
 use crate::trace::timeline::Timeline;
 use crate::util::json::{Raw, array, object};
 
-/// What comes before the columns: all that is known before they are written.
+/// Returns the metadata that stands before the columns: all that is known before they are written.
 pub(super) fn head(picture: &Picture<'_>) -> String {
     let unit_ns = unit_ns(picture.length_ns);
     let whole = |ns: u64| ns / unit_ns * unit_ns;
-    // Zero is no date: the data doesn't know it.
+    // Zero means that the data has no date.
     let start =
         (!picture.start.is_zero()).then(|| (picture.start.as_secs(), picture.start.subsec_nanos()));
     let head = object([
@@ -27,12 +27,13 @@ pub(super) fn head(picture: &Picture<'_>) -> String {
         ("detail", &picture.whole_run.as_ref().map(|run| run.detail.clone())),
         ("format", &1_u32),
         ("gaps", &array(picture.gaps.iter().map(|&(from, to)| (whole(from), whole(to))))),
+        ("headline", &picture.verdict.as_ref().map(|said| &said.headline)),
         ("host", &picture.host),
         // In ns, like all times here; those of the columns are in units.
         ("length", &whole(picture.length_ns)),
         ("long", &picture.long_poll_ns),
         ("notes", &picture.notes),
-        // In ns: what is added to times where they are shown, so that they are the report's.
+        // In ns: added to times where they are shown, so that they equal the report's.
         ("origin", &picture.origin_ns),
         ("readyKnown", &picture.is_ready_known),
         ("runs", &array(picture.origins.iter().map(|origin| run(origin, whole)))),
@@ -44,22 +45,23 @@ pub(super) fn head(picture: &Picture<'_>) -> String {
         ("tasksKnown", &picture.are_tasks_known),
         ("title", &picture.title),
         ("unit", &unit_ns),
-        ("verdict", &picture.verdict),
+        ("verdict", &picture.verdict.as_ref().map(ToString::to_string)),
     ]);
     head.into_string()
 }
 
-/// What sections are of: a run, or other data.
+/// Describes a run, or other data, that sections are of.
 fn run(origin: &Origin<'_>, whole: impl Fn(u64) -> u64) -> Raw {
     let queue = origin.run().and_then(|run| queue(run, origin.from_ns, whole));
     object([("long", &origin.run().map(long_poll_ns)), ("name", &origin.name), ("queue", &queue)])
 }
 
-/// When the queue of the blocking pool changed, and how many tasks waited in it from then on; `None` if none ever did.
+/// Lists when the queue of the blocking pool changed, and its length from then on; `None` if no task ever
+/// waited in it.
 fn queue(run: &Timeline, from_ns: u64, whole: impl Fn(u64) -> u64) -> Option<Raw> {
     let drawn = |ns: u64| whole(ns.clamp(run.begin_ns, run.end_ns) - run.begin_ns + from_ns);
-    let changes = run.pool_queue.iter().map(|&(ns, waiting)| (drawn(ns), waiting));
-    (!run.pool_queue.is_empty()).then(|| array(changes))
+    let changes = run.pool.queue.iter().map(|&(ns, waiting)| (drawn(ns), waiting));
+    (!run.pool.queue.is_empty()).then(|| array(changes))
 }
 
 fn section(section: &Section<'_>, whole: impl Fn(u64) -> u64) -> Raw {
@@ -109,7 +111,7 @@ fn tag(tag: &Tag) -> Raw {
     object([("fields", &tag.fields), ("state", &tag.state), ("tag", &tag.tag)])
 }
 
-/// What comes behind the columns: all that is only known once they are written.
+/// Returns the metadata that stands behind the columns: all that is only known once they are written.
 pub(super) fn tail(written: &Written) -> String {
     let sections = written.sections.iter().map(|section| {
         object([

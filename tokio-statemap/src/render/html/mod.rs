@@ -1,8 +1,7 @@
 //! The page: one self-contained html file that shows every task and worker over time.
 //!
-//! [`write()`] writes a [`Picture`] as a page that needs nothing else: no server, no network, no
-//! other file. The data stands in it as compressed columns (see `chunk`), and the page's own
-//! script, in `page/`, draws them.
+//! [`write()`] writes a [`Picture`] as a page that needs no server, no network and no other file. The page
+//! contains the data as compressed columns (see `chunk`) and the script in `page/`, which draws them.
 
 mod chunk;
 mod escape;
@@ -25,17 +24,17 @@ use escape::escape_json;
 #[cfg(feature = "read")]
 pub use read::read;
 
-/// How every page begins.
+/// The beginning of each page.
 const BEGIN: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
                      <meta http-equiv=\"Content-Security-Policy\" content=\"";
 
-/// How every page ends. The script sees by it that the file isn't cut off.
+/// The end of each page. The script recognizes by it that the file is complete.
 const END: &[u8] = b"<p id=\"statemap-end\" hidden></p>\n</body>\n</html>\n";
 
 /// Writes `picture` as one html page, through a buffer.
 ///
-/// It is written as a stream: beyond the picture it takes a few MB of memory, however much there
-/// is to be drawn.
+/// The page is written as a stream: besides the picture it takes a few MB of memory, regardless of the size
+/// of the page.
 ///
 /// # Errors
 ///
@@ -55,10 +54,15 @@ const END: &[u8] = b"<p id=\"statemap-end\" hidden></p>\n</body>\n</html>\n";
 ///     Ok(page)
 /// }
 /// ```
-pub fn write(picture: &Picture<'_>, w: impl Write) -> io::Result<()> {
+pub fn write(picture: &Picture<'_>, mut w: impl Write) -> io::Result<()> {
+    write_to(picture, &mut w)
+}
+
+fn write_to(picture: &Picture<'_>, w: &mut dyn Write) -> io::Result<()> {
     let mut w = BufWriter::with_capacity(1 << 16, w);
     let title = escape_html(&picture.title);
-    let answer = escape_html(picture.verdict.as_deref().unwrap_or_default());
+    let verdict = picture.verdict.as_ref().map(ToString::to_string);
+    let answer = escape_html(verdict.as_deref().unwrap_or_default());
     let script = page::script();
     write!(
         w,
@@ -88,14 +92,14 @@ pub fn write(picture: &Picture<'_>, w: impl Write) -> io::Result<()> {
          <script>{script}</script>",
         escape_json(&tail)
     )?;
-    // What follows, the page doesn't wait for.
+    // The page doesn't wait for what follows.
     origin::write(picture, unit_ns, &mut w)?;
     w.write_all(END)?;
     w.flush()
 }
 
 impl Timeline {
-    /// Writes it as one html page, named after this program and host. See [`write()`].
+    /// Writes an html page that is labelled with the name of this program and host. See [`write()`].
     ///
     /// # Errors
     ///

@@ -1,155 +1,34 @@
 //! The parts of the page that are the same for all data.
 
-use std::fmt::Write;
+use miniz_oxide::inflate::decompress_to_vec;
 
 use crate::render::palette;
 
-macro_rules! modules {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("page/", $name)))),*]
-    };
-}
-
-/// The modules of the page's script and their names, in the order in which they are joined: each
-/// after those that it imports. A folder imports only from those before it.
-pub(super) const MODULES: &[(&str, &str)] = modules![
-    "format/numbers.js",
-    "format/clusters.js",
-    "format/place.js",
-    "format/text.js",
-    "data/inflate.js",
-    "data/base64.js",
-    "data/section.js",
-    "data/varint.js",
-    "data/decode.js",
-    "model/polls.js",
-    "model/lanes.js",
-    "model/sums.js",
-    "model/waits.js",
-    "model/locations.js",
-    "model/worker_polls.js",
-    "model/frames.js",
-    "model/why.js",
-    "model/excerpts.js",
-    "model/blamed.js",
-    "model/lengths.js",
-    "model/told.js",
-    "model/flame.js",
-    "model/names.js",
-    "model/issues.js",
-    "model/opening.js",
-    "model/search.js",
-    "model/awaits.js",
-    "model/by_line.js",
-    "model/totals.js",
-    "model/stable_sort.js",
-    "model/task_table.js",
-    "model/task_list.js",
-    "model/spawn_tree.js",
-    "model/histogram.js",
-    "model/distributions.js",
-    "draw/fit.js",
-    "draw/axis.js",
-    "draw/sums.js",
-    "draw/bins.js",
-    "draw/columns.js",
-    "draw/coarse.js",
-    "draw/palette.js",
-    "draw/colours.js",
-    "draw/describe.js",
-    "draw/stack.js",
-    "draw/charts/charts.js",
-    "draw/layout.js",
-    "draw/unblamed.js",
-    "draw/marks.js",
-    "draw/worker_lane.js",
-    "draw/charts/series.js",
-    "draw/charts/scale.js",
-    "draw/charts/data.js",
-    "draw/charts/draw.js",
-    "draw/overlay.js",
-    "draw/pixels.js",
-    "draw/taken.js",
-    "draw/torn.js",
-    "draw/paint.js",
-    "draw/view.js",
-    "ui/dom.js",
-    "ui/label.js",
-    "ui/help.js",
-    "ui/detail_hint.js",
-    "ui/actions.js",
-    "ui/hash.js",
-    "ui/tabs.js",
-    "ui/address.js",
-    "ui/controls.js",
-    "ui/head.js",
-    "ui/load.js",
-    "ui/slices.js",
-    "ui/histogram.js",
-    "ui/distributions.js",
-    "ui/findings.js",
-    "ui/chart_labels.js",
-    "ui/lane_label.js",
-    "ui/state_counts.js",
-    "ui/gutter.js",
-    "ui/legend.js",
-    "ui/tooltip.js",
-    "ui/minimap.js",
-    "ui/frame.js",
-    "ui/hits.js",
-    "ui/measure.js",
-    "ui/input.js",
-    "ui/issue_parts.js",
-    "ui/issues_tab.js",
-    "ui/sorted_table.js",
-    "ui/whole_locations.js",
-    "ui/locations_tab.js",
-    "ui/grid.js",
-    "ui/task_rows.js",
-    "ui/tasks_tab.js",
-    "ui/waits_tab.js",
-    "ui/search_box.js",
-    "ui/totals_table.js",
-    "ui/cause_bar.js",
-    "ui/excerpt.js",
-    "ui/flame.js",
-    "ui/why_part.js",
-    "ui/chain.js",
-    "ui/calls_table.js",
-    "ui/profile_tab.js",
-    "ui/selection_tab.js",
-    "ui/print.js",
-    "ui/surface.js",
-    "main.js",
-];
-
-const STYLE: &str = include_str!("page/style.css");
+/// The script and the style, as the build script (`build.rs`) packs them: they are half a megabyte.
+const SCRIPT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/script.js.deflate"));
+const STYLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/style.css.deflate"));
 const BODY: &str = include_str!("page/body.html");
-/// The SHA-256 of [`script`] and of [`style`] in base64, a line each. A test holds them.
+/// The SHA-256 of the script and of the style sheet in base64, one per line. A test compares them.
 const HASHES: &str = include_str!("page/hashes.txt");
 
-/// The page's script: the modules in one, without the imports and exports that tie them together
-/// where they are files.
+/// Returns the script of the page: all modules in one, without comments, and without their imports and exports.
 pub(super) fn script() -> String {
-    let mut script = String::from("\"use strict\";\n");
-    for line in MODULES.iter().flat_map(|(_, module)| module.lines()) {
-        if line.starts_with("import ") {
-            continue;
-        }
-        // Writing to a string does not fail.
-        let _ = writeln!(script, "{}", line.strip_prefix("export ").unwrap_or(line));
-    }
-    script
+    unpacked(SCRIPT)
 }
 
-/// The page's style: the palette's colours, and what uses them.
+/// Returns the style sheet of the page: the colours of the palette, and the rules.
 pub(super) fn style() -> String {
-    format!("{}{STYLE}", palette::properties())
+    palette::properties() + &unpacked(STYLE)
 }
 
-/// The body, up to the data.
+fn unpacked(packed: &[u8]) -> String {
+    let unpacked = decompress_to_vec(packed).expect("the build script packed it");
+    String::from_utf8(unpacked).expect("the build script packed text")
+}
+
+/// Returns the body of the page, up to the data.
 pub(super) fn body(title: &str, answer: &str) -> String {
-    // One pass: what is filled in is never looked at again.
+    // A single pass: inserted text is never scanned again.
     let mut body = String::with_capacity(BODY.len() + title.len() + answer.len());
     let mut rest = BODY;
     while let Some(at) = rest.find("{{") {
@@ -170,7 +49,7 @@ pub(super) fn body(title: &str, answer: &str) -> String {
     body
 }
 
-/// What the browser is told to allow: this script and this style, and nothing from anywhere.
+/// Returns the content security policy: this script and this style sheet, and nothing from elsewhere.
 pub(super) fn policy() -> String {
     let mut hashes = HASHES.lines();
     let script = hashes.next().unwrap_or_default();

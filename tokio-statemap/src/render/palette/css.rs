@@ -2,20 +2,21 @@
 
 use std::fmt::Write;
 
-use super::{Colour, Screen, all};
+#[cfg(any(feature = "svg", test))]
+use super::Colour;
+use super::{Screen, all};
 
-/// How much of the focus' colour lies over a row that the pointer is on, in 255ths.
+/// The opacity of the focus colour over the row at the pointer, in 255ths.
 #[cfg(feature = "html")]
 const ROW_LIGHT: u8 = 0x19;
 
-/// The custom properties of the page, for each kind of screen. Paper is light.
+/// Returns the custom properties of the page for each kind of screen. Paper is light.
 #[cfg(feature = "html")]
 pub(crate) fn properties() -> String {
     let of = |screen: Screen| {
         let mut text = String::new();
         let named = all().filter(|colour| screen != Screen::Forced || colour.forced.is_some());
         for colour in named {
-            // Writing to a string does not fail.
             let _ = writeln!(text, "  --{}: {};", colour.name, colour.on(screen));
         }
         let _ = match (screen, all().find(|colour| colour.name == "focus")) {
@@ -39,7 +40,9 @@ pub(crate) fn properties() -> String {
     )
 }
 
-/// The rules with each `var(--name)` as the colour that it is on such a screen: for what doesn't know variables.
+/// Returns the rules with each `var(--name)` replaced by the colour on `screen`, for viewers that don't know
+/// variables.
+#[cfg(any(feature = "svg", test))]
 pub(crate) fn fill(rules: &str, screen: Screen) -> String {
     let mut filled = String::with_capacity(rules.len());
     let mut rest = rules;
@@ -60,7 +63,8 @@ pub(crate) fn fill(rules: &str, screen: Screen) -> String {
     filled
 }
 
-/// Of the rules, one in a line, only what has another colour on such a screen than on a light one.
+/// Returns the declarations with a colour from `rules`, one rule per line, as they are on `screen`.
+#[cfg(any(feature = "svg", test))]
 pub(crate) fn fill_again(rules: &str, screen: Screen) -> String {
     let mut again = String::new();
     for line in rules.lines() {
@@ -74,6 +78,7 @@ pub(crate) fn fill_again(rules: &str, screen: Screen) -> String {
     fill(&again, screen)
 }
 
+#[cfg(any(feature = "svg", test))]
 fn named(name: &str) -> Option<&'static Colour> {
     all().find(|colour| colour.name == name)
 }

@@ -1,16 +1,18 @@
-//! What the palette promises, computed from it.
+//! The promises of the palette, computed from it.
 
-use super::vision::{Eyes, apart, chroma, contrast, greyscale};
+mod vision;
+
 use super::*;
+use vision::{Eyes, apart, chroma, contrast, greyscale};
 
 const SCREENS: [Screen; 2] = [Screen::Light, Screen::Dark];
 
-/// The states that stand side by side: of a task's lane and its group's stack, of a worker's, and of a thread of the
-/// blocking pool's. What ran on a thread lies over its own states.
+/// The states that are adjacent: in a task's lane and its group's stack, in a worker's lane, and in that of a
+/// thread of the blocking pool. What ran on such a thread is drawn over its own states.
 const SIDE_BY_SIDE: [&[Colour]; 3] =
     [&[WAITING, RUNNING, READY, SPAWNED], &[PARKED, RUNNING, AWAKE], &[BLOCKING, RUNNING]];
 
-/// Text, and the grounds that it stands on.
+/// Text and its backgrounds.
 const TEXT: [(&str, &[&str]); 9] = [
     (
         "ink",
@@ -34,11 +36,11 @@ const TEXT: [(&str, &[&str]); 9] = [
     ("focus", &["paper", "raised", "sunk", "accent-soft"]),
     ("link", &["paper", "raised", "sunk", "accent-soft"]),
     ("on-own", &["own"]),
-    // Labels that are drawn the other way round.
+    // Inverted labels.
     ("paper", &["ink", "focus"]),
 ];
 
-/// What is no text but must be seen, and its grounds.
+/// Shapes that must be visible, and their backgrounds.
 const SHAPES: [(&str, &[&str]); 12] = [
     ("focus", &["paper", "raised", "sunk", "summed"]),
     ("accent", &["paper"]),
@@ -71,7 +73,7 @@ fn pairs(colours: &[Colour]) -> impl Iterator<Item = (&Colour, &Colour)> {
 }
 
 #[test]
-fn states_stand_out_from_the_paper() {
+fn states_have_contrast_with_the_paper() {
     for screen in SCREENS {
         let paper = named("paper", screen);
         for colour in STATES.iter().chain(&OTHERS).chain(&LINES) {
@@ -82,7 +84,7 @@ fn states_stand_out_from_the_paper() {
 }
 
 #[test]
-fn every_eye_tells_states_apart_that_stand_side_by_side() {
+fn adjacent_states_are_distinguishable_by_all_eyes() {
     for screen in SCREENS {
         for (a, b) in SIDE_BY_SIDE.iter().flat_map(|states| pairs(states)) {
             let (one, other) = (on(a, screen), on(b, screen));
@@ -97,7 +99,7 @@ fn every_eye_tells_states_apart_that_stand_side_by_side() {
 }
 
 #[test]
-fn running_is_the_loudest_and_waiting_the_calmest() {
+fn running_is_the_most_conspicuous_state_and_waiting_the_least() {
     for screen in SCREENS {
         let paper = named("paper", screen);
         let running = chroma(on(&RUNNING, screen));
@@ -113,9 +115,9 @@ fn running_is_the_loudest_and_waiting_the_calmest() {
     }
 }
 
-/// Many colours can't all be far apart for each eye. What is asked of them is less, but more of the first four.
+/// Many colours can't all be far apart for all eyes, so less is required of them, but more of the first four.
 #[test]
-fn the_many_colours_are_told_apart() {
+fn the_many_colours_are_distinguishable() {
     for screen in SCREENS {
         for (colours, known) in [(&LINES[..], &[RUNNING, READY, SPAWNED][..]), (&OTHERS, &[])] {
             for (n, a) in colours.iter().enumerate() {
@@ -138,7 +140,7 @@ fn the_many_colours_are_told_apart() {
 }
 
 #[test]
-fn text_can_be_read_on_its_grounds() {
+fn text_is_readable_on_its_backgrounds() {
     for screen in SCREENS {
         for (text, grounds) in TEXT {
             for ground in grounds {
@@ -146,7 +148,7 @@ fn text_can_be_read_on_its_grounds() {
                 assert!(found >= 4.5, "{text} on {ground}, {screen:?}: {found:.2}");
             }
         }
-        // Upon a state it is black or white.
+        // Text on a state is black or white.
         for colour in all() {
             let ground = on(colour, screen);
             let best = contrast(ground, Rgb(0)).max(contrast(ground, Rgb(0xff_ffff)));
@@ -156,7 +158,7 @@ fn text_can_be_read_on_its_grounds() {
 }
 
 #[test]
-fn what_is_drawn_can_be_seen_on_its_grounds() {
+fn shapes_are_visible_on_their_backgrounds() {
     for screen in SCREENS {
         for (shape, grounds) in SHAPES {
             for ground in grounds {
@@ -167,16 +169,16 @@ fn what_is_drawn_can_be_seen_on_its_grounds() {
     }
 }
 
-/// A report is printed on terminals of either kind, and nobody tells which.
+/// A report is printed on terminals of both kinds, and the kind can't be detected.
 #[test]
-fn running_can_be_read_on_black_and_on_white() {
+fn running_is_readable_on_black_and_on_white() {
     for ground in [Rgb(0), Rgb(0xff_ffff)] {
         assert!(contrast(RUNNING.light, ground) >= 4.5);
     }
 }
 
 #[test]
-fn names_are_those_of_variables() {
+fn names_are_valid_for_variables() {
     let mut names: Vec<_> = all().map(|colour| colour.name).collect();
     names.sort_unstable();
     let n = names.len();
@@ -188,7 +190,7 @@ fn names_are_those_of_variables() {
 }
 
 #[test]
-fn rules_are_filled_in_for_what_knows_no_variables() {
+fn rules_are_filled_in_for_viewers_without_variables() {
     let rules = "a { fill: var(--ink); x: 1 }\n.b:hover > c { stroke: var(--paper); width: 2 }\nd { y: 3 }\n";
     assert_eq!(
         fill(rules, Screen::Light),
@@ -199,20 +201,21 @@ fn rules_are_filled_in_for_what_knows_no_variables() {
         fill_again(rules, Screen::Forced),
         "a{fill: CanvasText}.b:hover > c{stroke: Canvas}"
     );
-    // What the palette doesn't know stays.
+    // Unknown names stay.
     assert_eq!(fill("var(--no-such) var(--", Screen::Light), "var(--no-such) var(--");
 }
 
-/// The page's style sheets have no colour of their own, and each that they name is in the palette.
+/// The style sheets of the page have no colours of their own, and each colour that they name is in the
+/// palette.
 #[cfg(feature = "html")]
 #[test]
-fn the_pages_style_has_the_palettes_colours_alone() {
+fn the_page_has_only_colours_of_the_palette() {
     holds_no_colour(
         include_str!("../html/page/style.css"),
         &["--gutter", "--bar", "--mono", "--row-light"],
     );
     let properties = properties();
-    // As a browser reads them: light, dark, forced.
+    // In the order of a browser: light, dark, forced.
     let blocks: Vec<_> = properties.split(" {\n").skip(1).collect();
     assert_eq!(blocks.len(), 3);
     for colour in all() {
@@ -226,14 +229,14 @@ fn the_pages_style_has_the_palettes_colours_alone() {
 }
 
 #[test]
-fn the_svgs_style_has_the_palettes_colours_alone() {
+fn the_svg_has_only_colours_of_the_palette() {
     holds_no_colour(include_str!("../svg/style.css"), &["--dimming"]);
 }
 
-/// Sees to it that all colours of `style` are variables, and all variables colours or `others`.
+/// Asserts that all colours of `style` are variables, and all variables are colours or `others`.
 fn holds_no_colour(style: &str, others: &[&str]) {
     let mut bare = style.to_owned();
-    // Shadows darken what is there.
+    // Shadows darken their background.
     for shadow in ["0.2)", "0.22)", "0.35)"] {
         bare = bare.replace(&format!("rgba(0, 0, 0, {shadow}"), "");
     }
@@ -255,7 +258,7 @@ fn holds_no_colour(style: &str, others: &[&str]) {
     for (at, _) in style.match_indices("var(") {
         let name = style[at + 4..].split([')', ',']).next().unwrap_or_default();
         let is_known = all().any(|colour| name.strip_prefix("--") == Some(colour.name));
-        // One that the style sheet gives a value itself, of the palette's.
+        // The style sheet may set a variable itself, to one of the palette.
         let is_declared = style.contains(&format!(" {name}: var("));
         assert!(is_known || is_declared || others.contains(&name), "{name} isn't in the palette");
     }

@@ -1,4 +1,4 @@
-//! The text of a report of data that isn't a run's.
+//! The report of data that isn't of a run of Tokio, as text.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::analysis::foreign::DataReport;
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_sum, moment, percent, share};
 
-/// How many tags are listed.
+/// The largest number of tags that are listed.
 const TAGS: usize = 10;
 
 impl fmt::Display for DataReport {
@@ -35,7 +35,7 @@ impl DataReport {
         format!("{}: {entities}, {changes} of state in {length}.{part}", clean(title))
     }
 
-    /// The share of each state in the time of all entities.
+    /// Returns the table of the states, with the share of each in the time of all entities.
     fn state_lines(&self) -> Vec<String> {
         let time: u128 = self.states.iter().map(|state| state.total_ns).sum();
         if time == 0 {
@@ -81,7 +81,7 @@ impl DataReport {
         if self.longest.is_empty() {
             return Vec::new();
         }
-        // In short data, milliseconds tell nothing apart.
+        // Short data needs a finer unit than milliseconds.
         let at = if self.length_ns < 1_000_000_000 { human } else { moment };
         let mut rows = vec![["state", "at", "length", "entity"].map(str::to_owned)];
         for span in &self.longest {

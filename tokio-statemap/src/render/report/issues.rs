@@ -2,8 +2,7 @@
 
 use super::layout::table;
 use super::run::{NOT_KEPT, delayed};
-use super::verdict::function;
-use crate::analysis::{Issue, Report, Verdict};
+use crate::analysis::{Issue, Report, function_name};
 use crate::util::quantity::{count, human};
 
 /// How many are listed.
@@ -13,15 +12,16 @@ impl Report {
     /// The issues in their order, if the verdict doesn't say all.
     pub(super) fn issue_lines(&self, room: usize) -> Vec<String> {
         // A blank line, the title, the head of the table, "more".
-        let listed = room.saturating_sub(4).min(LISTED).min(self.issues.len());
-        if self.issues.len() < 2 || listed == 0 {
+        let issues = self.issues();
+        let listed = room.saturating_sub(4).min(LISTED).min(issues.len());
+        if issues.len() < 2 || listed == 0 {
             return Vec::new();
         }
-        let (listed, more) = self.issues.split_at(listed);
+        let (listed, more) = issues.split_at(listed);
         let heads = ["where, or spawned at", "issue", "number", "time", "delayed"];
         let mut cells = vec![heads.map(str::to_owned)];
         cells.extend(listed.iter().map(cells_of));
-        let title = match self.detail_ns {
+        let title = match self.recording.detail_ns {
             Some(_) => {
                 "Issues, the worst of the whole run first (numbers: of what is kept in detail):"
             }
@@ -37,18 +37,17 @@ impl Report {
 }
 
 fn cells_of(issue: &Issue) -> [String; 5] {
-    let delayed = match &issue.finding {
-        Verdict::LongPolls { culprit, .. } => delayed(culprit.delay),
-        Verdict::Stall(stall) => delayed(stall.delay),
-        Verdict::LongPollsNotKept { .. } => NOT_KEPT.to_owned(),
-        _ => "-".to_owned(),
-    };
-    let place = issue.place.map(|place| place.to_string());
+    let (kind, evidence) = (issue.explanation(), issue.evidence());
+    let place = evidence.place.map(|place| place.to_string());
     [
-        issue.frame.as_ref().map(function).or(place).unwrap_or_else(|| "-".to_owned()),
-        issue.kind.name().to_owned(),
-        count(issue.number, issue.kind.noun()),
-        human(issue.total_ns),
-        delayed,
+        evidence.frame.map(function_name).or(place).unwrap_or_else(|| "-".to_owned()),
+        kind.name.to_owned(),
+        count(evidence.number, kind.noun),
+        human(evidence.total_ns),
+        match evidence.delay {
+            Some(delay) => delayed(delay),
+            None if evidence.is_dropped => NOT_KEPT.to_owned(),
+            None => "-".to_owned(),
+        },
     ]
 }

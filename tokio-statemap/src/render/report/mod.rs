@@ -1,9 +1,8 @@
-//! The report: who held the runtime up, on one screen.
+//! The report: what held the runtime up, on one screen.
 //!
-//! [`Timeline::report`](crate::Timeline::report) works it out as data, and the `Display` of [`Report`]
-//! is the text: at most about 40 lines of 80 columns that open with a [`Verdict`].
+//! [`Timeline::report`](crate::Timeline::report) returns it as data, and the `Display` of [`Report`] is the text: at
+//! most about 40 lines of 80 columns, which begin with a [`Verdict`].
 
-mod findings;
 #[cfg(feature = "read")]
 mod foreign;
 mod issues;
@@ -12,7 +11,6 @@ mod profile;
 mod run;
 mod still_waiting;
 pub(crate) mod terminal;
-mod verdict;
 mod waits;
 
 #[cfg(test)]
@@ -21,7 +19,8 @@ mod tests;
 #[cfg(feature = "read")]
 pub use crate::analysis::foreign::{DataReport, GroupTime, Span, StateTime};
 pub use crate::analysis::{
-    Culprit, Delay, Excused, Holder, Issue, IssueKind, Lengths, LocationRow, LongPoll, MaybeLeaked,
-    NeverFinished, Place, Report, Stall, Starved, StillWaiting, Stuck, Verdict, WaitRow, Waits,
-    WhyNever, WorkerShare,
+    BusyWorkers, Counts, Culprit, Delay, Evidence, Explanation, Healthy, Holder, Issue, Lengths,
+    LocationRow, LongPoll, LongPollBlame, LongPollIssue, MaybeLeaked, NeverFinished, Place,
+    PoolShortage, Recording, Report, Stall, Starved, StillWaiting, Stuck, Unattributed, Verdict,
+    WaitRow, Waits, WhyNever, WorkerShare,
 };

@@ -1,4 +1,4 @@
-//! The text of a profile: all of it, and the part of it that a report has.
+//! The text of a profile: the whole table, and the part that a report shows.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use crate::util::clean::clean;
 use crate::util::quantity::{count, human, percent};
 use crate::util::source_path::shown;
 
-/// One of the times of a call.
+/// Selects one of the times of a call.
 type TimesOf = fn(&Ended) -> PerCall;
 
-/// How many functions a report lists at most, and how many at least.
+/// The least and the most functions that a report lists.
 pub(super) const FUNCTIONS: std::ops::RangeInclusive<usize> = 5..=20;
 
 impl fmt::Display for Profile {
@@ -58,12 +58,12 @@ impl fmt::Display for Profile {
 }
 
 impl Profile {
-    /// What a report says of it in about `room` lines.
+    /// Returns the lines for a report, about `room` of them.
     pub(super) fn lines(&self, room: usize, is_whole_run: bool) -> Vec<String> {
         if self.functions.is_empty() {
             return self.uncounted().into_iter().collect();
         }
-        // A blank line, the title, the head of the table, "more".
+        // Besides a blank line, the title, the head of the table, and "more".
         let most = room.saturating_sub(4).clamp(*FUNCTIONS.start(), *FUNCTIONS.end());
         let (listed, more) = self.functions.split_at(most.min(self.functions.len()));
         let heads =
@@ -113,7 +113,7 @@ fn full_name(function: &FunctionProfile) -> String {
     format!("{} at {}:{line}:{column}", clean(name), clean(&shown(file)))
 }
 
-/// The rows below their heads. The last column is on the left, as long as it is.
+/// Aligns rows below their heads. The last column is left-aligned, without a limit.
 fn aligned<const N: usize>(heads: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let rows: Vec<_> = std::iter::once(heads.map(str::to_owned)).chain(rows).collect();
     let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();

@@ -3,21 +3,20 @@
 use std::fmt;
 
 use super::layout::{COLUMNS, keep_right, pad_right, table, width, wrap};
-use super::verdict::{function, pool_sentences};
-use crate::analysis::{Delay, LocationRow, Report, Verdict, WorkerShare, busy_share};
+use crate::analysis::{Delay, Issue, LocationRow, Report, WorkerShare, busy_share, function_name};
 use crate::recorder::lost::Lost;
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_setting, moment, percent};
 
-/// The lines that a report keeps to, if it can.
+/// The number of lines that a report does not exceed if possible.
 const LINES: usize = 40;
-/// How many locations are listed if there is room, and how many at least.
+/// The least number of locations that are listed, and the most if there is room.
 const LOCATIONS: std::ops::RangeInclusive<usize> = 5..=10;
 /// The lines around these: a blank one, the title, the head of the table, "more", the footnote.
 const LOCATIONS_REST: usize = 5;
-/// How many workers are listed.
+/// The most workers that are listed.
 const WORKERS: usize = 8;
-/// In the place of what isn't known as it was dropped.
+/// Stands for values that aren't known because detail was dropped.
 pub(super) const NOT_KEPT: &str = "not kept";
 
 impl fmt::Display for Report {
@@ -31,9 +30,9 @@ impl Report {
         let mut before = wrap(&self.verdict.to_string());
         before.push(String::new());
         before.extend(wrap(&self.summary()));
-        before.extend(self.machine_sentences().iter().flat_map(|sentence| wrap(sentence)));
+        self.machine_sentences().iter().for_each(|sentence| before.extend(wrap(sentence)));
         before.extend(self.pool_line());
-        before.extend(self.unknown().iter().flat_map(|line| wrap(line)));
+        before.extend(self.limitations().iter().flat_map(|line| wrap(line)));
         let workers = self.workers_lines();
         if !workers.is_empty() {
             before.push(String::new());
@@ -44,9 +43,10 @@ impl Report {
         before.extend(self.issue_lines(room.saturating_sub(LOCATIONS.start() + LOCATIONS_REST)));
         let room = LINES.saturating_sub(before.len() + after.len());
         let mut lines = before;
-        let of_functions = self
-            .profile
-            .lines(room.saturating_sub(LOCATIONS.start() + LOCATIONS_REST), !self.lacking.time);
+        let of_functions = self.profile.lines(
+            room.saturating_sub(LOCATIONS.start() + LOCATIONS_REST),
+            !self.recording.lacking.time,
+        );
         lines.extend(self.location_lines(room.saturating_sub(of_functions.len())));
         lines.extend(of_functions);
         lines.extend(after);
@@ -55,73 +55,75 @@ impl Report {
         lines
     }
 
-    /// How the blocking pool was exhausted, unless the verdict says it.
+    /// Describes how the blocking pool was exhausted, unless the verdict does.
     fn pool_line(&self) -> Vec<String> {
-        let is_said = matches!(self.verdict, Verdict::ExhaustedPool { .. });
-        let pool = self.exhausted_pool.as_ref().filter(|_| !is_said);
-        pool.map_or_else(Vec::new, |pool| {
-            let of_whole =
-                if self.lacking.time { "In the whole run: the blocking" } else { "The blocking" };
-            wrap(&pool_sentences(pool).replacen("The blocking", of_whole, 1))
-        })
+        let is_said = matches!(self.issues().first(), Some(Issue::ExhaustedPool(_)));
+        let Some(said) = self.pool_statement().filter(|_| !is_said) else { return Vec::new() };
+        let run = if self.recording.lacking.time { "In the whole run: " } else { "" };
+        wrap(&format!("{run}{said}"))
     }
 
-    /// What the report is made of.
+    /// Describes what the report is based on.
     fn summary(&self) -> String {
         let mut parts = Vec::new();
-        let name = self.runtime.as_deref().map_or_else(String::new, |name| {
+        let name = self.recording.runtime.as_deref().map_or_else(String::new, |name| {
             format!("Runtime {}, ", keep_right(&clean(name), COLUMNS / 2))
         });
-        match self.detail_ns {
+        match self.recording.detail_ns {
             Some(detail_ns) => self.whole_and_detail(&name, detail_ns, &mut parts),
             None => self.what_is_kept(&name, &mut parts),
         }
-        if self.live_tasks > 0 {
-            parts.push(format!("{} still lived at the end.", count(self.live_tasks, "task")));
+        if self.counts.live_tasks > 0 {
+            parts
+                .push(format!("{} still lived at the end.", count(self.counts.live_tasks, "task")));
         }
-        if self.running_polls > 0 {
-            parts.push(format!("{} still ran at the end.", count(self.running_polls, "poll")));
+        if self.counts.running_polls > 0 {
+            parts.push(format!(
+                "{} still ran at the end.",
+                count(self.counts.running_polls, "poll")
+            ));
         }
-        if self.cut_polls > 0 {
-            let cut = count(self.cut_polls, "poll");
+        if self.counts.cut_polls > 0 {
+            let cut = count(self.counts.cut_polls, "poll");
             parts.push(format!("{cut} began before or ended after what was recorded."));
         }
-        let there = if self.detail_ns.is_some() { "In what is kept in detail " } else { "" };
-        if self.handovers > 0 {
-            let times = count(self.handovers as u64, "time");
+        let there =
+            if self.recording.detail_ns.is_some() { "In what is kept in detail " } else { "" };
+        if self.counts.handovers > 0 {
+            let times = count(self.counts.handovers as u64, "time");
             parts.push(format!(
                 "{there}block_in_place handed a worker on {times}; a poll counts up to there."
             ));
         }
-        if self.blocking_threads > 0 {
-            let threads = count(self.blocking_threads as u64, "thread");
+        if self.counts.blocking_threads > 0 {
+            let threads = count(self.counts.blocking_threads as u64, "thread");
             let the = if there.is_empty() { "The" } else { "the" };
             parts.push(format!("{there}{the} blocking pool had {threads}."));
         }
         parts.join(" ")
     }
 
-    /// What is of the whole run, and what is kept of it.
+    /// Describes the whole run, and which part of it is kept in detail.
     fn whole_and_detail(&self, name: &str, detail_ns: u64, parts: &mut Vec<String>) {
         let the = if name.is_empty() { "The" } else { "the" };
         parts.push(format!(
             "{name}{the} whole run, {}: {}, {}.",
-            human(self.recorded_ns),
-            count(self.tasks, "task"),
-            count(self.polls, "poll"),
+            human(self.recording.recorded_ns),
+            count(self.counts.tasks, "task"),
+            count(self.counts.polls, "poll"),
         ));
-        let mut kept = human(detail_ns.saturating_sub(self.before_ns));
-        if self.stretches_before > 0 {
-            let islands = count(self.stretches_before as u64, "moment");
+        let mut kept = human(detail_ns.saturating_sub(self.recording.before_ns));
+        if self.recording.stretches_before > 0 {
+            let islands = count(self.recording.stretches_before as u64, "moment");
             kept = format!(
                 "{kept}, and {islands} before, around the longest polls, {} in all",
-                human(self.before_ns)
+                human(self.recording.before_ns)
             );
         }
-        let others = Lost { dropped_events: 0, ..self.lost };
+        let others = Lost { dropped_events: 0, ..self.recording.lost };
         parts.push(format!(
             "Kept in detail: the last {kept}; {}, {others}. {} dropped by design.",
-            count(self.events, "event"),
+            count(self.recording.events, "event"),
             self.dropped("An"),
         ));
         let sum = |of: fn(&LocationRow) -> u64| {
@@ -132,7 +134,9 @@ impl Report {
             let polls = if long == 1 { "One poll" } else { &format!("{long} polls") };
             parts.push(format!(
                 "{polls} held a worker over {}, {} of wall time in all; {}.",
-                human_setting(u64::try_from(self.long_poll.as_nanos()).unwrap_or(u64::MAX)),
+                human_setting(
+                    u64::try_from(self.recording.long_poll.as_nanos()).unwrap_or(u64::MAX)
+                ),
                 human(sum(|row| row.long_polls_ns)),
                 match kept {
                     0 => "none is kept in detail".to_owned(),
@@ -141,71 +145,75 @@ impl Report {
                 },
             ));
         }
-        let stopped_ns = self.end_ns.saturating_sub(self.recorded_ns);
+        let stopped_ns = self.recording.end_ns.saturating_sub(self.recording.recorded_ns);
         if stopped_ns > 0 {
             parts.push(format!("Recording was stopped for {}.", human(stopped_ns)));
         }
     }
 
-    /// What is kept, where nothing else is known.
+    /// Describes what is kept, if nothing else is known.
     fn what_is_kept(&self, name: &str, parts: &mut Vec<String>) {
-        let window = if self.begin_ns > 0 {
-            format!(" (from {} to {})", moment(self.begin_ns), moment(self.end_ns))
+        let window = if self.recording.begin_ns > 0 {
+            format!(
+                " (from {} to {})",
+                moment(self.recording.begin_ns),
+                moment(self.recording.end_ns)
+            )
         } else {
             String::new()
         };
         // A part of a file can't count them: several events can be one change of state, or none.
-        let of_all = if self.lacking.time { " of the whole run" } else { "" };
-        let others = Lost { dropped_events: 0, ..self.lost };
-        let is_of_moments = self.recent_ns > self.begin_ns && !self.lacking.time;
+        let of_all = if self.recording.lacking.time { " of the whole run" } else { "" };
+        let others = Lost { dropped_events: 0, ..self.recording.lost };
+        let is_of_moments =
+            self.recording.recent_ns > self.recording.begin_ns && !self.recording.lacking.time;
         let what = if is_of_moments {
-            let before = self.recorded_ns.saturating_sub(self.before_ns);
+            let before = self.recording.recorded_ns.saturating_sub(self.recording.before_ns);
             format!(
                 "{} of {} kept: the last {}, and {} before, around the longest polls",
-                human(self.recorded_ns),
-                human(self.end_ns),
+                human(self.recording.recorded_ns),
+                human(self.recording.end_ns),
                 human(before),
-                count(self.stretches_before as u64, "moment"),
+                count(self.recording.stretches_before as u64, "moment"),
             )
         } else {
-            format!("{} recorded{window}", human(self.recorded_ns))
+            format!("{} recorded{window}", human(self.recording.recorded_ns))
         };
         parts.push(format!(
             "{name}{what}: {}, {}; {} kept{of_all}, {others}.",
-            count(self.tasks, "task"),
-            count(self.polls, "poll"),
-            count(self.events, "event"),
+            count(self.counts.tasks, "task"),
+            count(self.counts.polls, "poll"),
+            count(self.recording.events, "event"),
         ));
-        if self.lost.dropped_events > 0 && is_of_moments {
+        if self.recording.lost.dropped_events > 0 && is_of_moments {
             parts.push(format!("{} dropped by design.", self.dropped("An")));
-        } else if self.lost.dropped_events > 0 {
-            let kept = match self.events {
+        } else if self.recording.lost.dropped_events > 0 {
+            let kept = match self.recording.events {
                 1 => "The last event is kept".to_owned(),
                 n => format!("The last {n} events are kept"),
             };
             parts.push(format!("{kept}; {} dropped by design.", self.dropped("an")));
         }
-        if self.gaps > 0 {
+        if self.recording.gaps > 0 {
             parts.push(format!(
                 "Recording was stopped for {} in {}.",
-                human(
-                    (self.end_ns - self.recent_ns)
-                        .saturating_sub(self.recorded_ns.saturating_sub(self.before_ns)),
-                ),
-                count(self.gaps as u64, "gap"),
+                human((self.recording.end_ns - self.recording.recent_ns).saturating_sub(
+                    self.recording.recorded_ns.saturating_sub(self.recording.before_ns)
+                ),),
+                count(self.recording.gaps as u64, "gap"),
             ));
         }
     }
 
-    /// How many events were dropped; of one with this article.
+    /// Describes the number of dropped events; a single one gets this article.
     fn dropped(&self, article: &str) -> String {
-        match self.lost.dropped_events {
+        match self.recording.lost.dropped_events {
             1 => format!("{article} older one was"),
             n => format!("{n} older ones were"),
         }
     }
 
-    /// Each worker's shares: one in a line up to four of them, else two.
+    /// Lists each worker's shares: one per line for up to four workers, otherwise two.
     fn workers_lines(&self) -> Vec<String> {
         let (listed, more) = self.workers.split_at(self.workers.len().min(WORKERS));
         let cells: Vec<_> = listed.iter().map(worker_cell).collect();
@@ -240,7 +248,7 @@ impl Report {
         }
         let room = room.saturating_sub(LOCATIONS_REST).clamp(*LOCATIONS.start(), *LOCATIONS.end());
         let mut rows: Vec<_> = self.locations.iter().take(room).collect();
-        // What ran off the workers comes last, but is not to be looked for in vain.
+        // Polls off the workers are ranked last, but must not be missing.
         let off_worker = |row: &&LocationRow| row.off_worker_ns > 0;
         let hidden = self.locations.iter().skip(room).find(off_worker);
         if let (Some(row), Some(last)) = (hidden, rows.last_mut()) {
@@ -249,8 +257,8 @@ impl Report {
         let heads = ["spawned at", "tasks", "polls", "total", "longest", "p50", "p99", "latency"];
         let mut cells = vec![heads.map(str::to_owned)];
         cells.extend(rows.iter().map(|row| location_cells(row)));
-        // What the machine took of polls that aren't kept isn't known.
-        let title = match self.detail_ns {
+        // What the machine took of polls that aren't kept is unknown.
+        let title = match self.recording.detail_ns {
             Some(_) => {
                 "What held the runtime, by wall time (latency: longest from woken to polled):"
             }
@@ -279,7 +287,7 @@ impl Report {
         cells.extend(self.longest_polls.iter().map(|poll| {
             let least = if poll.is_running || poll.is_cut { ">" } else { "" };
             [
-                poll.frame.as_ref().map_or_else(|| poll.place.to_string(), function),
+                poll.frame.as_ref().map_or_else(|| poll.place.to_string(), function_name),
                 moment(poll.start_ns),
                 format!("{least}{}", human(poll.own_ns)),
                 format!("{least}{}", human(poll.length_ns)),
@@ -287,7 +295,7 @@ impl Report {
                 if poll.is_kept { delayed(poll.delay) } else { NOT_KEPT.to_owned() },
             ]
         }));
-        // The wall time stands beside the length only where it differs.
+        // The wall time is only shown if it differs from the length.
         let is_longer = |cells: &[String; 6]| cells[2] != cells[3];
         let table = match cells.iter().skip(1).any(is_longer) {
             true => table(&cells, false),
@@ -310,7 +318,7 @@ impl Report {
     }
 }
 
-/// How long others were delayed in sum; `?` if that isn't known.
+/// Formats how long others were delayed in sum; `?` if that isn't known.
 pub(super) fn delayed(delay: Delay) -> String {
     match (delay.waited_ns, delay.late_ns) {
         (None, 0) => "?".to_owned(),

@@ -1,4 +1,4 @@
-//! Who still waited at the end.
+//! The tasks that were still waiting at the end.
 
 use super::layout::{COLUMNS, keep_right};
 use crate::analysis::{Report, TreeFrame, TreePlace};
@@ -6,12 +6,12 @@ use crate::util::clean::clean;
 use crate::util::quantity::{count, human};
 use crate::util::source_path::shown;
 
-/// How many groups of tasks are listed, and how many lines of each.
+/// The most groups of tasks that are listed, and the most lines of each.
 const GROUPS: usize = 5;
 const PLACES: usize = 4;
 
 impl Report {
-    /// The tasks that still waited, by where; those that waited longest first.
+    /// Lists the tasks that were still waiting, by where; the longest wait first.
     pub(super) fn still_waiting_lines(&self) -> Vec<String> {
         let groups = &self.still_waiting;
         if groups.is_empty() {
@@ -57,7 +57,7 @@ impl Report {
     }
 }
 
-/// Of each branch the innermost function that has a line, or else the innermost.
+/// Finds the innermost function with a line in each branch, or else the innermost one.
 fn innermost<'a>(frame: &'a TreeFrame, outer: Option<&'a TreeFrame>, places: &mut Vec<String>) {
     let own = if frame.line.is_some() { Some(frame) } else { outer };
     if frame.awaits.is_empty() {

@@ -1,19 +1,19 @@
-//! A report with the palette's colours, for who reads it on a terminal.
+//! Colours a report on a terminal with the palette.
 
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::io::IsTerminal;
 
-use crate::analysis::{Report, Verdict, headline};
+use crate::analysis::{Issue, Report};
 use crate::render::palette::{RUNNING, Rgb};
 
-/// What a place that text is written to makes of colours.
+/// The colours that an output supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colours {
-    /// Nothing: it is a file or a pipe, or somebody wants none.
+    /// None: it is a file or a pipe, or the user wants none.
     None,
-    /// Bold text, and no more that is known.
+    /// Bold text only.
     Bold,
     /// The 256 colours of xterm.
     Indexed,
@@ -22,8 +22,8 @@ pub enum Colours {
 }
 
 impl Colours {
-    /// Of standard output, standard error and the like.
-    pub fn of(stream: &impl IsTerminal) -> Self {
+    /// Returns the colours for standard output, standard error and the like.
+    pub fn for_stream(stream: &impl IsTerminal) -> Self {
         if stream.is_terminal() {
             Self::in_environment(|name| env::var_os(name))
         } else {
@@ -31,7 +31,8 @@ impl Colours {
         }
     }
 
-    /// What a terminal can, and whether it is wanted: `NO_COLOR`, `TERM` and `COLORTERM` say so.
+    /// Determines the terminal's colours, and whether they are wanted, from `NO_COLOR`, `TERM` and
+    /// `COLORTERM`.
     fn in_environment(get: impl Fn(&str) -> Option<OsString>) -> Self {
         let text = |name| get(name).unwrap_or_default().to_string_lossy().into_owned();
         let (term, all) = (text("TERM"), text("COLORTERM"));
@@ -45,7 +46,7 @@ impl Colours {
         }
     }
 
-    /// What switches bold text of that colour on.
+    /// Returns the escape sequence of bold text with a colour.
     fn bold(self, colour: Option<Rgb>) -> String {
         match (self, colour) {
             (Self::None, _) => String::new(),
@@ -61,7 +62,7 @@ impl Colours {
 
 const OFF: &str = "\x1b[0m";
 
-/// The nearest colour of xterm's cube of 6 × 6 × 6.
+/// Returns the nearest colour of xterm's cube of 6 × 6 × 6.
 fn nearest(colour: Rgb) -> u8 {
     const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let step = |channel: u8| {
@@ -72,51 +73,38 @@ fn nearest(colour: Rgb) -> u8 {
     16 + 36 * r + 6 * g + b
 }
 
-/// The text of a report with its headline and its titles bold, and the headline in the colour of *running* if somebody or
-/// something held the runtime up.
+/// The text of a report with its headline and its titles bold, and the headline in the colour of *running* if something
+/// certainly held the runtime up.
 pub fn coloured_report(text: &str, report: &Report, colours: Colours) -> String {
-    coloured(text, accuses(&report.verdict), colours)
+    let is_bad = report.issues().first().is_some_and(Issue::is_certain);
+    let words = report.verdict.headline().split_whitespace().count();
+    coloured(text, words, is_bad, colours)
 }
 
-/// Whether something is wrong.
-fn accuses(verdict: &Verdict) -> bool {
-    match verdict {
-        Verdict::LongPolls { did_harm, .. } | Verdict::LongPollsNotKept { did_harm, .. } => {
-            *did_harm
-        }
-        Verdict::NeverFinished(never) => never.is_sure(),
-        Verdict::Busy { .. }
-        | Verdict::TooFewWorkers { .. }
-        | Verdict::ExhaustedPool { .. }
-        | Verdict::Stall(_)
-        | Verdict::Starved(_) => true,
-        _ => false,
-    }
+/// Another text of such a form: its first line is the headline.
+pub fn coloured_text(text: &str, colours: Colours) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    coloured(text, line.split_whitespace().count(), false, colours)
 }
 
-/// A report's text with its headline and its titles made to stand out.
-fn coloured(text: &str, accuses: bool, colours: Colours) -> String {
+/// Makes the headline, which is so many words, and the titles of a text stand out.
+fn coloured(text: &str, mut words: usize, is_bad: bool, colours: Colours) -> String {
     if colours == Colours::None {
         return text.to_owned();
     }
-    let paragraph = text.split("\n\n").next().unwrap_or_default();
-    let (head, _) = headline::split(paragraph);
-    let head_lines = head.lines().count();
     let mut lines = Vec::new();
     let mut before = "";
-    for (n, line) in text.lines().enumerate() {
+    for line in text.lines() {
         let is_title = before.is_empty() && line.ends_with(':');
-        let (loud, plain) = match n {
-            n if n + 1 < head_lines => (line, ""),
-            n if n + 1 == head_lines => {
-                line.split_at(head.lines().last().unwrap_or_default().len().min(line.len()))
-            }
-            _ if is_title => (line, ""),
-            _ => ("", line),
+        let is_head = words > 0;
+        let (loud, plain) = match (is_head, is_title) {
+            (true, _) => line.split_at(end_of_words(line, &mut words)),
+            (false, true) => (line, ""),
+            (false, false) => ("", line),
         };
         let mut shown = String::with_capacity(line.len() + 24);
         if !loud.is_empty() {
-            let colour = (accuses && n < head_lines).then_some(RUNNING.light);
+            let colour = (is_bad && is_head).then_some(RUNNING.light);
             // Writing to a string does not fail.
             let _ = write!(shown, "{}{loud}{OFF}", colours.bold(colour));
         }
@@ -127,9 +115,14 @@ fn coloured(text: &str, accuses: bool, colours: Colours) -> String {
     lines.join("\n")
 }
 
-/// Another text of such a form, which accuses nobody.
-pub fn coloured_text(text: &str, colours: Colours) -> String {
-    coloured(text, false, colours)
+/// Where the first `words` of a line end, or the line; `words` are those that are left then.
+fn end_of_words(line: &str, words: &mut usize) -> usize {
+    let mut end = 0;
+    for word in line.split_whitespace().take(*words) {
+        *words -= 1;
+        end = word.as_ptr().addr() - line.as_ptr().addr() + word.len();
+    }
+    end
 }
 
 #[cfg(test)]
@@ -139,21 +132,24 @@ mod tests {
     const TEXT: &str =
         "a::b at src/a.rs:7 held the runtime\nup: it blocked. It took 3.5 ms.\n\nA title:\nname  1";
 
+    /// The headline of `TEXT`, in words.
+    const WORDS: usize = 9;
+
     #[test]
     fn only_what_stands_out_is_coloured() {
-        assert_eq!(coloured(TEXT, true, Colours::None), TEXT);
+        assert_eq!(coloured(TEXT, WORDS, true, Colours::None), TEXT);
         assert_eq!(
-            coloured(TEXT, true, Colours::All),
+            coloured(TEXT, WORDS, true, Colours::All),
             "\x1b[1;38;2;220;38;127ma::b at src/a.rs:7 held the runtime\x1b[0m\n\
              \x1b[1;38;2;220;38;127mup: it blocked.\x1b[0m It took 3.5 ms.\n\n\x1b[1mA title:\x1b[0m\nname  1"
         );
-        assert!(coloured(TEXT, true, Colours::Indexed).starts_with("\x1b[1;38;5;162ma::b"));
-        assert!(coloured(TEXT, true, Colours::Bold).starts_with("\x1b[1ma::b"));
-        assert!(coloured(TEXT, false, Colours::All).starts_with("\x1b[1ma::b"));
-        // The text is the same.
+        assert!(coloured(TEXT, WORDS, true, Colours::Indexed).starts_with("\x1b[1;38;5;162ma::b"));
+        assert!(coloured(TEXT, WORDS, true, Colours::Bold).starts_with("\x1b[1ma::b"));
+        assert!(coloured(TEXT, WORDS, false, Colours::All).starts_with("\x1b[1ma::b"));
+        // The text itself is unchanged.
         for colours in [Colours::Bold, Colours::Indexed, Colours::All] {
             let mut plain = String::new();
-            for (n, part) in coloured(TEXT, true, colours).split('\x1b').enumerate() {
+            for (n, part) in coloured(TEXT, WORDS, true, colours).split('\x1b').enumerate() {
                 plain += if n == 0 { part } else { part.split_once('m').expect("an end").1 };
             }
             assert_eq!(plain, TEXT);
@@ -181,6 +177,6 @@ mod tests {
     fn a_file_has_no_colours() {
         let file = std::fs::File::open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
             .expect("the manifest");
-        assert_eq!(Colours::of(&file), Colours::None);
+        assert_eq!(Colours::for_stream(&file), Colours::None);
     }
 }

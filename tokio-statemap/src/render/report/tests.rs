@@ -1,4 +1,4 @@
-//! The report says what the timeline holds, on 80 columns, whatever is in it.
+//! The report states the contents of the timeline, in 80 columns, whatever names it contains.
 
 use std::time::Duration;
 
@@ -6,11 +6,8 @@ use super::*;
 use crate::config::TraceTarget;
 use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
-use crate::trace::profile::Profile;
 use crate::trace::state::{TaskState, WorkerState};
-use crate::trace::timeline::{
-    ExhaustedPool, Handover, Lacking, MachineTime, Poll, Sampling, Task, TaskKey, Timeline, Worker,
-};
+use crate::trace::timeline::{ExhaustedPool, Handover, Poll, Task, TaskKey, Timeline, Worker};
 use crate::util::clean::clean;
 use crate::util::quantity::{human, human_setting, percent};
 
@@ -26,7 +23,7 @@ fn at(file: &'static str, line: u32, column: u32) -> Option<SpawnLocation> {
     Some(SpawnLocation { file, line, column })
 }
 
-/// A second of a runtime with two workers that were running for `running_ms`.
+/// Returns a second of a runtime with two workers that were running for `running_ms`.
 fn timeline(running_ms: u64) -> Timeline {
     let worker = |index| Worker {
         index,
@@ -34,38 +31,10 @@ fn timeline(running_ms: u64) -> Timeline {
         parks: 1,
     };
     Timeline {
-        waits: Vec::new(),
-        unnamed_waits: Default::default(),
-        waits_in_memory: std::collections::HashMap::new(),
-        calls_at_end: Vec::new(),
-        waits_not_kept: 0,
-        local_tasks: Vec::new(),
-        machine: MachineTime::default(),
-        exhausted_pool: None,
-        pool_queue: Vec::new(),
-        sampling: Sampling::default(),
-        causes: Vec::new(),
-        samples: Vec::new(),
-        profile: Profile::default(),
-        whole_run: None,
-        runtime: None,
-        version: None,
-        utc_at_zero: Duration::ZERO,
-        begin_ns: 0,
-        recent_ns: 0,
         end_ns: 1000 * MS,
-        gaps: Vec::new(),
-        tasks: Vec::new().into(),
         workers: vec![worker(0), worker(1)],
-        blocking_threads: Vec::new(),
-        handovers: Vec::new(),
         events: 100,
-        lost: Lost::default(),
-        trace_target: TraceTarget::Both,
-        task_hooks: true,
-        schedule_latency: true,
-        long_poll: Duration::from_millis(1),
-        lacking: Lacking::default(),
+        ..Timeline::empty()
     }
 }
 
@@ -90,7 +59,7 @@ fn main_task(polls: Vec<Poll>) -> Task {
     Task { key: TaskKey::Root(0), ..task(0, at("src/main.rs", 5, 1), polls) }
 }
 
-/// A poll on worker `worker` that was ready `ready_ns` before its start.
+/// Returns a poll on worker `worker` that was ready for `ready_ns` before its start.
 fn poll(start_ns: u64, length_ns: u64, worker: u32, ready_ns: u64) -> Poll {
     Poll::open(start_ns, worker, Some(worker))
         .ready(Some(start_ns - ready_ns))
@@ -104,7 +73,7 @@ fn verdict(timeline: &Timeline) -> String {
 #[test]
 fn names_the_location_whose_polls_ran_over_most_in_sum() {
     let mut timeline = timeline(120);
-    // Longest in one poll, but 12 ms in sum.
+    // The longest single poll, but 12 ms in sum.
     let once = task(1, at("src/once.rs", 1, 2), vec![poll(100 * MS, 12 * MS, 0, 0)]);
     let often = (0..4).map(|i| poll((200 + 20 * i) * MS, 5 * MS, 1, 0));
     let often = often.chain([poll(500 * MS, 10 * US, 1, 0)]).collect();
@@ -117,9 +86,9 @@ fn names_the_location_whose_polls_ran_over_most_in_sum() {
     *timeline.tasks = vec![once, often, waited, before, after, never];
     assert_eq!(
         verdict(&timeline),
-        "src/often.rs:42:9 held the runtime up: 4 of its 5 polls ran over 1 ms, 20.0 ms in all. \
-         The longest took 5.00 ms, on worker-1 at 0.200 s. Meanwhile other tasks waited 23.0 ms for a \
-         worker, in sum. Another had such polls, too."
+        "Tasks spawned at src/often.rs:42:9 held the runtime up: 4 of 5 polls ran over 1 ms, 20.0 ms in all. \
+         Meanwhile other tasks waited 23.0 ms for a worker, in sum. The longest took 5.00 ms, on worker-1 at \
+         0.200 s. Another function or location had such polls, too."
     );
 }
 
@@ -137,56 +106,59 @@ fn exhausted_pool() -> ExhaustedPool {
 }
 
 #[test]
-fn says_who_exhausted_the_blocking_pool() {
+fn names_what_exhausted_the_blocking_pool() {
     let mut timeline = timeline(120);
-    timeline.exhausted_pool = Some(exhausted_pool());
+    timeline.pool.exhausted = Some(exhausted_pool());
     let said = "The blocking pool was exhausted: up to 46 tasks waited at once for its 2 threads, \
                 12.0 s in sum, the longest 480 ms. Meanwhile it ran 48 tasks of 20.0 ms on average, \
                 spawned at src/thumbnails.rs:31:14.";
     let workers = "No poll held a worker over 1 ms, and the workers were busy 12.0 % of the time.";
     assert_eq!(verdict(&timeline), format!("{said} {workers}"));
 
-    // Little was held up by a long poll.
+    // Long polls delayed little.
     let short = task(1, at("src/once.rs", 1, 2), vec![poll(100 * MS, 2 * MS, 0, 0)]);
     *timeline.tasks = vec![short];
-    let workers = "On the workers little was held up, and they were busy 12.0 % of the time.";
+    let workers = "The workers were busy 12.0 % of the time.";
     assert_eq!(verdict(&timeline), format!("{said} {workers}"));
 
-    // Much was: the pool has a line.
+    // Long polls delayed much: the pool has a line.
     *timeline.tasks = vec![task(1, at("src/once.rs", 1, 2), vec![poll(100 * MS, 120 * MS, 0, 0)])];
-    assert!(verdict(&timeline).starts_with("src/once.rs:1:2 held the runtime up: "));
+    assert!(
+        verdict(&timeline).starts_with("Tasks spawned at src/once.rs:1:2 held the runtime up: ")
+    );
     assert!(timeline.report().to_string().replace('\n', " ").contains(said));
 
     *timeline.tasks = Vec::new();
     let mut pool = exhausted_pool();
     (pool.threads, pool.most_waiting, pool.tasks, pool.other_locations) = (1, 1, 1, 3);
     pool.location = None;
-    timeline.exhausted_pool = Some(pool);
+    timeline.pool.exhausted = Some(pool);
     let said = "up to 1 task waited at once for its only thread, 12.0 s in sum, the longest 480 ms. \
-                Mostly it ran one task of 960 ms, spawned at unknown locations. No poll";
+                Mostly it ran one task of 960 ms, of unknown spawn location. No poll";
     assert!(verdict(&timeline).contains(said), "{}", verdict(&timeline));
-    timeline.exhausted_pool = Some(ExhaustedPool { tasks: 0, ..pool });
-    let said = "the longest 480 ms. None of the tasks that had them was seen to end. No poll";
+    timeline.pool.exhausted = Some(ExhaustedPool { tasks: 0, ..pool });
+    let said = "the longest 480 ms. No task occupying a pool thread finished during the recording. No poll";
     assert!(verdict(&timeline).contains(said), "{}", verdict(&timeline));
 }
 
 #[test]
 fn says_that_ready_times_are_unknown() {
     let mut timeline = timeline(120);
-    timeline.schedule_latency = false;
-    timeline.long_poll = Duration::from_micros(2500);
+    timeline.settings.schedule_latency = false;
+    timeline.settings.long_poll = Duration::from_micros(2500);
     *timeline.tasks = vec![task(1, None, vec![poll(100 * MS, 25 * MS, 0, 0)])];
     let report = timeline.report();
     assert_eq!(
         report.verdict.to_string(),
-        "Tasks of unknown spawn location held the runtime up: their only poll ran over 2.5 ms. \
-         It took 25.0 ms, on worker-0 at 0.100 s (ready times were not recorded)."
+        "Tasks of unknown spawn location held the runtime up: the only poll ran over 2.5 ms. How long other \
+         tasks waited isn't known: ready times were not recorded. The poll took 25.0 ms, on worker-0 at \
+         0.100 s."
     );
     assert!(report.to_string().contains("Ready times were not recorded"));
 }
 
 #[test]
-fn names_who_held_busy_workers() {
+fn names_what_held_busy_workers() {
     let mut timeline = timeline(990);
     let polls = |worker| (0..950).map(move |i| poll(i * MS, 900 * US, worker, 0)).collect();
     *timeline.tasks = vec![
@@ -197,20 +169,20 @@ fn names_who_held_busy_workers() {
     ];
     assert_eq!(
         verdict(&timeline),
-        "No poll held a worker over 1 ms, but the workers were busy 99.0 % of the time. \
-         src/main.rs:60:5 took most of it: 87.4 % of their time, in 2 tasks. The longest poll of \
-         main, at least 1.00 s, was on a thread that is no worker."
+        "The workers were busy 99.0 % of the time: 2 tasks spawned at src/main.rs:60:5 took 87.4 % of their \
+         time. No poll held a worker over 1 ms. The longest poll of main, at least 1.00 s, was on a thread \
+         that is no worker."
     );
-    // The same with a gap in which nothing is known: the workers were parked all the rest.
+    // The same with a gap in the recording: the workers were parked the rest of the time.
     timeline.gaps = vec![(0, 990 * MS)];
     assert!(verdict(&timeline).starts_with("Nothing held the runtime up"));
 }
 
 #[test]
-fn accuses_nobody_of_a_healthy_program() {
+fn blames_nothing_in_a_healthy_program() {
     let mut timeline = timeline(120);
     *timeline.tasks = vec![
-        // Blocks, but on a thread that is no worker.
+        // It blocks, but on a thread that isn't a worker.
         main_task(vec![Poll::open(0, 9, None).ended(500 * MS)]),
         // Just not over `long_poll`.
         task(1, at("src/main.rs", 60, 5), vec![poll(10 * MS, MS, 0, 0)]),
@@ -227,31 +199,31 @@ fn accuses_nobody_of_a_healthy_program() {
 }
 
 #[test]
-fn accuses_nobody_of_the_workers_own_start() {
+fn blames_nothing_for_the_start_of_workers() {
     let mut timeline = timeline(990);
     *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(10 * MS, 900 * US, 0, 0)])];
     assert!(verdict(&timeline).starts_with("Nothing held the runtime up"));
 }
 
-/// In a fraction of a millisecond the workers do little but start, whatever share of that time is
-/// someone's.
+/// In a fraction of a millisecond the workers do little but start, whatever share of that time belongs to
+/// tasks.
 #[test]
-fn accuses_nobody_of_a_run_that_is_too_short() {
+fn blames_nothing_in_a_run_that_is_too_short() {
     let mut timeline = timeline(1000);
     timeline.end_ns = 412 * US;
     timeline.workers.iter_mut().for_each(|worker| worker.transitions.truncate(1));
     *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(0, 200 * US, 0, 0)])];
     let short = verdict(&timeline);
-    assert!(short.starts_with("Only 412 µs were recorded: too short to tell"), "{short}");
+    assert!(short.starts_with("Only 412 µs were recorded: that is too short to tell"), "{short}");
     // Long enough, but the location held the workers for less than one long poll would.
     timeline.end_ns = 20 * MS;
     timeline.tasks[0].polls = vec![poll(0, 900 * US, 0, 0)];
     assert!(verdict(&timeline).starts_with("Nothing held the runtime up: "));
     timeline.tasks[0].polls.push(poll(MS, 900 * US, 0, 0));
-    assert!(verdict(&timeline).contains("a.rs:1:1 took most of it: "), "{timeline:?}");
+    assert!(verdict(&timeline).contains(" 1 task spawned at a.rs:1:1 took "), "{timeline:?}");
 }
 
-/// How long they waited counts, not how many did at one moment.
+/// The sum of waiting times counts, not the number of waiting tasks at one time.
 #[test]
 fn adds_up_how_long_others_waited() {
     let mut timeline = timeline(120);
@@ -259,20 +231,26 @@ fn adds_up_how_long_others_waited() {
     let others = (0..6).map(|i| task(2 + i, at("b.rs", 1, 1), vec![short(11 + 2 * i)]));
     *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(10 * MS, 20 * MS, 0, 0)])];
     timeline.tasks.extend(others);
-    let waited = |timeline: &Timeline| timeline.report().culprits[0].delay.waited_ns;
+    let waited = |timeline: &Timeline| timeline.report().blame.culprits[0].delay.waited_ns;
     assert_eq!(waited(&timeline), Some(6 * MS));
-    assert!(verdict(&timeline).starts_with("Little was held up: one poll of a.rs:1:1"));
-    // What was ready before it began waited for it since then.
+    assert!(
+        verdict(&timeline)
+            .starts_with("Little was held up: the only poll of tasks spawned at a.rs:1:1")
+    );
+    // A task that was ready before the poll waited for it since the poll began.
     timeline.tasks.push(task(9, at("c.rs", 1, 1), vec![poll(15 * MS, US, 1, 9 * MS)]));
     assert_eq!(waited(&timeline), Some(11 * MS));
-    assert!(verdict(&timeline).starts_with("a.rs:1:1 held the runtime up: its only poll ran"));
     assert!(
-        verdict(&timeline).ends_with(" Meanwhile other tasks waited 11.0 ms for a worker, in sum.")
+        verdict(&timeline)
+            .starts_with("Tasks spawned at a.rs:1:1 held the runtime up: the only poll ran")
+    );
+    assert!(
+        verdict(&timeline).contains(" Meanwhile other tasks waited 11.0 ms for a worker, in sum.")
     );
 }
 
 #[test]
-fn speaks_of_one_as_of_one() {
+fn uses_the_singular() {
     let mut timeline = timeline(120);
     timeline.lost.refused_events = 1;
     assert!(timeline.report().to_string().contains(", 1 event lost: max_events."));
@@ -285,11 +263,11 @@ fn speaks_of_one_as_of_one() {
 }
 
 #[test]
-fn accuses_main_on_a_worker() {
+fn blames_main_on_a_worker() {
     let mut timeline = timeline(120);
     *timeline.tasks = vec![main_task(vec![poll(10 * MS, 20 * MS, 0, 0)])];
     assert!(verdict(&timeline).starts_with(
-        "Little was held up: one poll of src/main.rs:5:1 (main) ran over 1 ms, 20.0 ms in all."
+        "Little was held up: the only poll of the root future of src/main.rs:5:1 (main) ran over 1 ms."
     ));
 }
 
@@ -304,27 +282,27 @@ fn a_block_in_place_holds_its_worker_until_the_handover() {
 }
 
 #[test]
-fn says_what_it_cannot_know() {
+fn states_what_is_unknown() {
     let mut timeline = timeline(120);
-    timeline.task_hooks = false;
+    timeline.settings.task_hooks = false;
     *timeline.tasks = vec![main_task(vec![])];
     assert_eq!(
         verdict(&timeline),
-        "Which task held the runtime isn't known: Tokio's task hooks need --cfg tokio_unstable. \
+        "Which task held the runtime up isn't known: Tokio's task hooks need --cfg tokio_unstable. \
          The workers were busy 12.0 % of the time."
     );
     let text = timeline.report().to_string();
     assert!(text.contains("Workers only: task hooks need --cfg tokio_unstable."), "{text}");
-    timeline.task_hooks = true;
-    timeline.trace_target = TraceTarget::Workers;
+    timeline.settings.task_hooks = true;
+    timeline.settings.trace_target = TraceTarget::Workers;
     assert!(verdict(&timeline).contains("tasks were not recorded"));
-    timeline.trace_target = TraceTarget::Tasks;
+    timeline.settings.trace_target = TraceTarget::Tasks;
     assert!(
         verdict(&timeline).contains("; how busy the workers were isn't known. No task was seen")
     );
     timeline.events = 0;
     assert_eq!(verdict(&timeline), "Nothing was recorded.");
-    timeline.trace_target = TraceTarget::None;
+    timeline.settings.trace_target = TraceTarget::None;
     let text = timeline.report().to_string();
     assert!(text.contains("Neither tasks nor workers were to be recorded."), "{text}");
     assert!(!text.contains("only") && !text.contains("shares"), "{text}");
@@ -335,13 +313,15 @@ fn an_unfinished_poll_counts_up_to_the_end() {
     let mut timeline = timeline(1000);
     *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![Poll::open(600 * MS, 0, Some(0))])];
     timeline.tasks[0].terminated_ns = None;
-    assert!(verdict(&timeline).contains("It still ran at the end, after 400 ms, on worker-0"));
+    assert!(
+        verdict(&timeline).contains("The poll still ran at the end, after 400 ms, on worker-0")
+    );
     let text = timeline.report().to_string();
     assert!(text.contains(">400 ms"), "{text}");
 }
 
 #[test]
-fn the_text_is_this() {
+fn the_text_is_complete() {
     let mut timeline = timeline(120);
     timeline.begin_ns = 0;
     timeline.lost.refused_events = 12;
@@ -356,13 +336,13 @@ fn the_text_is_this() {
     ];
     timeline.tasks[2].terminated_ns = None;
     let expected = "\
-Little was held up: one of 2 polls of src/main.rs:42:9 ran over 1 ms, 25.6 ms in
-all. It took 25.6 ms, on worker-0 at 0.100 s. Meanwhile other tasks waited
-8.00 µs for a worker, in sum.
+Little was held up: one of 2 polls of tasks spawned at src/main.rs:42:9 ran over
+1 ms. Meanwhile other tasks waited 8.00 µs for a worker, in sum. The poll took
+25.6 ms, on worker-0 at 0.100 s.
 
 1.00 s recorded: 2 tasks, 4 polls; 100 events kept, 12 events lost: max_events.
 1 task still lived at the end.
-Which functions held workers isn't known: it takes the feature `stacks`.
+Which functions held workers isn't known: that needs the feature `stacks`.
 
 worker-0  running 12.0 %, parked 88.0 %
 worker-1  running 12.0 %, parked 88.0 %
@@ -431,7 +411,7 @@ fn a_huge_and_hostile_timeline_fits_a_screen() {
     assert!(text.contains("report.rs:10"), "{text}");
     assert!(text.contains("(main)"), "{text}");
     assert_eq!(report.locations.len(), 101);
-    // The same timeline, the same text: no hash map's order shows.
+    // The same timeline has the same text, independent of the order of hash maps.
     assert_eq!(timeline.report(), report);
 }
 
@@ -490,9 +470,9 @@ fn long_paths_lose_whole_folders() {
     }
 }
 
-/// Of equals the earliest, as the page and the picture have it, though it is of a later task.
+/// The earliest of equal polls counts, as in the page and the picture, even if it is of a later task.
 #[test]
-fn of_polls_of_one_length_the_earliest_counts() {
+fn the_earliest_of_equally_long_polls_counts() {
     let mut timeline = timeline(120);
     let late = task(1, at("a.rs", 1, 1), vec![poll(300 * MS, 5 * MS, 0, 0)]);
     let early = task(2, at("a.rs", 1, 1), vec![poll(100 * MS, 5 * MS, 1, 0)]);
@@ -503,12 +483,12 @@ fn of_polls_of_one_length_the_earliest_counts() {
 }
 
 #[test]
-fn a_task_that_waits_since_before_the_left_edge_is_ready() {
+fn a_task_ready_since_before_the_left_edge_is_ready() {
     let mut timeline = timeline(120);
     let mut waits = task(2, at("b.rs", 1, 1), vec![]);
     (waits.spawned_ns, waits.first_ns) = (None, 0);
     *timeline.tasks = vec![task(1, at("a.rs", 1, 1), vec![poll(100 * MS, 5 * MS, 0, 0)]), waits];
-    assert_eq!(timeline.report().culprits[0].delay.waited_ns, Some(5 * MS));
+    assert_eq!(timeline.report().blame.culprits[0].delay.waited_ns, Some(5 * MS));
     let report = timeline.report();
     assert_eq!(report.locations[1].longest_ready_ns, Some(1000 * MS));
 }

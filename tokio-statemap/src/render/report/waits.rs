@@ -1,21 +1,26 @@
-//! Where tasks waited.
+//! The table of lines at which tasks waited.
 
 use super::layout::{table, wrap};
 use crate::analysis::{Report, WaitRow};
 use crate::util::clean::clean;
 use crate::util::quantity::{count, human, human_sum};
 
-/// How many lines are listed.
+/// The most lines that are listed.
 const ROWS: usize = 5;
 
 impl Report {
-    /// The lines at which tasks waited, those with the longest waits in sum first.
+    /// Lists the lines at which tasks waited, by the total time.
     pub(super) fn waits_lines(&self) -> Vec<String> {
         let waits = &self.waits;
-        let notes = waits.notes().into_iter().flat_map(|note| wrap(&note));
+        let notes: Vec<_> = waits.notes().iter().map(|note| wrap(note)).collect();
+        let notes = notes.concat();
         if waits.lines.is_empty() {
-            let blank = (waits.unnamed > 0).then(String::new);
-            return blank.into_iter().chain(notes).collect();
+            let mut lines = Vec::new();
+            if waits.unnamed > 0 {
+                lines.push(String::new());
+            }
+            lines.extend(notes);
+            return lines;
         }
         let heads = ["where, and for what", "times", "total", "longest", "p50", "p99", "now"];
         let mut cells = vec![heads.map(str::to_owned)];
@@ -38,13 +43,13 @@ impl Report {
         if more > 0 {
             lines.push(format!("… and {}", count(more as u64, "more line")));
         }
-        lines.extend(waits.lines.iter().take(ROWS).flat_map(held));
+        waits.lines.iter().take(ROWS).for_each(|row| lines.extend(held(row)));
         lines.extend(notes);
         lines
     }
 }
 
-/// Where the holder of a lock waited meanwhile.
+/// Says where the holder of a lock waited meanwhile.
 fn held(row: &WaitRow) -> Vec<String> {
     let Some(holder) = &row.holder else { return Vec::new() };
     wrap(&format!(

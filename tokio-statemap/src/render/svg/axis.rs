@@ -1,7 +1,7 @@
 //! The time axis.
 
-/// How far apart the ticks of an axis are: 1, 2 or 5 of a power of ten ns, so that there are at most
-/// `most` of them.
+/// Returns the distance between the ticks of an axis in ns: 1, 2 or 5 times a power of ten, with at most
+/// `most` ticks.
 pub(super) fn step(length_ns: u64, most: u64) -> u64 {
     let mut power = 1_u64;
     loop {
@@ -15,7 +15,7 @@ pub(super) fn step(length_ns: u64, most: u64) -> u64 {
     }
 }
 
-/// What stands at a tick, in the unit that suits the whole axis.
+/// Returns the text at a tick, in the unit that suits the whole axis.
 pub(super) fn label(ns: u64, length_ns: u64, step_ns: u64) -> String {
     let (unit, unit_ns) = match length_ns {
         0..2_000 => ("ns", 1),

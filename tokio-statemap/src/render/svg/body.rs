@@ -1,22 +1,17 @@
-//! The rows, and what stands beside them.
+//! The rows and their labels.
 
 use std::fmt::Write;
 
-use super::frame::{MAP_LEFT, MARGIN};
 use super::layout::{Item, Layout};
-use super::plan::MAP_WIDTH;
+use super::plan::{GAPS, MAP_LEFT, MAP_WIDTH, MARGIN};
 use super::rows::{DrawnRows, label_size};
 use super::survey::LongPoll;
 use super::text::{display, escape, fit};
 use crate::analysis::picture::{Picture, PointsAt, Section};
 use crate::analysis::source_line;
-use crate::render::length::length;
-use crate::util::quantity::human;
+use crate::util::quantity::{human, own_and_wall};
 
-/// How many gaps are drawn at most.
-pub(super) const GAPS: usize = 200;
-
-/// Writes labels and rows; gives where the row of the worst poll ends.
+/// Writes labels and rows. Returns the bottom of the row that has the worst poll.
 pub(super) fn write(
     picture: &Picture<'_>,
     rows: &DrawnRows,
@@ -33,7 +28,7 @@ pub(super) fn write(
     worst_bottom.map(|bottom| top + bottom)
 }
 
-/// Writes the rows; gives where that of the worst poll ends.
+/// Writes the rows. Returns the bottom of the row that has the worst poll.
 fn map(picture: &Picture<'_>, rows: &DrawnRows, layout: &Layout, to: &mut String) -> Option<u32> {
     let (columns, height) = (rows.scale.columns, layout.height.max(1));
     let _ = writeln!(
@@ -66,7 +61,7 @@ fn map(picture: &Picture<'_>, rows: &DrawnRows, layout: &Layout, to: &mut String
         to.push_str("</g>\n");
     }
     for &(from, end) in picture.gaps.iter().take(GAPS) {
-        // Of what was dropped there are sums; of the time in which recording was stopped there is nothing.
+        // Sums are left of dropped records, and nothing of the time in which recording was stopped.
         let dropped = picture.whole_run.iter().flat_map(|run| &run.dropped);
         let is_summed = dropped.clone().any(|part| part.0 < end && part.1 > from);
         let (class, title) = match is_summed {
@@ -85,7 +80,7 @@ fn map(picture: &Picture<'_>, rows: &DrawnRows, layout: &Layout, to: &mut String
     worst_bottom
 }
 
-/// Writes headings, and what the rows are called. They stand upon the map.
+/// Writes the headings and the names of the rows, which lie on top of the map.
 fn labels(picture: &Picture<'_>, rows: &DrawnRows, layout: &Layout, to: &mut String) {
     to.push_str("<g id=\"labels\">");
     let right = MAP_LEFT - 6;
@@ -138,7 +133,7 @@ fn labels(picture: &Picture<'_>, rows: &DrawnRows, layout: &Layout, to: &mut Str
     to.push_str("</g>\n");
 }
 
-/// What is said of the worst poll.
+/// Returns the sentence about the worst poll.
 pub(super) fn worst_text(picture: &Picture<'_>, worst: &LongPoll) -> String {
     let section = &picture.sections[worst.section];
     let mut name = String::new();
@@ -149,20 +144,20 @@ pub(super) fn worst_text(picture: &Picture<'_>, worst: &LongPoll) -> String {
         let (name, length) = (display(&name, 40), human(worst.held_ns));
         return format!(
             "{}: {name} waited for {length}, from {}",
-            seen.kind,
+            seen.issue,
             human(worst.start_ns)
         );
     }
     format!(
         "longest poll{}: {}{on}, {}, at {}",
         blamed(section, worst),
-        length(worst.own_ns, worst.held_ns),
+        own_and_wall(worst.own_ns, worst.held_ns),
         display(&name, 40),
         human(worst.start_ns)
     )
 }
 
-/// ` of render_invoice, src/shop.rs:21`, if it is known which function is to blame.
+/// Returns ` of render_invoice, src/shop.rs:21` if the blamed function is known.
 fn blamed(section: &Section<'_>, worst: &LongPoll) -> String {
     let found = section.why.as_ref().and_then(|why| {
         let poll = why.poll_at(worst.row, worst.start_ns)?;
@@ -174,7 +169,7 @@ fn blamed(section: &Section<'_>, worst: &LongPoll) -> String {
     format!(" of {}{place}", display(&frame.short(), 40))
 }
 
-/// A bar at the worst poll, as a click on it would draw one.
+/// Draws a bar at the worst poll, as a click on it would.
 pub(super) fn worst_bar(
     picture: &Picture<'_>,
     worst: &LongPoll,

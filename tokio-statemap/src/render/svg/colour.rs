@@ -3,9 +3,9 @@
 use crate::analysis::picture::RowState;
 use crate::render::palette::{self, Screen};
 
-/// The declarations that give a state its colour on such a screen: the palette's, if it knows what the state means, else
-/// that of the data. A colour that the reader doesn't know, or that could be more than a colour, leaves one of the palette.
-/// What is there no more is blank.
+/// Returns the declarations that colour a state on `screen`: with the colour of the palette if it knows the
+/// state's meaning, else that of the data. A colour that isn't known, or could be more than a colour, is
+/// replaced by one of the palette. A state in which the row has ended is blank.
 pub(super) fn fill(state: &RowState, index: usize, screen: Screen) -> String {
     if state.role.is_end() {
         return "fill:none".to_owned();
@@ -21,7 +21,7 @@ pub(super) fn fill(state: &RowState, index: usize, screen: Screen) -> String {
     }
 }
 
-/// Whether it is nothing but a colour: `#rgb`, a name, or numbers in `rgb(…)` and its like.
+/// Returns whether `colour` is only a colour: `#rgb`, a name, or numbers in `rgb(…)` and the like.
 fn is_plain(colour: &str) -> bool {
     if let Some(hex) = colour.strip_prefix('#') {
         return matches!(hex.len(), 3 | 4 | 6 | 8) && hex.chars().all(|c| c.is_ascii_hexdigit());

@@ -1,49 +1,49 @@
-//! A row, reduced to what can be seen of it: one state a column.
+//! A row, reduced to what can be seen: one state per column.
 
 use crate::analysis::picture::{Role, Section, Transition, recorded_ns};
 
-/// Columns in one state: from, to, state.
+/// Columns in one state: first, end, state.
 pub(super) type Run = (u32, u32, u32);
 
-/// A row at the picture's resolution.
+/// A row at the resolution of the picture.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
-    /// What is seen, from left to right. Before the first transition there is nothing.
+    /// The visible states, from left to right. There is nothing before the first transition.
     pub(super) runs: Vec<Run>,
-    /// Where a poll is long: from and to, those close by taken together.
+    /// The columns of long polls: first and end; polls that lie close together are one.
     pub(super) long: Vec<(u32, u32)>,
-    /// How long the row was in each state, in ns: exactly, without the gaps in the recording.
+    /// The exact time in each state in ns, without the gaps in the recording.
     pub(super) totals: Vec<u64>,
 }
 
-/// How time is divided into columns.
+/// The division of time into columns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
-    /// How long the picture is, in ns.
+    /// The length of the picture in ns.
     pub(super) length_ns: u64,
     pub(super) columns: u32,
 }
 
 impl Scale {
-    /// `columns` of a picture, but none that is shorter than a nanosecond.
+    /// Divides a picture into `columns`, or fewer where a column would be shorter than a nanosecond.
     pub(super) fn new(length_ns: u64, columns: u32) -> Self {
         let length_ns = length_ns.max(1);
         Self { length_ns, columns: u64::from(columns).min(length_ns) as u32 }
     }
 
-    /// The column that a moment lies in.
+    /// Returns the column that contains a time.
     pub(super) fn column(self, ns: u64) -> u32 {
         let column = u128::from(ns) * u128::from(self.columns) / u128::from(self.length_ns);
         column.min(u128::from(self.columns)) as u32
     }
 
-    /// When a column begins, in ns.
+    /// Returns the time at which a column begins, in ns.
     fn begin(self, column: u32) -> u64 {
         let ns = u128::from(column) * u128::from(self.length_ns);
         ns.div_ceil(u128::from(self.columns)) as u64
     }
 
-    /// The columns that a stretch of time touches: one at least.
+    /// Returns the first and end of the columns that a span touches, at least one.
     pub(super) fn touched(self, from_ns: u64, to_ns: u64) -> (u32, u32) {
         let from = self.column(from_ns).min(self.columns - 1);
         let last = self.column(to_ns.saturating_sub(1)).min(self.columns - 1);
@@ -51,7 +51,7 @@ impl Scale {
     }
 }
 
-/// Calls `each` with the spans of a row: from, to, and the transition that it starts with.
+/// Calls `each` with the spans of a row: start, end, and the transition that begins it.
 pub(super) fn spans(
     section: &Section<'_>,
     row: u32,
@@ -69,17 +69,14 @@ pub(super) fn spans(
     }
 }
 
-/// What a row is looked at with.
+/// The settings for reading a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look<'a> {
     pub(super) long_poll_ns: u64,
-    /// Whether it is known which polls were on workers: only those can be long then.
-    pub(super) has_workers: bool,
-    /// The gaps in the recording.
     pub(super) gaps: &'a [(u64, u64)],
 }
 
-/// Reduces a row. `each_long` is told of each long poll, and how long it held its thread.
+/// Reduces a row. Calls `each_long` with each long poll and the time for which it held its thread.
 pub(super) fn reduce(
     section: &Section<'_>,
     row: u32,
@@ -92,7 +89,7 @@ pub(super) fn reduce(
     let mut totals = vec![0; section.states.len()];
     let mut long: Vec<(u32, u32)> = Vec::new();
     let mut last = None;
-    // What is less than two pixels apart is outlined as one.
+    // Long polls less than two pixels apart get one outline.
     let close = scale.columns / 500;
     spans(section, row, scale.length_ns, |from, to, begun| {
         if let Some(total) = totals.get_mut(begun.state as usize) {
@@ -101,7 +98,7 @@ pub(super) fn reduce(
         let held_ns = begun.held_ns.map_or(to - from, |held| held.min(to - from));
         let is_long = section.role_of(begun.state) == Role::Running
             && held_ns > look.long_poll_ns
-            && (begun.worker.is_some() || !look.has_workers);
+            && begun.worker.is_some();
         if is_long {
             each_long(begun, held_ns);
             let (first, last) = scale.touched(from, from.saturating_add(held_ns));
@@ -115,26 +112,26 @@ pub(super) fn reduce(
     });
     reducer.flush();
     if let (true, Some((at, state))) = (reducer.runs.is_empty(), last) {
-        // It came to be at the very end.
+        // The row begins at the very end of the picture.
         let (from, end) = scale.touched(at, at);
         reducer.runs.push((from, end, state));
     }
     Columns { runs: reducer.runs, long, totals }
 }
 
-/// Takes spans from left to right, and sees which state has the largest share of each column.
+/// Reads spans from left to right and finds the state with the largest share of each column.
 #[derive(Debug)]
 struct Reducer {
     scale: Scale,
-    /// Of each state, whether nothing is there any more: it gives way to any other.
+    /// For each state, whether the row has ended in it. Such a state gives way to any other.
     ends: Vec<bool>,
     runs: Vec<Run>,
     column: u32,
-    /// From and to in ns, of `column`.
+    /// The start and end of `column` in ns.
     bounds: (u64, u64),
-    /// What lies in `column`: state and ns.
+    /// The states in `column` with their times in ns.
     shares: Vec<(u32, u64)>,
-    /// The state of `column`, if it must not be another.
+    /// The state that `column` must have.
     forced: Option<u32>,
 }
 
@@ -158,7 +155,7 @@ impl Reducer {
             return;
         }
         if from >= self.bounds.0 && to <= self.bounds.1 {
-            // There may be millions in a column, and to find a moment's takes a division.
+            // A column may contain millions of spans, and finding the column of a time takes a division.
             self.share(state, to - from);
             if is_long {
                 self.forced = Some(state);
@@ -183,7 +180,7 @@ impl Reducer {
             self.column = end - 1;
             self.share(state, to - self.scale.begin(end - 1).min(to));
         }
-        // A long poll that no column shows: its last one does.
+        // If no column shows a long poll, its last one must.
         if is_long && !is_seen {
             self.forced = Some(state);
         }
@@ -197,10 +194,10 @@ impl Reducer {
         }
     }
 
-    /// Ends the column; gives its state.
+    /// Ends the column. Returns its state.
     fn flush(&mut self) -> Option<u32> {
         let is_end = |state: u32| self.ends.get(state as usize).copied().unwrap_or_default();
-        // Of equals the first.
+        // The first one of equal shares.
         let largest = self.shares.iter().rev().max_by_key(|&&(state, ns)| (!is_end(state), ns));
         let state = self.forced.take().or(largest.map(|share| share.0))?;
         self.shares.clear();

@@ -1,33 +1,30 @@
-//! What the picture's script knows besides what is drawn.
+//! The data of the script, beyond the drawing.
 
 use super::rows::DrawnRows;
 use super::survey::{SectionSurvey, Survey};
 use super::text::display;
-use crate::analysis::headline;
 use crate::analysis::picture::{Picture, RowState, Section};
 use crate::util::json::{Raw, array, object};
 
-/// How many groups of a section are told one by one; the others in sum.
+/// The largest number of groups of a section that are listed; the others are summed.
 const GROUPS: usize = 200;
 
-/// How many of its tags are told.
+/// The largest number of tags of a section that are listed.
 const TAGS: usize = 200;
 
-/// As JSON. Sums of times are strings, as a script's numbers have but 53 bits.
-pub(super) fn of(picture: &Picture<'_>, survey: &Survey, rows: &DrawnRows) -> String {
+/// Returns the data as JSON. Sums of times are strings, because numbers in a script have only 53 bits.
+pub(super) fn script_data(picture: &Picture<'_>, survey: &Survey, rows: &DrawnRows) -> String {
     let sections = picture.sections.iter().zip(&survey.sections);
     let worst = survey.worst.map(|worst| {
         let text = super::body::worst_text(picture, &worst);
         object([("held", &worst.held_ns), ("start", &worst.start_ns), ("text", &text)])
     });
-    let verdict = picture.verdict.as_deref().map(|text| {
-        let (headline, rest) = headline::split(text);
-        (display(headline, 600), display(rest, 600))
-    });
+    let verdict = picture.verdict.as_ref();
+    let verdict = verdict.map(|said| (display(&said.headline, 600), display(&said.details, 600)));
     let data = object([
         ("columns", &rows.scale.columns),
         ("detail", &picture.whole_run.as_ref().map(|run| display(&run.detail, 300))),
-        ("gaps", &array(picture.gaps.iter().take(super::body::GAPS))),
+        ("gaps", &array(picture.gaps.iter().take(super::plan::GAPS))),
         ("length", &picture.length_ns),
         ("long", &picture.long_poll_ns),
         ("notes", &array(picture.notes_with_edge().take(12).map(|text| display(&text, 300)))),
@@ -61,20 +58,21 @@ fn section_of(section: &Section<'_>, survey: &SectionSurvey) -> Raw {
         ("groups", &groups),
         ("noun", &super::layout::noun(section.kind)),
         ("states", &array(section.states.iter().map(state))),
-        ("tags", &array(tags_of(section, survey))),
+        ("tags", &array(longest_tags(section, survey))),
         ("title", &display(&section.title, 80)),
     ])
 }
 
-/// The tags that rows bore longest: state, tag, ns.
-fn tags_of(
+/// Returns the tags with the longest times: state, tag, time in ns.
+fn longest_tags(
     section: &Section<'_>,
     survey: &SectionSurvey,
 ) -> impl Iterator<Item = (u32, String, String)> {
-    let mut tags: Vec<_> = section.tags.iter().zip(&survey.tags).collect();
+    let mut tags: Vec<_> =
+        section.tags.iter().zip(&survey.tags).filter(|&(_, &total)| total > 0).collect();
     tags.sort_by_key(|&(_, &total)| std::cmp::Reverse(total));
-    let told = tags.into_iter().take(TAGS).filter(|&(_, &total)| total > 0);
-    told.map(|(tag, total)| (tag.state, display(&tag.tag, 120), total.to_string()))
+    let longest = tags.into_iter().take(TAGS);
+    longest.map(|(tag, total)| (tag.state, display(&tag.tag, 120), total.to_string()))
 }
 
 fn entry(label: String, rows: usize, totals: &[u128]) -> (String, usize, Vec<String>) {

@@ -1,24 +1,19 @@
-//! The file as a whole, from its parts.
+//! The whole file, assembled from its parts.
 
 use std::fmt::Write;
 
 use super::layout::Layout;
-use super::plan::MAP_WIDTH;
-use super::rows::{DrawnRows, LABELS};
+use super::plan::{MARGIN, WIDTH};
+use super::rows::DrawnRows;
 use super::survey::Survey;
 use super::text::{display, escape, fit};
 use super::{body, data, head, legend, sheet};
 use crate::analysis::picture::Picture;
 
-/// How wide the picture is where nothing scales it, in pixels.
-pub(super) const WIDTH: u32 = MARGIN + LABELS + MAP_WIDTH + MARGIN;
-pub(super) const MARGIN: u32 = 15;
-/// Where the map begins.
-pub(super) const MAP_LEFT: u32 = MARGIN + LABELS;
-
 /// The script, in the order in which its files build on each other.
 pub(super) const SCRIPT: &str = concat!(
-    // Only where it is a document of its own; within another one it stays a still picture.
+    // The script runs only if the SVG is a document of its own. Within another document it stays a still
+    // picture.
     "(()=>{'use strict';if(document.documentElement.localName!=='svg')return;\n",
     include_str!("script/format.js"),
     include_str!("script/dom.js"),
@@ -33,18 +28,18 @@ pub(super) const SCRIPT: &str = concat!(
     "})();\n",
 );
 
-/// How much of the frame is drawn.
+/// The amount of detail in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// All of it.
+    /// Everything.
     Full,
-    /// No script and nothing that only the script needs.
+    /// Without the script and what only the script needs.
     Still,
-    /// Nothing but the title.
+    /// Only the title.
     Title,
 }
 
-/// The whole picture as a file.
+/// Assembles the whole picture as a file.
 pub(super) fn assemble(
     picture: &Picture<'_>,
     survey: &Survey,
@@ -53,14 +48,14 @@ pub(super) fn assemble(
 ) -> String {
     let title = escape(&display(&picture.title, 200));
     if detail == Detail::Title {
-        // An element `title` alone shows nothing.
+        // A `title` element alone isn't visible.
         let shown = escape(&fit(&picture.title, 16.0, f64::from(WIDTH - 2 * MARGIN)));
         return format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} 40\">\
              <title>{title}</title><text x=\"{MARGIN}\" y=\"26\">{shown}</text></svg>\n"
         );
     }
-    let layout = Layout::of(picture, rows);
+    let layout = Layout::new(picture, rows);
     let (head, head_height) = head::head(picture, rows.scale);
     let (notes, notes_height) = legend::notes(picture);
     let (legend, legend_height) = legend::legend(picture, survey);
@@ -69,7 +64,8 @@ pub(super) fn assemble(
     let rows_size: usize =
         rows.drawn.iter().map(|row| row.body.len() + row.label.len() + 120).sum();
     let mut svg = String::with_capacity(rows_size + 80_000);
-    let mut description = picture.verdict.clone().unwrap_or_default();
+    let verdict = picture.verdict.as_ref();
+    let mut description = verdict.map_or_else(String::new, ToString::to_string);
     let kept = picture.whole_run.as_ref().map(|run| &run.detail);
     for note in kept.into_iter().cloned().chain(picture.notes_with_edge()) {
         let _ = write!(description, " {note}");
@@ -81,10 +77,10 @@ pub(super) fn assemble(
          <title id=\"title\">{title}</title>\n<desc id=\"about\">{}</desc>\n<style>{}</style>\n\
          <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
         escape(&display(description.trim(), 1200)),
-        sheet::of(picture, rows),
+        sheet::style_sheet(picture, rows),
     );
     let worst_bottom = body::write(picture, rows, &layout, head_height, &notes, &mut svg);
-    // Behind the body, so that rows go on beneath it.
+    // The head follows the body so that rows scroll beneath it.
     svg.push_str(&head);
     if let (Some(worst), Some(worst_bottom)) = (&survey.worst, worst_bottom) {
         body::worst_bar(picture, worst, head_height, worst_bottom, &mut svg);
@@ -95,7 +91,7 @@ pub(super) fn assemble(
         bottom + notes_height
     );
     if detail == Detail::Full {
-        let data = escape(&data::of(picture, survey, rows));
+        let data = escape(&data::script_data(picture, survey, rows));
         let _ = write!(
             svg,
             "<metadata id=\"data\">{data}</metadata>\n<script>//<![CDATA[\n{SCRIPT}//]]></script>\n"

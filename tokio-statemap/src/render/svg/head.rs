@@ -1,18 +1,16 @@
-//! What stays at the top: the title, the verdict, the axis.
+//! The head of the picture, which stays in place: title, verdict, axis.
 
 use std::fmt::Write;
 
 use super::axis;
 use super::columns::Scale;
-use super::frame::{MAP_LEFT, MARGIN, WIDTH};
-use super::plan::MAP_WIDTH;
+use super::plan::{MAP_LEFT, MAP_WIDTH, MARGIN, WIDTH};
 use super::strip;
 use super::text::{display, escape, fit, utc, width, wrap};
-use crate::analysis::headline;
 use crate::analysis::picture::Picture;
 use crate::util::quantity::human;
 
-/// The head, and how high it is.
+/// Returns the head and its height.
 pub(super) fn head(picture: &Picture<'_>, scale: Scale) -> (String, u32) {
     let mut about = Vec::new();
     if let Some(host) = &picture.host {
@@ -33,8 +31,9 @@ pub(super) fn head(picture: &Picture<'_>, scale: Scale) -> (String, u32) {
         escape(&about.join(" · ")),
     );
     let mut y = 50;
-    // As the report and the page begin.
-    let (headline, rest) = headline::split(picture.verdict.as_deref().unwrap_or_default());
+    // The report and the page begin in the same way.
+    let verdict = picture.verdict.as_ref();
+    let (headline, rest) = verdict.map_or(("", ""), |said| (&*said.headline, &*said.details));
     for (class, text, size, height, lines) in
         [("headline", headline, 15.0, 20, 3), ("rest", rest, 12.0, 16, 3)]
     {
@@ -48,7 +47,7 @@ pub(super) fn head(picture: &Picture<'_>, scale: Scale) -> (String, u32) {
     if let Some(run) = &picture.whole_run {
         y = strip::write(picture, run, scale, y + 4, &mut inner);
     }
-    // Room for what a bar says.
+    // Room for the label of a bar.
     let axis_y = y + 50;
     let _ = write!(inner, "<g id=\"axis\" transform=\"translate({MAP_LEFT} {axis_y})\">");
     let _ = write!(inner, "<path d=\"M0 0h{MAP_WIDTH}\"/>");
@@ -57,7 +56,7 @@ pub(super) fn head(picture: &Picture<'_>, scale: Scale) -> (String, u32) {
     while at <= picture.length_ns {
         let x = at as f64 / picture.length_ns.max(1) as f64 * f64::from(MAP_WIDTH);
         let text = axis::label(at, picture.length_ns, step);
-        // The first and the last stay within the picture.
+        // The first and last labels stay within the picture.
         let (half, room) = (width(&text, 11.0) / 2.0, f64::from(MAP_WIDTH + MARGIN));
         let text_x = x.min(room - half);
         let _ = write!(

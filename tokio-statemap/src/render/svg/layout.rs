@@ -1,4 +1,4 @@
-//! What stands at which height.
+//! The vertical layout of the picture.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use super::rows::DrawnRows;
 use super::text::{count, thousands};
 use crate::analysis::picture::{Group, Picture, Section, SectionKind};
 
-/// How high the heading of a section is, and of a group, in pixels.
+/// The height of the heading of a section, in pixels.
 const SECTION: u32 = 26;
 const GROUP: u32 = 18;
 
-/// Something in the body of the picture, and its top in pixels.
+/// Something in the body of the picture.
 #[derive(Debug)]
 pub(super) enum Item {
     Section {
@@ -23,11 +23,11 @@ pub(super) enum Item {
         group: u32,
         more: String,
     },
-    /// The row that stands there in [`DrawnRows::drawn`].
+    /// A row, as an index into [`DrawnRows::drawn`].
     Row(usize),
 }
 
-/// The body of the picture.
+/// The body of the picture: each item with its top in pixels.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) items: Vec<(u32, Item)>,
@@ -35,7 +35,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn of(picture: &Picture<'_>, rows: &DrawnRows) -> Self {
+    pub(super) fn new(picture: &Picture<'_>, rows: &DrawnRows) -> Self {
         let mut layout = Self { items: Vec::new(), height: 0 };
         for (index, section) in picture.sections.iter().enumerate() {
             let mut drawn: Vec<usize> =
@@ -82,7 +82,7 @@ impl Layout {
     }
 }
 
-/// Whether its groups are headed: where there are any to speak of.
+/// Returns whether the groups of a section have headings.
 fn has_headings(section: &Section<'_>) -> bool {
     match section.kind {
         SectionKind::Workers | SectionKind::Blocking => false,
@@ -91,7 +91,7 @@ fn has_headings(section: &Section<'_>) -> bool {
     }
 }
 
-/// What is said behind the label of a group of which so many rows are drawn.
+/// Returns the text behind the label of a group with `drawn` drawn rows.
 fn of_group(section: &Section<'_>, group: &Group, drawn: usize) -> String {
     let rows = section.group(group).len();
     match rows - drawn {
@@ -100,7 +100,7 @@ fn of_group(section: &Section<'_>, group: &Group, drawn: usize) -> String {
     }
 }
 
-/// What a row is called.
+/// Returns the noun for a row of a section.
 pub(super) fn noun(kind: SectionKind) -> &'static str {
     match kind {
         SectionKind::Workers => "worker",

@@ -1,15 +1,14 @@
-//! What stands below the rows: what the picture lacks, and what its colours mean.
+//! The area below the rows: notes on missing data, and the legend of colours.
 
 use std::fmt::Write;
 
-use super::frame::{MAP_LEFT, MARGIN, WIDTH};
-use super::rows::LABELS;
+use super::plan::{LABELS, MAP_LEFT, MARGIN, WIDTH};
 use super::survey::Survey;
 use super::text::{display, escape, fit, percent, width, wrap};
 use crate::analysis::picture::{Picture, SectionKind};
 use crate::util::quantity::human_setting;
 
-/// What the picture lacks.
+/// Returns the notes on missing data and their height.
 pub(super) fn notes(picture: &Picture<'_>) -> (String, u32) {
     let mut text = String::new();
     let mut y = 4;
@@ -22,7 +21,7 @@ pub(super) fn notes(picture: &Picture<'_>) -> (String, u32) {
     (text, y + 8)
 }
 
-/// What a colour means.
+/// An entry of the legend.
 struct Key<'a> {
     class: &'a str,
     name: &'a str,
@@ -30,7 +29,8 @@ struct Key<'a> {
 }
 
 impl Key<'_> {
-    /// Writes it at a place, or where the next line begins; then that is behind it. That of a state can be chosen.
+    /// Writes the entry at (`x`, `y`) or at the beginning of the next line, and moves the position behind it.
+    /// Only the entry of a state can be selected.
     fn write(&self, state: Option<usize>, x: &mut f64, y: &mut u32, to: &mut String) {
         let (name, share) = (display(self.name, 40), escape(self.share));
         let wide = 34.0 + 8.0 + width(&name, 12.0) + 6.0 + width(&share, 12.0) + 22.0;
@@ -50,7 +50,8 @@ impl Key<'_> {
     }
 }
 
-/// The states of each section, with their shares of the time in which its rows were there; and what holds workers.
+/// Returns the legend and its height: the states of each section with their shares of the rows' lifetimes,
+/// and the mark of long polls on workers.
 pub(super) fn legend(picture: &Picture<'_>, survey: &Survey) -> (String, u32) {
     let mut text = String::new();
     let mut y = 8;

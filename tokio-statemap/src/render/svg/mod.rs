@@ -1,9 +1,9 @@
 //! The SVG: a picture of one file to embed, in statemap's own look.
 //!
-//! It is drawn at a fixed number of columns, each in the state that has the largest share of it, so
-//! its size does not grow with how much happened; only a long poll is shown however short it is beside
-//! the whole. In a browser it can be zoomed and asked; in an `<img>`, or within an html document, it is
-//! a still picture.
+//! It has a fixed number of columns, each in the state with the largest share of its time, so the size of the
+//! file doesn't grow with the number of events. Only a long poll is always visible, however short it is compared
+//! to the whole. Opened in a browser, the picture can be zoomed and shows details on a click; in an `<img>` or
+//! within an html document it is a still picture.
 
 mod axis;
 mod body;
@@ -34,22 +34,22 @@ use frame::{Detail, assemble};
 use rows::DrawnRows;
 use survey::Survey;
 
-/// How an SVG is drawn.
+/// Options of the SVG.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// How many bytes it may have: rows that don't fit are left out, and it is said how many.
+    /// The maximum size in bytes. Rows that don't fit are left out, and the picture states their number.
     pub max_bytes: u64,
 }
 
 impl Default for Options {
-    /// At most 4 MB.
+    /// Returns the default: at most 4 MB.
     fn default() -> Self {
         Self { max_bytes: 4_000_000 }
     }
 }
 
-/// What is the least.
+/// The smallest SVG.
 const NOTHING: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>";
 
 /// Writes `picture` as an SVG with the default [`Options`].
@@ -78,8 +78,8 @@ pub fn write(picture: &Picture<'_>, w: impl Write) -> io::Result<()> {
 
 /// Writes `picture` as an SVG.
 ///
-/// It is never larger than [`Options::max_bytes`]. Where that is too little for the script, it is a
-/// still picture; where it is too little even for its frame, it is the title alone.
+/// It is never larger than [`Options::max_bytes`]. If the script doesn't fit, the picture is still; if the
+/// frame doesn't fit either, only the title is left.
 ///
 /// # Errors
 ///
@@ -105,11 +105,11 @@ pub fn write_with(picture: &Picture<'_>, options: &Options, mut w: impl Write) -
 }
 
 fn draw(picture: &Picture<'_>, max_bytes: u64) -> io::Result<String> {
-    let survey = Survey::of(picture, plan::most_rows);
+    let survey = Survey::new(picture, plan::most_rows);
     let none = DrawnRows::draw(picture, &survey, 0);
     for detail in [Detail::Full, Detail::Still, Detail::Title] {
         let frame = assemble(picture, &survey, &none, detail).len() as u64;
-        // The script is not worth it if it leaves no room for what there is to be seen.
+        // The script isn't worth its bytes if no room is left for rows.
         let least = if detail == Detail::Full { frame * 2 } else { frame };
         if least > max_bytes {
             continue;
@@ -124,7 +124,8 @@ fn draw(picture: &Picture<'_>, max_bytes: u64) -> io::Result<String> {
             if svg.len() as u64 <= max_bytes {
                 return Ok(svg);
             }
-            // The room was reckoned too large: without a row that matters least it fits sooner.
+            // The estimate of the room was too large. Without the least important rows the picture fits
+            // sooner.
             if rows.drawn.pop().is_none() {
                 break;
             }
@@ -138,7 +139,7 @@ fn draw(picture: &Picture<'_>, max_bytes: u64) -> io::Result<String> {
 }
 
 impl Timeline {
-    /// Writes it as an SVG, named after this program and host. See [`write()`].
+    /// Writes the SVG, labelled with the name of this program and host. See [`write()`].
     ///
     /// # Errors
     ///

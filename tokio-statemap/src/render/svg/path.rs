@@ -1,4 +1,4 @@
-//! A row's columns as paths: one a colour.
+//! The columns of a row as paths, one per state.
 
 use std::fmt::Write;
 
@@ -7,8 +7,8 @@ use crate::analysis::picture::RowState;
 
 /// Writes the paths of a row that is `height` pixels high.
 ///
-/// The state that is seen most is drawn as one bar over the whole life, the others upon it: so no
-/// light seams show between neighbours where the picture is scaled. What has ended is a thin line.
+/// The most frequent state is drawn as one bar over the whole life and the others on top of it. So no light
+/// seams appear between neighbours when the picture is scaled. The time after the end is a thin line.
 pub(super) fn write(columns: &Columns, states: &[RowState], height: u32, to: &mut String) {
     let is_end = |state: u32| states.get(state as usize).is_some_and(|state| state.role.is_end());
     let mut seen = vec![0_u64; states.len()];
@@ -51,7 +51,7 @@ pub(super) fn write(columns: &Columns, states: &[RowState], height: u32, to: &mu
     outline(&columns.long, "l", height, to);
 }
 
-/// Writes a path around stretches of a row.
+/// Writes an outline around stretches of a row.
 pub(super) fn outline(stretches: &[(u32, u32)], class: &str, height: u32, to: &mut String) {
     if stretches.is_empty() {
         return;
@@ -66,7 +66,7 @@ pub(super) fn outline(stretches: &[(u32, u32)], class: &str, height: u32, to: &m
 
 struct Path<'a> {
     to: &'a mut String,
-    /// Where the last bar began.
+    /// The start of the last bar.
     at: Option<u32>,
     top: u32,
     height: u32,
@@ -78,7 +78,7 @@ impl Path<'_> {
             return;
         };
         let (width, height, top) = (end - from, self.height, self.top);
-        // Writing to a string does not fail. A closed path is back where it began.
+        // Writing to a string can't fail. A closed path returns to its start.
         let _ = match self.at {
             None => write!(self.to, "M{from} {top}h{width}v{height}h-{width}z"),
             Some(at) => write!(self.to, "m{} 0h{width}v{height}h-{width}z", from - at),

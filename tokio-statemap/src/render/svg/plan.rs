@@ -1,23 +1,31 @@
-//! How much is drawn: how many rows, how high, at which resolution.
+//! Measures of the picture: its widths, and the number, height and resolution of its rows.
 
 use std::ops::Range;
 
 use crate::analysis::picture::SectionKind;
 
-/// How many pixels wide the map is where nothing scales it.
+/// The width of the map, of the labels beside it, and of the margins, in pixels, where nothing scales the picture.
 pub(super) const MAP_WIDTH: u32 = 840;
+pub(super) const LABELS: u32 = 130;
+pub(super) const MARGIN: u32 = 15;
+/// The left edge of the map.
+pub(super) const MAP_LEFT: u32 = MARGIN + LABELS;
+/// The width of the picture.
+pub(super) const WIDTH: u32 = MAP_LEFT + MAP_WIDTH + MARGIN;
 
-/// How many columns time is divided into: at least about one a pixel.
+/// The number of columns that time is divided into: at least about one per pixel.
 pub(super) const COLUMNS: Range<u32> = 1024..65_536;
 
-/// From how many bytes on there are no more columns, even if there is room.
+/// The size in bytes from which no more columns are added, even if there is room.
 pub(super) const CLOSE_ENOUGH: u64 = 500_000;
 
-/// How many rows are drawn to find out how large all of them will be.
+/// The number of rows that are drawn to estimate the size of all rows.
 pub(super) const SAMPLE: usize = 32;
 
-/// How many rows of a kind are drawn at most: a picture that is ten screens high shows no more than
-/// one that is four.
+/// The most gaps that are drawn.
+pub(super) const GAPS: usize = 200;
+
+/// Returns the most rows of a kind that are drawn: a picture of ten screens shows no more than one of four.
 pub(super) fn most_rows(kind: SectionKind) -> usize {
     match kind {
         SectionKind::Workers => 256,
@@ -26,7 +34,7 @@ pub(super) fn most_rows(kind: SectionKind) -> usize {
     }
 }
 
-/// How high a row is where there are so many of its kind, in pixels.
+/// Returns the height of a row, in pixels, given the number of rows of its kind.
 pub(super) fn row_height(kind: SectionKind, rows: usize) -> u32 {
     let (room, lowest, highest) = match kind {
         SectionKind::Workers => (480, 6, 20),

@@ -1,52 +1,50 @@
-//! The rows that are drawn, as they stand in the file.
+//! The drawn rows, as they stand in the file.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::columns::{self, Columns, Look, Scale};
+use super::plan::LABELS;
 use super::survey::{self, CELLS, Candidate, LongPoll, Order, Survey};
 use super::text::{display, escape, fit};
 use super::{path, plan};
 use crate::analysis::picture::{Picture, Section, SectionKind};
 use crate::util::json::array;
 
-/// How many pixels wide the labels are.
-pub(super) const LABELS: u32 = 130;
-
-/// No row has fewer bytes.
+/// The minimum size of a row in bytes.
 const LEAST: u64 = 150;
 
-/// A row as it stands in the file, all but where it stands.
+/// A row as it stands in the file, without its position.
 #[derive(Debug)]
 pub(super) struct Drawn {
     pub(super) section: usize,
     pub(super) group: u32,
-    /// Where it is drawn.
+    /// The place of the row within its section.
     pub(super) order: Order,
-    /// Whether the worst poll is one of its own.
+    /// Whether the row contains the worst poll.
     pub(super) is_worst: bool,
-    /// Its attributes, and what is in it.
+    /// The attributes and the content of the element.
     pub(super) body: String,
-    /// What stands beside it, if it is high enough for that.
+    /// The label beside the row, empty if the row is too low for one.
     pub(super) label: String,
 }
 
-/// The rows of one section and how high they are.
+/// The rows of all sections and their heights.
 #[derive(Debug)]
 pub(super) struct DrawnRows {
     pub(super) heights: Vec<u32>,
     pub(super) scale: Scale,
-    /// The rows, in the order in which they matter.
+    /// The rows, most important first.
     pub(super) drawn: Vec<Drawn>,
 }
 
 impl DrawnRows {
-    /// Draws rows, those that matter most first, until `room` bytes are used: at as many columns as
-    /// that allows, so that a picture of a few tasks can be looked at closely.
+    /// Draws rows, the most important first, until `room` bytes are used. The number of columns is as high as
+    /// that allows, so that a picture of a few tasks can be zoomed far.
     pub(super) fn draw(picture: &Picture<'_>, survey: &Survey, room: u64) -> Self {
         let candidates = order(picture, survey);
-        // To draw a row takes time for all that is in it: of many, some say how large all will be.
-        // Odd, as two sections of the same length take turns.
+        // Drawing a row takes time in proportion to its events, so the size of many rows is estimated from
+        // some. The step is odd because two sections of equal length alternate.
         let step = candidates.len().div_ceil(plan::SAMPLE) | 1;
         let some: Vec<_> = candidates.iter().step_by(step).copied().collect();
         let bytes = |columns: u32| {
@@ -54,7 +52,7 @@ impl DrawnRows {
             drawn.bytes() * candidates.len() as u64 / some.len().max(1) as u64
         };
         let mut columns = plan::COLUMNS.start;
-        // With twice the columns a row may take somewhat more than twice the bytes.
+        // Twice the columns may take somewhat more than twice the bytes.
         let limit = (room / 5).min(plan::CLOSE_ENOUGH);
         while limit > 0 && columns < plan::COLUMNS.end && bytes(columns) < limit {
             columns *= 2;
@@ -64,12 +62,12 @@ impl DrawnRows {
             if rows.drawn.len() == candidates.len() || columns == plan::COLUMNS.start {
                 return rows;
             }
-            // The others are larger than those.
+            // The rows outside the sample are larger.
             columns = plan::COLUMNS.start.max(columns / 2);
         }
     }
 
-    /// How many bytes the rows have.
+    /// Returns the size of the rows in bytes.
     fn bytes(&self) -> u64 {
         self.drawn.iter().map(|row| row.body.len() as u64).sum()
     }
@@ -95,7 +93,7 @@ impl DrawnRows {
                 break;
             }
             let mut row = rows.row(picture, survey, section, candidate);
-            // What it takes besides: its place, twice, and the heading of its group.
+            // The rest of the row: its position, written twice, and the heading of its group.
             let mut cost = (row.body.len() + row.label.len() + 120) as u64;
             if !groups.contains(&(section, row.group)) {
                 cost += 1000;
@@ -126,11 +124,7 @@ impl DrawnRows {
             section,
             candidate.row,
             self.scale,
-            Look {
-                long_poll_ns: picture.long_poll_ns_of(section),
-                has_workers: survey.sections[index].has_workers,
-                gaps: &picture.gaps,
-            },
+            Look { long_poll_ns: picture.long_poll_ns_of(section), gaps: &picture.gaps },
             |poll, held_ns| {
                 let (start_ns, worker, row) = (poll.time_ns, poll.worker, candidate.row);
                 let own_ns = survey.sections[index].own_ns(row, start_ns, held_ns);
@@ -180,7 +174,7 @@ impl DrawnRows {
         }
     }
 
-    /// Where the worst poll is in this row: its task's, or its worker's.
+    /// Returns the columns of the worst poll if this is the row of its task or its worker.
     fn worst(
         &self,
         picture: &Picture<'_>,
@@ -200,8 +194,8 @@ impl DrawnRows {
     }
 }
 
-/// All rows that may be drawn, with their sections: the workers, then the others by turns, then the
-/// threads that only block.
+/// Returns all rows that may be drawn with their sections: first the workers, then the others in turns, then
+/// the blocking threads.
 fn order(picture: &Picture<'_>, survey: &Survey) -> Vec<(usize, Candidate)> {
     let mut order: Vec<(u8, usize, usize, Candidate)> = Vec::new();
     for (index, (section, survey)) in picture.sections.iter().zip(&survey.sections).enumerate() {
@@ -219,7 +213,6 @@ fn order(picture: &Picture<'_>, survey: &Survey) -> Vec<(usize, Candidate)> {
 }
 
 fn attributes(section: &Section<'_>, candidate: Candidate, columns: &Columns, to: &mut String) {
-    // Writing to a string does not fail.
     let _ = write!(to, " data-g=\"{}\" data-t=\"", candidate.group);
     for (i, total) in columns.totals.iter().enumerate() {
         let _ = if i > 0 { write!(to, ",{total}") } else { write!(to, "{total}") };
@@ -230,15 +223,14 @@ fn attributes(section: &Section<'_>, candidate: Candidate, columns: &Columns, to
     }
 }
 
-/// The longest of a row's long polls by time: start, for how long it held its worker, how much of that is its own, in ns,
-/// and the worker if known.
+/// Returns the longest of a row's long polls by time: start, time for which it held its worker, own time, all
+/// in ns, and the worker if known.
 fn long_polls(polls: Vec<LongPoll>) -> String {
     let mut text = String::new();
     for poll in survey::longest(polls) {
         if !text.is_empty() {
             text.push(';');
         }
-        // Writing to a string does not fail.
         let _ = write!(text, "{} {} {}", poll.start_ns, poll.held_ns, poll.own_ns);
         if let Some(worker) = poll.worker {
             let _ = write!(text, " {worker}");
@@ -247,8 +239,8 @@ fn long_polls(polls: Vec<LongPoll>) -> String {
     text
 }
 
-/// The longest of the polls that held a worker, as JSON: start, for how long, task, location, and how much of that is its
-/// own; times in ns.
+/// Returns the longest polls that held a worker, as JSON: start, duration, task, location and own time; times
+/// in ns.
 fn held_by(picture: &Picture<'_>, polls: Vec<LongPoll>) -> String {
     let polls = polls.into_iter().map(|poll| {
         let section = &picture.sections[poll.section];
@@ -265,12 +257,12 @@ fn label(name: &str, height: u32) -> String {
     escape(&fit(name, f64::from(label_size(height)), f64::from(LABELS - 8)))
 }
 
-/// The size of the text beside rows that are so high.
+/// Returns the font size of the label beside a row.
 pub(super) fn label_size(height: u32) -> u32 {
     (height - 1).min(11)
 }
 
-/// Where a worker was held, in columns.
+/// Returns the columns in which a worker was held.
 fn stretches(held: &[bool], columns: u32) -> Vec<(u32, u32)> {
     let at = |cell: usize| (cell as u64 * u64::from(columns) / CELLS as u64) as u32;
     let mut stretches: Vec<(u32, u32)> = Vec::new();

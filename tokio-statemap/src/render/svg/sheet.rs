@@ -1,4 +1,4 @@
-//! The picture's style sheet: for a light screen, and what is different on others.
+//! The style sheet of the picture: for a light screen, and the differences on others.
 
 use std::fmt::Write;
 
@@ -7,12 +7,12 @@ use super::rows::{DrawnRows, label_size};
 use crate::analysis::picture::{Picture, SectionKind};
 use crate::render::palette::{self, Screen};
 
-/// The rules, one in a line, with the palette's colours as variables.
+/// The rules, one per line, with the colours of the palette as variables.
 pub(super) const STYLE: &str = include_str!("style.css");
 
-/// The whole style sheet. It has colours rather than variables, as not all that shows an SVG knows those; and a browser
-/// that shows it in an `<img>` tells it whether the screen is dark, too.
-pub(super) fn of(picture: &Picture<'_>, rows: &DrawnRows) -> String {
+/// Returns the whole style sheet. It contains colours rather than variables, because not every viewer of SVG
+/// knows those. A browser that shows it in an `<img>` applies the media queries too.
+pub(super) fn style_sheet(picture: &Picture<'_>, rows: &DrawnRows) -> String {
     let mut sheet = palette::fill(STYLE, Screen::Light);
     for (index, &height) in rows.heights.iter().enumerate() {
         let _ = writeln!(sheet, "#labels .c{index}{{font-size:{}px}}", label_size(height));
@@ -31,19 +31,18 @@ pub(super) fn of(picture: &Picture<'_>, rows: &DrawnRows) -> String {
     sheet
 }
 
-/// A rule for each state; none for what is as on the other screen.
+/// Returns a rule for each state that differs from its rule on `other`.
 fn states(picture: &Picture<'_>, screen: Screen, other: Option<Screen>) -> String {
     let mut rules = String::new();
     for (index, section) in picture.sections.iter().enumerate() {
         if section.kind == SectionKind::Workers {
-            // What held a worker was a poll.
+            // A worker is held by a poll.
             let fill = palette::RUNNING.on(screen);
             let _ = writeln!(rules, ".c{index} .l,.c{index} .w{{fill:{fill}}}");
         }
         for (number, state) in section.states.iter().enumerate() {
             let fill = colour::fill(state, number, screen);
             if other.is_none_or(|other| colour::fill(state, number, other) != fill) {
-                // Writing to a string does not fail.
                 let _ = writeln!(rules, ".c{index} .s{number}{{{fill}}}");
             }
         }

@@ -1,21 +1,20 @@
-//! The whole run in sums, above the axis: how much of the workers' time was in polls, and where detail is kept.
+//! The whole run as sums, above the axis: the share of the workers' time in polls, and where detail is kept.
 
 use std::fmt::Write;
 
 use super::columns::Scale;
-use super::frame::{MAP_LEFT, MARGIN, WIDTH};
-use super::plan::MAP_WIDTH;
+use super::plan::{MAP_LEFT, MAP_WIDTH, MARGIN, WIDTH};
 use super::text::{escape, wrap};
 use crate::analysis::picture::{Picture, WholeRun};
 
-/// How high the bars are, and the line below them, in pixels.
+/// The height of the bars in pixels, and of the line below them.
 const BARS: u32 = 24;
 const FOOT: u32 = 4;
 
-/// Into how many steps the run is divided: one for two pixels.
+/// The number of steps of the strip: one per two pixels.
 const STEPS: usize = MAP_WIDTH as usize / 2;
 
-/// Writes the words and the strip below `y`; gives where the next line ends.
+/// Writes the text and the strip below `y`. Returns the baseline for what follows.
 pub(super) fn write(
     picture: &Picture<'_>,
     run: &WholeRun,
@@ -59,13 +58,13 @@ pub(super) fn write(
     y + BARS + FOOT + 4
 }
 
-/// The outline of the bars.
+/// Returns the outline of the bars.
 fn steps(picture: &Picture<'_>, run: &WholeRun, scale: Scale) -> String {
     let mut path = String::new();
     let bars = f64::from(BARS);
     for (step, share) in run.shares(STEPS, picture.length_ns).into_iter().enumerate() {
         let x = (step + 1) as f64 * f64::from(scale.columns) / STEPS as f64;
-        // However little: something was going on.
+        // Any activity is visible, however little.
         let height =
             share.filter(|share| *share > 0.0).map_or(0.0, |share| (share * bars).max(1.0));
         let _ = write!(path, "V{:.1}H{x:.0}", bars - height);

@@ -1,53 +1,53 @@
-//! What is in the picture, seen once from end to end: totals, and the rows that matter most.
+//! A single pass through the picture: totals, and the most important rows.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap};
 
 use super::columns::{Scale, spans};
 use crate::analysis::picture::{
     Picture, PointsAt, Role, Section, SectionKind, Seen, Why, recorded_ns,
 };
+use crate::util::map::Map;
 
-/// The cells in which it is kept where a worker was held.
+/// The number of cells in which the held time of a worker is kept.
 pub(super) const CELLS: usize = 2048;
 
-/// Why a row is drawn rather than another: the larger the sooner.
+/// The importance of a row, larger for rows that are drawn first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    /// `main`.
+    /// Whether it is `main`.
     is_root: bool,
-    /// It has the poll or wait that the verdict is about.
+    /// Whether it has the poll or wait that the verdict names.
     is_worst: bool,
-    /// The own time of its longest poll, if that is long.
+    /// The own time of its longest poll, if that is a long poll.
     longest_ns: u64,
-    /// How long it was running or ready.
+    /// The time in which it was running or ready.
     busy_ns: u64,
     changes: u32,
-    /// Of equals the one that begins first.
+    /// The earlier row precedes among equals.
     begin_ns: Reverse<u64>,
 }
 
-/// Where a row stands in its section: by group; tasks with long polls first, the others by time.
+/// The order of rows in a section: by group; tasks with long polls first, then by start.
 pub(super) type Order = (u32, Reverse<u64>, u64, u32);
 
 /// A row that may be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Candidate {
     rank: Rank,
-    /// Its index in the source.
+    /// The index of the row in the source.
     pub(super) row: u32,
-    /// Its group.
     pub(super) group: u32,
 }
 
 impl Candidate {
-    /// Where it stands in a section of this kind.
+    /// Returns the place of the row in a section of this kind.
     pub(super) fn order(&self, kind: SectionKind) -> Order {
         match kind {
             SectionKind::Tasks => {
                 (self.group, Reverse(self.rank.longest_ns), self.rank.begin_ns.0, self.row)
             }
-            // These have an order of their own.
+            // These are in the order of the source.
             SectionKind::Workers | SectionKind::Blocking | SectionKind::Other => {
                 (self.group, Reverse(0), 0, self.row)
             }
@@ -55,40 +55,38 @@ impl Candidate {
     }
 }
 
-/// What is in one section.
+/// The totals and rows of one section.
 #[derive(Debug)]
 pub(super) struct SectionSurvey {
-    /// How long its rows were in each state, in ns, for each group, without the gaps in the recording.
+    /// The time in each state in ns, by group, without the gaps in the recording.
     pub(super) totals: Vec<Vec<u128>>,
-    /// How long its rows bore each tag, in ns.
+    /// The time with each tag, in ns.
     pub(super) tags: Vec<u128>,
-    /// The rows that matter most, best first.
+    /// The most important rows, best first.
     pub(super) candidates: Vec<Candidate>,
-    /// Whether it is known which polls were on workers: only those can hold one.
-    pub(super) has_workers: bool,
-    /// How much of its polls isn't their own: see [`Why::lost`](crate::analysis::picture::Why::lost).
-    lost: HashMap<(u32, u64), u64>,
+    /// The part of each poll that isn't its own time: see [`Why::lost`](crate::analysis::picture::Why::lost).
+    lost: Map<(u32, u64), u64>,
 }
 
 impl SectionSurvey {
-    /// How long the poll of a row that starts then took by its own doing, of so many ns for which it held its worker.
+    /// Returns the own time of the poll of `row` that starts at `start_ns` and held its worker for `held_ns`.
     pub(super) fn own_ns(&self, row: u32, start_ns: u64, held_ns: u64) -> u64 {
         held_ns.saturating_sub(self.lost.get(&(row, start_ns)).copied().unwrap_or_default())
     }
 
-    /// How long all rows were in a state, in ns.
+    /// Returns the time of all rows in a state, in ns.
     pub(super) fn total(&self, state: usize) -> u128 {
         self.totals.iter().map(|group| group[state]).sum()
     }
 
-    /// How long all rows were there, in ns: in any state of `section` but those in which nothing is there any more.
+    /// Returns the lifetime of all rows in ns: the time in all states but those after the end.
     pub(super) fn whole(&self, section: &Section<'_>) -> u128 {
         let there = (0..section.states.len()).filter(|&state| !section.states[state].role.is_end());
         there.map(|state| self.total(state)).sum()
     }
 }
 
-/// A long poll; of what is pointed at a wait, too.
+/// A long poll, or the wait that the verdict names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LongPoll {
     pub(super) section: usize,
@@ -96,52 +94,51 @@ pub(super) struct LongPoll {
     /// The row, as an index into the source.
     pub(super) row: u32,
     pub(super) start_ns: u64,
-    /// How long it held its worker, or how long the wait is, in ns: so it is drawn.
+    /// The time for which it held its worker, or the length of the wait, in ns. It is drawn with this length.
     pub(super) held_ns: u64,
-    /// How much of that is its own, in ns: so it is ranked.
+    /// The part of `held_ns` that is its own time, in ns. Polls are ranked by it.
     pub(super) own_ns: u64,
     pub(super) worker: Option<u32>,
     pub(super) is_wait: bool,
 }
 
 impl LongPoll {
-    /// The longest is the least; of equals that which came first.
+    /// Returns the rank: the longest is the least, and the earlier one among equals.
     fn rank(&self) -> (Reverse<u64>, u64) {
         (Reverse(self.own_ns), self.start_ns)
     }
 }
 
-/// Whether it is known to be in this row what is pointed at.
+/// Returns whether the verdict is known to name a poll or wait in this row.
 fn is_in(wanted: PointsAt, of_section: usize, of_row: u32) -> bool {
     matches!(wanted, PointsAt::First(Seen { section, row, .. }) if (section, row) == (of_section, of_row))
 }
 
-/// How a worker was held by long polls.
+/// The time in which long polls held a worker.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
-    /// When.
     pub(super) cells: Vec<bool>,
-    /// The longest of these polls; there may be a few more than `TOLD`.
+    /// The longest of these polls; a few more than `TOLD` may be in it.
     longest: Vec<LongPoll>,
 }
 
-/// How many of a row's long polls are told one by one.
+/// The number of long polls of a row that are listed.
 pub(super) const TOLD: usize = 8;
 
-/// The longest ones, by time.
+/// Returns the longest polls, by time.
 pub(super) fn longest(mut polls: Vec<LongPoll>) -> Vec<LongPoll> {
     keep_longest(&mut polls);
     polls.sort_by_key(|poll| poll.start_ns);
     polls
 }
 
-/// Leaves as many as are told.
+/// Drops all but the longest.
 fn keep_longest(polls: &mut Vec<LongPoll>) {
     polls.sort_by_key(LongPoll::rank);
     polls.truncate(TOLD);
 }
 
-/// Adds one, and forgets some that are not told.
+/// Adds a poll, and drops some that aren't listed.
 pub(super) fn add(polls: &mut Vec<LongPoll>, poll: LongPoll) {
     polls.push(poll);
     if polls.len() >= 4 * TOLD {
@@ -149,24 +146,24 @@ pub(super) fn add(polls: &mut Vec<LongPoll>, poll: LongPoll) {
     }
 }
 
-/// A worker: the index of its run, and its own in that.
+/// A worker: the index of its run and of the worker in it.
 pub(super) type Worker = (usize, u32);
 
-/// What is in a picture.
+/// The contents of a picture.
 #[derive(Debug)]
 pub(super) struct Survey {
     pub(super) sections: Vec<SectionSurvey>,
-    /// What the first issue is about: a long poll or a wait. Where nobody says what that is, the worst poll, if it is long.
+    /// The long poll or wait that the first issue is about. If that isn't known, the worst long poll.
     pub(super) worst: Option<LongPoll>,
-    /// What that is, if it is known beforehand.
+    /// The place that the verdict names.
     wanted: PointsAt,
-    /// The workers that long polls held.
+    /// The workers that were held by long polls.
     pub(super) held: BTreeMap<Worker, Held>,
 }
 
 impl Survey {
-    /// Walks through all of it once. `most` is how many rows of a kind can be drawn at most.
-    pub(super) fn of(picture: &Picture<'_>, most: impl Fn(SectionKind) -> usize) -> Self {
+    /// Walks through the whole picture once. `most` returns the maximum number of drawn rows in a section.
+    pub(super) fn new(picture: &Picture<'_>, most: impl Fn(SectionKind) -> usize) -> Self {
         let (sections, held) = (Vec::new(), BTreeMap::new());
         let mut survey = Self { sections, worst: None, wanted: picture.points_at(), held };
         for (index, section) in picture.sections.iter().enumerate() {
@@ -182,7 +179,6 @@ impl Survey {
             totals: vec![vec![0; section.states.len()]; section.groups.len()],
             tags: vec![0; section.tags.len()],
             candidates: Vec::new(),
-            has_workers: section.source.knows_workers(),
             lost: section.why.as_ref().map(Why::lost).unwrap_or_default(),
         };
         let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::with_capacity(most + 1);
@@ -200,7 +196,7 @@ impl Survey {
         found
     }
 
-    /// A poll that held a worker, or may have, of the run with that index.
+    /// Adds a poll that held a worker, or may have, in the run with index `run`.
     fn found(&mut self, poll: LongPoll, run: usize, length_ns: u64) {
         let is_worst = match self.wanted {
             PointsAt::Longest => self.worst.is_none_or(|worst| poll.rank() < worst.rank()),
@@ -225,7 +221,7 @@ impl Survey {
         add(&mut held.longest, poll);
     }
 
-    /// The longest of the polls that held a worker, by time.
+    /// Returns the longest polls that held a worker, by time.
     pub(super) fn longest_on(&self, worker: Worker) -> Vec<LongPoll> {
         self.held.get(&worker).map(|held| longest(held.longest.clone())).unwrap_or_default()
     }
@@ -239,7 +235,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Walks through a row; says how it ranks.
+    /// Walks through a row. Returns its rank.
     fn row(&self, picture: &Picture<'_>, found: &mut SectionSurvey, survey: &mut Survey) -> Rank {
         let mut rank = Rank {
             is_root: self.section.source.is_root(self.row),
@@ -249,7 +245,6 @@ impl Walk<'_> {
             changes: 0,
             begin_ns: Reverse(u64::MAX),
         };
-        let has_workers = found.has_workers;
         let long_poll_ns = picture.long_poll_ns_of(self.section);
         spans(self.section, self.row, picture.length_ns, |from, to, begun| {
             rank.changes = rank.changes.saturating_add(1);
@@ -276,7 +271,7 @@ impl Walk<'_> {
                 _ => return,
             }
             let held_ns = begun.held_ns.map_or(length, |held| held.min(length));
-            if held_ns <= long_poll_ns || (has_workers && begun.worker.is_none()) {
+            if held_ns <= long_poll_ns || begun.worker.is_none() {
                 return;
             }
             let own_ns = found.own_ns(self.row, from, held_ns);
@@ -291,16 +286,12 @@ impl Walk<'_> {
                 worker: begun.worker,
                 is_wait: false,
             };
-            // Where workers aren't known, a future of `block_on` is not said to have held one: on a
-            // multi-thread runtime it never does.
-            if has_workers || !rank.is_root {
-                survey.found(poll, self.section.origin, picture.length_ns);
-            }
+            survey.found(poll, self.section.origin, picture.length_ns);
         });
         rank
     }
 
-    /// A wait in the row of what is pointed at.
+    /// Records a wait in the row that the verdict names.
     fn found_wait(&self, survey: &mut Survey, start_ns: u64, length_ns: u64) {
         let PointsAt::First(seen) = survey.wanted else { return };
         if seen.start_ns == start_ns && length_ns > 0 {

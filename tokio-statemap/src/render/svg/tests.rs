@@ -1,4 +1,4 @@
-//! The SVG is never too large, always well-formed, and drops no long poll.
+//! The SVG never exceeds its maximum size, is always well-formed, and drops no long poll.
 
 mod columns;
 mod size;
@@ -8,11 +8,12 @@ mod xml;
 use std::time::Duration;
 
 use super::*;
+use crate::analysis::Statement;
 use crate::analysis::picture::{Group, Role, RowState, Section, SectionKind, Source, Transition};
 
 const MS: u64 = 1_000_000;
 
-/// A source of numbers that look random and are the same each time.
+/// A source of pseudorandom numbers.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
@@ -24,7 +25,7 @@ impl Random {
     }
 }
 
-/// Rows that are given: name, worker index, transitions.
+/// Given rows: name, worker index, transitions.
 #[derive(Clone, Default)]
 pub(super) struct Given {
     pub(super) rows: Vec<(String, Option<u32>, Vec<Transition>)>,
@@ -53,7 +54,7 @@ pub(super) const SPAWNED: u32 = 0;
 pub(super) const RUNNING: u32 = 1;
 pub(super) const COMPLETED: u32 = 3;
 
-/// A section of tasks in so many groups, by turns, a lane each.
+/// Returns a section of tasks in so many groups, in turns.
 pub(super) fn tasks(given: Given, groups: usize) -> Section<'static> {
     let state = |name: &str, role| RowState {
         name: name.to_owned(),
@@ -92,7 +93,7 @@ pub(super) fn tasks(given: Given, groups: usize) -> Section<'static> {
     }
 }
 
-/// So many workers that are awake and parked by turns.
+/// Returns workers that are awake and parked in turns.
 pub(super) fn workers(n: u32, length_ns: u64) -> Section<'static> {
     let state = |name: &str, role| RowState { name: name.to_owned(), colour: None, role };
     let transitions =
@@ -127,7 +128,7 @@ pub(super) fn picture(length_ns: u64, sections: Vec<Section<'static>>) -> Pictur
         long_poll_ns: MS,
         is_ready_known: true,
         are_tasks_known: true,
-        verdict: Some("Nothing held the runtime up.".to_owned()),
+        verdict: Some(Statement::new("Nothing held the runtime up.")),
         notes: vec!["One gap in the recording.".to_owned()],
         is_cut: false,
         gaps: vec![(length_ns / 3, length_ns / 2)],
@@ -138,7 +139,7 @@ pub(super) fn picture(length_ns: u64, sections: Vec<Section<'static>>) -> Pictur
     }
 }
 
-/// Rows of random lives in random states.
+/// Returns rows of random lives in random states.
 pub(super) fn random_rows(random: &mut Random, rows: usize, most: u64, length_ns: u64) -> Given {
     let rows = (0..rows).map(|row| {
         let mut times: Vec<u64> =

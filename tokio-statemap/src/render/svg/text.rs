@@ -1,11 +1,11 @@
-//! Text in the picture: escaped, cut to length, measured.
+//! Text in the picture: escaping, shortening, measuring.
 
 use crate::util::clean::{clean, clean_chars};
 use crate::util::source_path;
 use crate::util::utc::Utc;
 
-/// Text as it may stand in an element or a quoted attribute of XML 1.0. What XML doesn't know at
-/// all becomes U+FFFD.
+/// Escapes text for an element or a quoted attribute of XML 1.0. Characters that XML doesn't allow become
+/// U+FFFD.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 16);
     for c in text.chars() {
@@ -23,8 +23,9 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// The text as it is shown, not yet escaped: of at most `max` characters, else its middle is
-/// replaced by `…`, or of a place its folders; without what would turn its direction or hide.
+/// Returns the text as shown, not yet escaped, in at most `max` characters. A longer text has its middle
+/// replaced by `…`, or its folders if it is a source location. Characters that change the direction or hide
+/// text are removed.
 pub(super) fn display(text: &str, max: usize) -> String {
     if text.len() <= source_path::LONGEST {
         let place = clean(text);
@@ -33,12 +34,12 @@ pub(super) fn display(text: &str, max: usize) -> String {
             return fitted;
         }
     }
-    // A name may be as long as it likes: no more of it is looked at than can be shown.
+    // A name may be very long. No more of it is read than can be shown.
     let mut head: Vec<char> = clean_chars(text.chars()).take(max + 1).collect();
     if head.len() <= max {
         return head.into_iter().collect();
     }
-    // What tells two names apart is mostly at their ends: a number, a line.
+    // Two names differ mostly at their ends: a number, a line.
     let tail = (max * 2 / 3).min(max.saturating_sub(1));
     head.truncate(max.saturating_sub(tail + 1));
     let end: Vec<char> = text.chars().rev().take(tail).collect();
@@ -48,8 +49,8 @@ pub(super) fn display(text: &str, max: usize) -> String {
     head.into_iter().collect()
 }
 
-/// How wide the text is at most, in pixels, at this font size. Which font draws it isn't known, so
-/// it is a wide one that is reckoned with.
+/// Returns the maximum width of the text in pixels at this font size. The font isn't known, so a wide one is
+/// assumed.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let em: f64 = text
         .chars()
@@ -65,7 +66,7 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     em * size
 }
 
-/// The text in as many pixels: its middle is cut.
+/// Shortens the text to `pixels`; its middle is cut.
 pub(super) fn fit(text: &str, size: f64, pixels: f64) -> String {
     let mut max = (pixels / (0.36 * size)).max(1.0) as usize;
     loop {
@@ -77,11 +78,11 @@ pub(super) fn fit(text: &str, size: f64, pixels: f64) -> String {
     }
 }
 
-/// Breaks the text at its spaces into at most `lines` lines; the last one is cut if more is left.
+/// Breaks the text at spaces into at most `lines` lines. The last one is shortened if more is left.
 pub(super) fn wrap(text: &str, size: f64, pixels: f64, lines: usize) -> Vec<String> {
     let mut wrapped = Vec::new();
     let mut line = String::new();
-    // No text of the picture needs more; a hostile one may have it.
+    // No text of the picture is longer, but hostile data may be.
     let text = display(text, 200 * lines);
     let mut words = text.split(' ').filter(|word| !word.is_empty()).peekable();
     while let Some(word) = words.next() {
@@ -102,12 +103,12 @@ pub(super) fn wrap(text: &str, size: f64, pixels: f64, lines: usize) -> Vec<Stri
     wrapped
 }
 
-/// A number with its noun, its thousands apart: `1 task`, `10 000 tasks`.
+/// Formats a number with its noun: `1 task`, `10 000 tasks`.
 pub(super) fn count(n: usize, noun: &str) -> String {
     format!("{} {noun}{}", thousands(n), if n == 1 { "" } else { "s" })
 }
 
-/// A number with a thin gap between its thousands.
+/// Formats a number with a gap between thousands.
 pub(super) fn thousands(n: usize) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + 4);
@@ -120,7 +121,7 @@ pub(super) fn thousands(n: usize) -> String {
     text
 }
 
-/// A share as a percentage.
+/// Formats a share as a percentage.
 pub(super) fn percent(part: u128, whole: u128) -> String {
     if whole == 0 {
         return "0 %".to_owned();
@@ -134,7 +135,7 @@ pub(super) fn percent(part: u128, whole: u128) -> String {
     }
 }
 
-/// A moment in UTC, from the seconds since the Unix epoch: `2026-11-21 03:50:00 UTC`.
+/// Formats a time in UTC, given in seconds since the Unix epoch: `2026-11-21 03:50:00 UTC`.
 pub(super) fn utc(seconds: u64) -> String {
     let Utc { year, month, day, hour, minute, second } = Utc::from_unix(seconds);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")

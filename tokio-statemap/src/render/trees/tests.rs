@@ -1,4 +1,4 @@
-//! What the trees of tasks say, to the letter.
+//! The text of the await trees of tasks.
 
 use super::*;
 
@@ -58,7 +58,7 @@ fn a_task_that_waits() {
     assert_eq!(named.to_string(), text);
     let root = TaskTree { id: None, task: "main".to_owned(), ..tree(0, TreePlace::NothingWakes) };
     let text = "main (src/shop.rs:7:5) waits for 40.0 ms
-  for something that took no waker: nothing will wake it";
+  for a future that took no waker: nothing will wake the task";
     assert_eq!(root.to_string(), text);
 }
 
@@ -143,9 +143,8 @@ fn equal_trees_are_folded() {
             ..tree(8, TreePlace::Unknown)
         },
     ];
-    let text =
-        "9 tasks: 1 polled, 2 ready, 2 not polled yet, 4 waiting. Of 1 it isn't known where it \
-waits: it wasn't spawned through tokio_statemap, or the program has no symbols.
+    let text = "9 tasks: 1 polled, 2 ready, 2 not polled yet, 4 waiting. 1 task waits at an \
+unknown place: it wasn't spawned through tokio_statemap, or the program has no symbols.
 
 main (src/shop.rs:7:5) waits for 40.0 ms
 
@@ -155,7 +154,7 @@ task-2 and 1 other task (spawned at src/shop.rs:7:5) wait for 9.00 ms to 40.0 ms
     └ tokio::sync::mutex::Mutex<T>::lock
 
 task-3 (spawned at src/shop.rs:7:5) waits for 40.0 ms, maybe forgotten
-  for something that took no waker: nothing will wake it
+  for a future that took no waker: nothing will wake the task
 
 task-4 (spawned at src/shop.rs:7:5) is polled for 40.0 ms
 
@@ -166,7 +165,7 @@ task-8 and 1 other task (spawned at src/shop.rs:7:5) are ready for 40.0 ms to at
     assert_eq!(Folded(&[]).to_string(), "0 tasks.");
     let two =
         [tree(1, TreePlace::Unknown), TaskTree { location: None, ..tree(2, TreePlace::Unknown) }];
-    let first = "2 tasks: 2 waiting. Of 2 it isn't known where they wait: they weren't spawned through \
+    let first = "2 tasks: 2 waiting. 2 tasks wait at unknown places: they weren't spawned through \
                  tokio_statemap, or the program has no symbols.";
     assert_eq!(Folded(&two).to_string().lines().next(), Some(first));
 }
@@ -188,7 +187,7 @@ fn nothing_hidden_is_printed() {
     let text = tree.to_string();
     assert_eq!(text.lines().count(), 3, "{text}");
     assert!(!text.contains(['\u{1b}', '\u{202e}']) && text.contains("\\u{202e}"), "{text}");
-    // Where packages are kept says nothing.
+    // The folder of the packages isn't shown.
     let file = "/cargo/registry/src/index-1/axum-0.8.9/src/lib.rs".to_owned();
     let of_package = TaskTree {
         location: Some(format!("{file}:1:2")),

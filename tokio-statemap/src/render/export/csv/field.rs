@@ -1,8 +1,11 @@
-//! The fields of a line, as RFC 4180 has them.
+//! The fields of a line, according to RFC 4180.
 
 use std::io::{self, Write};
 
-/// A line that is being made.
+use crate::render::export::rows::Cell;
+use crate::util::clean::clean;
+
+/// A line that is being built.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     bytes: Vec<u8>,
@@ -17,11 +20,21 @@ impl Line {
         self.fields += 1;
     }
 
-    /// A text. In front of one that a spreadsheet would take for a formula there is a `'`.
+    pub(super) fn cell(&mut self, cell: Cell<'_>) {
+        match cell {
+            Cell::Text(text) => self.text(text.unwrap_or_default()),
+            Cell::Number(number) => self.number(number),
+            Cell::Bool(value) => self.bool(value),
+        }
+    }
+
+    /// Appends a text, with invisible characters escaped, and with `'` before one that a spreadsheet would take for a
+    /// formula.
     pub(super) fn text(&mut self, text: &str) {
         self.begin();
-        let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-        let needs_quotes = text.contains(['"', ',', '\r', '\n']);
+        let text = clean(text);
+        let is_formula = text.starts_with(['=', '+', '-', '@']);
+        let needs_quotes = text.contains(['"', ',']);
         self.bytes.extend_from_slice(if needs_quotes { b"\"" } else { b"" });
         self.bytes.extend_from_slice(if is_formula { b"'" } else { b"" });
         if needs_quotes {
@@ -32,7 +45,7 @@ impl Line {
         }
     }
 
-    /// A number, or nothing.
+    /// Appends a number, or an empty field.
     pub(super) fn number(&mut self, number: Option<u64>) {
         self.begin();
         if let Some(number) = number {
@@ -40,13 +53,13 @@ impl Line {
         }
     }
 
-    /// `true` or `false`.
+    /// Appends `true` or `false`.
     pub(super) fn bool(&mut self, value: bool) {
         self.begin();
         self.bytes.extend_from_slice(if value { b"true" } else { b"false" });
     }
 
-    /// Writes the line, and begins the next.
+    /// Writes the line, and begins the next one.
     pub(super) fn write(&mut self, w: &mut impl Write) -> io::Result<()> {
         self.bytes.extend_from_slice(b"\r\n");
         w.write_all(&self.bytes)?;

@@ -1,4 +1,4 @@
-//! The stacks of polls, folded: a line a stack, for flame graphs.
+//! Folded stacks of polls, one stack per line, for flame graphs.
 
 #[cfg(test)]
 mod tests;
@@ -15,14 +15,13 @@ use crate::util::clean::clean;
 /// Writes the stacks of all polls of the runs: `spawn location;outermost;…;innermost 1234`, as inferno and speedscope
 /// read them.
 ///
-/// The weight is time, in ns: all of a poll's own time, that is, how long it held its worker (on a thread that is no
-/// worker, how long it ran) without what the machine took, and without waits for locks of the runtime's. The
-/// samples of a poll share it, by the time since the one before. A poll of which no stack is known, as all short ones, is
-/// `spawn location;poll`. So a location's weight is how long its polls held workers by their own doing, and the sum is
-/// that of all.
+/// The weight is a poll's own time, in ns: how long it held its worker (or ran on another thread), without the time
+/// that the machine took, and without waits for the runtime's own locks. The samples of a poll share it in proportion
+/// to the time since the sample before. A poll without a known stack, as all short ones are, is `spawn location;poll`.
+/// The weight of a location is therefore the own time of all its polls.
 ///
-/// Several runs are told apart by their titles, which then come first. What a thread was blocked in comes last, as
-/// `[clock_nanosleep]`. A `;` in a name is written `,`.
+/// If there are several runs, each stack begins with the title of its run. The call that a thread was blocked in comes
+/// last, as `[clock_nanosleep]`. A `;` in a name becomes `,`.
 ///
 /// # Errors
 ///
@@ -61,7 +60,7 @@ pub fn write(runs: &[&Run<'_>], w: impl Write) -> io::Result<()> {
     w.flush()
 }
 
-/// What a run is called among several.
+/// Returns the name of a run among several.
 fn title(run: &Run<'_>) -> String {
     match &run.timeline.runtime {
         Some(runtime) => format!("{} {runtime}", run.title),
@@ -73,7 +72,7 @@ fn add(weights: &mut BTreeMap<String, u128>, stack: &str, own_ns: u64) {
     if own_ns == 0 {
         return;
     }
-    // There are millions of polls, and few stacks.
+    // There are millions of polls but few stacks.
     match weights.get_mut(stack) {
         Some(weight) => *weight += u128::from(own_ns),
         None => drop(weights.insert(stack.to_owned(), own_ns.into())),
@@ -82,7 +81,7 @@ fn add(weights: &mut BTreeMap<String, u128>, stack: &str, own_ns: u64) {
 
 fn push_sample(stack: &mut String, sample: &PollSample) {
     if !sample.is_complete {
-        push(stack, "[not known]");
+        push(stack, "[unknown]");
     }
     for frame in sample.frames.iter().rev() {
         push(stack, &text::function(frame));
@@ -92,7 +91,7 @@ fn push_sample(stack: &mut String, sample: &PollSample) {
     }
 }
 
-/// Adds a frame: on one line, and without what parts frames.
+/// Appends a frame, without line breaks and separators in its name.
 fn push(stack: &mut String, frame: &str) {
     if !stack.is_empty() {
         stack.push(';');

@@ -1,4 +1,4 @@
-//! All of the polls' own time is in the stacks.
+//! The stacks contain all of the own time of the polls.
 
 use super::*;
 use crate::analysis::picture::why_tests::explained;
@@ -49,7 +49,7 @@ fn the_weights_are_the_polls_own_time() {
 }
 
 #[test]
-fn runs_are_told_apart() {
+fn runs_are_distinguished() {
     let (mut timeline, _) = explained("shop::compute");
     let other = timeline.clone();
     timeline.runtime = Some("a;p\ni".to_owned());

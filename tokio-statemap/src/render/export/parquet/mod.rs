@@ -1,6 +1,7 @@
-//! Tables of runs, as Parquet: a folder with one file a table, so that DuckDB and its like ask many of them at once.
+//! Tables of runs in Parquet: a folder with one file for each table, so that DuckDB and the like can query many runs at
+//! once.
 //!
-//! The guide says what stands in which column; a test holds it to that.
+//! The guide describes the columns; a test compares the two.
 
 mod polls;
 mod run;
@@ -15,12 +16,13 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::Run;
-use table::{Column, Table};
+use super::rows::{Column, POLL_COLUMNS};
+use table::Table;
 
-/// A table: a file of the folder.
+/// A table, which is a file of the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableName {
-    /// What each run was.
+    /// The runs.
     Run,
     /// The tasks.
     Tasks,
@@ -36,7 +38,7 @@ impl TableName {
     /// All tables.
     pub const ALL: [Self; 5] = [Self::Run, Self::Tasks, Self::Polls, Self::Waits, Self::Workers];
 
-    /// Its file.
+    /// Returns the name of its file.
     pub fn file_name(self) -> &'static str {
         match self {
             Self::Run => "run.parquet",
@@ -51,17 +53,17 @@ impl TableName {
         match self {
             Self::Run => run::COLUMNS,
             Self::Tasks => tasks::COLUMNS,
-            Self::Polls => polls::COLUMNS,
+            Self::Polls => &POLL_COLUMNS,
             Self::Waits => waits::COLUMNS,
             Self::Workers => workers::COLUMNS,
         }
     }
 }
 
-/// Writes one table of the runs.
+/// Writes one table of the runs, as a stream of groups of rows.
 ///
-/// It is written as a stream, in groups of rows. The first column is which run a row is of, the same in all tables, and
-/// another for each run of a fleet.
+/// The first column identifies the run that a row belongs to: it is the same in all tables, and differs between the
+/// runs of a fleet.
 ///
 /// # Errors
 ///
@@ -80,7 +82,7 @@ pub fn write(runs: &[&Run<'_>], name: TableName, w: &mut dyn Write) -> io::Resul
     table.finish()
 }
 
-/// What the runs are told apart by: program, host, runtime and start.
+/// Returns an identifier for each run, made of program, host, runtime and start.
 fn ids(runs: &[&Run<'_>]) -> Vec<String> {
     let mut known: HashMap<String, u32> = HashMap::new();
     let ids = runs.iter().map(|run| {
@@ -90,7 +92,7 @@ fn ids(runs: &[&Run<'_>]) -> Vec<String> {
         let start_ns = timeline.utc_at_zero.as_nanos();
         let (program, runtime) = (&run.labels.title, runtime.unwrap_or_default());
         let id = format!("{program}{runtime}@{host}#{start_ns}");
-        // The tasks and the workers of a run are two if they could not be brought together.
+        // The tasks and the workers of a run count as two runs if they could not be matched.
         let times = known.entry(id.clone()).or_default();
         *times += 1;
         if *times > 1 { format!("{id}#{times}") } else { id }

@@ -1,4 +1,4 @@
-//! What each run was: a row a run.
+//! The runs: one row for each.
 
 use std::io;
 
@@ -33,7 +33,7 @@ pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Resul
     let (timeline, report) = (run.timeline, &run.report);
     let verdict = report.verdict.to_string();
     let start_us = u64::try_from(timeline.utc_at_zero.as_micros()).unwrap_or(u64::MAX);
-    let long_poll_ns = u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX);
+    let long_poll_ns = u64::try_from(timeline.settings.long_poll.as_nanos()).unwrap_or(u64::MAX);
     let lost = Lost { dropped_events: 0, ..timeline.lost };
     table.row(&[
         Cell::Text(Some(id)),
@@ -45,12 +45,12 @@ pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Resul
         Cell::Number(Some(start_us)),
         Cell::Number(Some(timeline.begin_ns)),
         Cell::Number(Some(timeline.end_ns)),
-        Cell::Number(Some(report.recorded_ns)),
-        Cell::Number(Some(report.kept_ns())),
+        Cell::Number(Some(report.recording.recorded_ns)),
+        Cell::Number(Some(report.recording.kept_ns())),
         Cell::Number(Some(long_poll_ns)),
         Cell::Number((!timeline.lacking.workers).then_some(report.workers.len() as u64)),
-        Cell::Number((!timeline.lacking.tasks).then_some(report.tasks)),
-        Cell::Number((!timeline.lacking.tasks).then_some(report.polls)),
+        Cell::Number((!timeline.lacking.tasks).then_some(report.counts.tasks)),
+        Cell::Number((!timeline.lacking.tasks).then_some(report.counts.polls)),
         Cell::Text(Some(&verdict)),
         Cell::Number(Some(timeline.machine.run_delay_ns)),
         Cell::Number(Some(timeline.machine.stolen_ns)),

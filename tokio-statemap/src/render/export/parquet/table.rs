@@ -1,4 +1,4 @@
-//! A table that is being written.
+//! Writes a table.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,32 +12,10 @@ use parquet::schema::parser::parse_message_type;
 
 use crate::util::clean::clean;
 
-/// How many rows are written at once: they are in memory until then.
+pub(super) use crate::render::export::rows::{Cell, Column, Kind};
+
+/// The number of rows that are written at once. They are in memory until then.
 const ROWS_OF_GROUP: usize = 1 << 16;
-
-/// A column: its name, and what its values are. Any may be null, which is what isn't known.
-pub(super) type Column = (&'static str, Kind);
-
-/// What the values of a column are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A text, with what is invisible escaped.
-    Text,
-    /// A whole number.
-    Number,
-    /// True or false.
-    Bool,
-    /// A moment in UTC, as µs since the Unix epoch.
-    Moment,
-}
-
-/// A value of a row.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Cell<'a> {
-    Text(Option<&'a str>),
-    Number(Option<u64>),
-    Bool(bool),
-}
 
 /// Writes rows, a group of them at a time.
 pub(super) struct Table<'a> {
@@ -47,7 +25,7 @@ pub(super) struct Table<'a> {
     rows: usize,
 }
 
-/// The values of a column that aren't written yet, and for each row whether it has one.
+/// The values of a column that aren't written yet, and whether each row has one.
 struct Values {
     values: Typed,
     is_there: Vec<i16>,
@@ -93,7 +71,7 @@ impl<'a> Table<'a> {
     ///
     /// # Panics
     ///
-    /// If its cells aren't those of the columns.
+    /// If the cells don't match the columns.
     pub(super) fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
         assert_eq!(cells.len(), self.columns.len(), "a cell for each column");
         for (column, cell) in self.columns.iter_mut().zip(cells) {
@@ -114,11 +92,11 @@ impl<'a> Table<'a> {
         }
         group.close().map_err(failed)?;
         self.rows = 0;
-        // It counts what went through it, so that it may be taken away.
+        // The writer keeps count of its bytes, so they may be taken away.
         self.w.write_all(&std::mem::take(self.file.inner_mut()))
     }
 
-    /// Writes what is left.
+    /// Writes the rest.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.write_group()?;
         let rest = self.file.into_inner().map_err(failed)?;
@@ -135,7 +113,7 @@ impl Values {
                 text.is_some()
             }
             (Typed::Numbers(numbers), Cell::Number(number)) => {
-                // More than 292 years, or as many of anything, are as many as there can be.
+                // Parquet has no larger number; 2^63 ns are 292 years.
                 numbers.extend(number.map(|number| i64::try_from(number).unwrap_or(i64::MAX)));
                 number.is_some()
             }

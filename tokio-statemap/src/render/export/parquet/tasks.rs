@@ -1,4 +1,4 @@
-//! The tasks: a row each.
+//! The tasks: one row for each.
 
 use std::borrow::Cow;
 use std::io;
@@ -25,7 +25,7 @@ pub(super) const COLUMNS: &[Column] = &[
 
 pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Result<()> {
     let timeline = run.timeline;
-    let polls = Polls::of(timeline, &run.report);
+    let polls = Polls::new(timeline, &run.report);
     let mut seen = 0;
     for task in timeline.tasks.one_by_one() {
         let (mut held_ns, mut longest_ns, mut ready_ns) = (0_u64, None, None);

@@ -1,4 +1,4 @@
-//! What is written is read again as it was, by the crate's own reader.
+//! The crate's own reader returns the data that was written.
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, RowAccessor};
@@ -34,7 +34,7 @@ fn each_table_has_its_columns() {
 
 #[test]
 fn the_guide_has_all_columns() {
-    let guide = include_str!("../../../guide.md");
+    let guide = include_str!("../../../guide/export.md");
     for name in TableName::ALL {
         let table = name.file_name().trim_end_matches(".parquet");
         let row = guide.lines().find(|line| line.starts_with(&format!("| `{table}` |")));
@@ -66,9 +66,10 @@ fn the_polls_are_those_of_the_report() {
             own_ns += row.get_long(12).unwrap() as u64;
         }
     }
-    assert_eq!(rows, run.report.polls);
-    let accused = run.report.culprits.iter().filter(|culprit| !culprit.act.is_empty());
-    assert_eq!(own_ns, accused.map(|culprit| culprit.own_ns).sum::<u64>());
+    assert_eq!(rows, run.report.counts.polls);
+    let blamed =
+        run.report.blame.culprits.iter().filter(|culprit| !culprit.blocking_cause.is_empty());
+    assert_eq!(own_ns, blamed.map(|culprit| culprit.own_ns).sum::<u64>());
 }
 
 #[test]

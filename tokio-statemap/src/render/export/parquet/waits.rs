@@ -1,4 +1,4 @@
-//! The waits of tasks: a row for each line of each.
+//! The waits of tasks: one row for each line of each wait.
 
 use std::io;
 
@@ -25,7 +25,7 @@ pub(super) const COLUMNS: &[Column] = &[
 
 pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Result<()> {
     let timeline = run.timeline;
-    let shutdown = Shutdown::of(timeline);
+    let shutdown = Shutdown::from_timeline(timeline);
     for task in timeline.tasks.one_by_one() {
         let (key, place) = (task.key.to_string(), run.report.place_of(&task).to_string());
         let mut written = Ok(());
@@ -33,10 +33,10 @@ pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Resul
             let known = match wait {
                 Some(WaitId::NOTHING) => "nothing",
                 Some(wait) if timeline.wait(wait).is_some() => "line",
-                Some(wait) if timeline.unnamed_waits.has(wait) => "unnamed",
+                Some(wait) if timeline.places.unnamed.has(wait) => "unnamed",
                 _ => "unknown",
             };
-            // Both branches of a `join!` may be of one line.
+            // Both branches of a `join!` may be on one line.
             let mut lines: Vec<_> = Vec::new();
             for line in wait.and_then(|wait| timeline.wait(wait)).iter().flat_map(|w| w.lines()) {
                 let line = Some(line_of(line));

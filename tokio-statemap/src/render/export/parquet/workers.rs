@@ -1,4 +1,4 @@
-//! The workers: a row each.
+//! The workers: one row for each.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,7 +18,7 @@ pub(super) const COLUMNS: &[Column] = &[
 
 pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Result<()> {
     let timeline = run.timeline;
-    // How many polls, and how long they held it, in what is kept in detail.
+    // The number of polls of each worker, and how long they held it, in what is kept in detail.
     let mut of_polls: HashMap<u32, (u64, u64)> = HashMap::new();
     for poll in timeline.tasks.seen().iter().flat_map(|task| &task.polls) {
         let Some(worker) = poll.worker() else { continue };
@@ -26,8 +26,8 @@ pub(super) fn write(run: &Run<'_>, id: &str, table: &mut Table<'_>) -> io::Resul
         *polls += 1;
         *held_ns = held_ns.saturating_add(timeline.held_ns(poll));
     }
-    // The report's workers are those of the whole run then.
-    let sums = run.report.detail_ns.and_then(|_| timeline.whole_run());
+    // If only a part is kept, the report's workers are those of the whole run.
+    let sums = run.report.recording.detail_ns.and_then(|_| timeline.whole_run());
     for worker in &run.report.workers {
         let mut known = of_polls.get(&worker.index).copied().unwrap_or_default();
         let mut summed = sums.into_iter().flat_map(|sums| &sums.workers);

@@ -1,17 +1,17 @@
-//! How many tasks were ready and alive, and how many workers busy, over time.
+//! Counters of ready tasks, living tasks and busy workers over time.
 
 use std::io::{self, Write};
 
-use super::run::{Context, rank};
+use super::context::{Context, rank};
 use super::trace::Trace;
 use crate::trace::state::{TaskState, WorkerState};
 use crate::trace::timeline::{Task, TaskKey};
 
-/// Writes the counters of what is known.
+/// Writes the counters that are known.
 pub(super) fn write(context: &Context<'_>, trace: &mut Trace<impl Write>) -> io::Result<()> {
     let timeline = context.timeline();
     if !timeline.tasks.is_empty() {
-        if timeline.schedule_latency {
+        if timeline.settings.schedule_latency {
             let name = "tasks ready";
             changes(context, ready).write(context, name, rank::TASKS_READY, trace)?;
         }
@@ -30,11 +30,11 @@ pub(super) fn write(context: &Context<'_>, trace: &mut Trace<impl Write>) -> io:
     Ok(())
 }
 
-/// The times at which things come and go, in ns of the trace: twice that, and one more where one comes.
+/// The times at which items come and go, in ns of the trace: twice the time, plus one where an item comes.
 #[derive(Default)]
 struct Changes(Vec<u64>);
 
-/// Those of all tasks but root futures, which are in no queue.
+/// Collects the changes of all tasks except root futures, which are in no queue.
 fn changes(context: &Context<'_>, add: fn(&Context<'_>, &Task, &mut Changes)) -> Changes {
     let mut changes = Changes::default();
     let tasks = context.timeline().tasks.one_by_one();
@@ -44,7 +44,7 @@ fn changes(context: &Context<'_>, add: fn(&Context<'_>, &Task, &mut Changes)) ->
     changes
 }
 
-/// A task is ready from its spawn on, too.
+/// A spawned task is ready for its first poll.
 fn ready(context: &Context<'_>, task: &Task, changes: &mut Changes) {
     let timeline = context.timeline();
     let mut transitions = timeline.transitions(task).peekable();
@@ -71,7 +71,7 @@ impl Changes {
             return;
         }
         self.0.push(from_ns << 1 | 1);
-        // What lasts to the end is there at the end.
+        // What lasts to the end has no change there.
         if to_ns < context.at(u64::MAX) {
             self.0.push(to_ns << 1);
         }

@@ -1,4 +1,4 @@
-//! The numbers of the fields in Perfetto's `protos/perfetto/trace/`, and what some of them may be.
+//! The field numbers of Perfetto's `protos/perfetto/trace/`, and values of some fields.
 
 /// `Trace`
 pub(super) const PACKET: u32 = 1;
@@ -13,9 +13,9 @@ pub(super) mod packet {
     pub(in super::super) const SEQUENCE_FLAGS: u32 = 13;
     pub(in super::super) const TRACK_DESCRIPTOR: u32 = 60;
 
-    /// What was interned before is forgotten.
+    /// All interned data is forgotten.
     pub(in super::super) const CLEARED: u64 = 1;
-    /// It needs what was interned before.
+    /// The packet needs data that was interned before.
     pub(in super::super) const NEEDS_STATE: u64 = 2;
 }
 
@@ -27,7 +27,7 @@ pub(super) mod clock {
     pub(in super::super) const TIMESTAMP: u32 = 2;
 
     pub(in super::super) const REALTIME: u64 = 1;
-    /// What timestamps are of unless they say otherwise.
+    /// The clock of timestamps, unless they name another.
     pub(in super::super) const BOOTTIME: u64 = 6;
 }
 
@@ -69,7 +69,7 @@ pub(super) mod event {
     pub(in super::super) const STRING: u32 = 17;
 }
 
-/// `InternedData`; of each the number is 1 and what it is 2.
+/// `InternedData`; in each entry, field 1 is the number and field 2 the value.
 pub(super) mod interned {
     pub(in super::super) const CATEGORIES: u32 = 1;
     pub(in super::super) const EVENT_NAMES: u32 = 2;

@@ -1,8 +1,9 @@
-//! A trace for Perfetto (<https://ui.perfetto.dev>): track events in its protobuf format.
+//! Writes traces for Perfetto (<https://ui.perfetto.dev>): track events in its protobuf format.
 //!
-//! Each run has a track, with the verdict, counters, its workers, and its tasks by spawn location. See the guide for what
-//! stands where.
+//! Each run has a track with the verdict, counters, its workers, and its tasks by spawn location. The guide describes
+//! the tracks.
 
+mod context;
 mod counters;
 mod fields;
 mod other;
@@ -19,10 +20,10 @@ use std::time::Duration;
 use super::Source;
 use trace::Trace;
 
-/// Writes all of them as one trace, through a buffer. Times are those of the first of them that began.
+/// Writes all of `sources` as one trace, through a buffer. Times count from the start of the earliest one.
 ///
-/// It is written as a stream, task by task and worker by worker. Beyond what is exported it takes some 20 bytes a poll of
-/// the busiest worker for a moment.
+/// The trace is written as a stream, task by task and worker by worker. Beyond the input this takes some 20 bytes per
+/// poll of the busiest worker for a moment.
 ///
 /// # Errors
 ///
@@ -41,7 +42,7 @@ pub fn write(sources: &[Source<'_>], w: impl Write) -> io::Result<()> {
     trace.finish()
 }
 
-/// UTC at time zero of its times.
+/// Returns the UTC time at time zero.
 fn start_of(source: &Source<'_>) -> Duration {
     match source {
         Source::Run(run) => run.timeline.utc_at_zero,

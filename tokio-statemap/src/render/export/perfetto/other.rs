@@ -1,4 +1,4 @@
-//! The tracks of data that isn't a run's: an entity each, in the data's own states.
+//! The tracks of data of other programs: one for each entity, in the data's own states.
 
 use std::io::{self, Write};
 
@@ -22,17 +22,17 @@ pub(super) fn write(
         tracks.push(track);
         let ends = entity.data.iter().skip(1).map(|next| next.time_ns).chain([data.end_ns]);
         for (datum, end_ns) in entity.data.iter().zip(ends) {
-            let mut said = Vec::new();
+            let mut arguments = Vec::new();
             if let Some(tag) = datum.tag.and_then(|tag| data.tags.get(tag)) {
-                said.push((tag_of, trace.string(&tag.tag)));
+                arguments.push((tag_of, trace.string(&tag.tag)));
                 for (name, value) in &tag.fields {
-                    said.push((trace.argument(name), trace.string(value)));
+                    arguments.push((trace.argument(name), trace.string(value)));
                 }
             }
             let state = &data.metadata.states[datum.state as usize].name;
             let name = Some((state.as_str(), "state"));
             trace.event(Kind::Begin, track, at(datum.time_ns), name, |event| {
-                said.iter().for_each(|&(name, value)| event.text(name, value));
+                arguments.iter().for_each(|&(name, value)| event.text(name, value));
             })?;
             trace.end(track, at(end_ns))?;
         }

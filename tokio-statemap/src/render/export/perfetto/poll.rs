@@ -1,12 +1,12 @@
-//! What the slice of a poll says, on the track of its task and on that of its worker.
+//! The arguments of the slice of a poll, on the tracks of its task and its worker.
 
 use std::io::Write;
 
-use super::run::Context;
+use super::context::Context;
 use super::trace::{Event, Text, Trace};
 use crate::render::export::text;
 
-/// The arguments of polls, by their numbers.
+/// The numbers of the arguments.
 pub(super) struct Arguments {
     task: u64,
     location: u64,
@@ -20,8 +20,8 @@ pub(super) struct Arguments {
     unknown_ns: u64,
     function: u64,
     line: u64,
-    did: u64,
-    is_excused: u64,
+    blocking_cause: u64,
+    is_unattributed: u64,
 }
 
 impl Arguments {
@@ -40,34 +40,34 @@ impl Arguments {
             unknown_ns: of("unknown_ns"),
             function: of("blamed_function"),
             line: of("blamed_line"),
-            did: of("did"),
-            is_excused: of("is_excused"),
+            blocking_cause: of("blocking_cause"),
+            is_unattributed: of("is_unattributed"),
         }
     }
 }
 
-/// What is said of a poll.
-pub(super) struct Said {
+/// The category and the arguments of a poll.
+pub(super) struct PollArguments {
     /// `long poll`, or `poll`.
     pub(super) category: &'static str,
     numbers: Vec<(u64, u64)>,
     texts: Vec<(u64, Text)>,
-    is_excused: Option<u64>,
+    is_unattributed: Option<u64>,
 }
 
-/// What is said of a poll of a task that was seen, both by their indices.
-pub(super) fn say(
+/// Returns the arguments of a poll, given the indices of a task that was seen and of its poll.
+pub(super) fn poll_arguments(
     context: &Context<'_>,
     arguments: &Arguments,
     (task, poll): (usize, usize),
     location: Text,
     trace: &mut Trace<impl Write>,
-) -> Said {
+) -> PollArguments {
     let facts = context.polls.facts(task, poll);
     let timeline = context.timeline();
     let poll = &timeline.tasks.seen()[task].polls[poll];
-    let is_long =
-        poll.worker().is_some() && u128::from(facts.held_ns) > timeline.long_poll.as_nanos();
+    let is_long = poll.worker().is_some()
+        && u128::from(facts.held_ns) > timeline.settings.long_poll.as_nanos();
     let mut texts = vec![(arguments.task, context.names[task]), (arguments.location, location)];
     let mut numbers = Vec::new();
     numbers.extend(poll.worker().map(|worker| (arguments.worker, worker.into())));
@@ -91,23 +91,23 @@ pub(super) fn say(
                 texts.push((arguments.line, trace.string(&format!("{file}:{line}"))));
             }
         }
-        if !blame.act.is_empty() {
-            texts.push((arguments.did, trace.string(&blame.act)));
+        if !blame.blocking_cause.is_empty() {
+            texts.push((arguments.blocking_cause, trace.string(&blame.blocking_cause)));
         }
     }
-    Said {
+    PollArguments {
         category: if is_long { "long poll" } else { "poll" },
         numbers,
         texts,
-        is_excused: facts.is_excused.then_some(arguments.is_excused),
+        is_unattributed: facts.is_unattributed.then_some(arguments.is_unattributed),
     }
 }
 
-impl Said {
+impl PollArguments {
     pub(super) fn fill(&self, event: &mut Event<'_>) {
         self.texts.iter().for_each(|&(argument, text)| event.text(argument, text));
         self.numbers.iter().for_each(|&(argument, number)| event.number(argument, number));
-        if let Some(argument) = self.is_excused {
+        if let Some(argument) = self.is_unattributed {
             event.bool(argument, true);
         }
     }

@@ -1,4 +1,4 @@
-//! Protobuf's wire format, as much of it as a trace needs.
+//! The part of protobuf's wire format that traces need.
 
 /// A message that is being encoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,31 +23,31 @@ impl Message {
         self.bytes.clear();
     }
 
-    /// A number of a field that is `uint64`, `int64` of no negative ones, `uint32`, `bool` or an enumeration.
+    /// Appends a field of type `uint64`, nonnegative `int64`, `uint32`, `bool` or an enumeration.
     pub(super) fn number(&mut self, field: u32, number: u64) {
         self.tag(field, VARINT);
         self.varint(number);
     }
 
-    /// A number of a field that is `fixed64`.
+    /// Appends a field of type `fixed64`.
     pub(super) fn fixed(&mut self, field: u32, number: u64) {
         self.tag(field, FIXED_64);
         self.bytes.extend_from_slice(&number.to_le_bytes());
     }
 
-    /// A field that is `string` or `bytes`.
+    /// Appends a field of type `string` or `bytes`.
     pub(super) fn text(&mut self, field: u32, text: &[u8]) {
         self.tag(field, LENGTH);
         self.varint(text.len() as u64);
         self.bytes.extend_from_slice(text);
     }
 
-    /// A message within this one.
+    /// Appends a message as a field.
     pub(super) fn message(&mut self, field: u32, fill: impl FnOnce(&mut Self)) {
         self.tag(field, LENGTH);
         let begin = self.bytes.len();
         fill(self);
-        // The length is known only now, and stands before.
+        // The length is only known now, but comes first.
         let end = self.bytes.len();
         self.varint((end - begin) as u64);
         let digits = self.bytes.len() - end;
@@ -71,7 +71,7 @@ impl Message {
 mod tests {
     use super::*;
 
-    /// From the documentation of the wire format.
+    /// The examples of the wire format's documentation.
     #[test]
     fn known_encodings() {
         let of = |fill: fn(&mut Message)| {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::poll::{Arguments, say};
-use super::run::{Context, Flows, rank};
+use super::context::{Context, Flows, rank};
+use super::poll::{Arguments, poll_arguments};
 use super::trace::{Children, Kind, Text, Trace, Track};
 use crate::analysis::{Place, place_label};
 use crate::render::export::text;
@@ -39,7 +39,7 @@ pub(super) fn write(context: &mut Context<'_>, trace: &mut Trace<impl Write>) ->
         places: HashMap::new(),
         waits: HashMap::new(),
     };
-    // In the order of the report: the location that held the runtime longest first.
+    // In the order of the report: locations that held workers longest come first.
     for (index, row) in context.run.report.locations.iter().enumerate() {
         let label = row.place.to_string();
         let track = match row.place.is_root {
@@ -52,7 +52,7 @@ pub(super) fn write(context: &mut Context<'_>, trace: &mut Trace<impl Write>) ->
     for (index, task) in timeline.tasks.one_by_one().enumerate() {
         let of_seen = match &task {
             Cow::Borrowed(_) => Some(seen),
-            // It has no polls.
+            // A task without records has no polls.
             Cow::Owned(_) => None,
         };
         seen += usize::from(of_seen.is_some());
@@ -69,14 +69,14 @@ struct Writer<'a> {
     at: u64,
     /// The number of the first task's track.
     first: u64,
-    /// The track of all tasks.
+    /// The track that contains all tasks.
     all: Track,
     places: HashMap<Place, (Track, Text)>,
     waits: HashMap<WaitId, Option<Text>>,
 }
 
 impl Writer<'_> {
-    /// Writes a task: which one of all, and which one of those that were seen.
+    /// Writes a task, given its index among all tasks and among those that were seen.
     fn task(
         &mut self,
         index: u64,
@@ -111,13 +111,14 @@ impl Writer<'_> {
                         continue;
                     };
                     wait = poll.wait();
-                    let said = say(context, &self.arguments, (seen, i), location, trace);
+                    let arguments =
+                        poll_arguments(context, &self.arguments, (seen, i), location, trace);
                     if poll.worker().is_none() {
                         flow_in = self.flows.ending((seen, i));
                     }
-                    let name = Some(("poll", said.category));
+                    let name = Some(("poll", arguments.category));
                     trace.event(Kind::Begin, track, from_ns.1, name, |event| {
-                        said.fill(event);
+                        arguments.fill(event);
                         flow_in.into_iter().for_each(|flow| event.end_flow(flow));
                     })?;
                     trace.end(track, to_ns)?;
@@ -146,7 +147,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Marks on the track of its parent that a task was spawned there: the flow from there, if both are known.
+    /// Marks the spawn of a task on its parent's track, and returns the flow from there, if both are known.
     fn spawn(&self, task: &Task, trace: &mut Trace<impl Write>) -> io::Result<Option<u64>> {
         let timeline = self.context.timeline();
         let parent = task.parent.and_then(|parent| timeline.tasks.position(parent));
@@ -163,7 +164,7 @@ impl Writer<'_> {
         Ok(Some(flow))
     }
 
-    /// Where a task waits, in words.
+    /// Returns where a task waits.
     fn wait(&mut self, wait: WaitId, trace: &mut Trace<impl Write>) -> Option<Text> {
         let timeline = self.context.timeline();
         *self.waits.entry(wait).or_insert_with(|| {

@@ -1,4 +1,4 @@
-//! A trace that is being written: packets, and names that are written once.
+//! Writes packets, and each name only once.
 
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
@@ -8,35 +8,35 @@ use super::fields::{PACKET, clock, event, interned, packet, track};
 use super::proto::Message;
 use crate::util::clean::clean;
 
-/// All packets are of one sequence.
+/// All packets belong to one sequence.
 const SEQUENCE: u64 = 1;
 
-/// A track, by its number.
+/// The number of a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Track(u64);
 
 impl Track {
-    /// The track with a number that was reserved.
+    /// Creates the track with a reserved number.
     pub(super) fn new(number: u64) -> Self {
         Self(number)
     }
 }
 
-/// A text that was written, to be named by its number.
+/// The number of a text that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Text(u64);
 
-/// How the tracks within one are ordered.
+/// The order of the children of a track.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Children {
     None,
-    /// As they are ranked.
+    /// By rank.
     Ranked,
-    /// By their first events.
+    /// By first event.
     ByTime,
 }
 
-/// What an event is.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Begin,
@@ -48,7 +48,7 @@ pub(super) enum Kind {
 pub(super) struct Trace<W: Write> {
     w: BufWriter<W>,
     packet: Message,
-    /// What was interned since the last packet.
+    /// The data that was interned since the last packet.
     new: Message,
     is_begun: bool,
     categories: Names,
@@ -59,7 +59,7 @@ pub(super) struct Trace<W: Write> {
     flows: u64,
 }
 
-/// Names with their numbers.
+/// Names and their numbers.
 #[derive(Default)]
 struct Names {
     numbers: HashMap<String, u64>,
@@ -67,7 +67,7 @@ struct Names {
 }
 
 impl Names {
-    /// The number of a name; a new one is added to `new` as `field`.
+    /// Returns the number of a name. A new name is added to `new` as `field`.
     fn number(&mut self, field: u32, name: &str, new: &mut Message) -> u64 {
         if let Some(number) = self.numbers.get(name) {
             return *number;
@@ -89,7 +89,7 @@ impl Names {
 }
 
 impl<W: Write> Trace<W> {
-    /// A trace whose time zero is `start`, since the Unix epoch.
+    /// Begins a trace whose time zero is `start`, since the Unix epoch.
     pub(super) fn begin(w: W, start: Duration) -> io::Result<Self> {
         let mut trace = Self {
             w: BufWriter::with_capacity(1 << 16, w),
@@ -118,21 +118,21 @@ impl<W: Write> Trace<W> {
         Ok(trace)
     }
 
-    /// Numbers for `count` tracks that follow each other: that of the first.
+    /// Reserves `count` consecutive numbers of tracks, and returns the first one.
     pub(super) fn reserve_tracks(&mut self, count: u64) -> u64 {
         let first = self.tracks + 1;
         self.tracks += count;
         first
     }
 
-    /// So many numbers of flows: the first of them.
+    /// Reserves `count` numbers of flows, and returns the first one.
     pub(super) fn reserve_flows(&mut self, count: u64) -> u64 {
         let first = self.flows + 1;
         self.flows += count;
         first
     }
 
-    /// A new track.
+    /// Writes a new track.
     pub(super) fn track(
         &mut self,
         name: &str,
@@ -144,7 +144,7 @@ impl<W: Write> Trace<W> {
         self.reserved_track(number, name, parent, rank, children)
     }
 
-    /// The track for which `number` was reserved.
+    /// Writes the track with a reserved `number`.
     pub(super) fn reserved_track(
         &mut self,
         number: u64,
@@ -160,7 +160,7 @@ impl<W: Write> Trace<W> {
         })
     }
 
-    /// A new track with a counter, of things.
+    /// Writes a new counter track.
     pub(super) fn counter(&mut self, name: &str, parent: Track, rank: u64) -> io::Result<Track> {
         let number = self.reserve_tracks(1);
         self.describe(number, name, Some(parent), rank, |track| {
@@ -190,22 +190,22 @@ impl<W: Write> Trace<W> {
         Ok(Track(number))
     }
 
-    /// A text that many events bear, or will.
+    /// Writes a text that several events have.
     pub(super) fn string(&mut self, text: &str) -> Text {
         Text(self.strings.number(interned::STRINGS, text, &mut self.new))
     }
 
-    /// The same of one that is not asked for again, so that no memory is kept for it.
+    /// Writes a text that isn't needed again, so that no memory is kept for it.
     pub(super) fn string_once(&mut self, text: &str) -> Text {
         Text(self.strings.add(interned::STRINGS, text, &mut self.new))
     }
 
-    /// The name of an argument.
+    /// Returns the number of an argument's name.
     pub(super) fn argument(&mut self, name: &str) -> u64 {
         self.argument_names.number(interned::ARGUMENT_NAMES, name, &mut self.new)
     }
 
-    /// An event of a track: its name and category, unless it is an end.
+    /// Writes an event of a track, with its name and category unless it is an end.
     pub(super) fn event(
         &mut self,
         kind: Kind,
@@ -237,7 +237,7 @@ impl<W: Write> Trace<W> {
         })
     }
 
-    /// A slice without arguments.
+    /// Writes a slice without arguments.
     pub(super) fn slice(
         &mut self,
         track: Track,
@@ -249,12 +249,12 @@ impl<W: Write> Trace<W> {
         self.end(track, to_ns)
     }
 
-    /// The end of the slice of a track that began last.
+    /// Writes the end of the slice that began last on a track.
     pub(super) fn end(&mut self, track: Track, at_ns: u64) -> io::Result<()> {
         self.event(Kind::End, track, at_ns, None, |_| {})
     }
 
-    /// What a counter is from then on.
+    /// Writes the value of a counter from `at_ns` on.
     pub(super) fn count(&mut self, counter: Track, at_ns: u64, value: u64) -> io::Result<()> {
         self.packet(|packet| {
             packet.number(packet::TIMESTAMP, at_ns);
@@ -283,13 +283,13 @@ impl<W: Write> Trace<W> {
         self.w.write_all(self.packet.bytes())
     }
 
-    /// Writes what is left.
+    /// Flushes the buffer.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.w.flush()
     }
 }
 
-/// What an event bears.
+/// The fields of an event.
 pub(super) struct Event<'a>(&'a mut Message);
 
 impl Event<'_> {
@@ -305,12 +305,12 @@ impl Event<'_> {
         self.annotate(argument, |of| of.number(event::STRING, text));
     }
 
-    /// A flow goes on from here.
+    /// Marks that a flow continues from here.
     pub(super) fn flow(&mut self, flow: u64) {
         self.0.fixed(event::FLOW, flow);
     }
 
-    /// A flow ends here.
+    /// Marks that a flow ends here.
     pub(super) fn end_flow(&mut self, flow: u64) {
         self.0.fixed(event::TERMINATING_FLOW, flow);
     }

@@ -1,17 +1,18 @@
-//! The tracks of workers: what they did, and the polls that they ran. And those of the blocking pool's threads.
+//! The tracks of the workers, with their states and the polls that they ran, and those of the threads of the
+//! blocking pool.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-use super::poll::{Arguments, say};
-use super::run::{Context, rank};
+use super::context::{Context, rank};
+use super::poll::{Arguments, poll_arguments};
 use super::trace::{Children, Kind, Text, Trace, Track};
 use crate::analysis::Place;
 use crate::trace::state::WorkerState;
 use crate::trace::timeline::Worker;
 
-/// A poll on a worker: from, to, in ns of the timeline, and which one it is.
+/// A poll on a worker: its start and end in ns of the timeline, and the indices of its task and itself.
 type OnWorker = (u64, Reverse<u64>, u32, u32);
 
 /// Writes all workers, and the threads of the blocking pool.
@@ -75,7 +76,7 @@ impl Writer<'_> {
                 trace.end(track, end_ns)?;
                 open.pop();
             }
-            // One that is within another ends no later than that.
+            // A poll within another one ends no later than that.
             if let Some(&outer_ns) = open.last() {
                 to_ns = to_ns.min(outer_ns);
             }
@@ -86,11 +87,12 @@ impl Writer<'_> {
                 let text = trace.string(&name);
                 (name, text)
             });
-            let said = say(context, &self.arguments, (task, poll), *location, trace);
+            let arguments =
+                poll_arguments(context, &self.arguments, (task, poll), *location, trace);
             let (name, flow) =
-                (Some((name.as_str(), said.category)), context.flows.ending((task, poll)));
+                (Some((name.as_str(), arguments.category)), context.flows.ending((task, poll)));
             trace.event(Kind::Begin, track, from_ns, name, |event| {
-                said.fill(event);
+                arguments.fill(event);
                 flow.into_iter().for_each(|flow| event.end_flow(flow));
             })?;
             open.push(to_ns);
@@ -102,7 +104,7 @@ impl Writer<'_> {
     }
 }
 
-/// The polls that held a worker, by time, those around others before these.
+/// Returns the polls that held a worker, by time; outer polls come before those within them.
 fn on_worker(context: &Context<'_>, worker: u32) -> Vec<OnWorker> {
     let timeline = context.timeline();
     let mut found: Vec<OnWorker> = Vec::new();
@@ -119,12 +121,12 @@ fn on_worker(context: &Context<'_>, worker: u32) -> Vec<OnWorker> {
 
 fn blocking_threads(context: &Context<'_>, trace: &mut Trace<impl Write>) -> io::Result<()> {
     let timeline = context.timeline();
-    if timeline.blocking_threads.is_empty() {
+    if timeline.pool.threads.is_empty() {
         return Ok(());
     }
     let (name, rank) = ("Blocking threads", rank::BLOCKING_THREADS);
     let all = trace.track(name, Some(context.track), rank, Children::Ranked)?;
-    for thread in &timeline.blocking_threads {
+    for thread in &timeline.pool.threads {
         let name = format!("thread-{}", thread.thread);
         let track = trace.track(&name, Some(all), thread.thread.into(), Children::None)?;
         let from_ns = context.at(thread.started_ns);

@@ -1,11 +1,11 @@
-//! Where tasks waited, as JSON.
+//! The places at which tasks waited, as JSON.
 
 use super::frames::{Names, from_1};
 use crate::analysis::picture::{AwaitLine, AwaitPlace, Awaits, StillHere};
 use crate::util::json::{Raw, array, object};
 
-/// Indices of what may be missing count from 1 on, with 0 for none. `rows` of the picture by those of the
-/// source.
+/// Indices that may be missing count from 1, with 0 for none. `rows` maps rows of the source to those of the
+/// picture.
 pub(super) fn awaits(awaits: &Awaits, rows: &[u32]) -> Raw {
     let mut names = Names::default();
     let frames = names.frames(&awaits.frames);
@@ -19,7 +19,7 @@ pub(super) fn awaits(awaits: &Awaits, rows: &[u32]) -> Raw {
     ])
 }
 
-/// The functions of a place, and the lines that it counts for.
+/// Writes the functions of a place, and the lines that it counts for.
 fn place(place: &AwaitPlace) -> Raw {
     let functions = place
         .functions
@@ -44,7 +44,7 @@ fn line(line: &AwaitLine) -> Raw {
     ])
 }
 
-/// JavaScript has these exactly up to 104 days.
+/// JavaScript represents these exactly up to 104 days.
 fn nanos(ns: u128) -> u64 {
     u64::try_from(ns).unwrap_or(u64::MAX)
 }

@@ -1,10 +1,10 @@
-//! The source of what the page names, as JSON.
+//! The source code around the lines that the page names, as JSON.
 
 use crate::analysis::picture::Excerpts;
 use crate::util::json::{Raw, array, object};
 
-/// `all`: the line that is meant, the first, the lines, and whether the file is newer than what was recorded. The others
-/// refer to it, by section and frame, and by section and group.
+/// `all`: the line in question, the first line, the lines, and whether the file is newer than the recording.
+/// `frames` and `groups` refer to it by section and frame, and by section and group.
 pub(super) fn excerpts(excerpts: &Excerpts) -> Raw {
     let all = excerpts.all.iter().map(|of| (of.line, of.first, &of.lines, of.is_changed));
     let of_frames = excerpts.of_frames.iter();

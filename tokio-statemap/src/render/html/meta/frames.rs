@@ -1,22 +1,22 @@
-//! Functions, as JSON that says each name once.
+//! Functions as JSON, with each name once.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::trace::timeline::{FrameOrigin, StackFrame};
 use crate::util::json::{Raw, array};
+use crate::util::map::Map;
 use crate::util::source_path::shown;
 
-/// Names of functions and files, each once.
+/// The names of functions and files, without repetitions.
 #[derive(Default)]
 pub(super) struct Names {
     pub(super) all: Vec<String>,
-    indices: HashMap<Arc<str>, usize>,
+    indices: Map<Arc<str>, usize>,
 }
 
 impl Names {
-    /// The name of the function, the file's from 1 on, the line, and the origin.
+    /// Writes each frame as the name of the function, the file (from 1 on), the line, and the origin.
     pub(super) fn frames(&mut self, frames: &[StackFrame]) -> Raw {
         let frames = frames.iter().map(|frame| {
             let file = frame.file.as_ref().map_or(0, |file| self.index(&shown_name(file)) + 1);
@@ -27,14 +27,14 @@ impl Names {
     }
 
     fn index(&mut self, name: &Arc<str>) -> usize {
-        *self.indices.entry(Arc::clone(name)).or_insert_with(|| {
+        *self.indices.get_or_insert_with(Arc::clone(name), || {
             self.all.push(name.to_string());
             self.all.len() - 1
         })
     }
 }
 
-/// The name of a file as it is shown.
+/// Returns the name of a file as it is shown.
 fn shown_name(file: &Arc<str>) -> Arc<str> {
     match shown(file) {
         Cow::Borrowed(whole) if whole.len() == file.len() => Arc::clone(file),
@@ -42,12 +42,12 @@ fn shown_name(file: &Arc<str>) -> Arc<str> {
     }
 }
 
-/// An index that may be missing: from 1 on, and 0 for none.
+/// Converts an index that may be missing: from 1 on, and 0 for none.
 pub(super) fn from_1(index: Option<u32>) -> u32 {
     index.map_or(0, |index| index + 1)
 }
 
-/// The index of an origin in the page's list of them.
+/// Returns the index of an origin in the page's list.
 fn origin(origin: FrameOrigin) -> usize {
     match origin {
         FrameOrigin::Program => 0,

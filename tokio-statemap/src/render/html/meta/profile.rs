@@ -1,4 +1,4 @@
-//! What the calls of instrumented functions took, as JSON.
+//! The profile of instrumented functions, as JSON.
 
 use crate::trace::profile::{FunctionProfile, PerCall, Profile};
 use crate::util::json::{Raw, array, object};

@@ -1,17 +1,17 @@
-//! The whole run in sums, a column each.
+//! The sums of the whole run as JSON, in columns.
 
 use crate::analysis::picture::{Bins, PlaceSums, WholeRun};
 use crate::util::json::{Raw, array, object};
 
-/// The stretches; `whole` makes a time one of the page.
+/// `whole` rounds a time to the page's units.
 pub(super) fn sums(run: &WholeRun, whole: impl Fn(u64) -> u64) -> Raw {
     let stretches = || run.stretches.iter();
-    // Nearly always nothing of any.
+    // Recording is nearly never stopped.
     let is_stopped = stretches().any(|stretch| stretch.stopped_ns > 0);
     let stopped = is_stopped.then(|| array(stretches().map(|stretch| stretch.stopped_ns)));
     object([
         ("alive", &array(stretches().map(|stretch| safe(stretch.alive)))),
-        // Which place, from 1 on; 0 if no poll began.
+        // The place of the longest poll, from 1 on; 0 if no poll began.
         ("at", &array(stretches().map(|s| s.longest.map_or(0, |(_, at)| at + 1)))),
         ("dropped", &array(run.dropped.iter().map(|&(a, b)| (whole(a), whole(b))))),
         ("from", &run.from_ns),
@@ -25,7 +25,7 @@ pub(super) fn sums(run: &WholeRun, whole: impl Fn(u64) -> u64) -> Raw {
     ])
 }
 
-/// What the script can tell from its neighbours: a file may have any number.
+/// Limits a number to those that JavaScript represents exactly: a file may have any.
 fn safe(n: u64) -> u64 {
     const LARGEST: u64 = (1 << 53) - 1;
     n.min(LARGEST)
@@ -45,7 +45,8 @@ fn place(place: &PlaceSums) -> Raw {
     ])
 }
 
-/// Where each bin with values begins, in ns, and how many it has; what 50, 90 and 99 % of the values did not exceed.
+/// Lists where each bin that has values begins, in ns, and how many it has; and the 50th, 90th and 99th
+/// percentiles.
 fn bins(of: &Bins) -> Raw {
     let [p50, p90, p99] = of.quantiles_ns.map(safe);
     object([

@@ -1,10 +1,10 @@
-//! Why polls took long, as JSON.
+//! The causes of long polls, as JSON.
 
 use super::frames::{Names, from_1};
 use crate::analysis::picture::{Why, WhyCulprit};
 use crate::util::json::{Raw, array, object};
 
-/// Numbers in arrays, and the indices of what may be missing from 1 on, with 0 for none.
+/// Numbers are in arrays; indices that may be missing count from 1, with 0 for none.
 pub(super) fn why(why: &Why, places: &[u32], whole: impl Fn(u64) -> u64) -> Raw {
     let mut names = Names::default();
     let frames = names.frames(&why.frames);
@@ -26,29 +26,29 @@ pub(super) fn why(why: &Why, places: &[u32], whole: impl Fn(u64) -> u64) -> Raw 
             poll.lost_ns,
         )
     });
-    let excused = object([
-        ("at", &why.excused_at),
-        ("polls", &why.excused.polls),
-        ("taken", &why.excused.taken_ns),
-        ("unseen", &why.excused.unseen_polls),
+    let unattributed = object([
+        ("at", &why.unattributed_at),
+        ("polls", &why.unattributed.polls),
+        ("taken", &why.unattributed.taken_ns),
+        ("unseen", &why.unattributed.unseen_polls),
         ("unseenAt", &why.unseen_at),
-        ("unseenTime", &why.excused.unseen_ns),
+        ("unseenTime", &why.unattributed.unseen_ns),
     ]);
     object([
         ("calls", &array(calls)),
         ("culprits", &array(why.culprits.iter().map(culprit))),
-        ("excused", &excused),
         ("frames", &frames),
         ("names", &names.all),
         ("polls", &array(polls)),
+        ("unattributed", &unattributed),
         ("words", &why.words),
     ])
 }
 
 fn culprit(culprit: &WhyCulprit) -> Raw {
     object([
-        ("act", &culprit.act),
         ("at", &culprit.at),
+        ("blockingCause", &culprit.blocking_cause),
         ("frame", &culprit.frame),
         ("longest", &culprit.longest),
         ("own", &culprit.own_ns),

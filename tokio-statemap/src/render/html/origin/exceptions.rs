@@ -1,8 +1,8 @@
-//! What is true of some things, where of all others something else is known.
+//! Lists of exceptions to a rule.
 
 use super::varint;
 
-/// A list of exceptions, by which of the things each is of.
+/// A list of exceptions, each with the number of the item that it applies to.
 #[derive(Debug, Default)]
 pub(super) struct Exceptions {
     count: u64,
@@ -11,7 +11,7 @@ pub(super) struct Exceptions {
 }
 
 impl Exceptions {
-    /// Something is true of the `nth` thing: `value` writes what.
+    /// Adds an exception for the `nth` item, whose value `value` writes.
     pub(super) fn add(&mut self, nth: u64, value: impl FnOnce(&mut Vec<u8>)) {
         varint(nth - self.next, &mut self.bytes);
         self.next = nth + 1;
@@ -19,22 +19,23 @@ impl Exceptions {
         value(&mut self.bytes);
     }
 
-    /// A number is that of the `nth` thing.
+    /// Adds an exception whose value is a number.
     pub(super) fn number(&mut self, nth: u64, number: u64) {
         self.add(nth, |to| varint(number, to));
     }
 
-    /// The time of the `nth` thing, if that isn't what is told of it: how much it is after or before.
-    pub(super) fn time(&mut self, real_ns: u64, told_ns: u64, nth: u64) {
-        if real_ns != told_ns {
+    /// Adds an exception for the time of the `nth` item if it differs from `drawn_ns`: the sign and the amount
+    /// of the difference.
+    pub(super) fn time(&mut self, real_ns: u64, drawn_ns: u64, nth: u64) {
+        if real_ns != drawn_ns {
             self.add(nth, |to| {
-                varint(u64::from(real_ns < told_ns), to);
-                varint(real_ns.abs_diff(told_ns), to);
+                varint(u64::from(real_ns < drawn_ns), to);
+                varint(real_ns.abs_diff(drawn_ns), to);
             });
         }
     }
 
-    /// Writes all of them.
+    /// Writes the list.
     pub(super) fn end(self, to: &mut Vec<u8>) {
         varint(self.count, to);
         to.extend_from_slice(&self.bytes);

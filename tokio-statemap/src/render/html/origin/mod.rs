@@ -1,19 +1,20 @@
-//! What the page was made from, as far as its columns don't say it: with both, the data can be read again.
+//! Writes the data that the page was made from, as far as the columns don't contain it. From both, the data can be read
+//! again.
 //!
-//! Each file of data (the tasks and the workers of a run, or anything else) has a `script` element that no
-//! browser runs, behind the page's own script, which takes no notice of it. Its text is base64 of a raw
-//! deflate stream, and that is, all numbers being LEB128:
+//! Each file of data (the tasks or the workers of a run, or other data) has a `script` element that no browser runs,
+//! behind the page's own script, which ignores it. Its text is base64 of a raw deflate stream, which contains, all
+//! numbers being LEB128:
 //!
 //! - the kind of the file: 0 tasks, 1 workers, 2 other;
 //! - its section from 1 on, or 0 if none of it is drawn;
-//! - what is at time 0 of the file, in ns of the page;
-//! - 0, or 1 and more if it is a part: 1 and how long was recorded in all, in ns and from 1 on (0: not known);
-//! - the records of the file that are none of a row's (length and text): the metadata, and what is said of the
-//!   run, but for the names of tasks, and what stands in the page or in columns;
-//! - what the columns don't say of rows.
+//! - time 0 of the file, in ns of the page;
+//! - 0; or, if the file is a part, 1 and the length of the whole recording, in ns and from 1 on (0: unknown);
+//! - the records of the file that belong to no row (length and text): the metadata, and those about the run, except the
+//!   names of tasks and what the page or its columns contain;
+//! - lists of exceptions for rows.
 //!
-//! The latter are lists of exceptions: their number, and for each how many things after the one before it is of,
-//! and what is true of it. Of all others the columns say it, or it is as it was of the one before ([`tasks`]).
+//! Such a list begins with the number of exceptions. Each consists of the number of items since the one before, and a
+//! value. For all other items the columns are right, or the value of the item before holds ([`tasks`]).
 
 mod exceptions;
 #[cfg(feature = "read")]
@@ -32,18 +33,18 @@ use crate::statemap::{Labels, without_rows};
 use crate::trace::timeline::Timeline;
 use exceptions::Exceptions;
 
-/// What it is: the tasks of a run, its workers, or other data.
+/// The kinds of files.
 pub(super) const TASKS: u64 = 0;
 pub(super) const WORKERS: u64 = 1;
 #[cfg(feature = "read")]
 pub(super) const OTHER: u64 = 2;
-/// How the element begins.
+/// The beginning of the element.
 pub(super) const ELEMENT: &str = "<script type=\"text/plain\" class=\"statemap-origin\">";
-/// There is little of it, and much of that is text.
+/// There are few bytes, and many of them are text.
 const LEVEL: u8 = 4;
 
-/// Writes all that `picture` was made from.
-pub(super) fn write(picture: &Picture<'_>, unit_ns: u64, w: &mut impl Write) -> io::Result<()> {
+/// Writes all data that `picture` was made from.
+pub(super) fn write(picture: &Picture<'_>, unit_ns: u64, w: &mut dyn Write) -> io::Result<()> {
     for (index, origin) in picture.origins.iter().enumerate() {
         let section_of = |kind: SectionKind| {
             let of_kind = |s: &(usize, &Section<'_>)| s.1.origin == index && s.1.kind == kind;
@@ -70,13 +71,13 @@ pub(super) fn write(picture: &Picture<'_>, unit_ns: u64, w: &mut impl Write) -> 
     Ok(())
 }
 
-fn element(bytes: &[u8], w: &mut impl Write) -> io::Result<()> {
+fn element(bytes: &[u8], w: &mut dyn Write) -> io::Result<()> {
     w.write_all(ELEMENT.as_bytes())?;
     w.write_all(STANDARD.encode(compress_to_vec(bytes, LEVEL)).as_bytes())?;
     w.write_all(b"</script>\n")
 }
 
-/// A run and where it is in the page.
+/// A run and its place in the page.
 struct Run<'a> {
     timeline: &'a Timeline,
     labels: &'a Labels,
@@ -87,7 +88,7 @@ struct Run<'a> {
 type Placed<'a, 'b> = Option<(usize, &'a Section<'b>)>;
 
 impl Run<'_> {
-    /// What comes before the exceptions.
+    /// Returns all that comes before the exceptions.
     fn head(&self, kind: u64, section: Placed<'_, '_>) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         varint(kind, &mut bytes);
@@ -125,14 +126,14 @@ impl Run<'_> {
         Ok(bytes)
     }
 
-    /// Notes the time of the `nth` transition if the columns don't say it.
+    /// Notes the time of the `nth` transition if the columns have another one.
     fn time(&self, time_ns: u64, drawn_ns: u64, nth: u64, times: &mut Exceptions) {
         let real_ns = time_ns.saturating_sub(self.timeline.begin_ns);
-        times.time(real_ns, told(drawn_ns, self.from_ns, self.unit_ns), nth);
+        times.time(real_ns, drawn_at(drawn_ns, self.from_ns, self.unit_ns), nth);
     }
 }
 
-/// What the columns say of a time, in ns of the file.
-pub(super) fn told(drawn_ns: u64, from_ns: u64, unit_ns: u64) -> u64 {
+/// Returns the time that the columns have, in ns of the file.
+pub(super) fn drawn_at(drawn_ns: u64, from_ns: u64, unit_ns: u64) -> u64 {
     (drawn_ns / unit_ns * unit_ns).saturating_sub(from_ns)
 }

@@ -1,13 +1,13 @@
-//! What a page doesn't say of data that isn't a run's: where rows were in the file, what isn't drawn, and which
+//! Writes what the page lacks of data of other programs: the places of rows in the file, what isn't drawn, and which
 //! tags have no definition.
 //!
-//! Behind what all files have are: of each row, the place of its entity in the file; the number of tags without
-//! a definition, and these; 1 if all events are among the records, else 0; and of transitions the time, as of tasks.
+//! After what all files have come: for each row, the place of its entity in the file; the number of tags without a
+//! definition, and these tags; 1 if all events are among the records, else 0; and the exceptions for times.
 
 use std::io;
 
 use super::exceptions::Exceptions;
-use super::{OTHER, Placed, told, varint};
+use super::{OTHER, Placed, drawn_at, varint};
 use crate::analysis::picture::is_shown;
 use crate::statemap::Metadata;
 use crate::statemap::read::Statemap;
@@ -30,7 +30,7 @@ pub(super) fn file(
     }
     let mut records = Vec::new();
     Metadata { title: title.to_owned(), ..data.metadata.clone() }.write(&mut records)?;
-    // Those of the page are in its units.
+    // The page has them in its own units.
     let are_events_here = unit_ns > 1 || section.is_none();
     unseen(data, are_events_here, &mut records);
     varint(records.len() as u64, &mut bytes);
@@ -52,7 +52,7 @@ pub(super) fn file(
             let mut real = data.entities[row as usize].data.iter();
             section.source.walk(row, &mut |drawn| {
                 if let Some(datum) = real.next() {
-                    times.time(datum.time_ns, told(drawn.time_ns, from_ns, unit_ns), nth);
+                    times.time(datum.time_ns, drawn_at(drawn.time_ns, from_ns, unit_ns), nth);
                     nth += 1;
                 }
             });
@@ -62,7 +62,7 @@ pub(super) fn file(
     Ok(bytes)
 }
 
-/// Writes what isn't drawn: entities without data, and events that aren't where something is.
+/// Writes what isn't drawn: entities without data, and events at times without a row.
 fn unseen(data: &Statemap, are_events_here: bool, records: &mut Vec<u8>) {
     for entity in data.entities.iter().filter(|entity| entity.data.is_empty()) {
         if let Some(description) = &entity.description {

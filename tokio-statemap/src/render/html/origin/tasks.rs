@@ -1,27 +1,29 @@
-//! What the columns don't say of tasks.
+//! Writes what the columns lack of tasks.
 //!
-//! Things are numbered in the order of the columns: tasks, polls, waits (where a task begins to wait), and
-//! transitions. The lists are, in this order:
+//! Items are numbered in the order of the columns: tasks, polls, waits (where a task begins to wait), and transitions.
+//! The lists are, in this order:
 //!
-//! - the spawn locations: number, and of each its file, line and column;
-//! - of tasks, the spawn location (from 1 on, 0 for none): else it is that of the task before;
-//! - of tasks, the parent where its row isn't there: 0 and the number of a root future, or 1 and an id;
-//! - of transitions, the time: 1 if it is earlier than in the columns, else 0, and by how much, in ns;
-//! - of waits, which one (0: not known): else what the tag says, which is the index of the wait, or
-//!   behind them that of a task whose waker nothing took;
-//! - of polls, the worker from 1 on, or 0: else that of the columns, or where these have none, that of the poll before;
-//! - of polls, the thread: else that which the worker was on last;
-//! - of polls, where they are cut: else nowhere.
+//! - the spawn locations: their number, and the file, line and column of each;
+//! - for tasks, the spawn location (from 1 on, 0 for none); otherwise that of the task before;
+//! - for tasks, the parent if its row is missing: 0 and the number of a root future, or 1 and an id;
+//! - for transitions, the time: 1 if it is earlier than in the columns, else 0, and the difference in ns;
+//! - for waits, the index of the wait (0: unknown); otherwise that of the tag. The tag behind all waits is that of tasks
+//!   whose waker nothing took;
+//! - for polls, the worker from 1 on, or 0; otherwise that of the columns, or if they have none, that of the poll
+//!   before;
+//! - for polls, the thread; otherwise the one that the worker was last on;
+//! - for polls, the sides on which they are cut; otherwise none.
 
-use std::collections::HashMap;
 use std::io;
 
 use super::exceptions::Exceptions;
 use super::{Placed, Run, TASKS, text, varint};
 use crate::analysis::picture::Transition;
+use crate::recorder::id_map::IdMap;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, WaitId};
+use crate::util::map::Map;
 
 impl Run<'_> {
     pub(super) fn tasks(&self, section: Placed<'_, '_>) -> io::Result<Vec<u8>> {
@@ -34,8 +36,8 @@ impl Run<'_> {
                 let task = self.timeline.tasks.at(row as usize);
                 of_tasks.task(&task, nth, section.source.parent(row).is_some());
                 let mut real = self.timeline.transitions(&task);
-                let mut life = Life::of(&task);
-                // There may be millions in one row.
+                let mut life = Life::new(&task);
+                // A row may have millions of transitions.
                 section.source.walk(row, &mut |drawn| {
                     if let Some((time_ns, state)) = real.next() {
                         of_tasks.transition(self, &mut life, (time_ns, state), &drawn);
@@ -48,27 +50,27 @@ impl Run<'_> {
     }
 }
 
-/// Where one is in the life of a task.
+/// The position in the life of a task.
 struct Life<'a> {
     polls: std::slice::Iter<'a, Poll>,
-    /// Where it waits when it does next.
+    /// The place of the task's next wait.
     wait: Option<WaitId>,
 }
 
 impl<'a> Life<'a> {
-    fn of(task: &'a Task) -> Self {
+    fn new(task: &'a Task) -> Self {
         let wait = task.carried_wait.and_then(|carried| carried.wait);
         Self { polls: task.polls.iter(), wait }
     }
 }
 
-/// What isn't known of tasks by their columns.
+/// The facts about tasks that the columns lack.
 #[derive(Default)]
 struct OfTasks {
     has_workers: bool,
     has_tags: bool,
-    /// Of each location its number.
-    locations: HashMap<SpawnLocation, u64>,
+    /// The number of each location.
+    locations: Map<SpawnLocation, u64>,
     location_list: Vec<SpawnLocation>,
     last_location: u64,
     of_location: Exceptions,
@@ -82,15 +84,15 @@ struct OfTasks {
     waits: u64,
     polls: u64,
     last_worker: u64,
-    /// The thread that a worker, by its number, was on last.
-    threads: HashMap<u64, u32>,
+    /// The thread that each worker, by its number, was last on.
+    threads: IdMap<u64>,
 }
 
 impl OfTasks {
     fn task(&mut self, task: &Task, nth: u64, has_parent: bool) {
         let location = task.location.map_or(0, |location| {
             let next = self.location_list.len() as u64 + 1;
-            let number = *self.locations.entry(location).or_insert(next);
+            let number = *self.locations.get_or_insert_with(location, || next);
             if number == next {
                 self.location_list.push(location);
             }
@@ -134,11 +136,11 @@ impl OfTasks {
 
     fn wait(&mut self, timeline: &Timeline, wait: Option<WaitId>, drawn: &Transition) {
         let tag = drawn.tag.filter(|_| self.has_tags);
-        let told = tag.and_then(|tag| match tag as usize == timeline.waits.len() {
+        let expected = tag.and_then(|tag| match tag as usize == timeline.places.waits.len() {
             true => Some(WaitId::NOTHING),
             false => WaitId::new(u16::try_from(tag + 1).ok()?),
         });
-        if wait != told {
+        if wait != expected {
             self.of_wait.number(self.waits, wait.map_or(0, |wait| wait.number().into()));
         }
         self.waits += 1;
@@ -147,13 +149,13 @@ impl OfTasks {
     fn poll(&mut self, poll: Option<&Poll>, drawn: &Transition) {
         let number = |worker: Option<u32>| worker.map_or(0, |worker| u64::from(worker) + 1);
         let worker = number(poll.and_then(Poll::worker));
-        let told = if self.has_workers { number(drawn.worker) } else { self.last_worker };
-        if worker != told {
+        let expected = if self.has_workers { number(drawn.worker) } else { self.last_worker };
+        if worker != expected {
             self.of_worker.number(self.polls, worker);
         }
         self.last_worker = worker;
         let thread = poll.map_or(u32::MAX, Poll::thread);
-        if self.threads.insert(worker, thread) != Some(thread) {
+        if self.threads.insert(worker, thread.into()) != Some(thread.into()) {
             self.of_thread.number(self.polls, thread.into());
         }
         if let Some(cuts) = poll.map(Poll::cuts).filter(|&cuts| cuts > 0) {

@@ -21,7 +21,7 @@ import { listenTabs, showTab } from "./ui/tabs.js";
 import { TasksTab } from "./ui/tasks_tab.js";
 import { WaitsTab } from "./ui/waits_tab.js";
 
-// The page: reads the data, puts the parts together, and opens on what the headline is about.
+// The page: loads the data, builds its parts, and opens on what the headline is about.
 
 const openPage = async (surface) => {
   const model = await loadModel();
@@ -33,7 +33,7 @@ const openPage = async (surface) => {
   const address = new Address(view, initialFolds(model, view.opening, view.height, view.charts, view.hiddenCharts));
   const given = address.restore();
   const parts = buildParts(view);
-  // They take room from the lanes: what is opened on must be seen in what is left.
+  // The parts take room from the lanes, and what the page opens on must be visible in the rest.
   frame.measure();
   surface.countWith(() => parts.legend.count());
   address.follow(parts.actions);
@@ -41,13 +41,13 @@ const openPage = async (surface) => {
   preparePrint(view, frame, parts.actions.reveal);
   view.on("threshold", () => findAgain(view, parts));
   openOn(view, given, parts);
-  // What the page opens on is no step that could be undone.
+  // The initial view is not a step that could be undone.
   address.settle();
   view.paintNow();
   const opened = { selection: view.selection, scroll: view.scroll };
   findAgain(view, parts).then(() => {
     surface.finish();
-    // The totals may have taken room from the lanes.
+    // The totals may have taken more room from the lanes.
     watchForEnd();
     frame.measure();
     const isAsOpened = view.selection === opened.selection && view.scroll === opened.scroll;
@@ -55,7 +55,7 @@ const openPage = async (surface) => {
   });
 };
 
-/** Builds what stands around the lanes. */
+/** Builds the parts around the lanes. */
 const buildParts = (view) => {
   const actions = actionsOn(view);
   const issues = new IssuesTab(view, actions);
@@ -78,12 +78,12 @@ const buildParts = (view) => {
   return { actions, issues, locations, legend };
 };
 
-/** Selects what the address names, else what the headline is about. */
+/** Selects what the address names, or else what the headline is about. */
 const openOn = (view, given, { actions }) => {
   const target = given.selection === undefined ? view.firstSelection : given.selection;
   if (target !== null) {
     view.select(target);
-    // A selection of the address may lie outside its view; then both stay as they were.
+    // The selection of an address may be outside of its view; both are restored.
     if (target.kind !== "range" && !given.group) actions.show(target);
     if (given.t1 > given.t0) view.setTimes(given.t0, given.t1);
     view.forgetPast();

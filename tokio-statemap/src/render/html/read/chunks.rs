@@ -1,33 +1,13 @@
-//! The rows, from the page's columns: see `chunk`, which writes them.
+//! Reads the rows from the page's columns, which `chunk` writes.
 
-use super::columns::Bytes;
+use super::columns::{Bytes, Drawn, Row};
 use super::damaged;
 use super::origin::File;
 use super::parts::{Parts, SectionMeta, StateMeta, TailSection};
 use crate::error::ReadError;
 use crate::render::html::chunk::{HAS_DESCRIPTION, NEW_ROW};
 
-/// A row as it stands in the page.
-#[derive(Debug, Default)]
-pub(super) struct Row {
-    pub(super) name: String,
-    /// The place of the row that it comes from.
-    pub(super) parent: Option<u64>,
-    pub(super) description: Option<String>,
-    pub(super) transitions: Vec<Drawn>,
-}
-
-/// A transition as it stands in the page.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Drawn {
-    /// In units of the page.
-    pub(super) time: u64,
-    pub(super) state: u32,
-    pub(super) worker: Option<u16>,
-    pub(super) tag: Option<u64>,
-}
-
-/// Reads all rows, and gives them to the files that they are of.
+/// Reads all rows, and passes them to their files.
 pub(super) fn read(
     text: &str,
     parts: &Parts<'_>,
@@ -43,7 +23,7 @@ pub(super) fn read(
         }
     };
     let mut at = 0;
-    // A row may go on in the next chunk.
+    // A row may continue in the next chunk.
     let mut row = None;
     for chunk in &parts.chunks {
         let mut read = || {
@@ -64,14 +44,14 @@ pub(super) fn read(
     }
     let last = row.map_or(Ok(()), |row| give(at, row));
     last.map_err(|problem| damaged(text, text.len(), &problem))?;
-    let told = parts.tail.sections.iter().map(|tail| (tail.rows, tail.transitions));
-    match told.eq(counts) {
+    let expected = parts.tail.sections.iter().map(|tail| (tail.rows, tail.transitions));
+    match expected.eq(counts) {
         true => Ok(()),
         false => Err(damaged(text, text.len(), "a part of it is missing")),
     }
 }
 
-/// Reads the pieces of one chunk. A row that may go on in the next one stays in `row`.
+/// Reads the pieces of one chunk. A row that may continue in the next one is left in `row`.
 fn pieces(
     mut bytes: Bytes<'_>,
     meta: &SectionMeta,

@@ -1,6 +1,6 @@
-//! Numbers and texts, one after the other.
+//! Reads numbers and texts from bytes.
 
-/// What is left to be read.
+/// The bytes that are left.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bytes<'a>(&'a [u8]);
 
@@ -13,7 +13,7 @@ impl<'a> Bytes<'a> {
         self.0.is_empty()
     }
 
-    /// A number as LEB128.
+    /// Reads a LEB128 number.
     #[inline]
     pub(super) fn varint(&mut self) -> Result<u64, String> {
         let (mut value, mut shift) = (0, 0);
@@ -32,12 +32,12 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// A number that is one of `T`.
+    /// Reads a number that fits `T`.
     pub(super) fn number<T: TryFrom<u64>>(&mut self) -> Result<T, String> {
         T::try_from(self.varint()?).map_err(|_| "a number is too large".to_owned())
     }
 
-    /// The next so many bytes.
+    /// Reads the next `length` bytes.
     pub(super) fn take(&mut self, length: u64) -> Result<&'a [u8], String> {
         let length = usize::try_from(length).ok().filter(|&length| length <= self.0.len());
         let (taken, rest) = self.0.split_at(length.ok_or_else(cut)?);
@@ -45,7 +45,7 @@ impl<'a> Bytes<'a> {
         Ok(taken)
     }
 
-    /// Text with its length before it.
+    /// Reads a text after its length.
     pub(super) fn text(&mut self) -> Result<&'a str, String> {
         let length = self.varint()?;
         std::str::from_utf8(self.take(length)?).map_err(|_| "a name isn't UTF-8".to_owned())
@@ -56,18 +56,18 @@ fn cut() -> String {
     "a column is cut".to_owned()
 }
 
-/// A list of exceptions, and which thing the next one is of.
+/// A list of exceptions, and the item that the next one applies to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exceptions {
     left: u64,
-    /// Where its values begin.
+    /// The offset of the values.
     at: usize,
     next: Option<u64>,
 }
 
 impl Exceptions {
-    /// The list that is next in `bytes`, each of whose values is `numbers` numbers.
-    pub(super) fn of(all: &[u8], bytes: &mut Bytes<'_>, numbers: usize) -> Result<Self, String> {
+    /// Reads the next list in `bytes`, each of whose values consists of `numbers` numbers.
+    pub(super) fn parse(all: &[u8], bytes: &mut Bytes<'_>, numbers: usize) -> Result<Self, String> {
         let count = bytes.varint()?;
         let at = all.len() - bytes.0.len();
         for _ in 0..count {
@@ -97,7 +97,7 @@ impl Exceptions {
         Ok(number)
     }
 
-    /// The numbers of the `nth` thing, if it is an exception.
+    /// Returns the numbers of the `nth` item, if it is an exception.
     #[inline]
     pub(super) fn take<const N: usize>(
         &mut self,
@@ -115,17 +115,37 @@ impl Exceptions {
         Ok(Some(numbers))
     }
 
-    /// The time of the `nth` thing that is told to be at `told_ns`.
+    /// Returns the time of the `nth` item, which the columns have at `drawn_ns`.
     #[inline]
-    pub(super) fn time(&mut self, all: &[u8], nth: u64, told_ns: u64) -> Result<u64, String> {
+    pub(super) fn time(&mut self, all: &[u8], nth: u64, drawn_ns: u64) -> Result<u64, String> {
         match self.take(all, nth)? {
-            None => Ok(told_ns),
+            None => Ok(drawn_ns),
             Some([0, by_ns]) => {
-                told_ns.checked_add(by_ns).ok_or_else(|| "a time is too late".to_owned())
+                drawn_ns.checked_add(by_ns).ok_or_else(|| "a time is too late".to_owned())
             }
             Some([_, by_ns]) => {
-                told_ns.checked_sub(by_ns).ok_or_else(|| "a time is too early".to_owned())
+                drawn_ns.checked_sub(by_ns).ok_or_else(|| "a time is too early".to_owned())
             }
         }
     }
+}
+
+/// A row of the page.
+#[derive(Debug, Default)]
+pub(super) struct Row {
+    pub(super) name: String,
+    /// The place of the row that spawned it.
+    pub(super) parent: Option<u64>,
+    pub(super) description: Option<String>,
+    pub(super) transitions: Vec<Drawn>,
+}
+
+/// A transition of the page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drawn {
+    /// In units of the page.
+    pub(super) time: u64,
+    pub(super) state: u32,
+    pub(super) worker: Option<u16>,
+    pub(super) tag: Option<u64>,
 }

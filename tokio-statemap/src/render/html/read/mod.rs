@@ -15,17 +15,17 @@ use crate::statemap::read::Statemap;
 use origin::File;
 use parts::Parts;
 
-/// How much a part of a page may be when it is inflated: the page's own script takes no more.
+/// The most bytes of an inflated part; the page's own script takes no more.
 const MOST_INFLATED: usize = 1 << 28;
 
-/// Reads a page that [`write`](super::write()) wrote: the data that it was made from.
+/// Reads the data that a page was made from, which [`write`](super::write()) wrote.
 ///
-/// Of a run that is what its tasks and its workers are in statemap data, of other data what was read: reports and
-/// pictures of it are those of the data itself, and times are exact. All of the page is in memory meanwhile.
+/// A run yields the data of its tasks and its workers, other data yields itself. Reports and pictures of the
+/// result equal those of the original, with exact times. The whole page is in memory meanwhile.
 ///
 /// # Errors
 ///
-/// If `r` fails, or if this isn't such a page, or not all of one; the error says where, in the page.
+/// If `r` fails, or if this isn't a complete page. The error says where in the page.
 ///
 /// # Examples
 ///
@@ -54,11 +54,11 @@ pub fn read(mut r: impl Read) -> Result<Vec<Statemap>, ReadError> {
         ReadError { source: Some(error), ..at(&bytes, bytes.len(), &problem) }
     })?;
     let text = text(&bytes)?;
-    let parts = Parts::of(text)?;
+    let parts = Parts::parse(text)?;
     let mut files = Vec::with_capacity(parts.origins.len());
     for element in &parts.origins {
         let rows_of = |section: usize| parts.tail.sections[section].rows;
-        let file = element.inflate().and_then(|bytes| File::of(bytes, &parts.meta, rows_of));
+        let file = element.inflate().and_then(|bytes| File::parse(bytes, &parts.meta, rows_of));
         files.push((element.byte, file.map_err(|problem| damaged(text, element.byte, &problem))?));
     }
     chunks::read(text, &parts, &mut files)?;
@@ -68,7 +68,7 @@ pub fn read(mut r: impl Read) -> Result<Vec<Statemap>, ReadError> {
     files.collect()
 }
 
-/// The text of a page that ends as one does.
+/// Returns the text of a page, if it has a page's beginning and end.
 fn text(bytes: &[u8]) -> Result<&str, ReadError> {
     let cut_off = || at(bytes, bytes.len(), "the page is cut off here; copy it again, all of it");
     let text = match std::str::from_utf8(bytes) {
@@ -96,7 +96,7 @@ fn text(bytes: &[u8]) -> Result<&str, ReadError> {
     if text.trim_end().ends_with("</html>") { Ok(text) } else { Err(cut_off()) }
 }
 
-/// What is wrong at a byte.
+/// Creates the error for a problem at a byte.
 fn at(bytes: &[u8], byte: usize, problem: &str) -> ReadError {
     let newlines = bytes[..byte].iter().filter(|&&byte| byte == b'\n').count();
     ReadError {
@@ -107,7 +107,7 @@ fn at(bytes: &[u8], byte: usize, problem: &str) -> ReadError {
     }
 }
 
-/// The part of the page at this byte isn't as it was written.
+/// Creates the error for a part of the page that isn't as it was written.
 fn damaged(text: &str, byte: usize, problem: &str) -> ReadError {
     let problem = crate::util::clean::clean(problem).into_owned();
     let problem = format!("the page is damaged: {problem}; copy it again");

@@ -1,9 +1,8 @@
-//! What a page was made from: see `origin`, which writes it.
+//! Reads the data that `origin` writes.
 
 use std::collections::HashMap;
 
-use super::chunks::Row;
-use super::columns::{Bytes, Exceptions};
+use super::columns::{Bytes, Exceptions, Row};
 use super::parts::{Meta, SectionMeta};
 use crate::render::html::origin::{OTHER, TASKS, WORKERS};
 use crate::statemap::read::Statemap;
@@ -11,14 +10,14 @@ use crate::statemap::{Change, Rows, TagDefinition, TaskRow};
 use crate::trace::state::TaskState;
 use crate::trace::timeline::{TaskKey, WaitId};
 
-/// A file of data that gets its rows.
+/// A file of data that is given its rows.
 pub(super) struct File {
-    /// Where in the page they are.
+    /// The section of the page with its rows.
     pub(super) section: Option<usize>,
     from_ns: u64,
     part: Option<Option<u64>>,
     rows: Rows,
-    /// What stands in its element.
+    /// The content of its element.
     bytes: Vec<u8>,
     times: Exceptions,
     transitions: u64,
@@ -31,7 +30,7 @@ enum Kind {
     Other(Other),
 }
 
-/// What is to be known of tasks as they come: see `origin::tasks`.
+/// The state of reading tasks, see `origin::tasks`.
 struct Tasks {
     of_location: Exceptions,
     of_parent: Exceptions,
@@ -44,23 +43,23 @@ struct Tasks {
     polls: u64,
     worker: u64,
     threads: HashMap<u64, u32>,
-    /// By the places of the rows.
+    /// The keys of tasks, by the places of their rows.
     keys: Vec<TaskKey>,
-    /// The places of the rows that they come from.
+    /// The places of the rows that spawned them.
     parents: Vec<Option<u64>>,
     changes: Vec<Change>,
 }
 
 struct Other {
-    /// How far the places of rows were read.
+    /// The places of rows that were read.
     places: Vec<usize>,
     undefined: Vec<u64>,
     are_events_in_records: bool,
 }
 
 impl File {
-    /// The file that these bytes are of, still without rows.
-    pub(super) fn of(
+    /// Reads the head of a file, which has no rows yet.
+    pub(super) fn parse(
         bytes: Vec<u8>,
         meta: &Meta,
         rows_of: impl Fn(usize) -> u64,
@@ -79,8 +78,8 @@ impl File {
         };
         let records = rest.varint()?;
         let records = rest.take(records)?;
-        let mut rows = Rows::of(records).map_err(|error| error.problem)?;
-        let next = |rest: &mut Bytes<'_>, numbers| Exceptions::of(&bytes, rest, numbers);
+        let mut rows = Rows::from_records(records).map_err(|error| error.problem)?;
+        let next = |rest: &mut Bytes<'_>, numbers| Exceptions::parse(&bytes, rest, numbers);
         let (times, kind) = match kind {
             TASKS => {
                 for _ in 0..rest.varint()? {
@@ -129,7 +128,7 @@ impl File {
         Ok(Self { section, from_ns, part, rows, bytes, times, transitions: 0, kind })
     }
 
-    /// The next of its rows.
+    /// Adds the next row.
     pub(super) fn row(
         &mut self,
         mut row: Row,
@@ -137,13 +136,13 @@ impl File {
         meta: &SectionMeta,
     ) -> Result<(), String> {
         let states = self.rows.states();
-        // What is behind the end of what is known has a state of the picture's own.
+        // Beyond the end of what is known, the picture has a state of its own.
         row.transitions.retain(|transition| (transition.state as usize) < states);
         let mut times = Vec::with_capacity(row.transitions.len());
         for transition in &row.transitions {
             let drawn_ns = transition.time.checked_mul(unit_ns).ok_or("a time is too late")?;
-            let told_ns = drawn_ns.saturating_sub(self.from_ns);
-            times.push(self.times.time(&self.bytes, self.transitions, told_ns)?);
+            let file_ns = drawn_ns.saturating_sub(self.from_ns);
+            times.push(self.times.time(&self.bytes, self.transitions, file_ns)?);
             self.transitions += 1;
         }
         match &mut self.kind {
@@ -165,7 +164,7 @@ impl File {
         }
     }
 
-    /// All of its data, once the rows are there.
+    /// Returns the data, once all rows were added.
     pub(super) fn finish(self, meta: &Meta) -> Result<Statemap, String> {
         let section = self.section.map(|section| &meta.sections[section]);
         let mut rows = self.rows;
@@ -250,13 +249,13 @@ impl Tasks {
         match (exception, tag) {
             (Some([0]), _) | (None, None) => Ok(None),
             (Some([number]), _) => Ok(Some(wait(number).ok_or_else(no_wait)?)),
-            // The last tag is that of those that nothing woke.
+            // The last tag is that of tasks that nothing will wake.
             (None, Some(tag)) if tag + 1 == meta.tags.len() as u64 => Ok(Some(WaitId::NOTHING)),
             (None, Some(tag)) => Ok(Some(wait(tag + 1).ok_or_else(no_wait)?)),
         }
     }
 
-    /// A poll's thread and worker, and where it is cut.
+    /// Returns a poll's thread and worker, and the sides on which it is cut.
     fn poll(
         &mut self,
         worker: Option<u16>,

@@ -1,4 +1,4 @@
-//! The parts of a page, as they stand in it.
+//! Finds the parts of a page.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +9,7 @@ use super::{MOST_INFLATED, at, damaged};
 use crate::error::ReadError;
 use crate::render::html::origin;
 
-/// What there is in a page, but for what is only shown.
+/// The parts of a page that are more than decoration.
 pub(super) struct Parts<'a> {
     pub(super) meta: Meta,
     pub(super) tail: Tail,
@@ -17,13 +17,13 @@ pub(super) struct Parts<'a> {
     pub(super) origins: Vec<Element<'a>>,
 }
 
-/// Data in base64, and where in the page it begins.
+/// Data in base64, and its place in the page.
 pub(super) struct Element<'a> {
     pub(super) byte: usize,
     base64: &'a str,
 }
 
-/// What the script is told before the columns.
+/// The metadata before the columns.
 #[derive(Debug, Deserialize)]
 pub(super) struct Meta {
     format: u64,
@@ -54,7 +54,7 @@ pub(super) struct TagMeta {
     pub(super) tag: String,
 }
 
-/// What it is told behind them.
+/// The metadata behind the columns.
 #[derive(Debug, Deserialize)]
 pub(super) struct Tail {
     chunks: u64,
@@ -73,7 +73,7 @@ const TAIL: &str = "<script type=\"application/json\" id=\"statemap-tail\">";
 pub(super) const CHUNK: &str = "<script type=\"text/plain\" class=\"statemap-chunk\">";
 
 impl<'a> Parts<'a> {
-    pub(super) fn of(text: &'a str) -> Result<Self, ReadError> {
+    pub(super) fn parse(text: &'a str) -> Result<Self, ReadError> {
         let (mut meta, mut tail) = (None, None);
         let (mut chunks, mut origins) = (Vec::new(), Vec::new());
         let mut from = 0;
@@ -125,7 +125,7 @@ fn json<'a, T: Deserialize<'a>>(text: &str, byte: usize, json: &'a str) -> Resul
 }
 
 impl Element<'_> {
-    /// What stands in it.
+    /// Returns the inflated content.
     pub(super) fn inflate(&self) -> Result<Vec<u8>, String> {
         let bytes = STANDARD.decode(self.base64).map_err(|_| "this is no base64".to_owned())?;
         decompress_to_vec_with_limit(&bytes, MOST_INFLATED)

@@ -1,4 +1,4 @@
-//! What is read from a page is what is read from the files of its run, also where the columns don't say it.
+//! A page yields the same data as the files of its run, also where the columns don't contain it.
 
 use std::time::Duration;
 
@@ -46,10 +46,10 @@ fn a_page_holds_the_data_of_its_run() {
 }
 
 #[test]
-fn what_the_columns_do_not_say_is_there() {
+fn data_beyond_the_columns_is_kept() {
     let mut timeline = timeline(60, 3);
     timeline.runtime = Some("a name/\"quoted\" ".to_owned());
-    // They are drawn up to the end.
+    // The page draws them up to the end.
     timeline.end_ns -= timeline.length_ns() / 3;
     for (n, task) in timeline.tasks.iter_mut().enumerate() {
         match n % 7 {
@@ -76,7 +76,7 @@ fn what_the_columns_do_not_say_is_there() {
     assert_is_in_the_page(&timeline);
 }
 
-/// Beyond 104 days the columns have times in units of more than a ns.
+/// Beyond 104 days, the unit of times in the columns is longer than a nanosecond.
 #[test]
 fn times_are_exact_after_years() {
     let year_ns = 365 * 24 * 3_600 * 1_000_000_000_u64;
@@ -96,14 +96,14 @@ fn times_are_exact_after_years() {
         &CollectorConfig::default(),
         Duration::from_secs(1_700_000_000),
     );
-    (timeline.task_hooks, timeline.schedule_latency) = (true, true);
+    (timeline.settings.task_hooks, timeline.settings.schedule_latency) = (true, true);
     assert!(super::super::chunk::unit_ns(timeline.length_ns()) > 1);
     assert_is_in_the_page(&timeline);
 }
 
-/// Five megabytes a million transitions is what a page may have: there isn't room for them twice.
+/// A page may have five megabytes per million transitions, which isn't enough to contain them twice.
 #[test]
-fn what_it_was_made_from_takes_little_room() {
+fn data_beyond_the_columns_takes_little_room() {
     let page = String::from_utf8(page_of(&timeline(4_000, 5))).expect("a page is UTF-8");
     let length_of = |begin: &str| -> usize {
         let elements = page.split(begin).skip(1);
@@ -119,7 +119,7 @@ fn what_it_was_made_from_takes_little_room() {
 fn any_damage_is_an_error_and_no_panic() {
     let page = page_of(&timeline(20, 1));
     let text = std::str::from_utf8(&page).expect("a page is UTF-8");
-    // Not in the script, which nobody reads here.
+    // Not in the script, which isn't read here.
     let ends = |begin: &'static str| {
         text.match_indices(begin)
             .map(|(at, _)| at..at + text[at..].find("</script>").expect("an end"))

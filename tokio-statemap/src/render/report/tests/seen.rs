@@ -1,4 +1,4 @@
-//! What is said of a function is said of the polls in which it was seen.
+//! Statements about a function cover the polls in which it was sampled.
 
 use super::*;
 use crate::trace::timeline::{FrameOrigin, PollSample, SamplingState, StackFrame};
@@ -9,7 +9,7 @@ fn jobs() -> Option<SpawnLocation> {
     at("src/jobs.rs", JOBS, 5)
 }
 
-/// A sample of a poll, which sleeps in `function`.
+/// Returns a sample of a poll that sleeps in `function`.
 pub(super) fn asleep(poll: &Poll, function: &str) -> PollSample {
     let frame = |function: &str, origin| StackFrame {
         function: function.into(),
@@ -31,18 +31,19 @@ pub(super) fn asleep(poll: &Poll, function: &str) -> PollSample {
     }
 }
 
-/// A task of `src/jobs.rs` with these polls, in ms; in the first `seen` of them `shop::nap` was seen to sleep. Each keeps
-/// another task waiting.
+/// Returns a task of `src/jobs.rs` with these polls, in ms. In the first `seen` of them `shop::nap` was
+/// sampled. Each keeps another task waiting.
 fn sleeps(polls_ms: &[u64], seen: usize, short: u64) -> Timeline {
     let mut timeline = timeline(120);
-    timeline.sampling.state = SamplingState::On;
+    timeline.long_polls.sampling.state = SamplingState::On;
     let (mut polls, mut waits, mut from_ns) = (Vec::new(), Vec::new(), 0);
     for &ms in polls_ms {
         polls.push(poll(from_ns, ms * MS, 0, 0));
         waits.push(poll(from_ns + ms * MS, US, 1, ms * MS));
         from_ns += ms * MS + 10 * US;
     }
-    timeline.samples = polls[..seen].iter().map(|poll| asleep(poll, "shop::nap")).collect();
+    timeline.long_polls.samples =
+        polls[..seen].iter().map(|poll| asleep(poll, "shop::nap")).collect();
     polls.extend((0..short).map(|n| poll(from_ns + n * 2 * US, US, 0, 0)));
     *timeline.tasks = vec![task(1, jobs(), polls), task(2, at("src/x.rs", 1, 1), waits)];
     timeline
@@ -52,76 +53,81 @@ const ELEVEN: [u64; 11] = [20, 152, 2, 3, 4, 5, 6, 12, 14, 25, 35];
 
 /// One sleep of 20 ms among 10 polls that the machine may have made long.
 #[test]
-fn polls_that_nobody_saw_are_not_those_of_the_one_function_that_was_seen() {
+fn unsampled_polls_are_not_those_of_the_only_sampled_function() {
     let timeline = sleeps(&ELEVEN, 1, 2000);
     let report = timeline.report();
     assert_eq!(
         report.verdict.to_string(),
         "shop::nap at src/jobs.rs:31 held the runtime up: it blocked in std::thread::sleep \
-         (clock_nanosleep), seen in one of 11 polls over 1 ms, of tasks spawned at src/jobs.rs:7:5. That one \
-         took 20.0 ms, on worker-0 at 0.000 s. Meanwhile other tasks waited 20.0 ms for a worker, in sum. In \
-         10 other long polls of tasks spawned there, 258 ms in all, no function was seen: what they did isn't \
-         known."
+         (clock_nanosleep), seen in one of 11 polls over 1 ms. Meanwhile other tasks waited 20.0 ms for a \
+         worker, in sum. The poll took 20.0 ms, on worker-0 at 0.000 s. The task was spawned at \
+         src/jobs.rs:7:5. No function was seen in 10 other long polls of tasks spawned there, 258 ms in all, \
+         so what these did isn't known."
     );
-    let [culprit] = &report.culprits[..] else { panic!("{report}") };
+    let [culprit] = &report.blame.culprits[..] else { panic!("{report}") };
     assert_eq!((culprit.polls, culprit.own_ns, culprit.longest.own_ns), (1, 20 * MS, 20 * MS));
     assert_eq!(
         (culprit.location_polls, culprit.unseen_polls, culprit.unseen_ns),
         (11, 10, 258 * MS)
     );
-    assert_eq!((report.excused.unseen_polls, report.excused.unseen_ns), (10, 258 * MS));
-    assert_eq!((culprit.at.len(), report.unseen_at.len(), report.excused_at.len()), (1, 10, 0));
+    assert_eq!(
+        (report.blame.unattributed.unseen_polls, report.blame.unattributed.unseen_ns),
+        (10, 258 * MS)
+    );
+    assert_eq!(
+        (culprit.at.len(), report.blame.unseen_at.len(), report.blame.unattributed_at.len()),
+        (1, 10, 0)
+    );
     let text = report.to_string().replace('\n', " ");
-    let said = "No function was seen in 10 long polls, 258 ms in all: what they did isn't known, so that nobody is \
-                to blame.";
+    let said = "No function was seen in 10 long polls, 258 ms in all: what they did isn't known, so nobody is \
+                blamed for them.";
     assert!(text.contains(said), "{report}");
 }
 
-/// Another function was seen for longer: the polls that nobody saw put none before it.
+/// Another function was sampled for longer: the unsampled polls don't rank one before it.
 #[test]
-fn only_the_time_that_was_seen_ranks() {
+fn only_sampled_time_ranks() {
     let mut timeline = sleeps(&ELEVEN, 1, 2000);
     let other = poll(600 * MS, 30 * MS, 0, 0);
-    timeline.samples.push(asleep(&other, "shop::doze"));
+    timeline.long_polls.samples.push(asleep(&other, "shop::doze"));
     let waits = vec![poll(630 * MS, US, 1, 30 * MS)];
     timeline.tasks.push(task(3, at("src/other.rs", 9, 5), vec![other]));
     timeline.tasks.push(task(4, at("src/x.rs", 1, 1), waits));
     let report = timeline.report();
-    let names: Vec<_> = report.culprits.iter().filter_map(|of| of.frame.as_ref()).collect();
+    let names: Vec<_> = report.blame.culprits.iter().filter_map(|of| of.frame.as_ref()).collect();
     let names: Vec<_> = names.iter().map(|frame| &*frame.function).collect();
     assert_eq!(names, ["shop::doze", "shop::nap"], "{report}");
 }
 
-/// Half of the polls of a function are over before they are sampled: there is one issue, which says so.
+/// Half of the polls of a function end before they are sampled: this is one issue, which says so.
 #[test]
-fn what_was_seen_in_half_of_the_polls_is_one_issue() {
+fn a_function_sampled_in_half_of_the_polls_is_one_issue() {
     let report = sleeps(&[5; 20], 10, 100).report();
-    assert_eq!((report.issues.len(), report.culprits.len()), (1, 1), "{report}");
+    assert_eq!((report.issues().len(), report.blame.culprits.len()), (1, 1), "{report}");
     let said = report.verdict.to_string();
-    assert!(
-        said.contains(", seen in 10 of 20 polls over 1 ms, 50.0 ms in all, of tasks"),
-        "{said}"
-    );
-    let rest =
-        "In 10 other long polls of tasks spawned there, 50.0 ms in all, no function was seen";
+    assert!(said.contains(", seen in 10 of 20 polls over 1 ms, 50.0 ms in all."), "{said}");
+    let rest = "No function was seen in 10 other long polls of tasks spawned there, 50.0 ms in all";
     assert!(said.contains(rest), "{said}");
     assert!(said.contains("The longest took 5.00 ms"), "{said}");
-    // All of them: there is nothing else to say.
+    // All of them were sampled, so there is no further statement.
     let said = sleeps(&[5; 20], 20, 100).report().verdict.to_string();
-    assert!(said.contains(", in 20 of 120 polls over 1 ms, 100 ms in all, of tasks"), "{said}");
+    assert!(said.contains(", in 20 of 120 polls over 1 ms, 100 ms in all."), "{said}");
     assert!(!said.contains("seen"), "{said}");
 }
 
 /// A single short poll of a function doesn't hide that its location has many that did harm.
 #[test]
-fn many_polls_that_did_harm_are_told_beside_a_function_that_did_none() {
+fn many_harmful_polls_are_named_beside_a_harmless_function() {
     let mut polls = vec![2];
     polls.resize(41, 5);
     let timeline = sleeps(&polls, 1, 100);
     let report = timeline.report();
     let said = report.verdict.to_string();
-    assert!(said.starts_with("src/jobs.rs:7:5 held the runtime up: 40 of its 141 polls"), "{said}");
+    assert!(
+        said.starts_with("Tasks spawned at src/jobs.rs:7:5 held the runtime up: 40 of 141 polls"),
+        "{said}"
+    );
     assert!(said.contains(" No function was seen in them."), "{said}");
-    assert_eq!(report.culprits.len(), 2, "{report}");
-    assert_eq!(report.excused.unseen_polls, 0, "{report}");
+    assert_eq!(report.blame.culprits.len(), 2, "{report}");
+    assert_eq!(report.blame.unattributed.unseen_polls, 0, "{report}");
 }

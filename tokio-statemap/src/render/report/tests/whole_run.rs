@@ -1,4 +1,4 @@
-//! The report of a run of which only a part is kept in detail is of the whole run, and says what is kept.
+//! The report of a run of which only a part is kept in detail covers the whole run, and states what is kept.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::trace::summary::{Distribution, LocationSummary, Summary, SummedPoll, WorkerSummary};
 use crate::trace::timeline::SamplingState;
 
-/// A location of the whole run: so many polls of 10 µs, and so many long ones of `long_ns`.
+/// Returns a location of the whole run with short polls of 10 µs and long ones of `long_ns`.
 fn location(at: Option<SpawnLocation>, short: u64, long: u64, long_ns: u64) -> LocationSummary {
     let mut steps = vec![(10 * US, short), (long_ns, long)];
     steps.retain(|&(_, n)| n > 0);
@@ -26,14 +26,14 @@ fn location(at: Option<SpawnLocation>, short: u64, long: u64, long_ns: u64) -> L
     }
 }
 
-/// An hour of two workers that were running a tenth of it, of which the last second is kept.
+/// Returns an hour of two workers that were running a tenth of it, of which the last second is kept.
 fn of_an_hour(tasks: Vec<Task>, locations: Vec<LocationSummary>) -> Timeline {
     const HOUR: u64 = 3_600_000 * MS;
     let mut timeline = timeline(120);
     (timeline.begin_ns, timeline.recent_ns, timeline.end_ns) =
         (HOUR - 1000 * MS, HOUR - 1000 * MS, HOUR);
     timeline.lost.dropped_events = 5000;
-    timeline.sampling.state = SamplingState::Off;
+    timeline.long_polls.sampling.state = SamplingState::Off;
     *timeline.tasks = tasks;
     let worker = |index| WorkerSummary {
         index,
@@ -61,7 +61,8 @@ fn of_an_hour(tasks: Vec<Task>, locations: Vec<LocationSummary>) -> Timeline {
     timeline
 }
 
-/// So many polls of `length_ns`, from so many ms of the last second on, each of which keeps another task waiting.
+/// Returns polls of `length_ns`, from a time in ms of the last second, each of which keeps another task
+/// waiting.
 fn long_polls(
     id: u64,
     at: Option<SpawnLocation>,
@@ -93,14 +94,14 @@ fn many_polls_of_the_whole_run_outweigh_a_longer_one() {
     let (often, once) = (at("src/often.rs", 4, 2), at("src/once.rs", 1, 1));
     let tasks =
         [long_polls(1, often, 4, 2 * MS, 100), long_polls(2, once, 1, 30 * MS, 500)].concat();
-    // In what is kept a single poll did more harm.
+    // In the kept detail a single poll did more harm.
     let kept = {
         let mut timeline = of_an_hour(tasks.clone(), Vec::new());
         timeline.whole_run = None;
         timeline
     };
     assert!(
-        verdict(&kept).starts_with("src/once.rs:1:1 held the runtime up"),
+        verdict(&kept).starts_with("Tasks spawned at src/once.rs:1:1 held the runtime up"),
         "{}",
         verdict(&kept)
     );
@@ -113,10 +114,10 @@ fn many_polls_of_the_whole_run_outweigh_a_longer_one() {
     let report = timeline.report();
     assert_eq!(
         report.verdict.to_string(),
-        "src/often.rs:4:2 held the runtime up: 310 of 90000 polls ran over 1 ms in the whole run, \
-         6.20 s of wall time in all; 4 of them are kept in detail. The longest of those took 2.00 ms, on worker-0 at \
-         3599.100 s. During those other tasks waited 8.00 ms for a worker, in sum. Another had such \
-         polls, too."
+        "Tasks spawned at src/often.rs:4:2 held the runtime up: 310 of 90000 polls ran over 1 ms, 6.20 s of \
+         wall time in all. During the polls that are kept other tasks waited 8.00 ms for a worker, in sum. The \
+         longest of those kept took 2.00 ms, on worker-0 at 3599.100 s. 4 of these polls are kept in detail. \
+         Another function or location had such polls, too."
     );
     let text = words(&report.to_string());
     for said in [
@@ -128,14 +129,14 @@ fn many_polls_of_the_whole_run_outweigh_a_longer_one() {
     ] {
         assert!(text.contains(said), "{said}: {report}");
     }
-    // All long polls of this one are kept: there is nothing else to be said of it.
+    // All long polls of this one are kept, so there is no further statement.
     let mut timeline = timeline;
     timeline.tasks.retain(|task| task.location != often);
     let whole = Arc::make_mut(timeline.whole_run.as_mut().unwrap());
     whole.locations.retain(|of| of.location != often);
     assert!(
         verdict(&timeline).starts_with(
-            "src/once.rs:1:1 held the runtime up: one of its 11 polls ran over 1 ms. It took 30.0 ms"
+            "Tasks spawned at src/once.rs:1:1 held the runtime up: one of 11 polls ran over 1 ms. Meanwhile"
         ),
         "{}",
         verdict(&timeline)
@@ -143,20 +144,20 @@ fn many_polls_of_the_whole_run_outweigh_a_longer_one() {
 }
 
 #[test]
-fn a_location_of_whose_long_polls_none_is_kept_is_named() {
+fn a_location_without_any_kept_long_poll_is_named() {
     let gone = at("src/gone.rs", 7, 7);
     let locations = || vec![location(gone, 90_000, 1000, 2 * MS), location(at_x(), 100, 0, 0)];
     let other = || vec![task(1, at_x(), vec![poll(3_599_100 * MS, 5 * US, 0, US)])];
     let mut timeline = of_an_hour(other(), locations());
-    let said = "src/gone.rs:7:7 held the runtime up: 1000 of 91000 polls ran over 1 ms in the whole run, \
-                2.00 s of wall time in all; none of them is kept in detail. The longest took 2.00 ms of wall time. What they did, and \
-                who waited meanwhile, isn't known.";
+    let said = "Tasks spawned at src/gone.rs:7:7 held the runtime up: 1000 of 91000 polls ran over 1 ms, 2.00 s of \
+                wall time in all. None of these polls is kept in detail. What they did, and which tasks waited \
+                meanwhile, isn't known. The longest took 2.00 ms of wall time.";
     assert_eq!(verdict(&timeline), said);
-    // Where stacks are sampled, so many are no chance all the same.
-    timeline.sampling.state = SamplingState::On;
-    timeline.long_poll = Duration::from_millis(1);
+    // With sampled stacks, so many aren't a coincidence either.
+    timeline.long_polls.sampling.state = SamplingState::On;
+    timeline.settings.long_poll = Duration::from_millis(1);
     assert_eq!(verdict(&timeline), said);
-    // So few may be the machine's.
+    // The machine may have caused so few.
     timeline.whole_run = of_an_hour(other(), vec![location(gone, 90_000, 9, 2 * MS)]).whole_run;
     let report = timeline.report();
     assert_eq!(
@@ -165,24 +166,27 @@ fn a_location_of_whose_long_polls_none_is_kept_is_named() {
          the workers were busy 10.0 % of the time."
     );
     let text = words(&report.to_string());
-    let few = "What 9 long polls did isn't known, 18.0 ms of wall time in all: they aren't kept, and no other of their \
-               locations is to blame.";
+    let few = "What 9 long polls did isn't known, 18.0 ms of wall time in all: they aren't kept, and no other poll of \
+               their locations is blamed.";
     assert!(text.contains(few), "{report}");
-    // But not one that is as long.
+    // But not a poll of that length.
     timeline.whole_run = of_an_hour(other(), vec![location(gone, 90_000, 1, 150 * MS)]).whole_run;
     assert!(verdict(&timeline).starts_with(
-        "src/gone.rs:7:7 held the runtime up: one of 90001 polls ran over 1 ms in the whole run, 150 ms of wall \
-         time in all; it isn't kept in detail. The longest took 150 ms of wall time."
+        "Tasks spawned at src/gone.rs:7:7 held the runtime up: one of 90001 polls ran over 1 ms, 150 ms of wall \
+         time in all. That poll isn't kept in detail. What it did"
     ));
-    // It is no verdict where another is worse, but it isn't forgotten.
-    timeline.sampling.state = SamplingState::Off;
+    // The verdict names the worse one, but this one is listed.
+    timeline.long_polls.sampling.state = SamplingState::Off;
     let once = at("src/once.rs", 1, 1);
     *timeline.tasks = long_polls(2, once, 1, 400 * MS, 500);
     let both = vec![location(gone, 0, 1, 150 * MS), location(once, 0, 1, 400 * MS)];
     timeline.whole_run = of_an_hour(other(), both).whole_run;
     let text = words(&timeline.report().to_string());
-    assert!(text.starts_with("src/once.rs:1:1 held the runtime up: its only poll"), "{text}");
-    assert!(text.contains("Another had such polls, too."), "{text}");
+    assert!(
+        text.starts_with("Tasks spawned at src/once.rs:1:1 held the runtime up: the only poll"),
+        "{text}"
+    );
+    assert!(text.contains("Another function or location had such polls, too."), "{text}");
     for row in [
         "long polls 1 poll 400 ms 400 ms src/once.rs:1:1",
         "long polls 1 poll 150 ms not kept src/gone.rs:7:7",
@@ -191,18 +195,21 @@ fn a_location_of_whose_long_polls_none_is_kept_is_named() {
     }
 }
 
-/// Where all that is kept of a location's long polls is the machine's, the sums accuse nobody.
+/// If the machine caused all kept long polls of a location, the sums blame nothing.
 #[test]
-fn what_the_machine_may_have_done_is_nobodys() {
+fn time_possibly_taken_by_the_machine_is_unattributed() {
     let busy = at("src/busy.rs", 1, 1);
     let tasks = long_polls(1, busy, 1, 3 * MS, 100);
     let locations = vec![location(busy, 90_000, 9000, 3 * MS), location(at_x(), 100, 0, 0)];
     let mut timeline = of_an_hour(tasks, locations);
-    assert!(verdict(&timeline).starts_with("src/busy.rs:1:1 held the runtime up: 9000 of 99000"));
-    // No function was seen in the only one.
-    timeline.sampling.state = SamplingState::On;
+    assert!(
+        verdict(&timeline)
+            .starts_with("Tasks spawned at src/busy.rs:1:1 held the runtime up: 9000 of 99000")
+    );
+    // No stack was sampled in the only one.
+    timeline.long_polls.sampling.state = SamplingState::On;
     let report = timeline.report();
-    assert!(report.culprits.is_empty() && report.unexplained.is_empty(), "{report}");
+    assert!(report.blame.culprits.is_empty() && report.blame.unexplained.is_empty(), "{report}");
     let said =
         "Nothing held the runtime up: no poll was seen to hold a worker over 1 ms by its own doing";
     assert!(report.verdict.to_string().starts_with(said), "{report}");
@@ -238,8 +245,10 @@ The longest polls (delayed: how long others waited meanwhile, in sum):
 3599.100 s  2.00 ms  worker-0   2.00 ms  src/often.rs:4:2
 not kept: what the poll did, and who waited, was dropped";
     assert!(text.ends_with(expected), "{text}");
-    // Sums since a reset are not those of the run.
+    // Sums since a reset aren't those of the run.
     Arc::make_mut(timeline.whole_run.as_mut().unwrap()).begin_ns = 1;
     let report = timeline.report();
-    assert!(report.detail_ns.is_none() && report.longest_polls[0].task == TaskKey::Spawned(1));
+    assert!(
+        report.recording.detail_ns.is_none() && report.longest_polls[0].task == TaskKey::Spawned(1)
+    );
 }

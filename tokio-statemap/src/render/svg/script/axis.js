@@ -1,6 +1,6 @@
-// The time axis, and the bar that tells how far down one is.
+// The time axis, and the scroll bar.
 
-/** 1, 2 or 5 of a power of ten ns. */
+/** Returns 1, 2 or 5 times a power of ten, in ns. */
 function niceStep(length, most) {
   let power = 1;
   for (;;) {

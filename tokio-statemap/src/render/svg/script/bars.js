@@ -1,9 +1,9 @@
-// The bars at moments that were clicked: a second one makes a delta.
+// The bars at clicked moments: a second bar shows the time between the two.
 
 const bars = [];
 let barLayer = null;
 
-/** Puts a bar at a moment (in ns): in place of all, or as the second one. */
+/** Puts a bar at a moment (in ns), instead of all others or as the second one. */
 function putBar(ns, text, isSecond = false) {
   if (isSecond && bars.length > 0) bars.splice(1, 1, { ns, text });
   else bars.splice(0, bars.length, { ns, text });

@@ -1,4 +1,4 @@
-// The document, and making new parts of it. Text of the data only ever becomes text.
+// Finds and makes elements. Text of the data is only ever inserted as text.
 
 const root = document.documentElement;
 const byId = (id) => document.getElementById(id);
@@ -10,7 +10,7 @@ function set(element, attributes) {
   return element;
 }
 
-/** A new element in `parent`. */
+/** Appends a new element to `parent`. */
 function make(parent, tag, attributes = {}, text = null) {
   const element = set(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes);
   if (text !== null) element.textContent = text;
@@ -30,12 +30,12 @@ function button(element, label, press) {
   });
 }
 
-/** The middle of a text that is too wide gives way to "…". */
+/** Replaces the middle of a text that is too wide by "…". */
 function fitText(element, width) {
   const text = [...element.textContent];
   const wide = element.getComputedTextLength();
   if (wide <= width) return;
-  // About as many as may fit, and from there on down.
+  // Begin with about as many characters as may fit.
   const likely = Math.min(text.length - 1, Math.ceil((text.length * width * 1.3) / wide));
   for (let keep = likely; keep > 0; keep--) {
     const tail = Math.ceil(keep / 2);
@@ -44,7 +44,7 @@ function fitText(element, width) {
   }
 }
 
-/** Fills `parent` with lines of text no wider than `width`; gives how high they are in all. */
+/** Fills `parent` with lines of text of at most `width`, and returns their height. */
 function fillLines(parent, text, { x, y, width, lineHeight, lines, attributes = {} }) {
   const words = text.split(' ');
   let count = 0;

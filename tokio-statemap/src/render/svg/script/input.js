@@ -1,4 +1,4 @@
-// Wheel, pointers, keys and buttons.
+// Handles the wheel, pointers, keys and buttons.
 
 const pointers = new Map();
 let drag = null;
@@ -76,14 +76,13 @@ function onClick(event) {
     return;
   }
   const row = rowAt(y - place.head + view.top);
-  // First the bar: the details keep away from it.
+  // The bar comes first, because the panel is placed beside it.
   putBar(ns, formatMoment(ns, nsPerColumn));
   if (row) bars[0].text = describe(row, column, ns);
 }
 
 function clearAll() {
   if (chosen) choose(chosen.section, null);
-  filter(null);
   clearBars();
   closePanel();
 }
@@ -96,10 +95,10 @@ function help() {
       ['drag, a and d, ← and →', 'move in time'],
       ['↑ ↓, wheel over the labels', 'move up and down'],
       ['click', 'state and time'],
-      ['shift-click', 'delta to the click before'],
-      ['click in the legend', 'one state, and who was in it'],
-      ['f or 0', 'all of it'],
-      ['z', 'back'],
+      ['shift-click', 'time since the last click'],
+      ['click in the legend', 'one state, and its time by group'],
+      ['f or 0', 'show everything'],
+      ['z', 'previous view'],
       ['Esc', 'clear'],
     ].map(([text, right]) => ({ text, right })),
   ]);

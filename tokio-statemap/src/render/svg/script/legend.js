@@ -1,18 +1,15 @@
-// The legend: a click on a state shows it alone, and where its time goes.
+// The legend: a click on a state shows only that state, and its time by group.
 
 let chosen = null;
-let filtered = null;
 const dimming = make(root, 'style');
 
-/** Greys every other state of the section; null: none. */
+/** Greys all other states of the section; null shows all. */
 function choose(section, state) {
   const isSame = state === null || (chosen?.section === section && chosen.state === state);
-  if (chosen && chosen.section !== section && chosen.section.sortedBy != null) sortRows(chosen.section, null);
-  if (isSame && section?.sortedBy != null) sortRows(section, null);
   chosen = isSame ? null : { section, state };
-  // Not by opacity: what lies beneath would show.
+  // Not by opacity: the path beneath would show through.
   const of = chosen && `#map .c${section.index} `;
-  // What is there no more is blank, unless it is what is looked for.
+  // A state in which a row has ended is blank, unless it is the chosen one.
   const ended = chosen && section.states[state].end ? `${of}.s${state}{fill:currentColor}` : '';
   dimming.textContent = chosen
     ? `${of}path[class^="s"]:not(.s${state}){fill:var(--dimming);shape-rendering:crispEdges}${ended}`
@@ -23,23 +20,7 @@ function choose(section, state) {
     set(item, { 'aria-pressed': Boolean(isChosen) });
   }
   if (chosen) describeState(section, state);
-  else {
-    filter(null);
-    closePanel();
-  }
-}
-
-/** Shows only the rows of one group strongly; null: all. */
-function filter(which) {
-  filtered = which;
-  const last = (section) => section.groups.length - 1;
-  for (const row of rows) {
-    const isOff = which && row.section === which.section && Math.min(row.group, last(row.section)) !== which.group;
-    row.element.classList.toggle('off', Boolean(isOff));
-    row.label?.classList.toggle('off', Boolean(isOff));
-  }
-  const first = which && which.section.rows.find((row) => row.group === which.group);
-  if (first) scrollTo(first.y - 60);
+  else closePanel();
 }
 
 function wireLegend() {
@@ -50,12 +31,10 @@ function wireLegend() {
       set(item, { 'aria-pressed': false });
     }
   }
-  byId('legend').prepend(make(root, 'rect', { class: 'paper', 'data-ui': '' }));
-  byId('legend').prepend(make(root, 'path', { class: 'edge', d: '' }));
-  byId('legend').prepend(byId('legend').querySelector('.paper'));
+  byId('legend').prepend(make(root, 'rect', { class: 'paper', 'data-ui': '' }), make(root, 'path', { class: 'edge', d: '' }));
 }
 
-/** Gives how high the legend is. */
+/** Lays out the legend, and returns its height. */
 function layOutLegend(isNarrow) {
   let y = 8;
   for (const section of sections) {

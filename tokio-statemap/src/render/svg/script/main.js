@@ -1,4 +1,4 @@
-// Brings it to life.
+// Starts the script.
 
 root.classList.add('live');
 readRows();

@@ -1,9 +1,9 @@
-// What is said of a row or a state: a box at the right.
+// The panel: a box with the details of a row or a state.
 
 let panel = null;
 let panelLines = [];
 
-/** Shows lines: {text, right, kind, colour: {section, state}, press, pressed}. */
+/** Shows lines: `{text, right, kind, wrap, colour: {section, state}}`. */
 function openPanel(lines) {
   panelLines = lines;
   layOutPanel();
@@ -36,7 +36,7 @@ function layOutPanel() {
   make(close, 'rect', { x: width - 28, y: 6, width: 22, height: 22, rx: 3 });
   make(close, 'path', { d: `M${width - 22} 12l10 10m0 -10l-10 10` });
   button(close, 'close', () => closePanel());
-  // Not upon what was clicked.
+  // Beside what was clicked, not on it.
   const clicked = bars.length > 0 ? toX(bars[0].ns / nsPerColumn) : 0;
   const left = clicked > place.width - width - 40 && place.width > 2 * width ? place.left + 8 : place.width - width - 12;
   set(panel, { transform: `translate(${left} ${Math.max(4, Math.min(place.head + 6, place.height - y - 20))})` });
@@ -61,20 +61,15 @@ function drawLine(line, y, width) {
     fitText(make(holder, 'text', { x, y: y + 16 }, line.text), room);
     height = 18;
   }
-  if (line.press) {
-    make(holder, 'rect', { class: 'press', x: 6, y: y + 2, width: width - 12, height: height + 1, rx: 3 });
-    button(holder, line.text, line.press);
-    set(holder, { 'aria-pressed': Boolean(line.pressed) });
-  }
   return y + height + (line.kind === 'title' ? 4 : 0);
 }
 
-/** What is at a column of a row. */
+/** Describes a column of a row in the panel, and returns a short form for the bar. */
 function describe(row, column, ns) {
   const run = runsOf(row).find(([from, to]) => from <= column && column < to);
   const state = run ? row.section.states[run[2]] : null;
   const isKept = data.gaps.every(([from, to]) => ns < from || ns >= to);
-  const what = !isKept ? `${data.detail ? 'no detail' : 'nothing'} is kept` : state ? state.name : 'not there yet';
+  const what = !isKept ? `${data.detail ? 'no detail' : 'nothing'} kept` : state ? state.name : 'not there yet';
   const poll = row.polls.find(({ start, held }) => start - nsPerColumn <= ns && ns <= start + held + nsPerColumn);
   const group = row.section.groups[Math.min(row.group, row.section.groups.length - 1)];
   const lines = [{ text: row.name, kind: 'title' }];
@@ -94,7 +89,7 @@ function describe(row, column, ns) {
     const [start, length, task, location, own] = held;
     lines.push({ text: `held by ${task}, ${location}, for exactly ${exactLength(own, length)}, from ${formatExact(start)} on`, wrap: true });
   }
-  lines.push({ text: 'all its time, exactly', kind: 'head' });
+  lines.push({ text: 'total time in each state', kind: 'head' });
   const whole = row.totals.reduce((sum, total, index) => (row.section.states[index].end ? sum : sum + total), 0n);
   row.section.states.forEach(({ name, end }, index) => {
     if (!row.totals[index]) return;
@@ -105,32 +100,24 @@ function describe(row, column, ns) {
   return `${row.name}: ${what}${more} at ${formatMoment(ns, nsPerColumn)}`;
 }
 
-/** A poll's own time, and beside it for how long it held its worker, where that is more: what the machine took isn't its own. */
+/** Formats the own time of a poll, and its wall time if the machine took a part of that. */
 function exactLength(own, held) {
   return own === held ? formatExact(own) : `${formatExact(own)} (wall time ${formatExact(held)})`;
 }
 
-/** The breakdown of a state by group. */
+/** Shows how much time each group spent in a state. */
 function describeState(section, state) {
-  const isTask = section.noun === 'task';
-  const name = section.states[state].name;
   const whole = section.groups.reduce((sum, [, , totals]) => sum + BigInt(totals[state]), 0n);
-  const lines = [
-    { text: name, kind: 'title', colour: { section: section.index, state } },
-    { text: `${section.title}: ${formatExact(whole)} in all`, kind: 'more' },
-    { text: section.sortedBy === state ? 'Put the rows back in order' : 'Sort the rows by it', kind: 'choice', pressed: section.sortedBy === state, press: () => { sortRows(section, section.sortedBy === state ? null : state); scrollTo(section.sortedBy === state ? Math.min(...section.rows.map((row) => row.home)) - 40 : view.top); describeState(section, state); } },
-    { text: isTask ? 'by spawn location (a click shows only its tasks)' : 'by group (a click shows only its rows)', kind: 'head' },
-  ];
-  const groups = section.groups.map(([label, count, totals], index) => ({ label, count, index, total: BigInt(totals[state]) }));
+  const groups = section.groups.map(([label, , totals]) => ({ label, total: BigInt(totals[state]) }));
   groups.sort((a, b) => (a.total < b.total ? 1 : a.total > b.total ? -1 : 0));
-  for (const { label, total, index } of groups.slice(0, 40)) {
-    const pressed = filtered?.section === section && filtered.group === index;
-    lines.push({ text: label, right: `${formatShare(total, whole)} · ${formatNs(total)}`, kind: pressed ? 'strong' : '', pressed, press: () => { filter(pressed ? null : { section, group: index }); describeState(section, state); } });
-  }
   const tags = section.tags.filter(([of]) => of === state);
-  if (tags.length > 0) lines.push({ text: 'by tag', kind: 'head' });
-  for (const [, tag, total] of tags.slice(0, 40)) {
-    lines.push({ text: tag, right: `${formatShare(BigInt(total), whole)} · ${formatNs(BigInt(total))}` });
-  }
-  openPanel(lines);
+  const share = (total) => `${formatShare(total, whole)} · ${formatNs(total)}`;
+  openPanel([
+    { text: section.states[state].name, kind: 'title', colour: { section: section.index, state } },
+    { text: `${section.title}: ${formatExact(whole)} in all`, kind: 'more' },
+    { text: section.noun === 'task' ? 'by spawn location' : 'by group', kind: 'head' },
+    ...groups.slice(0, 40).map(({ label, total }) => ({ text: label, right: share(total) })),
+    ...(tags.length > 0 ? [{ text: section.noun === 'task' ? 'by line' : 'by tag', kind: 'head' }] : []),
+    ...tags.slice(0, 40).map(([, tag, total]) => ({ text: tag, right: share(BigInt(total)) })),
+  ]);
 }

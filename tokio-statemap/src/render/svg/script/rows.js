@@ -1,6 +1,6 @@
-// The rows as they are drawn, and what is in them: read from the picture itself.
+// The rows, read from the drawn picture.
 
-const sections = data.sections.map((section, index) => ({ ...section, index, rows: [], top: 0 }));
+const sections = data.sections.map((section, index) => ({ ...section, index, rows: [] }));
 const rows = [];
 
 function readRows() {
@@ -8,13 +8,12 @@ function readRows() {
     const group = byId('map').querySelector(`.c${section.index}`);
     const labelGroup = byId('labels').querySelector(`.c${section.index}`);
     const labels = labelGroup ? [...labelGroup.querySelectorAll('text:not(.section):not(.group)')] : [];
-    section.headings = labelGroup ? [...labelGroup.querySelectorAll('.group')] : [];
     const height = Number(group?.dataset.h ?? 0);
     for (const element of group?.querySelectorAll('.r') ?? []) {
       const y = Number(/ (\d+)\)/.exec(element.getAttribute('transform'))[1]);
       const label = labels[section.rows.length] ?? null;
       const row = {
-        element, label, section, height, y, home: y,
+        element, label, section, height, y,
         group: Number(element.dataset.g),
         name: element.querySelector('title').textContent,
         description: element.dataset.d ?? null,
@@ -32,12 +31,12 @@ function readRows() {
   }
 }
 
-/** The row at a height of the map. */
+/** Returns the row at a height of the map. */
 function rowAt(y) {
   return rows.find((row) => row.y <= y && y < row.y + row.height) ?? null;
 }
 
-/** The bars of a path: from and to, in columns. */
+/** Returns the bars of a path: from and to, in columns. */
 function barsOf(path) {
   let x = 0;
   return [...path.getAttribute('d').matchAll(/([Mm])(\d+) \d+h(\d+)/g)].map(([, command, move, width]) => {
@@ -46,12 +45,12 @@ function barsOf(path) {
   });
 }
 
-/** What a row shows from left to right: from, to (in columns), state. */
+/** Returns the runs of a row from left to right: from, to (in columns), state. */
 function runsOf(row) {
   if (row.runs) return row.runs;
   const paths = [...row.element.querySelectorAll('path')].filter((path) => /^s\d+$/.test(path.getAttribute('class')));
   const layers = paths.map((path) => [Number(path.getAttribute('class').slice(1)), barsOf(path)]);
-  // The first one lies beneath the others.
+  // The first path is drawn beneath the others.
   const [ground, ...others] = layers;
   const runs = others.flatMap(([state, bars]) => bars.map(([from, to]) => [from, to, state]));
   runs.sort((a, b) => a[0] - b[0]);
@@ -67,27 +66,4 @@ function runsOf(row) {
   }
   row.runs = all.sort((a, b) => a[0] - b[0]);
   return row.runs;
-}
-
-/** Draws the rows of a section anew: most time in `state` first, or (null) where they were. */
-function sortRows(section, state) {
-  const order = [...section.rows];
-  const home = order.map((row) => row.home).sort((a, b) => a - b);
-  if (state === null) {
-    for (const row of order) moveRow(row, row.home);
-  } else {
-    order.sort((a, b) => (a.totals[state] < b.totals[state] ? 1 : a.totals[state] > b.totals[state] ? -1 : a.home - b.home));
-    order.forEach((row, index) => moveRow(row, home[0] + index * row.height));
-  }
-  for (const heading of section.headings) set(heading, { visibility: state === null ? 'visible' : 'hidden' });
-  section.sortedBy = state;
-}
-
-function moveRow(row, y) {
-  row.element.setAttribute('transform', `translate(0 ${y})`);
-  if (row.label) {
-    row.labelOffset ??= Number(row.label.getAttribute('y')) - row.y;
-    set(row.label, { y: y + row.labelOffset });
-  }
-  row.y = y;
 }

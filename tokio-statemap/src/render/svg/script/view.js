@@ -1,9 +1,9 @@
-// Which part of the picture is seen, and where on the screen.
+// The part of the picture in view, and its place on the screen.
 
 const view = { from: 0, to: data.columns, top: 0 };
 const past = [];
 const place = { width: 0, height: 0, left: 0, right: 0, mapWidth: 0, head: 0, bottom: 0, content: 0, legendTop: 0, isLegendFixed: true };
-// Of a picture without any length a column is one ns, too.
+// A picture without any length has columns of one ns, too.
 const nsPerColumn = Math.max(1, data.length) / data.columns;
 const FEWEST = Math.min(16, data.columns);
 let pending = false;
@@ -13,7 +13,7 @@ const mapHeight = Number(byId('map').getAttribute('height'));
 const toX = (column) => place.left + ((column - view.from) / (view.to - view.from)) * place.mapWidth;
 const toColumn = (x) => view.from + ((x - place.left) / place.mapWidth) * (view.to - view.from);
 
-/** Remembers the view, so that one can go back; what follows quickly is one step. */
+/** Remembers the view for `back`. Changes that follow quickly are one step. */
 function keep() {
   const now = Date.now();
   if (now - lastKept > 500) past.push({ ...view });
@@ -21,7 +21,7 @@ function keep() {
   if (past.length > 100) past.shift();
 }
 
-/** Shows these columns, as far as there are such. */
+/** Shows these columns, within the picture. */
 function show(from, to) {
   const size = Math.min(data.columns, Math.max(FEWEST, to - from));
   const middle = (from + to) / 2;
@@ -30,7 +30,7 @@ function show(from, to) {
   redraw();
 }
 
-/** Zooms in (factor over 1) or out, so that what is at `x` stays there. */
+/** Zooms in (factor over 1) or out around `x`. */
 function zoom(factor, x = place.left + place.mapWidth / 2) {
   const at = Math.min(Math.max(toColumn(x), view.from), view.to);
   const size = Math.min(data.columns, Math.max(FEWEST, (view.to - view.from) / factor));
@@ -40,7 +40,7 @@ function zoom(factor, x = place.left + place.mapWidth / 2) {
   show(from, from + size);
 }
 
-/** Moves by a share of what is seen. */
+/** Moves by a share of the view. */
 function pan(share) {
   const by = share * (view.to - view.from);
   const from = Math.min(Math.max(0, view.from + by), data.columns - (view.to - view.from));
@@ -61,7 +61,7 @@ function back() {
 }
 
 function fit() {
-  // A step of its own, however quickly it follows.
+  // Always a step of its own.
   lastKept = 0;
   keep();
   lastKept = 0;
@@ -88,7 +88,7 @@ function drawNow() {
   drawThumb();
 }
 
-/** Lays everything out for the size of the window. */
+/** Lays out everything for the size of the window. */
 function layOut() {
   place.width = Math.max(280, window.innerWidth);
   const isNarrow = place.width < 700;
@@ -105,7 +105,7 @@ function layOut() {
   }
   place.height = Math.max(window.innerHeight, place.head + 120 + legendHeight);
   place.legendTop = mapHeight + y + 8;
-  // On a small screen the legend is at the end; else it stays at the bottom.
+  // On a small screen the legend scrolls with the rows; otherwise it stays at the bottom.
   place.isLegendFixed = legendHeight < place.height / 4;
   place.content = place.legendTop + (place.isLegendFixed ? 0 : legendHeight);
   place.bottom = Math.min(place.height - (place.isLegendFixed ? legendHeight : 0), place.head + place.content);
@@ -122,7 +122,7 @@ function layOut() {
   scrollTo(view.top);
 }
 
-/** A heading is told in full where there is room, else without what is said behind it. */
+/** Shows a heading in full if there is room, otherwise without the details behind it. */
 function layOutHeading(heading, isNarrow) {
   heading.full ??= [...heading.childNodes].map((node) => node.textContent);
   const [title, more] = heading.childNodes;
@@ -165,7 +165,7 @@ function layOutHead(isNarrow) {
   layOutButtons(isNarrow);
 }
 
-/** What is kept in detail, in words, and the run in sums; gives where that ends. */
+/** Lays out the sentence on what is kept in detail and the strip of sums, and returns where they end. */
 function layOutStrip(y, isNarrow) {
   byId('detail').replaceChildren();
   const top = y + 8 + fillLines(byId('detail'), data.detail, { x: 15, y, width: place.width - 30, lineHeight: 16, lines: isNarrow ? 4 : 2 });

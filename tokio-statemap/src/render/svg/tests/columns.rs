@@ -1,14 +1,14 @@
-//! A row at the picture's resolution says what the row says.
+//! A row at the resolution of the picture agrees with the row.
 
 use super::super::columns::{Columns, Look, Scale, reduce, spans};
 use super::super::path;
 use super::*;
 
 fn columns_of(section: &Section<'_>, row: u32, scale: Scale) -> Columns {
-    reduce(section, row, scale, Look { long_poll_ns: MS, has_workers: false, gaps: &[] }, |_, _| ())
+    reduce(section, row, scale, Look { long_poll_ns: MS, gaps: &[] }, |_, _| ())
 }
 
-/// The state that each column shows.
+/// Returns the state that each column shows.
 fn shown(columns: &Columns, scale: Scale) -> Vec<Option<u32>> {
     let mut shown = vec![None; scale.columns as usize];
     for &(from, end, state) in &columns.runs {
@@ -19,8 +19,8 @@ fn shown(columns: &Columns, scale: Scale) -> Vec<Option<u32>> {
     shown
 }
 
-/// Each column shows the state with the largest share of it (what has ended counts least), or a long
-/// poll that else none would show; each long poll shows in one of its columns.
+/// Each column shows the state with the largest share (a state after the end counts least), or a long poll that
+/// no other column would show. Each long poll is visible in one of its columns.
 #[test]
 fn shows_the_largest_share_and_every_long_poll() {
     let mut random = Random(7);
@@ -69,7 +69,7 @@ fn shows_the_largest_share_and_every_long_poll() {
             }
             let live = shares[..COMPLETED as usize].iter().max().unwrap();
             let largest = if *live > 0 { *live } else { shares[COMPLETED as usize] };
-            // A share is reckoned in whole ns: of what differs by less, either may show.
+            // Shares are whole ns: of two that differ by less, either may be shown.
             let slack = 2 * u128::from(scale.columns);
             assert!(shares[state as usize] + slack >= largest, "column {column}: {shares:?}");
         }
@@ -77,7 +77,7 @@ fn shows_the_largest_share_and_every_long_poll() {
 }
 
 #[test]
-fn a_row_of_an_instant_shows() {
+fn a_row_of_an_instant_is_visible() {
     for (time, length) in [(0, 0), (10, 10), (10, 11)] {
         let rows = vec![("task-1".to_owned(), None, vec![Transition::new(time, SPAWNED)])];
         let section = tasks(Given { rows, description: None }, 1);
@@ -87,7 +87,7 @@ fn a_row_of_an_instant_shows() {
 }
 
 #[test]
-fn a_short_life_shows_beside_a_long_death() {
+fn a_short_life_is_visible_before_a_long_end() {
     let life = [(50, SPAWNED), (51, RUNNING), (60, COMPLETED)];
     let life = life.map(|(time, state)| Transition::new(time, state));
     let rows = vec![("task-1".to_owned(), None, life.to_vec())];
@@ -96,7 +96,7 @@ fn a_short_life_shows_beside_a_long_death() {
     assert_eq!(columns.runs, [(0, 1, RUNNING), (1, 1000, COMPLETED)]);
 }
 
-/// What the paths of a row show: the first lies beneath the others.
+/// Returns what the paths of a row show: the first lies beneath the others.
 fn read(paths: &str, columns: usize) -> Vec<Option<u32>> {
     let mut shown = vec![None; columns];
     for element in super::xml::parse(&format!("<g>{paths}</g>")) {
@@ -118,7 +118,7 @@ fn read(paths: &str, columns: usize) -> Vec<Option<u32>> {
 }
 
 #[test]
-fn paths_are_one_a_colour_and_show_the_columns() {
+fn there_is_one_path_per_colour() {
     let mut random = Random(11);
     for _ in 0..300 {
         let section = tasks(random_rows(&mut random, 1, 80, 50 * MS), 1);

@@ -1,4 +1,4 @@
-//! The size is a hard cap, and what it leaves out is said.
+//! The size is a hard limit, and the picture states what it leaves out.
 
 use super::super::survey::Survey;
 use super::xml::{Element, parse};
@@ -55,7 +55,7 @@ fn is_used_and_the_rest_is_counted() {
         super::super::text::thousands(1500 - drawn)
     );
     assert!(elements.iter().any(|element| element.text == more), "{more}");
-    // The same of each group.
+    // The same holds for each group.
     let groups = elements.iter().filter(|element| element.text.contains(" more not drawn"));
     let numbers = groups.map(|element| {
         let (_, left) = element.text.rsplit_once(", ").unwrap();
@@ -72,9 +72,9 @@ fn is_used_and_the_rest_is_counted() {
     assert_eq!(numbers.sum::<usize>() + of_undrawn_groups, 1500 - drawn, "{undrawn_groups}");
 }
 
-/// The rows with the longest polls are those that are drawn, and `main` and workers always.
+/// The rows with the longest polls are drawn, and `main` and the workers always.
 #[test]
-fn the_rows_that_matter_most_are_drawn() {
+fn the_most_important_rows_are_drawn() {
     let length_ns = 10_000 * MS;
     let mut given = Given::default();
     for row in 0..3000_u64 {
@@ -98,12 +98,12 @@ fn the_rows_that_matter_most_are_drawn() {
     }
     let long = rows_of(&elements).iter().filter(|row| row.attribute("data-p").is_some()).count();
     assert_eq!(long, 30);
-    // The worst is outlined in its task's row and its worker's.
+    // The worst poll is outlined in the rows of its task and its worker.
     let worst = elements.iter().filter(|element| element.attribute("class") == Some("w")).count();
     assert_eq!(worst, 2);
     let text = elements.iter().find(|element| element.text.starts_with("longest poll")).unwrap();
     assert_eq!(text.text, "longest poll: 5.00 ms on worker-1, task-2907, at 8.72 s");
-    // Where worker-1 was held is outlined, too; the legend says what that is.
+    // The time in which worker-1 was held is outlined, too; the legend explains that.
     let of_long = |name| {
         let is_one = |e: &&Element| e.name == name && e.attribute("class") == Some("l");
         elements.iter().filter(is_one).count()
@@ -126,7 +126,7 @@ fn totals_are_exact() {
             let mut totals = [0_u64; 4];
             for (i, transition) in life.iter().enumerate() {
                 let end = life.get(i + 1).map_or(length_ns, |next| next.time_ns);
-                // What it did in the gap isn't known.
+                // Its state in the gap isn't known.
                 let from = transition.time_ns;
                 let in_gap = end.min(gap.1).saturating_sub(from.max(gap.0));
                 totals[transition.state as usize] += end - from - in_gap;
@@ -137,7 +137,7 @@ fn totals_are_exact() {
             of_rows.insert(name.clone(), totals.map(|total| total.to_string()).join(","));
         }
         let picture = picture(length_ns, vec![tasks(given, 4)]);
-        assert_eq!(Survey::of(&picture, |_| 5).sections[0].totals, expected);
+        assert_eq!(Survey::new(&picture, |_| 5).sections[0].totals, expected);
         let elements = parse(&svg(&picture, 4_000_000));
         for (row, name) in elements.iter().zip(elements.iter().skip(1)) {
             if row.attribute("class") == Some("r") {
@@ -155,7 +155,7 @@ fn totals_are_exact() {
 }
 
 #[test]
-fn nothing_at_all_is_a_picture() {
+fn an_empty_picture_is_drawn() {
     for picture in [picture(0, vec![]), picture(0, vec![workers(1, 0)]), picture(u64::MAX, vec![])]
     {
         parse(&svg(&picture, 4_000_000));

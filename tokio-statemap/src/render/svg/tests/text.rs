@@ -1,4 +1,4 @@
-//! Text is text, whatever it says.
+//! Text stays text, whatever it contains.
 
 use super::super::text::{display, fit, thousands, utc, width, wrap};
 use super::super::{axis, colour, frame, sheet};
@@ -39,7 +39,7 @@ fn hostile_text_neither_runs_nor_breaks_anything() {
             picture.title.clone_from(&text);
             picture.host = Some(text.clone());
             picture.runtime = Some(text.clone());
-            picture.verdict = Some(text.clone());
+            picture.verdict = Some(crate::analysis::Statement::new(text.clone()));
             picture.notes = vec![text.clone(); 3];
             let mut svg = Vec::new();
             write(&picture, &mut svg).unwrap();
@@ -68,7 +68,7 @@ fn the_script_may_stand_in_cdata() {
             assert!(!text.contains(ends), "{ends}");
         }
     }
-    // Nor is anything asked for, or text taken for more than text.
+    // Nothing is requested, and no text is parsed as markup.
     for word in ["innerHTML", "eval(", "fetch(", "XMLHttp", "http:", "https:", "import("] {
         let script = frame::SCRIPT.replace("http://www.w3.org/2000/svg", "");
         assert!(!script.contains(word), "{word}");
@@ -104,7 +104,7 @@ fn breaks_lines_at_spaces() {
 }
 
 #[test]
-fn numbers_are_for_people() {
+fn numbers_are_readable() {
     assert_eq!(human(999), "999 ns");
     assert_eq!(human(999_600), "1.00 ms");
     assert_eq!(human(51_230_000), "51.2 ms");
@@ -130,7 +130,7 @@ fn ticks_are_round() {
 }
 
 #[test]
-fn a_colour_is_nothing_but_a_colour() {
+fn only_plain_colours_are_accepted() {
     let fill = |text: &str| {
         let state =
             RowState { name: String::new(), colour: Some(text.to_owned()), role: Role::Other };
@@ -142,7 +142,7 @@ fn a_colour_is_nothing_but_a_colour() {
     for text in ["url(x)", "#12", "red;}*{fill:blue", "rgb(url(x))", "</style>", "", "rgb(1"] {
         assert_eq!(fill(text), "fill:#508ff9", "{text}");
     }
-    // What is there no more is blank, whatever its colour; what is known has the palette's.
+    // A state after the end is blank whatever its colour; a known one has the colour of the palette.
     let known = |role, screen| {
         let colour = Some("#648FFF".to_owned());
         colour::fill(&RowState { name: String::new(), colour, role }, 0, screen)
@@ -169,7 +169,7 @@ fn other_screens_have_colours_of_their_own() {
     assert!(light.contains(".c0 .s1{fill:#dc267f}") && light.contains(".paper { fill: #ffffff; }"));
     assert!(dark.contains(".paper{fill: #16161a}") && dark.contains(".c0 .s1{fill:#ff5aa0}"));
     assert!(forced.contains(".paper{fill: Canvas}") && forced.contains(".c0 .s1{fill:Highlight}"));
-    // The sheets are whole: as many are closed as are opened.
+    // All braces of the sheets are closed.
     assert_eq!(style.matches('{').count(), style.matches('}').count());
 }
 
@@ -190,7 +190,7 @@ fn the_bar_is_at_the_poll_that_the_verdict_names() {
         let at = human(start_ns - timeline.begin_ns);
         assert!(text.starts_with(&format!("longest poll of {shown}, src/a.rs:21: ")), "{text}");
         assert!(text.ends_with(&format!(" at {at}")), "{text}");
-        // There is a longer one, but nobody is to blame.
+        // There is a longer poll, but none is blamed.
         for section in &mut picture.sections {
             section.why.iter_mut().for_each(|why| why.culprits.clear());
         }

@@ -1,4 +1,4 @@
-//! Whether a text is well-formed XML, and which elements are in it.
+//! A parser that checks that a text is well-formed XML and lists its elements.
 
 /// An element or its text.
 #[derive(Debug)]
@@ -15,9 +15,9 @@ impl Element {
     }
 }
 
-/// The elements of a document in the order of their starts; panics if it is not well-formed.
+/// Returns the elements of a document in the order of their starts. Panics if it is not well-formed.
 ///
-/// It knows what the SVG has: no comments, no processing instructions, no document type.
+/// It supports the syntax of our SVGs only: no comments, no processing instructions, no document type.
 pub(super) fn parse(xml: &str) -> Vec<Element> {
     let allowed = |c: char| {
         matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')

@@ -1,4 +1,4 @@
-// The page's data to the model that all else is computed from. A chunk is let go once it is decoded.
+// Decodes the page's data into the model. A chunk is freed once it is decoded.
 
 import { decodeBase64 } from "./base64.js";
 import { damaged, inflateRaw } from "./inflate.js";
@@ -11,25 +11,25 @@ import { Reader } from "./varint.js";
  *   meta: object, lengthNs: number, sections: SectionOf[], runs: Run[],
  *   workerPolls: import("../model/worker_polls.js").WorkerPolls[], locations: object[]|null, longest: object|null,
  * }} Model the last three are filled by `buildWorkerPolls`, `locationTable` and `findIssues`
- * @typedef {{name: string, long: number|null, queue: [number, number][]|null}} Run what sections are of: a run, or other data.
- *   `name`: empty if it is the only one; `long`: from when on a poll is long, in ns; `queue`: when that of the blocking pool
- *   changed, and how many tasks waited from then on
+ * @typedef {{name: string, long: number|null, queue: [number, number][]|null}} Run a run, or other data, that sections are of.
+ *   `name`: empty if there is only one; `long`: the length from which a poll counts as long, in ns; `queue`: the times at which the
+ *   queue of the blocking pool changed, and its length from then on
  */
 
 /** Flags of a piece of a row. */
 const NEW_ROW = 1, NEW_LANE = 2, DESCRIBED = 4, ROOT = 8;
 
-/** What an index of a transition may be at most: they are kept in 32 bits. */
+/** The most transitions: their indices are kept in 32 bits. */
 const MOST_ELEMENTS = 2 ** 31;
 
 /**
  * Loads the data.
  * @param {object} meta
  * @param {object} tail
- * @param {Iterable<string>|AsyncIterable<string>} chunks base64; each is asked for when it is needed
- * @param {(share: number) => void} [onProgress] told from 0 to 1, at most once a chunk
+ * @param {Iterable<string>|AsyncIterable<string>} chunks base64; each is requested when it is needed
+ * @param {(share: number) => void} [onProgress] called with 0 to 1, at most once for each chunk
  * @returns {Promise<Model>}
- * @throws {Error} with a sentence for the user, if the data is damaged
+ * @throws {Error} with a sentence for the user if the data is damaged
  */
 export async function load(meta, tail, chunks, onProgress = () => {}) {
   checkHead(meta, tail);
@@ -49,7 +49,7 @@ export async function load(meta, tail, chunks, onProgress = () => {}) {
   let inflating = null;
   for await (const text of chunks) {
     const next = inflateRaw(decodeBase64(text));
-    // Who waits for it sees the error; until then nobody may.
+    // The error is reported where this is awaited.
     next.catch(() => {});
     if (inflating) decode(await inflating);
     inflating = next;
@@ -61,9 +61,9 @@ export async function load(meta, tail, chunks, onProgress = () => {}) {
 }
 
 function checkHead(meta, tail) {
-  if (meta?.format !== 1) throw new Error("The page's data is of another version than the page.");
+  if (meta?.format !== 1) throw new Error("The page's data has another version than the page.");
   const unit = meta.unit ?? 1;
-  if (!isCount(unit, 2 ** 11) || unit === 0 || !isCount(meta.length / unit, Number.MAX_SAFE_INTEGER)) throw damaged("its length is no number of ns");
+  if (!isCount(unit, 2 ** 11) || unit === 0 || !isCount(meta.length / unit, Number.MAX_SAFE_INTEGER)) throw damaged("its length isn't a number of ns");
   if (meta.sums) checkSums(meta.sums);
   if (!Array.isArray(meta.sections) || tail?.sections?.length !== meta.sections.length) {
     throw damaged("its end doesn't match its beginning");
@@ -71,18 +71,18 @@ function checkHead(meta, tail) {
   if (!Array.isArray(meta.runs) || !meta.sections.every((part) => typeof meta.runs[part?.run]?.name === "string")) throw damaged("a run isn't there");
 }
 
-/** The columns of a run's sums: a whole number for each stretch. */
+/** Checks the sums of a run: their columns have one number for each stretch. */
 function checkSums(sums) {
-  const columns = ["alive", "at", "held", "longest", "polls", ...(sums.stopped ? ["stopped"] : [])].map((key) => sums[key]);
-  const isColumn = (column) => Array.isArray(column) && column.length === columns[0].length && column.every((n) => isCount(n, Number.MAX_SAFE_INTEGER));
-  const isPart = ([from, to]) => isCount(from, Number.MAX_SAFE_INTEGER) && isCount(to, Number.MAX_SAFE_INTEGER) && from < to;
-  if (!columns.every(isColumn) || columns[0].length === 0) throw damaged("its sums aren't all there");
-  if (!(sums.stretch > 0) || !(sums.workers > 0) || !isCount(sums.from, Number.MAX_SAFE_INTEGER)) throw damaged("its sums have no times");
-  if (!Array.isArray(sums.places) || !sums.places.every((place) => typeof place?.label === "string" && isCount(place.held, Number.MAX_SAFE_INTEGER))
-    || !sums.at.every((at) => at <= sums.places.length)) throw damaged("a place of its sums isn't there");
-  const isBins = (of) => !of || (Array.isArray(of.bins) && of.bins.every(([from, n]) => isCount(from, Number.MAX_SAFE_INTEGER) && isCount(n, Number.MAX_SAFE_INTEGER)));
-  if (!sums.places.every(({ lengths, waits }) => isBins(lengths) && isBins(waits))) throw damaged("a histogram of its sums isn't one");
-  if (!Array.isArray(sums.dropped) || !sums.dropped.every(isPart)) throw damaged("its sums have no times");
+  const { alive, at, held, longest, polls, stopped, stretch, workers, from, places, dropped } = sums;
+  const isNs = (value) => isCount(value, Number.MAX_SAFE_INTEGER);
+  const isColumn = (column) => Array.isArray(column) && column.length === alive.length && column.every(isNs);
+  if (![alive, at, held, longest, polls, stopped ?? alive].every(isColumn) || alive.length === 0) throw damaged("its sums aren't all there");
+  if (!(stretch > 0 && workers > 0 && isNs(from)) || !Array.isArray(dropped) || !dropped.every(([t0, t1]) => isNs(t0) && isNs(t1) && t0 < t1)) {
+    throw damaged("its sums have no times");
+  }
+  const isHistogram = (of) => !of || (Array.isArray(of.bins) && of.bins.flat().every(isNs));
+  const isPlace = (place) => typeof place?.label === "string" && isNs(place.held) && isHistogram(place.lengths) && isHistogram(place.waits);
+  if (!Array.isArray(places) || !places.every(isPlace) || !at.every((place) => place <= places.length)) throw damaged("a place of its sums isn't there");
 }
 
 function isCount(value, most = MOST_ELEMENTS) {
@@ -111,17 +111,17 @@ function newDecoder(index, part, tail, lengthNs, unitNs) {
 class SectionDecoder {
   constructor(section, unitNs) {
     this.section = section;
-    /** What times are in: a power of two, so that none is rounded. */
+    /** The unit of times: a power of two, so that none is rounded. */
     this.unitNs = unitNs;
     this.row = -1;
     this.lane = -1;
-    /** How many transitions are there already. */
+    /** The number of transitions that are decoded. */
     this.at = 0;
     this.handedAt = [];
     this.handedNs = [];
   }
 
-  /** Decodes the rest of a chunk; how many transitions it had. */
+  /** Decodes the rest of a chunk, and returns its number of transitions. */
   chunk(reader) {
     const pieces = reader.varint();
     const lengths = [0, 0, 0, 0, 0].map(() => reader.varint());
@@ -131,10 +131,10 @@ class SectionDecoder {
     for (let i = 0; i < pieces; i++) {
       const flags = rows.varint();
       const n = rows.varint();
-      if (n > this.section.nTransitions - this.at) throw damaged("it has more transitions than it says");
+      if (n > this.section.nTransitions - this.at) throw damaged("it has more transitions than declared");
       if (n > times.end - times.at || n > states.end - states.at) throw damaged("a column is cut");
       if (flags & NEW_ROW) this.newRow(rows, flags);
-      else if (this.row < 0) throw damaged("it goes on with a row that didn't begin");
+      else if (this.row < 0) throw damaged("a row continues that didn't begin");
       if (n === 0) continue;
       this.times(times, n, flags);
       this.states(states, n);
@@ -149,13 +149,13 @@ class SectionDecoder {
   newRow(rows, flags) {
     const { section } = this;
     const row = ++this.row;
-    if (row >= section.nRows) throw damaged("it has more rows than it says");
+    if (row >= section.nRows) throw damaged("it has more rows than declared");
     if (flags & NEW_LANE) {
       this.lane++;
-      if (this.lane >= section.nLanes) throw damaged("it has more lanes than it says");
+      if (this.lane >= section.nLanes) throw damaged("it has more lanes than declared");
       section.laneFirstRow[this.lane] = row;
     } else if (this.lane < 0) {
-      throw damaged("its first row is in no lane");
+      throw damaged("its first row has no lane");
     }
     section.rowLane[row] = this.lane;
     section.rowFirst[row] = this.at;
@@ -279,7 +279,7 @@ class SectionDecoder {
     }
   }
 
-  /** The section, once all its chunks are in. */
+  /** Returns the section once all its chunks are decoded. */
   finish() {
     const { section } = this;
     if (this.row + 1 !== section.nRows || this.lane + 1 !== section.nLanes || this.at !== section.nTransitions) {

@@ -1,10 +1,11 @@
-// Raw-deflate streams to bytes, with a bound on what comes out.
+// Inflates raw deflate streams, up to a limit.
 
-/** What no chunk may exceed, so that a damaged one can't fill the memory. */
+/** The most bytes of an inflated chunk, so that a damaged one can't fill the memory. */
 const MOST_INFLATED = 1 << 28;
 
 /**
- * Whether the browser can do it. Chrome has DecompressionStream from 80 on, and raw deflate streams from 103 on.
+ * Returns whether the browser can inflate raw deflate streams. Chrome has DecompressionStream from 80 on, this format from
+ * 103 on.
  * @returns {boolean}
  */
 export function canInflate() {
@@ -16,7 +17,7 @@ export function canInflate() {
 }
 
 /**
- * Inflates one raw-deflate stream.
+ * Inflates one raw deflate stream.
  * @param {Uint8Array} bytes
  * @returns {Promise<Uint8Array>}
  * @throws {Error} if it is damaged, cut or larger than 256 MiB
@@ -24,7 +25,7 @@ export function canInflate() {
 export async function inflateRaw(bytes) {
   const stream = new DecompressionStream("deflate-raw");
   const writer = stream.writable.getWriter();
-  // What goes wrong in the writer is seen by the reader, too.
+  // Errors of the writer reach the reader, too.
   writer.write(bytes).catch(() => {});
   writer.close().catch(() => {});
   const reader = stream.readable.getReader();
@@ -56,7 +57,7 @@ export async function inflateRaw(bytes) {
 }
 
 /**
- * The error for data that isn't as it was written.
+ * Returns the error for damaged data.
  * @param {string} what
  * @returns {Error}
  */

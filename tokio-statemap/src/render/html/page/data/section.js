@@ -1,14 +1,14 @@
-// One section of the picture in memory: typed arrays with an element per transition, row or lane.
+// A section of the picture in memory: typed arrays with an element for each transition, row or lane.
 
 /**
- * @typedef {{name: string, colour: string|null, role: string, line?: number}} State `line`: of waiting that is told
- *   apart by line, which one
+ * @typedef {{name: string, colour: string|null, role: string, line?: number}} State `line`: which line a task waits at, while
+ *   waiting is split by line
  * @typedef {{index: number, label: string, firstLane: number, endLane: number, rows: number, firstRow: number}} Group
  */
 
 /**
- * A section: rows (tasks, workers, …) in lanes in groups. The transitions of a row, and the rows of a
- * lane, stand one after the other and never go back in time.
+ * A section: rows (tasks, workers, …) in lanes in groups. The transitions of a row, and the rows of a lane, follow each
+ * other and never go back in time.
  */
 export class Section {
   /**
@@ -36,84 +36,84 @@ export class Section {
     this.nRows = tail.rows;
     this.nTransitions = tail.transitions;
     this.lengthNs = lengthNs;
-    /** Which of the model's `runs` it is of. @type {number} */
+    /** The index of its run in the model's `runs`. @type {number} */
     this.run = meta.run ?? 0;
-    /** The polls of its run's workers, of both the tasks and the workers: see `buildWorkerPolls`. */
+    /** The polls of the workers of its run, in the sections of both tasks and workers: see `buildWorkerPolls`. */
     this.workerPolls = null;
-    /** Which worker of the runtime each row is (kind "workers" only). @type {number[]|null} */
+    /** The index of each worker in the runtime (kind "workers" only). @type {number[]|null} */
     this.indices = meta.indices ?? null;
     /** @type {{state: number, tag: string, fields: [string, string][]}[]} */
     this.tags = meta.tags ?? [];
     /** row, time, event, target. @type {[number, number, string, string|null][]} */
     this.events = meta.events ?? [];
-    /** What `findWhy` reads, and what it makes of it. */
+    /** The input of `findWhy`, and its result. */
     this.whyData = meta.why ?? null;
     /** @type {import("../model/why.js").Why|null} */
     this.why = null;
-    /** How much of polls isn't their own, in ns, by transition: those of which that is anything. @type {Map<number, number>} */
+    /** By transition: the part of a poll that isn't its own, in ns, if there is any. @type {Map<number, number>} */
     this.lost = new Map();
-    /** The issues that the report found; null if there was none. @type {object[]|null} */
-    this.told = meta.issues ?? null;
-    /** What `findAwaits` reads, and what it makes of it. */
+    /** The issues of the report; null if it has none. @type {object[]|null} */
+    this.reported = meta.issues ?? null;
+    /** The input of `findAwaits`, and its result. */
     this.awaitsData = meta.awaits ?? null;
     /** @type {import("../model/awaits.js").Awaits|null} */
     this.awaits = null;
-    /** What the calls of instrumented functions took. @type {object|null} */
+    /** The profile of instrumented functions. @type {object|null} */
     this.profile = meta.profile ?? null;
 
     const { nLanes, nRows, nTransitions, states } = this;
-    /** The first row of each lane, and at the end the number of rows. */
+    /** The first row of each lane, and behind them the number of rows. */
     this.laneFirstRow = new Uint32Array(nLanes + 1);
     this.laneGroup = new Uint32Array(nLanes);
     for (const group of this.groups) this.laneGroup.fill(group.index, group.firstLane, group.endLane);
-    /** The first transition of each row, and at the end the number of transitions. */
+    /** The first transition of each row, and behind them the number of transitions. */
     this.rowFirst = new Uint32Array(nRows + 1);
     this.rowLane = new Uint32Array(nRows);
     /** The row that spawned this one; −1 if none. */
     this.parent = new Int32Array(nRows);
     this.isRoot = new Uint8Array(nRows);
-    /** When each transition was, in ns. */
+    /** The time of each transition, in ns. */
     this.time = new Float64Array(nTransitions);
-    /** Into which state. */
+    /** The state that each transition begins. */
     this.state = states.length > 256 ? new Uint16Array(nTransitions) : new Uint8Array(nTransitions);
-    /** Of a running transition: on which worker, plus 1; 0 on a thread that is none. @type {Uint8Array|Uint16Array|null} */
+    /** For running transitions, the worker plus 1; 0 on another thread. @type {Uint8Array|Uint16Array|null} */
     this.worker = meta.hasWorkers ? new Uint8Array(nTransitions) : null;
-    /** With which tag, plus 1; 0 none. @type {Uint16Array|Uint32Array|null} */
+    /** The tag plus 1; 0 for none. @type {Uint16Array|Uint32Array|null} */
     this.tag = !meta.hasTags ? null
       : this.tags.length > 65534 ? new Uint32Array(nTransitions) : new Uint16Array(nTransitions);
-    /** Polls that gave their worker away, by transition, and how long they had held it. */
+    /** The polls that handed their worker on: their transitions, and how long they had held it. */
     this.handed = { at: new Uint32Array(0), ns: new Float64Array(0) };
-    /** A bit for each transition: whether it is the last of its lane. */
+    /** A bit for each transition: whether it is the last one of its lane. */
     this.lastOfLane = new Uint8Array((nTransitions + 7) >> 3);
 
     this.setStates(states);
-    /** The states as they were, while waiting is told apart by line. @type {State[]|null} */
+    /** The original states, while waiting is split by line. @type {State[]|null} */
     this.whole = null;
 
-    /** What `buildCumulative` builds: ns by state at every `1 << cumShift`th transition. @type {Float64Array|null} */
+    /** Built by `buildCumulative`: ns by state at every `1 << cumShift`th transition. @type {Float64Array|null} */
     this.cum = null;
     this.cumShift = 5;
     /** @private Kept by `longPolls`. */ this.longBefore = null;
     /** @private Kept by `drawTaken`. */ this.taken = null;
 
     /** @private */ this.prefixes = tail.prefixes;
-    /** @private 0: the name stands in `ownNames`. */ this.namePrefix = new Uint32Array(nRows);
+    /** @private 0: the name is in `ownNames`. */ this.namePrefix = new Uint32Array(nRows);
     /** @private */ this.nameNumber = new Float64Array(nRows);
     /** @private @type {Map<number, string>} */ this.ownNames = new Map();
     /** @private @type {Map<number, string>} */ this.descriptions = new Map();
   }
 
   /**
-   * Replaces the states, which may be fewer or more; those of the transitions are up to the caller.
+   * Replaces the states. The caller updates those of the transitions.
    * @param {State[]} states
    */
   setStates(states) {
     this.states = states;
-    /** By state, 1 or 0: whether it is a poll, whether the task is ready (or spawned), whether it ends a row. */
+    /** By state, 1 or 0: whether it is a poll, whether the task is ready (or spawned), and whether it ends a row. */
     this.isRunning = Uint8Array.from(states, (s) => (s.role === "running" ? 1 : 0));
     this.isReady = Uint8Array.from(states, (s) => (s.role === "ready" || s.role === "spawned" ? 1 : 0));
     this.isEnd = Uint8Array.from(states, (s) => (isEndRole(s.role) ? 1 : 0));
-    /** @private Used again and again by `laneColumns`. */
+    /** @private Reused by `laneColumns`. */
     this.shares = new Float64Array(states.length);
   }
 
@@ -128,12 +128,15 @@ export class Section {
     return this.descriptions.get(row) ?? null;
   }
 
-  /** When the row begins. @param {number} row @returns {number} ns */
+  /** Returns when the row begins. @param {number} row @returns {number} ns */
   rowBegin(row) {
     return this.rowFirst[row] < this.rowFirst[row + 1] ? this.time[this.rowFirst[row]] : this.lengthNs;
   }
 
-  /** When the row ends: when it completed or stopped, else the right edge. @param {number} row @returns {number} ns */
+  /**
+   * Returns when the row ends: when it completed or stopped, or else at the right edge. @param {number} row @returns
+   * {number} ns
+   */
   rowEnd(row) {
     const last = this.rowFirst[row + 1] - 1;
     if (last < this.rowFirst[row]) return this.lengthNs;
@@ -141,7 +144,7 @@ export class Section {
   }
 
   /**
-   * When the span that transition `i` begins ends: at the lane's next transition, else the right edge.
+   * Returns when the span that transition `i` begins ends: at the lane's next transition, or else at the right edge.
    * @param {number} i
    * @returns {number} ns
    */
@@ -149,24 +152,24 @@ export class Section {
     return this.lastOfLane[i >> 3] & (1 << (i & 7)) ? this.lengthNs : this.time[i + 1];
   }
 
-  /** The row of a transition. @param {number} i @returns {number} */
+  /** Returns the row of a transition. @param {number} i @returns {number} */
   rowOf(i) {
     return lastNotAfter(this.rowFirst, 0, this.nRows, i);
   }
 
-  /** The group of a row. @param {number} row @returns {number} */
+  /** Returns the group of a row. @param {number} row @returns {number} */
   groupOfRow(row) {
     return this.laneGroup[this.rowLane[row]];
   }
 
-  /** The first transition of a lane. @param {number} lane @returns {number} */
+  /** Returns the first transition of a lane. @param {number} lane @returns {number} */
   laneBegin(lane) {
     return this.rowFirst[this.laneFirstRow[lane]];
   }
 }
 
 /**
- * The last index in `from..to` whose value is not after `value`; `from - 1` if all are.
+ * Returns the last index in `from..to` whose value is not after `value`; `from - 1` if all are.
  * @param {ArrayLike<number>} sorted
  * @param {number} from
  * @param {number} to not included
@@ -184,10 +187,39 @@ export function lastNotAfter(sorted, from, to, value) {
 }
 
 /**
- * Whether a state of this role ends a row; it is drawn blank.
+ * Returns whether a state of this role ends a row. Such states are drawn blank.
  * @param {string} role
  * @returns {boolean}
  */
 export function isEndRole(role) {
   return role === "completed" || role === "stopped";
+}
+
+/**
+ * Returns the first index in `from..to` for which `isPast` holds; `to` if there is none. It must hold for all behind that.
+ * @param {number} from
+ * @param {number} to not included
+ * @param {(index: number) => boolean} isPast
+ * @returns {number}
+ */
+export function firstIndex(from, to, isPast) {
+  let low = from, high = to;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isPast(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/**
+ * Returns a typed array of twice the length that begins with the same values.
+ * @template {Float64Array|Uint32Array|Int32Array|Uint8Array} T
+ * @param {T} array
+ * @returns {T}
+ */
+export function grown(array) {
+  const larger = new array.constructor(array.length * 2);
+  larger.set(array);
+  return larger;
 }

@@ -1,10 +1,10 @@
-// Reading LEB128 varints, text and bounded stretches from bytes.
+// Reads LEB128 numbers, texts and parts from bytes.
 
 import { damaged } from "./inflate.js";
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A place in bytes, from where varints and text are read up to an end. */
+/** Reads bytes from a position up to an end. */
 export class Reader {
   /**
    * @param {Uint8Array} bytes
@@ -34,7 +34,7 @@ export class Reader {
     throw damaged("a number is cut or too large");
   }
 
-  /** A whole number of up to 64 bits, in decimal. @returns {string} */
+  /** Reads a whole number of up to 64 bits. @returns {string} in decimal */
   bigVarint() {
     let value = 0n;
     for (let shift = 0n; this.at < this.end && shift < 64n; shift += 7n) {
@@ -45,7 +45,7 @@ export class Reader {
     throw damaged("a number is cut or too large");
   }
 
-  /** UTF-8 with its length before it. @returns {string} */
+  /** Reads UTF-8 after its length. @returns {string} */
   text() {
     const length = this.varint();
     if (length > this.end - this.at) throw damaged("a text is cut");
@@ -54,7 +54,7 @@ export class Reader {
     return utf8.decode(this.bytes.subarray(from, this.at));
   }
 
-  /** The next `length` bytes as a reader of their own. @param {number} length @returns {Reader} */
+  /** Returns a reader of the next `length` bytes. @param {number} length @returns {Reader} */
   slice(length) {
     if (length > this.end - this.at) throw damaged("a chunk is cut");
     this.at += length;

@@ -1,25 +1,12 @@
 import { niceTicks } from "../format/numbers.js";
-import { fontOf } from "./fit.js";
+import { CANVAS_FONT, sizeCanvas } from "./canvas.js";
 
-// The axis of time, which stays on top while the lanes scroll.
+// The time axis, which stays in place above the lanes while they scroll.
 
-/** The font of text on canvases. */
-export const CANVAS_FONT = fontOf(400, 11);
-
-/** Gives a canvas its size in CSS px, sharp on this screen; returns its context in CSS px. */
-export const sizeCanvas = (canvas, width, height, ratio) => {
-  const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
-  if (canvas.width !== w) canvas.width = w;
-  if (canvas.height !== h) canvas.height = h;
-  const context = canvas.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  return context;
-};
-
-/** The ticks that fit: as many as leave their labels apart. */
-export const viewTicks = (view, context) => {
+/** Returns as many ticks as there is room for between their labels. */
+const viewTicks = (view, context) => {
   context.font = CANVAS_FONT;
-  // How long labels are depends on how many there are: measure with a guess, then with the result.
+  // The number of ticks decides how long their labels are: measure with a guess first, then with the result.
   let ticks = niceTicks(view.t0, view.t1, Math.max(1, Math.floor(view.width / 90)));
   for (let round = 0; round < 2; round++) {
     const widest = context.measureText(ticks.format(view.t1)).width;
@@ -28,12 +15,12 @@ export const viewTicks = (view, context) => {
   return ticks;
 };
 
-/** How far labels stay apart, in px. */
+/** The least gap between labels, in px. */
 const APART = 10;
 
 /**
- * Where the labels of ticks at `xs` stand, of these `widths`, on an axis that is `width` px wide: beside their ticks, at the
- * edge moved in if there is room. Null: it would meet the one before, and is left out.
+ * Returns the left edges of the labels of ticks at `xs`, which are `widths` wide, on an axis of `width` px: each is beside its
+ * tick, and within the axis. A label that would overlap the one before it is left out (null).
  */
 export const labelPlaces = (xs, widths, width) => {
   let free = -Infinity;
@@ -45,7 +32,7 @@ export const labelPlaces = (xs, widths, width) => {
   });
 };
 
-/** Draws the axis; returns its ticks. */
+/** Draws the axis, and returns its ticks. */
 export const drawAxis = (view, canvas) => {
   const context = sizeCanvas(canvas, view.width, canvas.clientHeight, view.ratio);
   const height = canvas.clientHeight;

@@ -1,19 +1,19 @@
-// How many lanes of a group were in which state over time, as bins: for the row that a folded group is.
+// Counts how many lanes of a group were in each state over time, in bins: for the row of a folded group.
 
 import { lastNotAfter } from "../data/section.js";
 import { findTransition } from "../model/lanes.js";
 
 /**
  * @typedef {import("../data/section.js").Section} Section
- * @typedef {{t0: number, t1: number, bins: number, shares: Float64Array}} Bins `shares[bin * states + state]`
- *   is how long the group's lanes together were in that state within that bin, in ns
+ * @typedef {{t0: number, t1: number, bins: number, shares: Float64Array}} Bins `shares[bin * states + state]` is the time that the
+ *   group's lanes together spent in that state within that bin, in ns
  */
 
-/** How many transitions, and how many lanes, are taken between two looks at the clock. */
+/** The number of transitions, and of lanes, between two looks at the clock. */
 const STEPS_AT_ONCE = 1 << 15, LANES_AT_ONCE = 256;
 
 /**
- * The bins of a group over the whole length, in one pass over its transitions.
+ * Computes the bins of a group over the whole length, in one pass over its transitions.
  * @param {Section} section
  * @param {number} group
  * @param {number} bins how many
@@ -24,8 +24,8 @@ export function groupBins(section, group, bins) {
 }
 
 /**
- * The bins of a group within a window. The generator yields how much is done (0 to 1) about every
- * `sliceMs`, so that frames can be drawn between; it returns the bins.
+ * Computes the bins of a group within a window. The generator yields its progress (0 to 1) about every `sliceMs`, so that frames can
+ * be drawn in between, and returns the bins.
  * @param {Section} section
  * @param {number} group
  * @param {number} t0
@@ -40,7 +40,7 @@ export function* groupBinsWindow(section, group, t0, t1, bins, sliceMs = 4) {
 }
 
 /**
- * The same of the lanes from `firstLane` to before `endLane`.
+ * Computes the bins of the lanes from `firstLane` to before `endLane`.
  * @param {Section} section
  * @param {number} firstLane
  * @param {number} endLane
@@ -81,8 +81,8 @@ export function* laneBinsWindow(section, firstLane, endLane, t0, t1, bins, slice
 }
 
 /**
- * Sums lanes that come into and go out of states: each time, what is left of its bin, and one more or
- * less lane for all bins after it. So a span costs the same however many bins it covers.
+ * Sums up the lanes that enter and leave states. Each transition adds or subtracts the rest of its bin, and one lane for all bins
+ * behind it. So the cost of a span does not depend on the number of bins that it covers.
  */
 class BinSteps {
   constructor(t0, t1, bins, nStates) {
@@ -95,7 +95,7 @@ class BinSteps {
     this.lanes = new Float64Array((bins + 1) * nStates);
   }
 
-  /** One lane comes into a state (`sign` 1) or goes out of it (−1). */
+  /** Lets a lane enter a state (`sign` 1) or leave it (−1). */
   step(t, state, sign) {
     const { t0, scale, width, bins, nStates, shares, lanes } = this;
     const bin = Math.min(bins - 1, Math.floor((t - t0) * scale));
@@ -104,7 +104,7 @@ class BinSteps {
     lanes[at + nStates] += sign;
   }
 
-  /** A lane goes through the transitions `from..to`. */
+  /** Lets a lane go through the transitions `from..to`. */
   walk(time, state, from, to) {
     const { t0, scale, width, nStates, shares, lanes } = this;
     const last = this.bins - 1;
@@ -131,7 +131,7 @@ class BinSteps {
       for (let bin = 0, at = s; bin < bins; bin++, at += nStates) {
         sum += lanes[at];
         const share = shares[at] + sum * width;
-        // What rounding leaves.
+        // Smaller values are rounding errors.
         shares[at] = share > 1e-3 ? share : 0;
       }
     }

@@ -1,20 +1,20 @@
-// A lane as columns of pixels where many transitions fall into each: read from the sums alone, for frames that have
-// to be quick.
+// Reduces a lane to columns of pixels by the sums alone, where many transitions fall into each pixel: for frames that must
+// be drawn quickly.
 
 import { findTransition } from "../model/lanes.js";
 import { laneColumns } from "./columns.js";
 
 /** @typedef {import("../data/section.js").Section} Section */
 
-/** From how many transitions in a pixel on this is quicker than to walk them. */
+/** The number of transitions per pixel from which this is quicker than walking them. */
 const COARSE_FROM = 24;
 
-/** Over how many pixels what lies between two sums may be spread evenly. */
+/** The number of pixels over which the time between two sums may be spread evenly. */
 const COARSE_SPREAD = 2;
 
 /**
- * The same as `laneColumns`, but where transitions are dense, time may move between a pixel and its neighbour: up to
- * any pixel's edge the states' times are right to two pixels' time. Nothing is lost or counted twice.
+ * Does the same as `laneColumns`, but where transitions are dense, time may move to a neighbouring pixel: up to the edge of
+ * any pixel, the times of states are right to two pixels' time. Nothing is lost or counted twice.
  * @param {Section} section with its sums built
  * @param {number} lane
  * @param {number} t0
@@ -32,9 +32,9 @@ export function coarseColumns(section, lane, t0, t1, width, sink) {
   }
   const nStates = section.states.length, size = 1 << cumShift;
   const pixel = (t1 - t0) / width, spread = COARSE_SPREAD * pixel, whole = pixel * 0.999999;
-  // How long the lane had been in each state by the last edge, and of that in the pixel before it.
+  // How long the lane had been in each state by the last edge, and within the pixel before it.
   const sums = new Float64Array(nStates), shares = new Float64Array(nStates);
-  // The sums that are known before and after the edge: by the transitions `start` and `next`.
+  // The transitions with the known sums before and after the edge.
   let start = (begin >>> cumShift) << cumShift, next = start + size;
   for (let edge = 0; edge <= width; edge++) {
     const t = t0 + edge * pixel;

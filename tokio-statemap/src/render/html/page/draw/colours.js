@@ -1,17 +1,17 @@
 import { colourOf, readPalette } from "./palette.js";
 
-// The colours to paint with: as CSS text, and as the numbers that an image takes.
+// The colours to paint with: as CSS text, and as numbers for image data.
 
 let colourProbe = null;
 
-/** A CSS colour as `{css, r, g, b, pixel}`; `pixel` is little-endian RGBA, opaque. */
-export const readColour = (css) => {
+/** Converts a CSS colour to `{css, r, g, b, pixel}`; `pixel` is opaque little-endian RGBA. */
+const readColour = (css) => {
   if (colourProbe === null) {
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = 1;
     colourProbe = canvas.getContext("2d", { willReadFrequently: true });
   }
-  // What the canvas can't read leaves the grey in place.
+  // A colour that the canvas can't read leaves the grey in place.
   colourProbe.fillStyle = "#888888";
   colourProbe.fillStyle = css;
   colourProbe.fillRect(0, 0, 1, 1);
@@ -19,10 +19,10 @@ export const readColour = (css) => {
   return { css, r, g, b, pixel: packPixel(r, g, b) };
 };
 
-/** The pixel of a colour as an image holds it. */
+/** Returns a colour as a pixel of image data. */
 export const packPixel = (r, g, b) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
-/** Black or white, whichever can be read on a colour: white if both can. */
+/** Returns black or white, whichever is readable on a colour; white if both are. */
 export const inkOn = ({ r, g, b }) => {
   const light = (channel) => (channel <= 10 ? channel / 3294.6 : ((channel / 255 + 0.055) / 1.055) ** 2.4);
   const luminance = 0.2126 * light(r) + 0.7152 * light(g) + 0.0722 * light(b);
@@ -30,8 +30,8 @@ export const inkOn = ({ r, g, b }) => {
 };
 
 /**
- * Gives custom properties of the page as colours. Where the user forces colours these are names of the system's, and what
- * the system means by them only an element of the page is told, not a canvas.
+ * Returns a reader of the page's custom properties as colours. If the user forces colours these are system colours, which
+ * only an element of the page can resolve, not a canvas.
  */
 const propertyReader = () => {
   const styles = getComputedStyle(document.documentElement);
@@ -48,16 +48,16 @@ const propertyReader = () => {
   return { property, done: () => probe.remove() };
 };
 
-/** States that are drawn as a thin band where there is room: they are the background of what happens. */
+/** States that are drawn as a thin band if there is room: the background of the others. */
 const QUIET_ROLES = new Set(["waiting", "parked"]);
-/** What is painted besides states. */
+/** Colours that are painted besides those of states. */
 const PAINTED = ["paper", "raised", "ink", "quiet", "faint", "line", "line-strong", "accent", "focus", "mark", "select", "hatch", "summed", "summed-bar", "state-running"];
 
-/** All that painting needs to know about colours, for one palette on this screen. */
+/** Returns all colours for painting, for one palette on this screen. */
 export const paintColours = (model, palette) => {
   const { property, done } = propertyReader();
   const colours = Object.fromEntries(PAINTED.map((name) => [name, readColour(property(`--${name}`))]));
-  // Translucent: only its text is of use.
+  // It is translucent: only its CSS text is used.
   colours["row-light"] = { css: property("--row-light") };
   const own = readPalette(property);
   done();

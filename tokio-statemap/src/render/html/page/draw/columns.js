@@ -1,4 +1,4 @@
-// A lane as columns of pixels, for painting: runs of one state, and pixels in which several meet.
+// Reduces a lane to columns of pixels for painting: runs of one state, and pixels with several states.
 
 import { addBetween, findTransition } from "../model/lanes.js";
 
@@ -7,17 +7,15 @@ import { addBetween, findTransition } from "../model/lanes.js";
  * @typedef {{
  *   run: (x0: number, x1: number, state: number) => void,
  *   mixed: (x: number, shares: Float64Array) => void,
- * }} ColumnSink `run`: the pixels from `x0` to before `x1` are wholly in `state`, or blank (−1);
- *   `mixed`: ns by state within the pixel `x` (what lacks to the pixel's time is blank). The array is
- *   used again: read it during the call only.
+ * }} ColumnSink `run`: the pixels from `x0` to before `x1` are entirely in `state`, or blank (−1); `mixed`: ns by state within the
+ *   pixel `x` (the rest of its time is blank). The array is reused: read it during the call only.
  */
 
-/** From how many transitions in a pixel on their sum is looked up rather than walked. */
+/** The number of transitions in a pixel from which their sum is looked up instead of walked. */
 const WALKED = 64;
 
 /**
- * Tells `sink` all pixels from 0 to before `width`, left to right, in
- * O(min(transitions, width · log transitions)).
+ * Passes all pixels from 0 to before `width` to `sink`, left to right, in O(min(transitions, width · log transitions)).
  * @param {Section} section with its sums built
  * @param {number} lane
  * @param {number} t0 the left edge of pixel 0, in ns
@@ -75,14 +73,14 @@ export function laneColumns(section, lane, t0, t1, width, sink) {
       sink.mixed(x, shares);
       x++;
     }
-    // What begins just at the next pixel's left edge is in force there.
+    // A transition exactly at the next pixel's left edge is in force there.
     const left = t0 + x * pixel;
     if (i < first && time[first] <= left) i = first;
     if (i >= first) while (i < last && time[i + 1] <= left) i++;
   }
 }
 
-/** The last index up to `last` whose time is not after `t`; that of `i` isn't. */
+/** Returns the last index up to `last` whose time is not after `t`, given that the time of `i` isn't. */
 function gallop(time, i, last, t) {
   let step = 64, low = i;
   while (low + step <= last && time[low + step] <= t) {

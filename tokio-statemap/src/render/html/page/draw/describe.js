@@ -6,39 +6,39 @@ import { groupLabel, rowWord, workerName } from "../model/names.js";
 import { heldNs, isPoll, pollInfo } from "../model/polls.js";
 import { stretchSentence } from "./sums.js";
 
-// What something in the picture is, in words: for tooltips, the panel, callouts and screen readers.
+// Describes what is in the picture, for tooltips, the panel, callouts and screen readers.
 
-/** When something happened, finely enough for how far apart things are on the screen. */
+/** Formats a moment as precisely as the zoom level needs. */
 export const momentText = (view, t) => {
   const pixel = Math.max(1, (view.t1 - view.t0) / view.width);
   const decimals = Math.min(9, Math.max(3, Math.ceil(-Math.log10(pixel / 1e9))));
   return formatMoment(t, decimals);
 };
 
-/** The length of a span in words: "51.2 ms", "at least 51.2 ms"; of a poll its own time first. */
+/** Formats the length of a span: "51.2 ms", "at least 51.2 ms". A poll's own time comes first. */
 export const lengthText = (view, section, transition) => {
   if (!isPoll(section, transition)) return stateLength(view, section.time[transition], section.endOf(transition));
   const info = pollInfo(section, transition, view.model.meta.gaps);
   const isCut = info.cutLeft || (info.cutRight && !info.handed);
-  // The span is drawn to its end, so both are said.
+  // The span is drawn to its end, so its whole length is given, too.
   const handed = info.handed ? ` (${formatNs(info.length)} with block_in_place)` : "";
   return `${isCut ? "at least " : ""}${formatLength(info.own, info.held)}${handed}`;
 };
 
-/** Where something isn't kept, another state may have been in between. */
+/** Within a time of which nothing is kept, the state may have changed. */
 const stateLength = (view, from, to) => {
   return `${keptNs(view.model, from, to) < to - from ? "at most " : ""}${formatNs(to - from)}`;
 };
 
-/** Where the task waits meanwhile; null if it doesn't, or that isn't known. */
+/** Returns where the task waits during a span; null if it doesn't wait, or that isn't known. */
 const waitsAt = (section, transition) => {
   const place = awaitOf(section, transition);
   return place === null ? null : visible(place.label);
 };
 
 /**
- * What a span is: `{name, state, length, place, waitsAt, worker, start}`, all text but `worker` and `start`. `place`:
- * where its task was spawned; `waitsAt`: where it waits.
+ * Describes a span: `{name, state, length, place, waitsAt, worker, start}`; all are texts except `worker` and `start`.
+ * `place` is the spawn location of its task; `waitsAt` is where the task waits.
  */
 export const describeSpan = (view, section, transition) => {
   const row = section.rowOf(transition);
@@ -48,7 +48,7 @@ export const describeSpan = (view, section, transition) => {
   return {
     row,
     name: visible(section.name(row)) || `unnamed ${rowWord(section)}`,
-    // That it waits there is said by itself.
+    // The line is given separately.
     state: state.line === undefined ? visible(state.name) : "waiting",
     length: lengthText(view, section, transition),
     isLong: poll && heldNs(section, transition) > view.thresholdOf(section),
@@ -60,7 +60,7 @@ export const describeSpan = (view, section, transition) => {
   };
 };
 
-/** One sentence about the selection, for the live region. */
+/** Describes the selection in a sentence, for the live region. */
 export const selectionSentence = (view) => {
   const { selection, model } = view;
   if (selection === null) return "Nothing selected.";
@@ -76,7 +76,7 @@ export const selectionSentence = (view) => {
   return `${span.name} ${span.state}${on} for ${span.length} at ${momentText(view, span.start)}${span.waitsAt ? `, at ${span.waitsAt}` : ""}${span.place ? `, spawned at ${span.place}` : ""}.`;
 };
 
-/** "0.213 s to 0.518 s, 305 ms". */
+/** Formats a range of time: "0.213 s to 0.518 s, 305 ms". */
 export const spanText = (t0, t1) => {
   const decimals = Math.min(9, Math.max(3, Math.ceil(-Math.log10(Math.max(1, t1 - t0) / 1e9)) + 2));
   return `${formatMoment(t0, decimals)} to ${formatMoment(t1, decimals)}, ${formatNs(t1 - t0)}`;

@@ -1,38 +1,32 @@
-// Text on a canvas, cut to a width.
+// Fits text on a canvas to a width.
 
+import { firstIndex } from "../data/section.js";
 import { shorten } from "../format/text.js";
 
 const measurer = { context: null, kept: new Map() };
 
-/** The page's font, as a canvas takes it. */
+/** Returns the page's font in the form that a canvas takes. */
 export const fontOf = (weight, px) => `${weight} ${px}px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif`;
 
-/** How wide all of `text` is in `font`, in px. */
+/** Returns the width of `text` in `font`, in px. */
 export const textWidth = (text, font) => {
   measurer.context ??= document.createElement("canvas").getContext("2d");
   measurer.context.font = font;
   return measurer.context.measureText(text).width;
 };
 
-/** Whether all of `text` is at most `width` px wide in `font`. */
+/** Returns whether `text` is at most `width` px wide in `font`. */
 export const fits = (text, width, font) => textWidth(text, font) <= width;
 
-/** `text` cut so that it is at most `width` px wide in `font`. Keeps its end, where a location's line is. */
+/** Shortens `text` to at most `width` px in `font`. Keeps its end, where a location has its line. */
 export const fitText = (text, width, font) => {
   const key = `${font}\n${Math.floor(width)}\n${text}`;
   const known = measurer.kept.get(key);
   if (known !== undefined) return known;
-  let least = 0;
-  let most = Math.min(text.length, 400);
   let fitted = shorten(text, 400);
   if (!fits(fitted, width, font)) {
-    while (least < most) {
-      const middle = (least + most + 1) >> 1;
-      const candidate = shorten(text, middle);
-      if (fits(candidate, width, font)) least = middle;
-      else most = middle - 1;
-    }
-    fitted = least > 0 ? shorten(text, least) : "";
+    const most = firstIndex(1, Math.min(text.length, 400) + 1, (length) => !fits(shorten(text, length), width, font)) - 1;
+    fitted = most > 0 ? shorten(text, most) : "";
   }
   if (measurer.kept.size > 2000) measurer.kept.clear();
   measurer.kept.set(key, fitted);

@@ -1,57 +1,58 @@
-// Which row of the picture is where: headings, charts, lanes and folded groups, from top to bottom.
+// Lays out the picture: headings, charts, lanes and folded groups, from top to bottom.
 
+import { firstIndex } from "../data/section.js";
 import { byRun } from "./charts/charts.js";
 
-export const FOLDED_HEIGHT = 46;
-export const HEADING_HEIGHT = 20;
+const FOLDED_HEIGHT = 46;
+const HEADING_HEIGHT = 20;
 
-/** The name of a group in the set of folded groups. */
+/** Returns the key of a group in the set of folded groups. */
 export const foldKey = (section, group) => `${section}.${group}`;
 
-/** The least height of a lane: its label must have room, as a lane without one says nothing. */
+/** The least height of a lane with room for its label. */
 export const LABELLED_HEIGHT = 12;
 
 const WORKER_HEIGHTS = [[8, 20], [16, 14], [Infinity, LABELLED_HEIGHT]];
 const TASK_HEIGHTS = [[16, 18], [40, 14], [Infinity, LABELLED_HEIGHT]];
-/** How much higher lanes are where all of them fit even so. */
+/** The factor by which lanes are higher if all of them still fit. */
 const ROOMY = 1.4;
 
-/** A group of more lanes is folded at first, and opened only around a lane that is to be seen. */
+/** Groups with more lanes are folded at first, and opened only around a lane. */
 export const MOST_OPEN_LANES = 40;
-/** Around how many lanes at least; and at most, where there is room. */
+/** The number of lanes that are opened around one: at least, and at most, if there is room. */
 const PEEK_LANES = 9;
 const MOST_PEEK_LANES = 40;
 
-/** How high a chart is at least, in a low window, at first, and at most, where there is room. */
+/** The height of a chart: in a low window, at least, at first, and at most, if there is room. */
 const CHART_HEIGHTS = { low: 36, least: 40, high: 64, most: 130 };
-/** A window is low up to here, in px. */
+/** The greatest height of a low window, in px. */
 const LOW_WINDOW = 600;
-/** How high a chart is that is hidden: its name stays. */
-export const HIDDEN_CHART_HEIGHT = 18;
+/** The height of a hidden chart, of which only the name is shown. */
+const HIDDEN_CHART_HEIGHT = 18;
 
-/** How high a lane is where `lanes` of them stand together, in px. */
-export const laneHeight = (kind, lanes, roomy) => {
+/** Returns the height of a lane in px, given the number of lanes in its group. */
+const laneHeight = (kind, lanes, roomy) => {
   const table = kind === "workers" ? WORKER_HEIGHTS : TASK_HEIGHTS;
   const height = table.find(([most]) => lanes <= most)[1];
   return roomy ? Math.round(height * ROOMY) : height;
 };
 
-/** Whether the section's heading stands for its only group too. */
-export const isSingle = (section) => section.kind !== "tasks" && section.groups.length === 1;
+/** Returns whether the section's heading is also that of its only group. */
+const isSingle = (section) => section.kind !== "tasks" && section.groups.length === 1;
 
 const groupLanes = (group) => group.endLane - group.firstLane;
 
-/** Whether a group has so many lanes that it isn't opened as a whole unless somebody asks for it. */
+/** Returns whether a group has so many lanes that it is only opened as a whole on request. */
 export const isLarge = (group) => groupLanes(group) > MOST_OPEN_LANES;
 
-/** How high an open group is, heading and all. */
-export const openHeight = (section, group, roomy) => {
+/** Returns the height of an open group with its heading. */
+const openHeight = (section, group, roomy) => {
   const lanes = groupLanes(group);
   const heading = lanes === 1 || isSingle(section) ? 0 : HEADING_HEIGHT;
   return heading + lanes * laneHeight(section.kind, lanes, roomy);
 };
 
-/** How high the charts are at least, headings and all. */
+/** Returns the height of the charts with their headings. */
 const chartsHeight = (model, { charts, hiddenCharts }, each) =>
   byRun(model, charts).reduce((height, { keys }) => {
     const hidden = keys.filter((key) => hiddenCharts.has(key)).length;
@@ -60,7 +61,7 @@ const chartsHeight = (model, { charts, hiddenCharts }, each) =>
 
 const leastChart = (room) => (room <= LOW_WINDOW ? CHART_HEIGHTS.low : CHART_HEIGHTS.least);
 
-/** Whether there is room for higher lanes, even with all groups open. */
+/** Returns whether there is room for higher lanes, even with all groups open. */
 const isRoomy = (model, shown, room) => {
   let height = chartsHeight(model, shown, leastChart(room));
   for (const section of model.sections) {
@@ -72,15 +73,15 @@ const isRoomy = (model, shown, room) => {
 };
 
 /**
- * Lays the picture out in `room` px, which it fills where it can.
+ * Lays the picture out in `room` px, which it fills if it can.
  *
- * `shown` is what a view shows. `folded` holds `foldKey`s, `peeks` by such a key the lane around which a folded group is
- * open; `filter` is null or `{section, group}`: of that section only that group is shown; `charts` are the keys of the
- * charts that there are, of which those in `hiddenCharts` show no more than their name.
+ * `shown` is what a view shows: `folded` contains `foldKey`s; `peeks` has, by such a key, the lane around which a folded group is
+ * open; `filter` is null or `{section, group}`, and only that group of its section is shown; `charts` are the keys of all charts,
+ * and those in `hiddenCharts` show only their name.
  *
- * Items bear `kind`: "section", "group", "lanes", "stack" (a folded group), "charts" (their heading), "chart"; `y` and `h`
- * in px from the top; `until`, of the heading of lanes, where these end. A section whose only group is folded has no
- * heading: the folded row bears its title.
+ * Items have a `kind`: "section", "group", "lanes", "stack" (a folded group), "charts" (their heading) or "chart"; `y` and `h` in px
+ * from the top; and `until`, in a heading of lanes, the end of these. A section whose only group is folded has no heading: the
+ * folded row has its title.
  */
 export const layOut = (model, shown, room) => {
   const size = { roomy: isRoomy(model, shown, room), chart: leastChart(room), peek: PEEK_LANES };
@@ -166,7 +167,7 @@ const placeSection = (section, { folded, peeks, filter }, size, layout, push) =>
   }
 };
 
-/** Which lanes of a group are seen around this one. */
+/** Returns the range of a group's lanes that is shown around one lane. */
 const peekLanes = ({ firstLane, endLane }, around, lanes) => {
   const n = Math.min(lanes, endLane - firstLane);
   const first = Math.min(Math.max(around - (n >> 1), firstLane), endLane - n);
@@ -177,21 +178,12 @@ const hiddenByFilter = (model, section, filter) =>
   filter !== null && filter.section !== section.index && section.kind !== "workers" &&
   section.kind === model.sections[filter.section].kind;
 
-/** The index of the item at `y`, the nearest if there is none. */
-export const itemIndexAt = (layout, y) => {
-  let least = 0;
-  let most = layout.items.length - 1;
-  while (least < most) {
-    const middle = (least + most + 1) >> 1;
-    if (layout.items[middle].y <= y) least = middle;
-    else most = middle - 1;
-  }
-  return least;
-};
+/** Returns the index of the item at `y`, or of the nearest one. */
+export const itemIndexAt = ({ items }, y) => Math.max(0, firstIndex(0, items.length, (k) => items[k].y > y) - 1);
 
 /**
- * The heading whose lanes are at `y`, while it is scrolled away above: it stays in sight at `y`, until the end of its lanes
- * pushes it away. `{item, y}`; null if there is none.
+ * Returns the heading of the lanes at `y`, if it is scrolled out of view, as `{item, y}`: it sticks at `y` until the end of
+ * its lanes pushes it away. Null if there is none.
  */
 export const stuckAt = (layout, y) => {
   const at = layout.items[itemIndexAt(layout, y)];
@@ -199,17 +191,17 @@ export const stuckAt = (layout, y) => {
   return item === null || item.y >= y ? null : { item, y: Math.min(y, item.until - item.h) };
 };
 
-/** Where the chart ends that `y` is in, and where it begins; none if it is in no chart. */
+/** Returns the bottom and the top of the chart that contains `y`; nothing if there is none. */
 export const chartEdges = (layout, y) => {
   const at = layout.items[itemIndexAt(layout, y)];
   return at?.kind === "chart" && at.y < y && y < at.y + at.h ? [at.y + at.h, at.y] : [];
 };
 
-/** The item that shows this group: its lanes, or its folded row; null if it is filtered out. */
+/** Returns the item that shows a group: its lanes, or its folded row; null if it is filtered out. */
 export const itemOfGroup = (layout, section, group) =>
   layout.shown.get(foldKey(section.index, group)) ?? null;
 
-/** Where this lane is: `{y, h}`, a folded group's whole row where it is folded; null if it isn't shown. */
+/** Returns the place of a lane as `{y, h, folded}`: the row of its group if that is folded; null if it isn't shown. */
 export const placeOfLane = (layout, section, lane) => {
   const shown = itemOfGroup(layout, section, section.laneGroup[lane]);
   if (shown === null) return null;
@@ -219,20 +211,20 @@ export const placeOfLane = (layout, section, lane) => {
   return { y: item.y + (lane - item.firstLane) * item.each, h: item.each, folded: false };
 };
 
-/** How high a group is that is folded. */
+/** Returns the height of a folded group. */
 const closedHeight = (section, group) =>
   (groupLanes(group) === 1 && !isSingle(section) ? openHeight(section, group) : FOLDED_HEIGHT);
 
-/** The group that is open at first, of which at least the beginning is seen, if no poll was long. */
+/** Returns the group that is open at first if the page opens on nothing. */
 const firstGroup = (model) => {
   const section = model.sections.find(({ kind, nLanes }) => kind !== "workers" && kind !== "blocking" && nLanes > 0);
   return section === undefined ? null : { section: section.index, group: 0, row: null };
 };
 
 /**
- * What is folded at first. Large groups are. Of the others as many are open, from the top, as fit into the `room` px of the
- * screen beside these charts, so that all is seen without scrolling; the group that the page opens on always is, blocking threads
- * never.
+ * Returns the groups that are folded at first. Large groups are, and blocking threads. Of the others as many are open, from
+ * the top, as fit into `room` px beside these charts without scrolling. The group that the page opens on always is, unless
+ * it is large.
  */
 export const initialFolds = (model, opening, room, charts = [], hiddenCharts = new Set()) => {
   const folded = new Set();
@@ -256,8 +248,8 @@ export const initialFolds = (model, opening, room, charts = [], hiddenCharts = n
 };
 
 /**
- * Around which lanes large groups are open at first: that which the page opens on around its lane, that of the workers around
- * its worker (`{section, lane}`; null if it has none).
+ * Returns the lanes around which large groups are open at first: the lane that the page opens on, and among the workers the
+ * lane of its worker (`{section, lane}`; null if it has none).
  */
 export const initialPeeks = (model, opening, worker) => {
   const peeks = new Map();

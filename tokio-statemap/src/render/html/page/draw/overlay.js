@@ -5,28 +5,24 @@ import { heldNs, isPoll } from "../model/polls.js";
 import { shortName, sourceOf } from "../model/frames.js";
 import { whyOf } from "../model/why.js";
 import { workerOfPoll } from "../model/worker_polls.js";
-import { CANVAS_FONT, sizeCanvas } from "./axis.js";
+import { BOLD_FONT, CANVAS_FONT, clipTo, fillBox, sizeCanvas } from "./canvas.js";
 import { drawChartValues } from "./charts/draw.js";
 import { describeSpan, momentText } from "./describe.js";
 import { itemOfGroup } from "./layout.js";
 import { drawStretch } from "./sums.js";
 
-// What lies over the lanes: what is selected and hovered, what belongs to it, and the measured range.
-// It is drawn anew with every move of the pointer, so it must never cost more than a few hundred strokes.
+// The overlay of the lanes: the selection, what is under the pointer, what belongs to either, and the measured range. It is
+// redrawn with every move of the pointer, so it must never cost more than a few hundred strokes.
 
-const BOLD_FONT = CANVAS_FONT.replace("11px", "600 13px");
-
-/** Rows that the selection or the pointer is about: `{section, row}`. */
+/** Returns the row of a selection or of what is under the pointer, as `{section, row}`; null if it has none. */
 const rowOfTarget = (view, target) => {
-  if (target === null) return null;
-  if (target.kind === "row") return { section: view.model.sections[target.section], row: target.row };
-  if (target.kind !== "span") return null;
+  if (target?.kind !== "row" && target?.kind !== "span") return null;
   const section = view.model.sections[target.section];
-  return { section, row: section.rowOf(target.transition) };
+  return { section, row: target.kind === "row" ? target.row : section.rowOf(target.transition) };
 };
 
 export const drawOverlay = (view, canvas) => {
-  // On paper it would be white where it is cleared.
+  // On paper, a cleared canvas would be white.
   if (view.isPrinted) canvas.width = 0;
   const context = sizeCanvas(canvas, view.width, view.height, view.ratio);
   if (!view.isPrinted) context.clearRect(0, 0, view.width, view.height);
@@ -39,26 +35,23 @@ export const drawOverlay = (view, canvas) => {
   if (view.hover?.x !== undefined) drawChartValues(view, context, view.hover.x);
 };
 
-/** The worker that ran the selected poll. */
+/** Returns the worker that ran a poll; null for other spans, and if that isn't known. */
+const workerOf = (section, transition) => (isPoll(section, transition) ? workerOfPoll(section, transition) : null);
+
 const workerOfSelection = ({ selection }, { section }) => {
-  if (selection.kind !== "span" || !isPoll(section, selection.transition)) return [];
-  const worker = workerOfPoll(section, selection.transition);
+  const worker = selection.kind === "span" ? workerOf(section, selection.transition) : null;
   return worker === null ? [] : [worker];
 };
 
-/** Calls `draw` with drawing kept off the rows that stay in place, unless it is among them. */
+/** Calls `draw`, and keeps what it draws off the pinned rows unless it is about one of them. */
 const clipped = (view, context, fixed, draw) => {
-  context.save();
-  context.beginPath();
-  context.rect(0, fixed ? 0 : view.covered, view.width, fixed ? view.height : view.height - view.covered);
-  context.clip();
-  draw();
-  context.restore();
+  const top = fixed ? 0 : view.covered;
+  clipTo(context, 0, top, view.width, view.height - top, draw);
 };
 
 const laneOf = (view, { section, row }) => view.placeOf(section, section.rowLane[row]);
 
-/** Where on the screen lanes are known: from and to, in px. */
+/** Returns the parts of the screen in which detail is kept: from and to, in px. */
 const keptOnScreen = (view) => {
   const found = [];
   let from = 0;
@@ -71,32 +64,31 @@ const keptOnScreen = (view) => {
   return found;
 };
 
-/** A band over the whole lane but for the span that it is about, whose colour stays as it is. */
+/** Highlights a whole lane except for one span, whose colour stays as it is. */
 const lightLane = (view, context, place, from, to) => {
   if (place === null || !place.visible) return;
   const box = spanBox(view, place, from, to);
   const [left, right] = [Math.max(0, Math.min(box.left, view.width)), Math.max(0, Math.min(box.left + box.width, view.width))];
   clipped(view, context, place.fixed, () => {
-    context.fillStyle = view.colours["row-light"].css;
+    const light = (x0, x1) => { if (x1 > x0) fillBox(context, view.colours["row-light"], x0, place.top - 1, x1 - x0, place.h + 1); };
     for (const [from, to] of keptOnScreen(view)) {
-      const light = (x0, x1) => { if (x1 > x0) context.fillRect(x0, place.top - 1, x1 - x0, place.h + 1); };
       light(from, Math.min(to, left));
       light(Math.max(from, right), to);
     }
   });
 };
 
-/** The lane of the worker that ran a poll. */
+/** Returns the place of the lane of the worker that ran a poll. */
 const workerPlace = (view, section, transition) => {
-  const worker = isPoll(section, transition) ? workerOfPoll(section, transition) : null;
+  const worker = workerOf(section, transition);
   return worker === null ? null : laneOf(view, worker);
 };
 
-/** Until when a poll held its worker: `block_in_place` gives it away before the poll's end. */
+/** Returns when a poll stopped holding its worker: `block_in_place` hands the worker on before the poll ends. */
 const heldUntil = (section, transition) =>
   (isPoll(section, transition) ? section.time[transition] + heldNs(section, transition) : section.endOf(transition));
 
-/** The part of a lane that a span takes on the screen, at least 3 px wide. */
+/** Returns the box of a span on the screen, at least 3 px wide. */
 const spanBox = (view, place, from, to) => {
   const x0 = view.x(from);
   const x1 = view.x(to);
@@ -121,53 +113,47 @@ const outline = (view, context, place, from, to, colour, thickness) => {
 const drawHover = (view, context, hovered) => {
   const { hover } = view;
   if (hover.x !== undefined) {
-    context.fillStyle = view.colours.ink.css;
     context.globalAlpha = 0.18;
-    context.fillRect(Math.round(hover.x), 0, 1, view.height);
+    fillBox(context, view.colours.ink, Math.round(hover.x), 0, 1, view.height);
     context.globalAlpha = 1;
   }
   if (hover.kind === "stretch") drawStretch(view, context, hover.stretch, view.colours.focus.css, 1.5);
   if (hovered === null) return;
-  const { section } = hovered;
-  const isSpan = hover.kind === "span";
-  const from = isSpan ? section.time[hover.transition] : view.t1;
-  const to = isSpan ? section.endOf(hover.transition) : view.t1;
-  lightLane(view, context, laneOf(view, hovered), from, to);
-  if (!isSpan) return;
-  const onWorker = workerPlace(view, section, hover.transition);
-  const until = heldUntil(section, hover.transition);
+  if (hover.kind !== "span") lightLane(view, context, laneOf(view, hovered), view.t1, view.t1);
+  else drawSpan(view, context, hovered, hover.transition, view.colours.focus.css, 1.5);
+};
+
+/** Outlines a span in its own lane and in its worker's, and highlights both lanes. Returns the two places. */
+const drawSpan = (view, context, { section, row }, transition, colour, thickness) => {
+  const place = laneOf(view, { section, row }), onWorker = workerPlace(view, section, transition);
+  const [from, to, until] = [section.time[transition], section.endOf(transition), heldUntil(section, transition)];
+  lightLane(view, context, place, from, to);
   lightLane(view, context, onWorker, from, until);
-  outline(view, context, laneOf(view, hovered), from, to, view.colours.focus.css, 1.5);
-  outline(view, context, onWorker, from, until, view.colours.focus.css, 1.5);
+  outline(view, context, onWorker, from, until, colour, thickness);
+  outline(view, context, place, from, to, colour, thickness);
+  return [place, onWorker];
 };
 
 const drawSelection = (view, context, chosen) => {
-  if (view.selection.kind === "stretch") drawStretch(view, context, view.selection.stretch, view.colours.select.css, 2);
-  if (view.selection.kind === "group") drawGroup(view, context, view.selection);
+  const { selection } = view;
+  if (selection.kind === "stretch") drawStretch(view, context, selection.stretch, view.colours.select.css, 2);
+  if (selection.kind === "group") drawGroup(view, context, selection);
   if (chosen === null) return;
   const place = laneOf(view, chosen);
   const { section, row } = chosen;
-  const { selection } = view;
   drawParent(view, context, section, row, place);
   if (selection.kind === "row") {
     outline(view, context, place, section.rowBegin(row), section.rowEnd(row), view.colours.select.css, 2);
     return;
   }
   const { transition } = selection;
-  const [from, to] = [section.time[transition], section.endOf(transition)];
-  const onWorker = workerPlace(view, section, transition);
   drawLink(view, context, section, transition, place);
-  // The row it is part of, thinly, so that the task is seen as well as the poll.
-  lightLane(view, context, place, from, to);
-  const until = heldUntil(section, transition);
-  lightLane(view, context, onWorker, from, until);
-  outline(view, context, onWorker, from, until, view.colours.select.css, 2);
-  outline(view, context, place, from, to, view.colours.select.css, 2);
-  const pointed = place !== null && place.visible ? place : onWorker !== null && onWorker.visible ? onWorker : null;
-  if (pointed !== null) drawCallout(view, context, section, transition, pointed, from, to);
+  const places = drawSpan(view, context, chosen, transition, view.colours.select.css, 2);
+  const pointed = places.find((each) => each !== null && each.visible);
+  if (pointed !== undefined) drawCallout(view, context, section, transition, pointed, section.time[transition], section.endOf(transition));
 };
 
-/** A frame around a group. */
+/** Draws a frame around a group. */
 const drawGroup = (view, context, { section, group }) => {
   const item = itemOfGroup(view.layout, view.model.sections[section], group);
   if (item === null) return;
@@ -181,7 +167,7 @@ const drawGroup = (view, context, { section, group }) => {
   });
 };
 
-/** An arrow from where the parent was when it spawned this row. */
+/** Draws an arrow from the lane of the parent to this row, at the time of the spawn. */
 const drawParent = (view, context, section, row, place) => {
   const parent = section.parent[row];
   if (parent < 0 || place === null) return;
@@ -211,7 +197,7 @@ const drawParent = (view, context, section, row, place) => {
   });
 };
 
-/** A thin line from the selected poll to the lane of the worker that ran it. */
+/** Draws a dashed line from the selected poll to the lane of the worker that ran it. */
 const drawLink = (view, context, section, transition, place) => {
   const lane = workerPlace(view, section, transition);
   if (place === null || lane === null || (!lane.visible && !place.visible)) return;
@@ -224,23 +210,23 @@ const drawLink = (view, context, section, transition, place) => {
   context.lineWidth = 1.5;
   context.setLineDash([3, 3]);
   context.beginPath();
-  // What is scrolled away is linked from the edge.
+  // A lane that is scrolled out of view is linked from the edge.
   context.moveTo(x, Math.min(Math.max(lane.top + lane.h, 0), view.height));
   context.lineTo(x, Math.min(Math.max(place.top, view.covered), view.height));
   context.stroke();
   context.restore();
 };
 
-/** The label of the selected span, on the picture itself. */
+/** Draws the label of the selected span beside it. */
 const drawCallout = (view, context, section, transition, place, from, to) => {
   const box = spanBox(view, place, from, to);
   if (box.left > view.width || box.left + box.width < 0) return;
   const span = describeSpan(view, section, transition);
-  // Whom the poll is blamed on, or where it waits, says more than where its task was spawned.
+  // The blamed function, or where the task waits, says more than the spawn location.
   const frame = whyOf(section, transition)?.frame;
   const what = frame ? [shortName(frame.name), sourceOf(frame)].filter(Boolean).join(", ") : (span.waitsAt ?? span.place);
   const strong = `${span.state === "running" ? "" : `${span.state} `}${span.length}${what ? ` · ${shorten(what, view.width < 500 ? 34 : 70)}` : ""}`;
-  const on = span.worker === null ? (span.offWorkers ? ", off the workers" : "") : ` on ${shorten(workerName(view.model, section, span.worker), 40)}`;
+  const on = span.worker === null ? (span.offWorkers ? ", not on a worker" : "") : ` on ${shorten(workerName(view.model, section, span.worker), 40)}`;
   const quiet = `${shorten(span.name, 40)}${on}, at ${momentText(view, span.start)}`;
   context.font = BOLD_FONT;
   const strongWidth = context.measureText(strong).width;
@@ -257,7 +243,7 @@ const drawCallout = (view, context, section, transition, place, from, to) => {
   context.shadowOffsetY = 2;
   context.fillStyle = view.colours.ink.css;
   context.beginPath();
-  roundedBox(context, left, top, width, height, 5);
+  context.roundRect(left, top, width, height, 5);
   const [tip, foot] = below ? [place.top + place.h + 3, top + 1] : [place.top - 3, top + height - 1];
   context.moveTo(middle, tip);
   const base = Math.min(Math.max(middle, left + 12), left + width - 12);
@@ -276,29 +262,18 @@ const drawCallout = (view, context, section, transition, place, from, to) => {
   context.restore();
 };
 
-const roundedBox = (context, x, y, width, height, radius) => {
-  context.moveTo(x + radius, y);
-  context.arcTo(x + width, y, x + width, y + height, radius);
-  context.arcTo(x + width, y + height, x, y + height, radius);
-  context.arcTo(x, y + height, x, y, radius);
-  context.arcTo(x, y, x + width, y, radius);
-  context.closePath();
-};
-
 const drawRange = (view, context, { t0, t1 }) => {
   const [x0, x1] = [view.x(t0), view.x(t1)];
-  context.fillStyle = view.colours.focus.css;
   context.globalAlpha = 0.1;
-  context.fillRect(x0, 0, x1 - x0, view.height);
+  fillBox(context, view.colours.focus, x0, 0, x1 - x0, view.height);
   context.globalAlpha = 1;
-  context.fillRect(Math.round(x0), 0, 1, view.height);
-  context.fillRect(Math.round(x1), 0, 1, view.height);
+  for (const x of [x0, x1]) context.fillRect(Math.round(x), 0, 1, view.height);
   const label = formatNs(t1 - t0);
   context.font = BOLD_FONT;
   const width = context.measureText(label).width + 12;
   const left = Math.min(Math.max((Math.max(x0, 0) + Math.min(x1, view.width)) / 2 - width / 2, 2), view.width - width - 2);
   context.beginPath();
-  roundedBox(context, left, 4, width, 20, 4);
+  context.roundRect(left, 4, width, 20, 4);
   context.fill();
   context.fillStyle = view.colours.paper.css;
   context.textBaseline = "middle";

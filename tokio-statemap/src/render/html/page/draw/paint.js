@@ -3,7 +3,7 @@ import { findTransition } from "../model/lanes.js";
 import { groupLabel } from "../model/names.js";
 import { heldNs, isPoll, nextLong } from "../model/polls.js";
 import { isUnblamed } from "../model/why.js";
-import { CANVAS_FONT } from "./axis.js";
+import { CANVAS_FONT, clipTo, fillBox } from "./canvas.js";
 import { drawChart } from "./charts/draw.js";
 import { coarseColumns } from "./coarse.js";
 import { inkOn } from "./colours.js";
@@ -18,15 +18,15 @@ import { tearEdges } from "./torn.js";
 import { areUnblamed } from "./unblamed.js";
 import { heldColumns, lastPollBefore } from "./worker_lane.js";
 
-// The lanes: a row of pixels for each lane is computed once and copied to its height, into an image
-// that goes to the canvas in one piece. Text, hatching and folded groups are drawn over it.
+// Paints the lanes: one row of pixels is computed for each lane and copied to its height, into an image that is drawn in
+// one piece. Text, hatching and folded groups are drawn over it.
 
-/** The least height of a lane in which thin states are drawn thin, and of one with text in it, in px. */
+/** The least height in px of a lane in which thin states are drawn thin, and of one with text. */
 const THIN_FROM = 8;
 const TEXT_FROM = 14;
 /** The least width of a span with text, in px. */
 const TEXT_WIDTH = 44;
-/** How many spans of a lane are looked at for text. */
+/** The most spans of a lane that are looked at for text. */
 const MOST_TEXT = 400;
 
 export class LanePainter {
@@ -42,7 +42,7 @@ export class LanePainter {
     this.hatch = null;
   }
 
-  /** Paints all that is on the screen. `ticks` are where the axis has its lines. */
+  /** Paints the screen. `ticks` are those of the axis. */
   paint(ticks) {
     const { view, canvas } = this;
     const [width, height] = [Math.max(1, Math.round(view.width * view.ratio)), Math.max(1, Math.round(view.height * view.ratio))];
@@ -57,7 +57,7 @@ export class LanePainter {
       this.pixels = new Uint32Array(this.image.data.buffer);
     }
     this.pixels.fill(view.colours.paper.pixel);
-    // What stays in place comes last: it covers what has scrolled below it.
+    // The fixed parts come last, because they cover the scrolled ones.
     view.eachItem((item, top, clipTop) => {
       if (item.kind === "lanes") this.paintLanes(item, top, clipTop, width, height);
     });
@@ -68,7 +68,7 @@ export class LanePainter {
     this.drawOver(context, ticks);
   }
 
-  /** The image as a canvas: a browser that prints repeats what was drawn on one, but not what was put there. */
+  /** Copies the image to a canvas: a browser that prints repeats drawing operations, but not image data. */
   copy() {
     const copy = document.createElement("canvas");
     [copy.width, copy.height] = [this.image.width, this.image.height];
@@ -84,20 +84,17 @@ export class LanePainter {
     row.prepare(colours, view.colours.paper, width, (view.t1 - view.t0) / width);
     const gap = Math.max(1, Math.round(ratio));
     const columns = view.isMoving ? coarseColumns : laneColumns;
-    const first = item.firstLane + Math.max(0, Math.floor((clipTop - top) / each));
-    for (let lane = first; lane < item.endLane; lane++) {
-      const at = top + (lane - item.firstLane) * each;
-      if (at >= view.height) break;
+    const clip = Math.round(clipTop * ratio);
+    this.eachLane(item, top, clipTop, (lane, at) => {
       const y0 = Math.round(at * ratio);
       const y1 = Math.max(y0 + 1, Math.round((at + each) * ratio) - gap);
-      const clip = Math.round(clipTop * ratio);
       row.begin();
       columns(section, lane, view.t0, view.t1, width, row);
       if (section.workerPolls !== null && section.kind === "workers") this.coverPolls(section, lane, width);
       this.copyRows(y0, y1, clip, width, height, each >= THIN_FROM);
       if (row.isAnySlight) drawSlight(row, this.pixels, width, Math.max(y0, clip), Math.min(y1, height), gap);
       this.markLong(section, lane, y0, y1, clip, width, height);
-    }
+    });
   }
 
   copyRows(y0, y1, clipTop, width, height, thin) {
@@ -109,7 +106,7 @@ export class LanePainter {
     }
   }
 
-  /** The polls that a worker ran, over its states. */
+  /** Paints the polls that a worker ran over its states. */
   coverPolls(section, lane, width) {
     const { view, row } = this;
     const { tasks, rows } = section.workerPolls;
@@ -147,82 +144,64 @@ export class LanePainter {
 
   drawOver(context, ticks) {
     const { view } = this;
-    view.eachItem((item, top, clipTop) => {
-      context.save();
-      context.beginPath();
-      context.rect(0, clipTop, view.width, view.height - clipTop);
-      context.clip();
-      if (item.kind === "section" || item.kind === "charts") {
-        context.fillStyle = view.colours.raised.css;
-        context.fillRect(0, top, view.width, item.h);
-        context.fillStyle = view.colours["line-strong"].css;
-        context.fillRect(0, top, view.width, 1);
-      } else if (item.kind === "stack") {
-        // While it stays in sight lanes are below it.
-        context.fillStyle = view.colours.paper.css;
-        context.fillRect(0, top, view.width, item.h);
-        this.drawFolded(context, item, top);
-      } else if (item.kind === "group") {
-        context.fillStyle = view.colours.raised.css;
-        context.fillRect(0, top, view.width, item.h);
-        context.fillStyle = view.colours.line.css;
-        context.fillRect(0, top, view.width, 1);
-      } else if (item.kind === "lanes") {
-        if (item.solo) {
-          context.fillStyle = view.colours.line.css;
-          context.fillRect(0, top, view.width, 1);
-        }
-        if (item.each >= THIN_FROM) this.drawEdges(context, item, top, clipTop);
-        if (item.each >= TEXT_FROM) this.drawText(context, item, top, clipTop);
-      }
-      if (item === view.stuck?.item) {
-        context.fillStyle = view.colours["line-strong"].css;
-        context.fillRect(0, top + item.h - 1, view.width, 1);
-      }
-      context.restore();
-    });
+    view.eachItem((item, top, clipTop) => clipTo(context, 0, clipTop, view.width, view.height - clipTop, () => this.drawItem(context, item, top, clipTop)));
     drawTaken(view, context);
     this.drawGrid(context, ticks);
     this.drawGaps(context);
     drawDropped(view, context);
     this.drawCharts(context, ticks);
-    if (view.pinned > 0) {
-      context.fillStyle = view.colours["line-strong"].css;
-      context.fillRect(0, view.pinned - 1, view.width, 1);
-    }
+    if (view.pinned > 0) this.drawLine(context, "line-strong", view.pinned - 1);
   }
 
-  /** The charts, which know more than the lanes where there are sums only. */
+  /** Draws a horizontal line over the whole width. */
+  drawLine(context, colour, y) {
+    fillBox(context, this.view.colours[colour], 0, y, this.view.width, 1);
+  }
+
+  drawItem(context, item, top, clipTop) {
+    const { view } = this;
+    const fill = (colour) => fillBox(context, view.colours[colour], 0, top, view.width, item.h);
+    if (item.kind === "section" || item.kind === "charts" || item.kind === "group") {
+      fill("raised");
+      this.drawLine(context, item.kind === "group" ? "line" : "line-strong", top);
+    } else if (item.kind === "stack") {
+      // It covers the lanes that scroll below it.
+      fill("paper");
+      this.drawFolded(context, item, top);
+    } else if (item.kind === "lanes") {
+      if (item.solo) this.drawLine(context, "line", top);
+      if (item.each >= THIN_FROM) this.drawEdges(context, item, top, clipTop);
+      if (item.each >= TEXT_FROM) this.drawText(context, item, top, clipTop);
+    }
+    if (item === view.stuck?.item) this.drawLine(context, "line-strong", top + item.h - 1);
+  }
+
+  /** Draws the charts, over the background of sums: they show more than the lanes there. */
   drawCharts(context, ticks) {
     const { view } = this;
     view.eachItem((item, top, clipTop) => {
       if (item.kind !== "chart" || (item.isHidden && view.model.meta.gaps.length === 0)) return;
-      context.save();
-      context.beginPath();
-      context.rect(0, clipTop, view.width, view.height - clipTop);
-      context.clip();
-      if (item.isHidden) {
-        context.fillStyle = view.colours.paper.css;
-        context.fillRect(0, top, view.width, item.h);
-      } else {
+      clipTo(context, 0, clipTop, view.width, view.height - clipTop, () => {
+        if (item.isHidden) {
+          fillBox(context, view.colours.paper, 0, top, view.width, item.h);
+          return;
+        }
         drawChart(view, context, item, top, this.hatching(context));
         this.drawGrid(context, ticks, top, item.h);
-      }
-      context.restore();
+      });
     });
   }
 
   drawFolded(context, item, top) {
     const { view } = this;
     const data = this.stacks.window(item.section, item.group, Math.max(1, Math.round(view.width / 2)));
-    context.fillStyle = view.colours.line.css;
-    context.fillRect(0, top, view.width, 1);
+    this.drawLine(context, "line", top);
     drawStack(context, data, item.section, view.colours.sections[item.section.index],
       { t0: view.t0, t1: view.t1, left: 0, width: view.width, top: top + 4, height: item.h - 5 });
     this.drawFoldedLong(context, item, top);
   }
 
-  /** The long polls of a folded group: a tick each along its upper edge. */
+  /** Draws a tick along the upper edge of a folded group for each of its long polls. */
   drawFoldedLong(context, item, top) {
     const { view } = this;
     const { section, group } = item;
@@ -231,9 +210,9 @@ export class LanePainter {
     const [from, to] = [long.laneFirst[group.firstLane], long.laneFirst[group.endLane]];
     if (from === to) return;
     const width = Math.ceil(view.width);
-    // 1 where nobody is to blame, 2 where somebody is.
+    // 1: nothing is blamed; 2: something is.
     const marked = new Uint8Array(width);
-    // None is left out, but none is looked at that ends in a pixel that its lane has marked.
+    // All are drawn, but those that end in a pixel that is marked already are skipped.
     let left = width;
     for (let lane = group.firstLane; lane < group.endLane && left > 0; lane++) {
       const last = long.laneFirst[lane + 1];
@@ -268,30 +247,30 @@ export class LanePainter {
     ticks((x, px, as) => { if (as === 1) context.fillRect(x, top + 4, px, 2); });
   }
 
-  drawEdges(context, item, top, clipTop) {
-    const { view } = this;
+  /** Calls `each(lane, top)` for the lanes of an item that are on the screen. */
+  eachLane(item, top, clipTop, each) {
     const first = item.firstLane + Math.max(0, Math.floor((clipTop - top) / item.each));
     for (let lane = first; lane < item.endLane; lane++) {
       const at = top + (lane - item.firstLane) * item.each;
-      if (at >= view.height) break;
-      tearEdges(view, context, item.section, lane, at, at + item.each - 1);
+      if (at >= this.view.height) break;
+      each(lane, at);
     }
   }
 
-  /** Text in what is wide enough: how long it took, and on workers where it came from. */
+  drawEdges(context, item, top, clipTop) {
+    this.eachLane(item, top, clipTop, (lane, at) => tearEdges(this.view, context, item.section, lane, at, at + item.each - 1));
+  }
+
+  /** Draws text into spans that are wide enough: the length, and on workers the spawn location. */
   drawText(context, item, top, clipTop) {
-    const { view } = this;
     const { section, each } = item;
     context.font = CANVAS_FONT;
     context.textBaseline = "middle";
-    const first = item.firstLane + Math.max(0, Math.floor((clipTop - top) / each));
-    for (let lane = first; lane < item.endLane; lane++) {
-      const at = top + (lane - item.firstLane) * each;
-      if (at >= view.height) break;
+    this.eachLane(item, top, clipTop, (lane, at) => {
       const y = at + (each - 1) / 2 + 0.5;
       if (section.kind === "workers") this.drawWorkerText(context, item, lane, y);
       else this.drawLaneText(context, section, lane, y);
-    }
+    });
   }
 
   drawLaneText(context, section, lane, y) {
@@ -319,8 +298,8 @@ export class LanePainter {
       const start = tasks.time[i];
       if (start >= view.t1) break;
       const held = heldNs(tasks, i);
-      // Polls follow each other closely: an edge keeps them apart.
-      if (view.x(start + held) - view.x(start) > 3) this.edge(context, view.x(start), item, y);
+      // Polls follow each other closely: an edge separates them.
+      if (view.x(start + held) - view.x(start) > 3) fillBox(context, view.colours.paper, Math.round(view.x(start)), y - item.each / 2, 1, item.each - 1);
       this.label(context, start, start + held, y, view.colours.running, this.isBarred(tasks, i), (width) => {
         const length = formatNs(held);
         if (width < 110) return wholeText(context, length, width);
@@ -329,17 +308,12 @@ export class LanePainter {
     }
   }
 
-  edge(context, x, item, y) {
-    context.fillStyle = this.view.colours.paper.css;
-    context.fillRect(Math.round(x), y - item.each / 2, 1, item.each - 1);
-  }
-
-  /** Whether what a transition begins is a long poll that nobody is to blame for. */
+  /** Returns whether a transition begins a long poll that nothing is blamed for. */
   isBarred(section, i) {
     return isPoll(section, i) && heldNs(section, i) > this.view.thresholdOf(section) && isUnblamed(section, i);
   }
 
-  /** Text in a span of this colour; on bars it has ground of its own. */
+  /** Draws text into a span of this colour. On stripes the text has a background. */
   label(context, from, to, y, colour, isBarred, text) {
     const { view } = this;
     const x0 = Math.max(0, view.x(from));
@@ -347,10 +321,7 @@ export class LanePainter {
     if (x1 - x0 < TEXT_WIDTH) return;
     const words = text(x1 - x0 - 8);
     if (words === "") return;
-    if (isBarred) {
-      context.fillStyle = view.colours.paper.css;
-      context.fillRect(x0 + 2, y - 7, context.measureText(words).width + 6, 13);
-    }
+    if (isBarred) fillBox(context, view.colours.paper, x0 + 2, y - 7, context.measureText(words).width + 6, 13);
     context.fillStyle = isBarred ? view.colours.ink.css : inkOn(colour);
     context.fillText(words, x0 + 5, y);
   }
@@ -361,22 +332,19 @@ export class LanePainter {
     context.globalAlpha = 0.07;
     for (const tick of ticks.ticks) context.fillRect(Math.round(view.x(tick)), top, 1, height);
     context.globalAlpha = 1;
-    // Where the recording ends, and where it begins.
-    context.fillStyle = view.colours["line-strong"].css;
     const end = view.x(view.model.lengthNs);
-    if (end < view.width - 0.5) context.fillRect(Math.round(end), top, 1, height);
+    if (end < view.width - 0.5) fillBox(context, view.colours["line-strong"], Math.round(end), top, 1, height);
   }
 
-  /** What was not recorded is hatched: nothing is known of it. */
+  /** Hatches the times of which nothing is known. */
   drawGaps(context) {
     const { view } = this;
     for (const [from, to] of view.model.meta.gaps) {
       if (to <= view.t0 || from >= view.t1) continue;
       const x0 = Math.max(0, view.x(from));
       const width = Math.max(1, Math.min(view.width, view.x(to)) - x0);
-      context.fillStyle = view.colours.paper.css;
       context.globalAlpha = 0.75;
-      context.fillRect(x0, 0, width, view.height);
+      fillBox(context, view.colours.paper, x0, 0, width, view.height);
       context.globalAlpha = 1;
       context.fillStyle = this.hatching(context);
       context.fillRect(x0, 0, width, view.height);
@@ -402,5 +370,5 @@ export class LanePainter {
   }
 }
 
-/** A number is shown whole or not at all. */
+/** Returns a number, or nothing if it doesn't fit as a whole. */
 const wholeText = (context, text, width) => (context.measureText(text).width <= width ? text : "");

@@ -1,13 +1,13 @@
-// The colours of states: the page's own by role, or those of the statemap data. The page's own are those of the one
-// palette, which stands in front of the style sheet.
+// The colours of states: the page's own, by role, or those of the statemap data. The page's own are defined in front of the
+// style sheet.
 
 import { isEndRole } from "../data/section.js";
 
 /** @typedef {import("../data/section.js").State} State */
 
-/** What a state can mean so that it has a colour of the page's own, as a custom property `--state-…`. */
+/** The roles with a colour of the page's own, the custom property `--state-…`. */
 export const STATE_ROLES = ["waiting", "running", "ready", "spawned", "parked", "awake", "blocking"];
-/** How many colours there are for states without one (`--other-…`), and for lines that tasks wait at (`--at-line-…`). */
+/** The number of colours for states without one (`--other-…`), and for lines that tasks wait at (`--at-line-…`). */
 export const OTHER_COLOURS = 8;
 export const LINE_COLOURS = 9;
 
@@ -18,7 +18,7 @@ export const LINE_COLOURS = 9;
 
 /**
  * Reads the palette.
- * @param {(name: string) => string} property gives a custom property
+ * @param {(name: string) => string} property returns a custom property
  * @returns {Palette}
  */
 export const readPalette = (property) => ({
@@ -28,11 +28,11 @@ export const readPalette = (property) => ({
 });
 
 /**
- * The colour to draw a state in.
+ * Returns the colour of a state.
  * @param {State} state
  * @param {Palette} own
  * @param {"page"|"lines"|"statemap"} kind the page's own palette, the same with waiting by line, or statemap's
- * @returns {string|null} as the palette has it, or for foreign data any CSS colour that a canvas takes; null is blank
+ * @returns {string|null} a colour of the palette, or for other data any CSS colour; null is blank
  */
 export function colourOf(state, own, kind) {
   if (isEndRole(state.role)) return null;
@@ -41,7 +41,7 @@ export function colourOf(state, own, kind) {
   return safeColour(state.colour) ?? own.others[hashOf(state.name) % own.others.length];
 }
 
-/** The colour of a file, if it is one and nothing more (no `url(…)`, no `var(…)`). */
+/** Returns a colour of the data if it is nothing but a colour (no `url(…)`, no `var(…)`). */
 function safeColour(text) {
   if (typeof text !== "string" || text.length > 64) return null;
   const colour = text.trim().toLowerCase();

@@ -1,15 +1,15 @@
 import { packPixel } from "./colours.js";
 
-// A lane's pixels, one row of them: colours of pure pixels as they are, of mixed ones blended by share.
-// There are two versions: `full`, and `lean`, in which states that are drawn as a thin band are left
-// out. A lane's edges show the lean one, its middle the full one. A third row, `slight`, has what is there for so little of
-// a pixel's time that the blend doesn't show it: it is drawn over the others, as what is there at all is seen.
+// A lane's pixels as one row: pixels of one state have its colour, others a blend by share. There are two versions: `full`,
+// and `lean` without the states that are drawn as a thin band. A lane's edges show the lean one, its middle the full one. A
+// third row, `slight`, has the states that take too little of a pixel to be visible in the blend: they are drawn over the
+// others, so that nothing is invisible.
 
-/** Up to which share of a pixel a state isn't seen in the blend. */
+/** The share up to which a state is invisible in the blend. */
 const UNSEEN = 0.12;
-/** What rounding leaves of a state that isn't there, in ns. */
+/** The rounding error of a state that has no time, in ns. */
 const ROUNDED = 1e-3;
-/** So many pixels, if there are no others this near, are drawn as high as the lane; where more are, along its edge only. */
+/** Up to this many pixels, without others this near, are drawn as high as the lane; more are drawn along its lower edge. */
 const FEW_PX = 2;
 const NEAR_PX = 6;
 
@@ -25,7 +25,7 @@ export class PixelRow {
     this.nsPerPixel = 1;
   }
 
-  /** Gets ready for a section's lanes: its colours, pixels and ns in a pixel. */
+  /** Prepares for a section's lanes: its colours, the number of pixels, and the ns in a pixel. */
   prepare(colours, paper, width, nsPerPixel) {
     if (this.full.length !== width) {
       this.full = new Uint32Array(width);
@@ -43,7 +43,7 @@ export class PixelRow {
     this.isAnySlight = false;
   }
 
-  // The two methods of a `ColumnSink`.
+  // These two methods make it a `ColumnSink`.
 
   run(x0, x1, state) {
     const colour = state < 0 ? this.paper : this.colours[state];
@@ -63,10 +63,10 @@ export class PixelRow {
   mixed(x, shares) {
     const { colours, paper } = this;
     let rest = this.nsPerPixel;
-    // What is painted in both versions, and what the thin states add to the paper in the full one.
+    // The sums of both versions, and what thin states add to the paper in the full one.
     let r = 0, g = 0, b = 0, thinR = 0, thinG = 0, thinB = 0;
     let isThin = false;
-    // The poll, and the longest of what else is there, of the background if there is nothing in front of it.
+    // The poll, and the longest of the other states; the background counts only if there is no other.
     let poll = 0, polled = null, front = 0, inFront = null, most = 0, back = 0, behind = null;
     for (let state = 0; state < shares.length; state++) {
       const ns = shares[state];
@@ -105,14 +105,14 @@ export class PixelRow {
     else if (back > ROUNDED) this.note(x, behind, back * all);
   }
 
-  /** Notes what isn't seen in the blend, if that is so. */
+  /** Notes a state if it is invisible in the blend. */
   note(x, colour, share) {
     if (share >= UNSEEN) return;
     this.slight[x] = colour.pixel;
     this.isAnySlight = true;
   }
 
-  /** Lays `colour` over a pixel, with a share from 0 to 1 of it. */
+  /** Covers a share of a pixel, from 0 to 1, with `colour`. */
   cover(x, colour, share) {
     this.slight[x] = 0;
     this.note(x, colour, share);
@@ -122,8 +122,8 @@ export class PixelRow {
 }
 
 /**
- * Draws what isn't seen in a lane's blend into an image's pixels, over the lane from `top` to before `bottom`: `least` rows of
- * them, along the lower edge.
+ * Draws the slight states into the pixels of an image, on the lane from `top` to before `bottom`: along its lower edge,
+ * `least` rows high, or over the whole height if they stand alone.
  */
 export const drawSlight = ({ slight }, image, width, top, bottom, least) => {
   for (let from = 0, end = -NEAR_PX; from < width; from++) {

@@ -1,14 +1,14 @@
 import { isEndRole } from "../data/section.js";
 import { groupBins, laneBinsWindow } from "./bins.js";
 
-// Folded groups and the minimap: how a group's lanes share their time among the states, drawn as a
-// stacked area. What takes long is computed between frames; until then a coarse picture stands in.
+// Folded groups and the minimap: a stacked area of how a group's lanes share their time among the states. Long computations
+// run between frames; a coarse picture is shown until they are done.
 
-/** Bins over the whole length: what the minimap shows, and a folded group until it is refined. */
+/** The bins over the whole length, for the minimap, and for a folded group until it is refined. */
 const OVERVIEW_BINS = 512;
-/** How long the work between two frames may take, in ms. */
+/** The time for work between two frames, in ms. */
 const SLICE_MS = 6;
-/** A section with so few changes is summed up at once. */
+/** The number of changes up to which a section is summed up at once. */
 const FEW_CHANGES = 50000;
 
 export class Stacks {
@@ -23,7 +23,7 @@ export class Stacks {
     this.running = false;
   }
 
-  /** Forgets all that was computed: the states of a section have changed. */
+  /** Discards all results, because the states of a section have changed. */
   forget() {
     for (const [index, section] of this.view.model.sections.entries()) this.overviews[index] = new Array(section.groups.length).fill(null);
     this.sums.fill(null);
@@ -31,12 +31,12 @@ export class Stacks {
     this.queue.length = 0;
   }
 
-  /** The group over the whole length; computed at once if it wasn't yet. */
+  /** Returns the bins of a group over the whole length, which are computed at once if necessary. */
   overview(section, group) {
     return (this.overviews[section.index][group.index] ??= groupBins(section, group.index, OVERVIEW_BINS));
   }
 
-  /** The sum of all groups of a section over the whole length; null until it is known. */
+  /** Returns the sum of all groups of a section over the whole length; null until it is known. */
   sum(section) {
     return this.sums[section.index];
   }
@@ -57,7 +57,7 @@ export class Stacks {
     this.sums[section.index] = { bins: OVERVIEW_BINS, shares };
   }
 
-  /** What to draw of a folded group in the view: `{t0, t1, bins, shares}`. */
+  /** Returns what to draw of a folded group in the view: `{t0, t1, bins, shares}`. */
   window(section, group, bins) {
     const length = this.view.model.lengthNs;
     const key = `${section.index}.${group.index}`;
@@ -65,14 +65,14 @@ export class Stacks {
     return known ?? { t0: 0, t1: length, ...this.overview(section, group) };
   }
 
-  /** The same of all lanes of a section; null as long as nothing is known of it. */
+  /** Returns the same for all lanes of a section; null until anything is known. */
   whole(section, bins) {
     const length = this.view.model.lengthNs;
     const lanes = { firstLane: 0, endLane: section.nLanes };
     if (section.nTransitions <= FEW_CHANGES) return this.atOnce(section, lanes, bins);
     const sum = this.sum(section);
     const overview = sum === null ? null : { t0: 0, t1: length, ...sum };
-    // All of the run has as many bins as there is to be seen.
+    // The sum of the whole run has enough bins.
     if (overview !== null && this.view.t1 - this.view.t0 >= length) return overview;
     return this.refined(`whole ${section.index}`, section, lanes, bins) ?? overview;
   }
@@ -87,13 +87,13 @@ export class Stacks {
     return value;
   }
 
-  /** What is known of these lanes in the view, at least coarsely; what is exact will be computed. */
+  /** Returns what is known of these lanes in the view, and has the exact bins computed. */
   refined(key, section, lanes, bins) {
     const { t0, t1 } = this.view;
     const known = this.windows.get(key);
     if (known && known.t0 === t0 && known.t1 === t1 && known.bins === bins) return known;
     this.enqueue(key, this.refine(key, section, lanes, t0, t1, bins), `${t0} ${t1} ${bins}`);
-    // The last exact picture is better than the overview as long as it covers the view.
+    // The last exact picture is better than the overview while it covers the view.
     const isOfUse = known && known.t0 <= t0 && known.t1 >= t1 && known.t1 - known.t0 < this.view.model.lengthNs / 2;
     return isOfUse ? known : null;
   }
@@ -101,7 +101,7 @@ export class Stacks {
   * refine(key, section, { firstLane, endLane }, t0, t1, bins) {
     const steps = laneBinsWindow(section, firstLane, endLane, t0, t1, bins);
     for (;;) {
-      // The view has moved on: what is half done is of no use any more.
+      // The view has moved on, so this is of no use any more.
       if (this.view.t0 !== t0 || this.view.t1 !== t1) return;
       const step = steps.next();
       if (step.done) {
@@ -112,7 +112,7 @@ export class Stacks {
     }
   }
 
-  /** Does `work` between frames, instead of any other for `key`; what is half done of the same goes on. */
+  /** Does `work` between frames, instead of other work for `key`. The same work continues. */
   enqueue(key, work, of = "") {
     const waiting = this.queue.findIndex((job) => job.key === key);
     if (waiting >= 0 && this.queue[waiting].of === of) return;
@@ -142,12 +142,12 @@ export class Stacks {
 }
 
 /**
- * In which order states are stacked, from the bottom: what matters stands on the base line. A state that isn't named
- * here is stacked as `other`.
+ * The order in which states are stacked, from the bottom: the important ones are on the base line. A state that isn't
+ * listed counts as `other`.
  */
 const STACK_ORDER = ["running", "blocking", "awake", "ready", "spawned", "other", "waiting", "parked"];
 
-/** The states of a section in the order in which they are stacked; those that are blank are left out. */
+/** Returns the states of a section in the order in which they are stacked, without blank ones. */
 export const stackOrder = (section) =>
   section.states
     .map(({ role }, index) => ({ index, role, rank: STACK_ORDER.indexOf(STACK_ORDER.includes(role) ? role : "other") }))
@@ -156,8 +156,8 @@ export const stackOrder = (section) =>
     .map(({ index }) => index);
 
 /**
- * Draws a stacked area over `width` px from `left`: `data` is `{t0, t1, bins, shares}`, the view's
- * part of it is drawn, of `order` only those states. As high as the most that the group ever had at once.
+ * Draws a stacked area over `width` px from `left`: the view's part of `data` (`{t0, t1, bins, shares}`), with the states
+ * of `order`. The height stands for the most that the group ever had at once.
  */
 export const drawStack = (context, data, section, colours, { t0, t1, left, width, top, height }, order = stackOrder(section)) => {
   const { bins, shares } = data;
@@ -189,7 +189,7 @@ export const drawStack = (context, data, section, colours, { t0, t1, left, width
     context.beginPath();
     for (let k = 0; k < n; k++) {
       const share = shares[(first + k) * states + state];
-      // However little: there was something. If there is no room left, it is in front of what is below it.
+      // Any share above 0 is visible. If there is no room left, it is in front of what is below it.
       const from = share > 0 ? Math.min(base[k], height - 1) : base[k];
       if (share > 0) base[k] = Math.min(height, from + Math.max(1, (share / most) * height));
       low[k] = top + height - from;

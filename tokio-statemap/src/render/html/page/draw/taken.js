@@ -2,17 +2,17 @@ import { heldNs } from "../model/polls.js";
 import { takenNs } from "../model/why.js";
 import { workerOfPoll } from "../model/worker_polls.js";
 
-// What the machine took of long polls, hatched. It is known how much that was, but not when: it stands at the poll's end.
+// Hatches what the machine took of long polls. Only the amount is known, not when: the hatching is at the poll's end.
 
-/** How wide a poll and its hatched part must be, and how high their lane, in px. */
+/** The least width of a poll and of its hatched part, and the least height of their lane, in px. */
 const POLL_PX = 24;
 const TAKEN_PX = 2;
 const LANE_PX = 6;
 
-/** The polls of a section of which the machine took something. */
+/** Returns the polls of a section of which the machine took something. */
 const takenPolls = (section) => (section.taken ??= section.why === null ? [] : [...section.why.polls.values()].filter((poll) => poll.transition >= 0 && takenNs(poll) > 0));
 
-/** Hatches the polls on the screen that are wide enough, in their tasks' lanes and in their workers'. */
+/** Hatches the polls on the screen that are wide enough, on the lanes of their tasks and their workers. */
 export const drawTaken = (view, context) => {
   for (const section of view.model.sections) {
     for (const poll of takenPolls(section)) {

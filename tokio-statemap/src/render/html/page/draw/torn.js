@@ -1,36 +1,31 @@
-// Torn edges: where a row was there before it was first seen, or went on when the recording ended.
+// Torn edges: a row existed before it was first seen, or still did when the recording ended.
 
-/** How many rows of a lane are looked at. */
+import { firstIndex } from "../data/section.js";
+
+/** The most rows of a lane that are drawn torn. */
 const MOST_ROWS = 200;
-/** How far a tear goes in, and the least width of a row that is torn, in px. */
+/** The depth of a tear, and the least width of a row that is drawn torn, in px. */
 const DEPTH = 3;
 const LEAST_WIDTH = 10;
 
-/** Whether a row's beginning was not recorded: a task that is first seen otherwise than by its spawn. */
-export const isTornLeft = (section, row) => {
+/** Returns whether the beginning of a row was not recorded: the first that is known of a task isn't its spawn. */
+const isTornLeft = (section, row) => {
   if (section.kind !== "tasks" || section.isRoot[row]) return false;
   const first = section.rowFirst[row];
   return first < section.rowFirst[row + 1] && section.states[section.state[first]].role !== "spawned";
 };
 
-/** Whether a row has no end within the recording. */
-export const isTornRight = (section, row) => {
+/** Returns whether a row did not end within the recording. */
+const isTornRight = (section, row) => {
   const last = section.rowFirst[row + 1] - 1;
   return section.kind !== "other" && last >= section.rowFirst[row] && section.isEnd[section.state[last]] === 0;
 };
 
-/** The first row of a lane that ends after `t`. */
-export const firstRowAfter = (section, lane, t) => {
-  let [least, most] = [section.laneFirstRow[lane], section.laneFirstRow[lane + 1]];
-  while (least < most) {
-    const middle = (least + most) >> 1;
-    if (section.rowEnd(middle) <= t) least = middle + 1;
-    else most = middle;
-  }
-  return least;
-};
+/** Returns the first row of a lane that ends after `t`. */
+export const firstRowAfter = (section, lane, t) =>
+  firstIndex(section.laneFirstRow[lane], section.laneFirstRow[lane + 1], (row) => section.rowEnd(row) > t);
 
-/** Tears the edges of a lane's rows, `top` to `bottom` in px of the screen. */
+/** Draws the torn edges of the rows of a lane; `top` and `bottom` are in px of the screen. */
 export const tearEdges = (view, context, section, lane, top, bottom) => {
   const end = section.laneFirstRow[lane + 1];
   context.fillStyle = view.colours.paper.css;

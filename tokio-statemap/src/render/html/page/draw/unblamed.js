@@ -1,14 +1,14 @@
-// Long polls that nobody is to blame for: they are barred, where those of somebody are filled.
+// Finds long polls that nothing is blamed for: they are striped, while the others are filled.
 
 import { isUnblamed } from "../model/why.js";
 
 /** @typedef {import("../data/section.js").Section} Section */
 
-/** How many polls of a list somebody is to blame for, up to each of them; by the list. */
+/** By list of polls: how many of the polls up to each one something is blamed for. */
 const counts = new WeakMap();
 
 /**
- * Whether nobody is to blame for any of the polls `from..to` of a list: one pixel may stand for all of them.
+ * Returns whether nothing is blamed for any of the polls `from..to` of a list, for which one pixel may stand.
  * @param {Section} section
  * @param {ArrayLike<number>} polls transitions
  * @param {number} from

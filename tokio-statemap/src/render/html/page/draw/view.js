@@ -1,5 +1,4 @@
 import { splitWaiting } from "../model/by_line.js";
-import { worstPoll } from "../model/issues.js";
 import { openingOf } from "../model/opening.js";
 import { longPolls } from "../model/polls.js";
 import { homeTimes } from "../model/sums.js";
@@ -9,16 +8,16 @@ import { paintColours } from "./colours.js";
 import { chartEdges, foldKey, initialPeeks, isLarge, itemIndexAt, itemOfGroup, layOut, placeOfLane, stuckAt } from "./layout.js";
 import { longOnWorkers } from "./worker_lane.js";
 
-// What is shown, and the way from there to the screen. All parts of the page look here, and change it
-// only through its methods; what has changed is painted in the next frame.
+// The view: what is shown, and how times and lanes map to the screen. All parts of the page read it, and change it only
+// through its methods. Changes are painted in the next frame.
 
-/** How much of the height the workers may take to stay in place while the tasks scroll. */
+/** The greatest share of the height for which the workers stay in place while the tasks scroll. */
 const PINNED_SHARE = 0.42;
 /** The shortest time that fills the view, in ns. */
 const SHORTEST_VIEW = 50;
-/** Changes of the view closer together than this (ms) are one step back. */
+/** Changes of the view within this time (ms) are one step back. */
 const GESTURE_PAUSE = 500;
-/** Moves closer together than this (ms) are a motion: frames are quick, and exact once it rests. */
+/** Moves within this time (ms) are a motion: frames are quick, and exact once it rests. */
 const MOTION_MS = 120;
 
 export class View {
@@ -28,18 +27,18 @@ export class View {
     this.height = 1;
     this.gutter = 220;
     this.ratio = 1;
-    /** Whether what is painted is for paper. */
+    /** Whether the page is painted for paper. */
     this.isPrinted = false;
     this.scroll = 0;
     this.pinned = 0;
     this.folded = new Set();
-    /** Around which lane folded groups are open, by `foldKey`. */
+    /** The lanes around which folded groups are open, by `foldKey`. */
     this.peeks = new Map();
     this.filter = null;
-    /** The keys of the charts that there is data for, and of those that show their name only. */
+    /** The keys of the charts that have data, and of those that only show their name. */
     this.charts = chartsOf(model);
     this.hiddenCharts = new Set();
-    /** What charts show; whoever paints frames sets it. @type {import("./charts/data.js").ChartData|null} */
+    /** The values of the charts. Set by what paints frames. @type {import("./charts/data.js").ChartData|null} */
     this.chartData = null;
     this.threshold = model.meta.long;
     this.palette = "page";
@@ -48,12 +47,10 @@ export class View {
     this.selection = null;
     this.hover = null;
     this.range = null;
-    /** The worst poll; null if none took long. */
-    this.worst = worstPoll(model);
-    /** What the page opens on; null if there is nothing to open on. */
+    /** The initial selection; null if there is none. */
     this.opening = openingOf(model);
     this.hiddenCharts = initialHidden(model, this.opening);
-    /** What is in view at first. */
+    /** The initial view. */
     this.home = homeTimes(model, this.opening);
     [this.t0, this.t1] = this.home;
     this.chosenRows = [];
@@ -75,9 +72,9 @@ export class View {
   }
 
   /**
-   * Calls `listener` whenever `what` happens: "moved", "stepped" (it moves on from a view that can be gone back to, or goes
-   * back to one), "selected", "filtered", "threshold", "colours",
-   * "folds", "charts" (others are hidden), "tab", "states" (a section has others), "picked", or "counted" (the legend has new totals).
+   * Calls `listener` whenever `what` happens: "moved", "stepped" (a step that can be gone back, or a step back),
+   * "selected", "filtered", "threshold", "colours", "folds", "charts" (others are hidden), "tab", "states" (a section has
+   * others), "picked" (selected on the lanes or their labels), or "counted" (the legend has new totals).
    */
   on(what, listener) {
     if (!this.listeners.has(what)) this.listeners.set(what, []);
@@ -88,7 +85,7 @@ export class View {
     for (const listener of this.listeners.get(what) ?? []) listener();
   }
 
-  /** Asks for a new frame in which `part` ("layout", "lanes" or "overlay") is painted anew. */
+  /** Requests a frame in which `part` ("layout", "lanes" or "overlay") is painted anew. */
   touch(part) {
     this.dirty[part] = true;
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.paintFrame());
@@ -102,7 +99,7 @@ export class View {
     this.paint(dirty.lanes || dirty.layout);
   }
 
-  /** Paints frames with `paint(lanes)`; `lanes` is whether more than the overlay is dirty. */
+  /** Sets the function that paints frames: `paint(lanes)`; `lanes` is whether more than the overlay has changed. */
   paintWith(paint) {
     this.paint = paint;
   }
@@ -113,7 +110,7 @@ export class View {
     this.paintFrame();
   }
 
-  /** Takes over the plot's size, and the labels' width beside it, in CSS px; `ratio` is the screen's. */
+  /** Sets the size of the plot and the width of the labels beside it, in CSS px; `ratio` is the screen's. */
   resize({ gutter, width, height, ratio }) {
     Object.assign(this, { gutter, width, height, ratio });
     this.touch("layout");
@@ -138,24 +135,24 @@ export class View {
     this.stick();
   }
 
-  /** What is selected at first, unless the address says otherwise. */
+  /** The selection before the user or the address selects anything. */
   get firstSelection() {
     return this.opening?.target ?? null;
   }
 
-  /** Around which lanes large groups are open, before anything is selected. */
+  /** Returns the lanes around which large groups are open before anything is selected. */
   initialPeeks() {
     const { model, opening } = this;
     const worker = opening?.target.kind === "span" ? workerOfPoll(model.sections[opening.section], opening.target.transition) : null;
     return initialPeeks(model, opening, worker && { section: worker.section, lane: worker.section.rowLane[worker.row] });
   }
 
-  /** Finds the heading that stays in sight: `{item, y}`, as `stuckAt` has it; null if none has to. */
+  /** Finds the heading that sticks: `{item, y}` as in `stuckAt`; null if there is none. */
   stick() {
     this.stuck = stuckAt(this.layout, this.scroll + this.pinned);
   }
 
-  /** Down to where the lanes that scroll are covered, in px of the screen: by what stays in place. */
+  /** The height down to which the scrolling lanes are covered by what stays in place, in px of the screen. */
   get covered() {
     if (this.stuck === null) return this.pinned;
     return Math.max(this.pinned, this.stuck.y - this.scroll + this.stuck.item.h);
@@ -165,7 +162,7 @@ export class View {
     return Math.max(0, this.layout.height - this.height);
   }
 
-  // From times and heights to the screen and back. Positions are in CSS px from the plot's corner.
+  // Conversions from times and heights to the screen and back. Positions are in CSS px from the plot's corner.
 
   x(t) {
     return ((t - this.t0) / (this.t1 - this.t0)) * this.width;
@@ -184,8 +181,8 @@ export class View {
   }
 
   /**
-   * Calls `found(item, top, clipTop, clipBottom)` for each item on screen, in px of the screen: last for the heading that
-   * stays in sight, as it covers what has scrolled below it.
+   * Calls `found(item, top, clipTop, clipBottom)` for each item on the screen, in px of the screen. The sticking heading
+   * comes last, as it covers what scrolls below it.
    */
   eachItem(found) {
     const stuck = this.stuck?.item ?? null;
@@ -199,7 +196,7 @@ export class View {
     if (stuck !== null) found(stuck, this.stuck.y - this.scroll, this.pinned, this.height);
   }
 
-  /** The item at a height of the screen, and its top there; null if none is. */
+  /** Returns the item at a height of the screen, and its top there; null if there is none. */
   itemAt(screenY) {
     if (this.stuck !== null && screenY >= this.pinned && screenY < this.covered) {
       return { item: this.stuck.item, top: this.stuck.y - this.scroll };
@@ -210,7 +207,7 @@ export class View {
     return { item, top: this.screenY(item.y) };
   }
 
-  /** The lane's place on the screen: `{top, h, folded, visible}`; null if it is filtered out. */
+  /** Returns the place of a lane on the screen: `{top, h, folded, fixed, visible}`; null if it is filtered out. */
   placeOf(section, lane) {
     const place = placeOfLane(this.layout, section, lane);
     if (place === null) return null;
@@ -222,7 +219,7 @@ export class View {
 
   // Moving in time.
 
-  /** Shows `t0` to `t1`, as near to it as there is a picture. */
+  /** Shows `t0` to `t1`, within the picture. */
   setTimes(t0, t1) {
     const length = this.model.lengthNs;
     const span = Math.min(Math.max(t1 - t0, Math.min(SHORTEST_VIEW, length)), length);
@@ -245,7 +242,7 @@ export class View {
     this.notify("moved");
   }
 
-  /** The second move of a motion on is painted quickly; when nothing moves any more, exactly. */
+  /** From its second move on, a motion is painted quickly; when it rests, exactly. */
   noteMotion(now) {
     this.isMoving = now - this.movedAt < MOTION_MS;
     this.movedAt = now;
@@ -257,7 +254,7 @@ export class View {
     }, MOTION_MS);
   }
 
-  /** Like `setTimes`, as a step of its own for `back`. */
+  /** Does the same as `setTimes`, as a step of its own for `back`. */
   jumpTo(t0, t1) {
     this.lastMove = -Infinity;
     this.setTimes(t0, t1);
@@ -266,7 +263,7 @@ export class View {
 
   zoom(factor, x) {
     const at = this.time(x);
-    // Whole ns where it matters: a shortest view that goes on being zoomed must not creep.
+    // A shortest view that is zoomed further must not move.
     const span = Math.max((this.t1 - this.t0) * factor, Math.min(SHORTEST_VIEW, this.model.lengthNs));
     const share = x / this.width;
     this.setTimes(at - span * share, at - span * share + span);
@@ -278,12 +275,12 @@ export class View {
     this.setTimes(this.t0 + by, this.t1 + by);
   }
 
-  /** Makes this view the first: there is none to go back to. */
+  /** Makes this view the first, so that there is none to go back to. */
   forgetPast() {
     this.past.length = 0;
   }
 
-  /** Shows a time that was in view before: if that was just before, there is one step less to go back. */
+  /** Shows a time that was in view before. If it was the previous view, that is one step back. */
   returnTo(t0, t1) {
     const before = this.past.at(-1);
     // Addresses have whole ns.
@@ -306,7 +303,7 @@ export class View {
     this.notify("moved");
   }
 
-  /** The nearest to that which it can be scrolled to. */
+  /** Limits a scroll position to those that are possible. */
   withinScroll(scroll) {
     return Math.min(Math.max(scroll, 0), this.maxScroll());
   }
@@ -319,7 +316,7 @@ export class View {
     this.touch("lanes");
   }
 
-  // What is shown.
+  // Changing what is shown.
 
   /** Folds a group, or opens all of it. */
   toggleFold(section, group) {
@@ -329,7 +326,7 @@ export class View {
     this.refold();
   }
 
-  /** Folds all groups of a section, or opens them. */
+  /** Folds or opens all groups of a section. */
   foldSection(section, isFolded) {
     for (const group of section.groups) {
       const key = foldKey(section.index, group.index);
@@ -340,13 +337,13 @@ export class View {
     this.refold();
   }
 
-  /** Hides a chart but for its name, or shows it. */
+  /** Hides a chart except for its name, or shows it. */
   toggleChart(key) {
     if (!this.hiddenCharts.delete(key)) this.hiddenCharts.add(key);
     this.setHiddenCharts(this.hiddenCharts);
   }
 
-  /** Hides these charts; shows all of them if none is shown. */
+  /** Hides these charts, or shows them all if none is shown. */
   toggleCharts(charts) {
     const isNoneShown = charts.every((key) => this.hiddenCharts.has(key));
     for (const key of charts) {
@@ -362,7 +359,7 @@ export class View {
     this.notify("charts");
   }
 
-  /** Replaces which groups are folded and which one alone is shown. */
+  /** Replaces the folded groups and the filter. */
   setShown(folded, filter) {
     this.folded = folded;
     this.peeks = this.initialPeeks();
@@ -395,13 +392,16 @@ export class View {
     this.notify("threshold");
   }
 
-  /** From when on a poll of this section is long: of several runs, unless somebody says so, each has its own. */
+  /**
+   * Returns the length from which a poll of this section counts as long. Unless the user sets a threshold, each run has its
+   * own.
+   */
   thresholdOf(section) {
     const { threshold, model } = this;
     return threshold === model.meta.long ? (model.runs[section.run].long ?? threshold) : threshold;
   }
 
-  /** Finds again what depends on the threshold and is drawn. */
+  /** Finds what depends on the threshold and is drawn. */
   findLong() {
     const { model } = this;
     this.long = model.sections.map((section) => (section.isRunning.includes(1) ? longPolls(section, this.thresholdOf(section)) : null));
@@ -409,7 +409,7 @@ export class View {
     for (const all of model.workerPolls) this.longOnWorkers[all.workers.index] = longOnWorkers(all, this.long[all.tasks.index]);
   }
 
-  /** Takes over what `findIssues` found. */
+  /** Sets what `findIssues` found. */
   setIssues(issues) {
     this.issues = issues;
     this.touch("lanes");
@@ -444,9 +444,8 @@ export class View {
   }
 
   /**
-   * Selects `{kind: "span", section, transition}`, `{kind: "row", section, row}`,
-   * `{kind: "group", section, group}`, `{kind: "range", t0, t1}`, `{kind: "stretch", stretch}` or null; `section` and
-   * `stretch` are indices.
+   * Selects `{kind: "span", section, transition}`, `{kind: "row", section, row}`, `{kind: "group", section, group}`,
+   * `{kind: "range", t0, t1}`, `{kind: "stretch", stretch}` or null; `section` and `stretch` are indices.
    */
   select(selection) {
     this.selection = selection;
@@ -455,7 +454,7 @@ export class View {
     this.notify("selected");
   }
 
-  /** Selects what hands on the lanes or on their labels are at; tells "picked" of it, as what is known of it is wanted then. */
+  /** Selects what the user picked on the lanes or their labels, and notifies "picked", so that its details are shown. */
   pick(selection) {
     this.select(selection);
     if (selection !== null) this.notify("picked");
@@ -467,7 +466,7 @@ export class View {
     this.touch("overlay");
   }
 
-  /** Names the lanes of these rows: `{section, row}`. */
+  /** Highlights the labels of these rows: `{section, row}`. */
   setChosenRows(rows) {
     this.chosenRows = rows;
   }
@@ -477,7 +476,7 @@ export class View {
     this.touch("overlay");
   }
 
-  /** Opens what hides this lane, of a large group only what is around it, and scrolls to it; the view in time stays. */
+  /** Opens what hides this lane (of a large group only the lanes around it) and scrolls to it. The times in view stay. */
   showLane(section, lane) {
     const group = section.laneGroup[lane];
     if (this.filter !== null && itemOfGroup(this.layout, section, group) === null) this.setFilter(null);
@@ -490,7 +489,7 @@ export class View {
       const middle = (this.pinned + this.height) / 2;
       const to = this.withinScroll(this.scroll + place.top + place.h / 2 - middle);
       const edges = chartEdges(this.layout, to + this.pinned).map((edge) => edge - this.pinned);
-      // A chart is seen whole or not at all, if the lane stays in sight, with one below it.
+      // Prefers to show a chart entirely or not at all, if the lane and one below it stay in view.
       const at = this.scroll + place.top;
       const isSeen = (edge) => at - edge >= this.pinned + margin && at + 2 * place.h - edge <= this.height;
       this.scrollTo(edges.find((edge) => edge <= this.maxScroll() && isSeen(edge)) ?? to);
@@ -502,7 +501,7 @@ export class View {
     const key = foldKey(section.index, group.index);
     if (!this.folded.has(key)) return;
     if (isLarge(group)) {
-      // What is seen of it stays where it is, as long as the lane is among that.
+      // The visible part of the group stays if the lane is within it.
       const peek = itemOfGroup(this.layout, section, group.index)?.peek ?? null;
       if (peek !== null && this.peeks.has(key) && lane >= peek.firstLane && lane < peek.endLane) return;
       this.peeks.set(key, lane);

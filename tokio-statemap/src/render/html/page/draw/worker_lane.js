@@ -1,15 +1,18 @@
 import { lastNotAfter } from "../data/section.js";
 import { heldNs } from "../model/polls.js";
 
-// The polls on a worker's lane, as the share of each pixel that they held.
+// The polls on a worker's lane, as the share of each pixel for which they held the worker.
 
-/** Up to how many polls in a pixel all of them are looked at. */
+/** The number of polls per pixel up to which all of them are looked at. */
 const SPARSE = 8;
-/** From how many on the sums at every 32nd poll are near enough to be read between. */
+/** The number from which interpolating between the sums at every 32nd poll is exact enough. */
 const DENSE = 256;
 const BLOCK_SHIFT = 5;
 
-/** When every 32nd poll of a worker began: searched instead of the polls, which lie far apart in memory. */
+/**
+ * Returns the start of every 32nd poll of a worker: searching these is faster than searching the polls, which are spread in
+ * memory.
+ */
 const blockStarts = (section, rowPolls) => {
   if (rowPolls.blockStart === undefined) {
     const blocks = Math.ceil(rowPolls.poll.length / (1 << BLOCK_SHIFT));
@@ -19,7 +22,7 @@ const blockStarts = (section, rowPolls) => {
   return rowPolls.blockStart;
 };
 
-/** The last poll that begins not after `t`; −1 if none. */
+/** Returns the last poll that begins not after `t`; −1 if there is none. */
 export const lastPollBefore = (section, rowPolls, t) => {
   const starts = blockStarts(section, rowPolls);
   const block = lastNotAfter(starts, 0, starts.length, t);
@@ -31,7 +34,7 @@ export const lastPollBefore = (section, rowPolls, t) => {
   return k;
 };
 
-/** Fills `held` with how many ns of each pixel polls held the worker. */
+/** Fills `held` with the time in each pixel for which polls held the worker, in ns. */
 export const heldColumns = (section, rowPolls, t0, t1, held) => {
   held.fill(0);
   const { poll } = rowPolls;
@@ -44,7 +47,7 @@ export const heldColumns = (section, rowPolls, t0, t1, held) => {
   else for (let k = from; k <= to; k++) addPoll(section, poll[k], t0, t1, held);
 };
 
-/** Looks only at the polls about the pixels' edges: between them the sums tell. */
+/** Looks only at the polls around the edges of pixels, and uses the sums in between. */
 const heldByEdges = (section, { poll, blockStart, cum }, t0, t1, held) => {
   const pixel = (t1 - t0) / held.length;
   let block = Math.max(0, lastNotAfter(blockStart, 0, blockStart.length, t0));
@@ -84,7 +87,7 @@ const addPoll = (section, i, t0, t1, held) => {
   held[last] += Math.max(0, end - (t0 + last * pixel));
 };
 
-/** Reads between the sums: a pixel holds so many blocks that what is off at its edges can't be seen. */
+/** Interpolates between the sums: a pixel contains so many blocks that the error at its edges is invisible. */
 const heldByBlocks = ({ blockStart, cum }, t0, t1, held) => {
   const pixel = (t1 - t0) / held.length;
   let block = Math.max(0, lastNotAfter(blockStart, 0, blockStart.length, t0));
@@ -103,10 +106,10 @@ const heldByBlocks = ({ blockStart, cum }, t0, t1, held) => {
   }
 };
 
-/** How many long polls are few enough to be sorted. */
+/** The number of long polls up to which they are sorted. */
 const FEW = 100000;
 
-/** The long polls of each worker of a run by time: an array of transitions for each row of the workers. */
+/** Returns the long polls of each worker of a run by time: an array of transitions for each row of the workers. */
 export const longOnWorkers = (all, long) => {
   const section = all.tasks;
   if (long.poll.length > FEW) {

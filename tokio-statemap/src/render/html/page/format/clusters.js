@@ -1,31 +1,18 @@
-// Text as what a reader takes for characters: a letter with its accents is one, a flag, a family of emoji. It is cut between
-// these only.
+// Text as characters that a reader sees as one: a letter with its accents, a flag, an emoji of several parts. Text is only cut
+// between these.
 
-/** Text of which each unit is a character of its own. */
+/** Matches text in which each UTF-16 unit is a character. */
 const PLAIN = /^[\0-\u02ff]*$/;
 
-/** How many UTF-16 units one may have: of more, as of a letter under a hundred accents, each code point counts. */
+/** The most UTF-16 units of a character. In a longer one, such as a letter with a hundred accents, each code point counts. */
 export const LONGEST_CLUSTER = 32;
 
-/** Browsers have it since 2024 at the latest. */
+/** All browsers since 2024 have it. Without it, each code point counts. */
 const segmenter = typeof Intl.Segmenter === "function" ? new Intl.Segmenter("en", { granularity: "grapheme" }) : null;
 
-/** Nearly the same where there is none. */
-const CLUSTER = /\p{Regional_Indicator}{2}|[^](?:\p{Mark}|\p{Emoji_Modifier}|[\u{e0020}-\u{e007f}]|\u200d\p{Extended_Pictographic})*/gu;
-const withoutSegmenter = (text) => text.match(CLUSTER) ?? [];
-
-const segmented = (text) => (segmenter === null ? withoutSegmenter(text) : Array.from(segmenter.segment(text), ({ segment }) => segment));
-
-/**
- * The characters of a text, as a reader takes them.
- * @param {string} text
- * @param {(text: string) => string[]} [cut] what tells them apart
- * @returns {string[]}
- */
-export const clustersOf = (text, cut = segmented) => {
+/** Returns the characters of a text. @param {string} text @returns {string[]} */
+export const clustersOf = (text) => {
   if (PLAIN.test(text)) return text.split("");
-  return cut(text).flatMap((cluster) => (cluster.length <= LONGEST_CLUSTER ? [cluster] : [...cluster]));
+  if (segmenter === null) return [...text];
+  return Array.from(segmenter.segment(text)).flatMap(({ segment }) => (segment.length <= LONGEST_CLUSTER ? [segment] : [...segment]));
 };
-
-/** The same in a browser that lacks `Intl.Segmenter`. */
-export const clustersByPattern = (text) => clustersOf(text, withoutSegmenter);

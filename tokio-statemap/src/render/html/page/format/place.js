@@ -1,14 +1,14 @@
-// A place in little room: its file and line stay longest. The report and the SVG do the same.
+// Fits a place into little room; its file and line stay longest. The report and the SVG do the same.
 
 import { clustersOf } from "./clusters.js";
 
-/** The folders of a package that sources are in. */
+/** The folders of a package that contain sources. */
 const OF_SOURCES = ["src", "tests", "examples", "benches"];
 
-/** How much of a function is still worth to be seen. */
+/** The least part of a function's name that is worth showing. */
 const LEAST_OF_FUNCTION = 10;
 
-/** How many characters: letters of other scripts are one, too. */
+/** Returns the number of characters. */
 const widthOf = (text) => clustersOf(text).length;
 
 const keepEnd = (text, room) => {
@@ -23,7 +23,7 @@ const keepBegin = (text, room) => {
   return room > 0 ? `${all.slice(0, room - 1).join("")}…` : "";
 };
 
-/** The package that a place is in, as an index into its folders; −1 if it isn't known. */
+/** Returns the index of the package among the folders of a place; −1 if it isn't known. */
 const packageOf = (folders) => {
   const last = (names) => folders.findLastIndex((name) => names.includes(name));
   let at = last(OF_SOURCES.slice(0, 1));
@@ -32,7 +32,7 @@ const packageOf = (folders) => {
   return folders.length > 1 && !OF_SOURCES.includes(folders[0]) ? 0 : -1;
 };
 
-/** What a place is made of; null if the text is something else. */
+/** Splits a place into its parts; null if the text isn't a place. */
 const partsOf = (text) => {
   // Several places.
   if (text.includes(" + ")) return null;
@@ -45,7 +45,7 @@ const partsOf = (text) => {
   return { before: text.slice(0, begin), path, folders: path.split(/[/\\]/).filter((name) => name !== ""), core, behind: text.slice(coreAt + core.length) };
 };
 
-/** From all of a place to its file alone. */
+/** Returns the forms of a place, from the whole to its file alone. */
 const candidatesOf = ({ path, folders, core, behind }) => {
   const tail = core + behind;
   const joined = (names) => names.map((name) => `${name}/`).join("");
@@ -61,12 +61,11 @@ const candidatesOf = ({ path, folders, core, behind }) => {
 };
 
 /**
- * A place ("axum-0.8.9/src/serve/mod.rs:389:5"), or a function at one, in at most `room` characters; null if the text is
- * something else. What is left of the package goes first, then its folders from the left, then the package, the
- * column, and the file's name from the left.
+ * Shortens a place ("axum-0.8.9/src/serve/mod.rs:389:5"), or a function at one, to at most `room` characters. The part before the
+ * package goes first, then its folders from the left, then the package, the column, and the file's name from the left.
  * @param {string} text
  * @param {number} room
- * @returns {string|null}
+ * @returns {string|null} null if the text isn't a place
  */
 export const fitPlace = (text, room) => {
   const place = partsOf(text);

@@ -1,16 +1,15 @@
-// Text that comes from a recorded program, made fit to be seen. Names and labels may hold anything:
-// they only ever reach the page as `textContent` or as text on a canvas.
+// Makes text of a recorded program fit to be shown. Names and labels may contain anything: they only ever reach the page as
+// `textContent` or as text on a canvas.
 
 import { clustersOf, LONGEST_CLUSTER } from "./clusters.js";
 import { fitPlace } from "./place.js";
 
-// What could turn a line's direction, or stand in it unseen. A joiner is seen between two emoji: they are one then.
+// Characters that could turn a line's direction, or be invisible. A joiner between two emoji is visible: it makes them one.
 const DISTURBING =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]|(?<!\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)\u200d|\u200d(?!\p{Extended_Pictographic})/gu;
 
 /**
- * Text of the recorded program, with what could turn its direction, hide in it or break its line
- * written as an escape; its left is cut if it is longer than `most`.
+ * Escapes what could turn a text's direction, hide in it or break its line, and cuts its left if it is longer than `most`.
  * @param {string} text
  * @param {number} [most] characters
  * @returns {string}
@@ -20,27 +19,26 @@ export function cleanText(text, most = 400) {
   return kept.replace(DISTURBING, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 }
 
-/** The right of a text that may be too long for `most` characters. */
+/** Returns the right end of a text that may be too long for `most` characters. */
 const keepRight = (text, most) => {
-  // No more is looked at than can be shown.
+  // Look at no more than can be shown.
   const looked = text.slice(-most * LONGEST_CLUSTER);
   const all = clustersOf(looked);
   return all.length > most || looked.length < text.length ? "…" + all.slice(all.length - most + 1).join("") : text;
 };
 
-/** All of `text`, with what could hide in it or turn its direction escaped. */
+/** Returns all of `text`, with what could hide in it or turn its direction escaped. */
 export const visible = (text) => cleanText(text, Infinity);
 
-/** Where so few characters fit, only one end is kept. */
+/** Up to this many characters, only one end is kept. */
 const ONE_END = 18;
 
 /** The longest text that is taken for a place. */
 const LONGEST_PLACE = 1000;
 
 /**
- * At most `most` characters of `text`. Of a place its folders go before its file and line. What is left out of
- * anything else is in the middle, as both ends tell more; where there is room for one end only, it is a
- * path's right, and of anything else the left.
+ * Returns at most `most` characters of `text`. A place loses its folders before its file and line. Any other text loses its
+ * middle, since both ends say more; or, if there is room for one end only, a path keeps its right and other text its left.
  */
 export const shorten = (text, most) => {
   if (text.length <= LONGEST_PLACE) {
@@ -51,7 +49,7 @@ export const shorten = (text, most) => {
   }
   const looked = most * LONGEST_CLUSTER;
   if (text.length > looked * 2) {
-    // Cut before escaping: a hundred kilobytes need not be looked at for what fits in a line.
+    // Cut before escaping: hundreds of kilobytes need not be looked at for one line.
     text = `${text.slice(0, looked)}${text.slice(-looked)}`;
   }
   const seen = clustersOf(visible(text));
@@ -61,8 +59,8 @@ export const shorten = (text, most) => {
   return `${seen.slice(0, most - 1 - tail).join("")}…${seen.slice(seen.length - tail).join("")}`;
 };
 
-/** A label for a title attribute: enough to tell it apart, never pages of it. */
+/** Shortens a label for a `title` attribute. */
 export const titleText = (text) => shorten(text, 300);
 
-/** `n` of something: "1 task", "12 tasks". */
+/** Returns a number with its noun: "1 task", "12 tasks". */
 export const plural = (n, one, formatted) => `${formatted ?? n} ${one}${n === 1 ? "" : "s"}`;

@@ -1,28 +1,27 @@
-// Where tasks wait: what the report found, by the page's own transitions.
+// The places at which tasks wait, as the report found them, for the transitions of the page.
 
 import { readFrames } from "./frames.js";
 
 /**
  * @typedef {import("../data/section.js").Section} Section
  * @typedef {import("./frames.js").StackFrame} StackFrame
- * @typedef {{frame: StackFrame, name: string|null, awaits: AwaitFunction[]}} AwaitFunction `name`: what the call was
- *   called; `awaits`: several, if it polls several futures at once
- * @typedef {{label: string, functions: AwaitFunction[]}} AwaitPlace `label`: "src/shop.rs:61, Mutex::lock"; `functions`:
- *   the outermost; none if nothing took the task's waker
+ * @typedef {{frame: StackFrame, name: string|null, awaits: AwaitFunction[]}} AwaitFunction `name`: the name given to the call;
+ *   `awaits`: several, if the function polls several futures at once
+ * @typedef {{label: string, functions: AwaitFunction[]}} AwaitPlace `label`: "src/shop.rs:61, Mutex::lock"; `functions`: the
+ *   outermost ones; none if nothing took the task's waker
  * @typedef {{
  *   label: string, frame: StackFrame, awaits: string|null, times: number, total: number, longest: number, p50: number,
  *   p99: number, now: number, holder: [string, number, number]|null, places: Set<number>,
- * }} AwaitLine times in ns; `now`: how many tasks still waited there at the end; `holder`: where that of the lock waited
- *   meanwhile, and in how many waits of how many
- * @typedef {{row: number, tasks: number, for: number, forgotten: boolean}} StillWaiting `row`: of the one that waited
- *   longest
+ * }} AwaitLine times in ns; `now`: the number of tasks that still waited there at the end; `holder`: where the holder of the lock
+ *   waited meanwhile, in how many waits, of how many whose holder is known
+ * @typedef {{row: number, tasks: number, for: number, forgotten: boolean}} StillWaiting `row`: that of the longest wait
  * @typedef {{
  *   places: AwaitPlace[], lines: AwaitLine[], still: StillWaiting[], notes: string[],
- * }} Awaits `places`: one for each tag; `notes`: what isn't known
+ * }} Awaits `places`: one for each tag; `notes`: what is unknown
  */
 
 /**
- * Reads what a section's data says, and keeps it as `section.awaits`.
+ * Reads the places of a section, and keeps them as `section.awaits`.
  * @param {Section} section
  */
 export function findAwaits(section) {
@@ -42,7 +41,7 @@ export function findAwaits(section) {
 }
 
 /**
- * Where the task waits in the span that a transition begins; null if it doesn't, or that isn't known.
+ * Returns where the task waits in the span that a transition begins; null if it doesn't wait, or if that isn't known.
  * @param {Section} section
  * @param {number} transition
  * @returns {AwaitPlace|null}
@@ -52,12 +51,12 @@ export function awaitOf(section, transition) {
   return tag > 0 ? section.awaits.places[tag - 1] : null;
 }
 
-/** Whether a transition begins a wait. @param {Section} section @param {number} transition */
+/** Returns whether a transition begins a wait. @param {Section} section @param {number} transition */
 export const isWait = (section, transition) =>
   section.kind === "tasks" && section.states[section.state[transition]].role === "waiting";
 
 /**
- * The longest wait at a line; −1 if none is in the picture.
+ * Finds the longest wait at a line; −1 if the picture has none.
  * @param {Section} section
  * @param {AwaitLine} line
  * @returns {number} the transition that begins it

@@ -1,4 +1,4 @@
-// The long polls, by who or what is to blame for them.
+// Groups the long polls by what is blamed for them.
 
 import { heldNs, Longest, longPolls, ownNs, pollInfo, worstPolls } from "./polls.js";
 import { shortName, sourceOf } from "./frames.js";
@@ -9,18 +9,17 @@ import { takenNs } from "./why.js";
  * @typedef {import("./polls.js").PollInfo} PollInfo
  * @typedef {{
  *   key: string, kind: "culprit"|"place"|"machine"|"unknown"|"off", label: string, source: string, title: string,
- *   act: string|null, polls: number, ns: number, list: PollInfo[], lengths?: number[],
- * }} Blamed `ns`: how long the polls held workers by their own doing, in sum; of "machine" how long it took the
- *   processor; `list`: the longest; `lengths`: how long each held its worker by its own doing, where not all are counted
- */
+ *   blockingCause: string|null, polls: number, ns: number, list: PollInfo[], lengths?: number[],
+ * }} Blamed `ns`: how long the polls held workers by their own doing, in sum; for "machine", how long it took the processor;
+ *   `list`: the longest polls; `lengths`: the own time of each poll, where not all of them are counted
 
-/** How many polls of a group, and how many groups of polls that nobody looked at, are listed. */
+/** The most polls that are listed for a group, and the most groups of polls below the report's threshold. */
 const MOST_OF_GROUP = 100;
 const MOST_PLACES_BLAMED = 50;
 
 /**
- * The groups: the report's culprits; below its threshold the spawn locations, as nobody looked at these polls; polls
- * that only the machine made long; polls in which no function was seen; polls that held no worker.
+ * Groups the polls: by the report's culprits; below its threshold by spawn location, since the report did not look at
+ * these; then those that only the machine made long, those without any sample of a function, and those that held no worker.
  * @param {Model} model
  * @param {number} thresholdNs
  * @returns {Blamed[]|null} null if the data has no report
@@ -29,29 +28,29 @@ export function blamedPolls(model, thresholdNs) {
   const judged = model.sections.filter((section) => section.why !== null);
   if (judged.length === 0) return null;
   const of = (find) => judged.flatMap((section) => find(model, section, thresholdNs));
-  return [...of(accused), ...of(unasked), ...of(ofMachine), ...of(unseen), ...of(offWorkers)];
+  return [...of(byCulprit), ...of(belowThreshold), ...of(ofMachine), ...of(unseen), ...of(offWorkers)];
 }
 
 const ownOf = (section, { transition }) => ownNs(section, transition);
 
-/** The longest of these polls; of equals the earliest. */
+/** Returns the longest of some polls; of equals the earliest. */
 function listed(model, section, polls, lengthOf = ownOf) {
   const { time } = section;
   const found = [...polls].sort((a, b) => lengthOf(section, b) - lengthOf(section, a) || time[a.transition] - time[b.transition]);
   return found.slice(0, MOST_OF_GROUP).map((poll) => pollInfo(section, poll.transition, model.meta.gaps));
 }
 
-function accused(model, section, threshold) {
+function byCulprit(model, section, threshold) {
   const isAll = threshold <= model.meta.long;
   const isOver = (poll) => ownOf(section, poll) > threshold;
-  const groups = section.why.culprits.map(({ frame, act, place, polls, own, at }, index) => {
+  const groups = section.why.culprits.map(({ frame, blockingCause, place, polls, own, at }, index) => {
     const source = frame === null ? "" : sourceOf(frame);
     const over = isAll ? at : at.filter(isOver);
     return {
-      key: `culprit.${section.index}.${index}`, kind: "culprit", act,
+      key: `culprit.${section.index}.${index}`, kind: "culprit", blockingCause,
       label: frame === null ? place : shortName(frame.name), source,
       title: frame === null ? place : `${frame.name}${source && ` at ${source}`}`,
-      // The report counts all, also where not all of them are told of.
+      // The report counts all polls, even if it doesn't list all of them.
       polls: isAll ? polls : over.length,
       ns: isAll ? own : over.reduce((sum, poll) => sum + ownOf(section, poll), 0),
       list: listed(model, section, over),
@@ -61,8 +60,8 @@ function accused(model, section, threshold) {
   return groups.filter((group) => group.polls > 0);
 }
 
-/** Polls that are shorter than what the report looks at. */
-function unasked(model, section, threshold) {
+/** Groups polls that are too short for the report by spawn location. */
+function belowThreshold(model, section, threshold) {
   const { long } = model.meta;
   if (threshold >= long) return [];
   const groups = new Map();
@@ -79,39 +78,39 @@ function unasked(model, section, threshold) {
   return [...groups].sort(([, a], [, b]) => b.ns - a.ns).slice(0, MOST_PLACES_BLAMED).map(([index, { polls, ns, longest }]) => {
     const { label } = section.groups[index];
     const list = longest.sorted().map((i) => pollInfo(section, i, model.meta.gaps));
-    return { key: `place.${section.index}.${index}`, kind: "place", label, source: "", title: label, act: null, polls, ns, list };
+    return { key: `place.${section.index}.${index}`, kind: "place", label, source: "", title: label, blockingCause: null, polls, ns, list };
   });
 }
 
 function ofMachine(model, section, threshold) {
-  const { excused, culprits } = section.why;
+  const { unattributed, culprits } = section.why;
   const isAll = threshold <= model.meta.long;
   const isIt = (poll) => heldNs(section, poll.transition) > threshold;
   const isBelow = (poll) => isIt(poll) && ownOf(section, poll) <= threshold;
-  const blamed = [...culprits.flatMap(({ at }) => at), ...excused.unseenAt];
-  const found = isAll ? excused.at : [...excused.at.filter(isIt), ...blamed.filter(isBelow)];
-  const polls = isAll ? excused.polls : found.length;
+  const blamed = [...culprits.flatMap(({ at }) => at), ...unattributed.unseenAt];
+  const found = isAll ? unattributed.at : [...unattributed.at.filter(isIt), ...blamed.filter(isBelow)];
+  const polls = isAll ? unattributed.polls : found.length;
   if (polls === 0) return [];
   const title = "The machine took the processor";
   return [{
-    key: `machine.${section.index}`, kind: "machine", label: title, source: "", title, act: null, polls,
-    ns: isAll ? excused.taken : found.reduce((sum, poll) => sum + takenNs(poll), 0),
-    // What the machine took is what these are about.
+    key: `machine.${section.index}`, kind: "machine", label: title, source: "", title, blockingCause: null, polls,
+    ns: isAll ? unattributed.taken : found.reduce((sum, poll) => sum + takenNs(poll), 0),
+    // These are ranked by what the machine took.
     list: listed(model, section, found, (_, poll) => takenNs(poll)),
   }];
 }
 
-/** Polls in which no function was seen, where that is no reason to accuse their spawn location. */
+/** Returns polls without any sample of a function. Their spawn location isn't blamed for them. */
 function unseen(model, section, threshold) {
-  const { excused } = section.why;
+  const { unattributed } = section.why;
   const isAll = threshold <= model.meta.long;
-  const found = isAll ? excused.unseenAt : excused.unseenAt.filter((poll) => ownOf(section, poll) > threshold);
-  const polls = isAll ? excused.unseen : found.length;
+  const found = isAll ? unattributed.unseenAt : unattributed.unseenAt.filter((poll) => ownOf(section, poll) > threshold);
+  const polls = isAll ? unattributed.unseen : found.length;
   if (polls === 0) return [];
-  const title = "No function was seen";
+  const title = "No stack was sampled";
   return [{
-    key: `unknown.${section.index}`, kind: "unknown", label: title, source: "", title, act: null, polls,
-    ns: isAll ? excused.unseenTime : found.reduce((sum, poll) => sum + ownOf(section, poll), 0),
+    key: `unknown.${section.index}`, kind: "unknown", label: title, source: "", title, blockingCause: null, polls,
+    ns: isAll ? unattributed.unseenTime : found.reduce((sum, poll) => sum + ownOf(section, poll), 0),
     list: listed(model, section, found),
   }];
 }
@@ -119,7 +118,7 @@ function unseen(model, section, threshold) {
 function offWorkers(model, section, threshold) {
   const list = worstPolls(section, MOST_OF_GROUP, { on: "off", over: threshold }).map((i) => pollInfo(section, i, model.meta.gaps));
   if (list.length === 0) return [];
-  const title = "Off the workers";
+  const title = "Not on a worker";
   const ns = list.reduce((sum, { own }) => sum + own, 0);
-  return [{ key: `off.${section.index}`, kind: "off", label: title, source: "", title, act: null, polls: list.length, ns, list }];
+  return [{ key: `off.${section.index}`, kind: "off", label: title, source: "", title, blockingCause: null, polls: list.length, ns, list }];
 }

@@ -1,17 +1,17 @@
-// Waiting, told apart by the line that tasks wait at: a state for each of the lines with the longest waits.
+// Splits waiting by the line that tasks wait at: each of the lines with the longest waits has a state of its own.
 
 import { buildCumulative } from "./lanes.js";
 
 /** @typedef {import("../data/section.js").Section} Section */
 
-/** How many lines have a state of their own. */
+/** The most lines with a state of their own. */
 export const MOST_LINES = 8;
 
-/** Whether there is anything to tell apart. @param {Section} section */
+/** Returns whether there are lines to split by. @param {Section} section */
 export const hasLines = (section) => section.awaits !== null && section.awaits.places.some(({ functions }) => functions.length > 0);
 
 /**
- * Splits the waiting of a section by line, or puts it together again.
+ * Splits the waiting of a section by line, or merges it again.
  * @param {Section} section
  * @param {boolean} isSplit
  * @returns {boolean} whether that changed anything
@@ -47,7 +47,7 @@ function putTogether(section) {
   section.whole = null;
 }
 
-/** The lines with the longest waits in sum, and for each tag which of them it is; `MOST_LINES` for the others, if there are any. */
+/** Returns the lines with the longest waits in sum, and the line of each tag: `MOST_LINES` stands for all other lines. */
 function longestLines(section) {
   const { awaits, tag, time, nTransitions } = section;
   const sums = new Float64Array(awaits.places.length);

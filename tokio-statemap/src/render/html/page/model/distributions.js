@@ -1,5 +1,5 @@
-// How long polls, times ready and lives were: of a location, a task, a worker, a line that is to blame, or of what began in
-// a time. The generators' steps are short: whoever runs them lets frames pass in between.
+// Counts the lengths of polls, ready times and lives of a location, a task, a worker, a culprit, or of what began within a
+// time. The generators' steps are short, so that frames can be drawn in between.
 
 import { lastNotAfter } from "../data/section.js";
 import { HistogramOf } from "./histogram.js";
@@ -12,21 +12,21 @@ import { NOT_READY, readyEnd } from "./waits.js";
  * @typedef {import("./histogram.js").Distribution} Distribution
  * @typedef {{kind: "group", section: number, group: number}|{kind: "row", section: number, row: number}
  *   |{kind: "worker", row: number}|{kind: "culprit", section: number, culprit: number}
- *   |{kind: "range", section: number, t0: number, t1: number}} Scope indices, as everywhere; of a range what began in it
- *   counts
+ *   |{kind: "range", section: number, t0: number, t1: number}} Scope indices; a range counts what began in it
  * @typedef {{
  *   section: number, polls: Distribution|null, ready: Distribution|null, lives: Distribution|null, tasks: number,
  *   alive: number, older: number,
- * }} Distributions null: there is no such thing, or it isn't known. What values are of are transitions of the section (of
- *   `lives` rows). `lives`: of the tasks that were seen from their spawn to their end; `alive`: of how many others there is
+ * }} Distributions null: it doesn't exist, or isn't known. The values are of transitions of the section, those of `lives` of rows.
+ *   `lives`: of tasks that were seen from their spawn to their end; `alive`: the number of other tasks that have no end; `older`:
+ *   the number of the rest, which existed before they were first seen
  *   no end; `older`: how many of the rest were there before they were first seen
  */
 
-/** After how many transitions a step ends. */
+/** The number of transitions after which a step ends. */
 const SPANS_A_STEP = 16384;
 
 /**
- * Counts.
+ * Counts the distributions of a scope.
  * @param {Model} model
  * @param {Scope} scope
  * @returns {Generator<void, Distributions, void>}
@@ -71,11 +71,11 @@ function* ofRows(model, section, from, to) {
 function* ofRange(model, section, t0, t1) {
   const { time, rowFirst } = section;
   const counts = new Counts(model, section);
-  // What began with the last ns of the run belongs to what ends with it.
+  // A poll that began in the last ns of the run belongs to a range that ends with it.
   const until = t1 >= model.lengthNs ? Infinity : t1;
   for (let lane = 0, looked = 0; lane < section.nLanes; lane++) {
     const end = section.laneBegin(lane + 1);
-    // Times are whole ns: the first that is not before `t0`.
+    // Times are whole ns: this is the first one that is not before `t0`.
     let i = lastNotAfter(time, section.laneBegin(lane), end, t0 - 0.5) + 1;
     let row = i < end ? section.rowOf(i) : 0;
     for (; i < end && time[i] < until; i++) {
@@ -89,13 +89,13 @@ function* ofRange(model, section, t0, t1) {
   return counts.finish();
 }
 
-/** What is counted of a section's tasks and of what they did. */
+/** Counts a section's tasks and what they did. */
 class Counts {
   constructor(model, section, spans = 0) {
     this.section = section;
     this.knowsReady = model.meta.readyKnown;
     this.hasPolls = section.isRunning.includes(1);
-    // A poll at least has an end, too.
+    // Each poll has a transition at its end, too.
     const capacity = (spans >> 1) + 1;
     this.polls = new HistogramOf(this.hasPolls ? capacity : 1);
     this.ready = new HistogramOf();
@@ -132,7 +132,7 @@ class Counts {
   }
 }
 
-/** Whether a row begins with its spawn; a root future, and what isn't a task, with what is first known of it. */
+/** Returns whether a row begins with its spawn, or has none: root futures, and what isn't a task. */
 function isSeenFromSpawn(section, row) {
   if (section.kind !== "tasks" || section.isRoot[row] !== 0) return true;
   return section.states[section.state[section.rowFirst[row]]].role === "spawned";

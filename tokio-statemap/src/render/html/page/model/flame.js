@@ -1,20 +1,20 @@
-// A flame graph: what samples show, summed by who called whom.
+// Builds a flame graph: the samples, summed by call stack.
 
 /**
  * @typedef {import("./frames.js").StackFrame} StackFrame
  * @typedef {{
  *   name: string, file: string|null, line: number, origin: string, ns: number, samples: number, within: FlameNode|null,
  *   calls: FlameNode[],
- * }} FlameNode `line`: where it was for longest, 0 if unknown; `calls`: the longest first
+ * }} FlameNode `line`: the line with the longest time, 0 if unknown; `calls`: the longest first
  */
 
-/** What is told of the outermost frame that could be read where the stack goes on. */
-const UNKNOWN = { name: "(what called this isn't known)", file: null, line: 0, origin: "unknown" };
+/** Stands for the unknown callers of the outermost frame that could be read. */
+const UNKNOWN = { name: "(unknown caller)", file: null, line: 0, origin: "unknown" };
 
 /**
- * The sum of all samples of these polls. A sample stands for the time since the one before.
+ * Sums all samples of some polls. A sample stands for the time since the one before it.
  * @param {{why: import("./why.js").Why, polls: import("./why.js").WhyPoll[]}[]} parts
- * @returns {FlameNode} the root, which is no function
+ * @returns {FlameNode} the root, which isn't a function
  */
 export function buildFlame(parts) {
   const root = newNode({ name: "all", file: null, line: 0, origin: "all" }, null);
@@ -39,12 +39,12 @@ function addSample(root, calls, { blockedIn, call }, ns) {
   const path = [];
   for (let at = call; at > 0 && path.length <= calls.length; at = calls[at - 1][1]) path.push(calls[at - 1][0] ?? UNKNOWN);
   path.reverse();
-  // Which pipe it was is of no use.
+  // The number of a pipe or socket isn't part of the name.
   if (blockedIn !== null) path.push({ name: blockedIn.replace(/:\[\d+\]$/, ""), file: null, line: 0, origin: "blocked" });
   let node = root;
   add(node, 0, ns);
   for (const frame of path) {
-    // Where it computes, each sample shows another line of the same function.
+    // A computing function is at another line in each sample.
     const key = `${frame.origin}\n${frame.file}\n${frame.name}`;
     let next = node.byKey.get(key);
     if (next === undefined) {
@@ -75,10 +75,10 @@ function finish(node) {
 }
 
 /**
- * Where the boxes of a flame graph are when all of its width is `shown`'s: what it is within stands above it, as wide.
+ * Returns the boxes of a flame graph in which `shown` has the full width, and so do its callers above it.
  * @param {FlameNode} shown
- * @param {number} least how wide a box must be, as a share
- * @returns {{node: FlameNode, depth: number, left: number, width: number}[]} shares of the width; the root has none
+ * @param {number} least the least width of a box, as a share
+ * @returns {{node: FlameNode, depth: number, left: number, width: number}[]} as shares of the width; the root has no box
  */
 export function layOutFlame(shown, least) {
   const boxes = [];
@@ -97,13 +97,4 @@ export function layOutFlame(shown, least) {
   };
   place(shown, above.length, 0, 1);
   return boxes;
-}
-
-/** How deep a flame graph is drawn; a recursion may go on for long. */
-const DEEPEST = 200;
-
-/** A flame graph as lines of text, the outermost function first; `describe(node, indent)` writes one. */
-export function flameLines(node, describe, depth = 0) {
-  if (depth > DEEPEST) return [];
-  return node.calls.flatMap((call) => [describe(call, "  ".repeat(depth)), ...flameLines(call, describe, depth + 1)]);
 }

@@ -2,7 +2,7 @@
 
 /** @typedef {{name: string, file: string|null, line: number, origin: string}} StackFrame `line`: 0 if unknown */
 
-/** Whose a function is, as the file numbers it. */
+/** The origins of functions, by their numbers in the data. */
 const ORIGINS = ["program", "dependency", "std", "runtime", "system"];
 
 /**
@@ -14,7 +14,7 @@ export const readFrames = ({ names, frames }) =>
     ({ name: names[name], file: file > 0 ? names[file - 1] : null, line, origin: ORIGINS[origin] ?? "system" }));
 
 /**
- * A function's name without its path: "render_invoice". Paths within brackets are none of its own.
+ * Returns a function's name without its path: "render_invoice". Paths within brackets are kept.
  * @param {string} name
  * @returns {string}
  */
@@ -29,5 +29,5 @@ export function shortName(name) {
   return kind + name.slice(from);
 }
 
-/** "src/shop.rs:21"; empty if it isn't known. */
+/** Returns "src/shop.rs:21"; an empty text if it isn't known. */
 export const sourceOf = ({ file, line }) => (file === null ? "" : line > 0 ? `${file}:${line}` : file);

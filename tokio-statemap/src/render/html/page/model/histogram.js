@@ -1,31 +1,32 @@
-// Histograms of times: each bar is about one and a half times as wide as the one before it, from 0 to all that there is.
+// Histograms of times: each bar is about one and a half times as wide as the one before it, and together they cover all
+// values from 0 on.
 
-import { lastNotAfter } from "../data/section.js";
+import { grown, lastNotAfter } from "../data/section.js";
 import { quantile } from "./locations.js";
 
 /**
- * @typedef {{from: number, to: number, n: number, at: number}} Bin values from `from` on and below `to`, in ns; `at`:
- *   whose value is the largest, −1 if that isn't known or there is none
- * @typedef {{n: number, longest: number, p50: number, p90: number, p99: number, bins: Bin[]}} Distribution of `n` values;
- *   the bins go from that of the least to that of the largest without a gap, and their `n` sum up to `n`
+ * @typedef {{from: number, to: number, n: number, at: number}} Bin the values from `from` to before `to`, in ns; `at`: the item with
+ *   the largest value, −1 if there is none or it isn't known
+ * @typedef {{n: number, longest: number, p50: number, p90: number, p99: number, bins: Bin[]}} Distribution the bins go from that of
+ *   the least to that of the largest value without a gap, and their `n` sum up to `n`
  */
 
-/** Where the bins of a decade begin, in tenths: the numbers of the series E6. Those of times below 10 ns are whole ns. */
+/** The beginnings of the bins of a decade, in tenths: the E6 series. Below 10 ns the bins begin at whole ns. */
 const OF_DECADE = [10, 15, 22, 33, 47, 68];
 const FIRST_EDGES = [0, 1, 2, 3, 5, 7];
 const DECADES = 15;
 
-/** Where each bin begins, in ns. The analysis has the same (`analysis/bins.rs`). */
+/** The beginning of each bin, in ns. The analysis has the same bins (`analysis/bins.rs`). */
 export const BIN_EDGES = Float64Array.from([
   ...FIRST_EDGES, ...Array.from({ length: DECADES }, (_, decade) => OF_DECADE.map((tenths) => tenths * 10 ** decade)).flat(),
 ]);
 
-/** The bin that a value is in. @param {number} ns @returns {number} */
+/** Returns the bin of a value. @param {number} ns @returns {number} */
 export const binOf = (ns) => Math.max(0, lastNotAfter(BIN_EDGES, 0, BIN_EDGES.length, ns));
 
-/** Values that come one after the other. */
+/** Collects values one by one. */
 export class HistogramOf {
-  /** @param {number} [capacity] how many are expected */
+  /** @param {number} [capacity] the expected number of values */
   constructor(capacity = 256) {
     this.n = 0;
     this.values = new Float64Array(Math.max(1, capacity));
@@ -34,13 +35,9 @@ export class HistogramOf {
     this.at = new Float64Array(BIN_EDGES.length).fill(-1);
   }
 
-  /** @param {number} ns @param {number} at what it is of */
+  /** @param {number} ns @param {number} at the item with this value */
   add(ns, at) {
-    if (this.n === this.values.length) {
-      const larger = new Float64Array(this.n * 2);
-      larger.set(this.values);
-      this.values = larger;
-    }
+    if (this.n === this.values.length) this.values = grown(this.values);
     this.values[this.n++] = ns;
     const bin = binOf(ns);
     this.counts[bin]++;
@@ -50,9 +47,10 @@ export class HistogramOf {
     }
   }
 
-  /** What was added; nothing can be added after. @returns {Distribution} */
+  /** Returns the distribution; no value can be added after that. @returns {Distribution} */
   finish() {
     const values = this.values.subarray(0, this.n);
+    values.sort();
     const [p99, p90, p50] = [99, 90, 50].map((percent) => quantile(values, percent));
     const { counts, at } = this;
     const longest = this.largest.reduce((most, ns) => Math.max(most, ns), 0);
@@ -61,9 +59,9 @@ export class HistogramOf {
 }
 
 /**
- * The same of sums that stand in the page: those of the whole run.
- * @param {{bins: [number, number][], p50: number, p90: number, p99: number}|null} sums each bin as where it begins, in ns,
- *   and how many there are
+ * Makes a distribution from the page's sums of the whole run.
+ * @param {{bins: [number, number][], p50: number, p90: number, p99: number}|null} sums each bin as its beginning, in ns,
+ *   and its number of values
  * @param {number} longest ns
  * @returns {Distribution|null}
  */
@@ -84,7 +82,7 @@ function binsOf(counts, at) {
 }
 
 /**
- * Where a value is between the left edge of the first bin and the right edge of the last one.
+ * Returns the position of a value between the left edge of the first bin and the right edge of the last one.
  * @param {Bin[]} bins
  * @param {number} ns
  * @returns {number} from 0 to 1
@@ -93,7 +91,7 @@ export function shareOfBins(bins, ns) {
   const k = bins.findIndex(({ to }) => ns < to);
   if (k < 0) return 1;
   const { from, to } = bins[k];
-  // The bins are equally wide on a scale of logarithms; the first one, from 0 to 1 ns, can't be.
+  // The bins are equally wide on a logarithmic scale, except for the first one, from 0 to 1 ns.
   const within = from > 0 ? Math.log(Math.max(ns, from) / from) / Math.log(to / from) : (ns - from) / (to - from);
   return Math.min(1, Math.max(0, (k + within) / bins.length));
 }

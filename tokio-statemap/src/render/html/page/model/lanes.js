@@ -1,4 +1,4 @@
-// Where a lane is at a moment, and how long it was in which state: O(log n) by sums kept at every 32nd
+// Finds the state of a lane at a moment, and how long the lane was in each state: in O(log n), by sums at every 32nd
 // transition. Sums of whole ns are exact.
 
 import { lastNotAfter } from "../data/section.js";
@@ -6,14 +6,14 @@ import { lastNotAfter } from "../data/section.js";
 /** @typedef {import("../data/section.js").Section} Section */
 
 /**
- * Builds the sums of `section`: how long its lane had been in each state by every 32nd transition
- * (fewer, if there are many states).
+ * Builds the sums of `section`: how long its lane had been in each state by every 32nd transition (less often if there are
+ * many states).
  * @param {Section} section
  */
 export function buildCumulative(section) {
   const { time, state, nLanes, nTransitions } = section;
   const nStates = section.states.length;
-  // About 8 bytes per transition at most, however many states there are.
+  // At most about 8 bytes for each transition, however many states there are.
   const shift = Math.max(5, Math.ceil(Math.log2(nStates || 1)));
   const size = 1 << shift;
   const cum = new Float64Array((Math.floor(nTransitions / size) + 1) * nStates);
@@ -42,11 +42,11 @@ export function buildCumulative(section) {
 }
 
 /**
- * The transition that is in force at `t`: the last one of the lane that is not after it.
+ * Returns the transition that is in force at `t`: the last one of the lane that is not after it.
  * @param {Section} section
  * @param {number} lane
  * @param {number} t
- * @returns {number} −1 before the lane's first
+ * @returns {number} −1 before the lane's first transition
  */
 export function findTransition(section, lane, t) {
   const first = section.laneBegin(lane);
@@ -65,7 +65,7 @@ export function endOf(section, i) {
 }
 
 /**
- * The row that a lane shows at `t`.
+ * Returns the row that a lane shows at `t`.
  * @param {Section} section
  * @param {number} lane
  * @param {number} t
@@ -78,7 +78,7 @@ export function rowAt(section, lane, t) {
 }
 
 /**
- * Adds how long the states took from `from` to `to`, of one lane.
+ * Adds how long one lane was in each state from `from` to `to`.
  * @param {Section} section
  * @param {number} i the transition in force at `from`
  * @param {number} from
@@ -116,7 +116,7 @@ export function addBetween(section, i, from, j, to, out) {
   out[state[j]] += to - now;
 }
 
-/** Adds the totals of transitions `first..end` (of one lane) within the window. */
+/** Adds the totals of the transitions `first..end` of one lane within a window. */
 function addRange(section, first, end, t0, t1, out) {
   const { time } = section;
   const from = Math.max(t0, time[first]);
@@ -128,8 +128,8 @@ function addRange(section, first, end, t0, t1, out) {
 }
 
 /**
- * Adds how long a lane was in each state from `t0` to `t1`: exact if both are whole ns.
- * What is blank (a row that ended, until the lane's next) counts for its state, `completed` or `stopped`.
+ * Adds how long a lane was in each state from `t0` to `t1`: exact if both are whole ns. The blank time between the end of a
+ * row and the lane's next row counts for its state, `completed` or `stopped`.
  * @param {Section} section
  * @param {number} lane
  * @param {number} t0
@@ -141,7 +141,7 @@ export function laneTotals(section, lane, t0, t1, out) {
 }
 
 /**
- * The same of one row: from where it begins to where it ends.
+ * Adds how long one row was in each state, from its beginning to its end.
  * @param {Section} section
  * @param {number} row
  * @param {number} t0
@@ -153,7 +153,7 @@ export function rowTotals(section, row, t0, t1, out) {
 }
 
 /**
- * The stretches of a time in which the recording ran: the time less the gaps in it.
+ * Returns the parts of a time in which the recording ran.
  * @param {[number, number][]} gaps by time
  * @param {number} t0
  * @param {number} t1
@@ -171,14 +171,14 @@ export function recordedWithin(gaps, t0, t1) {
   return found;
 }
 
-/** How much of a time is kept in detail, in ns. */
+/** Returns how much of a time is kept in detail, in ns. */
 export function keptNs(model, t0, t1) {
   return recordedWithin(model.meta.gaps, t0, t1).reduce((sum, [from, to]) => sum + to - from, 0);
 }
 
 /**
- * The same as `sectionTotals`, but for the time in which nothing was recorded: a row is drawn there in the state that
- * it was last seen in, but that isn't known.
+ * Computes the same as `sectionTotals`, without times of which nothing is recorded. A row is drawn there in its last known
+ * state, but its real state is unknown.
  * @param {Section} section
  * @param {[number, number][]} gaps by time
  * @param {number} t0
@@ -195,7 +195,7 @@ export function recordedTotals(section, gaps, t0, t1, laneFilter = null) {
 }
 
 /**
- * How long all lanes together were in each state from `t0` to `t1` (taken to whole ns): exact.
+ * Computes how long all lanes together were in each state from `t0` to `t1` (rounded to whole ns): exact.
  * @param {Section} section
  * @param {number} t0
  * @param {number} t1
@@ -206,7 +206,7 @@ export function sectionTotals(section, t0, t1, laneFilter = null) {
   const from = Math.round(t0), to = Math.round(t1);
   const sums = new Float64Array(section.states.length);
   const totals = Array.from(sums, () => 0n);
-  // So many lanes can't sum up to what a double doesn't hold exactly.
+  // The sum of at most this many lanes is exact in a double.
   const most = Math.max(1, Math.floor(Number.MAX_SAFE_INTEGER / Math.max(1, to - from)));
   let lanes = 0;
   const flush = () => {
@@ -223,7 +223,7 @@ export function sectionTotals(section, t0, t1, laneFilter = null) {
   return totals;
 }
 
-/** The span of a lane at `t`, or −1 where it is blank. */
+/** Returns the span of a lane at `t`; −1 where the lane is blank. */
 export const spanAt = (section, lane, t) => {
   if (rowAt(section, lane, t) < 0) return -1;
   return findTransition(section, lane, t);

@@ -1,10 +1,10 @@
-// How long things took: the median, the worst of a hundred, and how many there are of each size, as the report has it.
+// Summarizes lengths as the report does: the median, the 99th percentile, and the number of each size.
 
-/** @typedef {{p50: number, p99: number, steps: [number, number][]}} Lengths `steps`: upper bound in ns, and how many */
+/** @typedef {{p50: number, p99: number, steps: [number, number][]}} Lengths `steps`: upper bounds in ns, and the number up to each */
 
 /**
  * @param {number[]} lengths in ns
- * @returns {Lengths|null} null of none
+ * @returns {Lengths|null} null if there are none
  */
 export function lengthsOf(lengths) {
   if (lengths.length === 0) return null;
@@ -21,7 +21,7 @@ export function lengthsOf(lengths) {
   return { p50: at(50), p99: at(99), steps: bounds.map((bound) => [bound, steps.get(bound) ?? 0]) };
 }
 
-/** The first of 1, 2, 5, 10 … that a length doesn't exceed. */
+/** Returns the first of 1, 2, 5, 10 … that a length doesn't exceed. */
 function boundOf(length) {
   let bound = 1;
   while (bound < length) bound = nextBound(bound);

@@ -1,6 +1,6 @@
-// What the tasks of each spawn location did: the report's table of locations.
+// The table of spawn locations, as in the report.
 
-import { heldNs, longPolls, ownNs } from "./polls.js";
+import { heldNs, longPolls, ownNs, taskSections } from "./polls.js";
 import { NOT_READY, readyEnd } from "./waits.js";
 
 /**
@@ -11,29 +11,26 @@ import { NOT_READY, readyEnd } from "./waits.js";
  *   shareOfWorkers: number|null, longestNs: number, longest: number, p50Ns: number, p99Ns: number,
  *   runningNs: number, readyNs: number, longestReadyNs: number|null, longestReady: number,
  *   longPolls: number, longPollsNs: number,
- * }} LocationRow `longest`, `longestReady`: transitions, −1 if none; `longPolls` held a worker over the threshold;
- *   `longestNs`, `p50Ns`, `p99Ns`: of the polls' own time; sums are of the time for which they held their workers;
- *   `shareOfWorkers`: which part of the workers' time its polls held them, null if that isn't known;
- *   `longestReadyNs`: null if ready times were not recorded
+ * }} LocationRow `longest`, `longestReady`: transitions, −1 if none; `longPolls` held a worker for longer than the threshold;
+ *   `longestNs`, `p50Ns`, `p99Ns`: the polls' own time; sums are of the time for which they held workers; `shareOfWorkers`: the share
+ *   of all workers' time, null if that isn't known; `longestReadyNs`: null if ready times were not recorded
  */
 
 /**
- * The table: a row for each group of tasks (of foreign data with a running state, too). What doesn't depend on the
- * threshold is kept with the model.
+ * Builds the table: a row for each group of tasks. What doesn't depend on the threshold is kept with the model.
  * @param {Model} model
- * @param {number} [thresholdNs] from when on a poll is long
- * @returns {LocationRow[]} those that held the workers longest first
+ * @param {number} [thresholdNs] the length from which a poll counts as long
+ * @returns {LocationRow[]} those that held workers longest come first
  */
 export function locationTable(model, thresholdNs = model.meta.long) {
   const rows = (model.locations ??= buildLocations(model)).map((row) => ({ ...row }));
   const rowOf = new Map(rows.map((row) => [`${row.section}.${row.group}`, row]));
-  for (const section of model.sections) {
-    if (!isOfPolls(section)) continue;
+  for (const section of taskSections(model)) {
     const { poll, laneFirst } = longPolls(section, thresholdNs);
     for (const group of section.groups) {
       const row = rowOf.get(`${section.index}.${group.index}`);
       for (let k = laneFirst[group.firstLane]; k < laneFirst[group.endLane]; k++) {
-        if (section.worker !== null && section.worker[poll[k]] === 0) continue;
+        if (section.worker[poll[k]] === 0) continue;
         row.longPolls++;
         row.longPollsNs += heldNs(section, poll[k]);
       }
@@ -42,28 +39,11 @@ export function locationTable(model, thresholdNs = model.meta.long) {
   return rows;
 }
 
-/**
- * Whether it is known that the polls of a location held workers: of futures of `block_on`, data doesn't say.
- * @param {Model} model
- * @param {LocationRow} row
- * @returns {boolean}
- */
-export function isHeldKnown(model, row) {
-  const section = model.sections[row.section];
-  return section.worker !== null || section.isRoot[section.groups[row.group].firstRow] === 0;
-}
-
-function isOfPolls(section) {
-  return (section.kind === "tasks" || section.kind === "other") && section.isRunning.includes(1);
-}
-
 function buildLocations(model) {
   const rows = [];
-  for (const section of model.sections) {
-    if (!isOfPolls(section)) continue;
+  for (const section of taskSections(model)) {
     const workersTime = workersTimeNs(model, section.run);
-    const time = section.kind === "tasks" && workersTime > 0 ? workersTime : null;
-    for (const group of section.groups) rows.push(locationRow(model, section, group, time));
+    for (const group of section.groups) rows.push(locationRow(model, section, group, workersTime > 0 ? workersTime : null));
   }
   return rows.sort((a, b) => b.heldNs - a.heldNs || b.offWorkerNs - a.offWorkerNs || a.section - b.section || a.group - b.group);
 }
@@ -91,12 +71,8 @@ function locationRow(model, section, group, workersTime) {
         result.longestNs = own;
         result.longest = i;
       }
-      const isOnWorker = worker !== null ? worker[i] !== 0 : section.isRoot[row] === 0;
-      if (!isOnWorker) {
-        result.offWorkerNs += held;
-      } else {
-        result.heldNs += held;
-      }
+      if (worker[i] === 0) result.offWorkerNs += held;
+      else result.heldNs += held;
     } else if (knowsReady && isReady[state[i]] !== 0 && readyEnd(section, i, row) !== NOT_READY) {
       const length = section.endOf(i) - time[i];
       result.readyNs += length;
@@ -107,6 +83,7 @@ function locationRow(model, section, group, workersTime) {
     }
   }
   result.polls = polls;
+  lengths.sort();
   result.p99Ns = quantile(lengths, 99);
   result.p50Ns = quantile(lengths, 50);
   if (workersTime !== null) result.shareOfWorkers = result.heldNs / workersTime;
@@ -114,12 +91,12 @@ function locationRow(model, section, group, workersTime) {
 }
 
 /**
- * How long the workers of a run were there in all, running or parked, less the gaps in the recording.
+ * Returns the time for which the workers of a run existed in all, without the gaps in the recording.
  * @param {Model} model
  * @param {number} run
  * @returns {number} ns
  */
-export function workersTimeNs(model, run) {
+function workersTimeNs(model, run) {
   let sum = 0;
   for (const section of model.sections) {
     if (section.kind !== "workers" || section.run !== run) continue;
@@ -133,32 +110,11 @@ export function workersTimeNs(model, run) {
 }
 
 /**
- * The smallest value that at least `percent` of the values do not exceed; 0 of no values. Moves the values.
- * @param {Float64Array} values
+ * Returns the smallest value that at least `percent` of the values do not exceed; 0 if there are none.
+ * @param {Float64Array} values sorted
  * @param {number} percent
  * @returns {number}
  */
 export function quantile(values, percent) {
-  const wanted = Math.ceil((values.length * percent) / 100) - 1;
-  if (wanted < 0) return 0;
-  let low = 0, high = values.length - 1;
-  while (high - low > 64) {
-    const a = values[low], b = values[(low + high) >>> 1], c = values[high];
-    const pivot = Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
-    let i = low, j = high;
-    while (i <= j) {
-      while (values[i] < pivot) i++;
-      while (values[j] > pivot) j--;
-      if (i <= j) {
-        const moved = values[i];
-        values[i++] = values[j];
-        values[j--] = moved;
-      }
-    }
-    if (wanted <= j) high = j;
-    else if (wanted >= i) low = i;
-    else return values[wanted];
-  }
-  values.subarray(low, high + 1).sort();
-  return values[wanted];
+  return values[Math.ceil((values.length * percent) / 100) - 1] ?? 0;
 }

@@ -1,24 +1,30 @@
-// What rows, groups and workers are called.
+// The names of rows, groups and workers.
 
-import { formatCount } from "../format/numbers.js";
+import { formatCount, formatNs } from "../format/numbers.js";
 import { cleanText, plural, visible } from "../format/text.js";
 import { workersOf } from "./worker_polls.js";
 
-/** What the rows of a section are called, in the singular. */
+/** Returns the noun for a row of a section, in the singular. */
 export const rowWord = (section) =>
   ({ workers: "worker", blocking: "thread", tasks: "task", other: "entity" })[section.kind] ?? "entity";
 
-/** "1 task", "12 tasks", "3 entities". */
+/** Returns "1 task", "12 tasks", "3 entities". */
 export const countRows = (section, n) =>
-  section.kind === "other" ? `${formatCount(n)} ${n === 1 ? "entity" : "entities"}` : plural(n, rowWord(section), formatCount(n));
+  (section.kind === "other" && n !== 1 ? `${formatCount(n)} entities` : plural(n, rowWord(section), formatCount(n)));
 
-/** The name of a group as it is shown: not cut. */
+/** Describes data that isn't of Tokio: "4 entities, 12 changes of state in 2.50 s." */
+export function sizeSentence({ sections, lengthNs }) {
+  const [rows, changes] = ["nRows", "nTransitions"].map((key) => sections.reduce((sum, section) => sum + section[key], 0));
+  return `${countRows({ kind: "other" }, rows)}, ${plural(changes, "change", formatCount(changes))} of state in ${formatNs(lengthNs)}.`;
+}
+
+/** Returns the name of a group as it is shown, in full. */
 export const groupLabel = (group) => visible(group.label) || "unknown";
 
 /**
- * The name of a worker's row: "worker-1".
- * @param {Model} model
- * @param {import("../data/section.js").Section} of the tasks that it polls
+ * Returns the name of a worker: "worker-1".
+ * @param {import("../data/decode.js").Model} model
+ * @param {import("../data/section.js").Section} of the section of the tasks that it polls
  * @param {number} worker its index in the runtime
  * @returns {string}
  */

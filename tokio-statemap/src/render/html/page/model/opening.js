@@ -1,24 +1,21 @@
-// What the page opens on: where the first issue of the report can be seen, as the headline is about that. Where no report
-// says what is first, the worst poll.
+// The initial selection: the poll, wait or group of the first issue, which is also the subject of the headline.
 
-import { worstPoll } from "./issues.js";
-import { firstTarget, isAnyJudged } from "./told.js";
+import { firstTarget } from "./reported.js";
 
 /**
  * @typedef {import("../data/decode.js").Model} Model
  * @typedef {{
  *   target: NonNullable<ReturnType<typeof firstTarget>>, section: number, group: number, row: number|null,
  *   start: number, end: number,
- * }} Opening `target`: as something to select; `row`: null if it is a whole group
+ * }} Opening `target`: what to select; `row`: null if it is a whole group
  */
 
 /**
  * @param {Model} model
- * @returns {Opening|null} null if the first issue isn't of anything that is drawn, or nothing is worth a look
+ * @returns {Opening|null} null if there is no issue, or the first one is about nothing that is drawn
  */
 export function openingOf(model) {
-  // A poll that the first issue isn't about is none to open on, even if there is no other.
-  const target = isAnyJudged(model) ? firstTarget(model) : worstTarget(model);
+  const target = firstTarget(model);
   if (target === null) return null;
   const section = model.sections[target.section];
   if (target.kind === "group") return { target, section: section.index, group: target.group, row: null, start: 0, end: model.lengthNs };
@@ -27,9 +24,4 @@ export function openingOf(model) {
   return {
     target, section: section.index, group: section.groupOfRow(row), row, start: section.time[transition], end: section.endOf(transition),
   };
-}
-
-function worstTarget(model) {
-  const worst = worstPoll(model);
-  return worst === null ? null : { kind: "span", section: worst.section, transition: worst.transition };
 }

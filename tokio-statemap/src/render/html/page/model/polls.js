@@ -1,6 +1,6 @@
-// Polls: the running spans of tasks. Which worker they held, for how long, and which were the longest.
+// Polls are the running spans of tasks: which worker they held, for how long, and which were the longest.
 
-import { lastNotAfter } from "../data/section.js";
+import { firstIndex, grown, lastNotAfter } from "../data/section.js";
 
 /**
  * @typedef {import("../data/section.js").Section} Section
@@ -8,31 +8,36 @@ import { lastNotAfter } from "../data/section.js";
  * @typedef {{
  *   section: number, transition: number, row: number, group: number, start: number, end: number, length: number,
  *   held: number, own: number, worker: number|null, cutLeft: boolean, cutRight: boolean, atEnd: boolean, handed: boolean,
- * }} PollInfo times in ns; `held`: how long it held its worker, or ran on a thread that is none (then
- *   `worker` is null); `own`: how much of that is its own; `cutLeft`, `cutRight`: it may have begun earlier, ended later; `atEnd`: it still ran at
- *   the right edge; `handed`: it gave its worker away, so that `held` is known even if its end isn't
- * @typedef {{threshold: number, poll: Uint32Array, laneFirst: Uint32Array}} LongPolls `poll`: transitions by
- *   lane and time; those of a lane stand at `laneFirst[lane]..laneFirst[lane + 1]`
+ * }} PollInfo times in ns; `held`: how long it held its worker, or ran on another thread (then `worker` is null); `own`: how much of
+ *   that is its own; `cutLeft`, `cutRight`: it may have begun earlier, or ended later; `atEnd`: it was still running at the right
+ *   edge; `handed`: it handed its worker on, so that `held` is known even if its end isn't
+ * @typedef {{threshold: number, poll: Uint32Array, laneFirst: Uint32Array}} LongPolls `poll`: transitions by lane and time; those of a
+ *   lane are at `laneFirst[lane]..laneFirst[lane + 1]`
  */
 
 /**
- * How long the poll that transition `i` begins held its worker (up to where `block_in_place` gave it away), or
- * how long it ran on a thread that is no worker.
+ * Returns how long the poll that transition `i` begins held its worker (until `block_in_place` handed that on), or how long
+ * it ran on another thread.
  * @param {Section} section
  * @param {number} i
  * @returns {number} ns
  */
 export function heldNs(section, i) {
-  const { at, ns } = section.handed;
   const length = section.endOf(i) - section.time[i];
-  if (at.length === 0) return length;
+  const k = handoverOf(section, i);
+  return k >= 0 ? Math.min(section.handed.ns[k], length) : length;
+}
+
+/** Returns the index in `section.handed` of a poll that handed its worker on; −1 if it did not. */
+function handoverOf({ handed: { at } }, i) {
+  if (at.length === 0) return -1;
   const k = lastNotAfter(at, 0, at.length, i);
-  return k >= 0 && at[k] === i ? Math.min(ns[k], length) : length;
+  return k >= 0 && at[k] === i ? k : -1;
 }
 
 /**
- * How much of that is its own: without what the machine took, and without waits for locks of the runtime's, as the report
- * has it. This is how long a poll is said to be, and what polls are ranked by.
+ * Returns how much of that is the poll's own time: without what the machine took, and without waits for the runtime's own
+ * locks, as in the report. Polls are shown and ranked by it.
  * @param {Section} section
  * @param {number} i
  * @returns {number} ns
@@ -40,7 +45,7 @@ export function heldNs(section, i) {
 export const ownNs = (section, i) => Math.max(0, heldNs(section, i) - (section.lost.get(i) ?? 0));
 
 /**
- * All that is known of the poll that transition `i` begins.
+ * Returns what is known of the poll that transition `i` begins.
  * @param {Section} section
  * @param {number} i
  * @param {[number, number][]} [gaps] the model's `meta.gaps`
@@ -49,9 +54,7 @@ export const ownNs = (section, i) => Math.max(0, heldNs(section, i) - (section.l
 export function pollInfo(section, i, gaps = []) {
   const row = section.rowOf(i);
   const start = section.time[i], end = section.endOf(i);
-  const { at } = section.handed;
-  const k = lastNotAfter(at, 0, at.length, i);
-  const handed = k >= 0 && at[k] === i;
+  const handed = handoverOf(section, i) >= 0;
   const worker = section.worker?.[i] ?? 0;
   const isLast = i === section.rowFirst[row + 1] - 1;
   return {
@@ -73,14 +76,13 @@ export function pollInfo(section, i, gaps = []) {
 }
 
 /**
- * The polls that took longer than a threshold (held a worker, or ran on a thread that is none), as the report
- * counts them.
+ * Finds the polls that took longer than a threshold, as the report counts them.
  * @param {Section} section
  * @param {number} thresholdNs
  * @returns {LongPolls}
  */
 export function longPolls(section, thresholdNs) {
-  // Moving the threshold up only filters what was found before.
+  // A higher threshold only filters what was found before.
   const before = section.longBefore;
   let poll;
   if (before && before.threshold <= thresholdNs) {
@@ -103,49 +105,37 @@ function collectLong(section, thresholdNs) {
   let found = new Uint32Array(1024), n = 0;
   for (let i = 0; i < nTransitions; i++) {
     if (isRunning[state[i]] === 0) continue;
-    // Across a lane's border this is too much or NaN: `heldNs` knows.
+    // Across the end of a lane this is too much or NaN; `heldNs` is exact.
     if (time[i + 1] - time[i] <= thresholdNs && section.endOf(i) === time[i + 1]) continue;
     if (heldNs(section, i) <= thresholdNs) continue;
-    if (n === found.length) {
-      const larger = new Uint32Array(n * 2);
-      larger.set(found);
-      found = larger;
-    }
+    if (n === found.length) found = grown(found);
     found[n++] = i;
   }
   return found.slice(0, n);
 }
 
 /**
- * The first long poll of a lane that ends after `t`.
+ * Returns the first long poll of a lane that ends after `t`.
  * @param {Section} section
  * @param {LongPolls} long
  * @param {number} lane
  * @param {number} t
- * @returns {number} an index of `long.poll`; `long.laneFirst[lane + 1]` if there is none
+ * @returns {number} an index into `long.poll`; `long.laneFirst[lane + 1]` if there is none
  */
 export function nextLong(section, long, lane, t) {
-  const from = long.laneFirst[lane], to = long.laneFirst[lane + 1];
-  let low = from, high = to;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (section.endOf(long.poll[middle]) <= t) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstIndex(long.laneFirst[lane], long.laneFirst[lane + 1], (k) => section.endOf(long.poll[k]) > t);
 }
 
 /**
- * The longest polls of a section, the longest first; of equals the earliest.
+ * Returns the longest polls of a section, the longest first; of equals the earliest.
  * @param {Section} section
- * @param {number} k at most so many
- * @param {{group?: number|null, row?: number|null, on?: "worker"|"off"|null, over?: number}} [which] of one group, of
- *   one row, only those on a worker (where that isn't known, of spawned tasks) or off the workers, only those over so
- *   many ns
+ * @param {number} k the most polls
+ * @param {{group?: number|null, row?: number|null, on?: "worker"|"off"|null, over?: number}} [which] only those of one
+ *   group, of one row, on or off the workers, or longer than `over` ns
  * @returns {number[]} transitions
  */
 export function worstPolls(section, k, { group = null, row = null, on = null, over = -1 } = {}) {
-  const { time, state, isRunning, worker, isRoot, rowFirst } = section;
+  const { time, state, isRunning, worker, rowFirst } = section;
   let from = 0, to = section.nRows;
   if (row !== null) {
     from = row;
@@ -156,11 +146,9 @@ export function worstPolls(section, k, { group = null, row = null, on = null, ov
   }
   const longest = new Longest(k, time);
   for (let r = from; r < to; r++) {
-    // Where workers aren't known, a spawned task is on one; a future of `block_on` is not on a multi-thread runtime.
-    if (on !== null && worker === null && (isRoot[r] === 0) !== (on === "worker")) continue;
     for (let i = rowFirst[r], end = rowFirst[r + 1]; i < end; i++) {
       if (isRunning[state[i]] === 0) continue;
-      if (on !== null && worker !== null && (worker[i] !== 0) !== (on === "worker")) continue;
+      if (on !== null && (worker[i] !== 0) !== (on === "worker")) continue;
       const own = ownNs(section, i);
       if (own > over) longest.offer(own, i);
     }
@@ -168,11 +156,11 @@ export function worstPolls(section, k, { group = null, row = null, on = null, ov
   return longest.sorted();
 }
 
-/** The `k` longest of what it is offered: a heap with the least of them on top. */
+/** Keeps the `k` longest of what it is offered: a heap with the least of them on top. */
 export class Longest {
   /**
    * @param {number} k
-   * @param {Float64Array} time of each transition: of equals the earliest counts more
+   * @param {Float64Array} time of each transition: of equals the earliest ranks first
    */
   constructor(k, time) {
     this.k = k;
@@ -210,7 +198,7 @@ export class Longest {
     return order.map((index) => this.at[index]);
   }
 
-  /** Whether a poll comes after the one at `other`. @private */
+  /** Returns whether a poll ranks behind the one at `other`. @private */
   isLess(length, i, other) {
     if (length !== this.length[other]) return length < this.length[other];
     const t = this.time[i], otherT = this.time[this.at[other]];
@@ -229,5 +217,8 @@ export class Longest {
   }
 }
 
-/** Whether the span that a transition begins is a poll. */
+/** Returns whether the span that a transition begins is a poll. */
 export const isPoll = (section, transition) => section.isRunning[section.state[transition]] === 1;
+
+/** Returns the sections of tasks: only these have polls. */
+export const taskSections = (model) => model.sections.filter(({ kind }) => kind === "tasks");

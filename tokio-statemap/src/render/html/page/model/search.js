@@ -1,16 +1,16 @@
-// The search: tasks, workers and other rows by name, and groups by spawn location.
+// Searches rows by name, and groups by spawn location.
 
 /**
  * @typedef {import("../data/decode.js").Model} Model
  * @typedef {{section: number, row?: number, group?: number, label: string}} Hit a row or a group
  */
 
-/** How many are found at most. */
+/** The most results. */
 const MOST_HITS = 200;
 
 /**
- * Finds rows and groups: those that are called exactly so first ("task-7", "7", "main", "worker-1"), then groups
- * whose location has the text in it, then rows whose name begins with it or has it in it. Case doesn't matter.
+ * Finds rows and groups. Rows with exactly this name come first ("task-7", "7", "main", "worker-1"), then groups whose
+ * location contains the text, then rows whose name begins with it or contains it. Case doesn't matter.
  * @param {Model} model
  * @param {string} text
  * @returns {Hit[]} at most 200
@@ -31,7 +31,7 @@ export function search(model, text) {
       const name = label.toLowerCase();
       const at = name.indexOf(wanted);
       if (at < 0) continue;
-      // "7" is task-7, "task-7" is api/task-7, and "conn" is task-7 "conn".
+      // "7" finds task-7, "task-7" finds api/task-7, and "conn" finds task-7 "conn".
       const [plain] = name.split(' "', 1);
       const before = plain.length - wanted.length - 1;
       const isWhole = name.endsWith(` "${wanted}"`)

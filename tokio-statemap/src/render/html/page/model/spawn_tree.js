@@ -1,32 +1,32 @@
-// Who spawned whom, folded by location: the tasks that tasks of one location spawned stand together, by where they
-// spawned them. A location whose tasks spawn others there again is one place of the tree, not one for each generation.
+// The spawn tree, folded by location: tasks that were spawned at one location by tasks of one location are one node. A
+// location whose tasks spawn others there again is one node, not one for each generation.
 
 /**
  * @typedef {import("./task_table.js").TaskTable} TaskTable
  * @typedef {{
  *   section: number, group: number, up: number, tasks: number, again: number, below: number, alive: number, polls: number,
  *   held: number, longest: number,
- * }} SpawnNode `section`: its place in the table's; `up`: the node of those that spawned them, −1 at the top; `tasks`:
- *   how many; `again`: how many of these were spawned by others of these; `below`: how many are in it and below it;
- *   `alive`: how many have no end; times in ns, of its own tasks
- * @typedef {{node: number, level: number, isOpen: boolean, isParent: boolean, place: number, of: number}} SpawnLine
- *   `level` from 1 on; `place`, `of`: which of how many siblings, from 1 on
+ * }} SpawnNode `section`: its index in the table; `up`: the node of the tasks that spawned these, −1 at the top; `tasks`: their number;
+ *   `again`: how many of these were spawned by others of these; `below`: the number of tasks in it and below it; `alive`: how many
+ *   have no end; times in ns, of its own tasks
+ * @typedef {{node: number, level: number, isOpen: boolean, isParent: boolean, place: number, of: number}} SpawnLine `level` from 1 on;
+ *   `place`, `of`: the position among its siblings, from 1 on, and their number
  */
 
-/** After how many tasks a step ends. */
+/** The number of tasks after which a step ends. */
 const NODES_A_STEP = 8192;
-/** No node yet; and: it is on the way that is walked. */
+/** Marks tasks without a node, and those on the path that is being walked. */
 const NO_NODE = -1, ON_THE_WAY = -2;
 
 export class SpawnTree {
-  /** @param {TaskTable} table whose columns are counted */
+  /** @param {TaskTable} table whose columns are summed */
   constructor(table) {
     this.table = table;
-    /** @type {SpawnNode[]} each behind the one above it */
+    /** @type {SpawnNode[]} each behind its parent */
     this.nodes = [];
     /** The node of each task. */
     this.nodeOf = new Int32Array(table.n).fill(NO_NODE);
-    /** The nodes below each, and those at the top as the last. @type {number[][]} */
+    /** The children of each node, and as the last element those at the top. @type {number[][]} */
     this.below = [];
   }
 
@@ -43,7 +43,7 @@ export class SpawnTree {
     this.sumUp();
   }
 
-  /** Finds the node of a row, and of all above it that have none. @private */
+  /** Finds the node of a row, and of all its ancestors that have none. @private */
   put(s, section, row, byPlace) {
     const { nodeOf, nodes } = this;
     const first = this.table.first[s];
@@ -53,7 +53,7 @@ export class SpawnTree {
       nodeOf[first + at] = ON_THE_WAY;
       way.push(at);
     }
-    // Nobody spawned who spawned him; but data can say so.
+    // No task spawns its own ancestors, but data may say so.
     let node = at < 0 || nodeOf[first + at] === ON_THE_WAY ? -1 : nodeOf[first + at];
     for (const each of way.reverse()) {
       const group = section.groupOfRow(each);
@@ -64,7 +64,7 @@ export class SpawnTree {
     }
   }
 
-  /** The node of a location below another. @private */
+  /** Returns the node of a location below another node. @private */
   nodeAt(section, group, up, byPlace, nGroups) {
     const key = (up + 1) * nGroups + group;
     const known = byPlace.get(key);
@@ -98,15 +98,15 @@ export class SpawnTree {
     }
   }
 
-  /** The nodes directly below one; those at the top of −1. @param {number} node @returns {number[]} */
+  /** Returns the children of a node; −1 stands for the top. @param {number} node @returns {number[]} */
   under(node) {
     return this.below[node < 0 ? this.nodes.length : node];
   }
 
   /**
-   * What is seen of the tree.
+   * Returns the visible lines of the tree.
    * @param {(node: number) => boolean} isOpen
-   * @param {(a: number, b: number) => number} compare sorts the nodes that stand below the same one
+   * @param {(a: number, b: number) => number} compare sorts the children of a node
    * @returns {SpawnLine[]}
    */
   lines(isOpen, compare) {

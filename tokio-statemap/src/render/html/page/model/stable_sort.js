@@ -1,14 +1,14 @@
-// A stable sort by typed arrays of keys, a step at a time, so that whoever sorts much can let frames pass in between.
+// Sorts by typed arrays of keys, in steps, so that frames can be drawn in between. The sort is stable.
 
-/** Runs of so many are sorted by insertion, then merged. A power of two. */
+/** Runs of this length are sorted by insertion, then merged. A power of two. */
 const SORTED_RUN = 32;
-/** After how many moves a step ends. */
+/** The number of moves after which a step ends. */
 const MOVES_A_STEP = 16384;
 
 /**
- * Sorts `order` by `keys[order[i]]`; of equals those that came first stay first. NaN, for what isn't known, comes last
- * whichever way it is sorted. In steps: each takes a fraction of a ms.
- * @param {Uint32Array} order is sorted when the last step is done
+ * Sorts `order` by `keys[order[i]]`. Equal elements keep their order. NaN stands for unknown values, which come last in
+ * either direction. Each step takes a fraction of a ms.
+ * @param {Uint32Array} order is sorted after the last step
  * @param {Float64Array} keys
  * @param {boolean} [descending]
  * @returns {Generator<void, void, void>}

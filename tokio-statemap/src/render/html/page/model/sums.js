@@ -1,4 +1,4 @@
-// The whole run in sums: equal stretches of time. They are known also where no detail is kept.
+// The sums of the whole run, for equal stretches of time. They exist even where no detail is kept.
 
 import { lastNotAfter } from "../data/section.js";
 import { recordedWithin } from "./lanes.js";
@@ -8,12 +8,12 @@ import { recordedWithin } from "./lanes.js";
  * @typedef {{
  *   index: number, from: number, to: number, recorded: number, share: number|null, polls: number, longest: number,
  *   place: string|null, alive: number,
- * }} StretchInfo times in ns; `share`: of all workers' time, how much was in polls, null if nothing was recorded;
- *   `place`: where the task of the longest poll was spawned, null if no poll began; `alive`: tasks, at its end
- * @typedef {{share: Float64Array, longest: Float64Array}} SumColumns of each pixel; a share is NaN where nothing was recorded
+ * }} StretchInfo times in ns; `share`: the share of all workers' time that was spent in polls, null if nothing was recorded; `place`:
+ *   where the task of the longest poll was spawned, null if no poll began; `alive`: the number of tasks at its end
+ * @typedef {{share: Float64Array, longest: Float64Array}} SumColumns for each pixel; a share is NaN where nothing was recorded
  */
 
-/** From when to when a stretch is. */
+/** Returns the beginning and the end of a stretch. */
 export function stretchTimes(model, index) {
   const { from, stretch } = model.meta.sums;
   const at = from + index * stretch;
@@ -21,7 +21,7 @@ export function stretchTimes(model, index) {
 }
 
 /**
- * The stretch at a time.
+ * Returns the stretch at a time.
  * @param {Model} model
  * @param {number} t
  * @returns {number} −1 if there is none
@@ -29,18 +29,18 @@ export function stretchTimes(model, index) {
 export function stretchAt(model, t) {
   const { sums } = model.meta;
   if (!sums || t < sums.from || t > model.lengthNs) return -1;
-  // The last may be short of the end by what is rounded of each.
+  // Rounding of each stretch may make the last one end before the run does.
   return Math.min(Math.floor((t - sums.from) / sums.stretch), sums.polls.length - 1);
 }
 
-/** For how long of a stretch recording ran. */
+/** Returns how long recording ran within a stretch. */
 const recordedOf = (model, index) => {
   const [from, to] = stretchTimes(model, index);
   return Math.max(0, to - from - (model.meta.sums.stopped?.[index] ?? 0));
 };
 
 /**
- * All that is known of a stretch.
+ * Returns what is known of a stretch.
  * @param {Model} model
  * @param {number} index
  * @returns {StretchInfo}
@@ -59,44 +59,46 @@ export function stretchInfo(model, index) {
   };
 }
 
-/** For how long recording ran in all. */
+/** Returns how long recording ran in all. */
 export function recordedInAll(model) {
   return model.meta.sums.polls.reduce((sum, _, index) => sum + recordedOf(model, index), 0);
 }
 
-/** The parts of a time of which there are sums only. */
+/** Returns the parts of a time of which only sums are kept. */
 export function droppedWithin(model, t0, t1) {
   const dropped = model.meta.sums?.dropped ?? [];
   return dropped.map(([from, to]) => [Math.max(from, t0), Math.min(to, t1)]).filter(([from, to]) => from < to);
 }
 
-/** Whether no detail is kept of that moment, but sums are. */
+/** Returns whether only sums are kept of a moment. */
 export function isDropped(model, t) {
   return (model.meta.sums?.dropped ?? []).some(([from, to]) => from <= t && t < to);
 }
 
-/** The part of the run, kept in detail, that a moment is in. */
+/** Returns the part of the run, kept in detail, that contains a moment. */
 function keptAround(model, t) {
   const kept = recordedWithin(model.meta.gaps, 0, model.lengthNs);
   return kept[Math.max(0, lastNotAfter(kept.map(([from]) => from), 0, kept.length, t))];
 }
 
 /**
- * What is in view at first: of a run of which not all is kept in detail, that around what the page opens on.
+ * Returns the initial view: if not all of the run is kept in detail, the part around what the page opens on.
  * @param {Model} model
  * @param {{start: number, end: number, row?: number|null}|null} opening
  * @returns {[number, number]}
  */
 export function homeTimes(model, opening) {
-  // A whole group is of no time.
+  // A whole group has no time of its own.
   if (!model.meta.sums || opening === null || opening.row === null) return [0, model.lengthNs];
   const from = keptAround(model, opening.start)[0], to = keptAround(model, opening.end)[1];
-  // Some of what is around it, so that it is seen where the detail ends.
+  // A margin shows where the detail ends.
   const margin = (to - from) * 0.06;
   return [Math.max(0, Math.round(from - margin)), Math.min(model.lengthNs, Math.round(to + margin))];
 }
 
-/** Calls `each(index, within, whole)` with the stretches that a time touches: how much of each is in it, of how much. */
+/**
+ * Calls `each(index, within, whole)` for the stretches that overlap a time: how much of each is within it, and its length.
+ */
 function eachStretch(model, t0, t1, each) {
   if (t0 >= model.lengthNs) return;
   for (let index = Math.max(0, stretchAt(model, Math.max(t0, model.meta.sums.from))); index < model.meta.sums.polls.length; index++) {
@@ -107,11 +109,11 @@ function eachStretch(model, t0, t1, each) {
 }
 
 /**
- * What sums say of a time, where no detail is kept of it: stretches that are partly in it count for that share.
+ * Sums up the parts of a time of which no detail is kept. Stretches that are partly within it count proportionally.
  * @param {Model} model
  * @param {number} t0
  * @param {number} t1
- * @returns {{ns: number, share: number|null, longest: number, place: string|null}} `ns`: how long that is
+ * @returns {{ns: number, share: number|null, longest: number, place: string|null}} `ns`: the length of these parts
  */
 export function sumUp(model, t0, t1) {
   const { sums } = model.meta;
@@ -133,7 +135,7 @@ export function sumUp(model, t0, t1) {
 }
 
 /**
- * The stretches as columns of pixels.
+ * Converts the stretches to columns of pixels.
  * @param {Model} model
  * @param {number} t0
  * @param {number} t1

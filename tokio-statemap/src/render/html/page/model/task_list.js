@@ -1,4 +1,4 @@
-// Which tasks the table lists, and in which order: what was counted for it is kept as long as it holds.
+// The filtered and sorted list of tasks. Intermediate results are kept as long as they are valid.
 
 export class TaskList {
   /** @param {import("./task_table.js").TaskTable} table */
@@ -7,17 +7,17 @@ export class TaskList {
     this.found = new Uint32Array(0);
     this.at = null;
     /** @private */ this.order = null;
-    /** @private How often states were replaced, in all, and when `at` was counted. */ this.changes = 0;
+    /** @private The number of state changes so far, and when `at` was counted. */ this.changes = 0;
     /** @private */ this.changesAtCount = 0;
   }
 
-  /** The states of a section are others now: `at` is of those before. */
+  /** Invalidates `at`, because the states of a section have changed. */
   changeStates() {
     this.changes++;
   }
 
   /**
-   * Finds what is listed. Who leaves off keeps what was there before.
+   * Updates the list. If it is interrupted, the previous list stays.
    * @param {{moment: number, key: string, isDescending: boolean, text: string, isIn?: (task: number) => boolean}} wanted
    */
   *find({ moment, key, isDescending, text, isIn }) {
@@ -28,7 +28,7 @@ export class TaskList {
     const isSorted = this.order?.by === by && !(isNew && ["state", "age"].includes(key));
     const order = isSorted ? this.order.of : yield* table.sorted(key, isDescending, at);
     const found = text.trim() === "" && isIn === undefined ? order : yield* table.matching(order, text, at, isIn);
-    // As it was at first: states that were replaced meanwhile make it out of date.
+    // As of the beginning: states that changed meanwhile make it out of date.
     Object.assign(this, { at, order: { by, of: order }, found, changesAtCount: changes });
     return true;
   }

@@ -1,5 +1,5 @@
-// The table of all tasks: a column of numbers for each thing that is told of them, filled when it is first asked for.
-// All of it is generators, whose steps are short: whoever runs them lets frames pass in between.
+// The table of all tasks: a column of numbers for each property, filled when it is first needed. All methods are generators
+// with short steps, so that frames can be drawn in between.
 
 import { lastNotAfter } from "../data/section.js";
 import { heldNs, ownNs } from "./polls.js";
@@ -12,18 +12,18 @@ import { NOT_READY, readyEnd } from "./waits.js";
  * @typedef {{
  *   polls: Float64Array, held: Float64Array, longest: Float64Array, waited: Float64Array, ready: Float64Array,
  *   number: Float64Array, prefix: Float64Array, location: Float64Array, parent: Int32Array,
- * }} TaskColumns by task; NaN where it isn't known. `held`: how long its polls held workers, or ran on threads that are
- *   none; `waited`: without gaps in the recording; `number`, `prefix`: what its name is sorted by; `location`: the rank of
- *   its label; `parent`: the task that spawned it, −1 if none is known
- * @typedef {{t: number, state: Int32Array, age: Float64Array}} TasksAt at a moment, by task: `state` −1 before it is there
+ * }} TaskColumns by task; NaN where it isn't known. `held`: how long its polls held workers, or ran on other threads; `waited`: without
+ *   gaps in the recording; `number`, `prefix`: the sort keys of its name; `location`: the rank of its label; `parent`: the task that
+ *   spawned it, −1 if unknown
+ * @typedef {{t: number, state: Int32Array, age: Float64Array}} TasksAt at a moment, by task: `state` is −1 before the task exists
  * @typedef {"name"|"location"|"state"|"age"|"polls"|"held"|"longest"|"waited"|"ready"|"parent"} TaskColumn
  */
 
-/** After how many transitions, and after how many tasks, a step ends. */
+/** The number of transitions, and of tasks, after which a step ends. */
 const TRANSITIONS_A_STEP = 32768;
 const TASKS_A_STEP = 4096;
 
-/** In which order states are sorted: what a worker has to do with comes first. */
+/** The order in which states are sorted: those that need a worker come first. */
 const STATE_ORDER = ["running", "ready", "spawned", "waiting", "completed"];
 
 export class TaskTable {
@@ -31,33 +31,33 @@ export class TaskTable {
   constructor(model) {
     this.model = model;
     const tasks = model.sections.filter(({ kind }) => kind === "tasks");
-    /** Those of other data stand in for tasks where there are none. @type {Section[]} */
+    /** Rows of other data stand in for tasks if there are none. @type {Section[]} */
     this.sections = tasks.length > 0 ? tasks : model.sections.filter(({ kind }) => kind === "other");
-    /** The first task of each section, and at the end the number of tasks. */
+    /** The first task of each section, and behind them the number of tasks. */
     this.first = new Uint32Array(this.sections.length + 1);
     this.sections.forEach(({ nRows }, s) => (this.first[s + 1] = this.first[s] + nRows));
     this.n = this.first[this.sections.length];
-    /** What `countColumns` fills. @type {TaskColumns|null} */
+    /** Filled by `countColumns`. @type {TaskColumns|null} */
     this.columns = null;
   }
 
-  /** The section and the row of a task. @param {number} task @returns {{section: Section, row: number}} */
+  /** Returns the section and the row of a task. @param {number} task @returns {{section: Section, row: number}} */
   place(task) {
     const s = lastNotAfter(this.first, 0, this.sections.length, task);
     return { section: this.sections[s], row: task - this.first[s] };
   }
 
-  /** The task that a row is; −1 if it is none. @param {number} section its index @param {number} row @returns {number} */
+  /** Returns the task of a row; −1 if it is none. @param {number} section its index @param {number} row @returns {number} */
   taskOf(section, row) {
     const s = this.sections.findIndex(({ index }) => index === section);
     return s < 0 ? -1 : this.first[s] + row;
   }
 
   /**
-   * Which tasks are those of a group: from `first` to before `end`; null if none are.
+   * Returns the tasks of a group: from `first` to before `end`.
    * @param {number} section its index
    * @param {number} index of the group
-   * @returns {{group: import("../data/section.js").Group, first: number, end: number}|null}
+   * @returns {{group: import("../data/section.js").Group, first: number, end: number}|null} null if it has no tasks
    */
   ofGroup(section, index) {
     const s = this.sections.findIndex((of) => of.index === section);
@@ -80,7 +80,7 @@ export class TaskTable {
     this.columns = columns;
   }
 
-  /** Names are sorted by what stands before their number, then by the number: task-9 comes before task-10. @private */
+  /** Ranks names by the text before their number, then by the number: task-9 comes before task-10. @private */
   *rankNames(columns) {
     const places = new Map();
     for (let task = 0; task < this.n; task++) {
@@ -107,7 +107,7 @@ export class TaskTable {
     }
   }
 
-  /** In which state the tasks are at `t`, and how old. @param {number} t ns @returns {Generator<void, TasksAt, void>} */
+  /** Finds the state and the age of the tasks at `t`. @param {number} t ns @returns {Generator<void, TasksAt, void>} */
   *countAt(t) {
     const at = { t, state: new Int32Array(this.n).fill(-1), age: new Float64Array(this.n).fill(NaN) };
     for (const [s, section] of this.sections.entries()) {
@@ -124,7 +124,7 @@ export class TaskTable {
   }
 
   /**
-   * All tasks, by a column.
+   * Returns all tasks, sorted by a column.
    * @param {TaskColumn} column
    * @param {boolean} descending
    * @param {TasksAt} at
@@ -137,7 +137,7 @@ export class TaskTable {
     return order;
   }
 
-  /** What a column is sorted by, the least important first. @private */
+  /** Returns the sort keys of a column, the least important first. @private */
   keys(column, at) {
     const { columns } = this;
     if (column === "name") return [columns.number, columns.prefix];
@@ -158,12 +158,12 @@ export class TaskTable {
   }
 
   /**
-   * Those of `order` in which each word of `text` is: in its name, its location or the name of its state. Case doesn't
+   * Filters `order` by `text`: each of its words must occur in the name, the location or the state of a task. Case doesn't
    * matter.
    * @param {Uint32Array} order
    * @param {string} text
    * @param {TasksAt} at
-   * @param {(task: number) => boolean} [isIn] what else must hold
+   * @param {(task: number) => boolean} [isIn] a further condition
    * @returns {Generator<void, Uint32Array, void>}
    */
   *matching(order, text, at, isIn = () => true) {
@@ -192,7 +192,10 @@ export class TaskTable {
   }
 }
 
-/** The transition that is in force of a row at `t`; −1 before its first. @param {Section} section @param {number} row @param {number} t */
+/**
+ * Returns the transition of a row that is in force at `t`; −1 before its first. @param {Section} section @param {number}
+ * row @param {number} t
+ */
 export function transitionAt(section, row, t) {
   const first = section.rowFirst[row];
   const i = lastNotAfter(section.time, first, section.rowFirst[row + 1], t);
@@ -223,7 +226,7 @@ function* countTasks(model, section, first, columns) {
       }
       if (++looked % TRANSITIONS_A_STEP === 0) {
         yield;
-        // Meanwhile waiting may have been told apart by line.
+        // Waiting may have been split by line meanwhile.
         ({ isRunning, isReady } = section);
         isWaiting = waitingOf(section);
       }
@@ -243,7 +246,7 @@ function* countTasks(model, section, first, columns) {
 
 const waitingOf = ({ states }) => Uint8Array.from(states, ({ role }) => (role === "waiting" ? 1 : 0));
 
-/** For how much of a time the recording ran, in ns; the gaps are by time. */
+/** Returns how long the recording ran within a time, in ns; the gaps are sorted. */
 function recordedNs(gaps, from, to) {
   let ns = to - from;
   for (const [gap, end] of gaps) {
@@ -253,14 +256,14 @@ function recordedNs(gaps, from, to) {
   return ns;
 }
 
-/** A name as what stands before its number, and the number: of `task-7 "conn"` too. −1 if it ends with none. */
+/** Splits a name into the text before its number, and the number, also of `task-7 "conn"`. −1: it doesn't end with one. */
 function partName(name) {
   const [plain] = name.split(' "', 1);
   const digits = /\d{1,15}$/.exec(plain);
   return digits === null ? [name, -1] : [plain.slice(0, digits.index), Number(digits[0])];
 }
 
-/** The rank of each text among them; of equals the same. */
+/** Returns the rank of each text among all; equal texts have the same rank. */
 function ranksOf(texts) {
   const sorted = [...new Set(texts)].sort();
   const ranks = new Map(sorted.map((text, rank) => [text, rank]));

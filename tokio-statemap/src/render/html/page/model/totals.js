@@ -1,22 +1,25 @@
-// Totals of rows and groups, and by tag.
+// Totals of rows, groups and tags.
 
 import { findTransition, recordedTotals, recordedWithin, rowTotals } from "./lanes.js";
 
-/** The totals of one row from `t0` to `t1`, without the gaps in the recording. */
+/** Returns the totals of one row from `t0` to `t1`, without the gaps in the recording. */
 export const totalsOfRow = (section, gaps, row, t0, t1) => {
   const totals = new Float64Array(section.states.length);
   for (const [from, to] of recordedWithin(gaps, t0, t1)) rowTotals(section, row, from, to, totals);
   return totals;
 };
 
-/** The totals of a group's lanes. */
+/** Returns the totals of a group's lanes. */
 export const totalsOfGroup = (section, gaps, group, t0, t1) =>
   recordedTotals(section, gaps, t0, t1, (lane) => lane >= group.firstLane && lane < group.endLane);
 
-/** How many transitions are looked at for the time by tag. */
+/** The most transitions that are looked at for totals by tag. */
 const MOST_TAGGED = 4000000;
 
-/** How long each tag took in lanes `from..to` between `t0` and `t1`, the longest first; null if that is too much to count. */
+/**
+ * Returns the time of each tag in the lanes `from..to` between `t0` and `t1`, the longest first; null if that is too much
+ * to count.
+ */
 export const tagTotals = (section, from, to, t0, t1) => {
   const sums = new Float64Array(section.tags.length + 1);
   let looked = 0;

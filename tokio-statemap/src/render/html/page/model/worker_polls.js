@@ -1,29 +1,29 @@
 // The polls of each worker in the order of time: which poll held it at a moment, and for how long polls held it.
 
+import { firstIndex } from "../data/section.js";
 import { heldNs } from "./polls.js";
 
 /**
  * @typedef {import("../data/decode.js").Model} Model
- * @typedef {{poll: Uint32Array, cum: Float64Array, most: Float64Array}} RowPolls `poll`: transitions of the tasks'
- *   section by start; `cum`: how long all polls before every 32nd held the worker, in ns; `most`: how long the longest of
- *   that one and the 31 behind it held it
+ * @typedef {{poll: Uint32Array, cum: Float64Array, most: Float64Array}} RowPolls `poll`: transitions of the section of tasks, by start;
+ *   `cum`: how long all polls before every 32nd held the worker, in ns; `most`: how long the longest of that one and the next 31 did
  * @typedef {import("../data/section.js").Section} Section
- * @typedef {{tasks: Section, workers: Section, rowOf: Map<number, number>, rows: RowPolls[]}} WorkerPolls of one run; `rowOf`: a
- *   worker's row by its index in the runtime
+ * @typedef {{tasks: Section, workers: Section, rowOf: Map<number, number>, rows: RowPolls[]}} WorkerPolls of one run; `rowOf`: the row
+ *   of a worker by its index in the runtime
  */
 
-/** Every how many polls their sum is kept. */
+/** The binary logarithm of the number of polls between two sums. */
 const SUM_SHIFT = 5;
 
-/** How many polls are sorted at once. */
+/** The number of polls that are sorted at once. */
 const POLLS_AT_ONCE = 4096;
 
-/** From here on (4.3 s) the time that a poll held its worker is looked up, as 32 bits don't hold it. */
+/** Longer times (4.3 s) don't fit into 32 bits, and are looked up instead. */
 const LONG_HELD = 2 ** 32 - 1;
 
 /**
- * Sorts all polls by worker and time, and keeps the result with the sections and as `model.workerPolls`: one for each run of
- * which tasks and workers are known.
+ * Sorts all polls by worker and time. The result is kept with the sections and as `model.workerPolls`: one for each run
+ * with known tasks and workers.
  * @param {Model} model
  * @returns {WorkerPolls[]}
  */
@@ -42,7 +42,7 @@ export function buildWorkerPolls(model) {
 }
 
 /**
- * The poll that holds a worker at `t`.
+ * Returns the poll that held a worker at `t`.
  * @param {Section} workers
  * @param {number} row of the worker
  * @param {number} t
@@ -58,7 +58,7 @@ export function pollAt({ workerPolls }, row, t) {
 }
 
 /**
- * How long polls held a worker from `t0` to `t1`: exact if both are whole ns.
+ * Returns how long polls held a worker from `t0` to `t1`: exact if both are whole ns.
  * @param {Section} workers
  * @param {number} row of the worker
  * @param {number} t0
@@ -80,20 +80,12 @@ function heldBefore({ tasks: section, rows }, row, t) {
   return sum + Math.min(t - section.time[poll[k]], heldNs(section, poll[k]));
 }
 
-/** The last of the polls that begin not after `t`; −1 if none. */
-function lastPollNotAfter(time, poll, t) {
-  let low = 0, high = poll.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (time[poll[middle]] <= t) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
+/** Returns the last of the polls that begin not after `t`; −1 if there is none. */
+const lastPollNotAfter = (time, poll, t) => firstIndex(0, poll.length, (k) => time[poll[k]] > t) - 1;
 
 function sortByWorker(section, rowOf, nWorkers) {
   const { time, state, isRunning, worker, nTransitions, lengthNs } = section;
-  // The row of each worker as it stands with a transition (index plus 1); none is one more.
+  // The row of each worker by its index plus 1. A further row stands for none.
   const rowOfWorker = new Uint32Array(65537).fill(nWorkers);
   for (const [index, row] of rowOf) rowOfWorker[index + 1] = row;
   const counts = new Uint32Array(nWorkers + 1);
@@ -101,8 +93,8 @@ function sortByWorker(section, rowOf, nWorkers) {
     if (isRunning[state[i]] !== 0) counts[rowOfWorker[worker[i]]]++;
   }
   const total = nTransitions === 0 ? 0 : counts.subarray(0, nWorkers).reduce((sum, n) => sum + n, 0);
-  // First by worker and stretch of time, coarse enough that what is written stays in the cache; then
-  // each stretch is sorted by itself.
+  // First by worker and by stretches of time, which are coarse enough that writing stays within the cache; then within each
+  // stretch.
   const stretches = Math.max(1, Math.ceil(total / Math.max(1, nWorkers) / POLLS_AT_ONCE));
   const scale = lengthNs > 0 ? stretches / lengthNs : 0;
   const begin = new Uint32Array(nWorkers * stretches + 1);
@@ -125,7 +117,7 @@ function sortByWorker(section, rowOf, nWorkers) {
     start[at] = time[i];
     held[at] = Math.min(heldNs(section, i), LONG_HELD);
   }
-  // Each stretch's begin has moved to its end by now.
+  // The beginning of each stretch has moved to its end by now.
   const sorter = new PollSorter(poll, start, held);
   for (let k = 0, from = 0; k < nWorkers * stretches; from = begin[k], k++) sorter.sort(from, begin[k]);
   const rows = [];
@@ -145,7 +137,7 @@ function sortByWorker(section, rowOf, nWorkers) {
   return rows;
 }
 
-/** Sorts stretches of polls by start, of equals the one that held its worker less. */
+/** Sorts parts of the polls by start; of equals, the poll that held its worker for less comes first. */
 class PollSorter {
   constructor(poll, start, held) {
     this.poll = poll;
@@ -175,7 +167,7 @@ class PollSorter {
     }
   }
 
-  /** Where many polls are in one stretch (a burst), it is divided again by its own length. */
+  /** Divides a part that has many polls (a burst) again by its own length. */
   split(from, to) {
     const { poll, start, held } = this;
     const n = to - from;
@@ -186,7 +178,7 @@ class PollSorter {
       if (s > most) most = s;
     }
     if (least === most) {
-      // All begin at once: no more to divide.
+      // All begin at the same time.
       const order = Uint32Array.from(polls, (_, k) => k).sort((a, b) => helds[a] - helds[b]);
       order.forEach((k, i) => {
         poll[from + i] = polls[k];
@@ -209,13 +201,13 @@ class PollSorter {
   }
 }
 
-/** The section of the tasks whose polls the workers ran; null in foreign data. */
+/** Returns the section of tasks; null if there is none. */
 export const taskSection = (model) => model.sections.find((section) => section.worker !== null) ?? null;
 
-/** The section of the workers of a section's run; null if they weren't recorded. */
+/** Returns the section of the workers of a section's run; null if they weren't recorded. */
 export const workersOf = (model, { run }) => model.sections.find((section) => section.kind === "workers" && section.run === run) ?? null;
 
-/** The row of the worker that ran a task's poll, as `{section, row}`; null if that isn't known, or none did. */
+/** Returns the row of the worker that ran a poll, as `{section, row}`; null if none did, or that isn't known. */
 export const workerOfPoll = (section, transition) => {
   const worker = section.worker?.[transition] ?? 0;
   const row = worker === 0 ? undefined : section.workerPolls?.rowOf.get(worker - 1);

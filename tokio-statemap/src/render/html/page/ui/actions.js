@@ -2,9 +2,9 @@ import { itemOfGroup } from "../draw/layout.js";
 import { stretchTimes } from "../model/sums.js";
 import { openHelp } from "./help.js";
 
-// What the parts of the page ask for: show something, zoom to it, clear.
+// The actions that the parts of the page share: show something, zoom to it, clear.
 
-/** What keys, tabs and lists do with the view. */
+/** Returns the actions on a view. */
 export const actionsOn = (view) => {
   const rowOfTarget = (target) => (target.kind === "row" ? target.row : view.model.sections[target.section].rowOf(target.transition));
   const timesOf = (target) => {
@@ -14,7 +14,7 @@ export const actionsOn = (view) => {
     if (target.kind === "row") return [section.rowBegin(target.row), section.rowEnd(target.row)];
     return target.kind === "range" ? [target.t0, target.t1] : [0, view.model.lengthNs];
   };
-  /** Opens and scrolls to the target's lane or group. */
+  /** Opens the target's lane or group, and scrolls to it. */
   const reveal = (target) => {
     if (target.kind === "span" || target.kind === "row") {
       const section = view.model.sections[target.section];
@@ -29,7 +29,7 @@ export const actionsOn = (view) => {
   };
   const actions = {
     reveal,
-    /** Selects, and brings it on the screen; the scale of the view stays. */
+    /** Selects the target, and moves the view to it without zooming. */
     show(target) {
       view.select(target);
       reveal(target);

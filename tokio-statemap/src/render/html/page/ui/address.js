@@ -1,18 +1,18 @@
 import { decodeView, encodeView } from "./hash.js";
 import { showTab } from "./tabs.js";
 
-// The view in the address, so that a link shows the same thing, and the browser's Back undoes the last step.
+// Keeps the view in the address, so that a link shows the same view, and the browser's Back button undoes the last step.
 
-/** How long nothing must change before the address is written, in ms (browsers limit how often). */
+/** The time without changes after which the address is written, in ms (browsers limit the rate). */
 const ADDRESS_MS = 250;
 
-/** What changes the address: the steps that Back undoes, and what belongs to the step before it. */
+/** The changes that are written to the address: steps that Back undoes, and those that belong to the step before. */
 const BACK_UNDOES = ["stepped", "selected", "filtered"];
 const WITHIN_STEP = ["moved", "threshold", "folds", "charts", "colours", "tab"];
 
-/** A selection as `hash.js` has it, and back. */
+/** Converts a selection to the form that `hash.js` has, and back. */
 const toHash = (selection, opening) => {
-  // Where the page opens on something, an address that names nothing would select it.
+  // If the page opens on something, an address without a selection would select that.
   if (selection === null) return opening === null ? null : "none";
   const { kind, ...rest } = selection;
   return rest;
@@ -20,7 +20,7 @@ const toHash = (selection, opening) => {
 const fromHash = (sel) =>
   ({ kind: sel.stretch !== undefined ? "stretch" : sel.section === undefined ? "range" : sel.group !== undefined ? "group" : sel.transition === undefined ? "row" : "span", ...sel });
 
-/** A set in which `keys` are as they aren't in `initial`. */
+/** Returns `initial` with each of `keys` toggled. */
 const withOthers = (initial, keys = []) => {
   const others = new Set(initial);
   for (const key of keys) if (!others.delete(key)) others.add(key);
@@ -28,33 +28,33 @@ const withOthers = (initial, keys = []) => {
 };
 
 export class Address {
-  /** `initialFolds` is how groups are folded before the user touches them. */
+  /** `initialFolds` are the groups that are folded at first. */
   constructor(view, initialFolds) {
     this.view = view;
     this.initial = initialFolds;
     this.initiallyHidden = new Set(view.hiddenCharts);
     this.timer = 0;
     this.written = null;
-    /** Whether anything has changed since it was written, and whether that is a step. */
+    /** Whether anything has changed since the address was written, and whether that is a step. */
     this.isOld = false;
     this.isStep = false;
-    /** Whether a pointer is down: what it drags is one step, however long that takes. */
+    /** Whether a pointer is pressed: a drag is one step, however long it takes. */
     this.isHeld = false;
   }
 
-  /** Reads the address: the parts of a view that it names. */
+  /** Reads the parts of a view that the address names. */
   read() {
     let read = {};
     try {
       read = decodeView(location.hash, this.view.model);
     } catch {
-      // A hash that can't be read is no reason to show nothing.
+      // The page is still shown if the hash can't be read.
     }
     const { sel } = read;
     return { ...read, ...(sel ? { selection: sel === "none" ? null : fromHash(sel) } : {}) };
   }
 
-  /** Brings the view to what the address names, before the first frame; returns what that is. */
+  /** Restores the view that the address names, before the first frame. Returns what the address names. */
   restore() {
     const given = this.read();
     this.view.restore({
@@ -69,7 +69,7 @@ export class Address {
     return given;
   }
 
-  /** Keeps the address like the view, and the view like an address that is opened later. */
+  /** Updates the address when the view changes, and the view when another address is opened. */
   follow(actions) {
     for (const what of WITHIN_STEP) this.view.on(what, () => this.later());
     for (const what of BACK_UNDOES) this.view.on(what, () => { this.isStep = true; this.later(); });
@@ -82,7 +82,7 @@ export class Address {
     window.addEventListener("hashchange", () => this.show(this.read(), actions));
   }
 
-  /** Shows what an address names, in a page that is open already. */
+  /** Shows what an address names, while the page is open. */
   show(asked, actions) {
     const { view } = this;
     view.setPalette(asked.palette ?? "page");
@@ -94,11 +94,11 @@ export class Address {
     if (selected !== null && selected.kind !== "range" && !asked.group) actions.show(selected);
     view.returnTo(...(asked.t1 > asked.t0 ? [asked.t0, asked.t1] : view.home));
     showTab(view, asked.tab ?? "issues");
-    // It is in the history already.
+    // The address is in the history already.
     this.settle();
   }
 
-  /** The folds of an address, which names only what differs from the first state; and the charts that are hidden. */
+  /** Returns the folded groups of an address, which names only those that differ from the initial ones. */
   folds(keys) {
     return withOthers(this.initial, keys);
   }
@@ -113,7 +113,7 @@ export class Address {
     if (!this.isHeld) this.timer = setTimeout(() => this.write(), ADDRESS_MS);
   }
 
-  /** Writes the address of what is shown at once, as no step of its own. */
+  /** Writes the address of the view at once, without making it a step. */
   settle() {
     this.isStep = false;
     this.write();
@@ -144,7 +144,7 @@ export class Address {
       if (isStep) history.pushState(null, "", url);
       else history.replaceState(null, "", url);
     } catch {
-      // Some browsers allow it only so often, or not for files: the page works without.
+      // Some browsers limit the rate, or do not allow it for files. The page works without.
     }
   }
 }

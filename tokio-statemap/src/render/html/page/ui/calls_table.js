@@ -3,9 +3,9 @@ import { plural, shorten, titleText, visible } from "../format/text.js";
 import { make } from "./dom.js";
 import { SortedTable } from "./sorted_table.js";
 
-// What the calls of instrumented async functions took.
+// The table of calls of instrumented async functions.
 
-/** A time of single calls, if any ended. */
+/** Returns a time of single calls, if any ended. */
 const ofEnded = (of) => ({ ended }) => (ended === null ? -1 : of(ended));
 const endedText = (of) => ({ ended }) => (ended === null ? "–" : formatNs(of(ended)));
 const ninetyNinth = ([total]) => total[3];
@@ -14,16 +14,16 @@ const meanWait = ([, , waiting]) => waiting[0];
 /** The columns, see `SortedTable`. */
 const FUNCTION_COLUMNS = [
   ["Calls", "Calls that were polled", ({ calls }) => calls, ({ calls }) => formatCount(calls)],
-  ["Own", "How long its calls were polled, without what they called", ({ own }) => own, ({ own }) => formatNs(own)],
-  ["Share", "The same as a share of all workers' time", ({ own }) => own, ({ share }) => (share === null ? "–" : formatShare(share))],
-  ["Total", "How long its calls were polled, with what they called", ({ total }) => total, ({ total }) => formatNs(total)],
-  ["p99", "How long 99 % of the calls were polled at most, with what they called", ofEnded(ninetyNinth), endedText(ninetyNinth)],
-  ["Waits", "How long a call waited, in the mean", ofEnded(meanWait), endedText(meanWait)],
+  ["Own", "Time in polls of its calls, without the functions that they called", ({ own }) => own, ({ own }) => formatNs(own)],
+  ["Share", "Its own time as a share of all workers' time", ({ own }) => own, ({ share }) => (share === null ? "–" : formatShare(share))],
+  ["Total", "Time in polls of its calls, with the functions that they called", ({ total }) => total, ({ total }) => formatNs(total)],
+  ["p99", "99th percentile of the total time of a call", ofEnded(ninetyNinth), endedText(ninetyNinth)],
+  ["Waits", "Mean time that a call waited", ofEnded(meanWait), endedText(meanWait)],
 ];
 
-/** The parts of the profile tab on async functions; none if none was instrumented. */
+/** The part of the profile tab on async functions; empty if none was instrumented. */
 export class CallsTable {
-  /** `redraw` draws the pane that it is in. */
+  /** `redraw` draws the pane that contains it. */
   constructor(model, redraw) {
     this.profiles = model.sections.map(({ profile }) => profile).filter(Boolean);
     this.rows = this.profiles.flatMap(({ functions, recorded, workers }) =>
@@ -35,7 +35,7 @@ export class CallsTable {
     if (this.rows.length === 0) return [];
     const uncounted = this.profiles.reduce((sum, profile) => sum + profile.uncounted, 0);
     return [
-      make("h2", {}, "Async functions", make("span", { class: "count" }, "of the whole run")),
+      make("h2", {}, "Async functions", make("span", { class: "count" }, "whole run")),
       ...this.table.draw(this.rows),
       uncounted === 0 ? null : make("p", { class: "hint" }, `Not counted: ${plural(uncounted, "call", formatCount(uncounted))} of functions beyond the first 4096.`),
     ].filter(Boolean);

@@ -2,15 +2,15 @@ import { formatCount, formatNs, formatShare } from "../format/numbers.js";
 import { plural } from "../format/text.js";
 import { make } from "./dom.js";
 
-// What became of a poll's time, as one bar.
+// A bar that shows what a poll spent its time on.
 
-/** The parts of a cause: key, name, ns. */
+/** Returns the parts of a cause: key, name, ns. */
 const causeParts = ({ onCpu, blocked, delay, stolen, unknown }) => [
   ["computed", "computed", onCpu], ["blocked", "blocked", blocked], ["delay", "waited for a processor", delay], ["stolen", "taken by the host", stolen],
-  ["unknown", "off the processor, why is unknown", unknown],
+  ["unknown", "off the processor, cause unknown", unknown],
 ];
 
-/** A bar of a poll's cause, with a legend. */
+/** Builds the bar of a poll's cause, with a legend. */
 export const causeBar = (cause) => {
   const parts = causeParts(cause);
   const all = parts.reduce((sum, [, , ns]) => sum + ns, 0);
@@ -25,7 +25,7 @@ export const causeBar = (cause) => {
     make("div", { class: "cause", role: "img", "aria-label": some.map(([, name, ns]) => `${name} ${formatNs(ns)}`).join(", ") }, ...bars),
     make("ul", { class: "cause-legend" }, ...some.map(([key, name, ns]) =>
       make("li", { "data-cause": key, "data-ns": ns }, make("span", { class: `swatch cause-${key}` }), `${name} `, make("b", {}, formatNs(ns)), make("span", { class: "share" }, formatShare(ns / all))))),
-    faults > 0 ? make("p", { class: "hint" }, `${plural(faults, "page", formatCount(faults))} of memory had to be read from a disk.`) : null,
-    cause.delay + cause.stolen > 0 ? make("p", { class: "hint" }, "What the machine took is hatched at the poll's end in the picture: not when, only how much.") : null,
+    faults > 0 ? make("p", { class: "hint" }, `${plural(faults, "page", formatCount(faults))} of memory had to be read from disk.`) : null,
+    cause.delay + cause.stolen > 0 ? make("p", { class: "hint" }, "In the picture, what the machine took is hatched at the poll's end: only the amount is known, not when.") : null,
   ];
 };

@@ -3,21 +3,21 @@ import { awaitOf, isWait } from "../model/awaits.js";
 import { sourceOf } from "../model/frames.js";
 import { make } from "./dom.js";
 
-// Where a task waits: the functions from its own down to what they wait for.
+// Shows where a task waits: the functions from its own down to what they wait for.
 
-/** How deep a chain is listed. */
+/** The greatest depth of a chain that is listed. */
 const DEEPEST_CHAIN = 100;
 
-/** The parts of the panel for the wait that a transition begins; none if it begins none. */
+/** Builds the part of the panel for the wait that a transition begins; empty if it begins none. */
 export const chainParts = (section, transition) => {
   if (!isWait(section, transition)) return [];
   const place = awaitOf(section, transition);
   const heading = make("h2", {}, "Where it waits");
   if (place === null) {
-    return [heading, make("p", { class: "hint" }, "That isn't known: it is of tasks that are spawned with tokio_statemap::spawn, and of the root future.")];
+    return [heading, make("p", { class: "hint" }, "Unknown. It is recorded for tasks spawned with tokio_statemap::spawn, and for the root future.")];
   }
   if (place.functions.length === 0) {
-    return [heading, make("p", { class: "hint" }, "Nothing took its waker: nothing will wake it.")];
+    return [heading, make("p", { class: "hint" }, "Nothing holds its waker, so nothing will wake it.")];
   }
   return [heading, awaitList(place.functions, 0)];
 };

@@ -2,11 +2,11 @@ import { shorten, titleText, visible } from "../format/text.js";
 import { chartOf } from "../draw/charts/charts.js";
 import { make } from "./dom.js";
 
-// The labels of charts: their names are buttons that hide and show them, beside each stand the ends of its y-axis.
+// The labels of charts: their names are buttons that hide and show them; beside each are the ends of its y-axis.
 
-/** A gutter narrower than this has room for short names only, in px. */
+/** A narrower gutter has room for short names only, in px. */
 const NARROW_GUTTER = 160;
-/** How many characters a heading has at most. */
+/** The most characters of a heading. */
 const HEADING = 34;
 
 export class ChartLabels {
@@ -14,7 +14,7 @@ export class ChartLabels {
     this.view = view;
   }
 
-  /** The element of a chart's item, or of the heading of all. */
+  /** Builds the element of a chart's item, or of their heading. */
   make(item) {
     return item.kind === "charts" ? this.heading(item) : this.label(item);
   }
@@ -38,7 +38,7 @@ export class ChartLabels {
     return element;
   }
 
-  /** Brings the element up to date: the ends of its axis are the view's. */
+  /** Updates the element: the ends of its axis depend on the view. */
   update(element, item) {
     const { view } = this;
     if (item.kind === "charts") {

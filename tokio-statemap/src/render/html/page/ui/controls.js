@@ -1,4 +1,4 @@
-// The buttons above the lanes, the colours, and what a screen reader is read.
+// The buttons above the lanes, the colours, and the live region for screen readers.
 
 import { selectionSentence } from "../draw/describe.js";
 import { hasLines } from "../model/by_line.js";
@@ -14,7 +14,7 @@ export const listenControls = (view) => {
   view.on("colours", () => { palette.value = view.palette; });
 };
 
-/** Keeps the view in the colours of the system: light, dark, or those that its user forces. */
+/** Follows the colours of the system: light, dark, or those that its user forces. */
 export const followTheme = (view) => {
   const [dark, forced] = ["(prefers-color-scheme: dark)", "(forced-colors: active)"].map((query) => matchMedia(query));
   const follow = () => view.setTheme(dark.matches ? "dark" : "light");
@@ -22,7 +22,7 @@ export const followTheme = (view) => {
   for (const query of [dark, forced]) query.addEventListener("change", follow);
 };
 
-/** Puts each selection into the live region. */
+/** Writes each selection into the live region. */
 export const announceSelection = (view) => {
   view.on("selected", () => { byId("live").textContent = selectionSentence(view); });
 };

@@ -2,7 +2,7 @@ import { formatNs } from "../format/numbers.js";
 import { keptNs } from "../model/lanes.js";
 import { make } from "./dom.js";
 
-/** What a list is of, where not all of the run is kept in detail; null where all is. */
+/** Says how much of the run a list covers, if not all of it is kept in detail; null otherwise. */
 export const detailHint = (model) => {
   const { meta, lengthNs } = model;
   if (!meta.sums) return null;

@@ -5,18 +5,24 @@ import { make } from "./dom.js";
 import { histogram } from "./histogram.js";
 import { inSlices } from "./slices.js";
 
-// The histograms of what is selected: counted between frames, and kept while the same is selected.
+// The histograms of what is selected. They are counted between frames, and kept while the selection stays.
 
 export class Distributions {
-  /** `show(target)` goes to what a bar's largest value is of. */
+  /** `show(target)` goes to the item with the largest value of a bar. */
   constructor(model, show) {
     this.model = model;
     this.show = show;
-    /** What was drawn last in each place: of which scope, and its element. @type {Map<string|number, {key: string, element: HTMLElement}>} */
+    /**
+     * What was drawn last in each place: the scope and its element. @type {Map<string|number, {key: string, element:
+     * HTMLElement}>}
+     */
     this.drawn = new Map();
   }
 
-  /** The histograms of a scope (see `distributionsOf`) for a place of the pane; they come when they are counted. */
+  /**
+   * Returns the histograms of a scope (see `distributionsOf`) for a place of the pane. They are filled in once they are
+   * counted.
+   */
   draw(scope, place = 0) {
     const key = JSON.stringify(scope);
     const drawn = this.drawn.get(place);
@@ -35,11 +41,11 @@ export class Distributions {
   parts(scope, found) {
     const { section, polls, ready, lives, tasks } = found;
     const showSpan = (transition) => this.show({ kind: "span", section, transition });
-    const of = { range: "What began in this time counts.", group: this.model.meta.sums ? "Of all that is kept in detail, in the view or not." : "Of the whole run, in the view or not." }[scope.kind] ?? null;
+    const of = { range: "Counts what began within this time.", group: this.model.meta.sums ? "Counts all that is kept in detail, not only what is in view." : "Counts the whole run, not only what is in view." }[scope.kind] ?? null;
     const isOne = scope.kind === "row";
     return [
       polls === null ? null : histogram(polls, { title: "Poll length", word: "poll", kind: "polls", note: pollsNote(scope, this.model, polls) ?? of, show: showSpan }),
-      ready === null || ready.n === 0 ? null : histogram(ready, { title: "Ready, until it was polled", word: "time", kind: "ready", show: showSpan }),
+      ready === null || ready.n === 0 ? null : histogram(ready, { title: "Time ready before a poll", word: "time", kind: "ready", show: showSpan }),
       lives === null || tasks === 0 || isOne ? null
         : histogram(lives, { title: "Lifetime", word: this.wordOf(section), kind: "lives", note: livesNote(found), show: (row) => this.show({ kind: "row", section, row }) }),
     ].filter(Boolean);
@@ -50,18 +56,18 @@ export class Distributions {
   }
 }
 
-/** The report counts all polls of who is to blame, also where it doesn't tell of all. */
+/** Says how many polls the histogram covers, if the report doesn't list all of them. */
 const pollsNote = (scope, model, { n }) => {
   if (scope.kind !== "culprit") return null;
   const { polls } = model.sections[scope.section].why.culprits[scope.culprit];
-  return n < polls ? `Of ${formatCount(polls)} polls, those that are told of one by one.` : null;
+  return n < polls ? `Counts only the listed ones of ${formatCount(polls)} polls.` : null;
 };
 
-/** Who isn't among the lives. */
+/** Says which tasks are missing from the histogram of lifetimes. */
 const livesNote = ({ alive, older }) => {
   const parts = [
-    alive > 0 ? `${plural(alive, "other", formatCount(alive))} had no end yet` : null,
-    older > 0 ? `of ${plural(older, "other", formatCount(older))} the spawn was not recorded` : null,
+    alive > 0 ? `${plural(alive, "other", formatCount(alive))} had not ended` : null,
+    older > 0 ? `the spawn of ${plural(older, "other", formatCount(older))} was not recorded` : null,
   ].filter(Boolean);
-  return parts.length === 0 ? null : `${parts.join("; ")}.`.replace(/^o/, "O");
+  return parts.length === 0 ? null : `${parts.join("; ")}.`.replace(/^t/, "T");
 };

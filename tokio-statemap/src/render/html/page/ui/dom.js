@@ -1,6 +1,6 @@
-// Elements of the page.
+// Builds and finds elements of the page.
 
-/** A new element with attributes and children (strings become text). */
+/** Builds an element with attributes and children. Strings become text; null and undefined are left out. */
 export const make = (tag, attributes = {}, ...children) => {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -13,5 +13,12 @@ export const make = (tag, attributes = {}, ...children) => {
   return element;
 };
 
-/** The element with this id. */
+/** Builds a sample of a state's colour, an object with `css` and `blank`. */
+export const swatchOf = ({ css, blank }) => {
+  const swatch = make("span", { class: `swatch${blank ? " blank" : ""}` });
+  if (!blank) swatch.style.background = css;
+  return swatch;
+};
+
+/** Returns the element with this id. */
 export const byId = (id) => document.getElementById(id);

@@ -2,14 +2,14 @@ import { formatCount } from "../format/numbers.js";
 import { visible } from "../format/text.js";
 import { make } from "./dom.js";
 
-// Some lines of source, the one that is meant among them.
+// Shows lines of source code, with one highlighted.
 
-/** What the source is called to those who don't see it. */
-const nameOf = (what, { line, lines, first }) => `Source of ${what}, lines ${formatCount(first)} to ${formatCount(first + lines.length - 1)}; line ${formatCount(line)} is meant`;
+/** Returns the accessible name of the source code. */
+const nameOf = (what, { line, lines, first }) => `Source of ${what}, lines ${formatCount(first)} to ${formatCount(first + lines.length - 1)}; line ${formatCount(line)} is highlighted`;
 
 /**
  * @param {import("../model/excerpts.js").Excerpt|null} excerpt
- * @param {string} what whose source it is
+ * @param {string} what what the source is of
  * @returns {HTMLElement|null} null if there is none
  */
 export const excerptPart = (excerpt, what) => {
@@ -20,5 +20,5 @@ export const excerptPart = (excerpt, what) => {
     make("span", { class: "text" }, visible(text)), "\n"));
   return make("figure", { class: "excerpt" },
     make("pre", { tabindex: 0, role: "group", "aria-label": nameOf(what, excerpt) }, ...rows),
-    isChanged ? make("figcaption", { class: "hint changed" }, "The file has changed since: it is newer than the program that was recorded, and its lines may be others.") : null);
+    isChanged ? make("figcaption", { class: "hint changed" }, "The file is newer than the recorded program, so its lines may have moved.") : null);
 };

@@ -1,10 +1,10 @@
-// The issues and the table of locations: found between frames, and again when the threshold moves.
+// Finds the issues and the table of locations between frames, and again when the threshold moves.
 
 import { findIssues } from "../model/issues.js";
 import { locationTable } from "../model/locations.js";
 import { nextTask } from "./load.js";
 
-/** Finds them, a piece at a time; leaves off when the threshold moves meanwhile. */
+/** Finds them in steps, and stops when the threshold moves meanwhile. */
 export const findAgain = async (view, { issues, locations }) => {
   const { model, threshold } = view;
   await nextTask();

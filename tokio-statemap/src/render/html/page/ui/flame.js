@@ -1,22 +1,23 @@
 import { formatCount, formatNs, formatShare } from "../format/numbers.js";
 import { plural, shorten, titleText, visible } from "../format/text.js";
-import { flameLines, layOutFlame } from "../model/flame.js";
+import { layOutFlame } from "../model/flame.js";
 import { shortName, sourceOf } from "../model/frames.js";
 import { make } from "./dom.js";
 
-// A flame graph: the outermost function at the top, each as wide as its time. A press gives a function all the width.
+// A flame graph with the outermost function at the top; each box is as wide as its time. A click gives a function the full
+// width.
 
-/** What is narrower than this share isn't drawn; how high a row is, in px. */
+/** The least share of the width of a box, and the height of a row in px. */
 const LEAST_SHARE = 0.004;
 const ROW_PX = 20;
 
-/** Whose a function is, in words. */
-const WHOSE = {
-  program: "the program's own", dependency: "a dependency's", std: "the standard library's", runtime: "the runtime's",
-  system: "the system's", blocked: "the system call that it was blocked in", unknown: "",
+/** The owner of a function, in words. */
+const ORIGIN_TEXTS = {
+  program: "a function of the program", dependency: "a function of a dependency", std: "a function of the standard library", runtime: "a function of the runtime",
+  system: "a function of the system", blocked: "the system call in which it was blocked", unknown: "",
 };
 
-/** What a box is, on one line. */
+/** Describes a box on one line. */
 const boxText = (node, root) => {
   const source = sourceOf(node);
   return `${titleText(node.name)}${source && ` at ${titleText(source)}`}: ${boxTime(node, root)}`;
@@ -27,7 +28,7 @@ const boxTime = (node, root) => {
   return `${formatNs(node.ns)}${share}, ${plural(node.samples, "sample", formatCount(node.samples))}`;
 };
 
-/** The flame graph of `root`, with a key and a list of the same. */
+/** Builds the flame graph of `root`, with a key of its colours. */
 export const flameGraph = (root) => {
   const plot = make("div", { class: "flame", role: "tree", "aria-label": "Flame graph: which function called which, and for how long" });
   const out = make("button", { type: "button", class: "flame-out", onclick: () => draw(root, true) }, "Show all");
@@ -42,22 +43,22 @@ export const flameGraph = (root) => {
   };
   plot.addEventListener("keydown", (event) => moveInFlame(plot, event));
   draw(root, false);
-  return make("div", { class: "flame-part" }, plot, flameKey(root, out), flameText(root));
+  return make("div", { class: "flame-part" }, plot, flameKey(root, out));
 };
 
 const flameBox = ({ node, depth, left, width }, root, shown, draw) => {
   const text = boxText(node, root);
   const source = sourceOf(node);
-  const whose = WHOSE[node.origin] ?? "";
+  const origin = ORIGIN_TEXTS[node.origin] ?? "";
   const name = shorten(node.origin === "blocked" ? `blocked: ${visible(node.name)}` : visible(shortName(node.name)), 60);
   const file = source && shorten(fileName(source), 40);
-  // What is read aloud begins with what is seen.
+  // The accessible name begins with the visible text.
   const label = `${file ? `${name} ${file}` : name}: ${boxTime(node, root)}`;
   const box = make("button", {
     type: "button", class: `of-${node.origin}${depth < depthOf(shown) ? " above" : ""}`, role: "treeitem", tabindex: -1, "aria-level": depth + 1,
     "aria-selected": node === shown, "aria-expanded": node.calls.length > 0 ? true : null, "aria-label": label,
-    title: `${text}${whose && `\n${whose}`}`,
-    // A second press goes back to who called it.
+    title: `${text}${origin && `\n${origin}`}`,
+    // A second click goes back to the caller.
     onclick: () => draw(node === shown ? node.within : node, true),
   }, make("span", {}, name), ...(file ? [" ", make("span", { class: "source" }, file)] : []));
   box.style.left = `${left * 100}%`;
@@ -66,17 +67,17 @@ const flameBox = ({ node, depth, left, width }, root, shown, draw) => {
   return box;
 };
 
-/** How many functions a function is within. */
+/** Returns the number of a function's callers. */
 const depthOf = (node) => {
   let depth = -1;
   for (let at = node; at.within !== null; at = at.within) depth++;
   return depth;
 };
 
-/** The end of a path, which tells more than its beginning. */
+/** Returns the end of a path, which says more than its beginning. */
 const fileName = (source) => visible(source.slice(source.lastIndexOf("/", source.lastIndexOf("/") - 1) + 1));
 
-/** Arrow keys go to who called, to what was called, and to what is beside. */
+/** Moves the focus with the arrow keys: to the caller, to what was called, and to the neighbours. */
 const moveInFlame = (plot, event) => {
   const boxes = [...plot.children];
   const at = boxes.indexOf(document.activeElement);
@@ -100,7 +101,7 @@ const moveInFlame = (plot, event) => {
   box.focus();
 };
 
-/** The colours that occur. */
+/** Builds the key of the colours that occur. */
 const flameKey = (root, out) => {
   const found = new Set();
   const look = (node) => {
@@ -108,20 +109,8 @@ const flameKey = (root, out) => {
     node.calls.forEach(look);
   };
   root.calls.forEach(look);
-  const names = { program: "own code", dependency: "dependency", std: "std", runtime: "runtime", system: "system", blocked: "blocked in" };
+  const names = { program: "program", dependency: "dependency", std: "std", runtime: "runtime", system: "system", blocked: "blocked in" };
   const keys = Object.entries(names).filter(([origin]) => found.has(origin));
   return make("div", { class: "flame-key" },
     ...keys.map(([origin, name]) => make("span", { class: "key" }, make("span", { class: `swatch of-${origin}` }), name)), out);
-};
-
-const textLine = (node, indent) => `${formatNs(node.ns).padStart(8)}  ${indent}${visible(node.name)}  ${visible(sourceOf(node))}`.trimEnd();
-
-/** The same as text, for who reads or copies it; written when it is asked for. */
-const flameText = (root) => {
-  const text = make("pre", {});
-  const details = make("details", {}, make("summary", {}, "As text"), text);
-  details.addEventListener("toggle", () => {
-    if (details.open) text.textContent = flameLines(root, textLine).join("\n");
-  });
-  return details;
 };

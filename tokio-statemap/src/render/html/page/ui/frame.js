@@ -1,4 +1,4 @@
-// A frame: what it paints, and how large it is.
+// Paints frames, and measures the page.
 
 import { formatNs } from "../format/numbers.js";
 import { drawAxis } from "../draw/axis.js";
@@ -11,13 +11,13 @@ import { Gutter } from "./gutter.js";
 import { statusText } from "./legend.js";
 import { Minimap } from "./minimap.js";
 
-/** How many times of frames are kept for whoever measures. */
+/** The most frame times that are kept for measurements. */
 const MOST_FRAMES = 2000;
-/** How many pixels a px has on paper at least. */
+/** The least number of pixels per px on paper. */
 const PRINTED_RATIO = 2;
 
 export class Frame {
-  /** `frameTimes` takes how long each frame with new lanes took, in ms. */
+  /** `frameTimes` receives how long each frame with new lanes took, in ms. */
   constructor(view, frameTimes) {
     const stacks = new Stacks(view, () => view.touch("lanes"));
     this.view = view;
@@ -31,13 +31,13 @@ export class Frame {
     this.scrollbar.addEventListener("scroll", () => {
       if (this.isScrolled()) view.scrollTo(this.scrollbar.scrollTop);
     });
-    /** Whether labels are to be drawn even if no lane is. */
+    /** Whether to draw the labels even if no lane is drawn. */
     this.labels = true;
     view.on("selected", () => { this.labels = true; });
     view.paintWith((lanes) => this.paint(lanes));
   }
 
-  /** Whether the scrollbar is elsewhere than the view. */
+  /** Returns whether the scrollbar and the view differ. */
   isScrolled() {
     return Math.abs(this.scrollbar.scrollTop - this.view.scroll) > 1;
   }
@@ -63,7 +63,7 @@ export class Frame {
     this.labels = false;
   }
 
-  /** Takes the sizes of the page over into the view. */
+  /** Measures the page, and updates the view. */
   measure() {
     const lanes = byId("lanes");
     const styles = getComputedStyle(document.documentElement);
@@ -78,7 +78,7 @@ export class Frame {
     this.view.resize({ gutter, width, height, ratio: Math.min(3, Math.max(window.devicePixelRatio || 1, this.view.isPrinted ? PRINTED_RATIO : 0)) });
   }
 
-  /** Measures again whenever the page's size changes, and paints at once, or there would be a frame without labels. */
+  /** Measures again whenever the page's size changes. Paints at once, because the frame in between would have no labels. */
   followSize() {
     new ResizeObserver(() => {
       this.measure();

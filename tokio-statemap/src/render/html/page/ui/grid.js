@@ -1,13 +1,13 @@
 import { make } from "./dom.js";
 
-// A table of any number of rows of which only those in view exist as elements, as an ARIA grid or tree grid: the focus is
-// on the grid, and the arrow keys move which row is the active one.
+// A table of any number of rows, of which only those in view exist as elements. It is an ARIA grid or tree grid: the grid
+// has the focus, and the arrow keys move the active row.
 
-/** How high a row is, in px: as the style sheet has it. */
+/** The height of a row in px, as in the style sheet. */
 const GRID_ROW_PX = 26;
-/** How many rows there are beyond each edge of what is in view. */
+/** The number of rows beyond each edge of the view. */
 const BEYOND = 6;
-/** Browsers don't take elements that are higher than some millions of px: higher ones are scrolled through faster. */
+/** Browsers limit the height of elements to some millions of px: longer tables are scrolled through faster. */
 const HIGHEST_PX = 8_000_000;
 
 /**
@@ -17,16 +17,16 @@ const HIGHEST_PX = 8_000_000;
 
 export class VirtualGrid {
   /**
-   * `fill(index, cells)` writes a row into its cells and tells what it is (`GridRow`); `choose(index)` is called for a
-   * click and Enter, `act(index, name)` for a click on what bears `data-act`, `key(event, index)` for other keys;
-   * `sort(column)` for a click on a heading.
+   * `fill(index, cells)` writes a row into its cells and returns its properties (`GridRow`). `choose(index)` is called for
+   * a click and Enter, `act(index, name)` for a click on an element with `data-act`, `key(event, index)` for other keys,
+   * and `sort(column)` for a click on a heading.
    */
   constructor({ id, role = "grid", label, columns, fill, choose, sort, act = () => {}, key = () => false }) {
     Object.assign(this, { id, columns, fill, choose, act, key });
     this.n = 0;
     this.active = -1;
     this.frame = 0;
-    /** The rows in view, by index, and elements that none of them needs now. */
+    /** The rows in view, by index. */
     this.rows = new Map();
     this.body = make("div", { class: "grid-body", role: "rowgroup" });
     const headings = columns.map((column, index) =>
@@ -43,7 +43,7 @@ export class VirtualGrid {
     new ResizeObserver(() => this.later()).observe(this.element);
   }
 
-  /** Shows that the rows are sorted by a column. */
+  /** Shows which column the rows are sorted by. */
   setSort(key, isDescending) {
     this.columns.forEach((column, index) => {
       const isIt = column.key === key;
@@ -55,8 +55,7 @@ export class VirtualGrid {
   }
 
   /**
-   * There are `n` rows, and they are others than before; `active` is the one that keys start from. It is scrolled to the
-   * top unless it is to stay `inPlace`.
+   * Replaces the rows: there are `n` now, and keys start from `active`. Scrolls to the top unless it is to stay `inPlace`.
    */
   setRows(n, active = -1, inPlace = false) {
     this.n = n;
@@ -67,7 +66,7 @@ export class VirtualGrid {
     this.redraw();
   }
 
-  /** Writes all rows in view anew. */
+  /** Rewrites all rows in view. */
   redraw() {
     for (const row of this.rows.values()) row.isWritten = false;
     this.draw();
@@ -77,12 +76,12 @@ export class VirtualGrid {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
   }
 
-  /** How high the part is that rows are seen in, in px. */
+  /** Returns the height of the part with rows, in px. */
   height() {
     return Math.max(0, this.element.clientHeight - this.head.offsetHeight);
   }
 
-  /** By how much less it is scrolled than the rows move. */
+  /** Returns the number of px that the rows move for each px of scrolling. */
   scale() {
     const whole = this.n * GRID_ROW_PX, height = this.height();
     return whole <= HIGHEST_PX ? 1 : (whole - height) / (HIGHEST_PX - height);
@@ -100,7 +99,7 @@ export class VirtualGrid {
       const row = this.rows.get(index) ?? this.take(index, spare.shift());
       if (!row.isWritten) this.write(index, row);
       row.element.style.top = `${scrollTop + (index * GRID_ROW_PX - top)}px`;
-      // In their order, for who reads them one after the other.
+      // In their order, for screen readers.
       const there = this.body.children[index - from];
       if (there !== row.element) this.body.insertBefore(row.element, there ?? null);
     }
@@ -111,8 +110,8 @@ export class VirtualGrid {
   }
 
   /**
-   * The rows that are out of view now, from the top: their elements serve others. If all are, they stay where they are in
-   * the document, which costs least.
+   * Returns the rows that are out of view now, whose elements are reused. If all are, they stay in the document, which
+   * costs least.
    * @private
    */
   spare(from, to) {
@@ -125,7 +124,7 @@ export class VirtualGrid {
     return gone.map(([, row]) => row);
   }
 
-  /** An element for a row. @private */
+  /** Returns an element for a row. @private */
   take(index, spare) {
     const row = spare ?? this.build();
     row.isWritten = false;
@@ -155,7 +154,7 @@ export class VirtualGrid {
     row.isWritten = true;
   }
 
-  /** Makes a row the active one, and scrolls to it if it isn't in view. */
+  /** Makes a row the active one, and scrolls to it if necessary. */
   activate(index, isScrolled = true) {
     if (this.n === 0) return;
     const to = Math.min(Math.max(index, 0), this.n - 1);
@@ -199,7 +198,7 @@ export class VirtualGrid {
   }
 }
 
-/** Writes text into a cell, into the text that it has already. */
+/** Writes text into a cell, and reuses its text node. */
 export const putText = (cell, text) => {
   const { firstChild } = cell;
   if (firstChild === null || firstChild.nodeType !== Node.TEXT_NODE) cell.textContent = text;

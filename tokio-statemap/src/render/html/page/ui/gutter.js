@@ -8,21 +8,21 @@ import { byId, make } from "./dom.js";
 import { laneLabel, rowsInView } from "./lane_label.js";
 import { stateCounts } from "./state_counts.js";
 
-// The labels on the left: headings and groups are buttons that fold and open, lanes and charts are named.
-// Only what is on the screen exists as an element.
+// The labels on the left: headings and groups are buttons that fold and open; lanes and charts have names. Only those on
+// the screen exist as elements.
 
 const BOLD_LABEL = fontOf(600, 12);
 const LABEL_FONT = fontOf(400, 12);
 const LANE_FONT = fontOf(400, 11);
 const CHOSEN_FONT = `600 ${LANE_FONT}`;
-/** What stands beside the text of a label, in px. */
+/** The space beside the text of a label, in px. */
 const AROUND_TEXT = 36;
 
-/** A gutter narrower than this has no room for counts, in px. */
+/** A narrower gutter has no room for counts, in px. */
 const NARROW = 140;
 
 export class Gutter {
-  /** `stacks` count the lanes of folded groups. */
+  /** `stacks` counts the lanes of folded groups. */
   constructor(view, stacks) {
     this.view = view;
     this.stacks = stacks;
@@ -68,14 +68,14 @@ export class Gutter {
     const row = this.place(key, parent, top, item.h, seen, () => {
       const element = this.chartLabels.make(item);
       element.dataset.key = key;
-      // The one that takes its place has the focus then.
+      // The element that replaces it gets the focus.
       element.addEventListener("click", () => { this.refocus = keyOfItem({ ...item, isHidden: !item.isHidden }); });
       return element;
     });
     this.chartLabels.update(row.element, item);
   }
 
-  /** The row's element, made by `build` unless it is there; moved to its place. */
+  /** Returns a row's element at its place; `build` makes it if necessary. */
   place(key, parent, top, height, seen, build) {
     seen.add(key);
     let row = this.rows.get(key);
@@ -134,7 +134,7 @@ export class Gutter {
       const more = this.view.gutter < NARROW ? "" : isSection ? rows : formatCount(group.rows);
       const room = width - (more === "" ? 0 : 12) - more.length * 7.4;
       const run = visible(this.view.model.runs[section.run].name);
-      // Of several runs the name tells more than how many rows there are.
+      // If there are several runs, the name says more than the number of rows.
       const isNamed = standsForSection && run !== "" && !fits(label, room, font);
       element.append(
         make("span", { class: "name" }, isNamed ? fittingText([label, run], width, font) : fitText(label, room, font)),
@@ -143,7 +143,7 @@ export class Gutter {
     return element;
   }
 
-  /** How many lanes of a folded group were in which state in the view, on average. */
+  /** Shows how many lanes of a folded group were in each state in the view, on average. */
   drawCounts({ element }, section, group) {
     const { view } = this;
     // They would flicker.
@@ -166,7 +166,7 @@ export class Gutter {
       this.toggleSection(section);
       return;
     }
-    // The other heading takes this one's place, and the focus with it.
+    // The other heading replaces this one, and gets the focus.
     this.refocus = foldKey(section.index, group.index);
     this.view.toggleFold(section, group);
   }
@@ -199,13 +199,13 @@ export class Gutter {
         const shown = fittingText(texts, view.gutter - AROUND_TEXT, font);
         row.element.firstChild.textContent = shown;
         row.element.title = titleText(text);
-        // What is read aloud begins with what is seen.
+        // The accessible name begins with the visible text.
         row.element.setAttribute("aria-label", shown === text ? titleText(text) : `${shown}: ${titleText(text)}`);
       }
     }
   }
 
-  /** The row of this lane that the selection is about; −1 if it is none. */
+  /** Returns the row of this lane that is selected; −1 if none is. */
   chosenRow(section, lane) {
     const lit = this.view.chosenRows.find((row) => row.section === section && section.rowLane[row.row] === lane);
     return lit === undefined ? -1 : lit.row;
@@ -230,7 +230,7 @@ export class Gutter {
     event.stopPropagation();
   }
 
-  /** Moves the focus to the next heading or group up or down, scrolling to it. */
+  /** Moves the focus to the next heading or group up or down, and scrolls to it. */
   step(from, by) {
     const { view } = this;
     const { items } = view.layout;
@@ -252,14 +252,14 @@ export class Gutter {
     this.rows.get(key)?.element.focus();
   }
 
-  /** Forgets what was drawn: the width or the labels have changed. */
+  /** Removes all labels, because the width or the labels have changed. */
   reset() {
     for (const { element } of this.rows.values()) element.remove();
     this.rows.clear();
   }
 }
 
-/** What the label of an item is known by: of lanes that of the first. */
+/** Returns the key of an item's label; for lanes, that of the first one. */
 const keyOfItem = ({ kind, section, group, firstLane, run, chart, isHidden }) => {
   switch (kind) {
     case "charts": return `charts ${run}`;
@@ -270,5 +270,5 @@ const keyOfItem = ({ kind, section, group, firstLane, run, chart, isHidden }) =>
   }
 };
 
-/** The first of these texts that fits; else what fits of the last. */
+/** Returns the first text that fits, or else the last one, shortened. */
 const fittingText = (texts, width, font) => texts.find((text) => fits(text, width, font)) ?? fitText(texts.at(-1), width, font);

@@ -1,4 +1,4 @@
-// The view as the URL's hash, and back: so a link shows the same thing. What makes no sense is ignored.
+// Converts the view to the URL's hash and back, so that a link shows the same view. Invalid parts are ignored.
 
 import { lastNotAfter } from "../data/section.js";
 import { chartsOf } from "../draw/charts/charts.js";
@@ -8,22 +8,22 @@ import { stretchAt, stretchTimes } from "../model/sums.js";
 /**
  * @typedef {import("../data/decode.js").Model} Model
  * @typedef {{stretch: number}|{section: number, row: number}|{section: number, group: number}|{section: number, transition: number}|{t0: number, t1: number}} Selection
- *   a stretch of the run's sums; a row; a group; the poll (or other span) that a transition begins; a range of time
+ *   a stretch of the run's sums; a row; a group; the span that a transition begins; a range of time
  * @typedef {{
  *   t0?: number, t1?: number, sel?: Selection|"none"|null, group?: {section: number, group: number}|null,
- *   threshold?: number, folds?: string[], hide?: string[], palette?: "page"|"lines"|"statemap", tab?: string, theme?: "light"|"dark",
+ *   threshold?: number, folds?: string[], hide?: string[], palette?: "page"|"lines"|"statemap", tab?: string,
  * }} View times in ns; `folds`: "section" or "section.group", of those whose fold differs from what it is at first; `hide`:
  *   the keys of charts that are hidden, or shown if they are hidden at first
  */
 
-/** How long a hash may be that is read at all. */
+/** The greatest length of a hash that is read. */
 const LONGEST_HASH = 100_000;
 
 /**
- * Writes a view.
+ * Converts a view to a hash.
  * @param {View} view
  * @param {Model} model
- * @returns {string} what to set `location.hash` to, without the `#`
+ * @returns {string} the value of `location.hash`, without the `#`
  */
 export function encodeView(view, model) {
   const parts = new URLSearchParams();
@@ -33,7 +33,7 @@ export function encodeView(view, model) {
   if (Number.isFinite(view.threshold)) parts.set("long", String(Math.round(view.threshold)));
   if (view.folds?.length) parts.set("folds", view.folds.join("_"));
   if (view.hide?.length) parts.set("hide", view.hide.join("_"));
-  for (const key of ["palette", "tab", "theme"]) if (view[key]) parts.set(key, view[key]);
+  for (const key of ["palette", "tab"]) if (view[key]) parts.set(key, view[key]);
   return parts.toString();
 }
 
@@ -42,21 +42,21 @@ function rangeText(t0, t1) {
 }
 
 function selectionText(sel, model) {
-  // By its time: the stretches of another recording are others.
+  // By its time: another recording has other stretches.
   if (sel.stretch !== undefined) return `sum.${Math.round(stretchTimes(model, sel.stretch)[0])}`;
   if (sel.section === undefined) return `range.${rangeText(sel.t0, sel.t1)}`;
   const section = model.sections[sel.section];
   if (sel.group !== undefined) return `of.${sel.section}.${sel.group}`;
   if (sel.transition === undefined) return `row.${sel.section}.${section.name(sel.row)}`;
-  // A row and a time, not a number of the file's innards.
+  // By row and time, not by an index, which depends on the file.
   return `at.${sel.section}.${section.time[sel.transition]}.${section.name(section.rowOf(sel.transition))}`;
 }
 
 /**
- * Reads a view as far as it fits the model; times are clamped to it.
+ * Reads a view as far as it fits the model. Times are limited to it.
  * @param {string} text `location.hash`, with or without the `#`
  * @param {Model} model
- * @returns {View} only what could be read
+ * @returns {View} the parts that could be read
  */
 export function decodeView(text, model) {
   const view = {};
@@ -75,10 +75,9 @@ export function decodeView(text, model) {
     const named = new Set(parts.get("hide").split("_"));
     view.hide = chartsOf(model).filter((key) => named.has(key));
   }
-  const palette = parts.get("palette"), tab = parts.get("tab"), theme = parts.get("theme");
+  const palette = parts.get("palette"), tab = parts.get("tab");
   if (palette === "page" || palette === "statemap" || (palette === "lines" && model.sections.some(hasLines))) view.palette = palette;
   if (/^[a-z-]{1,20}$/.test(tab ?? "")) view.tab = tab;
-  if (theme === "light" || theme === "dark") view.theme = theme;
   return view;
 }
 
@@ -111,7 +110,7 @@ function readSelection(text, model) {
   if (ofRow) return { section: section.index, row };
   const t = Number(ofSpan[2]);
   const i = lastNotAfter(section.time, section.rowFirst[row], section.rowFirst[row + 1], t);
-  // Else the row is still the right one.
+  // Otherwise the row is still right.
   if (i < section.rowFirst[row] || section.time[i] !== t) return { section: section.index, row };
   return { section: section.index, transition: i };
 }

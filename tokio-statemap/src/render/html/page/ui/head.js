@@ -1,16 +1,13 @@
 import { formatMoment, formatNs, setOrigin } from "../format/numbers.js";
 import { cleanText, shorten, titleText } from "../format/text.js";
-import { sentence } from "../model/issues.js";
-import { readyMeanwhile } from "../model/waits.js";
-import { firstNames } from "../model/told.js";
-import { sourceOf } from "../model/frames.js";
-import { judgedSection } from "../model/why.js";
+import { sizeSentence } from "../model/names.js";
+import { firstNames } from "../model/reported.js";
 import { byId, make } from "./dom.js";
 
-// The head of the page: what was run, what the picture lacks, and the answer.
+// The head of the page: the program that ran, what the picture lacks, and the verdict.
 
 const MOST_NOTES = 40;
-/** How long an answer may be. */
+/** The greatest length of a verdict. */
 const MOST_ANSWER = 900;
 
 const utcText = ([seconds, ns]) => {
@@ -18,7 +15,7 @@ const utcText = ([seconds, ns]) => {
   return Number.isNaN(date.getTime()) ? null : `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;
 };
 
-/** Shows what the data says of itself; this needs no timeline. */
+/** Shows the facts about the run, which are known before its columns are decoded. */
 export const showFacts = (meta) => {
   setOrigin(meta.origin ?? 0);
   const title = byId("title");
@@ -40,25 +37,25 @@ export const showFacts = (meta) => {
   byId("detail-kept").textContent = kept;
   byId("detail-summed").textContent = summed ?? "";
   const notes = byId("notes");
-  // That not all is here comes first, and is seen first.
+  // That this is only a part of the run is the first note, and stands out.
   notes.replaceChildren(...meta.notes.slice(0, MOST_NOTES).map((note, n) => make("li", { class: meta.cut && n === 0 ? "cut" : null }, shorten(note, 400))));
   notes.hidden = meta.notes.length === 0;
-  if (meta.cut) byId("whole-label").textContent = "All that is kept";
+  if (meta.cut) byId("whole-label").textContent = "Everything kept";
 };
 
-/** Says, once the file has been read, whether its end is missing: all may be drawn by then. */
+/** Says, once the file is loaded, if its end is missing: everything may be drawn even so. */
 export const watchForEnd = () => {
   const look = () => {
     if (document.getElementById("statemap-end") !== null) return;
     const notes = byId("notes");
-    notes.prepend(make("li", { class: "cut" }, "This file is cut off: its end is missing. What is drawn is all there, but no command can read it. Copy it again, all of it."));
+    notes.prepend(make("li", { class: "cut" }, "This file is cut off: its end is missing. The picture is complete, but the command can't read the file. Copy it again, all of it."));
     notes.hidden = false;
   };
   if (document.readyState === "complete") look();
   else window.addEventListener("load", look);
 };
 
-/** Words that fit data that isn't of Tokio. */
+/** Adapts some words to data that isn't of Tokio. */
 export const showWords = (model) => {
   const hasPolls = model.sections.some((section) => section.isRunning.includes(1));
   if (model.sections.some((section) => section.kind === "tasks")) return;
@@ -66,17 +63,15 @@ export const showWords = (model) => {
   if (!hasPolls) byId("tab-locations").textContent = "Groups";
 };
 
-/** The answer: the report's verdict, that is, its first issue, with whom it names standing out; without one a sentence on the worst poll. */
+/** Shows the report's verdict, and highlights the name of what it is about; of data without a report, its size. */
 export const showAnswer = (view, actions) => {
-  const { model, worst } = view;
-  const text = model.meta.verdict ?? sentence(model, worst, worst === null ? null : readyMeanwhile(model, worst));
+  const text = view.model.meta.verdict ?? sizeSentence(view.model);
   const shown = shorten(text, MOST_ANSWER);
-  const name = namesIn(view).find((one) => one !== "" && shown.includes(one)) ?? "";
+  // A label that is longer than that is cut in the sentence.
+  const name = firstNames(view.model).map((one) => cleanText(one, 120)).find((one) => one !== "" && shown.includes(one)) ?? "";
   const at = shown.indexOf(name);
-  // Who did what stands out; how bad that was comes behind.
-  const first = /[.:] (?=[A-Z]|$)/g;
-  first.lastIndex = at + name.length;
-  const end = (first.exec(shown)?.index ?? shown.length) + 1;
+  // The headline is large; the sentences that follow it are smaller.
+  const end = Math.max(at + name.length, Math.min((model.meta.headline ?? text).length, shown.length));
   const answer = byId("answer");
   answer.replaceChildren(shown.slice(0, at), ...(name === "" ? [] : [make("strong", { class: "place" }, ...breakable(name))]), shown.slice(at + name.length, end),
     ...(end < shown.length ? [make("span", { class: "rest" }, shown.slice(end))] : []));
@@ -87,15 +82,5 @@ export const showAnswer = (view, actions) => {
   zoom.addEventListener("click", () => actions.zoomTo(target));
 };
 
-/** A place breaks between its folders, not within a name or a number. */
+/** Lets a path break between its folders, not within a name or a number. */
 const breakable = (place) => place.split(/(?<=[/\\])/).flatMap((part, i) => (i === 0 ? [part] : [make("wbr"), part]));
-
-/** How the answer may name whom it is about. */
-const namesIn = ({ model, worst }) => {
-  const culprit = judgedSection(model)?.why.culprits[0];
-  const frame = culprit?.frame ?? null;
-  const places = culprit ? [culprit.place] : worst === null ? [] : [model.sections[worst.section].groups[worst.group].label];
-  const functions = frame === null ? [] : [`${frame.name} at ${sourceOf(frame)}`, `${frame.name} in ${sourceOf(frame)}`, frame.name];
-  // As the sentence has it: a label that is longer is cut there.
-  return [...firstNames(model), ...functions, ...places].map((name) => cleanText(name, 120));
-};

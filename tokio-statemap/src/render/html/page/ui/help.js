@@ -1,40 +1,40 @@
 import { byId, make } from "./dom.js";
 
-// The help: every key and gesture, in a dialog.
+// The help dialog: all keys and gestures.
 
 const HELP = [
   ["Move", [
-    ["wheel", "zoom at the pointer"], ["w s", "zoom in, out"], ["+ -", "the same"], ["drag", "pan"], ["a d", "pan left, right"],
-    ["shift wheel", "scroll the lanes; so does the wheel over the labels"], ["double click", "zoom to the state under the pointer; open a folded group"],
-    ["f", "fit: the whole run"], ["z", "back to the view before"], ["two fingers", "pinch zooms, one finger pans"],
+    ["wheel", "zoom at the pointer"], ["w s", "zoom in, out"], ["+ -", "zoom in, out"], ["drag", "pan"], ["a d", "pan left, right"],
+    ["shift wheel", "scroll the lanes (also: wheel over the labels)"], ["double click", "zoom to the span under the pointer; open a folded group"],
+    ["f", "fit: the whole run"], ["z", "previous view"], ["two fingers", "pinch to zoom; one finger pans"],
   ]],
   ["Look", [
-    ["click", "select a poll, a task, a worker"], ["shift drag", "measure a time"], ["n p", "next, previous issue"],
-    ["/", "search task id, location, worker"], ["Esc", "clear selection, then filter"], ["?", "this help"],
+    ["click", "select a poll, task or worker"], ["shift drag", "measure a range of time"], ["n p", "next, previous issue"],
+    ["/", "search for a task id, location or worker"], ["Esc", "clear the selection, then the filter"], ["?", "this help"],
   ]],
   ["By keyboard", [
-    ["Tab", "from part to part"], ["← →", "the span before, after the selected one"], ["↑ ↓", "the lane above, below; on a label: the group above, below; in the table of tasks: the row above, below"],
-    ["Enter", "zoom to the selection; fold or open a group; go to the task of a row"], ["PgUp PgDn", "scroll the lanes"],
-    ["t", "the whole task, or worker, of the selected span; in the tree of tasks: list those of a place"], ["Shift ← →", "measure a time, from the selection on"],
-    ["Home End", "on the strip of the whole run: its beginning, its end; there ← → pan, ↑ ↓ zoom"],
+    ["Tab", "next part of the page"], ["← →", "previous, next span"], ["↑ ↓", "lane above, below; on labels: group above, below; in the table of tasks: row above, below"],
+    ["Enter", "zoom to the selection; fold or open a group; show the task of a row"], ["PgUp PgDn", "scroll the lanes"],
+    ["t", "select the whole task or worker of the selected span; in the spawn tree: list the tasks of a node"], ["Shift ← →", "measure a range of time from the selection"],
+    ["Home End", "on the strip of the whole run: beginning, end; there ← → pan and ↑ ↓ zoom"],
   ]],
 ];
 
 const READING = [
-  "Each row is a worker or a lane of tasks; a lane is used again when its task has ended, and then named after the first and the last in view. What is blank has ended or had not begun.",
-  "Where several states fall into one pixel, their colours are blended by their shares. What took too little of it to be seen so is drawn all the same: alone as high as the lane, among others along its lower edge.",
-  "A long poll is never blended away: it is at least one pixel, outlined; where many stand together, marked along the lane's upper edge. It is barred if nobody is blamed for it: the machine took the processor, nothing was seen of it, or it is shorter than what the report looks at.",
-  "A torn edge: the task was there before it was first seen, or when the recording ended. Hatched: nothing is kept of that time.",
-  "“Waiting by line” colours what waits by the line that it waits at, for the lines with the longest waits.",
-  "Of a long run all is kept of the last events and around the longest polls; of the rest there are sums, for each stretch of time: there the lanes are covered, and bars show how much of the workers' time was in polls. The strip above is of the whole run: the longest poll of each stretch, the time in polls, and a line where there is detail.",
-  "A folded group shows how many of its tasks were in which state, stacked. A group of many lanes shows those around what is selected below that; a click on its name opens it all.",
-  "Charts show the same time as the lanes; their values stand beside the pointer. A click on a chart's name hides it. Where there are sums only they are of these, and say so.",
-  "The address holds the view: copy it to show somebody the same thing. The browser's Back undoes the last zoom, selection or filter.",
+  "Each lane shows a worker or tasks. When a task ends, its lane is reused; the label then names the first and the last task in view. Blank parts lie before or after a task's life.",
+  "If a pixel has several states, their colours are blended by share. A state that would be invisible in the blend is drawn anyway: as high as the lane if it stands alone, otherwise along the lower edge.",
+  "A long poll is always visible: it is outlined, and at least one pixel wide. Where long polls are dense, they are marked along the upper edge of the lane. A striped one isn't attributed to a function: the machine took the processor, no stack was sampled, or the poll is shorter than the report's threshold.",
+  "A torn edge means that the task existed before it was first seen, or still existed when the recording ended. Nothing is kept of hatched times.",
+  "The colours “Waiting by line” show at which line of code tasks wait, for the lines with the longest waits.",
+  "Of a long run, detail is kept for the last events and around the longest polls. For the rest only sums are kept, for each stretch of time: there, the lanes are covered, and bars show the share of the workers' time spent in polls. The strip at the top covers the whole run: the longest poll of each stretch, the time in polls, and a line where detail is kept.",
+  "A folded group shows how many of its tasks were in each state, stacked. Below a large group, the lanes around the selection are shown; a click on its name opens the whole group.",
+  "Charts cover the same time as the lanes, and show their values beside the pointer. A click on a chart's name hides it. Where only sums are kept, the charts are drawn from these, and say so.",
+  "The address contains the view: copy it to share what you see. The browser's Back button undoes the last zoom, selection or filter.",
 ];
 
 const keysOf = (keys) => (/^([a-z?/+]|[←→↑↓])( |$)/.test(keys) ? keys.split(" ") : [keys]);
 
-/** Fills the dialog and listens for its buttons. */
+/** Fills the dialog, and listens to its buttons. */
 export const prepareHelp = () => {
   const dialog = byId("help");
   byId("help-body").replaceChildren(

@@ -3,17 +3,17 @@ import { plural } from "../format/text.js";
 import { shareOfBins } from "../model/histogram.js";
 import { make } from "./dom.js";
 
-// A histogram: bars over a scale of logarithms, with marks of what 50, 90 and 99 % of the values did not exceed.
+// A histogram: bars on a logarithmic scale, with marks at the 50th, 90th and 99th percentile.
 
-/** How many labels the scale has at most. */
+/** The most labels of the scale. */
 const MOST_LABELS = 6;
-/** The least height of a bar that stands for anything, in %. */
+/** The least height of a bar that isn't empty, in %. */
 const LEAST_BAR = 3;
 
 /**
  * @param {import("../model/histogram.js").Distribution} of
- * @param {{title: string, word: string, kind: string, note?: string|null, show?: (at: number) => void}} how `word`: what
- *   each value is of; `kind`: its colour; `show`: goes to what the largest value of a bar is of
+ * @param {{title: string, word: string, kind: string, note?: string|null, show?: (at: number) => void}} how `word`: the noun for a
+ *   value; `kind`: selects the colour; `show`: goes to the item with the largest value of a bar
  * @returns {HTMLElement}
  */
 export const histogram = (of, { title, word, kind, note = null, show = null }) => {
@@ -31,7 +31,7 @@ const marksText = ({ p50, p90, p99, longest }) =>
 
 const bars = (of, { title, word, kind, show }) => {
   const most = Math.max(...of.bins.map(({ n }) => n));
-  const said = `${title}: ${plural(of.n, word, formatCount(of.n))}; half took ${formatNs(of.p50)} at most, 99 % ${formatNs(of.p99)}, the longest ${formatNs(of.longest)}`;
+  const said = `${title}: ${plural(of.n, word, formatCount(of.n))}; p50 ${formatNs(of.p50)}, p99 ${formatNs(of.p99)}, longest ${formatNs(of.longest)}`;
   const plot = make("div", { class: `bars of-${kind}`, role: "group", "aria-label": said },
     ...of.bins.map((bin) => bar(bin, most, word, show)), ...["p50", "p90", "p99"].map((name) => mark(of, name)));
   const reached = plot.querySelectorAll("button");
@@ -47,11 +47,11 @@ const bar = ({ from, to, n, at }, most, word, show) => {
   fill.style.height = `${Math.max(LEAST_BAR, (n / most) * 100)}%`;
   const isShown = show !== null && at >= 0;
   return isShown
-    ? make("button", { type: "button", class: "bar", tabindex: -1, "data-n": n, "data-from": from, "aria-label": `${text}: show the longest`, title: `${text}\nA click shows the longest of them`, onclick: () => show(at) }, fill)
+    ? make("button", { type: "button", class: "bar", tabindex: -1, "data-n": n, "data-from": from, "aria-label": `${text}: show the longest`, title: `${text}\nClick to show the longest`, onclick: () => show(at) }, fill)
     : make("span", { class: "bar", "data-n": n, "data-from": from, title: text }, fill);
 };
 
-/** Labels of marks that are near each other stand one above the other. */
+/** The labels of marks that are close to each other are at different heights. */
 const mark = (of, name) => {
   const share = shareOfBins(of.bins, of[name]);
   const line = make("span", { class: `mark ${name}${share > 0.8 ? " left" : ""}`, "aria-hidden": "true" }, make("span", {}, name));
@@ -59,7 +59,7 @@ const mark = (of, name) => {
   return line;
 };
 
-/** The scale: powers of ten of ns, or of every thousand where there are many. */
+/** Builds the scale: powers of ten of ns, or of a thousand if there are many. */
 const scaleOf = (bins) => {
   const edges = bins.map(({ from }, k) => [from, k / bins.length]);
   if (Number.isFinite(bins.at(-1).to)) edges.push([bins.at(-1).to, 1]);
@@ -73,7 +73,7 @@ const scaleOf = (bins) => {
   }));
 };
 
-/** Arrow keys go from bar to bar. */
+/** Moves the focus from bar to bar with the arrow keys. */
 const moveInBars = (plot, event) => {
   const all = [...plot.querySelectorAll("button")];
   const at = all.indexOf(document.activeElement);

@@ -1,20 +1,22 @@
+import { firstIndex } from "../data/section.js";
 import { laneTotals, spanAt } from "../model/lanes.js";
 import { heldNs, nextLong, pollInfo } from "../model/polls.js";
 import { isDropped, stretchAt } from "../model/sums.js";
 import { pollAt } from "../model/worker_polls.js";
 
-// What is under the pointer.
+// Finds what is under the pointer.
 
-/** How far beside a long poll the pointer still means it, in px. */
+/** The greatest distance at which the pointer still selects a long poll, in px. */
 const NEAR = 3;
 
 /**
- * What is at this place of the screen, px from the plot's corner; null if nothing is.
+ * Returns what is at a position of the screen, in px from the plot's corner; null if nothing is.
  *
- * `{kind: "stack", section, group, t, ns, shares}` on a folded group, `ns` being how long the pixel is; else `{kind: "lane", section, lane, row,
- * transition, poll, shares}`: `transition` is −1 where the lane is blank, `poll` is `{section, transition}`
- * of the poll that a worker ran there, `shares` are ns by state where several meet in the pixel. Where no detail is
- * kept, `{kind: "stretch", stretch, t}`. On a chart, `{kind: "chart", chart, t}`.
+ * - On a folded group: `{kind: "stack", section, group, t, ns, shares}`; `ns` is the length of the pixel in time.
+ * - On a lane: `{kind: "lane", section, lane, row, transition, poll, shares}`. `transition` is −1 where the lane is blank; `poll`
+ *   is `{section, transition}` of the poll that a worker ran there; `shares` are ns by state if the pixel has several states.
+ * - Where no detail is kept: `{kind: "stretch", stretch, t}`.
+ * - On a chart: `{kind: "chart", chart, t}`.
  */
 export const hitAt = (view, x, y) => {
   if (x < 0 || x > view.width || y < 0 || y > view.height || view.layout.items.length === 0) return null;
@@ -52,16 +54,10 @@ const pollOnWorker = (view, section, row, t, x) => {
   let transition = pollAt(section, row, t);
   const long = view.longOnWorkers[section.index][row] ?? [];
   const [from, to] = [view.time(x - NEAR), view.time(x + NEAR)];
-  // Long polls are drawn wider than they are: near is meant.
+  // Long polls are drawn wider than they are, so those beside the pointer count, too.
   if (transition < 0 || !isOver(view, tasks, transition)) {
-    let least = 0;
-    let most = long.length;
-    while (least < most) {
-      const middle = (least + most) >> 1;
-      if (tasks.time[long[middle]] + heldNs(tasks, long[middle]) <= from) least = middle + 1;
-      else most = middle;
-    }
-    if (least < long.length && tasks.time[long[least]] <= to) transition = long[least];
+    const near = firstIndex(0, long.length, (k) => tasks.time[long[k]] + heldNs(tasks, long[k]) > from);
+    if (near < long.length && tasks.time[long[near]] <= to) transition = long[near];
   }
   return transition < 0 ? null : { section: tasks, transition };
 };
@@ -76,9 +72,10 @@ const longNear = (view, section, lane, x) => {
   return { section, transition: long.poll[k] };
 };
 
+/** The most lanes of a group that are summed up for one pixel. */
 const MOST_LANES = 20000;
 
-/** The shares of a group's lanes in a time; of very many lanes a part stands for all. */
+/** Returns how long a group's lanes were in each state within a time. If there are very many, a sample stands for all. */
 const groupShares = (section, group, from, to) => {
   const shares = new Float64Array(section.states.length);
   const step = Math.max(1, Math.floor((group.endLane - group.firstLane) / MOST_LANES));
@@ -86,10 +83,9 @@ const groupShares = (section, group, from, to) => {
   return shares.map((ns) => ns * step);
 };
 
-/** What a click on a hit selects. */
+/** Returns what a click on a hit selects. */
 export const targetOf = (hit) => {
-  if (hit === null) return null;
-  if (hit.kind === "chart") return null;
+  if (hit === null || hit.kind === "chart") return null;
   if (hit.kind === "stretch") return { kind: "stretch", stretch: hit.stretch };
   if (hit.kind === "stack") return { kind: "group", section: hit.section.index, group: hit.group.index };
   if (hit.poll !== null) return { kind: "span", section: hit.poll.section.index, transition: hit.poll.transition };

@@ -5,11 +5,11 @@ import { hitAt, targetOf } from "./hits.js";
 import { KeyRange } from "./measure.js";
 import { hideTooltip, showTooltip } from "./tooltip.js";
 
-// Hands on the lanes: mouse, touch and keys.
+// Handles mouse, touch and keys on the lanes.
 
-/** How far the pointer moves before a press is a drag, in px. */
+/** The distance from which a press becomes a drag, in px. */
 const DRAG_FROM = 4;
-/** How much a key zooms, and how far it pans. */
+/** The zoom factor of a key, and the share of the width that a key pans. */
 const KEY_ZOOM = 0.7;
 const KEY_PAN = 0.15;
 
@@ -26,7 +26,7 @@ export class Input {
     this.range = new KeyRange(view);
     this.listenPointer();
     this.listenWheel();
-    // What it says, or in which colours, is no longer so.
+    // The tooltip, or its colours, would be out of date.
     for (const what of ["moved", "colours", "threshold", "folds", "charts", "filtered"]) view.on(what, hideTooltip);
     document.addEventListener("keydown", (event) => this.onKey(event));
   }
@@ -42,7 +42,7 @@ export class Input {
     canvas.addEventListener("pointermove", (event) => this.onMove(event));
     canvas.addEventListener("pointerup", (event) => this.onUp(event));
     canvas.addEventListener("pointercancel", (event) => this.onCancel(event));
-    // A finger that is lifted leaves, too: what it pointed at stays.
+    // A finger that is lifted leaves, too, but its hover stays.
     canvas.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") this.leave(); });
     canvas.addEventListener("dblclick", (event) => {
       const { x, y } = this.place(event);
@@ -119,7 +119,7 @@ export class Input {
     } else if (!drag.moved) this.press(event, at);
   }
 
-  /** A press selects; on a chart it only shows its values there. */
+  /** Selects what was pressed; on a chart it only shows the values there. */
   press(event, { x, y }) {
     const { view } = this;
     const hit = hitAt(view, x, y);
@@ -147,7 +147,7 @@ export class Input {
     this.view.setHover(null);
   }
 
-  // Two fingers: what was under each stays under it.
+  // Two fingers: what was under each stays below it.
 
   startPinch() {
     const [a, b] = [...this.pointers.values()];
@@ -245,7 +245,7 @@ export class Input {
     }
   }
 
-  /** Selects the whole task, or worker, of the selected span. */
+  /** Selects the whole task or worker of the selected span. */
   selectRow() {
     const { selection, model } = this.view;
     if (selection?.kind !== "span") return;
@@ -253,7 +253,7 @@ export class Input {
     this.view.select({ kind: "row", section: section.index, row: section.rowOf(selection.transition) });
   }
 
-  /** Where the arrow keys are: the selection's section, lane and time; else the first lane on the screen. */
+  /** Returns where the arrow keys start: the selection's section, lane and time; otherwise the first lane on the screen. */
   cursor() {
     const { view } = this;
     const { selection, model } = view;
@@ -267,7 +267,7 @@ export class Input {
     return item === undefined ? null : { section: item.section, lane: item.firstLane, t: view.t0, transition: null };
   }
 
-  /** Selects the next span of the lane, or the one before. */
+  /** Selects the next span of the lane, or the previous one. */
   stepSpan(by) {
     if (this.stepStretch(by)) return;
     const at = this.cursor();
@@ -280,8 +280,8 @@ export class Input {
   }
 
   /**
-   * Selects the stretch after the selected one, or the one before; if nothing is selected, that in the middle of a view
-   * of which there are sums only. False if it is not about stretches.
+   * Selects the next stretch, or the previous one; if nothing is selected, the stretch in the middle of the view if only sums are
+   * kept of that. Returns false if it selects no stretch.
    */
   stepStretch(by) {
     const { view } = this;
@@ -295,7 +295,7 @@ export class Input {
     return true;
   }
 
-  /** Selects the span at the same time of the next lane that is open, or of the one before. */
+  /** Selects the span at the same time on the next open lane, or the previous one. */
   stepLane(by) {
     if (this.view.selection?.kind === "stretch") return;
     const at = this.cursor();
@@ -305,7 +305,7 @@ export class Input {
     if (index < 0) return;
     let lane = at.lane + by;
     const { group, isPeek } = lanes[index];
-    // Of a group that is open around a lane only, the next one is shown then.
+    // A group that is open around one lane is opened around the next one.
     const [first, end] = isPeek ? [group.firstLane, group.endLane] : [lanes[index].firstLane, lanes[index].endLane];
     if (lane < first || lane >= end) {
       index += by;

@@ -2,18 +2,18 @@ import { formatCount, formatNs } from "../format/numbers.js";
 import { plural, visible } from "../format/text.js";
 import { make } from "./dom.js";
 
-// What is said of an issue that is open: the sentences of the report, what it means, what usually helps, and how long each
-// of its polls or waits took.
+// The details of an open issue: the report's sentences, what the issue means, what usually helps, and how long its polls or
+// waits took.
 
-/** The parts of an issue. */
+/** Builds the details of an issue. */
 export const issueParts = ({ text, meaning, advice, lengths, noun }) => [
   make("p", { class: "issue-text" }, visible(text)),
   make("p", { class: "hint" }, `${meaning} `, make("b", {}, "What usually helps: "), advice),
-  // Of one there is nothing to compare.
+  // A single one has no distribution.
   ...(lengths === null || lengths.steps.reduce((sum, [, n]) => sum + n, 0) < 2 ? [] : smallHistogram(lengths, noun)),
 ];
 
-/** How many there are of each size, as bars. */
+/** Shows how many there are of each size, as bars. */
 const smallHistogram = ({ p50, p99, steps }, noun) => {
   const most = Math.max(...steps.map(([, n]) => n), 1);
   const label = `${steps.filter(([, n]) => n > 0).map(([bound, n]) => `${formatCount(n)} up to ${formatNs(bound)}`).join(", ")}`;

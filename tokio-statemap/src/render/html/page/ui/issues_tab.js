@@ -1,4 +1,4 @@
-import { formatCount, formatMoment, formatNs, formatSetting, formatShare } from "../format/numbers.js";
+import { formatCount, formatMoment, formatNs, formatSetting } from "../format/numbers.js";
 import { plural, shorten, titleText, visible } from "../format/text.js";
 import { countRows, groupLabel, workerName } from "../model/names.js";
 import { isPoll } from "../model/polls.js";
@@ -7,18 +7,18 @@ import { byId, make } from "./dom.js";
 import { issueParts } from "./issue_parts.js";
 import { labelOfIssue, lineOf } from "./label.js";
 
-// The issues: those of the report, in its order, and behind them the long polls of which nobody is to blame; of data without
-// a report the longest polls and waits. And from when on a poll is long.
+// The issues tab: the report's issues in its order, and behind them the long polls that nothing is blamed for; the slider
+// of the length from which a poll counts as long.
 
-/** How many of each are shown at first. */
+/** The number that is shown at first. */
 const FIRST_SHOWN = 12;
 const FIRST_OF_GROUP = 5;
-/** What stands before a label, in px: the arrow of a group; before its polls their list's edge, of which no other has any. */
+/** The space before a label, in px: the arrow of a group; before its polls, the edge of their list. */
 const ARROW = 12;
 const LIST_EDGE = 22;
-/** And the sign that says whether somebody is to blame. */
+/** The space for the sign that says whether something is blamed. */
 const SIGN = 16;
-/** The slider goes from here to the run's length, in steps of a tenth of a decade or less. */
+/** The slider goes from here to the run's length, in steps of at most a tenth of a decade. */
 const SHORTEST_THRESHOLD = 1000;
 const STEPS = 200;
 
@@ -28,11 +28,11 @@ export class IssuesTab {
     this.view = view;
     this.actions = actions;
     this.flat = [];
-    /** How wide a line is, in px, and the labels that are fitted to it. */
+    /** The width of a line, in px, and the labels that are fitted to it. */
     this.width = 0;
     this.labels = [];
     this.all = new Set();
-    /** The groups that are open; null until there are any. */
+    /** The open groups; null until there are any. */
     this.open = null;
     this.timer = 0;
     this.list = make("div", { id: "issue-list" });
@@ -47,7 +47,7 @@ export class IssuesTab {
     if (!view.model.sections.some((section) => section.isRunning.includes(1))) return [];
     const most = Math.max(view.model.lengthNs, SHORTEST_THRESHOLD * 10, view.model.meta.long);
     this.scale = Math.log(most / SHORTEST_THRESHOLD);
-    this.slider = make("input", { id: "threshold", type: "range", min: 0, max: STEPS, step: 1, "aria-label": "From how long on a poll is long" });
+    this.slider = make("input", { id: "threshold", type: "range", min: 0, max: STEPS, step: 1, "aria-label": "Length from which a poll counts as long" });
     this.output = make("output", { id: "threshold-value", for: "threshold" });
     this.slider.addEventListener("input", () => {
       const ns = niceNs(SHORTEST_THRESHOLD * Math.exp((Number(this.slider.value) / STEPS) * this.scale));
@@ -58,7 +58,7 @@ export class IssuesTab {
     this.showThreshold(view.threshold, true);
     view.on("threshold", () => this.showThreshold(view.threshold, document.activeElement !== this.slider));
     return [
-      make("div", { class: "slider" }, make("label", { for: "threshold" }, "A poll is long from"), this.output, this.slider),
+      make("div", { class: "slider" }, make("label", { for: "threshold" }, "Threshold of long polls"), this.output, this.slider),
       make("div", { class: "step" },
         make("button", { id: "issue-previous", type: "button", "aria-label": "Previous issue", title: "p", onclick: () => this.step(-1) }, "Previous"),
         make("button", { id: "issue-next", type: "button", "aria-label": "Next issue", title: "n", onclick: () => this.step(1) }, "Next"),
@@ -82,29 +82,23 @@ export class IssuesTab {
     this.flat = [];
     this.labels = [];
     this.width = lineOf(this.pane);
-    const content = issues.blamed === null
-      ? this.part("polls", "Worst polls", issues.polls, (poll) => this.poll(poll, issues.polls[0].own))
-      : this.blamed(issues.blamed);
-    const ready = issues.ready;
-    content.push(...this.part("ready", "Longest ready", ready, (span) => this.ready(span, ready[0].length)));
-    // Where there is a report it says who starved.
-    if (issues.blamed === null) content.push(...this.part("starved", "Starved locations", issues.starved, (row) => this.starved(row)));
+    const content = [...this.blamed(issues.blamed ?? []), ...this.longestReady(issues.ready)];
     if (content.length === 0) {
       const why = model.sections.some((section) => section.isRunning.includes(1))
-        ? `No poll took longer than ${formatSetting(this.view.threshold)}${model.meta.readyKnown ? ", and no task was ready for so long" : ""}. Lower the threshold to list shorter ones.`
+        ? `No poll took longer than ${formatSetting(this.view.threshold)}${model.meta.readyKnown ? ", and no task was ready for that long" : ""}. Lower the threshold to list shorter ones.`
         : model.sections.some((section) => section.kind === "workers")
-          ? "Tasks were not recorded, so their polls aren't known. When each worker was awake, and for how long, is in the Selection tab."
-          : "This data has no polls, so there are no issues to find in it. Its states, and the time in each, are in the Selection tab.";
+          ? "Tasks were not recorded, so there are no polls to list. The Selection tab shows how long each worker was awake."
+          : "This data has no polls, so it has no issues. The Selection tab shows the time in each state.";
       content.push(make("p", { class: "hint" }, why));
     } else if (!model.meta.readyKnown && model.meta.tasksKnown) {
-      content.push(make("p", { class: "hint" }, "Ready times were not recorded, so who had to wait isn't known."));
+      content.push(make("p", { class: "hint" }, "Ready times were not recorded, so it is unknown which tasks had to wait for a worker."));
     }
     const hint = detailHint(model);
     this.list.replaceChildren(...(hint === null ? [] : [hint]), ...content);
     this.mark();
   }
 
-  /** A label that shares its line with `length`, after `before` px of other things. */
+  /** Returns a label that shares its line with `length`, behind `before` px of other content. */
   label(text, length, before) {
     const label = { node: new Text(), text, length, before };
     this.labels.push(label);
@@ -116,7 +110,7 @@ export class IssuesTab {
     node.data = labelOfIssue(text, length, this.width - before);
   }
 
-  /** Fits the labels anew if lines are wider or narrower than they were; those that aren't shown once they are. */
+  /** Fits the labels again if the width of lines has changed. Those of a hidden pane are fitted once it is shown. */
   fitLabels() {
     const width = lineOf(this.pane);
     if (this.pane.clientWidth === 0 || width === this.width) return;
@@ -124,26 +118,29 @@ export class IssuesTab {
     for (const label of this.labels) this.fit(label);
   }
 
-  part(key, title, found, build) {
-    if (found.length === 0) return [];
-    const shown = this.all.has(key) ? found.length : Math.min(found.length, FIRST_SHOWN);
-    const parts = [
-      make("h2", {}, title, make("span", { class: "count" }, found.length >= 100 ? "the first 100" : String(found.length))),
-      make("div", { role: "group", "aria-label": title }, ...found.slice(0, shown).map(build)),
+  longestReady(spans) {
+    if (spans.length === 0) return [];
+    const title = "Longest ready";
+    const shown = this.all.has("ready") ? spans : spans.slice(0, FIRST_SHOWN);
+    return [
+      make("h2", {}, title, make("span", { class: "count" }, spans.length >= 100 ? "the first 100" : String(spans.length))),
+      make("div", { role: "group", "aria-label": title }, ...shown.map((span) => this.ready(span, spans[0].length))),
+      ...(shown.length < spans.length ? [this.showAll("ready", `all ${spans.length}`)] : []),
     ];
-    if (shown < found.length) {
-      parts.push(make("button", { type: "button", class: "more-issues", onclick: () => { this.all.add(key); this.draw(); } }, `Show all ${found.length}`));
-    }
-    return parts;
   }
 
-  /** The issues, the first of which is open; then the long polls that are none. */
+  /** Builds the button that lists all of a part. */
+  showAll(key, what) {
+    return make("button", { type: "button", class: "more-issues", onclick: () => { this.all.add(key); this.draw(); } }, `Show ${what}`);
+  }
+
+  /** Lists the issues, the first of which is open, and then the long polls that are in none of them. */
   blamed(groups) {
     if (groups.length === 0) return [];
     this.open ??= new Set([groups[0].key]);
-    const isIssue = ({ kind }) => kind === "told" || kind === "culprit";
+    const isIssue = ({ kind }) => kind === "reported" || kind === "culprit";
     const issues = groups.filter(isIssue), others = groups.filter((group) => !isIssue(group));
-    const most = Math.max(...groups.filter(({ kind }) => kind !== "told").map(({ ns }) => ns), 1);
+    const most = Math.max(...groups.filter(({ kind }) => kind !== "reported").map(({ ns }) => ns), 1);
     const listed = (title, some) => (some.length === 0 ? [] : [
       make("h2", {}, title, make("span", { class: "count" }, formatCount(some.length))),
       ...some.map((group) => this.issue(group, most)),
@@ -151,7 +148,7 @@ export class IssuesTab {
     return [...listed("Issues, the worst first", issues), ...listed("Other long polls", others)];
   }
 
-  /** An issue, or a group of polls that is none; what there is to say of it, and its polls or waits, if it is open. */
+  /** Builds an issue or a group of polls; its details and its polls or waits, if it is open. */
   issue(group, most) {
     const { key, label, text, list, polls, spots = [], noun = "poll" } = group;
     const isOpen = this.open.has(key);
@@ -165,22 +162,22 @@ export class IssuesTab {
     const longest = Math.max(1, ...list.map(({ own }) => own), spots[0]?.length ?? 1);
     const build = list.length > 0 ? (poll) => this.poll(poll, longest, group.kind !== "place" && group.kind !== "unknown", isUnblamedGroup(group)) : (spot) => this.spot(spot, longest);
     const rest = shown.length < all.length
-      ? make("button", { type: "button", class: "more-issues", onclick: () => { this.all.add(key); this.draw(); } }, `Show ${all.length < polls ? `the longest ${all.length}` : `all ${all.length}`}`)
+      ? this.showAll(key, all.length < polls ? `the longest ${all.length}` : `all ${all.length}`)
       : polls > all.length && all.length > 0 ? make("p", { class: "hint" }, `${formatCount(polls - all.length)} more ${polls - all.length === 1 ? `${noun} is` : `${noun}s are`} not listed.`) : null;
     return make("div", {}, header, make("div", { class: "of-group", role: "group", "aria-label": label || group.title },
       ...(text === undefined ? [] : issueParts(group)), ...shown.map(build), all.length === 0 ? this.ofGroup(group) : null, rest));
   }
 
   header(group, most, isOpen) {
-    const { key, kind, label, source, title, act, polls, ns, name, noun } = group;
+    const { key, kind, label, source, title, blockingCause, polls, ns, name, noun } = group;
     const fill = make("span");
     fill.style.width = `${Math.max(1, (ns / most) * 100).toFixed(1)}%`;
     const length = formatNs(ns);
     const count = plural(polls, noun ?? "poll", formatCount(polls));
-    const why = { machine: "no code is to blame for these", unknown: "what these did isn't known, so nobody is to blame", off: "these held no worker", place: "too short to be looked at" }[kind] ?? act;
-    const about = kind === "told" ? null : why ?? "what it did isn't known";
+    const why = { machine: "not caused by the program", unknown: "no stack was sampled, so the cause is unknown", off: "these held no worker", place: "shorter than the report's threshold" }[kind] ?? blockingCause;
+    const about = kind === "reported" ? null : why ?? "cause unknown";
     const run = this.nameOfRun(group);
-    const sign = kind === "told" ? null : make("span", { class: `swatch long${isUnblamedGroup(group) ? " barred" : ""}`, "aria-hidden": "true" });
+    const sign = kind === "reported" ? null : make("span", { class: `swatch long${isUnblamedGroup(group) ? " barred" : ""}`, "aria-hidden": "true" });
     return make("button", {
       type: "button", class: `issue blame ${kind}${isUnblamedGroup(group) ? " unblamed" : ""}`, "data-group": key, "data-number": polls, "aria-expanded": isOpen, title: titleText(title),
       onclick: () => this.toggle(key),
@@ -189,24 +186,24 @@ export class IssuesTab {
     make("span", { class: "length" }, length),
     make("span", { class: "about" }, run && `${run} · `, name === undefined ? null : make("b", { class: "kind" }, name), name === undefined ? null : " · ", source && `${shorten(source, 44)} · `, make("b", {}, count)),
     about === null ? null : make("span", { class: "about" }, shorten(visible(about), 100)),
-    kind === "told" ? null : make("span", { class: "bar" }, fill));
+    kind === "reported" ? null : make("span", { class: "bar" }, fill));
   }
 
-  /** The run that an issue is of, of several; "" if there is one only. */
+  /** Returns the name of the run of an issue if there are several runs; otherwise an empty text. */
   nameOfRun({ key }) {
     const { model } = this.view;
-    // A key has the section at its second place.
+    // The second part of a key is the section.
     return shorten(visible(model.runs[model.sections[Number(key.split(".")[1])].run].name), 40);
   }
 
-  /** A poll or a wait that shows an issue. */
+  /** Builds the button of a poll or a wait that shows an issue. */
   spot(spot, longest) {
     const section = this.view.model.sections[spot.section];
     return this.button({ kind: "span", section: spot.section, transition: spot.transition }, "",
       shorten(visible(section.name(spot.row)), 30), formatNs(spot.length), `since ${formatMoment(spot.start)}`, spot.length / longest, isPoll(section, spot.transition) ? "" : " ready");
   }
 
-  /** The tasks of an issue of which no single one stands out. */
+  /** Builds the button of a group of tasks, for an issue without a poll or a wait to show. */
   ofGroup({ section, group }) {
     if (group === undefined || group < 0) return null;
     const of = this.view.model.sections[section].groups[group];
@@ -235,18 +232,16 @@ export class IssuesTab {
     return button;
   }
 
-  /** `isNamed`: what stands above says more than where its task was spawned; `isUnblamed`: that nobody is to blame. */
+  /** `isNamed`: the heading above says more than the spawn location; `isUnblamed`: nothing is blamed. */
   poll(poll, longest, isNamed = false, isUnblamed = false) {
     const { model } = this.view;
     const section = model.sections[poll.section];
     const isCut = poll.cutLeft || (poll.cutRight && !poll.handed);
-    // Data of others doesn't say which worker it was.
-    const nowhere = section.worker === null ? "worker unknown" : "off the workers";
-    const on = poll.worker === null ? nowhere : workerName(model, section, poll.worker);
+    const on = poll.worker === null ? "not on a worker" : workerName(model, section, poll.worker);
     const wall = formatNs(poll.held) === formatNs(poll.own) ? "" : ` · wall time ${formatNs(poll.held)}`;
     return this.button({ kind: "span", section: poll.section, transition: poll.transition }, `${poll.worker === null ? " off" : ""}${isUnblamed ? " unblamed" : ""}`,
       isNamed ? `at ${formatMoment(poll.start)}` : groupLabel(section.groups[poll.group]), `${isCut ? "≥ " : ""}${formatNs(poll.own)}`,
-      `${shorten(visible(section.name(poll.row)), 30)}${wall} · ${on}${isNamed ? "" : ` · at ${formatMoment(poll.start)}`}${poll.atEnd && !poll.handed ? " · still ran at the end" : ""}`,
+      `${shorten(visible(section.name(poll.row)), 30)}${wall} · ${on}${isNamed ? "" : ` · at ${formatMoment(poll.start)}`}${poll.atEnd && !poll.handed ? " · still running at the end" : ""}`,
       poll.own / longest, "");
   }
 
@@ -256,19 +251,11 @@ export class IssuesTab {
     const then = span.endsInPollOn === null ? "" : ` · then on ${workerName(model, section, span.endsInPollOn)}`;
     return this.button({ kind: "span", section: span.section, transition: span.transition }, "",
       groupLabel(section.groups[span.group]), formatNs(span.length),
-      `${shorten(visible(section.name(span.row)), 30)}${span.spawned ? " · since its spawn" : ""} · at ${formatMoment(span.start)}${then}`,
+      `${shorten(visible(section.name(span.row)), 30)}${span.spawned ? " · since spawn" : ""} · at ${formatMoment(span.start)}${then}`,
       span.length / longest, " ready");
   }
 
-  starved(row) {
-    const section = this.view.model.sections[row.section];
-    return this.button({ kind: "group", section: row.section, group: row.group }, "",
-      groupLabel(section.groups[row.group]), formatShare(row.share),
-      `${countRows(section, row.tasks)} ready for ${formatNs(row.readyNs)} in all, ${formatNs(row.longestReadyNs)} at most`,
-      row.share, " ready");
-  }
-
-  /** A first press shows the issue, a second one zooms to it. */
+  /** A first click shows the issue, a second one zooms to it. */
   choose(index) {
     const { target, button } = this.flat[index];
     if (button.getAttribute("aria-current") === "true") this.actions.zoomTo(target);
@@ -286,7 +273,7 @@ export class IssuesTab {
     const to = at < 0 ? (by > 0 ? 0 : this.flat.length - 1) : (at + by + this.flat.length) % this.flat.length;
     const { target, group, button } = this.flat[to];
     if (button === null) {
-      // It is in a group that is closed; what is listed stays in the same order.
+      // It is in a closed group. Opening that keeps the order of the list.
       this.open.add(group);
       this.draw();
     }
@@ -304,13 +291,13 @@ export class IssuesTab {
   }
 }
 
-/** Whether nobody is to blame for a group of polls. */
+/** Returns whether nothing is blamed for a group of polls. */
 const isUnblamedGroup = ({ kind }) => ["machine", "unknown", "place", "off"].includes(kind);
 
-/** Whether two selections are the same thing. */
-export const isSameTarget = (a, b) =>
+/** Returns whether two selections are the same. */
+const isSameTarget = (a, b) =>
   a !== null && b !== null && a.kind === b.kind && a.section === b.section &&
   a.transition === b.transition && a.row === b.row && a.group === b.group && a.t0 === b.t0 && a.t1 === b.t1;
 
-/** Two significant digits, so that the threshold can be said. */
+/** Rounds to two significant digits. */
 const niceNs = (ns) => Number(ns.toPrecision(2));

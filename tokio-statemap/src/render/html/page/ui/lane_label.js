@@ -1,27 +1,22 @@
+import { firstIndex } from "../data/section.js";
 import { formatCount } from "../format/numbers.js";
 import { visible } from "../format/text.js";
 import { countRows } from "../model/names.js";
 import { firstRowAfter } from "../draw/torn.js";
 
-// Whose a lane is: its label names the row that it has in the view, or the first and the last of several.
+// The label of a lane: the name of its row in the view, or of the first and the last one if there are several.
 
-/** How many rows of a lane have a part in the view, and the first and the last of them. */
+/** Returns the number of a lane's rows that are in the view, and the first and the last of them. */
 export const rowsInView = ({ t0, t1 }, section, lane) => {
   const [from, end] = [section.laneFirstRow[lane], section.laneFirstRow[lane + 1]];
   const first = firstRowAfter(section, lane, t0);
-  // The first that begins after the view.
-  let [least, most] = [first, end];
-  while (least < most) {
-    const middle = (least + most) >> 1;
-    if (section.rowBegin(middle) < t1) least = middle + 1;
-    else most = middle;
-  }
-  return { n: least - first, first: Math.max(from, Math.min(first, end - 1)), last: Math.max(from, least - 1) };
+  const behind = firstIndex(first, end, (row) => section.rowBegin(row) >= t1);
+  return { n: behind - first, first: Math.max(from, Math.min(first, end - 1)), last: Math.max(from, behind - 1) };
 };
 
 /**
- * The label of a lane, the longest first: each shorter one is for where the one before has no room. `chosen` is the row of
- * it that the selection is about; −1 if it is none.
+ * Returns the possible labels of a lane, the longest first: the first one that fits is shown. `chosen` is the row of the lane
+ * that is selected; −1 if none is.
  */
 export const laneLabel = (view, section, lane, chosen) => {
   if (chosen >= 0) return [visible(section.name(chosen))];

@@ -5,15 +5,15 @@ import { rowWord } from "../model/names.js";
 import { sumUp } from "../model/sums.js";
 import { takenNs } from "../model/why.js";
 import { workerHeld } from "../model/worker_polls.js";
-import { byId, make } from "./dom.js";
+import { byId, make, swatchOf } from "./dom.js";
 
-// The legend is a table at the same time: which share of the view each section was in each state. How long that is, of
-// all its rows together, is more than anybody can picture: it is in the tooltip.
+// The legend, which is also a table of the share of each state in the view. The time of all rows together is hard to
+// imagine, so it is in the tooltip.
 
-/** How long the view must rest before its totals are counted, in ms. */
+/** The time for which the view must rest before its totals are counted, in ms. */
 const SETTLE_MS = 80;
 
-/** The lanes that the filter leaves of a section, as `sectionTotals` takes them; null for all. */
+/** Returns which lanes of a section pass the filter, as `sectionTotals` takes it; null for all. */
 const filteredLanes = (view, section) => {
   const { filter } = view;
   if (filter === null || filter.section !== section.index) return null;
@@ -21,8 +21,8 @@ const filteredLanes = (view, section) => {
   return (lane) => lane >= group.firstLane && lane < group.endLane;
 };
 
-/** How long the workers were in polls from `t0` to `t1`, in ns, as far as that is kept. */
-export const heldInSection = (model, section, t0, t1) => {
+/** Returns how long the workers were in polls from `t0` to `t1`, in ns, as far as that is kept. */
+const heldInSection = (model, section, t0, t1) => {
   let held = 0;
   for (const [from, to] of recordedWithin(model.meta.gaps, t0, t1)) {
     for (let row = 0; row < section.nRows; row++) held += workerHeld(section, row, from, to);
@@ -30,11 +30,11 @@ export const heldInSection = (model, section, t0, t1) => {
   return held;
 };
 
-/** Whether the machine took something of a long poll. */
+/** Returns whether the machine took a part of any long poll. */
 const isAnyTaken = (model) => model.sections.some(({ why }) => why !== null && [...why.polls.values()].some((poll) => takenNs(poll) > 0));
 
-/** How long polls are drawn: by whether somebody is to blame for them. */
-const longKeys = (running) => [["", "somebody is blamed for"], [" barred", "nobody is blamed for"]].map(([as, text]) => {
+/** Explains how long polls are drawn, by whether something is blamed for them. */
+const longKeys = (running) => [["", "a function is blamed"], [" barred", "no function is blamed"]].map(([as, text]) => {
   const swatch = make("span", { class: `swatch long${as}` });
   swatch.style.setProperty("--long", running.css);
   return make("span", { class: "key", "data-long": text }, swatch, make("span", { class: "name" }, text));
@@ -64,22 +64,18 @@ export class Legend {
       const hasPolls = section.kind === "workers" && section.workerPolls !== null;
       for (const [state, { name, role }] of section.states.entries()) {
         const colour = this.view.colours.sections[section.index][state];
-        const swatch = make("span", { class: `swatch${colour.blank ? " blank" : ""}` });
-        if (!colour.blank) swatch.style.background = colour.css;
         const time = make("span", { class: "time" }, "…");
         this.times.push({ section, state, time });
         row.append(make("span", { class: "key", "data-state": name, "data-role": role, "data-section": section.index, "data-ns": "" },
-          swatch, make("span", { class: "name" }, hasPolls && role === "awake" ? "awake, between polls" : visible(name)), time));
+          swatchOf(colour), make("span", { class: "name" }, hasPolls && role === "awake" ? "awake, between polls" : visible(name)), time));
       }
       if (hasPolls) {
-        const swatch = make("span", { class: "swatch" });
-        swatch.style.background = this.view.colours.running.css;
         const time = make("span", { class: "time" }, "…");
         this.times.push({ section, state: -1, time });
-        of.after(make("span", { class: "key", "data-held": section.index, "data-ns": "" }, swatch, make("span", { class: "name" }, "in polls"), time));
+        of.after(make("span", { class: "key", "data-held": section.index, "data-ns": "" }, swatchOf(this.view.colours.running), make("span", { class: "name" }, "in polls"), time));
         if (isAnyTaken(model)) {
-          row.append(make("span", { class: "key", title: "At a long poll's end: for how long the machine had its processor. It isn't known when, only how much." },
-            make("span", { class: "swatch hatched" }), make("span", { class: "name" }, "taken by the machine (not when, only how much)")));
+          row.append(make("span", { class: "key", title: "At the end of a long poll: how long the machine took the processor. Only the amount is known, not when." },
+            make("span", { class: "swatch hatched" }), make("span", { class: "name" }, "taken by the machine (amount only)")));
         }
       }
       rows.push(row);
@@ -89,7 +85,7 @@ export class Legend {
     byId("legend").replaceChildren(...rows);
   }
 
-  /** What is kept in detail, and what in sums only. */
+  /** Builds the row for what is kept in detail and what only in sums. */
   ofSums() {
     const time = () => make("span", { class: "time" }, "…");
     this.sums = { kept: time(), summed: time() };
@@ -106,13 +102,16 @@ export class Legend {
     const kept = keptNs(model, t0, t1);
     const share = sum.share === null ? "" : `, ${formatShare(sum.share)} of the workers' time in polls`;
     const longest = sum.place === null ? "" : `, the longest ${formatNs(sum.longest)}`;
-    this.sums.kept.textContent = kept === 0 ? "nothing of the view" : `${formatNs(kept)} of the view`;
-    this.sums.summed.textContent = sum.ns === 0 ? "nothing of the view" : `${formatNs(sum.ns)}${share}${longest}`;
+    this.sums.kept.textContent = kept === 0 ? "nothing in view" : `${formatNs(kept)} in view`;
+    this.sums.summed.textContent = sum.ns === 0 ? "nothing in view" : `${formatNs(sum.ns)}${share}${longest}`;
     this.sums.kept.parentNode.dataset.ns = String(kept);
     this.sums.summed.parentNode.dataset.ns = String(sum.ns);
   }
 
-  /** How long a section was in each state; of the workers what they were in polls apart from the rest, in which they were awake. */
+  /**
+   * Returns how long a section was in each state; for workers, the time in polls is separate from the rest of their awake
+   * time.
+   */
   totalsOf(section, t0, t1) {
     const { model } = this.view;
     const states = recordedTotals(section, model.meta.gaps, t0, t1, filteredLanes(this.view, section));
@@ -146,29 +145,29 @@ export class Legend {
       key.dataset.ns = String(ns);
       const all = states.reduce((sum, n, i) => (view.colours.sections[section.index][i].blank ? sum : sum + n), held ?? 0n);
       const blank = state >= 0 && view.colours.sections[section.index][state].blank;
-      // What isn't there has no part of what is.
+      // A blank state has no share of what exists.
       const share = blank ? "" : all > 0n ? formatShare(Number(ns) / Number(all)) : "–";
-      // Zero would say that there was nothing.
+      // Zero would say that nothing happened.
       time.textContent = kept === 0 && t1 > t0 ? "not kept" : share;
-      key.title = `${formatNs(Number(ns))} in the view, all ${rowWord(section)} rows together (${formatCount(ns)} ns)`;
+      key.title = `${formatNs(Number(ns))} in the view, all ${rowWord(section)}s together (${formatCount(ns)} ns)`;
     }
     if (view.model.meta.sums) this.countSums(t0, t1);
     view.notify("counted");
   }
 }
 
-/** Whether there are gaps of which there aren't even sums. */
+/** Returns whether there are gaps of which not even sums are kept. */
 const isHatched = ({ meta }) => {
   const lengthOf = (parts) => parts.reduce((sum, [from, to]) => sum + to - from, 0);
   return lengthOf(meta.gaps) > lengthOf(meta.sums?.dropped ?? []);
 };
 
-/** What one pixel is, and what the picture does where several states meet in it. */
+/** Explains the resolution, mixed pixels and marks. */
 export const statusText = (view) => {
   const pixel = (view.t1 - view.t0) / view.width;
-  const parts = [`1 px = ${pixel > 0 && pixel < 1 ? `${pixel.toPrecision(2)} ns` : formatNs(pixel)}; mixed pixels are blended by share, and nothing is less than one pixel`];
+  const parts = [`1 px = ${pixel > 0 && pixel < 1 ? `${pixel.toPrecision(2)} ns` : formatNs(pixel)}; pixels with several states are blended by share`];
   const thresholds = new Set(view.model.sections.filter((section) => section.worker).map((section) => view.thresholdOf(section)));
-  if (thresholds.size > 0) parts.push(`polls over ${[...thresholds].map(formatSetting).join(" or ")}${thresholds.size > 1 ? ", as their report has it," : ""} are outlined at any zoom, or where dense marked above`);
-  if (isHatched(view.model)) parts.push("hatched: nothing is kept of it, not counted");
+  if (thresholds.size > 0) parts.push(`polls over ${[...thresholds].map(formatSetting).join(" or ")}${thresholds.size > 1 ? " (by run)" : ""} are outlined at any zoom; dense ones are marked at the top of the lane`);
+  if (isHatched(view.model)) parts.push("hatched: nothing is kept, not counted");
   return `${parts.join(" · ")}.`;
 };

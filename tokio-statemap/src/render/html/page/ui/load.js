@@ -1,4 +1,4 @@
-// Reads the data that stands in the page, and shows how far that is.
+// Reads the page's data, and shows the progress.
 
 import { load } from "../data/decode.js";
 import { canInflate } from "../data/inflate.js";
@@ -9,13 +9,13 @@ import { buildWorkerPolls } from "../model/worker_polls.js";
 import { byId } from "./dom.js";
 import { showFacts } from "./head.js";
 
-/** How long reading goes on before the page may show how far it is, in ms. */
+/** The time after which reading lets the page show its progress, in ms. */
 const READING_MS = 50;
 
-/** Lets the browser do what it has to do. */
+/** Lets the browser handle other events. */
 export const nextTask = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** The texts of the data's chunks; each leaves the document before it is decoded. */
+/** Yields the texts of the data's chunks, which leave the document before they are decoded. */
 async function* takeChunks() {
   let until = performance.now() + READING_MS;
   for (;;) {
@@ -35,17 +35,17 @@ const readJson = (id) => {
   try {
     return JSON.parse(byId(id).textContent);
   } catch {
-    throw new Error("This page is damaged: a part of its data is missing. Was the file cut off when it was copied?");
+    throw new Error("This page is damaged: a part of its data is missing. The file may have been cut off when it was copied.");
   }
 };
 
-/** The model of the page's data; its facts are shown as soon as they are known. */
+/** Loads the model. The facts about the run are shown as soon as they are known. */
 export const loadModel = async () => {
   const meta = readJson("statemap-meta");
   showFacts(meta);
   const tail = readJson("statemap-tail");
   if (!canInflate()) {
-    throw new Error("This browser is too old for the picture: it can't inflate raw deflate streams (Chrome 103, Firefox 113, Safari 16.4 can).");
+    throw new Error("This browser is too old for this page, which needs Chrome 103, Firefox 113, Safari 16.4 or later.");
   }
   const progress = byId("progress");
   const model = await load(meta, tail, takeChunks(), (share) => { progress.value = share; });

@@ -1,6 +1,5 @@
 import { formatCount, formatNs, formatShare } from "../format/numbers.js";
 import { shorten, titleText } from "../format/text.js";
-import { isHeldKnown } from "../model/locations.js";
 import { countRows, groupLabel } from "../model/names.js";
 import { detailHint } from "./detail_hint.js";
 import { Distributions } from "./distributions.js";
@@ -9,22 +8,22 @@ import { labelInPanel } from "./label.js";
 import { SortedTable } from "./sorted_table.js";
 import { WholeLocations } from "./whole_locations.js";
 
-// The spawn locations: what the tasks of each did. A click shows only that group's lanes, and its histograms.
+// The tab of spawn locations. A click on one shows only its lanes, and its histograms.
 
-/** A length of its polls, if it has any. */
+/** Formats a length of its polls, if it has any. */
 const ofPolls = (row, ns) => (row.polls === 0 ? "–" : formatNs(ns));
 
 /** The columns, see `SortedTable`. */
-const columnsOf = (model) => [
+const LOCATION_COLUMNS = [
   ["Tasks", "Tasks spawned there", (row) => row.tasks, (row) => formatCount(row.tasks)],
   ["Polls", "Polls of these tasks", (row) => row.polls, (row) => formatCount(row.polls)],
-  ["Held", "How long their polls held workers (wall time), and the share of all workers' time", (row) => row.heldNs,
-    (row) => (!isHeldKnown(model, row) ? "?" : row.shareOfWorkers === null ? formatNs(row.heldNs) : formatShare(row.shareOfWorkers))],
+  ["Held", "Share of all workers' time for which their polls held workers (wall time)", (row) => row.heldNs,
+    (row) => (row.shareOfWorkers === null ? formatNs(row.heldNs) : formatShare(row.shareOfWorkers))],
   ["Longest", "The longest poll, without what the machine took", (row) => row.longestNs, (row) => ofPolls(row, row.longestNs)],
-  ["p99", "What 99 % of the polls did not exceed, without what the machine took", (row) => row.p99Ns, (row) => ofPolls(row, row.p99Ns)],
-  ["Ready", "The longest that a task was ready before it was polled", (row) => (row.longestReady < 0 ? -1 : row.longestReadyNs),
+  ["p99", "99th percentile of the polls, without what the machine took", (row) => row.p99Ns, (row) => ofPolls(row, row.p99Ns)],
+  ["Ready", "Longest time from ready to polled", (row) => (row.longestReady < 0 ? -1 : row.longestReadyNs),
     (row) => (row.longestReadyNs === null ? "?" : row.longestReady < 0 ? "–" : formatNs(row.longestReadyNs))],
-  ["Long", "Polls that held a worker over the threshold (wall time)", (row) => row.longPolls, (row) => formatCount(row.longPolls)],
+  ["Long", "Polls that held a worker for longer than the threshold (wall time)", (row) => row.longPolls, (row) => formatCount(row.longPolls)],
 ];
 const MOST_PLACES = 500;
 
@@ -36,12 +35,12 @@ export class LocationsTab {
     this.rows = null;
     this.whole = new WholeLocations(view.model, () => this.draw());
     this.table = new SortedTable({
-      columns: columnsOf(view.model), sort: 2, nameOf: (row) => this.nameOf(row), isChosen: (row) => this.isChosen(row), redraw: () => this.draw(),
+      columns: LOCATION_COLUMNS, sort: 2, nameOf: (row) => this.nameOf(row), isChosen: (row) => this.isChosen(row), redraw: () => this.draw(),
     });
     view.on("filtered", () => this.draw());
   }
 
-  /** Shows the table; `rows` as `locationTable` gives them. */
+  /** Shows the table of `rows`, as `locationTable` returns them. */
   setRows(rows) {
     this.rows = rows;
     this.draw();
@@ -64,12 +63,12 @@ export class LocationsTab {
     pane.replaceChildren(
       ...this.whole.draw(),
       ...(hint === null ? [] : [hint]),
-      make("p", { class: "hint" }, filter === null ? "A location shows only its tasks." : "Only the chosen location's tasks are shown. ", clear),
+      make("p", { class: "hint" }, filter === null ? "Click a location to show only its tasks." : "Only the tasks of the chosen location are shown. ", clear),
       ...(filter === null ? [] : this.chosen(filter)),
       ...this.table.draw(this.rows));
   }
 
-  /** The histograms of the chosen location; none of what has no polls. */
+  /** Returns the histograms of the chosen location. */
   chosen({ section, group }) {
     const of = this.rows.some((row) => row.section === section && row.group === group);
     return of ? [this.distributions.draw({ kind: "group", section, group })] : [];
@@ -91,10 +90,10 @@ export class LocationsTab {
     }, labelInPanel(label));
   }
 
-  /** Foreign data has no polls: its groups, to show one alone. */
+  /** Lists the groups of data without polls. */
   plainGroups() {
     const { model, filter } = this.view;
-    const parts = [make("p", { class: "hint" }, "This data has no polls. A group shows only its rows.")];
+    const parts = [make("p", { class: "hint" }, "This data has no polls. Click a group to show only its rows.")];
     if (filter !== null) parts.push(make("button", { id: "filter-clear", type: "button", onclick: () => this.view.setFilter(null) }, "Show all"));
     for (const section of model.sections) {
       for (const group of section.groups.slice(0, MOST_PLACES)) {

@@ -1,16 +1,16 @@
-// Measuring with keys: a range of time that begins at the selection, and whose other end moves.
+// Measures with keys: a range of time that begins at the selection, and whose other end moves.
 
-/** How far a key moves the end, of the time in view. */
+/** The step of a key, as a share of the time in view. */
 const KEY_STEP = 1 / 40;
 
 export class KeyRange {
   constructor(view) {
     this.view = view;
-    /** The range as it was left: where it began, and where its other end is. */
+    /** The last range: its fixed end, and the end that moves. */
     this.last = null;
   }
 
-  /** Moves the end right (`by` 1) or left (−1); the first time it takes the selected span, or begins in the middle. */
+  /** Moves the end right (`by` 1) or left (−1). A new range is the selected span, or begins in the middle of the view. */
   move(by) {
     const { view } = this;
     const clamp = (t) => Math.round(Math.min(Math.max(t, 0), view.model.lengthNs));
@@ -18,7 +18,7 @@ export class KeyRange {
     let { from, to } = this.isSelected() ? this.last : this.begin(by);
     if (this.isSelected() || to === from) to += by * step;
     [from, to] = [clamp(from), clamp(to)];
-    // Back where it began: on to the other side.
+    // The range would be empty, so it continues on the other side.
     if (to === from) to = clamp(to + by * step);
     if (to === from) return;
     this.last = { from, to, range: { kind: "range", t0: Math.min(from, to), t1: Math.max(from, to) } };
@@ -26,7 +26,7 @@ export class KeyRange {
     this.follow(to);
   }
 
-  /** Whether what was measured last is still selected: then it goes on. */
+  /** Returns whether the last range is still selected, and thus continues. */
   isSelected() {
     return this.last !== null && this.view.selection === this.last.range;
   }

@@ -1,19 +1,19 @@
 import { formatMoment } from "../format/numbers.js";
 import { droppedWithin, stretchAt, sumColumns } from "../model/sums.js";
 import { taskSection } from "../model/worker_polls.js";
-import { sizeCanvas } from "../draw/axis.js";
+import { sizeCanvas } from "../draw/canvas.js";
 import { drawStack, stackOrder } from "../draw/stack.js";
 import { drawStrips } from "../draw/sums.js";
 import { byId } from "./dom.js";
 import { hideTooltip, showTooltip } from "./tooltip.js";
 
-// The whole run at a glance, with the view's window in it.
+// The minimap: the whole run, with a window that marks the view.
 
-/** How near to an edge of the window the pointer takes hold of the edge, in px. */
+/** The distance in px up to which a press takes hold of an edge of the window. */
 const EDGE = 5;
 
-/** The section that the minimap shows: the tasks, or the first that has anything. */
-export const minimapSection = (model) =>
+/** Returns the section that the minimap shows: the tasks, or the first one that isn't empty. */
+const minimapSection = (model) =>
   [taskSection(model), ...model.sections].find((section) => section !== null && section.nLanes > 0) ?? null;
 
 const busyStates = (section) =>
@@ -33,7 +33,7 @@ export class Minimap {
     view.on("states", prepare);
     this.held = null;
     if (this.section !== null && !this.hasSums && busyStates(this.section).length > 0) {
-      this.canvas.title = "Grey: how many tasks there were. In front, at a scale of its own: how many were running and ready.";
+      this.canvas.title = "Grey: the number of tasks. In front, with a scale of its own: the number of running and ready tasks.";
     }
     this.listen();
   }
@@ -59,7 +59,7 @@ export class Minimap {
       const place = { t0: 0, t1: length, left: 0, width: view.width, top: 5, height: height - 5 };
       const colours = view.colours.sections[this.section.index];
       const data = { t0: 0, t1: length, ...sum };
-      // Nearly all tasks wait nearly always: what happens has a scale of its own, before all of them.
+      // Nearly all tasks are waiting nearly always, so busy tasks are drawn in front, with a scale of their own.
       const busy = busyStates(this.section);
       drawStack(context, data, this.section, colours, place);
       if (busy.length > 0) drawStack(context, data, this.section, colours, { ...place, top: 12, height: height - 12 }, busy);
@@ -81,7 +81,7 @@ export class Minimap {
     canvas.setAttribute("aria-valuetext", `${formatMoment(view.t0)} to ${formatMoment(view.t1)} of ${formatMoment(length)}${this.detailText()}`);
   }
 
-  /** The run's sums as columns, which change with the width alone. */
+  /** Returns the run's sums as columns, which only depend on the width. */
   columns() {
     const { model, width } = this.view;
     const pixels = Math.max(1, Math.ceil(width));
@@ -89,7 +89,7 @@ export class Minimap {
     return this.strips;
   }
 
-  /** How much of the view is kept in detail, if not all. */
+  /** Says how much of the view is kept in detail, if not all. */
   detailText() {
     const { t0, t1, model } = this.view;
     const dropped = droppedWithin(model, t0, t1).reduce((sum, [from, to]) => sum + to - from, 0);
@@ -97,13 +97,13 @@ export class Minimap {
     return dropped >= (t1 - t0) * 0.999 ? ", sums only" : ", partly in detail";
   }
 
-  /** What the stretch under the pointer was like. */
+  /** Describes the stretch under the pointer. */
   explain(event) {
     const stretch = this.hasSums ? stretchAt(this.view.model, this.time(event)) : -1;
     if (stretch >= 0) showTooltip(this.view, { kind: "stretch", stretch }, event.clientX, event.clientY);
   }
 
-  /** Where the worst polls are, and the selection. */
+  /** Marks the worst polls and the selection. */
   drawMarks(context, height) {
     const { view } = this;
     context.fillStyle = view.colours.accent.css;
@@ -124,7 +124,7 @@ export class Minimap {
     context.fillRect(x, 0, width, 4);
   }
 
-  /** What the pointer takes hold of: an edge of the window, the window, or nothing of it. */
+  /** Returns what a press takes hold of: an edge of the window, the window, or nothing of it. */
   part(event) {
     const x = event.clientX - this.canvas.getBoundingClientRect().left;
     const [x0, x1] = [this.x(this.view.t0), this.x(this.view.t1)];
@@ -143,7 +143,7 @@ export class Minimap {
       const isWhole = view.t0 <= 0 && view.t1 >= view.model.lengthNs;
       let part = this.part(event);
       if (part === "rest" && !isWhole) {
-        // A press beside the window brings it there.
+        // A press beside the window moves it there.
         const half = (view.t1 - view.t0) / 2;
         view.setTimes(t - half, t + half);
         part = "window";

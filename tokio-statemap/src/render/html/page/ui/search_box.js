@@ -4,16 +4,16 @@ import { search } from "../model/search.js";
 import { fitText, fontOf } from "../draw/fit.js";
 import { byId, make } from "./dom.js";
 
-// The search field and its list, as an ARIA combobox.
+// The search field and its list of results, as an ARIA combobox.
 
 const MOST_LISTED = 50;
 
 const OPTION_FONT = fontOf(400, 13);
-/** What stands beside it: the gaps, and what kind it is, in px. */
+/** The space beside a result for the gaps and its kind, in px. */
 const KIND_WIDTH = 90;
 
 export class SearchBox {
-  /** `show` is called with what was chosen, as a selection. */
+  /** `show` is called with the chosen result, as a selection. */
   constructor(view, show) {
     this.view = view;
     this.show = show;
@@ -29,7 +29,7 @@ export class SearchBox {
     this.input.addEventListener("keydown", (event) => this.onKey(event));
     this.input.addEventListener("focus", () => { if (this.input.value !== "") this.run(); });
     this.input.addEventListener("blur", () => setTimeout(() => this.close(), 120));
-    // The field would lose the focus before the click arrives.
+    // Otherwise the field would lose the focus before the click arrives.
     this.list.addEventListener("pointerdown", (event) => event.preventDefault());
   }
 
@@ -47,7 +47,7 @@ export class SearchBox {
       return;
     }
     const hits = search(this.view.model, text);
-    // As wide as it will be.
+    // The list must be visible to have a width.
     this.list.hidden = false;
     this.found = hits.slice(0, MOST_LISTED);
     this.active = this.found.length > 0 ? 0 : -1;
@@ -57,14 +57,14 @@ export class SearchBox {
       return make("li", { id: `search-option-${index}`, role: "option", "aria-selected": index === 0, onclick: () => this.choose(index) },
         make("span", { class: "what" }, fitText(hit.label, this.room(), OPTION_FONT) || "unnamed"), make("span", { class: "kind" }, kind));
     });
-    if (hits.length === 0) options.push(make("li", { class: "none", role: "option", "aria-disabled": true }, `Nothing is called “${shorten(visible(text), 40)}”.`));
-    else if (hits.length > MOST_LISTED) options.push(make("li", { class: "none", role: "option", "aria-disabled": true }, `and more: type on`));
+    if (hits.length === 0) options.push(make("li", { class: "none", role: "option", "aria-disabled": true }, `No results for “${shorten(visible(text), 40)}”.`));
+    else if (hits.length > MOST_LISTED) options.push(make("li", { class: "none", role: "option", "aria-disabled": true }, `more results: keep typing`));
     this.list.replaceChildren(...options);
     this.input.setAttribute("aria-expanded", "true");
     this.mark();
   }
 
-  /** How wide what is found may be, beside what it is. */
+  /** Returns the width of a result beside its kind. */
   room() {
     return this.list.clientWidth - KIND_WIDTH;
   }

@@ -17,7 +17,7 @@ import { excerptPart } from "./excerpt.js";
 import { tagTable, totalsTable } from "./totals_table.js";
 import { whyParts } from "./why_part.js";
 
-// The selection: all that is known of what was clicked; of the whole view if nothing was.
+// The selection tab: all that is known of what is selected, or of the whole view if nothing is.
 
 export class SelectionTab {
   /** `actions`: `show(target)`, `zoomTo(target)`, `clear`. */
@@ -69,7 +69,7 @@ export class SelectionTab {
       this.facts([
         ["Since", momentText(view, span.start)],
         ["Until", momentText(view, section.endOf(transition))],
-        ["Worker", span.worker === null ? (span.offWorkers ? "none: on another thread" : null)
+        ["Worker", span.worker === null ? (span.offWorkers ? "none (another thread)" : null)
           : worker === null ? workerName(view.model, section, span.worker)
             : this.link(workerName(view.model, section, span.worker), { kind: "row", section: worker.section.index, row: worker.row })],
         tag > 0 ? ["Tag", shorten(visible(section.tags[tag - 1].tag), 200)] : null,
@@ -82,26 +82,26 @@ export class SelectionTab {
     ];
   }
 
-  /** Kept while the same poll is selected: what was opened in it stays open. */
+  /** Keeps the parts while the same poll is selected, so that what is open in them stays open. */
   why(section, transition) {
     const key = `${section.index}.${transition}`;
     if (this.shown?.key !== key) this.shown = { key, parts: whyParts(this.view, section, transition) };
     return this.shown.parts;
   }
 
-  /** The polls of who is to blame for a poll. */
+  /** Shows all polls with the same blamed function as this one. */
   ofCulprit(section, transition) {
     const culprit = section.why?.culprits.findIndex(({ at }) => at.some((poll) => poll.transition === transition)) ?? -1;
     if (culprit < 0) return [];
     const { frame, place } = section.why.culprits[culprit];
     const name = frame === null ? place : `${shortName(frame.name)} ${sourceOf(frame)}`;
     return [
-      make("h2", {}, "All polls of the same blame", make("span", { class: "count", title: titleText(name) }, shorten(visible(name), 40))),
+      make("h2", {}, "All polls of the blamed function", make("span", { class: "count", title: titleText(name) }, shorten(visible(name), 40))),
       this.distributions.draw({ kind: "culprit", section: section.index, culprit }, "culprit"),
     ];
   }
 
-  /** The histograms of a task, of a worker's polls; none of what has no polls. */
+  /** Shows the histograms of a task, or of a worker's polls. */
   ofRow(section, row) {
     if (section.kind === "workers") return section.workerPolls === null ? [] : [this.distributions.draw({ kind: "worker", section: section.index, row })];
     return section.isRunning.includes(1) ? [this.distributions.draw({ kind: "row", section: section.index, row })] : [];
@@ -124,21 +124,21 @@ export class SelectionTab {
         section.kind === "tasks" ? ["Spawned at", section.isRoot[row] ? "the root future" : this.filterLink(section, group)] : null,
         parent >= 0 ? ["Spawned by", this.link(visible(section.name(parent)), { kind: "row", section: section.index, row: parent })] : null,
         description ? ["About", shorten(visible(description), 300)] : null,
-        ["Life", `${momentText(view, begin)} to ${isOpen ? "the end" : momentText(view, end)}, ${formatNs(end - begin)}`],
+        ["Lifetime", `${momentText(view, begin)} to ${isOpen ? "the end" : momentText(view, end)}, ${formatNs(end - begin)}`],
         ...this.pollFacts(section, row),
         ...(section.kind === "workers" ? this.workerFacts(section, row) : []),
       ]),
       this.spawnSource(section, group),
       below ? null : this.acts({ kind: "row", section: section.index, row }),
-      make("h2", {}, "Time in each state", make("span", { class: "count" }, "its whole life")),
-      totalsTable(view, section, totalsOfRow(section, model.meta.gaps, row, 0, model.lengthNs), "Time in each state over its whole life"),
+      make("h2", {}, "Time in each state", make("span", { class: "count" }, "whole lifetime")),
+      totalsTable(view, section, totalsOfRow(section, model.meta.gaps, row, 0, model.lengthNs), "Time in each state over its whole lifetime"),
       ...this.ofRow(section, row),
       ...this.events(section, row),
       ...(section.tag ? tagTable(view, section, rowTags(section, row)) : []),
     ];
   }
 
-  /** The source around the line that spawned a task. */
+  /** Shows the source code around the line that spawned a task. */
   spawnSource(section, group) {
     return excerptPart(excerptOfGroup(this.view.model, section, group), "the spawn location");
   }
@@ -167,7 +167,7 @@ export class SelectionTab {
     const { poll } = rows[row];
     const held = workerHeld(section, row, 0, model.lengthNs);
     const life = keptNs(model, section.rowBegin(row), section.rowEnd(row));
-    // If any poll is long by its own doing, the longest is among these.
+    // If any poll is long by its own doing, the longest one is among these.
     let longest = longestOf(tasks, this.view.longOnWorkers[section.index]?.[row] ?? []);
     if (longest < 0 || ownNs(tasks, longest) <= this.view.threshold) longest = longestOf(tasks, poll);
     return [
@@ -216,15 +216,15 @@ export class SelectionTab {
         ["Polls", `${formatCount(info.polls)} began`],
         ["Longest", longestText(info.longest, info.place)],
         ["Tasks", `${formatCount(info.alive)} alive at its end`],
-        stopped > 0 ? ["Stopped", `recording was, for ${formatNs(stopped)}`] : null,
+        stopped > 0 ? ["Stopped", `for ${formatNs(stopped)}`] : null,
       ]),
       this.acts(target),
-      make("p", { class: "hint" }, "Sums are kept of the whole run, the arrow keys go from stretch to stretch. "
-        + "What each task did is kept of the last events, and around the longest polls."),
+      make("p", { class: "hint" }, "Sums are kept for the whole run; the arrow keys go from stretch to stretch. "
+        + "Single tasks are kept for the last events and around the longest polls."),
     ];
   }
 
-  /** What is known of a time in sums only. */
+  /** Shows the sums of a time of which no detail is kept. */
   summed(t0, t1) {
     const { view } = this;
     if (!view.model.meta.sums) return [];
@@ -233,7 +233,7 @@ export class SelectionTab {
     return [
       make("h2", {}, "In sums only", make("span", { class: "count" }, formatNs(sum.ns))),
       this.facts([["In polls", shareText(view, sum.share)], ["Longest poll", longestText(sum.longest, sum.place)]]),
-      make("p", { class: "hint" }, keptNs(view.model, t0, t1) > 0 ? "The tables below are of what is kept in detail." : "No detail is kept of this time."),
+      make("p", { class: "hint" }, keptNs(view.model, t0, t1) > 0 ? "The tables below cover what is kept in detail." : "No detail is kept of this time."),
     ];
   }
 
@@ -252,7 +252,7 @@ export class SelectionTab {
     return [
       make("p", { class: "selection-title" }, "The view"),
       make("p", { class: "selection-sub" }, spanText(view.t0, view.t1)),
-      make("p", { class: "hint" }, "Nothing is selected. A click selects a poll, a task or a worker; shift and drag measures a time."),
+      make("p", { class: "hint" }, "Nothing is selected. Click to select a poll, task or worker; drag with shift to measure a range of time."),
       ...this.summed(view.t0, view.t1),
       ...this.sections(Math.round(view.t0), Math.round(view.t1)),
     ];
@@ -271,14 +271,14 @@ export class SelectionTab {
   }
 }
 
-/** The longest of some polls; −1 of none. */
+/** Returns the longest of some polls; −1 if there are none. */
 const longestOf = (section, polls) => {
   let longest = -1;
   for (const i of polls) if (longest < 0 || ownNs(section, i) > ownNs(section, longest)) longest = i;
   return longest;
 };
 
-/** How long each tag took in one row. */
+/** Returns how long each tag took in one row. */
 const rowTags = (section, row) => {
   const lane = section.rowLane[row];
   return tagTotals(section, lane, lane + 1, section.rowBegin(row), section.rowEnd(row));

@@ -1,16 +1,16 @@
-// Long work in slices, so that no frame waits for it.
+// Runs long work in slices, so that no frame waits for it.
 
 import { nextTask } from "./load.js";
 
-/** For how long a slice goes on, in ms: less than half a frame. */
+/** The length of a slice in ms: less than half a frame. */
 const SLICED_MS = 6;
 
 /**
- * Runs steps to their end, the first slice at once.
+ * Runs steps to their end. The first slice runs at once.
  * @template T
  * @param {Generator<void, T, void>} steps short ones
- * @param {() => boolean} [isWanted] asked between slices
- * @returns {Promise<T|undefined>} what they return; `undefined` if that isn't wanted any more
+ * @param {() => boolean} [isWanted] checked between slices
+ * @returns {Promise<T|undefined>} the result of the steps; `undefined` if it is no longer wanted
  */
 export const inSlices = async (steps, isWanted = () => true) => {
   for (;;) {

@@ -1,27 +1,26 @@
 import { make } from "./dom.js";
 
-// A table that is sorted by a click on a heading. Each of its things takes two rows: its name over the whole
-// width, and its numbers below.
+// A table that is sorted by a click on a heading. Each entry takes two rows: its name over the whole width, and its numbers
+// below.
 
-/** How many are listed. */
+/** The most entries that are listed. */
 const MOST_SORTED = 500;
 
 /**
- * @typedef {[string, string, (row: object) => number, (row: object) => string]} Column heading, title, what to sort by,
- *   what to show
+ * @typedef {[string, string, (row: object) => number, (row: object) => string]} Column heading, title, sort key, text
  */
 
 export class SortedTable {
   /**
-   * `nameOf(row)` is the button that stands for a row; `isChosen(row)` whether it is marked; `redraw` draws the pane
-   * that the table is in. `sort` is the column that it is sorted by at first, the largest on top.
+   * `nameOf(row)` builds the button of a row; `isChosen(row)` returns whether it is marked; `redraw` draws the pane with
+   * the table. `sort` is the column by which it is sorted at first, in descending order.
    */
   constructor({ columns, sort, nameOf, isChosen = () => false, redraw }) {
     Object.assign(this, { columns, sort, nameOf, isChosen, redraw });
     this.descending = true;
   }
 
-  /** The table of these rows, and what is said of those that aren't listed. */
+  /** Builds the table of these rows, and a note on those that aren't listed. */
   draw(rows) {
     const [, , key] = this.columns[this.sort];
     const sorted = [...rows].sort((a, b) => (this.descending ? key(b) - key(a) : key(a) - key(b)));

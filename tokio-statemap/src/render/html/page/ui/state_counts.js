@@ -2,15 +2,15 @@ import { visible } from "../format/text.js";
 import { countText, shortCount } from "../draw/charts/scale.js";
 import { stackOrder } from "../draw/stack.js";
 
-// How many lanes of a folded group were in which state, in words beside its strip.
+// The text beside a folded group: how many of its lanes were in each state.
 
-/** Fewer than that are left out, where others aren't. */
+/** Smaller numbers are left out if there are larger ones. */
 const NEGLIGIBLE = 0.05;
 
-/** States that are counted together: a task that was spawned is ready for its first poll. And their shorter names. */
+/** States that are counted together, with a shorter name: a spawned task is ready for its first poll. */
 const WORDS = { running: ["running", "run"], ready: ["ready", "ready"], spawned: ["ready", "ready"], waiting: ["waiting", "wait"] };
 
-/** How many lanes were in each state within the view, on average; `data` is as `Stacks.window` has it. */
+/** Returns how many lanes were in each state within the view, on average; `data` is as `Stacks.window` returns it. */
 const meanCounts = ({ t0, t1 }, section, data) => {
   const nStates = section.states.length;
   const per = (data.t1 - data.t0) / data.bins;
@@ -22,7 +22,7 @@ const meanCounts = ({ t0, t1 }, section, data) => {
   return counts.map((ns) => ns / (per * Math.max(1, last - first)));
 };
 
-/** By word in the order in which states are stacked: `{long, short, n}`. */
+/** Sums up by word, in the order in which states are stacked: `{long, short, n}`. */
 const countsByWord = (section, counts) => {
   const byWord = new Map();
   for (const state of stackOrder(section)) {
@@ -35,7 +35,7 @@ const countsByWord = (section, counts) => {
   return [...byWord.values()];
 };
 
-/** "0.4 running, 12 ready, 320 waiting", and shorter: in short words, the two largest, the largest alone. */
+/** Returns "0.4 running, 12 ready, 320 waiting", and shorter forms: with short words, the two largest, the largest alone. */
 export const stateCounts = (view, section, data) => {
   const all = countsByWord(section, meanCounts(view, section, data));
   let parts = all.filter(({ n }) => n >= NEGLIGIBLE);

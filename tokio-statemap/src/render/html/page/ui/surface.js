@@ -3,9 +3,9 @@ import { chartText } from "../draw/charts/draw.js";
 import { byId } from "./dom.js";
 
 /**
- * What tests and scripts may use, as `window.statemap`: `ready` resolves with the first whole picture
- * (and is rejected if the data can't be read), `settled` once issues and totals are counted too;
- * `totals(t0, t1)` are ns by state for each section, exact; `frameTimes` in ms.
+ * The interface for tests and scripts, as `window.statemap`. `ready` resolves with the first whole picture (and is rejected
+ * if the data can't be read), `settled` once issues and totals are counted, too; `totals(t0, t1)` are exact ns by state for
+ * each section; `frameTimes` is in ms.
  */
 export class Surface {
   constructor() {
@@ -29,12 +29,12 @@ export class Surface {
     this.shown = view;
   }
 
-  /** Counts the legend's totals with `count`. */
+  /** Sets the function that counts the legend's totals. */
   countWith(count) {
     this.count = count;
   }
 
-  /** Issues and totals are there now. */
+  /** Resolves `settled`: issues and totals are counted. */
   finish() {
     this.count();
     this.settle();
@@ -44,7 +44,7 @@ export class Surface {
     return { t0: this.shown.t0, t1: this.shown.t1 };
   }
 
-  /** Shows that time, and counts at once what the legend says of it. */
+  /** Shows a time, and counts the legend's totals at once. */
   setView(t0, t1) {
     this.shown.setTimes(t0, t1);
     this.count();
@@ -70,12 +70,12 @@ export class Surface {
     return [...this.shown.folded];
   }
 
-  /** What a chart says at a place of the plot, px from its left edge. */
+  /** Returns the value of a chart at a position of the plot, in px from its left edge. */
   chartText(key, x) {
     return chartText(this.shown, key, x);
   }
 
-  /** Where a row is on the screen: `{x0, x1, y, h, visible}` in client px; null if it is filtered out. */
+  /** Returns the place of a row on the screen: `{x0, x1, y, h, visible}` in client px; null if it is filtered out. */
   placeOf(section, row) {
     const of = this.model.sections[section];
     const place = this.shown.placeOf(of, of.rowLane[row]);

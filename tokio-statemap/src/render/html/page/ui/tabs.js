@@ -1,10 +1,10 @@
 import { byId } from "./dom.js";
 
-// The panel's tabs: arrow keys go from one to the next, as the ARIA pattern wants it.
+// The panel's tabs: the arrow keys go from one to the next, as in the ARIA pattern.
 
-export const TABS = ["issues", "locations", "tasks", "waits", "selection", "profile"];
+const TABS = ["issues", "locations", "tasks", "waits", "selection", "profile"];
 
-/** Shows a tab's pane. */
+/** Shows the pane of a tab. */
 export const showTab = (view, name, focus = false) => {
   const shown = TABS.includes(name) ? name : TABS[0];
   for (const tab of TABS) {

@@ -6,33 +6,33 @@ import { transitionAt } from "../model/task_table.js";
 import { make } from "./dom.js";
 import { putText } from "./grid.js";
 
-// What stands in a row of the table of tasks, and in one of the tree of who spawned whom.
+// Fills the rows of the table of tasks, and of the spawn tree.
 
-/** The columns, see `VirtualGrid`; their keys are those of `TaskTable`. */
+/** The columns, see `VirtualGrid`. Their keys are those of `TaskTable`. */
 export const TASK_GRID = [
   { key: "name", label: "Task", title: "Its id, and its name if it has one", isText: true },
   { key: "location", label: "Spawned at", title: "Where it was spawned", isText: true },
-  { key: "state", label: "State", title: "Its state at the end, or at the selection", isText: true },
-  { key: "age", label: "Age", title: "How long it had lived by then" },
-  { key: "polls", label: "Polls", title: "How often it was polled" },
-  { key: "held", label: "Held", title: "How long its polls ran in all" },
+  { key: "state", label: "State", title: "Its state at the end, or at the time of the selection", isText: true },
+  { key: "age", label: "Age", title: "Its age at that time" },
+  { key: "polls", label: "Polls", title: "Number of polls" },
+  { key: "held", label: "Held", title: "Total time in polls" },
   { key: "longest", label: "Longest", title: "Its longest poll, without what the machine took" },
-  { key: "waited", label: "Waited", title: "How long it waited in all" },
-  { key: "ready", label: "Ready", title: "How long it was ready in all before it was polled" },
+  { key: "waited", label: "Waited", title: "Total time waiting" },
+  { key: "ready", label: "Ready", title: "Total time ready, before polls" },
   { key: "parent", label: "Spawned by", title: "The task that spawned it", isText: true },
 ];
 
 export const TREE_GRID = [
-  { key: "location", label: "Spawned at", title: "Where tasks were spawned: by those that stand above", isText: true },
-  { key: "tasks", label: "Tasks", title: "How many tasks" },
-  { key: "below", label: "Total", title: "How many tasks, with all that they spawned, and what these spawned" },
-  { key: "alive", label: "At end", title: "How many of the tasks had not ended" },
-  { key: "polls", label: "Polls", title: "How often they were polled" },
-  { key: "held", label: "Held", title: "How long their polls ran in all" },
+  { key: "location", label: "Spawned at", title: "Spawn location; the tasks one level above spawned these", isText: true },
+  { key: "tasks", label: "Tasks", title: "Number of tasks" },
+  { key: "below", label: "Total", title: "Number of tasks, with all their descendants" },
+  { key: "alive", label: "At end", title: "Number of tasks that had not ended" },
+  { key: "polls", label: "Polls", title: "Number of polls" },
+  { key: "held", label: "Held", title: "Total time in polls" },
   { key: "longest", label: "Longest", title: "Their longest poll, without what the machine took" },
 ];
 
-/** How much of a location fits into its column. */
+/** The most characters of a location that fit into its column. */
 const MOST_OF_LABEL = 25;
 
 const orDash = (value, format) => (Number.isNaN(value) ? "–" : format(value));
@@ -70,18 +70,18 @@ const putTitle = (cell, text) => {
   if (cell.title !== title) cell.title = title;
 };
 
-/** The state as it is called and coloured now: waiting may be told apart by line. */
+/** Writes the state with its current name and colour: waiting may be split by line. */
 const putState = (view, cell, section, row, t) => {
   const i = transitionAt(section, row, t);
   if (i < 0) {
-    put(cell, "not yet there", 30);
+    put(cell, "not spawned yet", 30);
     return;
   }
   const state = section.state[i];
   const colour = view.colours.sections[section.index][state];
   const name = section.states[state].line === undefined ? visible(section.states[state].name) : "waiting";
   const place = awaitOf(section, i);
-  // What is there already serves again.
+  // Reuses the elements of the cell.
   if (cell.children.length === 0) cell.replaceChildren(make("span", { class: "swatch" }), make("span", {}));
   const [swatch, text] = cell.children;
   swatch.classList.toggle("blank", colour.blank === true);
@@ -109,7 +109,7 @@ export const fillNode = (table, tree, line, cells) => {
   const group = section.groups[node.group];
   const label = section.isRoot[group.firstRow] ? "the root future" : groupLabel(group);
   const name = make("span", { class: "name" }, shorten(label, MOST_OF_LABEL));
-  const again = node.again === 0 ? null : make("span", { class: "again" }, `${formatCount(node.again)} by itself`);
+  const again = node.again === 0 ? null : make("span", { class: "again" }, `${formatCount(node.again)} recursive`);
   const fold = make("span", { class: "fold", "aria-hidden": "true" }, line.isParent ? (line.isOpen ? "▼" : "▶") : "");
   cells[0].replaceChildren(fold, name, ...(again === null ? [] : [again]));
   cells[0].style.paddingLeft = `${8 + (line.level - 1) * 14}px`;

@@ -12,15 +12,15 @@ import { VirtualGrid } from "./grid.js";
 import { inSlices } from "./slices.js";
 import { fillNode, fillTask, TASK_GRID, TREE_GRID } from "./task_rows.js";
 
-// The tasks: a table of all of them, sorted and filtered, or the tree of who spawned whom. Nothing is counted before the
-// tab is first opened.
+// The tasks tab: a table of all tasks, sorted and filtered, or the spawn tree. Nothing is counted before the tab is first
+// opened.
 
-/** A tree of so many places is open at first. */
+/** Trees with at most this many nodes are open at first. */
 const OPEN_AT_FIRST = 40;
-/** How long nobody types before the table is filtered, in ms. */
+/** The pause in typing after which the table is filtered, in ms. */
 const TYPED_MS = 80;
 
-/** The columns whose least is of interest: the others are sorted by the largest first. */
+/** The columns that are sorted in ascending order at first. */
 const RISING_AT_FIRST = ["name", "location", "state", "parent"];
 
 export class TasksTab {
@@ -33,9 +33,9 @@ export class TasksTab {
     this.tree = null;
     this.isTree = false;
     this.sort = { table: { key: "held", isDescending: true }, tree: { key: "below", isDescending: true } };
-    /** Only the tasks of this node of the tree. */
+    /** If set, only the tasks of this node of the tree are listed. */
     this.only = null;
-    /** Whether states are those at the selection, and of when it is. */
+    /** Whether states are those at the time of the selection, and that time. */
     this.isAtSelection = false;
     this.moment = view.model.lengthNs;
     this.lines = [];
@@ -76,14 +76,14 @@ export class TasksTab {
       this.timer = setTimeout(() => this.refresh(), TYPED_MS);
     });
     this.filter.addEventListener("keydown", (event) => this.onFilterKey(event));
-    this.when = make("select", { id: "task-moment", "aria-label": "State when", title: "When State and Age are of" },
+    this.when = make("select", { id: "task-moment", "aria-label": "State when", title: "The time of State and Age" },
       make("option", { value: "end" }, "State at the end"), make("option", { value: "selection" }, "State at the selection"));
     this.when.addEventListener("change", () => {
       this.isAtSelection = this.when.value === "selection";
       this.moment = this.isAtSelection ? momentOf(this.view) ?? this.view.model.lengthNs : this.view.model.lengthNs;
       this.refresh();
     });
-    this.toggle = make("button", { id: "task-tree", type: "button", "aria-pressed": false, title: "Who spawned whom, by location", onclick: () => this.setTree(!this.isTree) }, "Spawn tree");
+    this.toggle = make("button", { id: "task-tree", type: "button", "aria-pressed": false, title: "Which tasks spawned which, by location", onclick: () => this.setTree(!this.isTree) }, "Spawn tree");
     this.status = make("p", { id: "task-status", class: "hint", role: "status" }, "Counting …");
     this.all = make("button", { id: "task-all", type: "button", hidden: "", onclick: () => this.showAll() }, "Show all");
     this.tasks = new VirtualGrid({
@@ -92,7 +92,7 @@ export class TasksTab {
       act: (index) => this.actions.show(this.target(this.table.columns.parent[this.list.found[index]])), sort: (key) => this.sortBy("table", key),
     });
     this.nodes = new VirtualGrid({
-      id: "spawn-tree", role: "treegrid", label: "Who spawned whom, by location", columns: TREE_GRID,
+      id: "spawn-tree", role: "treegrid", label: "Which tasks spawned which, by location", columns: TREE_GRID,
       fill: (index, cells) => this.fillNode(index, cells), choose: (index) => this.chooseNode(index), act: (index) => this.setOnly(this.lines[index].node),
       key: (event, index) => this.onTreeKey(event, index), sort: (key) => this.sortBy("tree", key),
     });
@@ -118,8 +118,8 @@ export class TasksTab {
   }
 
   /**
-   * Finds again what is to be seen; leaves off when something else is wanted meanwhile. `active` is the row that keys start
-   * from; `isInPlace`: it stays scrolled to where it is.
+   * Updates the list, and stops when something else is wanted meanwhile. Keys start from the row `active`; `isInPlace`
+   * keeps the scroll position.
    */
   async refresh(active = -1, isInPlace = false) {
     const wanted = ++this.wanted;
@@ -140,7 +140,7 @@ export class TasksTab {
     return this.list.find({ moment, ...this.sort.table, text: this.filter.value, isIn });
   }
 
-  /** The location that is chosen in the tab of that name, and which tasks are its; null if none is, or none of tasks. */
+  /** Returns the tasks of the location that is chosen in the tab of locations; null if none is, or it has no tasks. */
   location() {
     const { filter } = this.view;
     return filter === null ? null : this.table.ofGroup(filter.section, filter.group);
@@ -175,14 +175,14 @@ export class TasksTab {
     const shown = found === n ? countRows(section, n) : `${formatCount(found)} of ${countRows(section, n)}`;
     const node = this.only === null ? null : this.tree.nodes[this.only];
     const of = this.location();
-    const spawned = node !== null ? `, of ${shorten(groupLabel(this.table.sections[node.section].groups[node.group]), 40)} in the tree`
-      : of !== null ? `, of the chosen location ${shorten(groupLabel(of.group), 40)}` : "";
-    return `${shown}${spawned}. ${this.moment === this.view.model.lengthNs ? "" : `State at ${momentText(this.view, this.moment)}. `}A row goes to its task, a second time zooms to it.`;
+    const spawned = node !== null ? `, of node ${shorten(groupLabel(this.table.sections[node.section].groups[node.group]), 40)}`
+      : of !== null ? `, spawned at ${shorten(groupLabel(of.group), 40)}` : "";
+    return `${shown}${spawned}. ${this.moment === this.view.model.lengthNs ? "" : `State at ${momentText(this.view, this.moment)}. `}Click a row to show its task, and again to zoom to it.`;
   }
 
   aboutTree() {
     const places = this.tree.nodes.length;
-    return `${countRows(this.table.sections[0], this.table.n)} in ${plural(places, "place", formatCount(places))}. At the top stand those that no task is known to have spawned. A number of tasks lists them.`;
+    return `${countRows(this.table.sections[0], this.table.n)} in ${plural(places, "node", formatCount(places))}. Those at the top have no known parent. Click a number of tasks to list them.`;
   }
 
   fillTask(index, cells) {
@@ -197,7 +197,7 @@ export class TasksTab {
     return { level: line.level, isOpen: line.isParent ? line.isOpen : null, place: line.place, of: line.of };
   }
 
-  /** The task that the selection is about; −1 if it is about none. */
+  /** Returns the selected task; −1 if none is. */
   selectedTask() {
     const { selection, model } = this.view;
     if (selection?.kind === "row") return this.table.taskOf(selection.section, selection.row);
@@ -222,7 +222,7 @@ export class TasksTab {
     return { kind: "row", section: section.index, row };
   }
 
-  /** The first time a task is shown, the second time zoomed to. */
+  /** Shows a task; a second time, zooms to it. */
   choose(task) {
     const target = this.target(task);
     const { selection } = this.view;
@@ -243,7 +243,7 @@ export class TasksTab {
     this.refresh();
   }
 
-  /** The location that is chosen in the tab of that name is another one, or none: only its tasks are listed. */
+  /** Lists only the tasks of the location that is chosen in the tab of locations. */
   filtered() {
     if (this.view.filter !== null) this.only = null;
     if (this.isShown) this.refresh();
@@ -254,7 +254,7 @@ export class TasksTab {
     this.setOnly(null);
   }
 
-  /** Lists the tasks of a node of the tree; those of all if null. What was chosen last counts: no other location stays so. */
+  /** Lists the tasks of a node of the tree, or of all if null. The last choice counts, so a location is no longer chosen. */
   setOnly(node) {
     if (node !== null && this.view.filter !== null) this.view.setFilter(null);
     const hadFocus = document.activeElement === this.all || document.activeElement === this.nodes.element;
@@ -278,7 +278,7 @@ export class TasksTab {
     this.refresh(index, true);
   }
 
-  /** As the tree pattern has it: right opens, or goes to the first below; left closes, or goes to what is above. */
+  /** As in the ARIA tree pattern: right opens a node or goes to its first child; left closes it or goes to its parent. */
   onTreeKey(event, index) {
     const line = this.lines[index];
     if (line === undefined) return false;
@@ -304,7 +304,7 @@ export class TasksTab {
   }
 }
 
-/** The moment that the selection is of; null if it is of none, or of a whole task. */
+/** Returns the time of the selection; null if it has none, or is a whole task. */
 const momentOf = ({ selection, model }) => {
   if (selection?.kind === "span") return model.sections[selection.section].time[selection.transition];
   if (selection?.kind === "range") return selection.t1;

@@ -8,17 +8,15 @@ import { countText } from "../draw/charts/scale.js";
 import { describeSpan, momentText, spanText } from "../draw/describe.js";
 import { stackOrder } from "../draw/stack.js";
 import { longestText, shareText } from "../draw/sums.js";
-import { byId, make } from "./dom.js";
+import { byId, make, swatchOf } from "./dom.js";
 
-// What is under the pointer, in a small box beside it.
+// The tooltip: describes what is under the pointer, beside it.
 
-const tooltipLine = (colour, ...text) => {
-  const swatch = colour === null ? null : make("span", { class: `swatch${colour.blank ? " blank" : ""}` });
-  if (colour !== null && !colour.blank) swatch.style.background = colour.css;
-  return make("div", { class: "line" }, swatch, ...text);
-};
+const tooltipLine = (colour, ...text) => make("div", { class: "line" }, swatchOf(colour), ...text);
 
-/** The lines on a span: who, in which state, since when and for how long, where it comes from. */
+const quiet = (...text) => make("div", { class: "quiet" }, ...text);
+
+/** Describes a span: its row, its state, since when and for how long, and the spawn location. */
 const spanLines = (view, section, transition, onWorkerLane = false) => {
   const span = describeSpan(view, section, transition);
   const colour = view.colours.sections[section.index][section.state[transition]];
@@ -28,27 +26,27 @@ const spanLines = (view, section, transition, onWorkerLane = false) => {
   ];
   if (span.waitsAt !== null) lines.push(make("div", {}, shorten(span.waitsAt, 160)));
   if (span.place !== null) lines.push(make("div", { class: span.waitsAt === null ? null : "quiet" }, shorten(span.place, 160)));
-  if (span.worker !== null && !onWorkerLane) lines.push(make("div", { class: "quiet" }, `on ${workerName(view.model, section, span.worker)}`));
-  if (span.offWorkers) lines.push(make("div", { class: "quiet" }, "on a thread that is no worker"));
+  if (span.worker !== null && !onWorkerLane) lines.push(quiet(`on ${workerName(view.model, section, span.worker)}`));
+  if (span.offWorkers) lines.push(quiet("on a thread that isn't a worker"));
   const tag = section.tag ? section.tag[transition] : 0;
-  if (tag > 0 && section.kind !== "tasks") lines.push(make("div", { class: "quiet" }, `tag ${shorten(visible(section.tags[tag - 1].tag), 100)}`));
-  lines.push(make("div", { class: "quiet" }, `since ${momentText(view, span.start)}`), ...whyLines(section, transition));
+  if (tag > 0 && section.kind !== "tasks") lines.push(quiet(`tag ${shorten(visible(section.tags[tag - 1].tag), 100)}`));
+  lines.push(quiet(`since ${momentText(view, span.start)}`), ...whyLines(section, transition));
   return lines;
 };
 
-/** Whom a poll is blamed on, and what the hatching in it means. */
+/** Names what a poll is blamed on, and explains the hatching in it. */
 const whyLines = (section, transition) => {
   const poll = whyOf(section, transition);
   if (poll === null) return [];
   const taken = takenNs(poll);
   return [
-    poll.frame === null ? null : make("div", {}, make("b", {}, shorten(shortName(poll.frame.name), 60)), ` ${shorten(visible(poll.act), 100)}`),
-    poll.frame === null ? null : make("div", { class: "quiet" }, shorten(sourceOf(poll.frame), 100)),
-    taken === 0 ? null : make("div", { class: "quiet" }, `The machine took the processor for ${formatNs(taken)} of it: hatched at its end, as it isn't known when, only how much.`),
+    poll.frame === null ? null : make("div", {}, make("b", {}, shorten(shortName(poll.frame.name), 60)), ` ${shorten(visible(poll.blockingCause), 100)}`),
+    poll.frame === null ? null : quiet(shorten(sourceOf(poll.frame), 100)),
+    taken === 0 ? null : quiet(`The machine took the processor for ${formatNs(taken)} of it: hatched at the end, as only the amount is known, not when.`),
   ].filter(Boolean);
 };
 
-/** The shares of a pixel or a stack's bin: `shares` in ns by state of `section`. */
+/** Lists the states of a pixel; `shares` is ns by state of `section`. */
 const shareLines = (view, section, shares) => {
   const colours = view.colours.sections[section.index];
   const all = shares.reduce((sum, ns, state) => (colours[state].blank ? sum : sum + ns), 0);
@@ -59,36 +57,35 @@ const shareLines = (view, section, shares) => {
     .map((state) => tooltipLine(colours[state], visible(section.states[state].name), make("span", { class: "quiet" }, formatShare(shares[state] / all))));
 };
 
-/** How many lanes of a folded group were in which state. */
+/** Lists how many lanes of a folded group were in each state. */
 const countLines = (view, { section, shares, ns }) => {
   const colours = view.colours.sections[section.index];
   return stackOrder(section).filter((state) => shares[state] > 0)
     .map((state) => tooltipLine(colours[state], `${countText(shares[state] / ns)} ${visible(section.states[state].name)}`));
 };
 
-/** The lines on a stretch of the run's sums. */
+/** Describes a stretch of the run's sums. */
 const stretchLines = (view, index) => {
   const info = stretchInfo(view.model, index);
   const longest = longestText(info.longest, info.place);
-  const quiet = (text) => make("div", { class: "quiet" }, text);
   return [
     make("div", { class: "head" }, info.share === null ? "Recording was stopped" : `In polls: ${shareText(view, info.share)}`),
     make("div", {}, `${plural(info.polls, "poll", formatCount(info.polls))} began${longest === null ? "" : `, the longest ${longest}`}`),
     make("div", {}, `${plural(info.alive, "task", formatCount(info.alive))} alive at the end`),
     quiet(spanText(info.from, info.to)),
-    quiet(isDropped(view.model, (info.from + info.to) / 2) ? "No detail is kept of it, only these sums." : "It is kept in detail."),
+    quiet(isDropped(view.model, (info.from + info.to) / 2) ? "No detail is kept of this time, only these sums." : "This time is kept in detail."),
   ];
 };
 
-/** The content of the tooltip for what `Hits.at` found. */
+/** Returns the content of the tooltip for what `hitAt` found. */
 const tooltipContent = (view, hit) => {
-  // What it shows stands beside the pointer already.
+  // Its value is drawn beside the pointer already.
   if (hit.kind === "chart") return [];
   if (hit.kind === "stretch") return stretchLines(view, hit.stretch);
   if (hit.kind === "stack") {
     return [
       make("div", { class: "head" }, shorten(groupLabel(hit.group), 160)),
-      make("div", { class: "quiet" }, `${countRows(hit.section, hit.group.rows)}, folded · around ${momentText(view, hit.t)}`),
+      quiet(`${countRows(hit.section, hit.group.rows)}, folded · around ${momentText(view, hit.t)}`),
       ...countLines(view, hit),
     ];
   }
@@ -101,13 +98,12 @@ const tooltipContent = (view, hit) => {
     lines.push(...spanLines(view, hit.section, hit.transition));
   }
   if (hit.shares) {
-    lines.push(make("div", { class: "quiet" }, `This pixel (${formatNs((view.t1 - view.t0) / view.width)}) holds several states:`));
-    lines.push(...shareLines(view, hit.section, hit.shares));
+    lines.push(quiet(`This pixel (${formatNs((view.t1 - view.t0) / view.width)}) has several states:`), ...shareLines(view, hit.section, hit.shares));
   }
   return lines;
 };
 
-/** Shows the tooltip for `hit` beside the pointer; hides it if there is nothing to say. */
+/** Shows the tooltip for `hit` beside the pointer; hides it if there is nothing to show. */
 export const showTooltip = (view, hit, clientX, clientY) => {
   const box = byId("tooltip");
   const lines = hit === null ? [] : tooltipContent(view, hit);
@@ -124,7 +120,7 @@ export const showTooltip = (view, hit, clientX, clientY) => {
   box.style.top = `${Math.max(8, top)}px`;
 };
 
-/** Takes the tooltip away. */
+/** Hides the tooltip. */
 export const hideTooltip = () => {
   byId("tooltip").hidden = true;
 };

@@ -6,19 +6,19 @@ import { byId, make } from "./dom.js";
 import { labelInPanel } from "./label.js";
 import { SortedTable } from "./sorted_table.js";
 
-// Where tasks waited, by line, and who still waited at the end.
+// The waits tab: where tasks waited, by line, and which still waited at the end.
 
-/** How many of those who still waited are listed. */
+/** The most tasks that still waited that are listed. */
 const MOST_STILL = 100;
 
 /** The columns, see `SortedTable`. */
 const WAIT_COLUMNS = [
   ["Times", "How often a task waited there", ({ line }) => line.times, ({ line }) => formatCount(line.times)],
-  ["Total", "How long tasks waited there in sum", ({ line }) => line.total, ({ line }) => formatNs(line.total)],
+  ["Total", "Time that tasks waited there, in sum", ({ line }) => line.total, ({ line }) => formatNs(line.total)],
   ["Longest", "The longest wait", ({ line }) => line.longest, ({ line }) => formatNs(line.longest)],
-  ["p50", "What half of the waits did not exceed", ({ line }) => line.p50, ({ line }) => formatNs(line.p50)],
-  ["p99", "What 99 % of the waits did not exceed", ({ line }) => line.p99, ({ line }) => formatNs(line.p99)],
-  ["Now", "How many tasks still waited there at the end", ({ line }) => line.now, ({ line }) => formatCount(line.now)],
+  ["p50", "Median of the waits", ({ line }) => line.p50, ({ line }) => formatNs(line.p50)],
+  ["p99", "99th percentile of the waits", ({ line }) => line.p99, ({ line }) => formatNs(line.p99)],
+  ["Now", "Number of tasks that still waited there at the end", ({ line }) => line.now, ({ line }) => formatCount(line.now)],
 ];
 
 export class WaitsTab {
@@ -36,11 +36,11 @@ export class WaitsTab {
     const still = this.sections.flatMap((section) => section.awaits.still.map((of) => ({ section, of })));
     const notes = this.sections.flatMap(({ awaits }) => awaits.notes).map((note) => make("p", { class: "hint" }, note));
     const parts = rows.length === 0
-      ? [make("p", { class: "hint" }, "At which lines tasks waited isn't known: it is of tasks that are spawned with tokio_statemap::spawn."), ...notes]
-      : [make("p", { class: "hint" }, "A line shows the longest wait there."), ...this.table.draw(rows), ...notes];
+      ? [make("p", { class: "hint" }, "The lines at which tasks waited are unknown. They are recorded for tasks spawned with tokio_statemap::spawn."), ...notes]
+      : [make("p", { class: "hint" }, "Click a line to show the longest wait there."), ...this.table.draw(rows), ...notes];
     if (still.length > 0) {
       parts.push(
-        make("h2", {}, "Still waited at the end", make("span", { class: "count" }, plural(still.length, "place", formatCount(still.length)))),
+        make("h2", {}, "Still waiting at the end", make("span", { class: "count" }, plural(still.length, "place", formatCount(still.length)))),
         ...still.slice(0, MOST_STILL).map((each) => this.still(each)));
       if (still.length > MOST_STILL) parts.push(make("p", { class: "hint" }, `${formatCount(still.length - MOST_STILL)} more are not listed.`));
     }
@@ -58,15 +58,15 @@ export class WaitsTab {
     }, labelInPanel(line.label), this.heldBy(line));
   }
 
-  /** Where the holder of a lock waited meanwhile. */
+  /** Says where the holder of a lock waited meanwhile. */
   heldBy({ holder }) {
     if (holder === null) return null;
     const [label, times, of] = holder;
-    return make("span", { class: "source", title: `In ${formatCount(times)} of ${plural(of, "wait", formatCount(of))} whose holder is known` }, `held by tasks that waited at ${shorten(visible(label), 40)}`);
+    return make("span", { class: "source", title: `In ${formatCount(times)} of ${plural(of, "wait", formatCount(of))} whose holder is known` }, `holder waited at ${shorten(visible(label), 40)}`);
   }
 
   still({ section, of }) {
-    // One that was dropped with its runtime has an end.
+    // A task that was dropped with its runtime has an end.
     const end = section.rowFirst[of.row + 1] - 1;
     const last = section.isEnd[section.state[end]] ? end - 1 : end;
     const place = awaitOf(section, last);
@@ -77,6 +77,6 @@ export class WaitsTab {
     },
     make("span", { class: "place" }, `${shorten(visible(section.name(of.row)), 30)}${others}`),
     make("span", { class: "length" }, formatNs(of.for)),
-    make("span", { class: "about" }, of.forgotten ? make("b", {}, "maybe forgotten · ") : null, place === null ? "where isn't known" : shorten(visible(place.label), 80)));
+    make("span", { class: "about" }, of.forgotten ? make("b", {}, "maybe forgotten · ") : null, place === null ? "unknown place" : shorten(visible(place.label), 80)));
   }
 }

@@ -1,19 +1,19 @@
-// Which charts there are, and what each is called.
+// The charts and their names.
 
 /** @typedef {import("../../data/decode.js").Model} Model */
 
-/** Under the workers, from top to bottom. `short`: where there is little room; `title`: what it is, in a sentence. */
+/** The charts below the workers, from top to bottom. `short`: the name if there is little room; `title`: a description. */
 export const CHARTS = [
-  { key: "ready", name: "Tasks ready", short: "Ready", title: "How many tasks were ready at once: woken or spawned, and not yet polled." },
-  { key: "occupancy", name: "Worker occupancy", short: "Workers", title: "How much of the workers' time was in polls." },
-  { key: "longest", name: "Longest poll", short: "Longest", title: "For how long the longest poll of that time held its worker (wall time), on a logarithmic scale. The dashed line: from when on a poll is long." },
-  { key: "alive", name: "Tasks alive", short: "Alive", title: "How many tasks there were: spawned, and not yet completed." },
-  { key: "blocking", name: "Blocking threads", short: "Blocking", title: "How many threads the blocking pool had. In front: how many of its tasks waited for one." },
+  { key: "ready", name: "Tasks ready", short: "Ready", title: "The number of ready tasks: woken or spawned, and not yet polled." },
+  { key: "occupancy", name: "Worker occupancy", short: "Workers", title: "The share of the workers' time spent in polls." },
+  { key: "longest", name: "Longest poll", short: "Longest", title: "The length of the longest poll (wall time), on a logarithmic scale. From the dashed line on, a poll counts as long." },
+  { key: "alive", name: "Tasks alive", short: "Alive", title: "The number of tasks that are spawned and not yet completed." },
+  { key: "blocking", name: "Blocking threads", short: "Blocking", title: "The number of threads of the blocking pool. In front: the number of its tasks that waited for a thread." },
 ];
 
 const isTasks = (section) => section.kind === "tasks" && section.nLanes > 0;
 
-/** Whether there is data for a chart of the run with these sections. */
+/** Returns whether there is data for a chart of the run with these sections. */
 const IS_THERE = {
   ready: (sections, { readyKnown }) => readyKnown && sections.some((section) => section.kind === "tasks" && section.isRunning.includes(1)),
   occupancy: (sections) => sections.some(({ workerPolls }) => workerPolls !== null),
@@ -22,14 +22,14 @@ const IS_THERE = {
   blocking: (sections) => sections.some(({ kind, nLanes }) => kind === "blocking" && nLanes > 0),
 };
 
-/** The runs that there are charts of, in the order of their sections. */
+/** Returns the runs that have charts, in the order of their sections. */
 const runsOf = (model) => [...new Set(model.sections.filter(({ kind }) => kind !== "other").map(({ run }) => run))];
 
 /**
- * The keys of the charts that there is data for. Of several runs, which may have been at different times, nothing is added
- * up: each has charts of its own, "ready.1" being that of the run 1.
+ * Returns the keys of the charts that have data. Several runs, which may have been at different times, are not added up:
+ * each has its own charts, and "ready.1" is that of run 1.
  * @param {Model} model
- * @returns {string[]} those of a run together
+ * @returns {string[]} those of a run follow each other
  */
 export function chartsOf(model) {
   const runs = runsOf(model);
@@ -41,7 +41,7 @@ export function chartsOf(model) {
 }
 
 /**
- * What a key of a chart means.
+ * Splits the key of a chart.
  * @param {Model} model
  * @param {string} key
  * @returns {{kind: string, run: number}} `kind`: as `CHARTS` has it
@@ -51,11 +51,11 @@ export function partKey(model, key) {
   return { kind, run: run === undefined ? (runsOf(model)[0] ?? 0) : Number(run) };
 }
 
-/** The chart of that key. */
+/** Returns the chart of a key. */
 export const chartOf = (key) => CHARTS.find((chart) => chart.key === key.split(".")[0]);
 
 /**
- * The charts by run, in their order.
+ * Groups charts by run, in their order.
  * @param {Model} model
  * @param {string[]} keys
  * @returns {{run: number, keys: string[]}[]}
@@ -71,7 +71,8 @@ export function byRun(model, keys) {
 }
 
 /**
- * Which charts are hidden at first: of several runs those of all but that which the page opens on.
+ * Returns the charts that are hidden at first: if there are several runs, those of all runs except the one that the page
+ * opens on.
  * @param {Model} model
  * @param {{section: number}|null} opening
  * @returns {Set<string>}

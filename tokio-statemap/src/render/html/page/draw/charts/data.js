@@ -2,21 +2,21 @@ import { partKey } from "./charts.js";
 import { addCounts, fillFromSums, knownOf, leaveOutRoots, longest, occupancy, queued } from "./series.js";
 import { countScale, shareScale, timeScale } from "./scale.js";
 
-// What the charts show of the view: computed when it is drawn, and kept until the view is another.
+// The values of the charts in the view: computed when they are drawn, and kept until the view changes.
 
-/** How wide a bin is, in px. */
+/** The width of a bin, in px. */
 const BIN_PX = 2;
 
 /**
  * @typedef {{
  *   t0: number, t1: number, bins: number, known: Uint8Array, values: Float64Array|null, front: Float64Array|null,
  *   scale: import("./scale.js").Scale,
- * }} Chart `known`: see `knownOf`; `values`: null as long as they are being counted; `front`: drawn in front of them
+ * }} Chart `known`: see `knownOf`; `values`: null while they are being counted; `front`: values that are drawn in front
  */
 
 const mostOf = (values) => {
   let most = 0;
-  // NaN is no more than anything.
+  // NaN is no larger than anything.
   for (const value of values) if (value > most) most = value;
   return most;
 };
@@ -33,14 +33,14 @@ export class ChartData {
     for (const section of this.view.model.sections) if (section.kind === "tasks") this.stacks.prepareSum(section);
   }
 
-  /** Forgets what it counted: the states of a section have changed. */
+  /** Discards all values, because the states of a section have changed. */
   forget() {
     this.kept.clear();
     this.prepare();
   }
 
   /**
-   * A chart of the view.
+   * Returns a chart of the view.
    * @param {string} key
    * @returns {Chart}
    */
@@ -56,7 +56,7 @@ export class ChartData {
     return chart;
   }
 
-  /** The sections that a chart counts lanes of. */
+  /** Returns the sections whose lanes a chart counts. */
   sectionsOf(key) {
     const { kind: chart, run } = partKey(this.view.model, key);
     const kind = { ready: "tasks", alive: "tasks", blocking: "blocking" }[chart];
@@ -96,7 +96,7 @@ export class ChartData {
     return counts;
   }
 
-  /** Which bin of a chart a place of the plot is in. */
+  /** Returns the bin of a chart at a position of the plot. */
   binAt(chart, x) {
     return Math.min(chart.bins - 1, Math.max(0, Math.floor((x / this.view.width) * chart.bins)));
   }

@@ -1,14 +1,14 @@
 import { formatNs } from "../../format/numbers.js";
-import { CANVAS_FONT } from "../axis.js";
+import { CANVAS_FONT, fillBox, firstThatFits } from "../canvas.js";
 import { partKey } from "./charts.js";
 import { BIN_KEPT, BIN_SUMMED, BIN_UNKNOWN } from "./series.js";
 
-// A chart in the lanes: an area over its time. Where there are sums only it is of these, on the ground that sums have
-// everywhere; where nothing is known it is hatched.
+// A chart between the lanes: an area over time. Where only sums are kept it shows these, on the background that sums have
+// everywhere. Times of which nothing is known are hatched.
 
-/** What is left free above and below the area, in px. */
+/** The free space above and below the area, in px. */
 const ABOVE = 4, BELOW = 2;
-/** Charts that sums know something of, too. */
+/** The charts that can be drawn from sums, too. */
 const IN_SUMS = new Set(["occupancy", "longest", "alive"]);
 
 const roleColour = (view, kind, role) => {
@@ -19,7 +19,7 @@ const roleColour = (view, kind, role) => {
 const coloursOf = (view, kind) => {
   switch (kind) {
     case "ready": return { area: roleColour(view, "tasks", "ready") };
-    // What is known in sums only looks like nothing else: as the bars over the lanes.
+    // Sums are drawn as the bars over the lanes are, so that they look like nothing else.
     case "occupancy": return { area: view.colours.running, summed: view.colours["summed-bar"] };
     case "longest": return { area: view.colours.faint, over: view.colours.accent };
     case "blocking": return { area: roleColour(view, "blocking", "blocking"), front: roleColour(view, "tasks", "ready") };
@@ -27,7 +27,7 @@ const coloursOf = (view, kind) => {
   }
 };
 
-/** Calls `each(from, to, what)` with the runs of bins of which the same is known. */
+/** Calls `each(from, to, what)` for each run of bins with the same `known`. */
 const eachRun = (known, each) => {
   for (let from = 0; from < known.length;) {
     let to = from + 1;
@@ -37,24 +37,20 @@ const eachRun = (known, each) => {
   }
 };
 
-/** Draws a chart into its item; `hatching` is what is drawn where nothing is known. */
+/** Draws a chart into its item; `hatching` fills times of which nothing is known. */
 export const drawChart = (view, context, item, top, hatching) => {
   const chart = view.chartData.of(item.chart);
   const { kind, run } = partKey(view.model, item.chart);
   const place = placeOfChart(view, item, top);
-  context.fillStyle = view.colours.paper.css;
-  context.fillRect(0, top, view.width, item.h);
-  context.fillStyle = view.colours.line.css;
-  context.fillRect(0, top, view.width, 1);
+  fillBox(context, view.colours.paper, 0, top, view.width, item.h);
+  fillBox(context, view.colours.line, 0, top, view.width, 1);
   const x = (bin) => (bin / chart.bins) * view.width;
   eachRun(chart.known, (from, to, what) => {
     if (what === BIN_KEPT) return;
     context.fillStyle = what === BIN_SUMMED ? view.colours.summed.css : hatching;
     context.fillRect(x(from), top + 1, x(to) - x(from), item.h - 1);
   });
-  // Half way up.
-  context.fillStyle = view.colours.line.css;
-  context.fillRect(0, Math.round(place.y(0.5)), view.width, 1);
+  fillBox(context, view.colours.line, 0, Math.round(place.y(0.5)), view.width, 1);
   if (chart.values === null) {
     drawNote(view, context, "Counting …", 8, place, view.colours.paper);
     return;
@@ -71,7 +67,7 @@ export const drawChart = (view, context, item, top, hatching) => {
   drawSumsNote(view, context, kind, chart, x, place);
 };
 
-/** Where a chart's area is: `y(share)` in px of the screen. */
+/** Returns the place of a chart's area; `y(share)` is in px of the screen. */
 const placeOfChart = (view, item, top) => {
   const from = top + ABOVE, to = top + item.h - BELOW;
   return { from, to, y: (share) => to - share * (to - from) };
@@ -85,7 +81,7 @@ const drawArea = (context, { bins, scale }, values, isDrawn, x, place, css) => {
     if (!(value > 0) || !isDrawn(bin)) continue;
     let end = bin + 1;
     while (end < bins && values[end] === value && isDrawn(end)) end++;
-    // However little: there was something.
+    // Any value above 0 is visible.
     const height = Math.max(1, scale.share(value) * (place.to - place.from));
     context.rect(x(bin), place.to - height, x(end) - x(bin), height);
     bin = end - 1;
@@ -93,7 +89,7 @@ const drawArea = (context, { bins, scale }, values, isDrawn, x, place, css) => {
   context.fill();
 };
 
-/** From when on a poll is long. */
+/** Draws a dashed line at the length from which a poll counts as long. */
 const drawThreshold = (view, context, { scale }, place, threshold) => {
   if (threshold <= scale.bottom || threshold >= scale.top) return;
   const y = Math.round(place.y(scale.share(threshold))) + 0.5;
@@ -110,17 +106,15 @@ const drawThreshold = (view, context, { scale }, place, threshold) => {
 const drawNote = (view, context, text, left, place, ground) => {
   context.font = CANVAS_FONT;
   context.textBaseline = "top";
-  const width = context.measureText(text).width;
-  context.fillStyle = ground.css;
   context.globalAlpha = 0.8;
-  context.fillRect(left - 3, place.from - 1, width + 6, 14);
+  fillBox(context, ground, left - 3, place.from - 1, context.measureText(text).width + 6, 14);
   context.globalAlpha = 1;
   context.fillStyle = view.colours.quiet.css;
   context.fillText(text, left, place.from);
   context.textBaseline = "middle";
 };
 
-/** Says once, where there is most room, what is shown of what there are sums only of. */
+/** Writes once, where there is most room, that only sums are kept of that time. */
 const drawSumsNote = (view, context, kind, chart, x, place) => {
   if (!view.model.meta.sums) return;
   let widest = null;
@@ -131,12 +125,11 @@ const drawSumsNote = (view, context, kind, chart, x, place) => {
   const stretch = formatNs(view.model.meta.sums.stretch);
   const words = IN_SUMS.has(kind) ? [`sums: one value for each ${stretch}`, `sums of ${stretch}`, "sums"] : ["not in the sums of the run", "not in sums"];
   context.font = CANVAS_FONT;
-  const room = x(widest[1]) - x(widest[0]) - 12;
-  const text = words.find((one) => context.measureText(one).width <= room);
+  const text = firstThatFits(context, words, x(widest[1]) - x(widest[0]) - 12);
   if (text !== undefined) drawNote(view, context, text, x(widest[0]) + 6, place, view.colours.summed);
 };
 
-/** What a chart shows at a place of the plot, in words. */
+/** Returns the value of a chart at a position of the plot, in words. */
 export const chartText = (view, key, x) => {
   const chart = view.chartData.of(key);
   const { kind } = partKey(view.model, key);
@@ -152,7 +145,7 @@ export const chartText = (view, key, x) => {
   return `${text}${front}${known === BIN_SUMMED ? " (sums)" : ""}`;
 };
 
-/** The charts' values at the pointer: over the lanes, as they change with each of its moves. */
+/** Draws the charts' values beside the pointer, on the overlay: they change with every move. */
 export const drawChartValues = (view, context, x) => {
   view.eachItem((item, top, clipTop) => {
     if (item.kind !== "chart" || item.isHidden || top + ABOVE < clipTop) return;
@@ -162,9 +155,8 @@ export const drawChartValues = (view, context, x) => {
     const width = context.measureText(text).width + 10;
     const left = x + 6 + width > view.width ? x - 6 - width : x + 6;
     const middle = top + ABOVE + 9;
-    context.fillStyle = view.colours.ink.css;
     context.globalAlpha = 0.85;
-    context.fillRect(left, middle - 8, width, 16);
+    fillBox(context, view.colours.ink, left, middle - 8, width, 16);
     context.globalAlpha = 1;
     context.fillStyle = view.colours.paper.css;
     context.fillText(text, left + 5, middle + 0.5);

@@ -1,4 +1,4 @@
-// What charts show, as a value for each of equal bins of a time: from the sums that lanes are drawn from.
+// Computes the values of charts for equal bins of a time, from the sums that the lanes are drawn from.
 
 import { lastNotAfter } from "../../data/section.js";
 import { heldNs } from "../../model/polls.js";
@@ -11,13 +11,13 @@ import { heldColumns, lastPollBefore } from "../worker_lane.js";
  * @typedef {{t0: number, t1: number, bins: number}} Window
  */
 
-/** What is known of a bin: all of it, sums, nothing. */
+/** The knowledge about a bin: everything, only sums, nothing. */
 export const BIN_KEPT = 0;
 export const BIN_SUMMED = 1;
 export const BIN_UNKNOWN = 2;
 
 /**
- * What is known of each bin, told by its middle.
+ * Returns what is known of each bin, judged by its middle.
  * @param {Model} model
  * @param {Window} window
  * @returns {Uint8Array}
@@ -27,7 +27,7 @@ export function knownOf(model, { t0, t1, bins }) {
   const width = (t1 - t0) / bins;
   const mark = (parts, as) => {
     for (const [from, to] of parts) {
-      // The bins of which the middle is in it.
+      // The bins whose middle is within the part.
       const first = Math.max(0, Math.ceil((from - t0) / width - 0.5)), end = Math.min(bins, Math.ceil((to - t0) / width - 0.5));
       if (end > first) known.fill(as, first, end);
     }
@@ -38,12 +38,12 @@ export function knownOf(model, { t0, t1, bins }) {
 }
 
 /**
- * How many lanes were in any of these states, on average over each bin.
+ * Adds the number of lanes that were in any of these states, on average over each bin.
  * @param {Section} section
- * @param {import("../bins.js").Bins} data of this window, or coarser of one that it is part of
+ * @param {import("../bins.js").Bins} data of this window, or coarser data of one that contains it
  * @param {ArrayLike<number>} isWanted by state, 1 or 0
  * @param {Window} window
- * @param {Float64Array} counts is added to
+ * @param {Float64Array} counts to add to
  */
 export function addCounts(section, data, isWanted, { t0, t1, bins }, counts) {
   const nStates = section.states.length;
@@ -52,7 +52,7 @@ export function addCounts(section, data, isWanted, { t0, t1, bins }, counts) {
   const { shares } = data;
   for (let bin = 0; bin < bins; bin++) {
     const from = (t0 + bin * width - data.t0) / per, to = from + width / per;
-    // Whole bins of the data: those that this one overlaps, at least the one that its middle is in.
+    // Whole bins of the data: those that this bin overlaps, but at least the one at its middle.
     let first = Math.floor(from + 1e-6), end = Math.ceil(to - 1e-6);
     if (to - from < 1) {
       first = Math.floor((from + to) / 2);
@@ -69,11 +69,11 @@ export function addCounts(section, data, isWanted, { t0, t1, bins }, counts) {
 }
 
 /**
- * Takes the futures of `block_on` out of what `addCounts` counted of all that are there: sums don't count them, as they are no
- * tasks, and a chart must not have a step where what is kept in detail begins.
+ * Subtracts the futures of `block_on` from what `addCounts` counted. Sums don't count them, because they aren't tasks, and
+ * a chart must not have a step where detail begins.
  * @param {Section} section
  * @param {Window} window
- * @param {Float64Array} counts is taken from
+ * @param {Float64Array} counts to subtract from
  */
 export function leaveOutRoots(section, { t0, t1, bins }, counts) {
   const width = (t1 - t0) / bins;
@@ -83,17 +83,17 @@ export function leaveOutRoots(section, { t0, t1, bins }, counts) {
     const from = Math.max(section.rowBegin(row), t0), to = Math.min(section.rowEnd(row), t1);
     for (let bin = Math.max(0, Math.floor((from - t0) / width)); bin < bins && t0 + bin * width < to; bin++) {
       const ns = Math.min(to, t0 + (bin + 1) * width) - Math.max(from, t0 + bin * width);
-      // What stands in until a window is counted isn't exact.
+      // Until the window is counted, coarser data stands in for it.
       if (ns > 0) counts[bin] = Math.max(0, counts[bin] - ns / width);
     }
   }
 }
 
 /**
- * How much of the time of a run's workers was in polls.
+ * Computes the share of the time of a run's workers that was spent in polls.
  * @param {import("../../model/worker_polls.js").WorkerPolls} all
  * @param {Window} window
- * @returns {Float64Array} from 0 to 1; NaN where no worker was there
+ * @returns {Float64Array} from 0 to 1; NaN where there was no worker
  */
 export function occupancy({ tasks, workers, rows }, { t0, t1, bins }) {
   const width = (t1 - t0) / bins;
@@ -115,11 +115,11 @@ function addPresence(begin, end, t0, width, there) {
   }
 }
 
-/** Of how many polls the longest is known at once: see `buildWorkerPolls`. */
+/** The binary logarithm of the number of polls whose longest is known at once, see `buildWorkerPolls`. */
 const POLLS_SHIFT = 5;
 
 /**
- * How long the longest poll held its worker, of those that held one of a run within each bin.
+ * Computes how long the longest poll in each bin held its worker.
  * @param {import("../../model/worker_polls.js").WorkerPolls} all
  * @param {Window} window
  * @returns {Float64Array} ns; 0 if there was none
@@ -144,7 +144,7 @@ function addLongest(section, rowPolls, { t0, t1, bins }, longest) {
   const { blockStart } = rowPolls;
   const begin = Math.max(0, lastPollBefore(section, rowPolls, t0));
   const binOf = (block) => (block < blockStart.length ? Math.min(bins - 1, Math.floor((blockStart[block] - t0) * scale)) : bins - 1);
-  // A worker's polls don't overlap: what begins within a bin as the next block does has ended there.
+  // A worker's polls don't overlap: if the next block begins within the same bin, this one has ended there.
   const isWhole = (block, bin) => block << POLLS_SHIFT >= begin && (block + 1) << POLLS_SHIFT <= last && blockStart[block] >= t0 && binOf(block + 1) === bin;
   const firstBlock = begin >> POLLS_SHIFT, lastBlock = last >> POLLS_SHIFT;
   for (let block = firstBlock; block <= lastBlock; block++) {
@@ -154,7 +154,7 @@ function addLongest(section, rowPolls, { t0, t1, bins }, longest) {
   for (let block = firstBlock; block <= lastBlock; block++) {
     const first = Math.max(0, binOf(block)), end = binOf(block + 1);
     if (isWhole(block, first)) continue;
-    // Nothing in it is longer than what is known of all bins that it may reach into.
+    // Skip the block if nothing in it is longer than what is known of all bins that it may overlap.
     let isOver = false;
     for (let bin = first; bin <= end && !isOver; bin++) isOver = most[block] > longest[bin];
     if (!isOver) continue;
@@ -163,7 +163,7 @@ function addLongest(section, rowPolls, { t0, t1, bins }, longest) {
 }
 
 /**
- * Puts what sums say where no more is known.
+ * Fills in values from the sums where no detail is kept.
  * @param {Model} model with sums
  * @param {"occupancy"|"longest"|"alive"} key
  * @param {Window} window
@@ -186,8 +186,8 @@ export function fillFromSums(model, key, { t0, t1, bins }, known, values) {
 }
 
 /**
- * How many waited in a queue: the most of each bin.
- * @param {[number, number][]} queue times and how many there were from then on, by time
+ * Computes the greatest length of a queue in each bin.
+ * @param {[number, number][]} queue times, in order, and the length from each time on
  * @param {Window} window
  * @returns {Float64Array}
  */

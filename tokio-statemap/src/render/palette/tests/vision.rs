@@ -1,11 +1,11 @@
-//! How colours are seen: their contrast, how far apart they are, and by colour-blind eyes.
+//! The perception of colours: contrast, distance, and both with colour-blind eyes.
 
 use super::Rgb;
 
-/// Red, green and blue as light, from 0 to 1.
+/// Linear red, green and blue, from 0 to 1.
 pub(super) type Light = [f64; 3];
 
-/// Eyes.
+/// A kind of colour vision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Eyes {
     All,
@@ -17,8 +17,8 @@ pub(super) enum Eyes {
 impl Eyes {
     pub(super) const EACH: [Self; 4] = [Self::All, Self::NoRed, Self::NoGreen, Self::NoBlue];
 
-    /// What such eyes see: protanopia, deuteranopia and tritanopia after Machado, Oliveira and Fernandes (2009), at
-    /// their severest.
+    /// Returns what such eyes see: protanopia, deuteranopia and tritanopia of the highest severity by Machado,
+    /// Oliveira and Fernandes (2009).
     fn see(self, light: Light) -> Light {
         let matrix = match self {
             Self::All => return light,
@@ -46,7 +46,7 @@ fn dot(row: [f64; 3], light: Light) -> f64 {
     row.iter().zip(light).map(|(a, b)| a * b).sum()
 }
 
-/// The light of a colour of sRGB.
+/// Returns an sRGB colour as linear light.
 pub(super) fn light(colour: Rgb) -> Light {
     colour.channels().map(|channel| {
         let share = f64::from(channel) / 255.0;
@@ -58,13 +58,13 @@ fn luminance(colour: Rgb) -> f64 {
     dot([0.2126, 0.7152, 0.0722], light(colour))
 }
 
-/// The contrast of two colours as WCAG 2 has it, from 1 to 21.
+/// Returns the contrast of two colours by WCAG 2, from 1 to 21.
 pub(super) fn contrast(a: Rgb, b: Rgb) -> f64 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
-/// The lightness that is left in greyscale: CIE L*, from 0 to 100.
+/// Returns the lightness in greyscale: CIE L*, from 0 to 100.
 pub(super) fn greyscale(colour: Rgb) -> f64 {
     match luminance(colour) {
         y if y <= 0.008_856 => 903.3 * y,
@@ -72,7 +72,7 @@ pub(super) fn greyscale(colour: Rgb) -> f64 {
     }
 }
 
-/// A colour in OKLab.
+/// Returns a colour in OKLab.
 fn oklab(light: Light) -> [f64; 3] {
     let cones = [
         [0.412_221_470_8, 0.536_332_536_3, 0.051_445_992_9],
@@ -88,33 +88,34 @@ fn oklab(light: Light) -> [f64; 3] {
     .map(|row| dot(row, cones))
 }
 
-/// How far apart such eyes see two colours, in OKLab: 0.02 is just noticed, black and white are 1 apart.
+/// Returns the distance of two colours in OKLab as such eyes see it: 0.02 is just noticeable, black and white are
+/// 1 apart.
 pub(super) fn apart(a: Rgb, b: Rgb, eyes: Eyes) -> f64 {
     let (a, b) = (oklab(eyes.see(light(a))), oklab(eyes.see(light(b))));
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
-/// How colourful it is: the chroma of OKLab; 0 is grey, the purest colours of a screen have 0.3.
+/// Returns the chroma in OKLab: 0 is grey, the purest colours of a screen have 0.3.
 pub(super) fn chroma(colour: Rgb) -> f64 {
     let [_, a, b] = oklab(light(colour));
     a.hypot(b)
 }
 
 #[test]
-fn eyes_see_what_is_known() {
+fn known_values() {
     let (black, white, red) = (Rgb(0), Rgb(0xff_ffff), Rgb(0xff_0000));
     let green = Rgb(0x00_8000);
     assert!((contrast(black, white) - 21.0).abs() < 1e-9);
     assert!((greyscale(white) - 100.0).abs() < 1e-3 && greyscale(black).abs() < 1e-9);
-    // The value of WCAG's own examples: #777 on white misses 4.5.
+    // An example of WCAG: #777 on white misses 4.5.
     assert!((contrast(Rgb(0x77_7777), white) - 4.478).abs() < 0.01);
     assert!((apart(black, white, Eyes::All) - 1.0).abs() < 1e-3);
     for eyes in Eyes::EACH {
-        // Greys are the same for all.
+        // All eyes see the same greys.
         assert!((apart(black, white, eyes) - 1.0).abs() < 1e-2, "{eyes:?}");
     }
     assert!(chroma(white) < 1e-3 && chroma(red) > 0.25);
-    // Red and green of about the same lightness: apart for most, close for those who can't tell them apart.
+    // Red and green of similar lightness: far apart for most eyes, close for those that can't distinguish them.
     let dark_red = Rgb(0xc0_0000);
     let seen = |eyes| apart(dark_red, green, eyes);
     assert!(seen(Eyes::NoGreen) < 0.5 * seen(Eyes::All), "{}", seen(Eyes::NoGreen));
