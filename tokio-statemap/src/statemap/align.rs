@@ -4,37 +4,36 @@ use super::read::Statemap;
 
 const NS_PER_S: u128 = 1_000_000_000;
 
-/// Where the left edges of files are on their common axis.
+/// The positions of files on a common time axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Alignment {
     /// UTC at the left edge of the axis, in ns since the Unix epoch.
     pub(crate) start_ns: u128,
-    /// How long after the left edge of the axis each file begins, in ns.
+    /// The distance of each file's start from the left edge of the axis, in ns.
     pub(crate) shifts_ns: Vec<u64>,
-    /// How long all of it is, in ns.
+    /// The length of the axis, in ns.
     pub(crate) length_ns: u64,
-    /// Whether the files are from different times, so that their left edges were laid upon each
-    /// other.
+    /// `true` if the files are from different times, so that all begin at the left edge.
     pub(crate) is_forced: bool,
 }
 
 impl Alignment {
     /// Files that overlap in time are laid out by UTC; of others, the left edges are the same.
-    pub(crate) fn of(files: &[Statemap]) -> Self {
+    pub(crate) fn from_files(files: &[Statemap]) -> Self {
         let spans = files.iter().map(|file| {
             let [seconds, ns] = file.metadata.start;
             let start_ns = u128::from(seconds) * NS_PER_S + u128::from(ns);
             (start_ns, file.end_ns, file.entities.iter().any(|entity| !entity.data.is_empty()))
         });
-        Self::of_spans(&spans.collect::<Vec<_>>())
+        Self::from_spans(&spans.collect::<Vec<_>>())
     }
 
-    /// The same of whatever has a start, a length, and perhaps any data.
-    pub(crate) fn of_spans(all: &[(u128, u64, bool)]) -> Self {
+    /// Aligns spans: each a start, a length, and whether there is any data.
+    pub(crate) fn from_spans(all: &[(u128, u64, bool)]) -> Self {
         let span = |&(start_ns, length_ns, _): &(u128, u64, bool)| {
             (start_ns, start_ns + u128::from(length_ns))
         };
-        // Those without any data are nowhere.
+        // Spans without data have no position.
         let mut spans: Vec<_> = all.iter().filter(|(.., has_data)| *has_data).map(span).collect();
         spans.sort_unstable();
         let mut end = spans.first().map_or(0, |span| span.1);
@@ -62,7 +61,7 @@ impl Alignment {
         }
     }
 
-    /// Each begins at the left edge, whenever that was.
+    /// Lets each file begin at the left edge.
     pub(crate) fn at_left_edge(all: &[(u128, u64, bool)]) -> Self {
         Self {
             start_ns: all.iter().map(|file| file.0).min().unwrap_or_default(),

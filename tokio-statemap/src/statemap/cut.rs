@@ -1,12 +1,13 @@
-//! A part of what was read.
+//! Cuts a window out of data.
 
 use super::align::Alignment;
 use super::format::Datum;
 use super::format::Native;
 use super::read::Statemap;
-use super::read::facts::{Facts, Number};
+use super::read::facts::Facts;
 use super::read::long_polls::LongPolls;
 use super::read::run::Run;
+use super::read::value::Number;
 use super::timeline::real_times;
 use crate::trace::state::{TaskState, WorkerState};
 use crate::trace::timeline::{Handover, PollKey, PollSample};
@@ -46,7 +47,7 @@ impl Statemap {
             .map_or(self.end_ns, |duration| begin_ns.saturating_add(duration))
             .min(self.end_ns);
         let is_whole_to_the_right = end_ns == self.end_ns;
-        // What ends there is within only if it is the end of everything.
+        // A state that begins at the end is included only if it is the end of all data.
         let is_before_end = |time_ns: u64| time_ns < end_ns || is_whole_to_the_right;
         let ended = match self.metadata.native() {
             Some(Native::Tasks { .. }) => Some(u32::from(TaskState::Completed.value())),
@@ -107,7 +108,7 @@ impl Statemap {
 }
 
 impl Facts {
-    /// The edges of a window, in the time of the run.
+    /// Returns the edges of a window, in the time of the run.
     fn window(&self, begin_ns: u64, duration_ns: Option<u64>) -> (u64, u64) {
         let begin_ns = self.begin_ns.0.saturating_add(begin_ns).min(self.end_ns.0);
         let end_ns =
@@ -120,18 +121,18 @@ impl Facts {
 #[derive(Default)]
 struct Across {
     polls: Vec<PollKey>,
-    /// The threads and workers of those that gave their workers away before.
+    /// The threads and workers of polls that handed their worker over before.
     handed_over: Vec<(u32, u32)>,
 }
 
 impl Run {
-    /// The key of a poll that really began at `start_ns` of the data.
+    /// Returns the key of a poll that really began at `start_ns` of the data.
     fn poll_key(&self, poll: &Datum, start_ns: u64) -> Option<PollKey> {
         let &(thread, _) = self.ran_on.get(poll.mark.ran_on())?;
         Some((thread, self.facts.begin_ns.0.saturating_add(start_ns)))
     }
 
-    /// The thread and worker of a handover in a poll, if that is before `begin_ns` of the data.
+    /// Returns the thread and worker of a handover in a poll, if that is before `begin_ns` of the data.
     fn handed_over_before(&self, poll: &Datum, begin_ns: u64) -> Option<(u32, u32)> {
         let &(thread, _) = self.ran_on.get(poll.mark.ran_on())?;
         let at = |ns: u64| (thread, self.facts.begin_ns.0.saturating_add(ns));
@@ -141,7 +142,7 @@ impl Run {
         is_before.then_some((handover.thread, handover.worker))
     }
 
-    /// How long was recorded, in ns.
+    /// Returns the recorded time, in ns.
     fn recorded_ns(&self) -> u64 {
         let gaps = self.gaps.iter().map(|(from_ns, to_ns)| to_ns - from_ns);
         self.facts.end_ns.0 - self.facts.begin_ns.0 - gaps.sum::<u64>()
@@ -154,7 +155,7 @@ impl Run {
             let end_ns = (end_ns < self.facts.end_ns.0).then_some(end_ns);
             polls.sort_unstable();
             self.long_polls.cut(begin_ns, end_ns, &polls);
-            // Of a part of a part, it stays that of the whole.
+            // For a part of a part, it is still that of the whole.
             self.whole_ns = self.whole_ns.or(Some(self.recorded_ns()));
         }
         (self.facts.begin_ns, self.facts.end_ns) = (Number(begin_ns), Number(end_ns));
@@ -190,7 +191,7 @@ impl LongPolls {
             if sample.at_ns < begin_ns {
                 last = across.binary_search(&key).is_ok().then_some(sample);
             } else if end_ns.is_none_or(|end_ns| sample.at_ns <= end_ns) {
-                // Those of the last moment may have been taken just behind the end.
+                // The samples of the last moment may have been taken just after the end.
                 self.samples.push(sample);
             }
         }
@@ -209,7 +210,7 @@ impl LongPolls {
 /// `begin_ns` counts from the left edge of the picture of all of them, in ns: the start of the one
 /// that begins first, or of each, if they are from different times.
 pub fn cut(files: &mut [Statemap], begin_ns: u64, duration_ns: Option<u64>) {
-    let alignment = Alignment::of(files);
+    let alignment = Alignment::from_files(files);
     let end_ns = duration_ns.map(|duration| begin_ns.saturating_add(duration));
     for (file, shift_ns) in files.iter_mut().zip(alignment.shifts_ns) {
         let from_ns = begin_ns.saturating_sub(shift_ns);

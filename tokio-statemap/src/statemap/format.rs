@@ -14,11 +14,11 @@ use crate::util::json;
 pub struct Metadata {
     /// UTC at time zero: seconds since the Unix epoch, and nanoseconds.
     pub start: [u64; 2],
-    /// What the picture is called.
+    /// The title of the picture.
     pub title: String,
     /// The host that the data is from.
     pub host: Option<String>,
-    /// What an entity is: `Task`, `Worker`, `CPU`, ….
+    /// The kind of entities: `Task`, `Worker`, `CPU`, ….
     pub entity_kind: Option<String>,
     /// The states, by value: the one at index 0 has value 0, and so on.
     pub states: Vec<State>,
@@ -44,23 +44,22 @@ pub struct Datum {
     pub state: u32,
     /// The tag from then on, as an index into the tag definitions.
     pub tag: Option<usize>,
-    /// What else a run's data says of it.
+    /// Further facts from a run's data.
     pub(crate) mark: Mark,
 }
 
-/// What a run's data says of a datum beyond its row: it takes no more room than is left in one.
+/// Facts about a datum that a run's data has beyond its row. They fill the space that is left in a datum.
 #[cfg(feature = "read")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark(u32);
 
 #[cfg(feature = "read")]
 impl Mark {
-    /// How many threads and workers there may be that polls ran on: 22 bits have room for them.
+    /// The most pairs of thread and worker on which polls ran: 22 bits.
     pub(crate) const MOST_RAN_ON: usize = 1 << 22;
 
-    /// How long before it the one before was really, where that is written as 1 ns. Of a poll, where it
-    /// was cut (on the left 1, on the right 2, in sum), and an index of the thread and worker that it ran
-    /// on.
+    /// `apart_ns` is the real distance to the datum before, if it is written as 1 ns. A poll also has the
+    /// sides on which it was cut (left 1, right 2, in sum), and the index of its thread and worker.
     pub(crate) fn new(apart_ns: u8, cuts: u8, ran_on: u32) -> Self {
         Self(ran_on << 10 | u32::from(cuts & 3) << 8 | u32::from(apart_ns))
     }
@@ -77,18 +76,18 @@ impl Mark {
         (self.0 >> 10) as usize
     }
 
-    /// The same, cut on the left.
+    /// Returns the mark, cut on the left.
     pub(crate) fn cut_left(self) -> Self {
         Self(self.0 | 1 << 8)
     }
 
-    /// The same, cut on the right.
+    /// Returns the mark, cut on the right.
     pub(crate) fn cut_right(self) -> Self {
         Self(self.0 | 2 << 8)
     }
 }
 
-/// What the entities of this crate's own data are.
+/// The kind of entities in this crate's own data.
 #[cfg(feature = "read")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Native {
@@ -96,7 +95,7 @@ pub(crate) enum Native {
     Workers,
 }
 
-/// What a tag of a state means. Tags split a state: here by the location of the spawn.
+/// The meaning of a tag of a state. Tags split a state, in this crate's data by the spawn location.
 #[cfg(feature = "read")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagDefinition {
@@ -104,16 +103,16 @@ pub struct TagDefinition {
     pub state: u32,
     /// The tag.
     pub tag: String,
-    /// Whatever else its definition says, as `(key, value)`, the values in JSON.
+    /// The other members of its definition: keys, and values in JSON.
     pub fields: Vec<(String, String)>,
-    /// Whether there is a definition; if not, the tag was only used.
+    /// `false` if the tag is only used, without a definition.
     pub is_defined: bool,
 }
 
-/// What was read.
+/// Metadata that was read.
 #[cfg(feature = "read")]
 impl Metadata {
-    /// What the entities are, if this is metadata of this crate's own data: it says so, and has
+    /// Returns the kind of entities if this is metadata of this crate's own data: its kind of entities and
     /// exactly its states.
     pub(crate) fn native(&self) -> Option<Native> {
         let names = self.states.iter().map(|state| state.name.as_str());
@@ -135,27 +134,27 @@ impl Metadata {
     }
 }
 
-/// What is written.
+/// Metadata to be written.
 impl Metadata {
-    /// The metadata of a timeline's tasks.
+    /// Returns the metadata of a timeline's tasks.
     pub(crate) fn of_tasks(timeline: &Timeline, labels: &Labels) -> Self {
         let states =
             timeline.task_states().map(|state| State::new(state.name(), state.colour())).collect();
-        let recorded = timeline.trace_target.tracks_tasks();
-        Self::of(timeline, labels, "Task", "tasks", recorded, states)
+        let recorded = timeline.settings.trace_target.tracks_tasks();
+        Self::new(timeline, labels, "Task", "tasks", recorded, states)
     }
 
-    /// The metadata of a timeline's workers.
+    /// Returns the metadata of a timeline's workers.
     pub(crate) fn of_workers(timeline: &Timeline, labels: &Labels) -> Self {
         let states = WorkerState::ALL
             .into_iter()
             .map(|state| State::new(state.name(), state.colour()))
             .collect();
-        let recorded = timeline.trace_target.tracks_workers();
-        Self::of(timeline, labels, "Worker", "workers", recorded, states)
+        let recorded = timeline.settings.trace_target.tracks_workers();
+        Self::new(timeline, labels, "Worker", "workers", recorded, states)
     }
 
-    fn of(
+    fn new(
         timeline: &Timeline,
         labels: &Labels,
         entity_kind: &str,
@@ -174,7 +173,7 @@ impl Metadata {
     }
 
     /// Writes it as one line.
-    pub(crate) fn write(&self, w: &mut impl io::Write) -> io::Result<()> {
+    pub(crate) fn write(&self, w: &mut dyn io::Write) -> io::Result<()> {
         let [seconds, ns] = self.start;
         write!(w, "{{\"start\":[{seconds},{ns}],\"title\":{}", json::string(&self.title))?;
         w.write_all(b",\"states\":{")?;
@@ -203,13 +202,13 @@ impl State {
     }
 }
 
-/// The title: `http: Tokio tasks`, and what one has to know not to be misled by the picture.
+/// Returns the title: `http: Tokio tasks`, and facts that readers of the picture need.
 fn title(timeline: &Timeline, labels: &Labels, entities: &str, is_recorded: bool) -> String {
     let mut title = format!("{}: Tokio {entities}", labels.title);
     if !is_recorded {
         title.push_str(" (not recorded)");
     }
-    if !timeline.task_hooks {
+    if !timeline.settings.task_hooks {
         title.push_str(" (workers only)");
     }
     if timeline.lost.total() > 0 {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use crate::util::sync::lock;
 
-/// How many bytes of names there may be in all. The files of a program have some kilobytes.
+/// The most bytes of names in all. The files of a program have some kilobytes.
 const MOST_BYTES: usize = 16 << 20;
 
 #[derive(Debug, Default)]
@@ -16,7 +16,8 @@ struct Names {
 
 static NAMES: Mutex<Names> = Mutex::new(Names { names: None, bytes: 0 });
 
-/// The same text, but for ever: each that is another is leaked once. `None` if there were too many.
+/// Returns the same text with a static lifetime. Each distinct text is leaked once. Returns `None` if there
+/// are too many.
 pub(super) fn intern(text: &str) -> Option<&'static str> {
     let mut interned = lock(&NAMES);
     let Names { names, bytes } = &mut *interned;

@@ -1,19 +1,19 @@
-//! What the data is called.
+//! The names in statemap data.
 
 use std::env;
 use std::path::Path;
 
-/// What statemap data says about where it comes from, besides its times.
+/// The origin of statemap data, besides its times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
-    /// What the title starts with: the program's name.
+    /// The beginning of the title: the program's name.
     pub title: String,
     /// The host that the program ran on, if known.
     pub host: Option<String>,
 }
 
 impl Labels {
-    /// The name of this program's file, and of this host.
+    /// Returns the name of this program's file, and of this host.
     pub fn of_this_program() -> Self {
         let program = env::current_exe().ok();
         let program = program.or_else(|| env::args_os().next().map(Into::into));
@@ -25,7 +25,7 @@ impl Labels {
     }
 }
 
-/// The name of this host, if it has one.
+/// Returns the name of this host, if it has one.
 pub(crate) fn host_name() -> Option<String> {
     #[cfg(unix)]
     let name = crate::sys::signal::host_name();

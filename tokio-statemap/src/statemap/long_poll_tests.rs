@@ -1,4 +1,4 @@
-//! Why polls took long, in data: it comes back as it was, and what can't be is refused.
+//! The causes of long polls in data: they are read as they were written, and impossible ones are refused.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::check::check_ours;
 use super::read::{Statemap, read};
 use super::tests::{data, poll, task, timeline};
 use super::{Recording, recordings};
-use crate::report::Excused;
+use crate::report::Unattributed;
 use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{
     ClockChanges, CpuLimit, ExhaustedPool, FrameOrigin, MachineTime, NoStack, NoStacks, PollCause,
@@ -25,7 +25,7 @@ fn sample(poll_start_ns: u64, at_ns: u64, frames: Vec<StackFrame>) -> PollSample
     PollSample { thread: 0, poll_start_ns, at_ns, blocked_in: None, frames, is_complete }
 }
 
-/// Of a poll of this length, most of which it was blocked.
+/// Returns the cause of a poll of this length, which was blocked most of the time.
 fn cause(length_ns: u64) -> PollCause {
     PollCause {
         on_cpu_ns: 1,
@@ -37,13 +37,14 @@ fn cause(length_ns: u64) -> PollCause {
     }
 }
 
-/// A task with these polls, of which all causes are known.
+/// Returns a task with these polls, of which all causes are known.
 fn with_causes(begin_ns: u64, end_ns: u64, polls: &[(u64, u64)]) -> Timeline {
     let all = polls.iter().map(|&(from, to)| poll(from, to)).collect();
     let task = Task { spawned_ns: None, ..task(TaskKey::Spawned(7), begin_ns, all) };
     let mut timeline = timeline(vec![task], Vec::new());
     (timeline.begin_ns, timeline.end_ns) = (begin_ns, end_ns);
-    timeline.causes = polls.iter().map(|&(from, to)| ((0, from), cause(to - from))).collect();
+    timeline.long_polls.causes =
+        polls.iter().map(|&(from, to)| ((0, from), cause(to - from))).collect();
     timeline
 }
 
@@ -56,15 +57,15 @@ fn full() -> Timeline {
         limit: Some(CpuLimit { millis: 1_500, stops: 2, stopped_ns: 1 << 60 }),
         clock: ClockChanges { jumps: 3, jumped_ns: 1 << 61, went_back: true, lost_source: false },
     };
-    timeline.exhausted_pool = Some(pool(Some(SpawnLocation { file: HOSTILE, line: 7, column: 5 })));
+    timeline.pool.exhausted = Some(pool(Some(SpawnLocation { file: HOSTILE, line: 7, column: 5 })));
     let mut no_stacks = NoStacks::default();
     no_stacks.add(NoStack::NoProc, 3);
     no_stacks.add(NoStack::MemoryDenied, u64::MAX);
-    timeline.sampling = Sampling { state: SamplingState::On, dropped: 1, no_stacks };
+    timeline.long_polls.sampling = Sampling { state: SamplingState::On, dropped: 1, no_stacks };
     let own = frame("shop::render_invoice", Some(21), FrameOrigin::Program);
     let hostile = frame(HOSTILE, Some(u32::MAX), FrameOrigin::Dependency);
     let sleep = frame("nanosleep", None, FrameOrigin::System);
-    timeline.samples = vec![
+    timeline.long_polls.samples = vec![
         PollSample {
             blocked_in: Some(format!("read of /tmp/{HOSTILE}")),
             ..sample(200, 300, vec![sleep.clone(), own.clone()])
@@ -108,11 +109,14 @@ fn comes_back(timeline: &Timeline) {
     check_ours(&workers[..]).expect("it is ours");
     let again = read_again(&[read(&workers[..]).unwrap(), file(timeline)]);
     assert!(!again.lacking.tasks && !again.lacking.workers, "they are of one run");
-    assert_eq!((again.machine, again.sampling), (timeline.machine, timeline.sampling));
-    assert_eq!(again.exhausted_pool, timeline.exhausted_pool);
-    assert_eq!(again.pool_queue, timeline.pool_queue);
-    assert_eq!(again.causes, timeline.causes);
-    assert_eq!(again.samples, timeline.samples);
+    assert_eq!(
+        (again.machine, again.long_polls.sampling),
+        (timeline.machine, timeline.long_polls.sampling)
+    );
+    assert_eq!(again.pool.exhausted, timeline.pool.exhausted);
+    assert_eq!(again.pool.queue, timeline.pool.queue);
+    assert_eq!(again.long_polls.causes, timeline.long_polls.causes);
+    assert_eq!(again.long_polls.samples, timeline.long_polls.samples);
 }
 
 #[test]
@@ -121,12 +125,12 @@ fn it_comes_back_as_it_was() {
     comes_back(&full());
     for state in [SamplingState::Off, SamplingState::NotBuilt, SamplingState::NotSupported] {
         let mut timeline = full();
-        timeline.sampling.state = state;
+        timeline.long_polls.sampling.state = state;
         comes_back(&timeline);
     }
     let mut timeline = full();
-    timeline.exhausted_pool = Some(pool(None));
-    timeline.pool_queue = vec![(0, 1), (5, 1 << 60), (u64::MAX, 0)];
+    timeline.pool.exhausted = Some(pool(None));
+    timeline.pool.queue = vec![(0, 1), (5, 1 << 60), (u64::MAX, 0)];
     comes_back(&timeline);
 }
 
@@ -136,10 +140,10 @@ fn the_largest_times_come_back() {
     let mut timeline = with_causes(begin_ns, u64::MAX - 10, &[(begin_ns, begin_ns + 8_000)]);
     timeline.machine.run_delay_ns = u64::MAX - 1;
     timeline.machine.stolen_ns = 1;
-    timeline.causes[0].1.major_faults = u64::MAX;
+    timeline.long_polls.causes[0].1.major_faults = u64::MAX;
     comes_back(&timeline);
     let mut timeline = with_causes(0, 1 << 62, &[(5, 1 << 61)]);
-    timeline.samples = vec![sample(5, 1 << 61, Vec::new())];
+    timeline.long_polls.samples = vec![sample(5, 1 << 61, Vec::new())];
     comes_back(&timeline);
 }
 
@@ -149,7 +153,7 @@ fn polls_with_one_key_come_back() {
     let mut timeline = with_causes(0, 1_000, &[(200, 400)]);
     let within = task(TaskKey::Spawned(8), 0, vec![poll(200, 300)]);
     timeline.tasks = timeline.tasks.iter().cloned().chain([within]).collect::<Vec<_>>().into();
-    timeline.causes.push(((0, 200), cause(100)));
+    timeline.long_polls.causes.push(((0, 200), cause(100)));
     comes_back(&timeline);
 }
 
@@ -164,7 +168,7 @@ fn what_does_not_fit_into_a_part_is_in_the_next() {
         let shared = frame(&format!("shop::{}", n % 100), None, FrameOrigin::Program);
         sample(from, to, vec![own.clone(), shared, own])
     });
-    timeline.samples = samples.collect();
+    timeline.long_polls.samples = samples.collect();
     comes_back(&timeline);
     let text = String::from_utf8(data(timeline).tasks_to_bytes().unwrap()).unwrap();
     let parts = |name: &str| {
@@ -195,7 +199,7 @@ fn a_file_of_an_earlier_version_is_read() {
     }
     let again = read_again(&[read(text.as_bytes()).unwrap()]);
     assert_eq!(again.machine, MachineTime::default());
-    assert_eq!(again.sampling.state, SamplingState::NotBuilt);
+    assert_eq!(again.long_polls.sampling.state, SamplingState::NotBuilt);
 }
 
 #[test]
@@ -212,13 +216,13 @@ fn how_it_is_written() {
     }
 }
 
-/// Neither a panic nor a wrong story: it is other data, and the checker says why.
+/// Wrong data neither panics nor makes a wrong report: it is other data, and the check reports the problem.
 #[test]
 fn what_cannot_be_is_refused() {
     let text = String::from_utf8(data(full()).tasks_to_bytes().unwrap()).unwrap();
     let huge = format!("\"{}\"", u64::MAX);
     for (old, new, problem) in [
-        // Of the run.
+        // The run.
         ("\"runDelayNs\":5", "\"runDelayNs\":-5", "is no whole number"),
         ("\"runDelayNs\":5", "\"runDelayNs\":\"5\"", "is no whole number"),
         ("\"runDelayNs\":5", &format!("\"stolenNs\":1,\"runDelayNs\":{huge}"), "over 2^64 in sum"),
@@ -236,9 +240,9 @@ fn what_cannot_be_is_refused() {
         ("\"runDelayNs\":5", "\"poolQueue\":[[5,1],[5,0]]", "`poolQueue` must go by time"),
         ("\"runDelayNs\":5", "\"poolQueue\":[[5]]", "invalid length 1"),
         // Causes.
-        ("[0,200,1,195,2,0,7,2]", "[0,200,1,195,2,0]", "invalid length 6"),
-        ("[0,200,1,195,2,0,7,2]", "[0,200,1,195,2,0,7,2,0]", "invalid length 9"),
-        ("[0,200,1,195,2,0,7,2]", "[-1,200,1,195,2,0,7,2]", "invalid value"),
+        ("[0,200,1,195,2,0,7,2]", "[0,200,1,195,2,0]", "`causes` has 6 numbers"),
+        ("[0,200,1,195,2,0,7,2]", "[0,200,1,195,2,0,7,2,0]", "`causes` has 9 numbers"),
+        ("[0,200,1,195,2,0,7,2]", "[-1,200,1,195,2,0,7,2]", "is no whole number"),
         ("[0,200,1,195,2,0,7,2]", "[0,600,1,195,2,0,7,2]", "by thread and start"),
         ("[0,200,1,195,2,0,7,2]", "[0,200,1,194,2,0,7,2]", "polls that are there"),
         ("[0,200,1,195,2,0,7,2]", "[0,201,1,195,2,0,7,2]", "polls that are there"),
@@ -281,7 +285,7 @@ fn workers_have_no_polls() {
     }
 }
 
-/// What a recorder can't have taken: a file may say it in few bytes, and each takes memory and time.
+/// Impossible samples: a file may have them in few bytes, and each takes memory and time.
 #[test]
 fn samples_have_limits() {
     let problem = |timeline: Timeline| {
@@ -295,13 +299,13 @@ fn samples_have_limits() {
     let of_polls = |polls: u64, of_each: usize| {
         let mut timeline = full();
         let of_poll = |n: u64| std::iter::repeat_n(sample(n, n, Vec::new()), of_each);
-        timeline.samples = (0..polls).flat_map(of_poll).collect();
+        timeline.long_polls.samples = (0..polls).flat_map(of_poll).collect();
         problem(timeline)
     };
     assert_eq!(of_polls(2, 64), "");
-    assert!(of_polls(2, 65).contains("over 64 of the poll of thread 0 at 0, which is the most"));
+    assert!(of_polls(2, 65).contains("over 64 of the poll of thread 0 at 0, which is the limit"));
     assert_eq!(of_polls(8_192, 1), "");
-    assert!(of_polls(8_193, 1).contains("`samples` are over 8192, which is the most"));
+    assert!(of_polls(8_193, 1).contains("`samples` are over 8192, which is the limit"));
 }
 
 /// Each of them would have all its samples.
@@ -315,7 +319,7 @@ fn samples_are_not_of_any_number_of_polls() {
         let mut timeline = timeline(tasks.collect(), Vec::new());
         (timeline.begin_ns, timeline.end_ns) = (100, 1_000);
         let own = frame("shop::render_invoice", Some(21), FrameOrigin::Program);
-        timeline.samples = vec![sample(200, 300, vec![own; 16_000])];
+        timeline.long_polls.samples = vec![sample(200, 300, vec![own; 16_000])];
         check_ours(&data(timeline).tasks_to_bytes().unwrap()[..]).map_err(|e| e.to_string())
     };
     of_tasks(100).unwrap();
@@ -324,7 +328,7 @@ fn samples_are_not_of_any_number_of_polls() {
     assert!(error.contains(problem), "{error}");
 }
 
-/// The memory of what is read is within some times of the file's size.
+/// The memory for the data is within some times of the file's size.
 #[test]
 #[ignore = "slow"]
 fn a_small_file_does_not_have_millions_of_functions() {
@@ -332,7 +336,8 @@ fn a_small_file_does_not_have_millions_of_functions() {
         let own = frame("shop::render_invoice", Some(21), FrameOrigin::Program);
         let mut timeline = full();
         let starts = 0..samples as u64;
-        timeline.samples = starts.map(|n| sample(n, n, vec![own.clone(); functions])).collect();
+        timeline.long_polls.samples =
+            starts.map(|n| sample(n, n, vec![own.clone(); functions])).collect();
         check_ours(&data(timeline).tasks_to_bytes().unwrap()[..]).err().map(|e| e.to_string())
     };
     assert!(problem(4_096, 513).unwrap().contains("`samples` have over 2097152 functions"));
@@ -341,16 +346,17 @@ fn a_small_file_does_not_have_millions_of_functions() {
     assert!(error.contains("`samples` has one with over 65536 functions, of thread 0 at 0"));
 }
 
-/// With inlined functions, or as its addresses are filled in, a stack may be of any depth.
+/// A stack may have any depth, with inlined functions or when its addresses are looked up.
 #[test]
 #[ignore = "slow"]
 fn what_is_left_of_the_deepest_stack_comes_back() {
     let deep = (0..70_000).map(|n| frame(&format!("shop::f{n}"), Some(n), FrameOrigin::Program));
     let mut timeline = full();
-    timeline.samples = vec![PollSample { is_complete: true, ..sample(5, 6, deep.collect()) }];
-    limit_stacks(&mut timeline.samples);
+    timeline.long_polls.samples =
+        vec![PollSample { is_complete: true, ..sample(5, 6, deep.collect()) }];
+    limit_stacks(&mut timeline.long_polls.samples);
     assert_eq!(
-        (timeline.samples[0].frames.len(), timeline.samples[0].is_complete),
+        (timeline.long_polls.samples[0].frames.len(), timeline.long_polls.samples[0].is_complete),
         (65_536, false)
     );
     comes_back(&timeline);
@@ -364,13 +370,17 @@ fn a_window_keeps_what_is_within() {
         file.cut(from_ns, length_ns);
         read_again(&[file])
     };
-    let causes = |timeline: &Timeline| timeline.causes.iter().map(|c| c.0.1).collect::<Vec<_>>();
+    let causes =
+        |timeline: &Timeline| timeline.long_polls.causes.iter().map(|c| c.0.1).collect::<Vec<_>>();
     let samples = |timeline: &Timeline| {
-        timeline.samples.iter().map(|s| (s.poll_start_ns, s.at_ns)).collect::<Vec<_>>()
+        timeline.long_polls.samples.iter().map(|s| (s.poll_start_ns, s.at_ns)).collect::<Vec<_>>()
     };
-    // All of it: from 100 to 1000.
+    // The whole: from 100 to 1000.
     let same = of(0, None);
-    assert_eq!((same.causes, same.samples), (whole.causes.clone(), whole.samples.clone()));
+    assert_eq!(
+        (same.long_polls.causes, same.long_polls.samples),
+        (whole.long_polls.causes.clone(), whole.long_polls.samples.clone())
+    );
     // The second poll ends there.
     let first = of(0, Some(800));
     assert_eq!(causes(&first), [200]);
@@ -378,30 +388,30 @@ fn a_window_keeps_what_is_within() {
     // Both lie across an edge: the first starts there now.
     let middle = of(150, Some(400));
     assert_eq!((middle.begin_ns, middle.end_ns), (250, 650));
-    assert!(middle.causes.is_empty());
+    assert!(middle.long_polls.causes.is_empty());
     assert_eq!(samples(&middle), [(250, 300), (250, 300), (500, 600)]);
     let polls: Vec<_> = middle.tasks.iter().flat_map(|task| &task.polls).collect();
     let found: Vec<_> =
         polls.iter().map(|poll| (middle.cause(poll), middle.samples(poll).len())).collect();
     assert_eq!(found, [(None, 2), (None, 1)]);
-    // What is left of the first does what it was last seen to do.
+    // The rest of the first poll does what it was last seen to do.
     let second = of(250, None);
     assert_eq!(causes(&second), [500]);
     assert_eq!(samples(&second), [(350, 350), (500, 600), (1 << 60, u64::MAX)]);
     // One that is over is left out.
     assert_eq!(samples(&of(350, None)), [(500, 600), (1 << 60, u64::MAX)]);
-    // As is all of it by a second window.
+    // A second window cuts it in the same way.
     let mut twice = file(&whole);
     twice.cut(250, None);
     twice.cut(20, None);
     assert_eq!(samples(&read_again(&[twice])), [(370, 370), (500, 600), (1 << 60, u64::MAX)]);
-    assert!(of(850, None).causes.is_empty());
+    assert!(of(850, None).long_polls.causes.is_empty());
 }
 
 /// When the machine took something isn't in the data.
 #[test]
 fn what_the_machine_took_is_of_the_whole_run() {
-    // Of 900 ns in all, 100 of which are a gap; over 1 % of that, or not.
+    // 900 ns in all, 100 of which are a gap; over 1 % of that, or not.
     for (stolen_ns, is_said) in [(0, false), (8, false), (9, true)] {
         let mut whole = full();
         whole.gaps = vec![(900, 1_000)];
@@ -418,7 +428,7 @@ fn what_the_machine_took_is_of_the_whole_run() {
             false => Vec::new(),
         };
         assert_eq!(sentences(&[]), expected(of_whole));
-        // Not of the 100 ns that are left.
+        // The 100 ns that are left don't count.
         assert_eq!(sentences(&[(0, Some(100))]), expected(&of_part));
         assert_eq!(sentences(&[(0, Some(400)), (0, Some(100))]), expected(&of_part));
     }
@@ -428,26 +438,27 @@ fn what_the_machine_took_is_of_the_whole_run() {
 #[test]
 fn a_window_of_a_long_poll_does_not_excuse_it() {
     let mut whole = full();
-    whole.long_poll = Duration::from_nanos(50);
-    whole.sampling = Sampling { state: SamplingState::On, ..Sampling::default() };
+    whole.settings.long_poll = Duration::from_nanos(50);
+    whole.long_polls.sampling = Sampling { state: SamplingState::On, ..Sampling::default() };
     // It starts at the same time as the state before it, which is written 1 ns earlier.
     for (first_ns, from_ns) in [(100, 450), (500, 550), (500, 700)] {
         let location = SpawnLocation { file: "src/shop.rs", line: 9, column: 5 };
         let polls = vec![poll(500, 900)];
         let task = task(TaskKey::Spawned(7), first_ns, polls);
         whole.tasks = vec![Task { location: Some(location), ..task }].into();
-        whole.causes = vec![((0, 500), cause(400))];
+        whole.long_polls.causes = vec![((0, 500), cause(400))];
         let mut file = file(&whole);
         file.cut(from_ns - whole.begin_ns, Some(150));
         let part = read_again(&[file]);
         let report = part.report();
         let names: Vec<_> = report
+            .blame
             .culprits
             .iter()
             .map(|culprit| culprit.frame.as_ref().map_or("", |frame| &*frame.function))
             .collect();
         assert_eq!(names, ["shop::render_invoice"], "{from_ns}: {report}");
-        assert_eq!(report.excused, Excused::default(), "{from_ns}: {report}");
+        assert_eq!(report.blame.unattributed, Unattributed::default(), "{from_ns}: {report}");
     }
 }
 

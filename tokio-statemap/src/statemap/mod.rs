@@ -1,9 +1,9 @@
-//! Statemap data: what a [`Timeline`] looks like to the statemap renderer.
+//! Statemap data: a [`Timeline`] in the format of the statemap renderer.
 //!
-//! The format is concatenated JSON: one object of metadata, then one object for each change of
-//! state, with tag definitions in between. [`write_tasks`] and [`write_workers`] write it from a
-//! timeline. With the feature `read`, [`read`](read::read) reads any such data, whoever wrote it, and
-//! [`recordings`] makes a timeline again of this crate's own.
+//! The format is concatenated JSON: one object of metadata, then one object for each change of state, with
+//! tag definitions in between. [`write_tasks`] and [`write_workers`] write it from a timeline. With the
+//! feature `read`, [`read`](read::read) reads such data of any program, and [`recordings`] turns this crate's
+//! own data into timelines again.
 
 #[cfg(feature = "read")]
 mod align;
@@ -68,12 +68,12 @@ pub struct StatemapData {
 }
 
 impl StatemapData {
-    /// The data of `timeline`, under `labels`.
+    /// Creates data of `timeline`, with `labels`.
     pub fn new(timeline: Timeline, labels: Labels) -> Self {
         Self { timeline, labels }
     }
 
-    /// What the data is a view of.
+    /// Returns the timeline of the data.
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
     }
@@ -96,7 +96,7 @@ impl StatemapData {
         Ok(write_workers(&self.timeline, &self.labels, w)?)
     }
 
-    /// The tasks as bytes.
+    /// Returns the tasks as bytes.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl StatemapData {
         Ok(bytes)
     }
 
-    /// The workers as bytes.
+    /// Returns the workers as bytes.
     ///
     /// # Errors
     ///

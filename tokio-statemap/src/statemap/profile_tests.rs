@@ -1,4 +1,4 @@
-//! What calls of async functions took, in data: it comes back as it was.
+//! The profile of async functions in data: it is read as it was written.
 
 use super::check::check_ours;
 use super::read::{Statemap, read};

@@ -1,10 +1,11 @@
-//! Reads statemap data, ours or anyone's.
+//! Reads statemap data, of this crate or any other program.
 
 pub(super) mod facts;
 pub(super) mod field;
 pub(super) mod long_polls;
 mod metadata;
-pub(super) mod plain;
+mod part;
+mod plain;
 mod profile;
 mod record;
 pub(super) mod records;
@@ -15,6 +16,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod unnamed;
+pub(super) mod value;
 pub(super) mod waits;
 
 use std::io;
@@ -22,29 +24,28 @@ use std::io;
 pub use crate::error::ReadError;
 use crate::statemap::format::{Datum, Metadata, TagDefinition};
 use crate::trace::timeline::TaskKey;
-use field::Object;
 pub(super) use record::Reader;
-use records::{Position, RecordStream, syntax_error};
+use records::RecordStream;
 use run::Run;
 
 /// Statemap data that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statemap {
-    /// Where it is from, and its states.
+    /// The title, the start, the host and the states.
     pub metadata: Metadata,
     /// The entities, in the order in which they were first named.
     pub entities: Vec<Entity>,
-    /// The tags, in the order in which they were first named. This crate's own data has some that say
-    /// what a run was besides: they aren't among them.
+    /// The tags, in the order in which they were first named. Tags that describe a run in this crate's own
+    /// data are not included.
     pub tags: Vec<TagDefinition>,
-    /// The events, as they came.
+    /// The events, in the order of the data.
     pub events: Vec<EntityEvent>,
     /// The latest time of a datum, in ns: what lasts, lasts until here. 0 without any.
     pub end_ns: u64,
-    /// What the data of a run says beyond its rows.
+    /// The description of the run, in this crate's own data.
     pub(crate) run: Option<Box<Run>>,
-    /// Whether it was cut.
+    /// `true` if it was cut.
     pub(crate) is_part: bool,
 }
 
@@ -54,11 +55,11 @@ pub struct Statemap {
 pub struct Entity {
     /// Its name.
     pub name: String,
-    /// What else was said of it.
+    /// A description of it.
     pub description: Option<String>,
     /// Its changes of state, by rising time.
     pub data: Vec<Datum>,
-    /// Of a run's tasks: the task that spawned it.
+    /// The task that spawned it, if it is a task of a run.
     pub(crate) parent: Option<TaskKey>,
 }
 
@@ -70,17 +71,17 @@ pub struct EntityEvent {
     pub time_ns: u64,
     /// The entity, as an index into [`Statemap::entities`].
     pub entity: usize,
-    /// What happened.
+    /// The event.
     pub event: String,
-    /// What it happened to.
+    /// The target of the event.
     pub target: Option<String>,
 }
 
-/// Reads statemap data. What is read is all in memory then; the data itself is not.
+/// Reads statemap data. The result is all in memory; the data isn't.
 ///
-/// The records may stand anywhere, not only one a line; each may have 8 MiB. What the reference renderer refuses or
-/// drops (an unknown state, times that don't advance within an entity, a time that is no string,
-/// a truncated end) is an error here.
+/// Records may have any white space between them, and up to 8 MiB each. Data that the reference renderer
+/// refuses or drops (an unknown state, times that don't advance within an entity, a time that is no string, a
+/// truncated end) is an error here.
 ///
 /// # Errors
 ///
@@ -106,33 +107,8 @@ pub struct EntityEvent {
 /// ```
 pub fn read(r: impl io::Read) -> Result<Statemap, ReadError> {
     let mut records = RecordStream::new(r);
-    let Some(position) = records.begin()? else {
-        return Err(nothing(records.here()));
-    };
-    let metadata = parse(records.record()?, position)?;
-    let mut reader = Reader::new(metadata).map_err(|problem| position.error(problem))?;
-    while let Some(position) = records.begin()? {
-        if let Some((datum, length)) = plain::datum(records.ahead()) {
-            if reader.has_state(datum.state) {
-                reader.change(datum).map_err(|problem| position.error(problem))?;
-                records.take(length);
-                continue;
-            }
-        }
-        let object = parse(records.record()?, position)?;
-        reader.record(object).map_err(|problem| position.error(problem))?;
-    }
+    let (mut reader, _) = Reader::open(&mut records)?;
+    reader.read_rest(&mut records)?;
     let end = records.here();
     reader.finish().map_err(|problem| end.error(problem))
-}
-
-pub(super) fn nothing(position: Position) -> ReadError {
-    position.error(
-        "there is nothing; the metadata comes first: an object with `start`, `title` and `states`",
-    )
-}
-
-/// The record at `position`, whatever it is.
-pub(super) fn parse(text: &str, position: Position) -> Result<Object, ReadError> {
-    serde_json::from_str(text).map_err(|error| syntax_error(position, text.as_bytes(), &error))
 }

@@ -5,11 +5,12 @@ use super::read::{ReadError, Statemap, read};
 use super::{Labels, write_tasks, write_workers};
 use crate::trace::timeline::Timeline;
 
-/// What `file` is if its run is `timeline`: the tasks or the workers of that, and the same part of the run.
+/// Writes and reads `file` again, with `timeline` in place of its run: its tasks or workers, and the same
+/// part of the run.
 ///
 /// # Errors
 ///
-/// None that is known: what is written can be read.
+/// No known ones: data that was written can be read.
 pub fn renewed(
     file: &Statemap,
     timeline: &Timeline,

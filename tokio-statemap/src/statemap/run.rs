@@ -1,31 +1,30 @@
-//! What a run's data says beyond its rows, in definitions of tags of its own.
+//! The description of a run, beyond its rows, in definitions of separate tags.
 //!
-//! A renderer takes a definition for what its tag means, whatever members it has, and these tags are
-//! borne by no datum. (The reference renderer copies all definitions into its SVG, and lists those of a
-//! state next to it when it is clicked: these are of the last state, which bears no tags.) The first, [`TAG`], stands right behind the metadata and says what is to be known
-//! of the whole run. Those behind it are parts, [`TAG`] and a number from 1: lists, which go on from one
-//! part to the next.
+//! A renderer takes a definition for the meaning of its tag, whatever members it has, and no datum has these tags. (The
+//! reference renderer copies all definitions into its SVG, and lists those of a state next to it when it is clicked: these
+//! are of the last state, which has no tags.) The first, [`TAG`], follows the metadata and has the facts about the whole
+//! run. Those behind it are parts, [`TAG`] and a number from 1: lists, which continue from one part to the next.
 //!
-//! | member | what each entry is |
+//! | member | entries |
 //! | --- | --- |
-//! | `gaps` | `[from, to]` of a stretch of which nothing is known: recording was stopped, or it is before `recentNs` |
-//! | `handovers` | `[thread, time, worker]`: `block_in_place` gave the worker away |
-//! | `blockingThreads` | `[thread, started, stopped]`, the last `null` if that wasn't seen |
-//! | `parks` | how often a worker parked: of each worker in the order of the rows |
-//! | `data` | not a list: how many data before this part, and behind the last one, it tells of |
-//! | `apart` | `[datum, ns]`: which of these data, from 0, and how long after the one before: see below |
-//! | `ranOn` | `[thread, worker]`, the last `null` of a thread that is no worker |
-//! | `polls` | by twos: an index into `ranOn`, and how many `running` data in a row it is for |
-//! | `cut` | `[poll, where]`: which of these polls, from 0; on the left 1, on the right 2, in sum |
-//! | `parents` | `[parent, tasks]`: an id, `main` … or `null`, and of how many tasks in a row |
+//! | `gaps` | `[from, to]` of a time of which nothing is known: recording was stopped, or it is before `recentNs` |
+//! | `handovers` | `[thread, time, worker]`: `block_in_place` handed the worker over |
+//! | `blockingThreads` | `[thread, started, stopped]`, the last `null` if unknown |
+//! | `parks` | the number of parks of each worker, in the order of the rows |
+//! | `data` | not a list: the number of data before this part, and behind the last one, that it describes |
+//! | `apart` | `[datum, ns]`: the index of one of these data, from 0, and its distance to the one before: see below |
+//! | `ranOn` | `[thread, worker]`, the last `null` for a thread that is no worker |
+//! | `polls` | in pairs: an index into `ranOn`, and the number of successive `running` data that it is for |
+//! | `cut` | `[poll, side]`: the index of one of these polls, from 0; left is 1, right is 2, in sum |
+//! | `parents` | `[parent, tasks]`: an id, `main` … or `null`, and the number of successive tasks that it is for |
 //! | `causes` | `[thread, start, onCpu, blocked, runDelay, stolen, majorFaults, unknown]` of a long poll |
 //! | `functions` | `[function, file, line, origin]`, each once; file and line are `null` if unknown |
 //! | `profile` | `[name, file, line, column, calls, completed, cancelled, polls, total, own, ended]`: see below |
 //! | `waits` | `[wait, [[function, caller, name, call], …]]`: see below |
 //! | `chains` | `[[[address, function, …], …], [[name, file, line], …]]`: see below |
 //! | `unnamed` | `[wait, [chain, …]]`: see below |
-//! | `names` | `[task, name]` of a task that was given one |
-//! | `carried` | `[task, since]` of one that has waited since before the run's first data |
+//! | `names` | `[task, name]` of a task with a name |
+//! | `carried` | `[task, since]` of a task that has waited since before the run's first data |
 //! | `localTasks` | `[id, polledIn, [file, line, column], name, since, wait]` of a `LocalSet` |
 //! | `calls` | `[task, [[entered, arguments], …]]`: the instrumented calls that it waits in at the end |
 //! | `samples` | `[thread, pollStart, at, blockedIn, isComplete, functions]`: see below |
@@ -35,64 +34,59 @@
 //! | `runWorkers` | `[index, running, parked, parks, polls]` of a worker in the whole run |
 //! | `runStopped` | `[from, to]` of a time in which recording was stopped, in the whole run: see below |
 //!
-//! The causes are by thread and start, and those of a poll, in ns, add up to its length. The samples are
-//! by thread, start and time; `blockedIn` is `null` of a thread that wasn't blocked, and the functions
-//! are indices into `functions` of this part and those before, the innermost first. Only tasks have them.
+//! Causes are sorted by thread and start. The times of a cause, in ns, add up to the length of its poll. Samples are sorted
+//! by thread, start and time. Their `blockedIn` is `null` if the thread wasn't blocked, and their functions, the innermost
+//! first, are indices into `functions` of this part and those before. Only tasks have causes and samples.
 //!
-//! The first definition leaves out what is zero or unknown: `version`, that of the program; `runDelayNs` and `stolenNs`, which the
-//! machine took of the threads' time; `cpuLimit`, which is `[millis, stops, stoppedNs]`; `clock`, what became
-//! of it: `[jumps, jumpedNs, wentBack, lostSource]`; `stacks`, which says whether samples were taken;
-//! `droppedSamples`, how many are missing; `noStacks`, how many have no functions, by reason:
-//! `{reason: samples, …}`;
-//! `exhaustedPool`, which is `[threads, mostWaiting, waitedNs, longestNs, tasks, ranNs, otherLocations,
-//! location]` of the blocking pool, with a location of `[file, line, column]`, or `null`;
-//! `poolQueue`, `[time, waiting]` for each change of that pool's queue. They are those of the whole run in a part of
-//! it, too.
+//! The first definition leaves out values that are zero or unknown. `version` is that of the program. `runDelayNs` and
+//! `stolenNs` were taken from the threads' time by the machine. `cpuLimit` is `[millis, stops, stoppedNs]`. `clock` has
+//! changes of the clock: `[jumps, jumpedNs, wentBack, lostSource]`. `stacks` tells whether samples were taken.
+//! `droppedSamples` is the number of missing samples; `noStacks` counts samples without functions by reason: `{reason:
+//! samples, …}`. `exhaustedPool` is `[threads, mostWaiting, waitedNs, longestNs, tasks, ranNs, otherLocations, location]`
+//! of the blocking pool, with a location of `[file, line, column]` or `null`. `poolQueue` has `[time, waiting]` for each
+//! change of that pool's queue. All of these are of the whole run, even in a part of it.
 //!
-//! If `recentNs` is there, the last events are kept from then on; what is before it is around the longest polls of
-//! the run.
+//! If `recentNs` is there, the last events are kept from then on; data before it surrounds the longest polls of the run.
 //!
-//! The profile is of calls of async functions, and the same in a part of the run. `ended` is `null`, or
-//! the total, own and waiting times of a call, each as `[mean, p50, p90, p99, longest]`. The first
-//! definition has `profile`, too, if there is one: `[recorded, workers, uncountedCalls]`. Only tasks have
-//! the list.
+//! The profile is of calls of async functions, in a part of the run still those of the whole. `ended` is `null`, or the
+//! total, own and waiting times of a call, each as `[mean, p50, p90, p99, longest]`. If there is a profile, the first
+//! definition has `profile`, too: `[recorded, workers, uncountedCalls]`. Only tasks have the list.
 //!
-//! If older events were dropped, the first definition has `wholeRun`: `[begin, end, recorded, tasks, polls, cutPolls,
-//! runningPolls, missedEvents, stretch]`, the sums of all that was recorded. The lists that begin with `run` are of it, too. A
-//! location's `place` is `[file, line, column]`, or `null`; `polls` and `ready` are histograms, by twos: how much greater
-//! the bound of a step is than that of the one before, and how many values are in the step. The longest polls are by
-//! falling length; their `location` is an index into `runLocations`, and so is the `longestAt` of stretches, which is `null`
-//! where no poll began. A stretch is `stretch` ns long, the first begins at `begin`; there are at most 2000 of them, and 1000
-//! longest polls. A `runStopped` that is `[from, to, recorded, periods]` stands for several periods, with what was recorded
-//! between them; there are at most 1000. Both have `runStopped`, only workers `runWorkers`, and only
-//! tasks the others. A part of the run has none of it.
+//! If older events were dropped, the first definition has `wholeRun`, the sums of all recorded events: `[begin, end,
+//! recorded, tasks, polls, cutPolls, runningPolls, missedEvents, stretch]`. The lists that begin with `run` belong to it. A
+//! location's `place` is `[file, line, column]` or `null`. Its `polls` and `ready` are histograms, in pairs: the difference
+//! between the bound of a step and the one before, and the number of values in the step. The longest polls are sorted by
+//! falling length. Their `location` and the `longestAt` of stretches are indices into `runLocations`; `longestAt` is `null`
+//! if no poll began. A stretch is `stretch` ns long, the first begins at `begin`; there are at most 2000 stretches and 1000
+//! longest polls. A `runStopped` of `[from, to, recorded, periods]` stands for several periods, with the recorded time
+//! between them; there are at most 1000. Both files have `runStopped`, only workers `runWorkers`, and only tasks the
+//! others. A part of the run has none of them.
 //!
-//! A wait is the functions that a task waits in: of each its index in `functions`, the place in this list of
-//! what awaits it (`null` of the outermost), the name of the call and its index among the instrumented
-//! calls, or `null`. The tags of the state `waiting` have its number as `wait`, and its lines as `waitsAt`;
-//! 16383 is that of a task whose waker nothing took. The first definition has `waitsNotKept`, the number of
-//! waits of which the functions are not known, if there are any.
+//! A wait is the functions that a task waits in. Each has its index in `functions`, the position in this list of its caller
+//! (`null` for the outermost), and the name of the call and its index among the instrumented calls, or `null`. The tags of
+//! the state `waiting` have its number as `wait`, and its lines as `waitsAt`; 16383 is for a task whose waker nothing took.
+//! The first definition has `waitsNotKept`, the number of waits with unknown functions, if there are any.
 //!
-//! A program without symbols knows the functions that its tasks wait in by their addresses alone, and can't tell
-//! which of them to name. So it writes whole `chains`, and for each wait (`unnamed`) which ones. The addresses of a
-//! chain are numbers that tell them apart, the innermost first, each with the functions there, as indices: those
-//! that were inlined first. Behind them are the instrumented calls, the outermost first.
+//! A program without symbols knows the functions that its tasks wait in only by address, and can't tell which of them to
+//! name. So it writes whole `chains`, and their indices for each wait (`unnamed`). The addresses of a chain are numbers
+//! that tell them apart, the innermost first, each with the indices of its functions, the inlined ones first. Behind them
+//! are the instrumented calls, the outermost first.
 //!
 //! Times are those of the run. A number over 2^53 is a string of digits.
 //!
-//! Two changes of an entity at one time are written 1 ns apart. So a datum that is 1 ns after the one
-//! before is at the same time, unless `apart` says otherwise.
+//! Two changes of an entity at the same time are written 1 ns apart. So a datum that is 1 ns after the one before is at the
+//! same time, unless `apart` says otherwise.
 
 use crate::config::TraceTarget;
 use crate::trace::timeline::{FrameOrigin, SamplingState};
 
-/// The tag of the first definition; that of a part has a space and its number behind it.
+/// The tag of the first definition. The tag of a part has a space and its number behind it.
 pub(super) const TAG: &str = "tokio-statemap";
-/// The version of what they say.
+/// The version of the description.
 pub(super) const FORMAT: u64 = 1;
 /// The largest whole number that any reader of JSON tells from its neighbours.
 pub(super) const LARGEST_NUMBER: u64 = 1 << 53;
-/// The most that `apart` says. Nobody's clock is so coarse that there is more in between.
+/// The largest value in `apart`. No clock is so coarse that there is more in between.
 pub(super) const MOST_APART: u64 = 255;
 
 pub(super) fn trace_target_name(target: TraceTarget) -> &'static str {

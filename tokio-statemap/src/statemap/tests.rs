@@ -1,4 +1,4 @@
-//! What is written of a timeline, byte by byte, and what is read of any data.
+//! The data of a timeline, byte by byte, and data of other programs.
 
 use std::time::Duration;
 
@@ -6,49 +6,18 @@ use super::check::check_ours;
 use super::read::{ReadError, Statemap, read};
 use super::{Labels, StatemapData};
 use crate::config::TraceTarget;
-use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
-use crate::trace::profile::Profile;
 use crate::trace::state::{TaskState, WorkerState};
-use crate::trace::timeline::{
-    Lacking, MachineTime, Poll, Sampling, Task, TaskKey, Timeline, Worker,
-};
+use crate::trace::timeline::{Poll, Task, TaskKey, Timeline, Worker};
 use crate::util::json;
 
 pub(super) fn timeline(tasks: Vec<Task>, workers: Vec<Worker>) -> Timeline {
     Timeline {
-        waits: Vec::new(),
-        unnamed_waits: Default::default(),
-        waits_in_memory: std::collections::HashMap::new(),
-        calls_at_end: Vec::new(),
-        waits_not_kept: 0,
-        local_tasks: Vec::new(),
-        machine: MachineTime::default(),
-        exhausted_pool: None,
-        pool_queue: Vec::new(),
-        sampling: Sampling::default(),
-        causes: Vec::new(),
-        samples: Vec::new(),
-        profile: Profile::default(),
-        runtime: None,
-        version: None,
         utc_at_zero: Duration::new(1_000, 5),
-        begin_ns: 0,
-        recent_ns: 0,
-        whole_run: None,
         end_ns: 1_000,
-        gaps: Vec::new(),
         tasks: tasks.into(),
         workers,
-        blocking_threads: Vec::new(),
-        handovers: Vec::new(),
-        events: 0,
-        lost: Lost::default(),
-        trace_target: TraceTarget::Both,
-        task_hooks: true,
-        schedule_latency: true,
-        long_poll: Duration::from_millis(1),
-        lacking: Lacking::default(),
+        ..Timeline::empty()
     }
 }
 
@@ -150,7 +119,7 @@ fn the_workers_of_a_small_timeline() {
 #[test]
 fn without_schedule_latency_there_is_no_fifth_state() {
     let mut timeline = timeline(vec![task(TaskKey::Root(0), 0, vec![])], Vec::new());
-    timeline.schedule_latency = false;
+    timeline.settings.schedule_latency = false;
     let statemap = read_tasks(timeline);
     let names: Vec<_> = statemap.metadata.states.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["spawned", "running", "waiting", "completed"]);
@@ -191,14 +160,14 @@ fn titles_say_what_is_not_known() {
     assert_eq!(title(&|_| {}), "http: Tokio tasks");
     assert_eq!(
         title(&|t| {
-            t.task_hooks = false;
+            t.settings.task_hooks = false;
             t.lost.refused_events = 1234;
             t.gaps = vec![(1, 2), (5, 6)];
         }),
         "http: Tokio tasks (workers only) (1234 events lost: max_events) (2 gaps)"
     );
     assert_eq!(
-        title(&|t| t.trace_target = TraceTarget::Workers),
+        title(&|t| t.settings.trace_target = TraceTarget::Workers),
         "http: Tokio tasks (not recorded)"
     );
 }
@@ -251,7 +220,7 @@ fn a_writer_that_fails_is_an_error() {
 
 const CPUS: &str = r#"{"start":[1,2],"title":"cpus","states":{"busy":{"value":1,"color":"red"},"idle":{"value":0}}}"#;
 
-/// The error of some records after good metadata.
+/// Returns the error of some records after good metadata.
 fn error_of(records: &str) -> ReadError {
     read(format!("{CPUS}\n{records}").as_bytes()).unwrap_err()
 }

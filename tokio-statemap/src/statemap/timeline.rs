@@ -8,26 +8,27 @@ use super::format::{Datum, Native, TagDefinition};
 use super::intern::intern;
 use super::labels::Labels;
 use super::read::field::shorten;
-use super::read::run::{Run, task_key};
+use super::read::run::Run;
+use super::read::value::task_key;
 use super::read::{Entity, Statemap};
 use crate::recorder::lost::Lost;
 use crate::trace::event::SpawnLocation;
 use crate::trace::state::{TaskState, WorkerState};
 use crate::trace::timeline::{
-    CarriedWait, Lacking, Poll, PollCause, PollKey, PollSample, Task, Tasks, Timeline, WaitId,
-    Worker,
+    CarriedWait, Lacking, Poll, PollCause, PollKey, PollSample, RecordSettings, Task, Tasks,
+    Timeline, WaitId, Worker,
 };
 
-/// What files are of: a run of this crate's own, or anything else.
+/// A recording in one or two files: a run of this crate, or other data.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Recording<'a> {
     /// A run, read from the data of its tasks, of its workers, or both.
     #[non_exhaustive]
     Run {
-        /// What happened. Where a file is missing, what it would say is empty.
+        /// The timeline. Parts of missing files are empty.
         timeline: Box<Timeline>,
-        /// What it is called, and where it was.
+        /// The program and the host.
         labels: Labels,
         /// The files, as indices.
         files: Vec<usize>,
@@ -97,7 +98,7 @@ pub fn recordings(files: &[Statemap]) -> Vec<Recording<'_>> {
 }
 
 impl Statemap {
-    /// Whether these are the tasks and the workers of one run.
+    /// Returns `true` if these are the tasks and the workers of one run.
     fn is_of_the_same_run(&self, other: &Self) -> bool {
         let is_workers = |file: &Self| file.metadata.native() == Some(Native::Workers);
         let (Some(a), Some(b)) = (&self.run, &other.run) else { return false };
@@ -107,13 +108,13 @@ impl Statemap {
             && (&a.facts, &a.gaps) == (&b.facts, &b.gaps)
     }
 
-    /// The timeline that this was written from, as far as it is of tasks or workers; or else why it is
+    /// Returns the timeline that this was written from, with its tasks or workers. An error says why it is
     /// none.
     pub(super) fn timeline(&self) -> Result<Timeline, String> {
         timeline_of(&[self])
     }
 
-    /// The data of an entity, without the one that only marks the end of all.
+    /// Returns the data of an entity, without the last one that only marks the end.
     fn changes<'a>(&self, index: usize, entity: &'a Entity) -> &'a [Datum] {
         match entity.data.as_slice() {
             [data @ .., before, end]
@@ -128,9 +129,9 @@ impl Statemap {
     }
 }
 
-/// The timeline of one or both files of a run.
+/// Returns the timeline of one or both files of a run.
 fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
-    let unknown = "it isn't said what the run was";
+    let unknown = "the run isn't described";
     let first = files.first().ok_or(unknown)?;
     let Run { facts, gaps, .. } = &**first.run.as_ref().ok_or(unknown)?;
     let [seconds, ns] = first.metadata.start;
@@ -138,49 +139,40 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
     let start = start.map(|ns| Duration::new(seconds, ns));
     let zero = start.and_then(|start| start.checked_sub(Duration::from_nanos(facts.begin_ns.0)));
     let mut timeline = Timeline {
-        waits: Vec::new(),
-        unnamed_waits: Default::default(),
-        waits_in_memory: std::collections::HashMap::new(),
-        calls_at_end: Vec::new(),
-        waits_not_kept: facts.waits_not_kept.0,
-        local_tasks: Vec::new(),
-        machine: facts.machine(),
-        exhausted_pool: facts.exhausted_pool().ok_or("there are too many names of files")?,
-        pool_queue: facts.pool_queue(),
-        sampling: facts.sampling(),
-        causes: Vec::new(),
-        samples: Vec::new(),
-        profile: facts.profile(),
         runtime: facts.runtime.clone(),
         version: facts.version.clone(),
         utc_at_zero: zero.ok_or("`start` is no time, or before time zero")?,
         begin_ns: facts.begin_ns.0,
         end_ns: facts.end_ns.0,
         recent_ns: facts.recent_ns().clamp(facts.begin_ns.0, facts.end_ns.0),
-        whole_run: None,
         gaps: gaps.clone(),
-        tasks: Vec::new().into(),
-        workers: Vec::new(),
-        blocking_threads: Vec::new(),
-        handovers: Vec::new(),
         events: facts.events.0,
         lost: Lost {
             refused_events: facts.refused_events.0,
             dropped_events: facts.dropped_events.0,
             reentrant_events: facts.reentrant_events.0,
         },
-        trace_target: facts.trace_target,
-        task_hooks: facts.task_hooks,
-        schedule_latency: facts.schedule_latency,
-        long_poll: Duration::from_nanos(facts.long_poll_ns.0),
+        settings: RecordSettings {
+            trace_target: facts.trace_target,
+            task_hooks: facts.task_hooks,
+            schedule_latency: facts.schedule_latency,
+            long_poll: Duration::from_nanos(facts.long_poll_ns.0),
+        },
+        machine: facts.machine(),
+        profile: facts.profile(),
         lacking: Lacking {
             tasks: true,
             workers: true,
             time: first.is_part,
             whole_ns: first.run.as_ref().and_then(|run| run.whole_ns),
         },
+        ..Timeline::empty()
     };
-    // It is none of a part.
+    timeline.pool.exhausted = facts.exhausted_pool().ok_or("there are too many names of files")?;
+    timeline.pool.queue = facts.pool_queue();
+    timeline.long_polls.sampling = facts.sampling();
+    timeline.places.not_kept = facts.waits_not_kept.0;
+    // A part of a run has no sums.
     let mut whole_run = if first.is_part { None } else { facts.whole_run() };
     for file in files {
         let run = file.run.as_ref().ok_or(unknown)?;
@@ -189,20 +181,20 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
         }
         if file.metadata.native() == Some(Native::Workers) {
             timeline.workers = workers(file, run)?;
-            timeline.blocking_threads.clone_from(&run.blocking_threads);
+            timeline.pool.threads.clone_from(&run.blocking_threads);
             timeline.lacking.workers = false;
         } else {
             timeline.tasks = tasks(file, run)?.into();
             timeline.handovers.clone_from(&run.handovers);
-            timeline.causes = causes(&timeline.tasks, run, first.is_part)?;
-            timeline.samples = samples(&timeline.tasks, run)?;
+            timeline.long_polls.causes = causes(&timeline.tasks, run, first.is_part)?;
+            timeline.long_polls.samples = samples(&timeline.tasks, run)?;
             timeline.profile.functions.clone_from(&run.profile);
-            timeline.waits.clone_from(&run.waits.waits);
-            timeline.unnamed_waits.clone_from(&run.waits.unnamed);
+            timeline.places.waits.clone_from(&run.waits.waits);
+            timeline.places.unnamed.clone_from(&run.waits.unnamed);
             if !first.is_part {
                 // They are of the end of the run.
                 timeline.local_tasks.clone_from(&run.waits.local_tasks);
-                timeline.calls_at_end.clone_from(&run.waits.calls_at_end);
+                timeline.places.calls_at_end.clone_from(&run.waits.calls_at_end);
             }
             timeline.lacking.tasks = false;
         }
@@ -214,7 +206,8 @@ fn timeline_of(files: &[&Statemap]) -> Result<Timeline, String> {
     Ok(timeline)
 }
 
-/// When the data of an entity really were, in ns of the file: what was at one time is written 1 ns apart.
+/// Returns the real times of an entity's data, in ns of the file: changes at the same time are written 1 ns
+/// apart.
 pub(super) fn real_times(data: &[Datum]) -> impl Iterator<Item = u64> + use<'_> {
     let mut last: Option<(u64, u64)> = None;
     data.iter().map(move |datum| {
@@ -229,8 +222,8 @@ pub(super) fn real_times(data: &[Datum]) -> impl Iterator<Item = u64> + use<'_> 
     })
 }
 
-/// Calls `each` with the entities that have data: which one, what is in its name behind that of the
-/// runtime, and its changes with the times at which they really were, in ns of the run.
+/// Calls `each` with the entities that have data: index, name without the runtime's, and changes with their
+/// real times in ns of the run.
 fn for_each_row(
     file: &Statemap,
     run: &Run,
@@ -248,9 +241,7 @@ fn for_each_row(
         let is_known = name.and_then(|name| each(index, name, data, &mut times));
         if is_known.is_none() {
             let name = shorten(&entity.name);
-            return Err(format!(
-                "`{name}` isn't named as it must be, or its changes aren't a life"
-            ));
+            return Err(format!("`{name}` has an invalid name, or changes in an impossible order"));
         }
     }
     Ok(())
@@ -275,7 +266,7 @@ fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
     let meanings: Vec<_> = file.tags.iter().map(meaning).collect();
     let mut tasks = Vec::with_capacity(file.entities.len());
     for_each_row(file, run, |index, name, data, times| {
-        // A tag that is no place is none of ours.
+        // A tag that is no location isn't this crate's.
         let meaning_of = |datum: &Datum| match datum.tag {
             Some(tag) => meanings.get(tag).copied().flatten(),
             None => Some(Meaning::default()),
@@ -336,7 +327,7 @@ fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
         }
         if let (Running, Some(poll)) = (state, task.polls.last_mut()) {
             if poll.is_cut_right() {
-                // It ended in the file, behind the part that is left of it.
+                // The poll ended in the file, after this part of it.
                 *poll = poll.cut_right(run.facts.end_ns.0);
             }
         }
@@ -347,7 +338,7 @@ fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
                 task.carried_wait = Some(CarriedWait { since_ns, wait });
             }
         }
-        // What it begins with says so by itself.
+        // The first state has its own time.
         task.ready_ns = ready_ns.filter(|&ns| ns > first_ns).and_then(NonZeroU64::new);
         tasks.push(task);
         (tasks.last()?.first_state != Completed).then_some(())
@@ -356,8 +347,8 @@ fn tasks(file: &Statemap, run: &Run) -> Result<Vec<Task>, String> {
     Ok(tasks)
 }
 
-/// Why polls took long. Each cause is of a whole poll that is as long as its parts in sum; those of polls
-/// that a window cut are left out.
+/// Returns the causes of long polls. Each must be as long as a whole poll; the causes of polls that a window
+/// cut are left out.
 fn causes(tasks: &Tasks, run: &Run, is_part: bool) -> Result<Vec<(PollKey, PollCause)>, String> {
     let causes = &run.long_polls.causes;
     if causes.is_empty() {
@@ -383,12 +374,12 @@ fn causes(tasks: &Tasks, run: &Run, is_part: bool) -> Result<Vec<(PollKey, PollC
     Ok(causes.iter().filter(is_there).copied().collect())
 }
 
-/// How many samples and functions of these the polls may have, if those that polls share are counted for each. A
-/// program has a quarter of it in all, and polls share them only where one starts just within another.
+/// The most samples, and functions in them, if those that polls share are counted for each poll. A program
+/// has a quarter of it in all, and polls share samples only where one starts just within another.
 const MOST_OF_POLLS: usize = 1 << 23;
 
-/// What threads did in polls. Whatever goes through the polls with the samples of each has an end: a hostile
-/// file may have any number of polls of one thread that start at the same time.
+/// Returns the samples of polls, in bounded number: a hostile file may have any number of polls of one thread
+/// that start at the same time.
 fn samples(tasks: &Tasks, run: &Run) -> Result<Vec<PollSample>, String> {
     let samples = &run.long_polls.samples;
     if samples.is_empty() {
@@ -417,20 +408,20 @@ fn samples(tasks: &Tasks, run: &Run) -> Result<Vec<PollSample>, String> {
 
 const RUNNING: u32 = TaskState::Running as u32;
 
-/// The poll that a datum begins.
+/// Returns the poll that a datum begins.
 fn poll(datum: &Datum, time_ns: u64, run: &Run) -> Option<Poll> {
     let &(thread, worker) = run.ran_on.get(datum.mark.ran_on())?;
     Some(Poll::open(time_ns, thread, worker.map(u32::from)).with_cuts(datum.mark.cuts()))
 }
 
-/// What a tag says.
+/// The meaning of a tag.
 #[derive(Clone, Copy, Debug, Default)]
 struct Meaning {
     location: Option<SpawnLocation>,
     wait: Option<WaitId>,
 }
 
-/// What a tag of this crate's own says.
+/// Returns the meaning of a tag of this crate.
 fn meaning(tag: &TagDefinition) -> Option<Meaning> {
     let field = |name: &str| {
         let (_, json) = tag.fields.iter().find(|(key, _)| key == name)?;

@@ -1,4 +1,4 @@
-//! Files that nobody would write by hand, cuts, and files of different runs.
+//! Unusual files, cuts, and files of different runs.
 
 use super::check::check_ours;
 use super::read::{Statemap, read};
@@ -8,8 +8,8 @@ use crate::trace::timeline::Timeline;
 
 const STATES: &str = r##""states":{"spawned":{"value":0,"color":"#FFB000"},"running":{"value":1,"color":"#DC267F"},"waiting":{"value":2,"color":"#FE6100"},"completed":{"value":3,"color":"#648FFF"},"ready":{"value":4,"color":"#785EF0"}}"##;
 
-/// The tasks of a run of `program` that lasts `end_ns`: a future of `block_on`, and `lines`, of which
-/// there are as many data as `data` says.
+/// Returns the tasks of a run of `program` that lasts `end_ns`: a future of `block_on`, and `lines` with
+/// `data` data.
 fn tasks(program: &str, end_ns: u64, lines: &[&str], data: usize, lists: &str) -> String {
     let number = |n: u64| if n > 1 << 53 { format!("\"{n}\"") } else { n.to_string() };
     let mut text = format!(
@@ -89,7 +89,7 @@ fn a_poll_that_a_cut_ends_does_not_run_on() {
     assert_eq!(poll(&whole).end_ns(), Some(900));
     assert_eq!(poll(&part).end_ns(), Some(500));
     assert!(poll(&part).is_cut_left() && poll(&part).is_cut_right());
-    assert_eq!(part.report().running_polls, 0);
+    assert_eq!(part.report().counts.running_polls, 0);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Where tasks wait, in data: it comes back as it was, and what can't be is refused.
+//! The places where tasks wait in data: they are read as they were written, and impossible ones are refused.
 
 mod hostile;
 mod random;
@@ -27,7 +27,8 @@ fn frame(function: &str, line: u32, awaits: Vec<AwaitFrame>) -> AwaitFrame {
     AwaitFrame { function, awaits, name: None, call: None }
 }
 
-/// A program of all there is: two tasks that wait, of which one has no polls, and one of a `LocalSet`.
+/// Returns a program with all variations: two tasks that wait, one of them without polls, and one of a
+/// `LocalSet`.
 fn full() -> Timeline {
     let polls =
         vec![poll(200, 300).waits_at(WaitId::new(1)), poll(400, 500).waits_at(WaitId::new(3))];
@@ -48,12 +49,12 @@ fn full() -> Timeline {
     };
     let inner = vec![named, frame("shop::Never", 9, Vec::new())];
     let outer = AwaitFrame { call: Some(0), ..frame("async shop::checkout", 21, inner) };
-    timeline.waits = vec![
+    timeline.places.waits = vec![
         Wait { frames: vec![outer, frame("async shop::pay", 12, Vec::new())] },
         Wait::default(),
         Wait { frames: vec![frame("shop::Never", 9, Vec::new())] },
     ];
-    timeline.waits_not_kept = 4;
+    timeline.places.not_kept = 4;
     timeline.local_tasks = vec![LocalTask {
         id: 9,
         polled_in: TaskKey::Spawned(7),
@@ -66,7 +67,7 @@ fn full() -> Timeline {
         entered_ns,
         fields: fields.map(str::to_owned),
     };
-    timeline.calls_at_end =
+    timeline.places.calls_at_end =
         vec![(TaskKey::Spawned(7), vec![call(200, None), call(250, Some("cart=7"))])];
     timeline
 }
@@ -92,18 +93,18 @@ fn known(waits: &[Wait]) -> &[Wait] {
     &waits[..last.map_or(0, |last| last + 1)]
 }
 
-/// The file of a run says what the run did, and is written the same again.
+/// The file of a run has all facts of the run, and is written the same again.
 #[track_caller]
 fn comes_back(timeline: &Timeline) {
     let workers = data(timeline.clone()).workers_to_bytes().unwrap();
     let again = read_again(&[file(timeline), read(&workers[..]).unwrap()]);
     assert!(!again.lacking.tasks && !again.lacking.workers, "they are of one run");
     assert_eq!(again.tasks.to_vec(), timeline.tasks.to_vec());
-    assert_eq!(again.waits, known(&timeline.waits));
-    assert_eq!(again.unnamed_waits, timeline.unnamed_waits);
-    assert_eq!(again.calls_at_end, timeline.calls_at_end);
+    assert_eq!(again.places.waits, known(&timeline.places.waits));
+    assert_eq!(again.places.unnamed, timeline.places.unnamed);
+    assert_eq!(again.places.calls_at_end, timeline.places.calls_at_end);
     assert_eq!(again.local_tasks, timeline.local_tasks);
-    assert_eq!(again.waits_not_kept, timeline.waits_not_kept);
+    assert_eq!(again.places.not_kept, timeline.places.not_kept);
     assert_eq!(again.trees(), timeline.trees());
     assert_eq!(again.report().waits, timeline.report().waits);
     assert_eq!(again.report().still_waiting, timeline.report().still_waiting);
@@ -132,7 +133,7 @@ fn how_it_is_written() {
     }
 }
 
-/// Of a program without symbols.
+/// A program without symbols.
 #[test]
 fn chains_of_addresses_come_back() {
     let address = |name: &str| -> std::sync::Arc<[StackFrame]> {
@@ -150,20 +151,20 @@ fn chains_of_addresses_come_back() {
     let waits = [(2, vec![0, 1, 0]), (9, vec![1]), (16_382, Vec::new())];
     let waits = waits.map(|(id, chains)| (WaitId::new(id).unwrap(), chains)).to_vec();
     let mut timeline = full();
-    timeline.unnamed_waits = UnnamedWaits { chains, waits };
+    timeline.places.unnamed = UnnamedWaits { chains, waits };
     comes_back(&timeline);
     let report = timeline.report().to_string();
     assert!(!report.contains("0x"), "{report}");
 }
 
-/// A part of a run says nothing of its end.
+/// A part of a run has no facts about its end.
 #[test]
 fn a_window_has_no_tasks_of_the_end() {
     let mut part = file(&full());
     part.cut(100, Some(400));
     let part = read_again(&[part]);
-    assert!(part.local_tasks.is_empty() && part.calls_at_end.is_empty());
-    assert_eq!(part.waits, full().waits);
+    assert!(part.local_tasks.is_empty() && part.places.calls_at_end.is_empty());
+    assert_eq!(part.places.waits, full().places.waits);
     let name = |task: &Task| task.name.as_deref().map(str::to_owned);
     assert_eq!(part.tasks.iter().map(name).collect::<Vec<_>>(), [Some("cart".to_owned()), None]);
 }

@@ -9,7 +9,6 @@ mod stream;
 mod summary;
 mod waits;
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 use crate::statemap::Labels;
@@ -18,6 +17,7 @@ use crate::trace::event::SpawnLocation;
 use crate::trace::state::{TaskState, WorkerState};
 use crate::trace::timeline::{Poll, Timeline, WaitId};
 use crate::util::json;
+use crate::util::map::Map;
 use crate::util::parallel::MANY_EVENTS;
 
 use header::header;
@@ -26,18 +26,18 @@ pub(super) use spaced::Spaced;
 use stream::Text;
 pub(super) use waits::WaitTags;
 
-/// Writes the tasks of `timeline` as statemap data, through a buffer. Where there is much to write, a
-/// thread of its own makes it while this one writes.
+/// Writes the tasks of `timeline` as statemap data, through a buffer. A large timeline is formatted by a
+/// second thread while this one writes.
 ///
-/// Times count from the timeline's left edge. Where two changes of one task bear the same time (a
-/// clock is only so fine), the later one is written as 1 ns later: the renderer takes no two
-/// changes at one time, and none may be missing. Live states bear the spawn location as their tag, and
-/// the definitions of tags have its parts as `file` and as `location` (`line:column`). Where it is known
-/// where a task waits, the state has a tag of its own, which names the line too.
+/// Times count from the timeline's left edge. Where two changes of a task have the same time, the later one
+/// is written 1 ns later, because the renderer drops a second change at the same time. Live states have the
+/// spawn location as their tag, and the definitions of tags have its parts as `file` and as `location`
+/// (`line:column`). Where it is known where a task waits, the state has a tag of its own, which names the
+/// line too.
 ///
-/// What a timeline says beyond its rows (which worker ran a poll, why a long one took long, gaps, losses)
-/// stands in definitions of tags of their own, `tokio-statemap` …: a renderer takes no notice of them, and
-/// this crate reads the timeline from them again.
+/// Facts that aren't in rows (the worker of a poll, the cause of a long one, gaps, losses) are in definitions
+/// of separate tags, `tokio-statemap` …, which renderers ignore. This crate reads the timeline from them
+/// again.
 ///
 /// # Errors
 ///
@@ -54,8 +54,8 @@ pub(super) use waits::WaitTags;
 ///     write_tasks(timeline, &labels, std::io::stdout().lock())
 /// }
 /// ```
-pub fn write_tasks(timeline: &Timeline, labels: &Labels, w: impl io::Write) -> io::Result<()> {
-    write(timeline, w, |text| tasks(timeline, labels, text))
+pub fn write_tasks(timeline: &Timeline, labels: &Labels, mut w: impl io::Write) -> io::Result<()> {
+    write(timeline, &mut w, &|text| tasks(timeline, labels, text))
 }
 
 fn tasks(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
@@ -64,15 +64,15 @@ fn tasks(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Resul
     header(timeline, labels, state, text)?;
     let mut rows = RowWriter::new(timeline, state, text);
     rows.parts.lists(timeline, true, rows.text)?;
-    let mut tags: HashMap<(Option<SpawnLocation>, Option<WaitId>), usize> = HashMap::new();
-    let mut wait_tags = WaitTags::of(&timeline.waits);
+    let mut tags: Map<(Option<SpawnLocation>, Option<WaitId>), usize> = Map::default();
+    let mut wait_tags = WaitTags::new(&timeline.places.waits);
     for task in timeline.tasks.one_by_one() {
         let location = task.location;
         let mut tag_of = |rows: &mut RowWriter<'_, '_>, wait: Option<WaitId>| {
             (location.is_some() || wait.is_some()).then(|| {
-                *tags
-                    .entry((location, wait))
-                    .or_insert_with(|| rows.tag(location, wait.map(|wait| wait_tags.get(wait))))
+                *tags.get_or_insert_with((location, wait), || {
+                    rows.tag(location, wait.map(|wait| wait_tags.get(wait)))
+                })
             })
         };
         let tag = tag_of(&mut rows, None);
@@ -99,13 +99,17 @@ fn tasks(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Resul
 
 /// Writes the workers of `timeline` as statemap data, through a buffer.
 ///
-/// Times and threads are as in [`write_tasks`]. The threads of the blocking pool are no workers.
+/// Times and threads are as in [`write_tasks`]. Threads of the blocking pool are not included.
 ///
 /// # Errors
 ///
 /// If `w` fails.
-pub fn write_workers(timeline: &Timeline, labels: &Labels, w: impl io::Write) -> io::Result<()> {
-    write(timeline, w, |text| workers(timeline, labels, text))
+pub fn write_workers(
+    timeline: &Timeline,
+    labels: &Labels,
+    mut w: impl io::Write,
+) -> io::Result<()> {
+    write(timeline, &mut w, &|text| workers(timeline, labels, text))
 }
 
 fn workers(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Result<()> {
@@ -123,8 +127,8 @@ fn workers(timeline: &Timeline, labels: &Labels, text: &mut Text<'_>) -> io::Res
     rows.finish()
 }
 
-/// The records of the tasks or of the workers of `timeline` but for those of their rows: what is to be known
-/// where these are elsewhere, with the names of tasks.
+/// Returns the records of the tasks or of the workers of `timeline` that belong to no row, without the names
+/// of tasks. They complete rows that are stored in another form.
 #[cfg(feature = "html")]
 pub(crate) fn without_rows(
     timeline: &Timeline,
@@ -132,14 +136,14 @@ pub(crate) fn without_rows(
     is_tasks: bool,
 ) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    stream::write(&mut bytes, false, |text| {
+    stream::write(&mut bytes, false, &|text| {
         let (metadata, state) = match is_tasks {
             true => (Metadata::of_tasks(timeline, labels), TaskState::Completed.value()),
             false => (Metadata::of_workers(timeline, labels), WorkerState::Stopped.value()),
         };
         metadata.write(text)?;
         header(timeline, labels, state, text)?;
-        let mut parts = Parts::of(state);
+        let mut parts = Parts::new(state);
         parts.are_names_elsewhere = true;
         parts.lists(timeline, is_tasks, text)?;
         parts.write(text)
@@ -149,27 +153,26 @@ pub(crate) fn without_rows(
 
 fn write(
     timeline: &Timeline,
-    w: impl io::Write,
-    make: impl Fn(&mut Text<'_>) -> io::Result<()> + Sync,
+    w: &mut dyn io::Write,
+    make: &(dyn Fn(&mut Text<'_>) -> io::Result<()> + Sync),
 ) -> io::Result<()> {
     stream::write(w, timeline.events >= MANY_EVENTS, make)
 }
 
-/// How many states there may be: a bit each.
+/// The most states: one bit each.
 const STATES: usize = 16;
 const _: () = assert!(TaskState::ALL.len() <= STATES && WorkerState::ALL.len() <= STATES);
 
 /// Writes the data of one entity after the other.
 struct RowWriter<'a, 'b> {
     text: &'a mut Text<'b>,
-    /// What is told between the rows.
+    /// The records between the rows.
     parts: Parts,
     begin_ns: u64,
     end_ns: u64,
     /// The entity that is being written, as the middle of its data.
     entity: Vec<u8>,
-    /// How its data go on after the time, by state: there are few of these, and may be millions of
-    /// those.
+    /// The rest of a datum after its time, by state: there are few of these, and may be millions of data.
     ends: [Option<End>; STATES],
     digits: itoa::Buffer,
     /// The times of this entity's data, and the state of the last one.
@@ -178,12 +181,11 @@ struct RowWriter<'a, 'b> {
     /// The latest of all times written.
     latest_ns: u64,
     tags: Vec<Tag>,
-    /// How the last datum of the first entity goes on after the time: the end of the data is written
-    /// as one more.
+    /// The rest of the last datum of the first entity: one more such datum marks the end of the data.
     first: Option<End>,
 }
 
-/// How a datum goes on after the time.
+/// The rest of a datum after its time.
 struct End {
     tag: Option<usize>,
     text: Vec<u8>,
@@ -191,13 +193,13 @@ struct End {
 
 struct Tag {
     json: String,
-    /// What its definitions say besides, as their end.
+    /// The other members of its definitions, and their end.
     members: String,
     /// The states for which it is defined, as bits.
     defined: u16,
 }
 
-/// What a tag is, of a spawn location and of where a task waits, and the members of its definition.
+/// Returns the tag for a spawn location and a place of waiting, and the members of its definition.
 pub(super) fn tag_of(
     location: Option<SpawnLocation>,
     wait: Option<&(String, String)>,
@@ -222,7 +224,7 @@ impl<'a, 'b> RowWriter<'a, 'b> {
     fn new(timeline: &Timeline, state: u8, text: &'a mut Text<'b>) -> Self {
         Self {
             text,
-            parts: Parts::of(state),
+            parts: Parts::new(state),
             begin_ns: timeline.begin_ns,
             end_ns: timeline.end_ns,
             entity: Vec::new(),
@@ -236,8 +238,8 @@ impl<'a, 'b> RowWriter<'a, 'b> {
         }
     }
 
-    /// A tag that is still undefined for every state: of a spawn location, and of where a task waits, as
-    /// the end of the tag and the members of its definition.
+    /// Adds a tag that is still undefined for every state. `wait` is the end of the tag for a place of
+    /// waiting, and the members of its definition.
     fn tag(&mut self, location: Option<SpawnLocation>, wait: Option<&(String, String)>) -> usize {
         let (text, mut members) = tag_of(location, wait);
         members += "}\n";
@@ -283,7 +285,7 @@ impl<'a, 'b> RowWriter<'a, 'b> {
         end.write(self.digits.format(time_ns), self.text)
     }
 
-    /// The datum was the start of this poll.
+    /// Records that the datum was the start of this poll.
     fn poll(&mut self, poll: Option<&Poll>) -> io::Result<()> {
         match poll {
             Some(poll) => self.parts.poll(poll),

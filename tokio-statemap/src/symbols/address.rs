@@ -1,6 +1,6 @@
 //! An address that stands for the name of a function.
 
-/// What is written of a function that nothing else is known of: `0x1234 of shop (build id abcd)`.
+/// An address in place of a function's name, which is unknown: `0x1234 of shop (build id abcd)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     not(all(feature = "symbols", feature = "read")),
@@ -13,8 +13,8 @@ pub(crate) struct Address<'a> {
 }
 
 impl<'a> Address<'a> {
-    /// The address that a function's name is, if it is one.
-    pub(crate) fn of(function: &'a str) -> Option<Self> {
+    /// Parses a function's name that is an address.
+    pub(crate) fn parse(function: &'a str) -> Option<Self> {
         let (address, rest) = parts(function)?;
         // A file's name may have anything in it.
         let build_id = rest.rsplit_once(" (build id ")?.1.strip_suffix(')')?;
@@ -26,7 +26,7 @@ impl<'a> Address<'a> {
     }
 }
 
-/// The file, and its build id if it has one, of a function whose name is an address.
+/// Returns the file, with its build id if it has one, of a function whose name is an address.
 pub(crate) fn file_of_address(function: &str) -> Option<&str> {
     parts(function).map(|(_, file)| file)
 }
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn only_an_address_with_a_build_id_is_one() {
-        let found = Address::of("0x1f2e of shop (1) (build id 00ff)");
+        let found = Address::parse("0x1f2e of shop (1) (build id 00ff)");
         assert_eq!(found, Some(Address { address: 0x1f2e, build_id: "00ff" }));
         for other in [
             "",
@@ -55,7 +55,7 @@ mod tests {
             "shop::render of a (build id 00ff)",
             "0x1f2e (build id 00ff)",
         ] {
-            assert_eq!(Address::of(other), None, "{other}");
+            assert_eq!(Address::parse(other), None, "{other}");
         }
     }
 }

@@ -14,17 +14,17 @@ pub struct StackFrame {
     pub file: Option<Arc<str>>,
     /// The line, from 1 on.
     pub line: Option<u32>,
-    /// Whose function it is.
+    /// The owner of the function.
     pub origin: FrameOrigin,
 }
 
-/// Whose a function is.
+/// The owner of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FrameOrigin {
     /// The program's own.
     Program,
-    /// That of a crate that the program depends on.
+    /// A crate that the program depends on.
     Dependency,
     /// Rust's standard library's.
     Std,
@@ -35,8 +35,8 @@ pub enum FrameOrigin {
 }
 
 impl StackFrame {
-    /// The function's name without its path: `render_invoice`, `async handle`. Paths within brackets are none
-    /// of its own.
+    /// Returns the function's name without its path: `render_invoice`, `async handle`. Paths within brackets
+    /// stay.
     pub(crate) fn short(&self) -> String {
         let (kind, name) = match self.function.strip_prefix("async ") {
             Some(name) => ("async ", name),

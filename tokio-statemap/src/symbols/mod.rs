@@ -1,5 +1,4 @@
-//! From addresses of code to functions and lines, for those that were seen, and only when they are to
-//! be shown.
+//! Looks up the functions and lines of addresses: only of those that are to be shown.
 
 mod address;
 #[cfg(any(feature = "cli", feature = "dwarf"))]
@@ -9,29 +8,14 @@ mod address;
 )]
 pub(crate) mod coroutines;
 mod frame;
-#[cfg(all(
-    feature = "stacks",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#[cfg(has_stacks)]
 mod lookup;
-#[cfg(not(all(
-    feature = "stacks",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
+#[cfg(not(has_stacks))]
 #[path = "no_lookup.rs"]
 mod lookup;
 #[cfg(feature = "symbols")]
 #[cfg_attr(
-    not(any(
-        feature = "read",
-        all(
-            feature = "stacks",
-            target_os = "linux",
-            any(target_arch = "x86_64", target_arch = "aarch64")
-        )
-    )),
+    not(any(feature = "read", has_stacks)),
     allow(dead_code, reason = "nothing has addresses")
 )]
 mod object_file;
@@ -47,7 +31,7 @@ pub(crate) use object_file::ObjectFile;
 #[cfg(any(feature = "cli", feature = "dwarf"))]
 pub(crate) use object_file::package;
 
-/// What a thread is said to be blocked in that waits for a page of memory, in place of a system call's name.
+/// The name in place of a system call of a thread that waits for a page of memory.
 pub(crate) const PAGE_FAULT: &str = "a page fault";
 
 /// Calls `f` with what looks addresses of this process up.

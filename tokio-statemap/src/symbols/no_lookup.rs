@@ -1,4 +1,4 @@
-//! Where nothing is looked up: there are no samples to do it for.
+//! Stands in for the lookup in builds without samples.
 
 use std::borrow::Cow;
 use std::io;

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 pub(crate) struct LimitedGroup {
     /// The group's folder.
     pub(crate) folder: PathBuf,
-    /// How much it may use, in thousandths of a processor.
+    /// The quota, in thousandths of a processor.
     pub(crate) millis: u64,
-    /// How often it was stopped so far.
+    /// The number of times that the group was throttled so far.
     pub(crate) stops: u64,
-    /// For how long, in ns, in all.
+    /// The time that it was throttled so far, in ns.
     pub(crate) stopped_ns: u64,
 }
 
-/// The tightest limit of this process now; `None` if there is none, or the system doesn't say.
+/// Returns the tightest limit of this process, or `None` if it has none or the system doesn't report it.
 pub(crate) fn limit() -> Option<LimitedGroup> {
     if !cfg!(target_os = "linux") {
         return None;
@@ -28,7 +28,7 @@ pub(crate) fn limit() -> Option<LimitedGroup> {
     tightest(&groups, &mounts, read)
 }
 
-/// The same of these texts of `/proc/self/cgroup` and `/proc/self/mountinfo`.
+/// Returns the tightest limit by the texts of `/proc/self/cgroup` and `/proc/self/mountinfo`.
 fn tightest(
     groups: &str,
     mounts: &str,
@@ -36,13 +36,13 @@ fn tightest(
 ) -> Option<LimitedGroup> {
     let mut tightest: Option<LimitedGroup> = None;
     for (version, group) in groups.lines().filter_map(group_of_cpu) {
-        let Some(mount) = mounts.lines().filter_map(Mount::of).find(|m| m.version == version)
+        let Some(mount) = mounts.lines().filter_map(Mount::parse).find(|m| m.version == version)
         else {
             continue;
         };
         for folder in mount.folders(group) {
             let limit = version.limit(&folder, &read);
-            // Of several that are as tight, the innermost.
+            // The innermost group counts among equally tight ones.
             if let Some(limit) =
                 limit.filter(|limit| tightest.as_ref().is_none_or(|t| limit.millis < t.millis))
             {
@@ -59,7 +59,7 @@ enum Version {
     V2,
 }
 
-/// The group of a line of `/proc/self/cgroup` (`4:cpu,cpuacct:/a/b`, `0::/a/b`), if it may limit
+/// Returns the group of a line of `/proc/self/cgroup` (`4:cpu,cpuacct:/a/b`, `0::/a/b`), if it may limit
 /// processor time.
 fn group_of_cpu(line: &str) -> Option<(Version, &str)> {
     let mut parts = line.splitn(3, ':');
@@ -70,7 +70,7 @@ fn group_of_cpu(line: &str) -> Option<(Version, &str)> {
     }
 }
 
-/// Where groups are to be found.
+/// A mounted hierarchy of control groups.
 #[derive(Debug, PartialEq, Eq)]
 struct Mount<'a> {
     version: Version,
@@ -80,8 +80,8 @@ struct Mount<'a> {
 }
 
 impl<'a> Mount<'a> {
-    /// That of a line of `/proc/self/mountinfo`, if it may have limits of processor time.
-    fn of(line: &'a str) -> Option<Self> {
+    /// Parses a line of `/proc/self/mountinfo`. Returns `None` for mounts without limits of processor time.
+    fn parse(line: &'a str) -> Option<Self> {
         // `31 23 0:28 /root /at rw,relatime shared:9 - cgroup cgroup rw,cpu,cpuacct`
         let (place, kind) = line.split_once(" - ")?;
         let mut kind = kind.split(' ');
@@ -95,8 +95,8 @@ impl<'a> Mount<'a> {
         Some(Self { version, root, at: at.replace(r"\040", " ").into() })
     }
 
-    /// The folders of `group` and of those around it, as far as they are mounted. What is mounted may
-    /// be the group itself while its path is that outside of the container.
+    /// Returns the folders of `group` and its ancestors, as far as they are mounted. In a container the group
+    /// itself may be mounted, while its path is the one outside of the container.
     fn folders(&self, group: &str) -> Vec<PathBuf> {
         let within = match self.root {
             "/" => group,
@@ -114,7 +114,7 @@ impl<'a> Mount<'a> {
 }
 
 impl Version {
-    /// The limit of the group at `folder`, if it has one.
+    /// Returns the limit of the group at `folder`, if it has one.
     fn limit(self, folder: &Path, read: impl Fn(&Path) -> Option<String>) -> Option<LimitedGroup> {
         let read = |name: &str| read(&folder.join(name));
         let millis = match self {
@@ -139,13 +139,13 @@ impl Version {
     }
 }
 
-/// The thousandths of a processor that a quota per period is; `None` without a limit: `max`, or -1.
+/// Converts a quota per period to thousandths of a processor. Returns `None` without a limit: `max`, or -1.
 fn millis(quota: &str, period: &str) -> Option<u64> {
     let (quota, period): (u64, u64) = (quota.trim().parse().ok()?, period.trim().parse().ok()?);
     quota.checked_mul(1000)?.checked_div(period)
 }
 
-/// The number of a line of `cpu.stat`.
+/// Returns the number of a line of `cpu.stat`.
 fn counted(stat: &str, name: &str) -> Option<u64> {
     let line = stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
     line.trim().parse().ok()
@@ -160,7 +160,7 @@ mod tests {
         32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:9 - cgroup cgroup rw,cpu,cpuacct\n";
     const V2: &str = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup rw,nsdelegate\n";
 
-    /// The limit with these files.
+    /// Returns the limit with these files.
     fn limit(groups: &str, mounts: &str, files: &[(&str, &str)]) -> Option<LimitedGroup> {
         tightest(groups, mounts, |path| {
             let found = files.iter().find(|(at, _)| Path::new(at) == path);
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn it_reads_what_this_system_has() {
-        // Whether there is a limit is the system's.
+        // The result depends on the system.
         if let Some(limit) = super::limit() {
             assert!(limit.millis > 0 && limit.folder.is_absolute(), "{limit:?}");
         }

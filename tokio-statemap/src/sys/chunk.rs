@@ -1,4 +1,4 @@
-//! Memory that one thread appends to while other threads read what was written.
+//! Memory that one thread appends to while other threads read the items that are already written.
 
 use std::cell::Cell;
 use std::fmt;
@@ -20,7 +20,7 @@ pub(crate) struct Chunk<T> {
     /// The address of the first item.
     items: NonNull<T>,
     capacity: usize,
-    /// How many items may be written: `capacity`, or none from an interruption until the writer
+    /// The number of items that may be written: `capacity`, or 0 from an interruption until the writer
     /// resumes.
     limit: AtomicUsize,
     /// The number of items. Only the writer stores it, after the item.
@@ -30,34 +30,34 @@ pub(crate) struct Chunk<T> {
     _memory: std::sync::Arc<Vec<T>>,
 }
 
-// SAFETY: it owns its part of the memory as a vector of `T` would; what is shared of it are items
-// that nobody writes to any more. Test: `sys::chunk::tests::others_read_while_one_writes`.
+// SAFETY: it owns its part of the memory as a vector of `T` would; the items that are shared are never
+// written to again. Test: `sys::chunk::tests::others_read_while_one_writes`.
 unsafe impl<T: Send + Sync> Send for Chunk<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send + Sync> Sync for Chunk<T> {}
 
 impl<T: Copy> Chunk<T> {
-    /// The items written so far.
+    /// Returns the items written so far.
     pub(crate) fn items(&self) -> &[T] {
         let written = self.written.load(Ordering::Acquire);
         self.accesses.read(0..written);
-        // SAFETY: so many items were written before `written` was stored, and nothing writes to
-        // them while there is a reference to the chunk, see `ChunkWriter::reuse`. Test:
+        // SAFETY: this number of items was written before `written` was stored, and nothing writes to them
+        // while there is a reference to the chunk, see `ChunkWriter::reuse`. Test:
         // `sys::chunk::tests::others_read_while_one_writes`.
         unsafe { std::slice::from_raw_parts(self.items.as_ptr(), written) }
     }
 
-    /// Interrupts the writer: from the next item on it is told that the chunk is full, until it
+    /// Interrupts the writer: it sees a full chunk from the next item on, until it
     /// [resumes](ChunkWriter::resume).
     ///
-    /// So another thread gets the writer off its fast path, which pays nothing for it.
+    /// This takes the writer off its fast path, at no cost to that path.
     pub(crate) fn interrupt(&self) {
         self.limit.store(0, Ordering::Relaxed);
     }
 }
 
 impl<T> Chunk<T> {
-    /// The address of the first item.
+    /// Returns the address of the first item.
     pub(crate) fn address(&self) -> usize {
         self.items.addr().get()
     }
@@ -73,15 +73,15 @@ impl<T> fmt::Debug for Chunk<T> {
 /// The writer of a chunk. A chunk has at most one, so that only one thread writes to it.
 pub(crate) struct ChunkWriter<T> {
     chunk: Arc<Chunk<T>>,
-    /// How many items of the chunk were ever written, by any thread.
+    /// The number of items of the chunk that were ever written, by any thread.
     used: usize,
     /// `Send`, but not `Sync`.
     not_shared: PhantomData<Cell<()>>,
 }
 
 impl<T: Copy> ChunkWriter<T> {
-    /// Allocates `chunks` chunks in one allocation, which is freed when none of them is left.
-    /// Memory that was never written to is address space only.
+    /// Allocates `chunks` chunks in one allocation, which is freed with the last of them. Memory that was
+    /// never written is address space only.
     pub(crate) fn allocate(chunks: usize, capacity: usize) -> impl Iterator<Item = Self> {
         let mut memory = Vec::with_capacity(chunks.saturating_mul(capacity));
         let start = NonNull::new(memory.as_mut_ptr()).unwrap_or(NonNull::dangling());
@@ -97,7 +97,8 @@ impl<T: Copy> ChunkWriter<T> {
         })
     }
 
-    /// The first writer of a chunk. It is made in place: on a hook's stack it would take two hundred bytes.
+    /// Creates the first writer of a chunk. It is made in place: on a hook's stack it would take two hundred
+    /// bytes.
     #[cfg(not(statemap_loom))]
     fn new(chunk: impl FnOnce() -> Chunk<T>) -> Self {
         let mut place = Arc::new_uninit();
@@ -115,8 +116,8 @@ impl<T: Copy> ChunkWriter<T> {
         Self { chunk: Arc::new(chunk()), used: 0, not_shared: PhantomData }
     }
 
-    /// A writer that starts over at the beginning of `chunk`. `None` if anything else refers to the
-    /// chunk, such as its writer.
+    /// Returns a writer that starts over at the beginning of `chunk`, or `None` if anything else refers to
+    /// the chunk, such as its writer.
     pub(crate) fn reuse(mut chunk: Arc<Chunk<T>>) -> Option<Self> {
         let only = Arc::get_mut(&mut chunk)?;
         let used = load_own(&only.written);
@@ -129,7 +130,7 @@ impl<T: Copy> ChunkWriter<T> {
     pub(crate) fn release(&mut self) {
         debug_assert_eq!(load_own(&self.chunk.written), 0);
         self.used = 0;
-        // All of it: what was prefaulted has memory, too, though it was never written.
+        // Prefaulted memory counts too, even if it was never written.
         prefault::release(self.chunk.address(), self.chunk.capacity * size_of::<T>());
     }
 
@@ -141,8 +142,8 @@ impl<T: Copy> ChunkWriter<T> {
         let written = load_own(&chunk.written);
         let used = self.used.max(written);
         chunk.accesses.write(written..used);
-        // SAFETY: it is within the chunk's memory, as so much of that was written, and nobody else
-        // writes or reads it, as `push` has it. Test:
+        // SAFETY: it is within the chunk's memory, as that many items were written, and nothing else writes
+        // or reads it, for the reasons in `push`. Test:
         // `sys::chunk::tests::prefault_touches_only_unwritten_memory`.
         unsafe { chunk.items.add(written).write_bytes(0, used - written) };
         let new = (chunk.capacity - used) * size_of::<T>();
@@ -158,11 +159,11 @@ impl<T: Copy> ChunkWriter<T> {
             return false;
         }
         chunk.accesses.write(written..written + 1);
-        // SAFETY: it is within the chunk's memory, and nobody else writes there, as there is one writer,
-        // or reads it, as `written` says it isn't there. Test:
+        // SAFETY: it is within the chunk's memory. Nothing else writes there, as a chunk has one writer, and
+        // nothing reads there, as `written` doesn't include it yet. Test:
         // `sys::chunk::tests::others_read_while_one_writes`.
         unsafe { chunk.items.add(written).write(item) };
-        // Who sees the number of items sees the items.
+        // A thread that sees the number of items must see the items.
         let published = if planted("relaxed") { Ordering::Relaxed } else { Ordering::Release };
         chunk.written.store(written + 1, published);
         true
@@ -170,7 +171,7 @@ impl<T: Copy> ChunkWriter<T> {
 
     /// Appends an item, and ends an interruption. Returns `false` if the chunk is full.
     pub(crate) fn push_anyway(&self, item: T) -> bool {
-        // It may be interrupted anew meanwhile.
+        // It may be interrupted again meanwhile.
         while !self.push(item) {
             if !self.resume() {
                 return false;
@@ -189,7 +190,7 @@ impl<T: Copy> ChunkWriter<T> {
         is_interrupted
     }
 
-    /// Whether there is room for `items` more items.
+    /// Returns `true` if there is room for `items` more items.
     pub(crate) fn has_room_for(&self, items: usize) -> bool {
         self.chunk.capacity - load_own(&self.chunk.written) >= items
     }

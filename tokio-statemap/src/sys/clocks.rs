@@ -1,6 +1,6 @@
 //! The clocks of the system.
 
-/// The time of a clock, in ns; `None` if there is no such clock. Async-signal-safe.
+/// Returns the time of a clock, in ns, or `None` if there is no such clock. Async-signal-safe.
 pub(crate) fn ns_of(clock: libc::clockid_t) -> Option<u64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: it fills `time` in, or fails. Test: `sys::clocks::tests::time_goes_on`.
@@ -11,7 +11,7 @@ pub(crate) fn ns_of(clock: libc::clockid_t) -> Option<u64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec).ok()?)
 }
 
-/// The time since the machine started, in ns. Every system has that clock. Async-signal-safe.
+/// Returns the time since the machine started, in ns. Every system has that clock. Async-signal-safe.
 pub(crate) fn monotonic_ns() -> u64 {
     ns_of(libc::CLOCK_MONOTONIC).unwrap_or(u64::MAX)
 }

@@ -1,28 +1,29 @@
-//! Whether system calls may be made that the program would not make without this crate: a seccomp filter may end the process
-//! for each that it doesn't know.
+//! Checks which system calls are safe to make: a seccomp filter may end the process for a call that the
+//! program wouldn't make without this crate.
 //!
-//! A container has a filter from its start, and mostly one that only refuses calls. So the first time that anybody asks, a
-//! child tries the calls, if a filter is in force. One that comes later, as a program's own, isn't tried: from then on
-//! none of these calls is made any more.
+//! A container has a filter from its start, which usually only refuses calls. So the first time that a call
+//! is about to be made, and if a filter is in force, a child process tries the calls. A filter that is
+//! installed later, such as the program's own, isn't tried: from then on none of these calls is made.
 
 #[cfg(all(target_os = "linux", not(miri)))]
 mod trial;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What is known: nothing, that such calls end the process, or one of the following plus how many filters there were.
+/// The result: unknown, that such calls end the process, or one of the following plus the number of filters.
 static FOUND: AtomicU32 = AtomicU32::new(NOTHING);
 
 const NOTHING: u32 = 0;
 const DEADLY: u32 = 1;
 /// There was no filter.
 const FREE: u32 = 2;
-/// There were so many more filters, which end no process.
+/// The filters don't end the process. Their number is added.
 const HARMLESS: u32 = 3;
 
-/// Whether the calling thread may make such calls. Async-signal-safe, once it was asked outside of a handler.
+/// Returns `true` if the calling thread may make such calls. Async-signal-safe after the first call outside
+/// of a handler.
 ///
-/// It is a system call by itself, which the runtime makes to name its threads: `prctl`.
+/// It makes a system call itself, `prctl`, which the runtime makes too, to name its threads.
 pub(crate) fn allows_all() -> bool {
     match FOUND.load(Ordering::Relaxed) {
         DEADLY => false,
@@ -35,7 +36,7 @@ pub(crate) fn allows_all() -> bool {
     }
 }
 
-/// Looks whether another filter came to those that were there from the start. Reads a file.
+/// Checks whether filters were added since the start. Reads a file.
 pub(crate) fn look_again() {
     let found = FOUND.load(Ordering::Relaxed);
     let before = found.checked_sub(HARMLESS);
@@ -58,7 +59,7 @@ fn find_out() -> bool {
     FOUND.load(Ordering::Relaxed) != DEADLY
 }
 
-/// Whether a filter is in force for the calling thread. Async-signal-safe.
+/// Returns `true` if a filter is in force for the calling thread. Async-signal-safe.
 fn is_filtered() -> bool {
     #[cfg(all(target_os = "linux", not(miri)))]
     {
@@ -71,7 +72,7 @@ fn is_filtered() -> bool {
     false
 }
 
-/// How many filters are in force, if the system says so (Linux 5.9).
+/// Returns the number of filters in force, if the system reports it (Linux 5.9).
 fn filters() -> Option<u32> {
     if cfg!(not(target_os = "linux")) {
         return None;

@@ -64,7 +64,7 @@ impl FileStatus {
     }
 }
 
-/// Whether a lookup follows a link as the last component.
+/// The treatment of a link as the last component of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Links {
     Follow,
@@ -72,11 +72,11 @@ pub(crate) enum Links {
 }
 
 impl Folder {
-    /// The root directory, or the working directory.
+    /// Opens the root directory, or the working directory.
     pub(crate) fn start(is_root: bool) -> io::Result<Self> {
         let name = if is_root { c"/" } else { c"." };
-        // SAFETY: the name ends with a zero and lives through the call; the descriptor is new and
-        // nobody else's. Test: `atomic_file::tests`.
+        // SAFETY: the name ends with a zero and lives through the call; the descriptor is new and owned by
+        // nothing else. Test: `atomic_file::tests`.
         let fd = unsafe {
             owned(openat(libc::AT_FDCWD, name.as_ptr(), PASS | libc::O_DIRECTORY | libc::O_CLOEXEC))
         };
@@ -96,7 +96,7 @@ impl Folder {
         done(unsafe { libc::mkdirat(self.0.as_raw_fd(), name.as_ptr(), mode) })
     }
 
-    /// Opens or creates the file `name`, as `flags` say.
+    /// Opens or creates the file `name` with `flags`.
     pub(crate) fn file(
         &self,
         name: &OsStr,
@@ -112,8 +112,8 @@ impl Folder {
         let links = if links == Links::Refuse { libc::O_NOFOLLOW } else { 0 };
         let flags = flags | links | libc::O_CLOEXEC | libc::O_NOCTTY;
         loop {
-            // SAFETY: the name ends with a zero and lives through the call; the descriptor is new
-            // and nobody else's. Test: `atomic_file::tests`.
+            // SAFETY: the name ends with a zero and lives through the call; the descriptor is new and owned
+            // by nothing else. Test: `atomic_file::tests`.
             let fd = unsafe { owned(openat(self.0.as_raw_fd(), name.as_ptr(), flags, mode)) };
             match fd {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -122,7 +122,7 @@ impl Folder {
         }
     }
 
-    /// The metadata of `name`, if it exists.
+    /// Returns the metadata of `name`, if it exists.
     pub(crate) fn entry(&self, name: &OsStr) -> io::Result<Option<FileStatus>> {
         let name = terminated(name)?;
         match self.stat(&name, libc::AT_SYMLINK_NOFOLLOW) {
@@ -132,15 +132,15 @@ impl Folder {
         }
     }
 
-    /// The metadata of this folder.
+    /// Returns the metadata of this folder.
     pub(crate) fn itself(&self) -> io::Result<FileStatus> {
         self.stat(c".", 0)
     }
 
     fn stat(&self, name: &std::ffi::CStr, flags: c_int) -> io::Result<FileStatus> {
         let mut found = MaybeUninit::<stat>::uninit();
-        // SAFETY: the name ends with a zero and lives through the call, and so does what is written
-        // to; it is read only if the call has filled it. Test: `atomic_file::tests`.
+        // SAFETY: the name and the memory that is written to live through the call, and the name ends with a
+        // zero; the memory is read only if the call has filled it. Test: `atomic_file::tests`.
         #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
         unsafe {
             done(fstatat(self.0.as_raw_fd(), name.as_ptr(), found.as_mut_ptr(), flags))?;
@@ -153,7 +153,7 @@ impl Folder {
         }
     }
 
-    /// The target of the link `name`.
+    /// Returns the target of the link `name`.
     pub(crate) fn link(&self, name: &OsStr) -> io::Result<OsString> {
         let name = terminated(name)?;
         let mut text = vec![0_u8; libc::PATH_MAX as usize];
@@ -172,13 +172,13 @@ impl Folder {
         Ok(OsString::from_vec(text))
     }
 
-    /// Whether this is a folder of procfs, whose links (of descriptors and the like) refer to more
-    /// than their text.
+    /// Returns `true` for a folder of procfs, whose links (of descriptors and the like) refer to more than
+    /// their text.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub(crate) fn is_procfs(&self) -> bool {
         let mut found = MaybeUninit::<libc::statfs>::uninit();
-        // SAFETY: what is written to lives through the call, and is read only if the call has filled
-        // it. Test: `hostile::a_link_to_stdout`.
+        // SAFETY: the memory that is written to lives through the call, and is read only if the call has
+        // filled it. Test: `hostile::a_link_to_stdout`.
         #[allow(clippy::unnecessary_cast)]
         unsafe {
             libc::fstatfs(self.0.as_raw_fd(), found.as_mut_ptr()) == 0
@@ -191,7 +191,7 @@ impl Folder {
         false
     }
 
-    /// Renames `from` to `to`, replacing what is there.
+    /// Renames `from` to `to`, and replaces an existing `to`.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         let (from, to) = (terminated(from)?, terminated(to)?);
         let fd = self.0.as_raw_fd();
@@ -227,13 +227,13 @@ impl Folder {
     }
 }
 
-/// A path to an open file, if `/proc` is mounted.
+/// Returns a path to an open file, if `/proc` is mounted.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn descriptor_path(file: &File) -> std::path::PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
-/// How a file is locked, until its last descriptor is closed.
+/// A kind of lock on a file, which lasts until its last descriptor is closed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lock {
     /// Excludes all other locks.
@@ -268,7 +268,7 @@ fn done(result: c_int) -> io::Result<()> {
 
 /// # Safety
 ///
-/// `fd` is negative, or a descriptor that is nobody else's.
+/// `fd` is negative, or a descriptor that nothing else owns.
 unsafe fn owned(fd: c_int) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());

@@ -1,22 +1,21 @@
-//! A file in memory, of which the system reads only what is looked at.
+//! Files mapped into memory, of which the system reads only the parts that are used.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// The bytes of `file`, for good: it is meant for the program's own file and those of its libraries,
-/// each of which is asked for once.
+/// Maps `file` for the rest of the process. This is meant for the program's own file and its libraries, each
+/// of which is mapped once.
 ///
-/// The system refuses to write to a program that runs, and to shorten the file of a library kills
-/// whoever runs its code, too. Linkers and package managers put a new file in the place of the old.
+/// The system refuses writes to a running program, and shortening the file of a library would crash its users
+/// anyway. Linkers and package managers replace such files by new ones.
 pub(crate) fn map(file: &File) -> io::Result<&'static [u8]> {
     let len = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
     if len == 0 {
         return Ok(&[]);
     }
-    // SAFETY: new memory that nobody else has the address of, only ever read, and never unmapped; it is
-    // as long as the file. That the file stays as it is, see above. Test:
-    // `sys::mapped::tests::it_is_the_file`.
+    // SAFETY: the memory is new, only ever read, never unmapped, and as long as the file. For why the file
+    // doesn't change, see above. Test: `sys::mapped::tests::it_is_the_file`.
     unsafe {
         let (access, kind) = (libc::PROT_READ, libc::MAP_PRIVATE);
         let memory = libc::mmap(std::ptr::null_mut(), len, access, kind, file.as_raw_fd(), 0);

@@ -8,7 +8,7 @@ const REACH: usize = 64 << 10;
 const PAINT: u8 = 0xA5;
 static PAINTED: [u8; REACH] = [PAINT; REACH];
 
-/// The number of bytes of stack that `call` uses, including a few hundred bytes of overhead.
+/// Returns the number of bytes of stack that `call` uses, including a few hundred bytes of overhead.
 #[inline(never)]
 pub(crate) fn stack_used_by(call: &mut dyn FnMut()) -> usize {
     let end = paint();
@@ -23,7 +23,7 @@ fn paint() -> usize {
     black_box(&mut below).as_ptr().expose_provenance()
 }
 
-/// How many bytes from `end` on are still painted.
+/// Returns the number of bytes from `end` on that are still painted.
 #[inline(never)]
 fn painted_bytes(end: usize) -> usize {
     // SAFETY: the stack of this thread, which reaches further than that, as `paint` has written to it;

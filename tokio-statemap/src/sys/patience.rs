@@ -1,8 +1,7 @@
-//! How long writes wait for a reader that doesn't read.
+//! The budget for writes to streams whose reader doesn't read.
 //!
-//! There is a single budget for all streams and for the whole life of the process, so that it
-//! delays the program's end by no more than that, however many streams there are and however slowly
-//! they are read.
+//! A single budget covers all streams for the whole life of the process. So it bounds the delay of the
+//! program's end, however many streams there are and however slowly they are read.
 
 use std::io;
 use std::sync::OnceLock;
@@ -44,13 +43,13 @@ pub(crate) fn until_ready<T>(
             }
         });
         if waited.is_none() {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "nobody reads on"));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the reader stopped reading"));
         }
         is_first = false;
     }
 }
 
-/// Whether anything is waiting at the moment, with time left. Async-signal-safe.
+/// Returns `true` if anything is waiting at the moment, with time left. Async-signal-safe.
 pub(crate) fn is_waiting() -> bool {
     PROCESS.state().waiters > 0 && PROCESS.state().left_ms(now_ms()) > 0
 }
@@ -88,7 +87,7 @@ impl WaitState {
     const SINCE_BITS: u32 = 40; // 34 years
     const MAX_WAITERS: u64 = 255;
 
-    fn of(bits: u64) -> Self {
+    fn from_bits(bits: u64) -> Self {
         Self {
             waiters: bits >> (Self::SINCE_BITS + Self::SPENT_BITS),
             since_ms: (bits >> Self::SPENT_BITS) & ((1 << Self::SINCE_BITS) - 1),
@@ -116,14 +115,14 @@ impl Patience {
     }
 
     fn state(&self) -> WaitState {
-        WaitState::of(self.0.load(Ordering::Acquire))
+        WaitState::from_bits(self.0.load(Ordering::Acquire))
     }
 
     /// Begins a wait. Returns how long it may take, or `None` if no time is left.
     fn begin(&self, now_ms: u64) -> Option<Duration> {
         let mut left_ms = 0;
         let begun = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
-            let mut state = WaitState::of(bits);
+            let mut state = WaitState::from_bits(bits);
             left_ms = state.left_ms(now_ms);
             if left_ms == 0 || state.waiters == WaitState::MAX_WAITERS {
                 return None;
@@ -140,7 +139,7 @@ impl Patience {
     /// Ends a wait.
     fn end(&self, now_ms: u64) {
         let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
-            let mut state = WaitState::of(bits);
+            let mut state = WaitState::from_bits(bits);
             if state.waiters == 1 {
                 state.spent_ms = state.spent_until(now_ms);
             }
@@ -200,7 +199,7 @@ mod tests {
             },
             WaitState { waiters: 1, since_ms: 0, spent_ms: 7 },
         ] {
-            assert_eq!(WaitState::of(state.bits()), state);
+            assert_eq!(WaitState::from_bits(state.bits()), state);
         }
     }
 

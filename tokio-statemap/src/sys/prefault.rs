@@ -18,9 +18,8 @@ pub(super) fn for_writing(address: usize, bytes: usize) {
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         let before = usize::try_from(page).ok().and_then(|page| address.checked_rem(page));
         let Some(before) = before else { return };
-        // SAFETY: no address is wrong, and what is mapped there isn't changed: the system does what it
-        // would if a byte of each page was read, and written again. Test:
-        // `sys::prefault::tests::memory_for_writing_stays_as_it_is`.
+        // SAFETY: any address is valid, and the content doesn't change: the effect is that of reading and
+        // rewriting a byte of each page. Test: `sys::prefault::tests::memory_for_writing_stays_as_it_is`.
         let failed = unsafe {
             let start = std::ptr::without_provenance_mut(address - before);
             libc::madvise(start, bytes.min(MAX_BYTES) + before, libc::MADV_POPULATE_WRITE)
@@ -33,8 +32,8 @@ pub(super) fn for_writing(address: usize, bytes: usize) {
     let _ = (address, bytes);
 }
 
-/// Gives whole pages within these addresses back to the system: what is read there next is zeros. Nobody must need
-/// what is there.
+/// Returns whole pages within these addresses to the system. They read as zeros afterwards, so their content
+/// must no longer be needed.
 pub(super) fn release(address: usize, bytes: usize) {
     #[cfg(all(target_os = "linux", not(miri)))]
     {
@@ -65,8 +64,7 @@ const MIN_BYTES: usize = 16 << 10;
 #[cfg(all(target_os = "linux", not(miri)))]
 const MAX_BYTES: usize = 128 << 10;
 
-/// Whether the system doesn't support it (Linux before 5.14), or is out of memory: it isn't tried
-/// again.
+/// Set if the system doesn't support it (Linux before 5.14) or is out of memory. Then it isn't tried again.
 #[cfg(all(target_os = "linux", not(miri)))]
 static UNSUPPORTED: AtomicBool = AtomicBool::new(false);
 
@@ -105,7 +103,7 @@ mod tests {
     #[cfg(all(target_os = "linux", not(miri)))]
     fn memory_for_writing_is_mapped_at_once() {
         const BYTES: usize = 2 * MAX_BYTES;
-        // SAFETY: new memory, of this test alone, which nobody has a reference to.
+        // SAFETY: new memory, of this test alone, to which there is no reference.
         let resident = unsafe {
             let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).unwrap();
             let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE);
@@ -124,7 +122,7 @@ mod tests {
         let mut numbers =
             release.split(['.', '-']).map(|number| number.parse::<u32>().unwrap_or(0));
         let has_it = (numbers.next(), numbers.next()) >= (Some(5), Some(14));
-        // With the page of the first byte, and the one after the last.
+        // The pages of the first byte and after the last may be included.
         let all = MAX_BYTES..=MAX_BYTES + 65_536;
         assert!(if has_it { all.contains(&resident) } else { resident == 0 }, "{resident} bytes");
     }

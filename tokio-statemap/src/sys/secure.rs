@@ -1,9 +1,8 @@
-//! Whether the process has privileges that its caller lacks.
+//! The privileges of this process.
 
-/// Whether the process is set-uid or set-gid, has file capabilities, or is marked so by a security
-/// module. Whoever starts such a program chooses its environment, working directory, umask and
-/// descriptors.
-pub(crate) fn is_secure() -> bool {
+/// Returns `true` if the process has privileges that its caller may lack: if it is set-uid or set-gid, has file
+/// capabilities, or is marked so by a security module.
+pub(crate) fn is_set_uid() -> bool {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     // SAFETY: it has no precondition. Test: `hostile::set_uid`.
     return unsafe { libc::getauxval(libc::AT_SECURE) != 0 };
@@ -31,15 +30,8 @@ pub(crate) fn is_secure() -> bool {
     }
 }
 
-/// The user id that files are created and opened with.
+/// Returns the user id that files are created and opened with.
 pub(crate) fn effective_user() -> u32 {
     // SAFETY: it has no precondition. Test: `hostile::links`.
     unsafe { libc::geteuid() }
-}
-
-/// Whether the descriptor `fd` is open for writing.
-pub(crate) fn is_writable(fd: std::ffi::c_int) -> bool {
-    // SAFETY: it reads flags, or fails if there is no such descriptor. Test: `hostile::set_uid`.
-    let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
-    flags >= 0 && flags & libc::O_ACCMODE != libc::O_RDONLY
 }

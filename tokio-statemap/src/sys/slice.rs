@@ -1,13 +1,13 @@
-//! How soon a thread gets a processor once it wakes up.
+//! Asks the scheduler for low wake-up latency.
 
 #[cfg(all(target_os = "linux", not(miri)))]
 use crate::sys::filter;
 
-/// Asks the scheduler to let the calling thread run for short times only, and in return soon: before threads that
-/// could run on for longer, which is the default. Its share of the processors stays as it is.
+/// Asks the scheduler for short time slices of the calling thread, so that it runs soon after it wakes up:
+/// before threads with the default, longer slices. Its share of the processors doesn't change.
 ///
-/// Linux has that since 6.12 (`sched(7)`: `sched_runtime` of a thread of `SCHED_OTHER`); elsewhere, or where it may
-/// not be asked for, nothing changes.
+/// Linux supports this since 6.12 (`sched(7)`: `sched_runtime` of a thread of `SCHED_OTHER`). Elsewhere, or
+/// where it isn't permitted, nothing changes.
 pub(crate) fn prefer_soon() {
     #[cfg(all(target_os = "linux", not(miri)))]
     {
@@ -19,8 +19,7 @@ pub(crate) fn prefer_soon() {
         let Some(mut attributes) = current() else { return };
         if attributes.policy == libc::SCHED_OTHER as u32 {
             attributes.runtime_ns = RUNTIME_NS;
-            // SAFETY: it reads as many bytes as `size` says. Test:
-            // `sys::slice::tests::a_thread_asks_for_itself_alone`.
+            // SAFETY: it reads `size` bytes. Test: `sys::slice::tests::a_thread_asks_for_itself_alone`.
             let _ = unsafe {
                 libc::syscall(libc::SYS_sched_setattr, 0, std::ptr::from_ref(&attributes), 0)
             };
@@ -43,12 +42,12 @@ struct Attributes {
     period_ns: u64,
 }
 
-/// Those of the calling thread; `None` if the system doesn't say.
+/// Returns the attributes of the calling thread, or `None` if the system doesn't report them.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn current() -> Option<Attributes> {
     let mut attributes = Attributes::default();
     let size = size_of::<Attributes>();
-    // SAFETY: it fills in as many bytes as it is told. Test: as above.
+    // SAFETY: it fills in at most `size` bytes. Test: as above.
     let result = unsafe {
         libc::syscall(libc::SYS_sched_getattr, 0, std::ptr::from_mut(&mut attributes), size, 0)
     };
@@ -68,7 +67,7 @@ mod tests {
         });
         let asked = asked.join().unwrap();
         assert_eq!(current(), before, "the others' are as they were");
-        // Older systems don't have it, and don't say that.
+        // Older systems ignore the request without an error.
         let share = |of: Option<Attributes>| of.map(|of| (of.policy, of.nice, of.priority));
         assert_eq!(share(asked), share(before));
         if let Some(runtime_ns) = asked.map(|asked| asked.runtime_ns) {

@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use crate::sys::patience;
 #[cfg(any(target_os = "linux", target_os = "android"))]
-use crate::sys::secure::is_writable;
+use crate::sys::secure::is_set_uid;
 
 const FD: RawFd = libc::STDERR_FILENO;
 
-/// How much a pipe that is ready accepts: PIPE_BUF on Linux, and the minimum that POSIX guarantees
+/// The number of bytes that a ready pipe accepts: PIPE_BUF on Linux, and the minimum that POSIX guarantees
 /// elsewhere.
 const READY_BYTES: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
@@ -31,14 +31,14 @@ pub(crate) fn wait_until_ready(fd: RawFd, at_most: Duration) {
     poll(fd, i32::try_from(at_most.as_millis()).unwrap_or(i32::MAX));
 }
 
-/// Whether a write to `fd` makes progress within `ms` milliseconds.
+/// Returns `true` if a write to `fd` makes progress within `ms` milliseconds.
 fn poll(fd: RawFd, ms: i32) -> bool {
     let mut polled = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
     // SAFETY: it is one entry, which lives through the call; `fd` may be none. Test: `exit_paths::unread`.
     unsafe { libc::poll(&raw mut polled, 1, ms) > 0 }
 }
 
-/// stderr for a thread for which nothing waits: it waits for a reader for as long as it takes.
+/// stderr for a thread that nothing waits for: it waits for a reader as long as necessary.
 pub(crate) struct Unhurried(Stderr);
 
 impl Unhurried {
@@ -53,7 +53,7 @@ impl Unhurried {
         }
     }
 
-    /// Whether it accepts data, or a write fails.
+    /// Returns `true` if stderr accepts data, or a write fails.
     pub(crate) fn is_ready(&self) -> bool {
         poll(self.0.fd(), 0)
     }
@@ -109,7 +109,7 @@ impl Stderr {
                 false => return Err(io::ErrorKind::WouldBlock.into()),
             },
         };
-        // SAFETY: so many bytes are there. Test: `hostile::environment::stderr_is_full`.
+        // SAFETY: `length` is at most that of `bytes`. Test: `hostile::environment::stderr_is_full`.
         counted(unsafe { libc::write(FD, bytes.as_ptr().cast(), length) })
     }
 }
@@ -150,16 +150,15 @@ fn open_again(kind: FileKind) -> Option<File> {
     const PATH: &str = "/proc/self/fd/2";
     let found = std::fs::metadata(PATH).ok()?;
     let is_meant = match kind {
-        // Not `/dev/ptmx`: opening that creates a new terminal.
+        // Opening `/dev/ptmx` creates a new terminal, so it is excluded.
         FileKind::Terminal => found.rdev() != libc::makedev(5, 2),
         FileKind::Other => found.file_type().is_fifo(),
         FileKind::File | FileKind::Socket => false,
     };
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     let open = || File::options().write(true).custom_flags(flags).open(PATH).ok();
-    // A descriptor that isn't writable must not be reopened with this process's privileges, which
-    // its caller may lack.
-    (is_meant && is_writable(FD)).then(open).flatten()
+    // The caller of a set-uid program may lack the right to open it.
+    (is_meant && !is_set_uid()).then(open).flatten()
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -168,7 +167,7 @@ fn open_again(_: FileKind) -> Option<File> {
 }
 
 fn send(bytes: &[u8]) -> io::Result<usize> {
-    // SAFETY: so many bytes are there. Test: `exit_paths::unread::stderr_is_a_full_socket`.
+    // SAFETY: pointer and length are those of `bytes`. Test: `exit_paths::unread::stderr_is_a_full_socket`.
     counted(unsafe { libc::send(FD, bytes.as_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT) })
 }
 

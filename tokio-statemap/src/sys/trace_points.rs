@@ -1,12 +1,25 @@
 //! Static trace points: places in the program's code that perf, bpftrace and SystemTap know by name.
 //!
-//! Each is a `nop` and a note in the binary, which says where it is and in which registers its arguments
-//! are. Texts are passed as pointer and length. Those of instrumented functions look at a counter first,
-//! which a tracer that listens counts up, as their names take some ns to find.
+//! Each is a `nop` and a note in the binary, which has its address and the registers of its arguments. Texts
+//! are passed as pointer and length. The trace points of instrumented functions first check a counter that
+//! listening tracers increment, because it takes some ns to find the functions' names.
 
 use std::panic::Location;
 
+#[cfg(all(feature = "sdt", target_os = "linux"))]
 use probe::{probe, probe_lazy};
+
+/// Does nothing, in builds without trace points. The arguments aren't evaluated.
+#[cfg(not(all(feature = "sdt", target_os = "linux")))]
+macro_rules! probe {
+    ($provider:ident, $name:ident $(, $argument:expr)*) => {
+        if false {
+            $(let _ = $argument;)*
+        }
+    };
+}
+#[cfg(not(all(feature = "sdt", target_os = "linux")))]
+use probe as probe_lazy;
 
 /// A task was spawned.
 #[inline(always)]
@@ -15,7 +28,7 @@ pub(crate) fn task_spawn(id: u64, at: &'static Location<'static>) {
     probe!(tokio_statemap, task_spawn, id, file.as_ptr(), file.len(), at.line());
 }
 
-/// A task became ready so many ns ago: before the poll that starts now.
+/// A task became ready `ready_for_ns` ago, before the poll that starts now.
 #[inline(always)]
 pub(crate) fn task_ready(id: u64, ready_for_ns: u64) {
     probe!(tokio_statemap, task_ready, id, ready_for_ns);
@@ -59,48 +72,36 @@ pub(crate) struct Texts<'a> {
     pub(crate) line: u32,
 }
 
-/// A poll of a call of an instrumented function begins, in the task `id`.
+macro_rules! of_function {
+    ($name:ident, $id:ident, $of:ident $(, $more:expr)?) => {
+        probe_lazy!(
+            tokio_statemap,
+            $name,
+            $id,
+            ($of.name)().as_ptr(),
+            ($of.name)().len(),
+            $of.file.as_ptr(),
+            $of.file.len(),
+            $of.line
+            $(, $more)?
+        );
+    };
+}
+
+/// In task `id`, a poll of a call of an instrumented function begins.
 #[inline(always)]
 pub(crate) fn function_enter(id: u64, of: &Texts<'_>) {
-    probe_lazy!(
-        tokio_statemap,
-        function_enter,
-        id,
-        (of.name)().as_ptr(),
-        (of.name)().len(),
-        of.file.as_ptr(),
-        of.file.len(),
-        of.line
-    );
+    of_function!(function_enter, id, of);
 }
 
-/// A poll of such a call ended, and it waits.
+/// A poll of such a call ended, and the call waits.
 #[inline(always)]
 pub(crate) fn function_wait(id: u64, of: &Texts<'_>) {
-    probe_lazy!(
-        tokio_statemap,
-        function_wait,
-        id,
-        (of.name)().as_ptr(),
-        (of.name)().len(),
-        of.file.as_ptr(),
-        of.file.len(),
-        of.line
-    );
+    of_function!(function_wait, id, of);
 }
 
-/// Such a call ended: it returned, or was dropped before (`cancelled` is 1).
+/// Such a call returned, or was dropped before that (`cancelled` is 1).
 #[inline(always)]
 pub(crate) fn function_end(id: u64, of: &Texts<'_>, cancelled: bool) {
-    probe_lazy!(
-        tokio_statemap,
-        function_end,
-        id,
-        (of.name)().as_ptr(),
-        (of.name)().len(),
-        of.file.as_ptr(),
-        of.file.len(),
-        of.line,
-        cancelled as u8
-    );
+    of_function!(function_end, id, of, cancelled as u8);
 }

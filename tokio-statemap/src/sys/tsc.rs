@@ -1,6 +1,6 @@
 //! The processor's time stamp counter.
 
-/// The counter's value. It is a clock only where the kernel's clock source is the TSC; see
+/// Returns the counter's value. It is a clock only where the kernel's clock source is the TSC; see
 /// [`crate::recorder::clock`].
 #[cfg(target_arch = "x86_64")]
 #[inline]

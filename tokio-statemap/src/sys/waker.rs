@@ -1,13 +1,13 @@
-//! A waker that tells when it is cloned.
+//! A waker that reports its clones.
 //!
-//! What a task waits for takes a clone of the waker, as a waker is only borrowed for the time of a poll. So
-//! where the waker is cloned is where the task is about to wait.
+//! A waker is only borrowed for the time of a poll, so the primitive that a task waits for clones it. The
+//! place of the clone is where the task is about to wait.
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
-/// What stands for the waker during a poll; on the stack of the function that polls.
+/// The waker of a poll, on the stack of the function that polls.
 struct Tap<'a> {
     waker: &'a Waker,
     /// The thread of the poll, by an address that is its own.
@@ -15,8 +15,8 @@ struct Tap<'a> {
     on_clone: &'a dyn Fn(),
 }
 
-/// Calls `poll` with a context whose waker is `waker` in all, but calls `on_clone` when it is cloned on
-/// this thread. Clones are those of `waker` itself.
+/// Calls `poll` with a context whose waker behaves as `waker`, but calls `on_clone` when it is cloned on this
+/// thread. The clones are clones of `waker` itself.
 #[inline(always)]
 pub(crate) fn with_tap<R>(
     waker: &Waker,
@@ -38,8 +38,8 @@ static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake_by_ref, wake_by_
 ///
 /// `data` points to a [`Tap`] that lives.
 unsafe fn clone(data: *const ()) -> RawWaker {
-    // SAFETY: as the caller says. Another thread may call this, too, as a `&Waker` may be shared: nothing
-    // of the tap is written to, and `on_clone` is called on its own thread only. Test:
+    // SAFETY: as for this function. Another thread may call this too, as a `&Waker` may be shared: nothing
+    // writes to the tap, and `on_clone` is called on its own thread only. Test:
     // `sys::waker::tests::another_thread_is_not_told`.
     let tap = unsafe { &*data.cast::<Tap<'_>>() };
     if tap.thread == this_thread() {
@@ -57,10 +57,10 @@ unsafe fn wake_by_ref(data: *const ()) {
     unsafe { &*data.cast::<Tap<'_>>() }.waker.wake_by_ref();
 }
 
-/// Nobody owns a tap.
+/// Does nothing: a tap has no owner.
 fn drop_nothing(_: *const ()) {}
 
-/// An address that no other thread has.
+/// Returns an address that no other thread has.
 #[inline]
 fn this_thread() -> usize {
     thread_local!(static HERE: Cell<u8> = const { Cell::new(0) });
@@ -95,7 +95,7 @@ mod tests {
             clone
         });
         assert_eq!(clones.get(), 1, "a clone's clones are none of it");
-        // Not `will_wake`: Miri gives one vtable of the standard library several addresses.
+        // `will_wake` doesn't do under Miri, which gives a vtable of the standard library several addresses.
         assert_eq!(clone.data(), waker.data(), "the waker itself, not one around it");
         drop(waker);
         clone.wake();

@@ -1,9 +1,9 @@
-//! Messages on stderr for which nothing waits, while the program goes on.
+//! Prints messages on stderr while the program goes on, without waiting for them.
 //!
-//! Nobody may read stderr, and its lock may be held forever. So there is one thread at most that prints
-//! such messages, which may stay stuck; until it isn't, further messages come to nothing, which their
-//! owners are told. It waits outside the budget of [`patience`](crate::sys::patience), which is for what
-//! the program's end waits for.
+//! stderr may never be read, and its lock may be held forever. So at most one thread prints such messages,
+//! and that thread may block forever; until it ends, further messages are dropped and their senders are
+//! notified. This thread doesn't use the budget of [`patience`](crate::sys::patience), which is for writes
+//! that delay the program's end.
 
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,13 +16,13 @@ use crate::sys::patience;
 /// thread.
 static PRINTS: AtomicU32 = AtomicU32::new(0);
 
-/// Whether a message is being printed, so that another one would come to nothing.
+/// Returns `true` if a message is being printed, so that another one would be dropped.
 pub(crate) fn is_busy() -> bool {
     PRINTS.load(Ordering::Acquire) == std::process::id()
 }
 
-/// Waits until no message is being printed, but for no longer than `at_most`, and within the budget of
-/// the program's end. Returns whether there is none.
+/// Waits until no message is being printed, for at most `at_most` and within the budget of the program's end.
+/// Returns `true` if none is being printed.
 pub(crate) fn wait(at_most: Duration) -> bool {
     const STEP: Duration = Duration::from_millis(1);
     patience::wait(|left| {
@@ -48,12 +48,13 @@ pub(crate) fn print(
         return false;
     }
     let printing = Printing;
-    let thread = thread::Builder::new().name("statemap-stderr".into()).spawn(move || {
+    let print = move || {
         let _printing = printing;
         #[cfg(unix)]
         crate::sys::signal::block_all();
         end(write(text).is_ok());
-    });
+    };
+    let thread = crate::sys::start("statemap-stderr", Box::new(print));
     // Otherwise the closure was dropped, and with it the mark that a message is being printed.
     thread.is_ok()
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Escapes characters that could move a terminal's cursor, change its colours, reverse the
-/// direction of the text, or be invisible, so that the text reads as it is.
+/// Escapes characters that could move a terminal's cursor, change its colours, reverse the direction of the
+/// text, or be invisible.
 pub fn clean(text: &str) -> Cow<'_, str> {
     match text.chars().any(is_hidden) {
         true => Cow::Owned(clean_chars(text.chars()).collect()),
@@ -11,7 +11,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The same, one character after the other.
+/// Escapes such characters in a sequence of characters.
 pub(crate) fn clean_chars(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     chars.flat_map(|c| {
         let escaped = is_hidden(c).then(|| c.escape_default());
@@ -20,8 +20,8 @@ pub(crate) fn clean_chars(chars: impl Iterator<Item = char>) -> impl Iterator<It
     })
 }
 
-/// Whether `c` is a control, a direction mark or override, a line separator, what Unicode calls
-/// default ignorable (it is drawn as nothing), or no character.
+/// Returns `true` for a control, a direction mark or override, a line separator, a character that is drawn as
+/// nothing (default ignorable in Unicode), and a noncharacter.
 pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,

@@ -1,4 +1,4 @@
-//! A writer whose bytes are counted.
+//! A writer that counts its bytes.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ pub struct Counting<W, F> {
 }
 
 impl<W: Write, F: FnMut(usize)> Counting<W, F> {
-    /// Counts what is written to `w`.
+    /// Wraps `w` to count the bytes that are written to it.
     pub fn new(w: W, add: F) -> Self {
         Self { w, add }
     }

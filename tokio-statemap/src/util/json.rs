@@ -19,10 +19,15 @@ pub(crate) trait Json {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Raw(String);
 
-/// An object with these fields, in this order.
+/// Writes an object with these fields, in this order.
 pub(crate) fn object<const N: usize>(fields: [(&str, &dyn Json); N]) -> Raw {
+    object_of(&fields)
+}
+
+/// Compiled once, and not for each number of fields.
+fn object_of(fields: &[(&str, &dyn Json)]) -> Raw {
     let mut to = String::from("{");
-    for (index, (key, value)) in fields.into_iter().enumerate() {
+    for (index, (key, value)) in fields.iter().enumerate() {
         if index > 0 {
             to.push(',');
         }
@@ -34,14 +39,14 @@ pub(crate) fn object<const N: usize>(fields: [(&str, &dyn Json); N]) -> Raw {
     Raw(to)
 }
 
-/// An array.
+/// Writes an array.
 pub(crate) fn array<T: Json>(values: impl IntoIterator<Item = T>) -> Raw {
     let mut to = String::new();
     write_array(values, &mut to);
     Raw(to)
 }
 
-/// A JSON string, including the quotes.
+/// Writes a string, including the quotes.
 pub(crate) fn string(text: &str) -> String {
     let mut to = String::with_capacity(text.len() + 2);
     text.write(&mut to);
@@ -49,7 +54,7 @@ pub(crate) fn string(text: &str) -> String {
 }
 
 impl Raw {
-    /// The JSON as text.
+    /// Returns the JSON as text.
     pub(crate) fn into_string(self) -> String {
         self.0
     }
@@ -156,13 +161,18 @@ impl_by_display!(bool, u32, u64, usize);
 
 fn write_array<T: Json>(values: impl IntoIterator<Item = T>, to: &mut String) {
     to.push('[');
-    for (index, value) in values.into_iter().enumerate() {
-        if index > 0 {
-            to.push(',');
-        }
-        value.write(to);
+    for value in values {
+        write_value(&value, to);
+    }
+    if to.ends_with(',') {
+        to.pop();
     }
     to.push(']');
+}
+
+fn write_value(value: &dyn Json, to: &mut String) {
+    value.write(to);
+    to.push(',');
 }
 
 fn display(value: impl Display, to: &mut String) {

@@ -8,13 +8,12 @@ use std::fmt::Arguments;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
 use std::time::Duration;
 
 use crate::sys::patience;
+use crate::util::latch::{Over, latch};
 
-/// How long to wait for the program's own printing: it ends at once, or never.
+/// The time to wait for the program's own printing, which ends at once or never.
 const LOCK: Duration = Duration::from_secs(1);
 /// The time that a printing thread gets when nothing waits for it.
 const GRACE: Duration = Duration::from_secs(1);
@@ -37,10 +36,10 @@ pub(crate) fn print(text: Arguments<'_>) {
         is_first
     };
     let other = print_once.clone();
-    let printing = Printing::start(move || {
+    let printing = Printing::start(Box::new(move || {
         let _lock = io::stderr().lock();
         other();
-    });
+    }));
     match printing {
         Some(printing) if printing.is_over_within(LOCK) => {}
         // The lock is held for longer.
@@ -52,19 +51,19 @@ pub(crate) fn print(text: Arguments<'_>) {
     }
 }
 
-/// The same for output that a test harness is to capture.
+/// Prints text that a test harness captures.
 #[cfg(feature = "record")]
 pub(crate) fn print_in_test(text: String) {
     let text: Arc<str> = text.into();
     let other = Arc::clone(&text);
     // The thread inherits the capture from this one.
-    match Printing::start(move || eprint!("{other}")) {
+    match Printing::start(Box::new(move || eprint!("{other}"))) {
         Some(printing) => printing.wait(),
         None => eprint!("{text}"),
     }
 }
 
-/// Whether a write can be given up.
+/// `true` where a blocked write can be given up.
 const CAN_DO_WITHOUT_LOCK: bool = cfg!(all(unix, feature = "record"));
 
 #[cfg(all(unix, feature = "record"))]
@@ -82,29 +81,27 @@ fn write(bytes: &[u8]) {
 }
 
 /// A thread that prints. It is abandoned if it doesn't end.
-struct Printing(Receiver<()>);
+struct Printing(Over);
 
 impl Printing {
-    fn start(print: impl FnOnce() + Send + 'static) -> Option<Self> {
-        let (is_over, over) = channel();
+    fn start(print: Box<dyn FnOnce() + Send>) -> Option<Self> {
+        let (ongoing, over) = latch();
         let print = move || {
             // Dropped at the end of the closure, also on unwinding.
-            let _is_over = is_over;
+            let _ongoing = ongoing;
             print();
         };
-        let thread = thread::Builder::new().name("statemap-stderr".into()).spawn(print);
-        thread.is_ok().then_some(Self(over))
+        crate::sys::start("statemap-stderr", Box::new(print)).is_ok().then_some(Self(over))
     }
 
-    /// Whether it ends within `time`, and within the budget of [`patience`].
+    /// Returns `true` if the thread ends within `time`, and within the budget of [`patience`].
     fn is_over_within(&self, time: Duration) -> bool {
-        let received = patience::wait(|left| self.0.recv_timeout(left.min(time)));
-        received == Some(Err(RecvTimeoutError::Disconnected))
+        patience::wait(|left| self.0.wait_for(left.min(time))).unwrap_or(false)
     }
 
     fn wait(&self) {
         if !self.is_over_within(Duration::MAX) {
-            let _ = self.0.recv_timeout(GRACE);
+            self.0.wait_for(GRACE);
         }
     }
 }

@@ -7,20 +7,35 @@ pub(crate) mod atomic_file;
 #[cfg(feature = "record")]
 pub(crate) mod clean;
 #[cfg(feature = "record")]
+pub(crate) mod columns;
+#[cfg(feature = "record")]
 pub(crate) mod counting;
 #[cfg(feature = "record")]
 pub(crate) mod heapsort;
 #[cfg(feature = "record")]
+#[cfg_attr(
+    not(any(feature = "html", feature = "svg", feature = "read")),
+    allow(dead_code, reason = "the data is written by itself")
+)]
 pub(crate) mod json;
+pub(crate) mod latch;
+#[cfg(feature = "record")]
+pub(crate) mod map;
 pub(crate) mod message;
 #[cfg(feature = "record")]
 pub(crate) mod parallel;
 #[cfg(feature = "record")]
+pub(crate) mod privileges;
+#[cfg(feature = "record")]
 pub(crate) mod quantity;
+#[cfg(feature = "record")]
+pub(crate) mod queue;
 #[cfg(all(test, feature = "record"))]
 pub(crate) mod random;
 #[cfg(feature = "record")]
 pub(crate) mod slow;
+#[cfg(feature = "record")]
+pub(crate) mod sort;
 #[cfg(feature = "record")]
 pub(crate) mod source_path;
 #[cfg(feature = "record")]

@@ -5,20 +5,28 @@ use std::thread;
 
 use crate::util::sync::lock;
 
-/// From this number of events on it pays to use several threads: fewer take some ms.
+/// The number of events from which several threads pay off. Fewer events take some ms.
 pub(crate) const MANY_EVENTS: u64 = 200_000;
 
 /// Runs each job on a thread of its own and returns the results in the order of the jobs. If a
 /// thread can't be started, the job runs on the caller's.
 pub(crate) fn run_parallel<T: Send>(jobs: Vec<impl FnOnce() -> T + Send>) -> Vec<T> {
-    let results: Vec<Mutex<Option<T>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
+    let mut results: Vec<Option<T>> = jobs.iter().map(|_| None).collect();
+    let jobs = jobs.into_iter().zip(&mut results);
+    run_all(jobs.map(|(job, result)| Box::new(move || *result = Some(job())) as Job<'_>).collect());
+    results.into_iter().flatten().collect()
+}
+
+type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Compiled once, and not for each type of job.
+fn run_all(jobs: Vec<Job<'_>>) {
     // Each job is taken from here: a thread that can't be started doesn't give it back.
     let jobs: Vec<_> = jobs.into_iter().map(|job| Mutex::new(Some(job))).collect();
     let run = |index: usize| {
         let job = lock(&jobs[index]).take();
         if let Some(job) = job {
-            let result = job();
-            *lock(&results[index]) = Some(result);
+            job();
         }
     };
     thread::scope(|scope| {
@@ -34,7 +42,6 @@ pub(crate) fn run_parallel<T: Send>(jobs: Vec<impl FnOnce() -> T + Send>) -> Vec
         }
         own.into_iter().for_each(run);
     });
-    results.iter().filter_map(|result| lock(result).take()).collect()
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
-//! Times, shares and counts as a person wants to read them.
+//! Formats times, shares and counts for people.
 
-/// A time with three significant digits: `400 µs`, `51.2 ms`, `1.25 s`.
+/// Formats a time with three significant digits: `400 µs`, `51.2 ms`, `1.25 s`.
 pub(crate) fn human(ns: u64) -> String {
     human_sum(ns.into())
 }
 
-/// A sum of times, as [`human`] has one.
+/// Formats a sum of times as [`human`] does.
 pub(crate) fn human_sum(ns: u128) -> String {
     if ns < 1_000 {
         return format!("{ns} ns");
     }
     let ns = ns as f64;
-    // Not 1000: what is rounded to 1000 of a unit is 1.00 of the next.
+    // The bound isn't 1000: a value that rounds to 1000 of a unit is 1.00 of the next.
     let (value, unit) = match ns {
         ns if ns < 999.5e3 => (ns / 1e3, "µs"),
         ns if ns < 999.5e6 => (ns / 1e6, "ms"),
@@ -24,7 +24,13 @@ pub(crate) fn human_sum(ns: u128) -> String {
     }
 }
 
-/// A time that someone set, without the zeros that it was not set with: `1 ms`, `2.5 ms`.
+/// Formats own time, and the wall time beside it where that differs by more than rounding: `16.8 ms (wall time 23.4 ms)`.
+pub(crate) fn own_and_wall(own_ns: u64, wall_ns: u64) -> String {
+    let (own, wall) = (human(own_ns), human(wall_ns));
+    if own == wall { own } else { format!("{own} (wall time {wall})") }
+}
+
+/// Formats a configured time, without trailing zeros: `1 ms`, `2.5 ms`.
 pub(crate) fn human_setting(ns: u64) -> String {
     let text = human(ns);
     match text.split_once(' ') {
@@ -36,18 +42,18 @@ pub(crate) fn human_setting(ns: u64) -> String {
     }
 }
 
-/// A moment, as seconds since the start: `0.731 s`.
+/// Formats a moment as seconds since the start: `0.731 s`.
 pub(crate) fn moment(ns: u64) -> String {
     format!("{:.3} s", ns as f64 / 1e9)
 }
 
-/// Which share of `whole` a `part` is, from 0 to 1; `None` of nothing.
+/// Returns the share of `part` in `whole`, from 0 to 1, or `None` if `whole` is 0.
 pub(crate) fn share(part: impl Into<u128>, whole: impl Into<u128>) -> Option<f64> {
     let (part, whole): (u128, u128) = (part.into(), whole.into());
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// `of` times `part`, of `all`; 0 of nothing.
+/// Returns `of * part / all`, or 0 if `all` is 0.
 pub(crate) fn scale(of: u64, part: u64, all: u64) -> u64 {
     match all {
         0 => 0,
@@ -55,13 +61,13 @@ pub(crate) fn scale(of: u64, part: u64, all: u64) -> u64 {
     }
 }
 
-/// A share as a percentage: `12.3 %`, `100 %`.
+/// Formats a share as a percentage: `12.3 %`, `100 %`.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent >= 99.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
-/// A number with its noun: `1 task`, `2 tasks`.
+/// Formats a number with its noun: `1 task`, `2 tasks`.
 pub(crate) fn count(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{n} {noun}{plural}")

@@ -1,6 +1,6 @@
-//! Numbers for tests that depend on a seed alone.
+//! Pseudo-random numbers for tests, which depend only on a seed.
 
-/// The next ones follow from it.
+/// A generator with its state.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

@@ -1,45 +1,46 @@
 //! A line on a terminal about work that takes over a second.
 
 use std::io::{self, IsTerminal};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread;
 use std::time::Duration;
 
+use crate::util::latch::{Ongoing, latch};
 use crate::util::message::warn;
 
-/// From when on it is worth a line.
+/// The duration from which work is worth a line.
 const LONG: Duration = Duration::from_secs(1);
 
-/// Work that goes on until this is dropped.
+/// Work that lasts until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Slow {
-    _ends: Sender<()>,
+    _ongoing: Ongoing,
 }
 
 impl Slow {
-    /// The work begins: `what` is printed on stderr if it takes long, and somebody may be waiting there.
+    /// Begins work: `what` is printed on stderr if that is a terminal and the work takes long.
     pub(crate) fn begin(what: String) -> Option<Self> {
         let say = move || warn(format_args!("{what}"));
         io::stderr().is_terminal().then(|| Self::begin_with(LONG, say))
     }
 
     fn begin_with(long: Duration, say: impl FnOnce() + Send + 'static) -> Self {
-        let (ends, end) = channel();
-        let thread = thread::Builder::new().name("statemap-slow".to_owned()).spawn(move || {
+        let (ongoing, over) = latch();
+        let wait = move || {
             #[cfg(unix)]
             crate::sys::signal::block_all();
-            if end.recv_timeout(long) == Err(RecvTimeoutError::Timeout) {
+            if !over.wait_for(long) {
                 say();
             }
-        });
-        // Without a thread there is no line.
-        drop(thread);
-        Self { _ends: ends }
+        };
+        // The line is optional, so a thread that can't be started is ignored.
+        let _ = crate::sys::start("statemap-slow", Box::new(wait));
+        Self { _ongoing: ongoing }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::channel;
+
     use super::*;
 
     #[test]

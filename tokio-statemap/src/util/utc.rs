@@ -12,9 +12,9 @@ pub(crate) struct Utc {
 }
 
 impl Utc {
-    /// So many seconds after the Unix epoch, by Howard Hinnant's `civil_from_days`
-    /// (<https://howardhinnant.github.io/date_algorithms.html>): years begin in March, so that the day
-    /// that is there only at times comes last.
+    /// Converts seconds since the Unix epoch, by Howard Hinnant's `civil_from_days`
+    /// (<https://howardhinnant.github.io/date_algorithms.html>). Its years begin in March, so that the leap
+    /// day comes last.
     pub(crate) fn from_unix(seconds: u64) -> Self {
         const DAYS_OF_400_YEARS: u64 = 146_097;
         let since_0000_03_01 = seconds / 86_400 + 719_468;

@@ -1,14 +1,14 @@
-//! What is to be known of the whole run.
+//! The facts about a whole run.
 
 use std::collections::BTreeMap;
 
 use serde::de::{Deserialize, Deserializer, Error as _};
-use serde_json::Value;
 
 use super::summary::{self, SumsEntry};
+use super::value::Number;
 use crate::config::TraceTarget;
 use crate::statemap::intern::intern;
-use crate::statemap::run::{FORMAT, LARGEST_NUMBER, sampling_name, trace_target_name};
+use crate::statemap::run::{FORMAT, sampling_name, trace_target_name};
 use crate::trace::event::SpawnLocation;
 use crate::trace::profile::Profile;
 use crate::trace::summary::Summary;
@@ -16,7 +16,7 @@ use crate::trace::timeline::{
     ClockChanges, CpuLimit, ExhaustedPool, MachineTime, NoStack, NoStacks, Sampling, SamplingState,
 };
 
-/// What is the same for all files of a run.
+/// The facts that all files of a run share.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Facts {
@@ -34,7 +34,7 @@ pub(crate) struct Facts {
     pub(crate) trace_target: TraceTarget,
     pub(crate) task_hooks: bool,
     pub(crate) schedule_latency: bool,
-    // What follows, earlier versions didn't write.
+    // Earlier versions didn't write the following.
     #[serde(default)]
     pub(in crate::statemap) version: Option<String>,
     #[serde(default)]
@@ -71,12 +71,8 @@ pub(crate) struct Facts {
 type PoolEntry =
     (Number, Number, Number, Number, Number, Number, Number, Option<(String, u32, u32)>);
 
-/// A whole number: over 2^53 it is a string of digits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Number(pub(crate) u64);
-
 impl Facts {
-    /// What must hold between them.
+    /// Checks the relations between the facts.
     pub(super) fn check(&self) -> Result<(), String> {
         if self.format != FORMAT || self.begin_ns.0 > self.end_ns.0 {
             return Err(format!("`format` must be {FORMAT}, and `beginNs` no more than `endNs`"));
@@ -91,7 +87,7 @@ impl Facts {
         }
     }
 
-    /// From when on the last events are kept.
+    /// Returns the time from which the last events are kept.
     pub(in crate::statemap) fn recent_ns(&self) -> u64 {
         self.recent_ns.unwrap_or(self.begin_ns).0
     }
@@ -141,17 +137,17 @@ impl Facts {
         }))
     }
 
-    /// How many tasks waited for the blocking pool over time.
+    /// Returns the number of tasks that waited for the blocking pool over time.
     pub(in crate::statemap) fn pool_queue(&self) -> Vec<(u64, u64)> {
         self.pool_queue.iter().map(|&(ns, waiting)| (ns.0, waiting.0)).collect()
     }
 
-    /// The sums of the whole run, but for their lists.
+    /// Returns the sums of the whole run, but for their lists.
     pub(in crate::statemap) fn whole_run(&self) -> Option<Summary> {
         self.whole_run.as_ref().map(summary::summary)
     }
 
-    /// The profile, but for the functions.
+    /// Returns the profile, but for the functions.
     pub(in crate::statemap) fn profile(&self) -> Profile {
         self.profile.map_or_else(Profile::default, |(recorded, workers, uncounted)| Profile {
             functions: Vec::new(),
@@ -163,20 +159,6 @@ impl Facts {
 
     pub(in crate::statemap) fn sampling(&self) -> Sampling {
         Sampling { state: self.stacks, dropped: self.dropped_samples.0, no_stacks: self.no_stacks }
-    }
-}
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(from)?;
-        let number = match &value {
-            Value::String(digits) => digits.parse().ok().filter(|&n| n > LARGEST_NUMBER),
-            value => value.as_u64().filter(|&n| n <= LARGEST_NUMBER),
-        };
-        let number = number.ok_or_else(|| {
-            D::Error::custom(format!("{value} is no whole number, over 2^53 as a string"))
-        });
-        number.map(Self)
     }
 }
 

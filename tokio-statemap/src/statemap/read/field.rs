@@ -1,4 +1,4 @@
-//! The fields of one object. Errors are what is wrong; where it is, the caller knows.
+//! The fields of one object. An error has no position: the caller adds it.
 
 use serde_json::{Map, Value};
 
@@ -44,12 +44,12 @@ pub(in crate::statemap) fn nothing_else(object: &Object, right: &str) -> Result<
     }
 }
 
-/// A value for a message: nobody wants a megabyte there.
+/// Returns a value for a message, shortened.
 pub(in crate::statemap) fn short(value: &Value) -> String {
     shorten(&value.to_string())
 }
 
-/// Text for a message. What isn't seen as itself is escaped where the message becomes an error.
+/// Shortens text for a message. Invisible characters are escaped where the message becomes an error.
 pub(in crate::statemap) fn shorten(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((at, _)) => format!("{}…", &text[..at]),

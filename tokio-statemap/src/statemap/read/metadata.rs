@@ -72,6 +72,6 @@ fn states(value: Value) -> Result<Vec<State>, String> {
             }
         }
     }
-    // As many different values as there are places: none is left.
+    // There are as many distinct values as places, so all places are filled.
     Ok(states.into_iter().flatten().collect())
 }

@@ -1,22 +1,19 @@
-//! The short way for the record that all but a few are: a datum with nothing unusual in it.
+//! The fast path for most records: a datum with nothing unusual in it.
 
 /// A datum as it stands in the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::statemap) struct Plain<'a> {
-    pub(in crate::statemap) time_ns: u64,
-    pub(in crate::statemap) entity: &'a str,
-    pub(in crate::statemap) state: u32,
-    pub(in crate::statemap) tag: Option<&'a str>,
-    /// Whether there is no white space in it, and no zero before the time.
-    pub(in crate::statemap) is_compact: bool,
+pub(super) struct Plain<'a> {
+    pub(super) time_ns: u64,
+    pub(super) entity: &'a str,
+    pub(super) state: u32,
+    pub(super) tag: Option<&'a str>,
 }
 
-/// The datum that `bytes` begin with, and how long it is.
+/// Parses the datum at the beginning of `bytes`. Returns it with its length.
 ///
-/// `None` is for everything that isn't a whole and quite ordinary datum. That is no error: the long
-/// way finds out what it is.
-pub(in crate::statemap) fn datum(bytes: &[u8]) -> Option<(Plain<'_>, usize)> {
-    let mut cursor = Cursor { bytes, at: 0, has_space: false };
+/// Returns `None` for everything but a whole and ordinary datum. That is no error: the slow path decides.
+pub(super) fn datum(bytes: &[u8]) -> Option<(Plain<'_>, usize)> {
+    let mut cursor = Cursor { bytes, at: 0 };
     let (mut time, mut entity, mut state, mut tag) = (None, None, None, None);
     cursor.expect(b'{')?;
     loop {
@@ -39,13 +36,11 @@ pub(in crate::statemap) fn datum(bytes: &[u8]) -> Option<(Plain<'_>, usize)> {
             _ => return None,
         }
     }
-    let time = time?;
     let plain = Plain {
-        time_ns: number(time)?,
+        time_ns: number(time?)?,
         entity: std::str::from_utf8(entity?).ok()?,
         state: u32::try_from(state?).ok()?,
         tag: tag.map(std::str::from_utf8).transpose().ok()?,
-        is_compact: !cursor.has_space && (time == b"0" || time[0] != b'0'),
     };
     Some((plain, cursor.at))
 }
@@ -53,7 +48,6 @@ pub(in crate::statemap) fn datum(bytes: &[u8]) -> Option<(Plain<'_>, usize)> {
 struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
-    has_space: bool,
 }
 
 impl<'a> Cursor<'a> {
@@ -70,11 +64,10 @@ impl<'a> Cursor<'a> {
     fn skip_space(&mut self) {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.bytes.get(self.at) {
             self.at += 1;
-            self.has_space = true;
         }
     }
 
-    /// The inside of a string in which nothing is escaped.
+    /// Returns the inside of a string in which nothing is escaped.
     fn string(&mut self) -> Option<&'a [u8]> {
         self.expect(b'"')?;
         let rest = &self.bytes[self.at..];
@@ -84,13 +77,13 @@ impl<'a> Cursor<'a> {
         Some(&rest[..length])
     }
 
-    /// A whole number, as JSON has it.
+    /// Returns a whole number, as JSON has it.
     fn number(&mut self) -> Option<u64> {
         let rest = &self.bytes[self.at..];
         let length = rest.iter().position(|b| !b.is_ascii_digit())?;
         self.at += length;
         let digits = &rest[..length];
-        // What is behind it ends the field, or else it is more than a whole number.
+        // The next byte ends the field, or else it is more than a whole number.
         (digits.len() == 1 || digits.first() != Some(&b'0')).then(|| number(digits)).flatten()
     }
 }

@@ -1,35 +1,17 @@
-//! What calls of async functions took, as it is in the data.
+//! Reads the profile of async functions.
 
-use super::facts::Number;
+use super::part::Part;
 use crate::trace::profile::{Ended, FunctionProfile, PerCall};
 
-/// How many functions there may be: a program tells that many apart.
+/// The most functions: a program tells as many apart.
 const MOST: usize = 4096;
 
-/// `[name, file, line, column, calls, completed, cancelled, polls, total, own, ended]`
-pub(super) type ProfileEntry = (
-    String,
-    String,
-    u32,
-    u32,
-    Number,
-    Number,
-    Number,
-    Number,
-    Number,
-    Number,
-    Option<[[Number; 5]; 3]>,
-);
-
-/// Adds what a part says.
-pub(super) fn add(
-    functions: &mut Vec<FunctionProfile>,
-    entries: &mut Vec<ProfileEntry>,
-) -> Result<(), String> {
-    if functions.len() + entries.len() > MOST {
-        return Err(format!("`profile` has over {MOST} functions, which is the most there may be"));
+/// Adds a part.
+pub(super) fn add(functions: &mut Vec<FunctionProfile>, part: &mut Part) -> Result<(), String> {
+    if functions.len() + part.profile.len() > MOST {
+        return Err(format!("`profile` has over {MOST} functions, which is the limit"));
     }
-    for entry in entries.drain(..) {
+    for entry in part.profile.drain(..) {
         let (name, file, line, column, calls, completed, cancelled, polls, total, own, ended) =
             entry;
         let ends = completed.0.checked_add(cancelled.0);

@@ -1,17 +1,19 @@
 //! The records after the metadata.
 
 use std::collections::HashMap;
+use std::io;
 
 use serde_json::Value;
 
 use super::field::{Object, nothing_else, optional_string, required, short, shorten, string, time};
 use super::metadata::metadata;
-use super::plain::Plain;
+use super::plain::{self, Plain};
+use super::records::{Position, RecordStream, syntax_error};
 use super::run::{RunReader, is_of_run};
-use super::{Entity, EntityEvent, Statemap};
+use super::{Entity, EntityEvent, ReadError, Statemap};
 use crate::statemap::format::{Datum, Mark, TagDefinition};
 
-/// What was read so far, and where to find it.
+/// The data read so far, with indices into it.
 pub(in crate::statemap) struct Reader {
     pub(in crate::statemap) statemap: Statemap,
     entities: HashMap<String, usize>,
@@ -21,35 +23,85 @@ pub(in crate::statemap) struct Reader {
     tags: Vec<HashMap<String, usize>>,
     /// The tag of each state that was named last.
     last_tags: Vec<usize>,
-    /// What a run's data says beyond its rows, unless this is no such data, or that can't be.
+    /// The description of the run, in data of this crate whose description is valid so far.
     run: Option<RunReader>,
-    /// Whether it is an error if it can't be.
+    /// `true` if an invalid description of the run is an error.
     pub(in crate::statemap) is_strict: bool,
-}
-
-/// The fields of a datum.
-pub(in crate::statemap) struct Fields {
-    time_ns: u64,
-    entity: String,
-    state: u32,
-    tag: Option<String>,
-}
-
-impl Fields {
-    pub(in crate::statemap) fn plain(&self) -> Plain<'_> {
-        Plain {
-            time_ns: self.time_ns,
-            entity: &self.entity,
-            state: self.state,
-            tag: self.tag.as_deref(),
-            is_compact: true,
-        }
-    }
+    /// The position of the current record.
+    position: Position,
+    /// The first use of each tag.
+    first_uses: Vec<Position>,
+    /// The time of the last datum, and its position.
+    last: Option<(u64, Position)>,
 }
 
 impl Reader {
-    /// Begins with the first object, which is the metadata.
-    pub(in crate::statemap) fn new(object: Object) -> Result<Self, String> {
+    /// Reads the first record, the metadata. Returns its position, too.
+    pub(in crate::statemap) fn open(
+        records: &mut RecordStream<impl io::Read>,
+    ) -> Result<(Self, Position), ReadError> {
+        let Some(position) = records.begin()? else {
+            return Err(records.here().error(
+                "there is nothing; the metadata comes first: an object with `start`, `title` and `states`",
+            ));
+        };
+        let object = parse(records.record()?, position)?;
+        let reader = Self::new(object, position).map_err(|problem| position.error(problem))?;
+        Ok((reader, position))
+    }
+
+    /// Reads the records after the metadata.
+    pub(in crate::statemap) fn read_rest(
+        &mut self,
+        records: &mut RecordStream<impl io::Read>,
+    ) -> Result<(), ReadError> {
+        while let Some(position) = records.begin()? {
+            self.position = position;
+            let plain =
+                plain::datum(records.ahead()).filter(|(datum, _)| self.has_state(datum.state));
+            let read = match plain {
+                Some((datum, length)) => {
+                    let changed = self.change(datum);
+                    records.take(length);
+                    changed
+                }
+                None => self.record(parse(records.record()?, position)?),
+            };
+            read.map_err(|problem| position.error(problem))?;
+        }
+        Ok(())
+    }
+
+    /// Checks that each tag that was used is defined, and that the last datum is the latest.
+    pub(in crate::statemap) fn check_tags_and_end(&self) -> Result<(), ReadError> {
+        let tags = self.statemap.tags.iter().zip(&self.first_uses);
+        let undefined = tags.filter(|(tag, _)| !tag.is_defined);
+        if let Some((tag, position)) = undefined.min_by_key(|(_, position)| position.byte) {
+            let TagDefinition { state, tag, .. } = tag;
+            let tag = shorten(tag);
+            return Err(position.error(format!(
+                "tag `{tag}` of state {state} has no definition; add a record with \
+                 `state`, `tag` and its meaning"
+            )));
+        }
+        match self.last {
+            Some((last_ns, position)) if last_ns < self.statemap.end_ns => {
+                Err(position.error(format!(
+                    "the last change of state is at {last_ns}, but one before at {}; the last must \
+                     be the latest",
+                    self.statemap.end_ns
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns `true` if the metadata is that of this crate's own data.
+    pub(in crate::statemap) fn is_native(&self) -> bool {
+        self.statemap.metadata.native().is_some()
+    }
+
+    fn new(object: Object, position: Position) -> Result<Self, String> {
         let metadata = metadata(object)?;
         let states = metadata.states.len();
         Ok(Self {
@@ -68,10 +120,13 @@ impl Reader {
             last_entity: 0,
             tags: vec![HashMap::new(); states],
             last_tags: vec![0; states],
+            position,
+            first_uses: Vec::new(),
+            last: None,
         })
     }
 
-    /// All that was read.
+    /// Returns the data.
     pub(in crate::statemap) fn finish(mut self) -> Result<Statemap, String> {
         match self.run.take().map(|run| run.finish(&self.statemap)) {
             Some(Err(problem)) if self.is_strict => return Err(problem),
@@ -84,29 +139,28 @@ impl Reader {
         Ok(self.statemap)
     }
 
-    /// Its rows are filled in from elsewhere.
+    /// Returns the parts whose rows are filled in from a page.
     #[cfg(feature = "html")]
     pub(super) fn parts(&mut self) -> (&mut Statemap, Option<&mut RunReader>) {
         (&mut self.statemap, self.run.as_mut())
     }
 
-    pub(in crate::statemap) fn has_state(&self, state: u32) -> bool {
+    fn has_state(&self, state: u32) -> bool {
         (state as usize) < self.statemap.metadata.states.len()
     }
 
-    /// Reads a record after the metadata. What it is shows in its keys alone.
-    pub(in crate::statemap) fn record(&mut self, object: Object) -> Result<(), String> {
+    /// Reads a record after the metadata. Its keys tell its kind.
+    fn record(&mut self, object: Object) -> Result<(), String> {
         let has = |key| object.contains_key(key);
         if has("tag") && has("state") && !has("entity") {
-            // Whatever else a definition has, it may have.
+            // A definition may have any further members.
             self.tag_definition(object)
         } else if has("event") {
             self.event(object)
         } else if has("description") {
             self.description(object)
         } else if has("time") || has("entity") {
-            let datum = self.datum(object)?;
-            self.change(datum.plain())
+            self.datum(object)
         } else if has("start") || has("states") {
             Err("this is a second metadata object; there is one, the first record".to_owned())
         } else {
@@ -119,21 +173,18 @@ impl Reader {
         }
     }
 
-    /// The fields of a datum.
-    pub(in crate::statemap) fn datum(&self, mut object: Object) -> Result<Fields, String> {
-        let datum = Fields {
-            time_ns: time(&mut object)?,
-            entity: string(&mut object, "entity")?,
-            state: self.state(&mut object)?,
-            tag: optional_string(&mut object, "tag")?,
-        };
+    fn datum(&mut self, mut object: Object) -> Result<(), String> {
+        let time_ns = time(&mut object)?;
+        let entity = string(&mut object, "entity")?;
+        let state = self.state(&mut object)?;
+        let tag = optional_string(&mut object, "tag")?;
         nothing_else(&object, "a datum has `time`, `entity`, `state` and perhaps `tag`")?;
-        Ok(datum)
+        self.change(Plain { time_ns, entity: &entity, state, tag: tag.as_deref() })
     }
 
-    /// An entity changes to a state that there is.
-    pub(in crate::statemap) fn change(&mut self, datum: Plain<'_>) -> Result<(), String> {
-        let Plain { time_ns, entity, state, tag, .. } = datum;
+    /// Adds a change of an entity to a known state.
+    fn change(&mut self, datum: Plain<'_>) -> Result<(), String> {
+        let Plain { time_ns, entity, state, tag } = datum;
         let tag = tag.map(|tag| self.tag(state, tag));
         let entity = self.entity(entity);
         let entity = &mut self.statemap.entities[entity];
@@ -149,6 +200,7 @@ impl Reader {
         }
         entity.data.push(Datum { time_ns, state, tag, mark: Mark::default() });
         self.statemap.end_ns = self.statemap.end_ns.max(time_ns);
+        self.last = Some((time_ns, self.position));
         Ok(())
     }
 
@@ -214,7 +266,7 @@ impl Reader {
         self.last_entity
     }
 
-    pub(in crate::statemap) fn find_entity(&self, name: &str) -> Option<usize> {
+    pub(super) fn find_entity(&self, name: &str) -> Option<usize> {
         self.entities.get(name).copied()
     }
 
@@ -223,8 +275,10 @@ impl Reader {
         if self.statemap.tags.get(last).is_some_and(|t| t.state == state && t.tag == tag) {
             return last;
         }
-        let index = self.find_tag(state, tag).unwrap_or_else(|| {
+        let known = self.tags[state as usize].get(tag).copied();
+        let index = known.unwrap_or_else(|| {
             let index = self.statemap.tags.len();
+            self.first_uses.push(self.position);
             self.statemap.tags.push(TagDefinition {
                 state,
                 tag: tag.to_owned(),
@@ -238,11 +292,7 @@ impl Reader {
         index
     }
 
-    pub(in crate::statemap) fn find_tag(&self, state: u32, tag: &str) -> Option<usize> {
-        self.tags[state as usize].get(tag).copied()
-    }
-
-    pub(in crate::statemap) fn state(&self, object: &mut Object) -> Result<u32, String> {
+    fn state(&self, object: &mut Object) -> Result<u32, String> {
         let value = required(object, "state")?;
         let states = self.statemap.metadata.states.len();
         let state = value.as_u64().filter(|&state| state < states as u64);
@@ -258,4 +308,8 @@ impl Reader {
             )
         })
     }
+}
+
+fn parse(text: &str, position: Position) -> Result<Object, ReadError> {
+    serde_json::from_str(text).map_err(|error| syntax_error(position, text.as_bytes(), &error))
 }

@@ -9,25 +9,26 @@ use super::ReadError;
 use super::field::short;
 use crate::util::clean::clean;
 
-/// How much is read at once. Miri, which takes its time, has the same to do with less.
+/// The bytes that are read at once. Miri is slow, and tests the same with less.
 pub(super) const CHUNK_BYTES: usize = if cfg!(miri) { 1 << 10 } else { 1 << 18 };
-/// How long a record may be. The longest that there is a use for, metadata with thousands of states,
-/// has a fraction of it; and a file that is no statemap data should not fill the memory.
+/// The most bytes of a record. The longest useful one, metadata with thousands of states, has a fraction of
+/// it; and a file that is no statemap data should not fill the memory.
 pub(super) const RECORD_BYTES: usize = 8 << 20;
-/// How much of a record without an end is looked at to tell why.
+/// The bytes of a record without an end that are parsed to find the problem.
 const LOOK_BYTES: usize = 1 << 16;
 
-/// Where a record begins.
+/// The position of a record.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::statemap) struct Position {
-    /// From 1.
+    /// The line, from 1.
     pub(in crate::statemap) line: u64,
-    /// From the start of the data, from 0.
+    /// The byte from the start of the data, from 0.
     pub(in crate::statemap) byte: u64,
 }
 
 impl Position {
-    /// What is wrong here. It may quote what it likes of the data: that is shown as it is.
+    /// Returns the error for a problem here. The problem may quote the data: invisible characters are
+    /// escaped.
     pub(in crate::statemap) fn error(self, problem: impl AsRef<str>) -> ReadError {
         let problem = clean(problem.as_ref()).into_owned();
         ReadError { line: self.line, byte: self.byte, problem, source: None }
@@ -37,7 +38,7 @@ impl Position {
 /// The records of a stream, one after the other.
 pub(in crate::statemap) struct RecordStream<R> {
     r: R,
-    /// What was read and not taken yet is `buffer[at..end]`.
+    /// `buffer[at..end]` was read but not taken yet.
     buffer: Vec<u8>,
     at: usize,
     end: usize,
@@ -77,7 +78,7 @@ impl<R: io::Read> RecordStream<R> {
         }
     }
 
-    /// Where it is.
+    /// Returns the current position.
     pub(in crate::statemap) fn here(&mut self) -> Position {
         let passed = &self.buffer[self.marked..self.at];
         self.position.byte += passed.len() as u64;
@@ -86,15 +87,7 @@ impl<R: io::Read> RecordStream<R> {
         self.position
     }
 
-    /// The next byte.
-    pub(in crate::statemap) fn peek(&mut self) -> Result<Option<u8>, ReadError> {
-        if self.at == self.end && !self.fill()? {
-            return Ok(None);
-        }
-        Ok(Some(self.buffer[self.at]))
-    }
-
-    /// What was read of the bytes from here on: perhaps not all of the record.
+    /// Returns the bytes from here on that were read, perhaps not the whole record.
     pub(in crate::statemap) fn ahead(&self) -> &[u8] {
         &self.buffer[self.at..self.end]
     }
@@ -113,7 +106,7 @@ impl<R: io::Read> RecordStream<R> {
         std::str::from_utf8(bytes).map_err(|error| not_utf8(position, bytes, error.valid_up_to()))
     }
 
-    /// Where in the buffer the object is that begins here.
+    /// Returns the range in the buffer of the object that begins here.
     fn object(&mut self) -> Result<Range<usize>, ReadError> {
         if self.ahead().first() != Some(&b'{') {
             return Err(self.no_object()?);
@@ -150,7 +143,7 @@ impl<R: io::Read> RecordStream<R> {
         }
     }
 
-    /// What is wrong with an object without an end: perhaps it should have ended before.
+    /// Returns the error for an object without an end. Perhaps its syntax is wrong before.
     fn no_end(&mut self, problem: &str) -> ReadError {
         let position = self.here();
         let ahead = &self.buffer[self.at..self.end];
@@ -161,7 +154,7 @@ impl<R: io::Read> RecordStream<R> {
         }
     }
 
-    /// What is wrong with something that doesn't begin as an object does.
+    /// Returns the error for something that doesn't begin as an object.
     fn no_object(&mut self) -> Result<ReadError, ReadError> {
         while self.ahead().len() < LOOK_BYTES && self.fill()? {}
         let position = self.here();
@@ -228,7 +221,7 @@ fn newlines(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|&&b| b == b'\n').count() as u64
 }
 
-/// The position of a byte of the record that begins at `start`.
+/// Returns the position of a byte of the record that begins at `start`.
 fn within(start: Position, record: &[u8], at: usize) -> Position {
     Position { line: start.line + newlines(&record[..at]), byte: start.byte + at as u64 }
 }
@@ -237,7 +230,7 @@ fn not_utf8(start: Position, record: &[u8], at: usize) -> ReadError {
     within(start, record, at).error("this is not UTF-8; statemap data is JSON in UTF-8")
 }
 
-/// An error of the JSON itself, in the record that begins at `start`.
+/// Returns an error of the JSON itself, in the record that begins at `start`.
 pub(in crate::statemap) fn syntax_error(
     start: Position,
     record: &[u8],

@@ -1,14 +1,15 @@
-//! Data of which the rows are elsewhere: in the columns of a page.
+//! Data whose rows are in the columns of a page.
 //!
-//! What is made of both is what [`read`](super::read()) makes of the file that the page was made with.
+//! The result is what [`read`](super::read()) returns for the file that the page was made from.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::field::Object;
 use super::record::Reader;
 use super::records::RecordStream;
-use super::run::task_key;
-use super::{Entity, EntityEvent, ReadError, Statemap, nothing, parse};
+use super::value::task_key;
+use super::{Entity, EntityEvent, ReadError, Statemap};
 use crate::statemap::format::{Datum, Mark, TagDefinition};
 use crate::statemap::intern::intern;
 use crate::statemap::run::MOST_APART;
@@ -21,18 +22,18 @@ use crate::trace::timeline::{TaskKey, WaitId};
 pub(crate) struct Rows {
     reader: Reader,
     tasks: Vec<(TaskKey, Entity)>,
-    /// Of tasks, as the rows come: those of data in order are found in the end.
+    /// The tags of tasks, in the order of the rows. The final order is that of the data.
     tags: Once<(u32, Option<u32>, Option<WaitId>)>,
     ran_on: Once<(u32, Option<u16>)>,
     locations: Vec<SpawnLocation>,
-    /// Of each row that is no task's its entity.
+    /// The entity of each row that isn't a task's.
     rows: Vec<usize>,
 }
 
 /// A task, but for what happened to it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskRow<'a> {
-    /// As the picture has it: with the names of the runtime and of the task.
+    /// The name in the picture: with the names of the runtime and of the task.
     pub(crate) name: &'a str,
     pub(crate) parent: Option<TaskKey>,
     /// Its spawn location, as an index.
@@ -45,11 +46,11 @@ pub(crate) struct Change {
     pub(crate) time_ns: u64,
     pub(crate) state: u32,
     pub(crate) wait: Option<WaitId>,
-    /// Of a poll: its thread and worker, and where it is cut.
+    /// The thread and worker of a poll, and the sides on which it is cut.
     pub(crate) poll: Option<(u32, Option<u16>, u8)>,
 }
 
-/// Things by the order in which they came, each once.
+/// Distinct values in the order of their first use.
 struct Once<T> {
     all: Vec<T>,
     indices: HashMap<T, usize>,
@@ -78,19 +79,12 @@ impl<T: Copy + Eq + std::hash::Hash> Once<T> {
 }
 
 impl Rows {
-    /// Data that begins with these records, none of which is of a row.
-    pub(crate) fn of(records: &[u8]) -> Result<Self, ReadError> {
+    /// Reads the records that belong to no row.
+    pub(crate) fn from_records(records: &[u8]) -> Result<Self, ReadError> {
         let mut records = RecordStream::new(records);
-        let Some(position) = records.begin()? else {
-            return Err(nothing(records.here()));
-        };
-        let metadata = parse(records.record()?, position)?;
-        let mut reader = Reader::new(metadata).map_err(|problem| position.error(problem))?;
+        let (mut reader, _) = Reader::open(&mut records)?;
         reader.is_strict = true;
-        while let Some(position) = records.begin()? {
-            let object = parse(records.record()?, position)?;
-            reader.record(object).map_err(|problem| position.error(problem))?;
-        }
+        reader.read_rest(&mut records)?;
         Ok(Self {
             reader,
             tasks: Vec::new(),
@@ -101,25 +95,24 @@ impl Rows {
         })
     }
 
-    /// How many states there are: what is beyond them is of the picture alone.
+    /// Returns the number of states. Higher values in a page are states of the picture alone.
     pub(crate) fn states(&self) -> usize {
         self.reader.statemap.metadata.states.len()
     }
 
-    /// The next spawn location.
+    /// Adds a spawn location.
     pub(crate) fn location(&mut self, file: &str, line: u32, column: u32) -> Result<(), String> {
         let file = intern(file).ok_or("there are too many names of files")?;
         self.locations.push(SpawnLocation { file, line, column });
         Ok(())
     }
 
-    /// A task; its key.
+    /// Adds a task. Returns its key.
     pub(crate) fn task(&mut self, row: TaskRow<'_>, changes: &[Change]) -> Result<TaskKey, String> {
         let (_, run) = self.reader.parts();
-        let run =
-            run.and_then(super::run::RunReader::run).ok_or("it isn't said what the run was")?;
+        let run = run.and_then(super::run::RunReader::run).ok_or("the run isn't described")?;
         let runtime = run.facts.runtime.as_ref().map_or(0, |name| name.len() + 1);
-        let no_task = || "a row isn't named as a task is".to_owned();
+        let no_task = || "a row doesn't have the name of a task".to_owned();
         let of_task = row.name.get(runtime..).ok_or_else(no_task)?;
         let (of_key, name) = match of_task.split_once(' ') {
             Some((of_key, name)) => (of_key, Some(name)),
@@ -168,8 +161,8 @@ impl Rows {
         self.tasks[task].1.parent = Some(parent);
     }
 
-    /// A row that is no task's: its changes are a time, a state and a tag each. In a run's data no two of them have
-    /// one time.
+    /// Adds a row that isn't a task's. Each change is a time, a state and a tag. In a run's data, no two
+    /// changes have the same time.
     pub(crate) fn row(
         &mut self,
         name: &str,
@@ -204,8 +197,7 @@ impl Rows {
         }
     }
 
-    /// Data that isn't a run's, of which there are the rows: where each of them was in the file, what it says of tags,
-    /// and what happened to rows.
+    /// Returns data that isn't a run's. `places` are those of the rows in the file.
     pub(crate) fn other(
         mut self,
         places: &[usize],
@@ -219,7 +211,7 @@ impl Rows {
             statemap.events.push(EntityEvent { time_ns, entity, event, target });
         }
         statemap.events.sort_by_key(|event| event.time_ns);
-        // Those that have no rows come last.
+        // Entities without rows come last.
         let mut place_of = vec![usize::MAX; statemap.entities.len()];
         for (&entity, &place) in self.rows.iter().zip(places) {
             place_of[entity] = place;
@@ -242,13 +234,14 @@ impl Rows {
         self.reader.finish()
     }
 
-    /// All of a run's data. `part` is of a part of it: how long was recorded in all, in ns, if that is known.
+    /// Returns all of a run's data. For a part of a run, `part` is the recorded time of the whole, in ns, if
+    /// that is known.
     pub(crate) fn run(mut self, part: Option<Option<u64>>) -> Result<Statemap, String> {
         self.end_with_tasks()?;
         let (statemap, run) = self.reader.parts();
-        let run = run.ok_or("it isn't said what the run was")?;
+        let run = run.ok_or("the run isn't described")?;
         run.told_of(&statemap.entities);
-        let of_run = run.run().ok_or("it isn't said what the run was")?;
+        let of_run = run.run().ok_or("the run isn't described")?;
         of_run.ran_on = self.ran_on.all;
         of_run.whole_ns = part.flatten();
         statemap.is_part = part.is_some();
@@ -258,8 +251,7 @@ impl Rows {
     /// Puts tasks, tags and threads in the order in which a file has them, and adds what marks its end.
     fn end_with_tasks(&mut self) -> Result<(), String> {
         let (statemap, run) = self.reader.parts();
-        let run =
-            run.and_then(super::run::RunReader::run).ok_or("it isn't said what the run was")?;
+        let run = run.and_then(super::run::RunReader::run).ok_or("the run isn't described")?;
         self.tasks.sort_by_key(|(key, _)| *key);
         if self.tasks.windows(2).any(|two| two[0].0 == two[1].0) {
             return Err("two rows are of the same task".to_owned());
@@ -268,7 +260,7 @@ impl Rows {
         let mut tags = vec![None; old_tags.len()];
         let mut ran_on = vec![None; old_ran_on.len()];
         let mut new_ran_on = Vec::with_capacity(old_ran_on.len());
-        let mut wait_tags = WaitTags::of(&run.waits.waits);
+        let mut wait_tags = WaitTags::new(&run.waits.waits);
         let running = u32::from(TaskState::Running.value());
         for datum in self.tasks.iter_mut().flat_map(|(_, entity)| &mut entity.data) {
             if let Some(tag) = &mut datum.tag {
@@ -306,15 +298,15 @@ impl Rows {
     }
 }
 
-/// The latest time of all data.
+/// Returns the latest time of all data.
 fn latest(entities: &[Entity]) -> Option<u64> {
     entities.iter().filter_map(|entity| entity.data.last()).map(|datum| datum.time_ns).max()
 }
 
-/// The definition that these are of.
+/// Returns the definition of a tag with these members.
 fn definition(state: u32, (tag, members): (String, String)) -> TagDefinition {
     let json = format!("{{{}}}", members.trim_start_matches(','));
-    let members: super::Object = serde_json::from_str(&json).unwrap_or_default();
+    let members: Object = serde_json::from_str(&json).unwrap_or_default();
     let fields = members.into_iter().map(|(key, value)| (key, value.to_string())).collect();
     TagDefinition { state, tag, fields, is_defined: true }
 }

@@ -1,49 +1,19 @@
 //! The sums of the whole run, as they are in the data.
 
-use super::facts::Number;
-use super::run::Parent;
+use super::part::{LocationEntry, Part, PlaceEntry, PollEntry};
+use super::value::{Number, Parent};
 use crate::statemap::intern::intern;
 use crate::trace::event::SpawnLocation;
 use crate::trace::summary::{
     Distribution, LocationSummary, Stopped, Stretch, Summary, SummedPoll, WorkerSummary,
 };
 
-/// How many polls there may be: a program keeps 1000.
+/// The most polls: a program keeps 1000.
 const MOST_POLLS: usize = 1_000;
-/// How many stretches of time there may be: a program has no more.
+/// The most stretches of time: a program has no more.
 const MOST_STRETCHES: usize = 2_000;
-/// How many steps a histogram may have: those of a program have 128 an octave.
+/// The most steps of a histogram: those of a program have 128 an octave.
 const MOST_STEPS: usize = 8_192;
-
-/// `[file, line, column]`
-type PlaceEntry = (String, u32, u32);
-
-/// `[place, isRoot, tasks, workerPolls, held, offWorker, longPolls, longPollsHeld, readySum, polls, ready]`
-pub(super) type LocationEntry = (
-    Option<PlaceEntry>,
-    bool,
-    Number,
-    Number,
-    Number,
-    Number,
-    Number,
-    Number,
-    Number,
-    Vec<Number>,
-    Vec<Number>,
-);
-
-/// `[task, location, start, length, worker, isCut]`
-pub(super) type PollEntry = (Parent, usize, Number, Number, Option<u32>, u8);
-
-/// `[held, polls, longest, longestAt, spawned, terminated]`
-pub(super) type StretchEntry = (Number, Number, Number, Option<usize>, Number, Number);
-
-/// `[index, running, parked, parks, polls]`
-pub(super) type WorkerEntry = (u32, Number, Number, Number, Number);
-
-/// `[from, to]`, or `[from, to, recorded, periods]`
-pub(super) type StoppedEntry = Vec<Number>;
 
 /// `[begin, end, recorded, tasks, polls, cutPolls, runningPolls, missedEvents, stretch]`
 pub(super) type SumsEntry = [Number; 9];
@@ -60,45 +30,25 @@ pub(crate) struct Sums {
     stopped: Vec<Stopped>,
 }
 
-/// The lists of a part.
-#[derive(Debug, Default)]
-pub(super) struct SumsPart {
-    pub(super) locations: Vec<LocationEntry>,
-    pub(super) longest: Vec<PollEntry>,
-    pub(super) stretches: Vec<StretchEntry>,
-    pub(super) workers: Vec<WorkerEntry>,
-    /// From and to when recording was stopped.
-    pub(super) stopped: Vec<StoppedEntry>,
-}
-
-impl SumsPart {
-    pub(super) fn is_empty(&self) -> bool {
-        self.is_of_no_task() && self.workers.is_empty() && self.stopped.is_empty()
-    }
-
-    pub(super) fn is_of_no_task(&self) -> bool {
-        self.locations.is_empty() && self.longest.is_empty() && self.stretches.is_empty()
-    }
-}
-
 impl Sums {
-    /// Adds what a part says.
-    pub(super) fn add(&mut self, part: SumsPart) -> Result<(), String> {
-        for location in part.locations {
+    /// Adds a part.
+    pub(super) fn add(&mut self, part: &mut Part) -> Result<(), String> {
+        for location in part.run_locations.drain(..) {
             self.location(location)?;
         }
-        if self.longest.len() + part.longest.len() > MOST_POLLS {
-            return Err(format!("`runLongest` has over {MOST_POLLS} polls, which is the most"));
+        if self.longest.len() + part.run_longest.len() > MOST_POLLS {
+            return Err(format!("`runLongest` has over {MOST_POLLS} polls, which is the limit"));
         }
-        for poll in part.longest {
+        for poll in part.run_longest.drain(..) {
             self.poll(poll)?;
         }
-        if self.stretches.len() + part.stretches.len() > MOST_STRETCHES {
+        if self.stretches.len() + part.run_stretches.len() > MOST_STRETCHES {
             return Err(format!(
-                "`runStretches` has over {MOST_STRETCHES} stretches, which is the most"
+                "`runStretches` has over {MOST_STRETCHES} stretches, which is the limit"
             ));
         }
-        for (held, polls, longest, longest_at, spawned, terminated) in part.stretches {
+        for (held, polls, longest, longest_at, spawned, terminated) in part.run_stretches.drain(..)
+        {
             if longest_at.is_some_and(|at| at >= self.locations.len()) {
                 return Err(no_location("runStretches", longest_at));
             }
@@ -111,10 +61,10 @@ impl Sums {
                 terminated: terminated.0,
             });
         }
-        for entry in part.stopped {
-            self.stop(&entry)?;
+        for entry in &part.run_stopped {
+            self.stop(entry)?;
         }
-        for (index, running, parked, parks, polls) in part.workers {
+        for (index, running, parked, parks, polls) in part.run_workers.drain(..) {
             if self.workers.last().is_some_and(|last| last.index >= index) {
                 return Err(format!("`runWorkers` has {index}; they must be by rising index"));
             }
@@ -227,7 +177,7 @@ impl Sums {
     }
 }
 
-/// What the first definition says of the sums; the lists are in [`Sums`].
+/// Returns the sums from the first definition; their lists are in [`Sums`].
 pub(super) fn summary(entry: &SumsEntry) -> Summary {
     let [begin, end, recorded, tasks, polls, cut, running, missed, stretch] = entry.map(|n| n.0);
     Summary {
@@ -248,7 +198,7 @@ pub(super) fn summary(entry: &SumsEntry) -> Summary {
     }
 }
 
-/// What must hold between these.
+/// Checks the relations between the sums.
 pub(super) fn check(entry: &SumsEntry) -> Result<(), String> {
     let [begin, end, recorded, ..] = entry.map(|n| n.0);
     match end.checked_sub(begin).is_some_and(|length| recorded <= length) {

@@ -2,33 +2,27 @@
 
 use std::sync::Arc;
 
+use super::part::{Part, UnnamedEntry};
 use super::waits::{Waits, wait_id};
 use crate::trace::timeline::{NamedCall, StackFrame, UnnamedChain, WaitId};
 
-/// How many functions all chains may have, and in sum those that waits have. A program keeps 2^20 functions, and
-/// 2^14 waits of 8 chains of 128 functions.
+/// The most functions in all chains, and in all waits in sum. A program keeps 2^20 functions, and 2^14 waits
+/// of 8 chains of 128 functions.
 const MOST_OF_CHAINS: usize = 1 << 21;
 const MOST_OF_WAITS: usize = 1 << 24;
-/// How many addresses a chain may have, and functions an address. A program keeps 128, and at a few of them some
-/// dozen functions.
+/// The most addresses of a chain, and functions of an address. A program keeps 128, and some dozen functions
+/// at a few of them.
 const MOST_PLACES: usize = 256;
 const MOST_AT_PLACE: usize = 256;
 
-/// `[[[address, function, …], …], [[name, file, line], …]]`
-pub(super) type ChainEntry = (Vec<Vec<u32>>, Vec<(String, String, u32)>);
-
-/// `[wait, [chain, …]]`
-pub(super) type UnnamedEntry = (u16, Vec<u32>);
-
 impl Waits {
-    /// Adds what a part says; `functions` are those of it and the parts before.
+    /// Adds a part. `functions` are those of it and the parts before.
     pub(super) fn add_unnamed(
         &mut self,
-        chains: &mut Vec<ChainEntry>,
-        waits: &mut Vec<UnnamedEntry>,
+        part: &mut Part,
         functions: &[StackFrame],
     ) -> Result<(), String> {
-        for (places, calls) in chains.drain(..) {
+        for (places, calls) in part.chains.drain(..) {
             if places.len() > MOST_PLACES {
                 return Err(format!("`chains` has one of over {MOST_PLACES} addresses"));
             }
@@ -58,7 +52,7 @@ impl Waits {
             let calls = calls.into_iter().map(call).collect();
             self.unnamed.chains.push(UnnamedChain { places, calls });
         }
-        waits.drain(..).try_for_each(|wait| self.unnamed_wait(wait))
+        part.unnamed.drain(..).try_for_each(|wait| self.unnamed_wait(wait))
     }
 
     fn unnamed_wait(&mut self, (number, chains): UnnamedEntry) -> Result<(), String> {

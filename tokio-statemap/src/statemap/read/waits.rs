@@ -1,10 +1,10 @@
-//! Where tasks wait, as it is in the data.
+//! Reads where tasks wait.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::facts::Number;
-use super::run::Parent;
+use super::part::{Part, WaitEntry};
+use super::value::Number;
 use crate::statemap::intern::intern;
 use crate::trace::event::SpawnLocation;
 use crate::trace::timeline::{
@@ -12,68 +12,42 @@ use crate::trace::timeline::{
     UnnamedWaits, Wait, WaitId,
 };
 
-/// `[wait, [[function, parent, name, call], …]]`
-pub(super) type WaitEntry = (u16, Vec<(u32, Option<u32>, Option<String>, Option<u16>)>);
-
-/// `[task, name]`
-pub(super) type NameEntry = (Parent, String);
-
-/// `[task, since]`
-pub(super) type CarriedEntry = (Parent, Number);
-
-/// `[id, polledIn, [file, line, column], name, since, wait]`
-pub(super) type LocalEntry =
-    (Number, Parent, (String, u32, u32), Option<String>, Number, Option<u16>);
-
-/// `[task, [[entered, fields], …]]`
-pub(super) type CallsEntry = (Parent, Vec<(Number, Option<String>)>);
-
-/// What is known of waits.
+/// The places where tasks wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waits {
     /// By number.
     pub(crate) waits: Vec<Wait>,
     functions: usize,
-    /// Those of which functions are addresses.
+    /// The waits whose functions are addresses.
     pub(crate) unnamed: UnnamedWaits,
-    /// How many functions the chains of those have: all, and each as often as a wait has it.
+    /// The number of functions in the chains: in all, and counted for each wait.
     pub(super) of_chains: (usize, usize),
     pub(crate) names: HashMap<TaskKey, Arc<str>>,
-    /// Since when tasks wait whose polls aren't there, in ns.
+    /// The beginnings of waits whose polls are missing, in ns.
     pub(crate) carried: HashMap<TaskKey, u64>,
     pub(crate) local_tasks: Vec<LocalTask>,
     pub(crate) calls_at_end: Vec<(TaskKey, Vec<CallAtEnd>)>,
 }
 
-/// What a part says.
-#[derive(Debug)]
-pub(super) struct WaitParts {
-    pub(super) waits: Vec<WaitEntry>,
-    pub(super) names: Vec<NameEntry>,
-    pub(super) carried: Vec<CarriedEntry>,
-    pub(super) local_tasks: Vec<LocalEntry>,
-    pub(super) calls: Vec<CallsEntry>,
-}
-
 impl Waits {
-    /// Adds what a part says; `functions` are those of it and the parts before.
+    /// Adds a part. `functions` are those of it and the parts before.
     pub(super) fn add(
         &mut self,
-        part: WaitParts,
+        part: &mut Part,
         functions: &[StackFrame],
         end_ns: u64,
     ) -> Result<(), String> {
-        for wait in part.waits {
+        for wait in part.waits.drain(..) {
             self.wait(wait, functions)?;
         }
-        self.names.extend(part.names.into_iter().map(|(task, name)| (task.0, name.into())));
-        for (task, Number(since_ns)) in part.carried {
+        self.names.extend(part.names.drain(..).map(|(task, name)| (task.0, name.into())));
+        for (task, Number(since_ns)) in part.carried.drain(..) {
             if since_ns > end_ns {
                 return Err(format!("`carried` has a wait since {since_ns}, after the end"));
             }
             self.carried.insert(task.0, since_ns);
         }
-        for (id, polled_in, (file, line, column), name, since, wait) in part.local_tasks {
+        for (id, polled_in, (file, line, column), name, since, wait) in part.local_tasks.drain(..) {
             let file = intern(&file).ok_or("there are too many names of files")?;
             if since.0 > end_ns {
                 return Err(format!("`localTasks` has a wait since {}, after the end", since.0));
@@ -87,7 +61,7 @@ impl Waits {
                 wait: wait.map(|wait| wait_id(wait, "localTasks")).transpose()?,
             });
         }
-        for (task, calls) in part.calls {
+        for (task, calls) in part.calls.drain(..) {
             if self.calls_at_end.last().is_some_and(|(last, _)| *last >= task.0) {
                 return Err("`calls` must be by task".to_owned());
             }
@@ -140,7 +114,7 @@ impl Waits {
             };
             frames.push((parent, frame));
         }
-        // What is awaited is behind what awaits it, so that from the end on each is whole.
+        // Awaited functions follow those that await them, so each is complete when it is taken from the end.
         let mut wait = Wait::default();
         while let Some((parent, mut frame)) = frames.pop() {
             frame.awaits.reverse();
@@ -157,7 +131,7 @@ impl Waits {
 }
 
 pub(super) fn wait_id(number: u16, of: &str) -> Result<WaitId, String> {
-    WaitId::new(number).ok_or_else(|| format!("`{of}` has the number {number}, which is none"))
+    WaitId::new(number).ok_or_else(|| format!("`{of}` has the invalid number {number}"))
 }
 
 #[cfg(test)]
@@ -174,10 +148,8 @@ mod tests {
         let mut waits = Waits::default();
         let mut add = |id| {
             let node = (0, None, None, None);
-            let (waits_of_part, names) = (vec![(id, vec![node; MOST_OF_WAIT])], Vec::new());
-            let (carried, local_tasks, calls) = (Vec::new(), Vec::new(), Vec::new());
-            let part = WaitParts { waits: waits_of_part, names, carried, local_tasks, calls };
-            waits.add(part, &functions, 0)
+            let mut part = Part { waits: vec![(id, vec![node; MOST_OF_WAIT])], ..Part::default() };
+            waits.add(&mut part, &functions, 0)
         };
         (1..=128).try_for_each(&mut add).unwrap();
         assert_eq!(add(129).unwrap_err(), "`waits` have too many functions, such as number 129");

@@ -58,7 +58,7 @@ impl Random {
         (!self.is(4)).then(|| SpawnLocation { file, line: self.below(3) as u32, column: 5 })
     }
 
-    /// A task that was there from the beginning, or spawned later.
+    /// Returns a task that was there from the beginning, or spawned later.
     fn task(&mut self, key: TaskKey, end_ns: u64) -> Task {
         let (begin_ns, mut at_ns) = (1_000, 1_001 + self.below(300));
         let is_quiet = self.is(3);
@@ -73,7 +73,7 @@ impl Random {
         }
         assert!(at_ns < end_ns);
         let carried = CarriedWait { since_ns: self.below(begin_ns), wait: self.wait() };
-        // What a task waited for that ended in its last poll isn't in the data.
+        // A wait that ended in its task's last poll isn't in the data.
         let is_over = self.is(4) && polls.last().is_none_or(|last| last.wait().is_none());
         Task {
             location: self.location(),
@@ -100,10 +100,11 @@ impl Random {
         for number in 1..8 {
             let is_known = number != 2 && !self.is(4);
             timeline
+                .places
                 .waits
                 .push(Wait { frames: if is_known { self.frames(6) } else { Vec::new() } });
         }
-        timeline.waits_not_kept = self.below(2) * self.0;
+        timeline.places.not_kept = self.below(2) * self.0;
         let locals = 20..20 + self.below(4);
         timeline.local_tasks = locals
             .map(|id| LocalTask {
@@ -124,7 +125,7 @@ impl Random {
             };
             let calls: Vec<_> = (0..key.to_string().len() as u64 % 4).map(call).collect();
             if !calls.is_empty() {
-                timeline.calls_at_end.push((key, calls));
+                timeline.places.calls_at_end.push((key, calls));
             }
         }
         timeline
@@ -149,7 +150,7 @@ fn any_program_comes_back() {
     for seed in 1..200_u64 {
         let timeline = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1).timeline();
         comes_back(&timeline);
-        timeline.waits.iter().for_each(lines_are_of_chains);
+        timeline.places.waits.iter().for_each(lines_are_of_chains);
         at_known_places +=
             timeline.tasks.iter().filter(|task| timeline.wait_at_end(task).is_some()).count();
         lines += timeline.report().waits.lines.len();

@@ -1,9 +1,9 @@
-//! Writes what is to be known of the whole run.
+//! Writes the facts about the whole run.
 
 use std::io::{self, Write as _};
 
 use super::profile;
-use super::run::number;
+use super::run::{number, place};
 use super::stream::Text;
 use super::summary;
 use crate::statemap::Labels;
@@ -11,17 +11,17 @@ use crate::statemap::run::{FORMAT, TAG, sampling_name, trace_target_name};
 use crate::trace::timeline::{CpuLimit, ExhaustedPool, SamplingState, Timeline};
 use crate::util::json;
 
-/// Writes the definition that says what is to be known of the whole run.
+/// Writes the definition with the facts about the whole run.
 ///
-/// `state` is the value of the last state, which no datum bears a tag in: renderers list a definition
-/// with the tags of its state.
+/// `state` is the value of the last state, which has no tags in data: renderers list a definition with the
+/// tags of its state.
 pub(super) fn header(
     timeline: &Timeline,
     labels: &Labels,
     state: u8,
     text: &mut Text<'_>,
 ) -> io::Result<()> {
-    let long_poll_ns = u64::try_from(timeline.long_poll.as_nanos()).unwrap_or(u64::MAX);
+    let long_poll_ns = u64::try_from(timeline.settings.long_poll.as_nanos()).unwrap_or(u64::MAX);
     let lost = timeline.lost;
     let program = json::string(&labels.title);
     write!(
@@ -48,24 +48,24 @@ pub(super) fn header(
     write!(
         text,
         ",\"traceTarget\":\"{}\",\"taskHooks\":{},\"scheduleLatency\":{}",
-        trace_target_name(timeline.trace_target),
-        timeline.task_hooks,
-        timeline.schedule_latency
+        trace_target_name(timeline.settings.trace_target),
+        timeline.settings.task_hooks,
+        timeline.settings.schedule_latency
     )?;
     long_polls(timeline, text)?;
-    if let Some(pool) = &timeline.exhausted_pool {
+    if let Some(pool) = &timeline.pool.exhausted {
         exhausted_pool(pool, text)?;
     }
-    if !timeline.pool_queue.is_empty() {
+    if !timeline.pool.queue.is_empty() {
         let changes =
-            timeline.pool_queue.iter().map(|&(ns, n)| format!("[{},{}]", number(ns), number(n)));
+            timeline.pool.queue.iter().map(|&(ns, n)| format!("[{},{}]", number(ns), number(n)));
         write!(text, ",\"poolQueue\":[{}]", changes.collect::<Vec<_>>().join(","))?;
     }
     if timeline.recent_ns > timeline.begin_ns {
         write!(text, ",\"recentNs\":{}", number(timeline.recent_ns))?;
     }
-    if timeline.waits_not_kept > 0 {
-        write!(text, ",\"waitsNotKept\":{}", number(timeline.waits_not_kept))?;
+    if timeline.places.not_kept > 0 {
+        write!(text, ",\"waitsNotKept\":{}", number(timeline.places.not_kept))?;
     }
     if let Some(numbers) = profile::facts(&timeline.profile) {
         write!(text, ",\"profile\":[{numbers}]")?;
@@ -86,16 +86,13 @@ fn exhausted_pool(pool: &ExhaustedPool, text: &mut Text<'_>) -> io::Result<()> {
         pool.ran_ns,
         pool.other_locations,
     ];
-    let location = pool.location.map_or_else(
-        || "null".to_owned(),
-        |at| format!("[{},{},{}]", json::string(at.file), at.line, at.column),
-    );
+    let location = place(pool.location);
     write!(text, ",\"exhaustedPool\":[{},{location}]", numbers.map(number).join(","))
 }
 
-/// Writes what is known of long polls: where none of it is, nothing.
+/// Writes the facts about long polls, if there are any.
 fn long_polls(timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
-    let (machine, sampling) = (timeline.machine, timeline.sampling);
+    let (machine, sampling) = (timeline.machine, timeline.long_polls.sampling);
     if let Some(CpuLimit { millis, stops, stopped_ns }) = machine.limit {
         let [millis, stops, stopped_ns] = [millis, stops, stopped_ns].map(number);
         write!(text, ",\"cpuLimit\":[{millis},{stops},{stopped_ns}]")?;

@@ -1,21 +1,17 @@
 //! Writes why polls took long.
 
-use std::collections::HashMap;
-use std::fmt::{Display, Write as _};
+use std::fmt::Write as _;
 use std::io;
 
-use super::run::{List, Parts, number};
+use super::run::{Indices, List, Parts, number, or_null};
 use super::stream::Text;
 use crate::statemap::run::origin_name;
 use crate::trace::timeline::{PollCause, PollSample, StackFrame, Timeline};
 use crate::util::json;
 
-/// The indices of functions.
-pub(super) type Indices<'a> = HashMap<&'a StackFrame, usize>;
-
 impl Parts {
     pub(super) fn causes(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
-        for &((thread, start_ns), cause) in &timeline.causes {
+        for &((thread, start_ns), cause) in &timeline.long_polls.causes {
             let PollCause {
                 on_cpu_ns,
                 blocked_ns,
@@ -27,20 +23,19 @@ impl Parts {
             let taken = [run_delay_ns, stolen_ns, major_faults, unknown_ns];
             let numbers = [start_ns, on_cpu_ns, blocked_ns].into_iter().chain(taken);
             let numbers = numbers.map(number).collect::<Vec<_>>().join(",");
-            self.add(List::Causes, format_args!("[{thread},{numbers}]"));
-            self.write_if_full(text)?;
+            self.entry(text, List::Causes, format_args!("[{thread},{numbers}]"))?;
         }
         Ok(())
     }
 
-    /// The index of a function, which is written before what has it.
+    /// Returns the index of a function. A new function is added before its user.
     pub(super) fn index_of<'a>(
         &mut self,
         frame: &'a StackFrame,
         indices: &mut Indices<'a>,
     ) -> usize {
         let next = indices.len();
-        let index = *indices.entry(frame).or_insert(next);
+        let index = *indices.get_or_insert_with(frame, || next);
         if index == next {
             self.function(frame);
         }
@@ -54,7 +49,7 @@ impl Parts {
         indices: &mut Indices<'a>,
         text: &mut Text<'_>,
     ) -> io::Result<()> {
-        for sample in &timeline.samples {
+        for sample in &timeline.long_polls.samples {
             let mut functions = String::new();
             for frame in &sample.frames {
                 let index = self.index_of(frame, indices);
@@ -86,8 +81,4 @@ impl Parts {
             format_args!("[{thread},{start_ns},{at_ns},{blocked_in},{is_complete},[{functions}]]"),
         );
     }
-}
-
-pub(super) fn or_null(value: Option<impl Display>) -> String {
-    value.map_or_else(|| "null".to_owned(), |value| value.to_string())
 }

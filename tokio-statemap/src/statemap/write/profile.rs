@@ -1,4 +1,4 @@
-//! Writes what calls of async functions took.
+//! Writes the profile of async functions.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use crate::trace::profile::{FunctionProfile, PerCall, Profile};
 use crate::trace::timeline::Timeline;
 use crate::util::json;
 
-/// What the first definition says of a profile, if there is one.
+/// Returns the facts about a profile for the first definition, if there is a profile.
 pub(super) fn facts(profile: &Profile) -> Option<String> {
     let Profile { recorded_ns, workers, uncounted_calls, .. } = *profile;
     let numbers = [recorded_ns, workers, uncounted_calls];
@@ -31,11 +31,11 @@ impl Parts {
                 },
             );
             let numbers = numbers.join(",");
-            self.add(
+            self.entry(
+                text,
                 List::Profile,
                 format_args!("[{name},{file},{line},{column},{numbers},{ended}]"),
-            );
-            self.write_if_full(text)?;
+            )?;
         }
         Ok(())
     }

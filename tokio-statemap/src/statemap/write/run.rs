@@ -1,22 +1,27 @@
-//! Writes what a run's data says beyond its rows.
+//! Writes the parts of a run's description.
 
+use crate::util::map::Map;
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write as _};
 
-use super::long_polls::Indices;
 use super::stream::Text;
 use crate::recorder::id_map::IdMap;
 use crate::statemap::run::{LARGEST_NUMBER, MOST_APART, TAG};
-use crate::trace::timeline::{Poll, TaskKey, Timeline};
+use crate::trace::event::SpawnLocation;
+use crate::trace::timeline::{Poll, StackFrame, TaskKey, Timeline};
+use crate::util::json;
 
-/// From how many bytes on a part is written.
+/// The number of bytes from which a part is written.
 const PART_BYTES: usize = 1 << 17;
+
+/// The functions that were written, with their indices.
+pub(super) type Indices<'a> = Map<&'a StackFrame, usize>;
 
 pub(super) fn number(n: u64) -> String {
     if n > LARGEST_NUMBER { format!("\"{n}\"") } else { n.to_string() }
 }
 
-/// A task: its id, or the name of a root future.
+/// Formats a task: its id, or the name of a root future.
 pub(super) fn key(task: Option<TaskKey>) -> String {
     match task {
         None => "null".to_owned(),
@@ -25,78 +30,68 @@ pub(super) fn key(task: Option<TaskKey>) -> String {
     }
 }
 
-/// The lists of parts, in the order in which they stand there.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum List {
-    Gaps,
-    Handovers,
-    BlockingThreads,
-    Parks,
-    Apart,
-    RanOn,
-    Polls,
-    Cut,
-    Parents,
-    Causes,
-    Functions,
-    Samples,
-    Profile,
-    Waits,
-    Chains,
-    Unnamed,
-    Names,
-    Carried,
-    LocalTasks,
-    Calls,
-    RunLocations,
-    RunLongest,
-    RunStretches,
-    RunWorkers,
-    RunStopped,
+pub(super) fn or_null(value: Option<impl Display>) -> String {
+    value.map_or_else(|| "null".to_owned(), |value| value.to_string())
 }
 
-const NAMES: [&str; 25] = [
-    "gaps",
-    "handovers",
-    "blockingThreads",
-    "parks",
-    "apart",
-    "ranOn",
-    "polls",
-    "cut",
-    "parents",
-    "causes",
-    "functions",
-    "samples",
-    "profile",
-    "waits",
-    "chains",
-    "unnamed",
-    "names",
-    "carried",
-    "localTasks",
-    "calls",
-    "runLocations",
-    "runLongest",
-    "runStretches",
-    "runWorkers",
-    "runStopped",
-];
+/// Formats a location: `[file, line, column]`, or `null`.
+pub(super) fn place(location: Option<SpawnLocation>) -> String {
+    or_null(location.map(|at| format!("[{},{},{}]", json::string(at.file), at.line, at.column)))
+}
 
-/// What the next part says.
+macro_rules! lists {
+    ($($list:ident: $name:literal)*) => {
+        /// The lists of a part, in their order there.
+        #[derive(Clone, Copy, Debug)]
+        pub(super) enum List {
+            $($list),*
+        }
+
+        const NAMES: &[&str] = &[$($name),*];
+    };
+}
+lists! {
+    Gaps: "gaps"
+    Handovers: "handovers"
+    BlockingThreads: "blockingThreads"
+    Parks: "parks"
+    Apart: "apart"
+    RanOn: "ranOn"
+    Polls: "polls"
+    Cut: "cut"
+    Parents: "parents"
+    Causes: "causes"
+    Functions: "functions"
+    Samples: "samples"
+    Profile: "profile"
+    Waits: "waits"
+    Chains: "chains"
+    Unnamed: "unnamed"
+    Names: "names"
+    Carried: "carried"
+    LocalTasks: "localTasks"
+    Calls: "calls"
+    RunLocations: "runLocations"
+    RunLongest: "runLongest"
+    RunStretches: "runStretches"
+    RunWorkers: "runWorkers"
+    RunStopped: "runStopped"
+}
+
+/// The next part.
 #[derive(Default)]
 pub(super) struct Parts {
     /// The value of the state that the definitions are of.
     state: u8,
     written: u64,
-    /// Whether the names of tasks are not written.
+    /// `true` if the names of tasks are left out.
     pub(super) are_names_elsewhere: bool,
     data: u64,
     polls: u64,
     /// The entries of each list, as JSON.
     lists: [String; NAMES.len()],
     bytes: usize,
-    /// Of each thread and worker that polled the index; and the last of them.
+    /// The index of each thread and worker that polled, and the last one used.
     ran_on: IdMap<u64>,
     last_ran_on: Option<(u64, u64)>,
     poll_run: RunLength<u64>,
@@ -104,11 +99,11 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub(super) fn of(state: u8) -> Self {
+    pub(super) fn new(state: u8) -> Self {
         Self { state, ..Self::default() }
     }
 
-    /// Writes what says nothing of single data.
+    /// Adds the lists that aren't about single data.
     pub(super) fn lists(
         &mut self,
         timeline: &Timeline,
@@ -116,23 +111,27 @@ impl Parts {
         text: &mut Text<'_>,
     ) -> io::Result<()> {
         for &(from_ns, to_ns) in &timeline.gaps {
-            self.add(List::Gaps, format_args!("[{},{}]", number(from_ns), number(to_ns)));
-            self.write_if_full(text)?;
+            self.entry(text, List::Gaps, format_args!("[{},{}]", number(from_ns), number(to_ns)))?;
         }
         for handover in timeline.handovers.iter().filter(|_| is_tasks) {
             let (thread, time_ns) = (handover.thread, number(handover.time_ns));
-            self.add(List::Handovers, format_args!("[{thread},{time_ns},{}]", handover.worker));
-            self.write_if_full(text)?;
+            self.entry(
+                text,
+                List::Handovers,
+                format_args!("[{thread},{time_ns},{}]", handover.worker),
+            )?;
         }
-        for pooled in timeline.blocking_threads.iter().filter(|_| !is_tasks) {
+        for pooled in timeline.pool.threads.iter().filter(|_| !is_tasks) {
             let (thread, started_ns) = (pooled.thread, number(pooled.started_ns));
-            let stopped_ns = pooled.stopped_ns.map_or_else(|| "null".to_owned(), number);
-            self.add(List::BlockingThreads, format_args!("[{thread},{started_ns},{stopped_ns}]"));
-            self.write_if_full(text)?;
+            let stopped_ns = or_null(pooled.stopped_ns.map(number));
+            self.entry(
+                text,
+                List::BlockingThreads,
+                format_args!("[{thread},{started_ns},{stopped_ns}]"),
+            )?;
         }
         for worker in timeline.workers.iter().filter(|_| !is_tasks) {
-            self.add(List::Parks, number(worker.parks));
-            self.write_if_full(text)?;
+            self.entry(text, List::Parks, number(worker.parks))?;
         }
         if is_tasks {
             self.causes(timeline, text)?;
@@ -146,7 +145,7 @@ impl Parts {
         self.sums(timeline, is_tasks, text)
     }
 
-    /// A task is spawned by `parent`.
+    /// Records that a task was spawned by `parent`.
     pub(super) fn parent(&mut self, parent: Option<TaskKey>) {
         if let Some((parent, count)) = self.parent_run.push(parent) {
             self.add_parents(parent, count);
@@ -187,7 +186,7 @@ impl Parts {
         let next = self.ran_on.len() as u64;
         let index = *self.ran_on.entry(key).or_insert(next);
         if index == next {
-            let worker = worker.map_or_else(|| "null".to_owned(), |worker| worker.to_string());
+            let worker = or_null(worker);
             self.add(List::RanOn, format_args!("[{thread},{worker}]"));
         }
         self.last_ran_on = Some((key, index));
@@ -197,6 +196,17 @@ impl Parts {
     fn add_parents(&mut self, parent: Option<TaskKey>, count: u64) {
         let parent = key(parent);
         self.add(List::Parents, format_args!("[{parent},{count}]"));
+    }
+
+    /// Adds an entry, and writes a part if it is large.
+    pub(super) fn entry(
+        &mut self,
+        text: &mut Text<'_>,
+        list: List,
+        entry: impl Display,
+    ) -> io::Result<()> {
+        self.add(list, entry);
+        self.write_if_full(text)
     }
 
     pub(super) fn add(&mut self, list: List, entry: impl Display) {
@@ -210,13 +220,13 @@ impl Parts {
         self.bytes += list.len() - before;
     }
 
-    /// Writes a part if there is much to say.
+    /// Writes a part if it is large.
     #[inline]
     pub(super) fn write_if_full(&mut self, text: &mut Text<'_>) -> io::Result<()> {
         if self.bytes < PART_BYTES { Ok(()) } else { self.write(text) }
     }
 
-    /// Writes a part if there is anything to say.
+    /// Writes a part unless it is empty.
     pub(super) fn write(&mut self, text: &mut Text<'_>) -> io::Result<()> {
         if let Some((index, count)) = self.poll_run.end() {
             self.add(List::Polls, format_args!("{index},{count}"));
@@ -241,7 +251,7 @@ impl Parts {
     }
 }
 
-/// How often in a row there was the same.
+/// A run of equal values.
 struct RunLength<T>(Option<(T, u64)>);
 
 impl<T> Default for RunLength<T> {

@@ -1,12 +1,12 @@
-//! The times of one entity's changes, no two of them the same.
+//! Makes the times of an entity's changes distinct.
 
 /// The time that was written last, and what it was really.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::statemap) struct Spaced(Option<(u64, u64)>);
 
 impl Spaced {
-    /// What is written of the next change, at `real_ns`, and how long after the one before that is if it is
-    /// written as 1 ns after it; else 0.
+    /// Returns the time to write for the next change, at `real_ns`. If that is 1 ns after the change before
+    /// it, also returns the real distance; else 0.
     #[inline]
     pub(in crate::statemap) fn next(&mut self, real_ns: u64) -> (u64, u64) {
         let (mut time_ns, mut apart_ns) = (real_ns, 0);

@@ -1,31 +1,31 @@
-//! Text that is written in large parts; where there is much of it, by another thread than makes it.
+//! Writes text in large parts. A second thread makes it if there is much.
 
 use std::io::{self, Write};
-use std::sync::mpsc;
 use std::{mem, panic, thread};
 
-/// How long a part is.
+use crate::util::queue::queue;
+
+/// The size of a part.
 const PART_BYTES: usize = 1 << 18;
-/// How many parts may be made and not yet written.
+/// The most parts that are made and not yet written.
 const PARTS_AHEAD: usize = 4;
 
-/// Where text is made.
+/// A buffer in which text is made.
 pub(super) struct Text<'a> {
     part: Vec<u8>,
     /// Takes a part away, and leaves an empty one.
     put: &'a mut dyn FnMut(&mut Vec<u8>) -> io::Result<()>,
 }
 
+/// Makes text.
+type Make<'a> = dyn Fn(&mut Text<'_>) -> io::Result<()> + Sync + 'a;
+
 /// Writes what `make` makes to `w`. If `is_much`, it is made on a thread of its own meanwhile: to make
 /// data takes about as long as the system takes to write them.
-pub(super) fn write(
-    mut w: impl Write,
-    is_much: bool,
-    make: impl Fn(&mut Text<'_>) -> io::Result<()> + Sync,
-) -> io::Result<()> {
-    let written = if is_much { write_beside(&mut w, &make) } else { None };
+pub(super) fn write(w: &mut dyn Write, is_much: bool, make: &Make<'_>) -> io::Result<()> {
+    let written = if is_much { write_beside(w, make) } else { None };
     written.unwrap_or_else(|| {
-        Text::make(make, |part| {
+        Text::make(make, &mut |part| {
             w.write_all(part)?;
             part.clear();
             Ok(())
@@ -35,44 +35,41 @@ pub(super) fn write(
 }
 
 /// `None` if there can be no thread.
-fn write_beside(
-    w: &mut impl Write,
-    make: &(impl Fn(&mut Text<'_>) -> io::Result<()> + Sync),
-) -> Option<io::Result<()>> {
-    let (full, parts) = mpsc::sync_channel(PARTS_AHEAD);
-    let (empty, used) = mpsc::channel();
+fn write_beside(w: &mut dyn Write, make: &Make<'_>) -> Option<io::Result<()>> {
+    let (full, parts) = queue(PARTS_AHEAD);
     thread::scope(|scope| {
         let make = move || {
-            Text::make(make, |part| {
-                let next = used.try_recv().unwrap_or_else(|_| new_part());
-                // Nobody takes it if a write failed, and that is what is told of then.
-                full.send(mem::replace(part, next)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+            Text::make(make, &mut |part| {
+                // The queue closes if a write failed; then that error is returned.
+                match full.send(mem::replace(part, new_part())) {
+                    true => Ok(()),
+                    false => Err(io::ErrorKind::BrokenPipe.into()),
+                }
             })
         };
         let maker = thread::Builder::new().spawn_scoped(scope, make).ok()?;
-        let written = parts.into_iter().try_for_each(|mut part| {
-            w.write_all(&part)?;
-            part.clear();
-            let _ = empty.send(part); // it has made all there is
-            Ok(())
-        });
+        let mut written = Ok(());
+        while let (Ok(()), Some(part)) = (&written, parts.receive()) {
+            written = w.write_all(&part);
+        }
+        drop(parts);
         let made = maker.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
         Some(written.and(made))
     })
 }
 
 fn new_part() -> Vec<u8> {
-    // It is full with what doesn't fit any more.
+    // A part may exceed its size by the last write.
     Vec::with_capacity(PART_BYTES + PART_BYTES / 16)
 }
 
 impl Text<'_> {
-    /// Has `put` take what `make` makes.
+    /// Passes the text that `make` makes to `put`.
     fn make(
-        make: impl Fn(&mut Text<'_>) -> io::Result<()>,
-        mut put: impl FnMut(&mut Vec<u8>) -> io::Result<()>,
+        make: &Make<'_>,
+        put: &mut dyn FnMut(&mut Vec<u8>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut text = Text { part: new_part(), put: &mut put };
+        let mut text = Text { part: new_part(), put };
         make(&mut text)?;
         (text.put)(&mut text.part)
     }
@@ -94,7 +91,7 @@ impl Write for Text<'_> {
         }
     }
 
-    /// What isn't a part yet waits for the rest.
+    /// Does nothing: an incomplete part waits for the rest.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -114,7 +111,7 @@ mod tests {
     fn it_is_the_same_whoever_makes_it() {
         let texts = [false, true].map(|is_much| {
             let mut text = Vec::new();
-            write(&mut text, is_much, make).unwrap();
+            write(&mut text, is_much, &make).unwrap();
             String::from_utf8(text).unwrap()
         });
         assert_eq!(texts[0].lines().count(), LINES);
@@ -136,12 +133,12 @@ mod tests {
         }
         for is_much in [false, true] {
             for room in [0, PART_BYTES * 3 / 2, 8 * PART_BYTES] {
-                let failed = write(Full(room), is_much, make).unwrap_err();
+                let failed = write(&mut Full(room), is_much, &make).unwrap_err();
                 assert_eq!(failed.kind(), io::ErrorKind::StorageFull);
-                let failed = write(Full(room), is_much, |_| Err(io::ErrorKind::Other.into()));
+                let failed = write(&mut Full(room), is_much, &|_| Err(io::ErrorKind::Other.into()));
                 assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::Other);
             }
-            let nothing = write(Full(0), is_much, |_| Ok(()));
+            let nothing = write(&mut Full(0), is_much, &|_| Ok(()));
             assert!(nothing.is_ok());
         }
     }
@@ -149,6 +146,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "a bug")]
     fn a_panic_goes_on() {
-        let _ = write(Vec::new(), true, |_| panic!("a bug"));
+        let _ = write(&mut Vec::new(), true, &|_| panic!("a bug"));
     }
 }

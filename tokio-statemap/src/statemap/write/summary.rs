@@ -1,19 +1,18 @@
-//! Writes the sums of the whole run, where the data are not all of it.
+//! Writes the sums of the whole run, if the data has only a part of it.
 
 use std::io;
 
-use super::run::{List, Parts, key, number};
+use super::run::{List, Parts, key, number, or_null, place};
 use super::stream::Text;
 use crate::trace::summary::{Distribution, LocationSummary, Summary};
 use crate::trace::timeline::Timeline;
-use crate::util::json;
 
-/// The sums, if older events were dropped: else the data have all that they say.
+/// Returns the sums if older events were dropped. Otherwise the data has all of them.
 fn sums(timeline: &Timeline) -> Option<&Summary> {
     timeline.whole_run().filter(|_| timeline.lost.dropped_events > 0)
 }
 
-/// What the first definition says of them.
+/// Returns the sums for the first definition.
 pub(super) fn facts(timeline: &Timeline) -> Option<String> {
     let sums = sums(timeline)?;
     let numbers = [
@@ -42,51 +41,49 @@ impl Parts {
             let several = [of.recorded_ns, of.periods].map(number).join(",");
             let several = if of.periods > 1 { format!(",{several}") } else { String::new() };
             let [from, to] = [of.from_ns, of.to_ns].map(number);
-            self.add(List::RunStopped, format_args!("[{from},{to}{several}]"));
-            self.write_if_full(text)?;
+            self.entry(text, List::RunStopped, format_args!("[{from},{to}{several}]"))?;
         }
         if !is_tasks {
             for of in &sums.workers {
                 let numbers = [of.running_ns, of.parked_ns, of.parks, of.polls].map(number);
-                self.add(List::RunWorkers, format_args!("[{},{}]", of.index, numbers.join(",")));
-                self.write_if_full(text)?;
+                self.entry(
+                    text,
+                    List::RunWorkers,
+                    format_args!("[{},{}]", of.index, numbers.join(",")),
+                )?;
             }
             return Ok(());
         }
         for of in &sums.locations {
-            self.add(List::RunLocations, location(of));
-            self.write_if_full(text)?;
+            self.entry(text, List::RunLocations, location(of))?;
         }
         for poll in &sums.longest_polls {
             let (task, location) = (key(Some(poll.task)), poll.location);
             let [start, length] = [poll.start_ns, poll.length_ns].map(number);
-            let worker = or_null(poll.worker.map(u64::from));
+            let worker = or_null(poll.worker);
             let cut = u8::from(poll.is_cut);
-            self.add(
+            self.entry(
+                text,
                 List::RunLongest,
                 format_args!("[{task},{location},{start},{length},{worker},{cut}]"),
-            );
-            self.write_if_full(text)?;
+            )?;
         }
         for of in &sums.stretches {
             let [held, polls, longest] = [of.held_ns, of.polls, of.longest_ns].map(number);
-            let at = or_null(of.longest_at.map(|at| at as u64));
+            let at = or_null(of.longest_at);
             let [spawned, terminated] = [of.spawned, of.terminated].map(number);
-            self.add(
+            self.entry(
+                text,
                 List::RunStretches,
                 format_args!("[{held},{polls},{longest},{at},{spawned},{terminated}]"),
-            );
-            self.write_if_full(text)?;
+            )?;
         }
         Ok(())
     }
 }
 
 fn location(of: &LocationSummary) -> String {
-    let place = of.location.map_or_else(
-        || "null".to_owned(),
-        |at| format!("[{},{},{}]", json::string(at.file), at.line, at.column),
-    );
+    let place = place(of.location);
     let numbers = [
         of.tasks,
         of.worker_polls,
@@ -101,7 +98,7 @@ fn location(of: &LocationSummary) -> String {
     format!("[{place},{},{numbers},[{polls}],[{ready}]]", of.is_root)
 }
 
-/// By twos: how much greater the bound of a step is than the one before, and how many values it has.
+/// Formats steps in pairs: the difference between the bound and the one before, and the number of values.
 fn steps(of: &Distribution) -> String {
     let mut before = 0;
     let steps = of.steps.iter().map(|&(bound, n)| {
@@ -109,8 +106,4 @@ fn steps(of: &Distribution) -> String {
         format!("{},{}", number(more), number(n))
     });
     steps.collect::<Vec<_>>().join(",")
-}
-
-fn or_null(n: Option<u64>) -> String {
-    n.map_or_else(|| "null".to_owned(), number)
 }

@@ -1,16 +1,15 @@
 //! Writes where tasks wait.
 
-use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
-use super::long_polls::{Indices, or_null};
-use super::run::{List, Parts, key, number};
+use super::run::{Indices, List, Parts, key, number, or_null, place};
 use super::stream::Text;
 use crate::trace::timeline::{
     AwaitFrame, CallAtEnd, NamedCall, StackFrame, Timeline, Wait, WaitId,
 };
 use crate::util::json;
+use crate::util::map::Map;
 
 impl Parts {
     /// Writes the functions that tasks wait in: each wait with its number.
@@ -20,7 +19,7 @@ impl Parts {
         indices: &mut Indices<'a>,
         text: &mut Text<'_>,
     ) -> io::Result<()> {
-        for (id, wait) in (1..).zip(&timeline.waits) {
+        for (id, wait) in (1..).zip(&timeline.places.waits) {
             if wait.frames.is_empty() {
                 continue;
             }
@@ -28,8 +27,7 @@ impl Parts {
             for frame in &wait.frames {
                 self.node(frame, None, &mut nodes, indices);
             }
-            self.add(List::Waits, format_args!("[{id},[{}]]", nodes.join(",")));
-            self.write_if_full(text)?;
+            self.entry(text, List::Waits, format_args!("[{id},[{}]]", nodes.join(",")))?;
         }
         Ok(())
     }
@@ -59,7 +57,7 @@ impl Parts {
         indices: &mut Indices<'a>,
         text: &mut Text<'_>,
     ) -> io::Result<()> {
-        for chain in &timeline.unnamed_waits.chains {
+        for chain in &timeline.places.unnamed.chains {
             let place = |(number, frames): &'a (u32, Arc<[StackFrame]>)| {
                 let functions =
                     frames.iter().map(|frame| self.index_of(frame, indices).to_string());
@@ -71,18 +69,24 @@ impl Parts {
                 format!("[{},{},{}]", json::string(&call.name), json::string(&call.file), call.line)
             };
             let calls: Vec<_> = chain.calls.iter().map(call).collect();
-            self.add(List::Chains, format_args!("[[{}],[{}]]", places.join(","), calls.join(",")));
-            self.write_if_full(text)?;
+            self.entry(
+                text,
+                List::Chains,
+                format_args!("[[{}],[{}]]", places.join(","), calls.join(",")),
+            )?;
         }
-        for (id, chains) in &timeline.unnamed_waits.waits {
+        for (id, chains) in &timeline.places.unnamed.waits {
             let chains: Vec<_> = chains.iter().map(ToString::to_string).collect();
-            self.add(List::Unnamed, format_args!("[{},[{}]]", id.number(), chains.join(",")));
-            self.write_if_full(text)?;
+            self.entry(
+                text,
+                List::Unnamed,
+                format_args!("[{},[{}]]", id.number(), chains.join(",")),
+            )?;
         }
         Ok(())
     }
 
-    /// Writes what is known of single tasks.
+    /// Writes the facts about single tasks.
     pub(super) fn tasks(&mut self, timeline: &Timeline, text: &mut Text<'_>) -> io::Result<()> {
         for task in timeline.tasks.one_by_one() {
             let of = key(Some(task.key));
@@ -96,47 +100,47 @@ impl Parts {
         }
         for task in &timeline.local_tasks {
             let (id, polled_in) = (number(task.id), key(Some(task.polled_in)));
-            let (file, at) = (json::string(task.location.file), task.location);
+            let at = place(Some(task.location));
             let name = or_null(task.name.as_deref().map(json::string));
             let (since_ns, wait) =
                 (number(task.waits_since_ns), or_null(task.wait.map(WaitId::number)));
-            self.add(
+            self.entry(
+                text,
                 List::LocalTasks,
-                format_args!(
-                    "[{id},{polled_in},[{file},{},{}],{name},{since_ns},{wait}]",
-                    at.line, at.column
-                ),
-            );
-            self.write_if_full(text)?;
+                format_args!("[{id},{polled_in},{at},{name},{since_ns},{wait}]"),
+            )?;
         }
-        for (task, calls) in &timeline.calls_at_end {
+        for (task, calls) in &timeline.places.calls_at_end {
             let call = |call: &CallAtEnd| {
                 let fields = or_null(call.fields.as_deref().map(json::string));
                 format!("[{},{fields}]", number(call.entered_ns))
             };
             let calls: Vec<_> = calls.iter().map(call).collect();
-            self.add(List::Calls, format_args!("[{},[{}]]", key(Some(*task)), calls.join(",")));
-            self.write_if_full(text)?;
+            self.entry(
+                text,
+                List::Calls,
+                format_args!("[{},[{}]]", key(Some(*task)), calls.join(",")),
+            )?;
         }
         Ok(())
     }
 }
 
-/// What a tag says of where a task waits, by the wait's number: a text for people, and members.
+/// The text and the members of tags for places of waiting, by number.
 pub(in crate::statemap) struct WaitTags<'a> {
     waits: &'a [Wait],
-    texts: HashMap<WaitId, (String, String)>,
+    texts: Map<WaitId, (String, String)>,
 }
 
 impl<'a> WaitTags<'a> {
-    pub(in crate::statemap) fn of(waits: &'a [Wait]) -> Self {
-        Self { waits, texts: HashMap::new() }
+    pub(in crate::statemap) fn new(waits: &'a [Wait]) -> Self {
+        Self { waits, texts: Map::default() }
     }
 
-    /// The end of a tag, and the members of its definition.
+    /// Returns the end of a tag, and the members of its definition.
     pub(in crate::statemap) fn get(&mut self, id: WaitId) -> &(String, String) {
         let wait = self.waits.get(id.index());
-        self.texts.entry(id).or_insert_with(|| {
+        self.texts.get_or_insert_with(id, || {
             let number = id.number();
             let lines = wait.map(Wait::lines).unwrap_or_default();
             let texts: Vec<_> = lines.iter().map(ToString::to_string).collect();
@@ -147,7 +151,7 @@ impl<'a> WaitTags<'a> {
                 [first, rest @ ..] => format!("{first}, and {} more", rest.len()),
             };
             let all = json::string(&texts.join("; "));
-            // The number tells apart what reads the same.
+            // The number tells equal texts apart.
             (format!("waits ({number}): {text}"), format!(",\"wait\":{number},\"waitsAt\":{all}"))
         })
     }

@@ -1,21 +1,21 @@
-//! What is awaited at a suspend point, by its type.
+//! The futures that suspend points await, by their types.
 
 use std::cell::Cell;
 
 use super::types::{Shape, Type, TypeId};
 use super::{Coroutines, name, states};
 
-/// What is awaited.
+/// A future that is awaited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Awaited {
     /// The type: its path for a future that was written by hand.
     pub(crate) name: String,
     pub(crate) what: What,
-    /// The futures within it: those that `join!` and `select!` poll, or the one that a timeout is for.
+    /// The futures within it: those that `join!` and `select!` poll, or the one that a timeout limits.
     pub(crate) inside: Vec<Awaited>,
 }
 
-/// What kind of future is awaited.
+/// The kind of a future.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// An async fn, block or closure.
@@ -26,23 +26,23 @@ pub(crate) enum What {
     Leaf,
 }
 
-/// How many types one may be in.
+/// The most types that contain each other.
 const MAX_DEPTH: u32 = 12;
 
-/// How many types are looked at for one suspend point.
+/// The most types that are read for one suspend point.
 const MAX_STEPS: u32 = 2_000;
 
-/// How many pointers are followed in a row.
+/// The most pointers that are followed in a row.
 const MAX_HOPS: usize = 16;
 
 impl Coroutines<'_> {
-    /// What is awaited by a suspend point with an awaitee of this type.
+    /// Returns the future that is awaited by a suspend point with this type of awaitee.
     pub(crate) fn awaited(&self, awaitee: TypeId) -> Awaited {
         let steps = Cell::new(MAX_STEPS);
         Walk { of: self, steps: &steps }.awaited(awaitee, MAX_DEPTH)
     }
 
-    /// The type that is meant by a pinned or boxed one, or by a reference to one.
+    /// Returns the target of pinned or boxed types and references.
     fn pointee(&self, id: TypeId) -> TypeId {
         let mut id = id;
         for _ in 0..MAX_HOPS {
@@ -65,7 +65,7 @@ impl Coroutines<'_> {
     }
 }
 
-/// One look at a type, which ends after so many steps.
+/// A walk over types, with a limit on its steps.
 #[derive(Clone, Copy)]
 struct Walk<'w, 'a> {
     of: &'w Coroutines<'a>,
@@ -103,7 +103,7 @@ impl Walk<'_, '_> {
         awaited
     }
 
-    /// The future that `join!` keeps until it is done.
+    /// Returns the future that `join!` keeps until it is done.
     fn maybe_done(self, of_type: &Type<'_>) -> Option<TypeId> {
         let names: [&[u8]; 2] = [b"MaybeDone<", b"TryMaybeDone<"];
         let Shape::Enum { variants, .. } = &of_type.shape else { return None };
@@ -117,7 +117,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The futures that a closure polls: those of `select!` and `join!` are captured as a tuple, or one by
+    /// Returns the futures that a closure polls. `select!` and `join!` capture them as a tuple, or one by
     /// one.
     fn branches(self, of_type: &Type<'_>) -> Vec<TypeId> {
         let Some(closure) = of_type.parameters.first() else { return Vec::new() };
@@ -129,7 +129,7 @@ impl Walk<'_, '_> {
             let Some(of_type) = self.of.type_of(id) else { continue };
             match &of_type.shape {
                 Shape::Struct(members) if of_type.name.starts_with(b"(") => {
-                    // As Tokio's macros call it.
+                    // The name is that in Tokio's macros.
                     let are_futures = member.name.slice().ends_with(b"futures");
                     let all = members.iter().map(|member| member.of_type);
                     branches.extend(all.filter(|id| are_futures || self.is_future(*id, 6)));
@@ -141,14 +141,14 @@ impl Walk<'_, '_> {
         branches
     }
 
-    /// The futures that a type is generic over.
+    /// Returns the futures that a type is generic over.
     fn futures(self, of_type: &Type<'_>, depth: u32) -> Vec<TypeId> {
         let mut parameters = self.parameters(of_type);
         parameters.retain(|id| self.is_future(*id, depth.min(6)));
         parameters
     }
 
-    /// Whether it is a coroutine or a future of unknown type, or is generic over one.
+    /// Returns `true` if it is a coroutine or a future of unknown type, or is generic over one.
     fn is_future(self, id: TypeId, depth: u32) -> bool {
         let Some(steps) = self.steps.get().checked_sub(1) else { return false };
         self.steps.set(steps);
@@ -163,7 +163,7 @@ impl Walk<'_, '_> {
         self.parameters(&of_type).into_iter().any(|id| self.is_future(id, depth))
     }
 
-    /// The types that a type is generic over. Those of an enum are known of its variants only.
+    /// Returns the types that a type is generic over. For an enum, its variants have them.
     fn parameters(self, of_type: &Type<'_>) -> Vec<TypeId> {
         let mut parameters = of_type.parameters.clone();
         if let Shape::Enum { variants, .. } = &of_type.shape {
@@ -174,7 +174,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Whether it is a pointer to a trait object.
+/// Returns `true` if it is a pointer to a trait object.
 fn is_dyn(of_type: &Type<'_>) -> bool {
     match &of_type.shape {
         Shape::Struct(members) => members.iter().any(|member| member.name.slice() == b"vtable"),

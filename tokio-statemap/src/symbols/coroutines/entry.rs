@@ -1,4 +1,4 @@
-//! One entry of the debug information, as far as coroutines need it.
+//! The attributes of debug entries that coroutines need.
 
 #![cfg_attr(
     not(feature = "dwarf"),
@@ -17,27 +17,27 @@ pub(super) struct Entry<'a> {
     pub(super) linkage_name: Option<AttributeValue<Slice<'a>>>,
     pub(super) of_type: Option<AttributeValue<Slice<'a>>>,
     pub(super) language: Option<AttributeValue<Slice<'a>>>,
-    /// Where a function begins.
+    /// The address of a function.
     pub(super) address: Option<AttributeValue<Slice<'a>>>,
-    /// Where a variable is.
+    /// The location of a variable.
     pub(super) location: Option<AttributeValue<Slice<'a>>>,
-    /// The entry that says more of a function.
+    /// The entry that describes the function further.
     pub(super) origin: Option<AttributeValue<Slice<'a>>>,
     /// The type that a table of methods is of.
     pub(super) containing: Option<AttributeValue<Slice<'a>>>,
     /// In bytes.
     pub(super) size: Option<u64>,
-    /// Where a member is in its type, in bytes.
+    /// The offset of a member in its type, in bytes.
     pub(super) member_offset: Option<u64>,
-    /// The value that tells that a variant is the one that is there.
+    /// The discriminant of a variant.
     pub(super) discriminant: Option<u64>,
-    /// Where it is written.
+    /// The source file of the declaration.
     pub(super) file: Option<u64>,
     pub(super) line: Option<u64>,
 }
 
 impl<'a> Entry<'a> {
-    /// Reads the attributes of the entry whose abbreviation was read.
+    /// Reads the attributes of an entry whose abbreviation was read.
     pub(super) fn read(
         raw: &mut EntriesRaw<'_, '_, Slice<'a>>,
         abbreviation: &Abbreviation,
@@ -89,7 +89,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A discriminant's value, of which only the lowest bytes are there.
+/// Returns a discriminant's value, of which only the lowest bytes are there.
 fn number(value: &AttributeValue<Slice<'_>>) -> Option<u64> {
     value.udata_value().or_else(|| value.sdata_value().map(|value| value as u64))
 }

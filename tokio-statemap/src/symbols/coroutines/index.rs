@@ -1,4 +1,4 @@
-//! One walk over all of the debug information: which coroutines it has, and what is in what.
+//! An index of the debug information: its coroutines and namespaces.
 
 use std::collections::HashMap;
 
@@ -8,21 +8,21 @@ use super::entry::Entry;
 use super::sections::{Sections, Slice, damaged, without_types};
 use super::types::TypeId;
 
-/// How deep namespaces are followed.
+/// The most nested namespaces.
 const MAX_DEPTH: usize = 128;
 
-/// What a walk found.
+/// The index.
 pub(super) struct Index<'a> {
     /// The types of coroutines: one per instance and unit.
     pub(super) coroutines: Vec<TypeId>,
     /// All namespaces.
     scopes: Vec<Scope<'a>>,
-    /// From which offset of the section on entries are in which namespace, in the order of the offsets.
+    /// The namespace of the entries from an offset of the section on, by rising offset.
     changes: Vec<(usize, Option<u32>)>,
-    /// The symbol of a coroutine's function, by its namespace's path, where the path doesn't say what an
-    /// `impl` is of.
+    /// The symbols of coroutines' functions, by the path of their namespace, where that path doesn't tell the
+    /// type of an `impl`.
     symbols: HashMap<String, Slice<'a>>,
-    /// How many entries there are.
+    /// The number of entries.
     pub(super) entries: u64,
 }
 
@@ -34,8 +34,8 @@ struct Scope<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// Walks over all units. An error is what is wrong with the debug information.
-    pub(super) fn of(sections: &Sections<'a>) -> Result<Self, String> {
+    /// Reads all units. An error says what is wrong with the debug information.
+    pub(super) fn build(sections: &Sections<'a>) -> Result<Self, String> {
         let mut index = Self {
             coroutines: Vec::new(),
             scopes: Vec::new(),
@@ -115,7 +115,7 @@ impl<'a> Index<'a> {
         Ok(has_types)
     }
 
-    /// The path of the namespace that an entry is in: `shop::handle`, `shop::{impl#0}::cents`.
+    /// Returns the path of the namespace that an entry is in: `shop::handle`, `shop::{impl#0}::cents`.
     pub(super) fn path(&self, sections: &Sections<'a>, id: TypeId) -> String {
         let begin = sections.begin(id.unit);
         let UnitOffset(offset) = id.offset;
@@ -124,7 +124,7 @@ impl<'a> Index<'a> {
         scope.map_or_else(String::new, |scope| self.path_of(scope))
     }
 
-    /// The symbol of the coroutine whose type is in the namespace of this path, if the path lacks something.
+    /// Returns the symbol of the coroutine in the namespace with this path, if the path is incomplete.
     pub(super) fn symbol(&self, path: &str) -> Option<std::borrow::Cow<'a, str>> {
         self.symbols.get(path).map(|symbol| symbol.to_string_lossy())
     }
@@ -143,7 +143,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Whether it is the type of an `async fn`, block or closure: `{async_fn_env#0}`.
+/// Returns `true` for the type of an `async fn`, block or closure: `{async_fn_env#0}`.
 pub(super) fn is_coroutine(name: &[u8]) -> bool {
     name.starts_with(b"{async_") && name.windows(5).any(|part| part == b"_env#")
 }

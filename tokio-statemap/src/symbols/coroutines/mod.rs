@@ -6,11 +6,7 @@
 //! of its `.await`, and what it awaits as the field `__awaitee`.
 
 mod awaited;
-#[cfg(all(
-    feature = "dwarf",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
+#[cfg(has_dwarf)]
 pub(crate) mod cells;
 mod entry;
 mod index;
@@ -35,8 +31,7 @@ pub(crate) use types::TypeId;
 
 use crate::util::sync::lock;
 
-/// How many entries are read for types at most, in all, as a multiple of how many there are. A type that
-/// is asked for again is not read again.
+/// The most entries that are read for types, as a multiple of all entries. A type is read only once.
 const MAX_REPEATS: u64 = 4;
 
 /// The coroutines of a file with debug information.
@@ -56,25 +51,25 @@ struct Read<'a> {
 /// An async fn, block or closure: one instance of it, if it is generic.
 #[derive(Clone, Debug)]
 pub(crate) struct Coroutine {
-    /// What tells it from all others but its own instances.
+    /// A key that all instances of the coroutine share, and no other coroutine has.
     pub(crate) key: String,
     /// The path of the function, or of that which the block or closure is in, as a person would write it.
     pub(crate) path: String,
     pub(crate) kind: Kind,
-    /// Where it begins.
+    /// The place where it begins.
     pub(crate) begin: Option<Place>,
-    /// Where it ends.
+    /// The place where it ends.
     pub(crate) end: Option<Place>,
     /// In the order of the source.
     pub(crate) points: Vec<SuspendPoint>,
 }
 
-/// Where a coroutine may be suspended.
+/// A place where a coroutine may be suspended.
 #[derive(Clone, Debug)]
 pub(crate) struct SuspendPoint {
     /// The place of the `.await`. It is in another file if a macro wrote it.
     pub(crate) place: Option<Place>,
-    /// What it awaits; `None` if the debug information doesn't say.
+    /// The type of its awaitee, or `None` if the debug information lacks it.
     pub(crate) awaitee: Option<TypeId>,
 }
 
@@ -85,7 +80,7 @@ impl std::fmt::Debug for Coroutines<'_> {
 }
 
 impl Coroutines<'static> {
-    /// Reads the file at `path`; an error is what is wrong with it. Its bytes stay in memory.
+    /// Reads the file at `path`, whose bytes stay in memory. An error says what is wrong with it.
     pub(crate) fn open(path: &Path) -> Result<Self, String> {
         let bytes = std::fs::read(path).map_err(|error| format!("can't be read: {error}"))?;
         Self::read(bytes.leak())
@@ -93,20 +88,20 @@ impl Coroutines<'static> {
 }
 
 impl<'a> Coroutines<'a> {
-    /// Reads the file of these bytes; an error is what is wrong with it.
+    /// Reads a file's bytes. An error says what is wrong with them.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, String> {
-        let sections = Sections::of(bytes)?;
-        let index = Index::of(&sections)?;
+        let sections = Sections::read(bytes)?;
+        let index = Index::build(&sections)?;
         Ok(Self { sections, index, read: Mutex::default() })
     }
 
-    /// The types of all coroutines: each as often as the debug information has it.
+    /// Returns the types of all coroutines: each as often as the debug information has it.
     pub(crate) fn all(&self) -> &[TypeId] {
         &self.index.coroutines
     }
 
-    /// The coroutine of this type; an error is what is wrong with the debug information. `None` if the
-    /// type is none.
+    /// Returns the coroutine of this type, or `None` if the type is none. An error says what is wrong with
+    /// the debug information.
     pub(crate) fn coroutine(&self, id: TypeId) -> Result<Option<Coroutine>, String> {
         let Some(of_type) = self.try_type_of(id).map_err(damaged)? else { return Ok(None) };
         let Some(states) = states(&of_type) else { return Ok(None) };
@@ -120,7 +115,7 @@ impl<'a> Coroutines<'a> {
         Ok(Some(Coroutine {
             key: format!("{scope}::{instance_of} {at}"),
             path: name::of_scope(&scope, self.index.symbol(&scope).as_deref()),
-            kind: Kind::of(&own_name),
+            kind: Kind::from_name(&own_name),
             begin,
             end: states.get(1).and_then(place),
             points: states.iter().skip(3).map(|state| self.point(id, state)).collect(),
@@ -138,15 +133,15 @@ impl<'a> Coroutines<'a> {
     }
 
     fn place(&self, id: TypeId, state: &Variant<'a>) -> Option<Place> {
-        Place::of(&self.sections, id.unit, state.file?, state.line?)
+        Place::read(&self.sections, id.unit, state.file?, state.line?)
     }
 
-    /// A type; `None` if it can't be read.
+    /// Returns a type, or `None` if it can't be read.
     fn type_of(&self, id: TypeId) -> Option<Arc<Type<'a>>> {
         self.try_type_of(id).ok().flatten()
     }
 
-    /// A type; `None` if more was read than any file needs.
+    /// Returns a type, or `None` if the limit of entries is reached.
     fn try_type_of(&self, id: TypeId) -> gimli::Result<Option<Arc<Type<'a>>>> {
         let mut read = lock(&self.read);
         if let Some(known) = read.types.get(&id) {
@@ -163,7 +158,7 @@ impl<'a> Coroutines<'a> {
     }
 }
 
-/// The states of a coroutine; `None` if the type is none.
+/// Returns the states of a coroutine, or `None` for other types.
 fn states<'t, 'a>(of_type: &'t Type<'a>) -> Option<&'t [Variant<'a>]> {
     match &of_type.shape {
         Shape::Enum { variants, .. } if is_coroutine(&of_type.name) => Some(variants),

@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::super::object_file::{demangle, readable};
 
-/// The longest name that is looked at, in bytes: those of types may be of any length.
+/// The longest part of a name that is read, in bytes: names of types may have any length.
 const MAX_BYTES: usize = 1 << 16;
 
-/// What a coroutine was written as.
+/// The kind of a coroutine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// An `async fn`.
@@ -19,8 +19,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// That of a coroutine which the compiler calls so.
-    pub(super) fn of(name: &str) -> Self {
+    /// Returns the kind by the compiler's name for the coroutine.
+    pub(super) fn from_name(name: &str) -> Self {
         match name {
             _ if name.starts_with("{async_block") => Self::Block,
             _ if name.starts_with("{async_closure") => Self::Closure,
@@ -29,7 +29,7 @@ impl Kind {
     }
 }
 
-/// What stands before a path.
+/// Formats the words that stand before the path.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -40,7 +40,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The path of a namespace; its symbol says more if it has one.
+/// Returns the path of a namespace, from its symbol if it has one.
 pub(super) fn of_scope(path: &str, symbol: Option<&str>) -> String {
     match symbol {
         Some(symbol) => readable(&demangle(cut(symbol)), None),
@@ -48,7 +48,7 @@ pub(super) fn of_scope(path: &str, symbol: Option<&str>) -> String {
     }
 }
 
-/// The path of a type.
+/// Returns the path of a type.
 pub(super) fn of_type(path: &str, name: &str) -> String {
     match path {
         "" => readable(cut(name), None),
@@ -56,8 +56,7 @@ pub(super) fn of_type(path: &str, name: &str) -> String {
     }
 }
 
-/// The trait object in the name of a pointer to one, without the paths of what is in it:
-/// `dyn Future<Output=()> + Send`.
+/// Returns the trait object in the name of a pointer to one, without paths: `dyn Future<Output=()> + Send`.
 pub(super) fn of_dyn(name: &str) -> String {
     let name = cut(name);
     let Some(at) = name.find("dyn ") else { return readable(name, None) };

@@ -1,21 +1,17 @@
-//! Where something is written.
+//! Places in source files.
 
 use std::fmt;
 
 use gimli::AttributeValue;
 
-use super::sections::{Sections, Slice};
-use crate::symbols::{FrameOrigin, package};
-
-/// The most folders that are known.
-const MAX_FOLDERS: usize = 32;
+use super::sections::Sections;
 
 /// A file and a line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Place {
     /// The path; of the program's own files from the folder that they were compiled in.
     pub(crate) file: String,
-    /// From 1.
+    /// The line, from 1.
     pub(crate) line: u64,
 }
 
@@ -26,7 +22,7 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// The macro that has its `.await` there, if it is one of Tokio's or futures'.
+    /// Returns the macro that has its `.await` there, if it is one of Tokio's or futures'.
     pub(crate) fn known_macro(&self) -> Option<&'static str> {
         const KNOWN: [(&str, &str); 6] = [
             ("/src/macros/join.rs", "tokio::join!"),
@@ -39,8 +35,8 @@ impl Place {
         KNOWN.iter().find(|(end, _)| self.file.ends_with(end)).map(|(_, name)| *name)
     }
 
-    /// The line of the file with this number in the table of a unit.
-    pub(super) fn of(sections: &Sections<'_>, unit: usize, file: u64, line: u64) -> Option<Self> {
+    /// Returns the line of the file with this number in the table of a unit.
+    pub(super) fn read(sections: &Sections<'_>, unit: usize, file: u64, line: u64) -> Option<Self> {
         let unit = &sections.units[unit];
         let header = unit.line_program.as_ref()?.header();
         let file = header.file(file)?;
@@ -67,27 +63,4 @@ impl Place {
         });
         Some(Self { file: inner.unwrap_or(path), line })
     }
-}
-
-/// The folders that the program's own units were compiled in, the innermost first. With LTO a type may be in
-/// a unit of another crate than its source.
-pub(super) fn folders(units: &[gimli::Unit<Slice<'_>>]) -> Vec<String> {
-    let mut folders: Vec<String> = Vec::new();
-    for folder in units.iter().filter_map(|unit| unit.comp_dir) {
-        let folder = folder.to_string_lossy();
-        // A package of a registry was compiled in its own folder, of which the version is worth knowing.
-        let is_own = || package(&format!("{folder}/src/lib.rs")) == FrameOrigin::Program;
-        if folder.starts_with('/')
-            && folder != "/"
-            && !folders.iter().any(|known| *known == folder)
-            && is_own()
-        {
-            folders.push(folder.into_owned());
-        }
-        if folders.len() == MAX_FOLDERS {
-            break;
-        }
-    }
-    folders.sort_by_key(|folder| std::cmp::Reverse(folder.len()));
-    folders
 }

@@ -1,9 +1,9 @@
-//! The debug information of a program's file, or what is wrong with it.
+//! The debug information of a program's file.
 
 use gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId, Unit, UnitSectionOffset};
 use object::{CompressionFormat, Object as _, ObjectSection as _};
 
-use super::place::folders;
+use crate::symbols::{FrameOrigin, package};
 
 /// Bytes of the file.
 pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
@@ -11,20 +11,23 @@ pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 /// The most debug information that is read, in bytes: more takes too long to go through.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// What is to be done where there is too little of it.
+/// The most folders that are known.
+const MAX_FOLDERS: usize = 32;
+
+/// The advice for a file with too little debug information.
 const HOW_TO_BUILD: &str = "build it with `debug = \"full\"` in its profile, and without `strip`";
 
 /// The debug information, and its units in the order of their offsets.
 pub(super) struct Sections<'a> {
     pub(super) dwarf: Dwarf<Slice<'a>>,
     pub(super) units: Vec<Unit<Slice<'a>>>,
-    /// Where the program was compiled.
+    /// The folders in which the program's own units were compiled.
     pub(super) folders: Vec<String>,
 }
 
 impl<'a> Sections<'a> {
-    /// That of the file of these bytes; an error is what is wrong with it.
-    pub(super) fn of(bytes: &'a [u8]) -> Result<Self, String> {
+    /// Reads a file's bytes. An error says what is wrong with them.
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Self, String> {
         let object = object::File::parse(bytes)
             .map_err(|error| format!("this is no program or library of this system: {error}"))?;
         let size = |name| object.section_by_name(name).map_or(0, |section| section.size());
@@ -59,7 +62,7 @@ impl<'a> Sections<'a> {
         Ok(Self { dwarf, units, folders })
     }
 
-    /// Where the unit with this index begins in its section.
+    /// Returns the offset of the unit with this index in its section.
     pub(super) fn begin(&self, unit: usize) -> usize {
         match self.units[unit].header.offset() {
             UnitSectionOffset::DebugInfoOffset(offset) => offset.0,
@@ -82,12 +85,35 @@ fn units<'a>(dwarf: &Dwarf<Slice<'a>>) -> Result<Vec<Unit<Slice<'a>>>, String> {
     Ok(units)
 }
 
-/// That the debug information can't be followed.
+/// Returns the error for damaged debug information.
 pub(super) fn damaged(error: impl std::fmt::Display) -> String {
     format!("its debug information is damaged: {error}")
 }
 
-/// That there is debug information, but no types in it.
+/// Returns the error for debug information without types.
 pub(super) fn without_types() -> String {
     format!("its debug information has no types, only functions or lines: {HOW_TO_BUILD}")
+}
+
+/// Returns the folders that the program's own units were compiled in, the innermost first. With LTO a type
+/// may be in a unit of another crate than its source.
+fn folders(units: &[gimli::Unit<Slice<'_>>]) -> Vec<String> {
+    let mut folders: Vec<String> = Vec::new();
+    for folder in units.iter().filter_map(|unit| unit.comp_dir) {
+        let folder = folder.to_string_lossy();
+        // A package of a registry was compiled in its own folder, of which the version is worth knowing.
+        let is_own = || package(&format!("{folder}/src/lib.rs")) == FrameOrigin::Program;
+        if folder.starts_with('/')
+            && folder != "/"
+            && !folders.iter().any(|known| *known == folder)
+            && is_own()
+        {
+            folders.push(folder.into_owned());
+        }
+        if folders.len() == MAX_FOLDERS {
+            break;
+        }
+    }
+    folders.sort_by_key(|folder| std::cmp::Reverse(folder.len()));
+    folders
 }

@@ -10,7 +10,7 @@ use gimli::{AttributeValue, UnitOffset};
 use super::entry::Entry;
 use super::sections::{Sections, Slice};
 
-/// Where a type is described.
+/// The position of a type's description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct TypeId {
     /// The unit, as an index.
@@ -31,14 +31,14 @@ pub(crate) struct Type<'a> {
     pub(crate) parameters: Vec<TypeId>,
 }
 
-/// What a type is made of.
+/// The shape of a type.
 #[derive(Clone, Debug)]
 pub(crate) enum Shape<'a> {
     /// A struct, a tuple, or the captures of a closure.
     Struct(Vec<Member<'a>>),
     /// An enum with data, or a coroutine.
     Enum {
-        /// Where its discriminant is.
+        /// The discriminant.
         tag: Option<Member<'a>>,
         variants: Vec<Variant<'a>>,
     },
@@ -72,7 +72,7 @@ pub(crate) struct Variant<'a> {
 const MAX_ENTRIES: usize = 50_000;
 
 impl<'a> Type<'a> {
-    /// The type that is described there, and how many entries were read for it.
+    /// Reads a type. Also returns the number of entries read.
     pub(super) fn read(sections: &Sections<'a>, id: TypeId) -> gimli::Result<(Self, usize)> {
         let unit = &sections.units[id.unit];
         let name_of = |entry: &Entry<'a>| {
@@ -83,7 +83,7 @@ impl<'a> Type<'a> {
         let mut parts = Parts::default();
         let mut itself = None;
         let mut count = 0;
-        // The discriminant of the variant whose member comes next.
+        // The discriminant of the variant to which the next member belongs.
         let mut discriminant = None;
         while !raw.is_empty() && count < MAX_ENTRIES {
             let depth = raw.next_depth();
@@ -138,7 +138,7 @@ impl<'a> Type<'a> {
     }
 }
 
-/// What is in the entry of a type.
+/// The entries within a type's entry.
 #[derive(Default)]
 struct Parts<'a> {
     parameters: Vec<TypeId>,
@@ -149,7 +149,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Sections<'a> {
-    /// The type that an attribute of an entry in `unit` refers to.
+    /// Returns the type that an attribute of an entry in `unit` refers to.
     pub(super) fn target(
         &self,
         unit: usize,

@@ -12,7 +12,7 @@ use crate::symbols::object_file::ObjectFile;
 use crate::sys::mapped::map;
 use crate::sys::threads::stack::modules::{LoadedModule, loaded};
 
-/// For how long debug information is read. After that names are those of symbols, without lines.
+/// The time limit for reading debug information. After that, names are those of symbols, without lines.
 const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// Looks addresses of this process up.
@@ -21,15 +21,15 @@ pub(crate) struct Resolver {
     modules: Vec<LoadedModule>,
     files: HashMap<u64, Option<ObjectFile>>,
     frames: HashMap<u64, Arc<[StackFrame]>>,
-    /// How long it took so far.
+    /// The time spent so far.
     spent: Duration,
-    /// Why the program's own file could not be read, if it wasn't.
+    /// The reason why the program's own file could not be read, if so.
     problem: Option<io::ErrorKind>,
 }
 
 impl Resolver {
-    /// The functions at an address: those that were inlined there before the one that they are in.
-    /// None if nothing is known of it.
+    /// Returns the functions at an address: those that were inlined there, before the one that contains it.
+    /// Returns none for an unknown address.
     pub(crate) fn frames(&mut self, address: u64) -> Arc<[StackFrame]> {
         if let Some(known) = self.frames.get(&address) {
             return Arc::clone(known);
@@ -41,7 +41,7 @@ impl Resolver {
         frames
     }
 
-    /// Why no function of the program has a name, if that is so.
+    /// Returns the reason why functions of the program have no names, if so.
     pub(crate) fn problem(&self) -> Option<io::ErrorKind> {
         self.problem
     }
@@ -72,10 +72,10 @@ impl Resolver {
 /// Reads the file of the program or of a library.
 fn read(path: Option<&Path>, is_program: bool) -> Result<ObjectFile, io::ErrorKind> {
     let path = path.ok_or(io::ErrorKind::NotFound)?;
-    // The program's own, wherever it has gone to.
+    // This is the program's file even if it was moved.
     let opened = if is_program { Path::new("/proc/self/exe") } else { path };
     let bytes = File::open(opened).and_then(|file| map(&file)).map_err(|error| error.kind())?;
-    ObjectFile::of(bytes, path, is_program).map_err(|_| io::ErrorKind::InvalidData)
+    ObjectFile::parse(bytes, path, is_program).map_err(|_| io::ErrorKind::InvalidData)
 }
 
 #[cfg(test)]
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(&*of_body.unwrap().function, name, "{frames:?}");
     }
 
-    /// Some instructions are of no line, as the compiler says.
+    /// The compiler gives some instructions no line.
     #[test]
     fn each_instruction_has_a_line() {
         #[inline(never)]

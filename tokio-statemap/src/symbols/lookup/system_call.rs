@@ -5,103 +5,48 @@ use std::borrow::Cow;
 use crate::symbols::PAGE_FAULT;
 use crate::sys::threads::proc;
 
-/// Those that a thread may block in.
-const NAMES: &[(libc::c_long, &str)] = &[
-    (libc::SYS_read, "read"),
-    (libc::SYS_write, "write"),
-    (libc::SYS_readv, "readv"),
-    (libc::SYS_writev, "writev"),
-    (libc::SYS_pread64, "pread64"),
-    (libc::SYS_pwrite64, "pwrite64"),
-    (libc::SYS_preadv, "preadv"),
-    (libc::SYS_pwritev, "pwritev"),
-    (libc::SYS_futex, "futex"),
-    (libc::SYS_clock_nanosleep, "clock_nanosleep"),
-    (libc::SYS_nanosleep, "nanosleep"),
-    (libc::SYS_epoll_pwait, "epoll_pwait"),
-    (libc::SYS_ppoll, "ppoll"),
-    (libc::SYS_pselect6, "pselect6"),
-    (libc::SYS_recvfrom, "recvfrom"),
-    (libc::SYS_recvmsg, "recvmsg"),
-    (libc::SYS_recvmmsg, "recvmmsg"),
-    (libc::SYS_sendto, "sendto"),
-    (libc::SYS_sendmsg, "sendmsg"),
-    (libc::SYS_sendmmsg, "sendmmsg"),
-    (libc::SYS_connect, "connect"),
-    (libc::SYS_accept, "accept"),
-    (libc::SYS_accept4, "accept4"),
-    (libc::SYS_fsync, "fsync"),
-    (libc::SYS_fdatasync, "fdatasync"),
-    (libc::SYS_sync, "sync"),
-    (libc::SYS_syncfs, "syncfs"),
-    (libc::SYS_msync, "msync"),
-    (libc::SYS_flock, "flock"),
-    (libc::SYS_fcntl, "fcntl"),
-    (libc::SYS_openat, "openat"),
-    (libc::SYS_close, "close"),
-    (libc::SYS_ioctl, "ioctl"),
-    (libc::SYS_wait4, "wait4"),
-    (libc::SYS_waitid, "waitid"),
-    (libc::SYS_sendfile, "sendfile"),
-    (libc::SYS_splice, "splice"),
-    (libc::SYS_tee, "tee"),
-    (libc::SYS_copy_file_range, "copy_file_range"),
-    (libc::SYS_getdents64, "getdents64"),
-    (libc::SYS_unlinkat, "unlinkat"),
-    (libc::SYS_renameat2, "renameat2"),
-    (libc::SYS_newfstatat, "newfstatat"),
-    (libc::SYS_statx, "statx"),
-    (libc::SYS_ftruncate, "ftruncate"),
-    (libc::SYS_fallocate, "fallocate"),
-    (libc::SYS_mmap, "mmap"),
-    (libc::SYS_munmap, "munmap"),
-    (libc::SYS_madvise, "madvise"),
-    (libc::SYS_mprotect, "mprotect"),
-    (libc::SYS_sched_yield, "sched_yield"),
-    (libc::SYS_membarrier, "membarrier"),
-    (libc::SYS_getrandom, "getrandom"),
-    (libc::SYS_semtimedop, "semtimedop"),
-    (libc::SYS_msgrcv, "msgrcv"),
-    (libc::SYS_rt_sigtimedwait, "rt_sigtimedwait"),
-    (libc::SYS_rt_sigsuspend, "rt_sigsuspend"),
-    (libc::SYS_process_vm_readv, "process_vm_readv"),
-    (libc::SYS_io_uring_enter, "io_uring_enter"),
-    (libc::SYS_io_getevents, "io_getevents"),
-    (libc::SYS_mount, "mount"),
-    (libc::SYS_umount2, "umount2"),
-    (libc::SYS_restart_syscall, "restart_syscall"),
-];
+type Calls = &'static [(libc::c_long, &'static str)];
 
-/// Those that only this architecture has.
+/// Makes a list of system calls: their numbers, and the names of these in `libc`.
+macro_rules! calls {
+    ($($number:ident)*) => {
+        &[$((libc::$number, stringify!($number))),*]
+    };
+}
+
+/// The calls that a thread may block in.
+const CALLS: Calls = calls! {
+    SYS_read SYS_write SYS_readv SYS_writev SYS_pread64 SYS_pwrite64 SYS_preadv SYS_pwritev
+    SYS_futex SYS_clock_nanosleep SYS_nanosleep SYS_epoll_pwait SYS_ppoll SYS_pselect6
+    SYS_recvfrom SYS_recvmsg SYS_recvmmsg SYS_sendto SYS_sendmsg SYS_sendmmsg SYS_connect
+    SYS_accept SYS_accept4 SYS_fsync SYS_fdatasync SYS_sync SYS_syncfs SYS_msync SYS_flock
+    SYS_fcntl SYS_openat SYS_close SYS_ioctl SYS_wait4 SYS_waitid SYS_sendfile SYS_splice
+    SYS_tee SYS_copy_file_range SYS_getdents64 SYS_unlinkat SYS_renameat2 SYS_newfstatat
+    SYS_statx SYS_ftruncate SYS_fallocate SYS_mmap SYS_munmap SYS_madvise SYS_mprotect
+    SYS_sched_yield SYS_membarrier SYS_getrandom SYS_semtimedop SYS_msgrcv SYS_rt_sigtimedwait
+    SYS_rt_sigsuspend SYS_process_vm_readv SYS_io_uring_enter SYS_io_getevents SYS_mount
+    SYS_umount2 SYS_restart_syscall
+};
+
+/// The calls that only some architectures have.
 #[cfg(target_arch = "x86_64")]
-const OF_ARCHITECTURE: &[(libc::c_long, &str)] = &[
-    (libc::SYS_poll, "poll"),
-    (libc::SYS_epoll_wait, "epoll_wait"),
-    (libc::SYS_select, "select"),
-    (libc::SYS_open, "open"),
-    (libc::SYS_stat, "stat"),
-    (libc::SYS_lstat, "lstat"),
-    (libc::SYS_access, "access"),
-    (libc::SYS_unlink, "unlink"),
-    (libc::SYS_rename, "rename"),
-    (libc::SYS_mkdir, "mkdir"),
-    (libc::SYS_rmdir, "rmdir"),
-    (libc::SYS_readlink, "readlink"),
-    (libc::SYS_pause, "pause"),
-];
+const CALLS_OF_ARCHITECTURE: Calls = calls! {
+    SYS_poll SYS_epoll_wait SYS_select SYS_open SYS_stat SYS_lstat SYS_access SYS_unlink
+    SYS_rename SYS_mkdir SYS_rmdir SYS_readlink SYS_pause
+};
 #[cfg(not(target_arch = "x86_64"))]
-const OF_ARCHITECTURE: &[(libc::c_long, &str)] = &[];
+const CALLS_OF_ARCHITECTURE: Calls = &[];
 
-/// The name of the system call `number`, or of what stands for one.
+/// Returns the name of the system call `number`, or of what stands for one.
 pub(crate) fn name(number: i64) -> Cow<'static, str> {
     match number {
         proc::PAGE_FAULT => return Cow::Borrowed(PAGE_FAULT),
         proc::UNKNOWN_CALL => return Cow::Borrowed("a system call"),
         _ => {}
     }
-    let mut known = NAMES.iter().chain(OF_ARCHITECTURE);
-    match known.find(|(of, _)| *of == number) {
-        Some((_, name)) => Cow::Borrowed(name),
+    let mut known = CALLS.iter().chain(CALLS_OF_ARCHITECTURE);
+    match known.find(|(known, _)| *known == number) {
+        Some((_, name)) => Cow::Borrowed(name.trim_start_matches("SYS_")),
         None => Cow::Owned(format!("system call {number}")),
     }
 }

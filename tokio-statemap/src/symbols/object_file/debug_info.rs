@@ -1,9 +1,10 @@
-//! The debug information of a program or library: what was inlined where, and lines.
+//! The debug information of a program or library: inlined functions and lines.
 
 use addr2line::Context;
 use gimli::{AttributeValue, Dwarf, EndianSlice, NativeEndian, Unit, UnitOffset, UnitRef};
-use object::{Object as _, ObjectSection as _};
+use object::{Object as _, ObjectSection};
 
+use super::Elf;
 use super::name::{Body, body, is_mangled};
 use crate::util::message::warn;
 
@@ -12,11 +13,11 @@ type Reader = EndianSlice<'static, NativeEndian>;
 /// The most debug information that is read, in bytes: more takes too long to go through.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// How many entries are followed from the place where a function was inlined to its own.
+/// The most entries that are followed from an inlined function to its own entry.
 const MAX_HOPS: usize = 4;
 
-/// How far before an instruction that has no line the line is looked for, in bytes: the compiler made it for
-/// the statement before, or for all of them.
+/// The most bytes before an instruction without a line in which its line is searched: the compiler made it
+/// for the statement before, or for all statements.
 const NEAR: u64 = 256;
 
 /// A function that an address is in.
@@ -24,7 +25,7 @@ const NEAR: u64 = 256;
 pub(super) struct Function {
     /// Its symbol, or its name if the debug information has no more of it.
     pub(super) name: Option<String>,
-    /// Whose body it is, if it is no function of its own.
+    /// The kind of body, if it isn't a function.
     pub(super) body: Option<Body>,
     pub(super) file: Option<String>,
     /// The folder that it was compiled in.
@@ -37,8 +38,8 @@ pub(super) struct DebugInfo {
 }
 
 impl DebugInfo {
-    /// That of an object; `None` if there is none, or it can't be read.
-    pub(super) fn of(object: &object::File<'static>, file_name: &str) -> Option<Self> {
+    /// Reads the debug information of an object. Returns `None` if there is none, or it can't be read.
+    pub(super) fn read(object: &Elf, file_name: &str) -> Option<Self> {
         object.section_by_name(".debug_line")?;
         let size = |name| object.section_by_name(name).map_or(0, |section| section.size());
         if size(".debug_info") > MAX_BYTES || size(".debug_line") > MAX_BYTES {
@@ -47,12 +48,12 @@ impl DebugInfo {
             ));
             return None;
         }
+        let is_plain = |section: &_| {
+            let format = ObjectSection::compressed_file_range(section).ok();
+            format.map(|range| range.format) == Some(object::CompressionFormat::None)
+        };
         let load = |id: gimli::SectionId| {
             let section = object.section_by_name(id.name());
-            let is_plain = |section: &object::Section<'static, '_>| {
-                let format = section.compressed_file_range().ok().map(|range| range.format);
-                format == Some(object::CompressionFormat::None)
-            };
             match section {
                 Some(section) if is_plain(&section) => {
                     section.data().map(|data| Reader::new(data, NativeEndian)).map_err(|_| ())
@@ -70,8 +71,8 @@ impl DebugInfo {
         context.map(|context| Self { context })
     }
 
-    /// The functions at an address: those that were inlined there, the innermost first, before the one
-    /// that they are in.
+    /// Returns the functions at an address: those that were inlined there, the innermost first, before the
+    /// one that contains it.
     pub(super) fn functions(&self, address: u64) -> Vec<Function> {
         let mut found = Vec::new();
         let Ok(mut frames) = self.context.find_frames(address).skip_all_loads() else {
@@ -81,7 +82,7 @@ impl DebugInfo {
         while let Ok(Some(frame)) = frames.next() {
             let name = frame.function.and_then(|f| Some(f.raw_name().ok()?.into_owned()));
             let of_name = name.as_deref().and_then(body);
-            // A symbol doesn't say whether a closure is the body of an `async fn`.
+            // A symbol doesn't tell the body of an `async fn` from a closure.
             let of_entry = || {
                 name.as_deref().filter(|name| is_mangled(name))?;
                 body(&own_name(unit?, frame.dw_die_offset?)?)
@@ -96,7 +97,7 @@ impl DebugInfo {
         found
     }
 
-    /// The last line of `file` before an address, within the same function or close to it.
+    /// Returns the last line of `file` before an address, within the same function or close to it.
     fn line_before(&self, address: u64, file: &str) -> Option<u32> {
         let from = address.saturating_sub(NEAR);
         let locations = self.context.find_location_range(from, address).ok()?;
@@ -105,7 +106,7 @@ impl DebugInfo {
     }
 }
 
-/// The name of the function that an entry of the debug information is of, as it has none of its path.
+/// Returns the own name, without its path, of the function that an entry describes.
 fn own_name(unit: UnitRef<'_, Reader>, offset: UnitOffset) -> Option<String> {
     let mut in_other: Option<Unit<Reader>> = None;
     let mut offset = offset;
@@ -122,7 +123,7 @@ fn own_name(unit: UnitRef<'_, Reader>, offset: UnitOffset) -> Option<String> {
         };
         match origin {
             AttributeValue::UnitRef(of_unit) => offset = of_unit,
-            // Where a function was inlined into another unit, as it is with LTO.
+            // With LTO a function may be inlined into another unit.
             AttributeValue::DebugInfoRef(of_info) => {
                 let mut headers = unit.dwarf.units();
                 let header = loop {

@@ -21,6 +21,10 @@ use origin::Known;
 pub(crate) use package::package;
 use symbol_table::SymbolTable;
 
+/// An object file of a 64-bit system: for others stacks aren't recorded, and what reads files of several kinds is compiled for
+/// each.
+type Elf = object::read::elf::ElfFile64<'static>;
+
 /// The symbols of a file, and its line tables if it has any.
 pub(crate) struct ObjectFile {
     symbols: SymbolTable,
@@ -28,7 +32,7 @@ pub(crate) struct ObjectFile {
     /// The program's crate, if this is the program's file and it is known.
     program_crate: Option<String>,
     is_program: bool,
-    /// Of the file itself: what is known of functions without a symbol.
+    /// The name of the file, for functions without a symbol.
     name: String,
     build_id: Option<String>,
     /// The paths of source files.
@@ -42,21 +46,25 @@ impl std::fmt::Debug for ObjectFile {
 }
 
 impl ObjectFile {
-    /// Reads the file at `path`, which is a program or has its symbols; an error is what is wrong with it.
-    /// Its bytes stay in memory.
+    /// Reads the file at `path`, which is a program or has its symbols. Its bytes stay in memory. An error
+    /// says what is wrong with it.
     #[cfg(feature = "read")]
     pub(crate) fn open(path: &Path) -> Result<Self, String> {
         let bytes = std::fs::read(path).map_err(|error| format!("can't be read: {error}"))?;
-        Self::of(bytes.leak(), path, true)
+        Self::parse(bytes.leak(), path, true)
     }
 
-    /// The file of these bytes, which is at `path`: that of the program itself, or of a library.
-    pub(crate) fn of(bytes: &'static [u8], path: &Path, is_program: bool) -> Result<Self, String> {
-        let object = object::File::parse(bytes)
+    /// Parses the bytes of the file at `path`, which is the program itself or a library.
+    pub(crate) fn parse(
+        bytes: &'static [u8],
+        path: &Path,
+        is_program: bool,
+    ) -> Result<Self, String> {
+        let object = Elf::parse(bytes)
             .map_err(|error| format!("this is no program or library of this system: {error}"))?;
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
-        let symbols = SymbolTable::of(&object);
-        let debug_info = DebugInfo::of(&object, &name);
+        let symbols = SymbolTable::read(&object);
+        let debug_info = DebugInfo::read(&object, &name);
         let program_crate = if is_program { symbols.program_crate(&name) } else { None };
         let build_id = object.build_id().ok().flatten();
         let build_id = build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
@@ -64,13 +72,13 @@ impl ObjectFile {
         Ok(Self { symbols, debug_info, program_crate, is_program, name, build_id, sources })
     }
 
-    /// What the linker named the file by.
+    /// Returns the linker's id of the file.
     #[cfg(feature = "read")]
     pub(crate) fn build_id(&self) -> Option<&str> {
         self.build_id.as_deref()
     }
 
-    /// The functions at an address in the file, without debug information if `has_time` is false.
+    /// Returns the functions at an address in the file, without debug information if `has_time` is false.
     pub(crate) fn frames(&mut self, address: u64, has_time: bool) -> Vec<StackFrame> {
         let debug_info = self.debug_info.as_ref().filter(|_| has_time);
         let mut functions = debug_info.map(|info| info.functions(address)).unwrap_or_default();
@@ -84,7 +92,7 @@ impl ObjectFile {
         let function = &functions[i];
         let caller = functions.get(i + 1);
         let own = function.name.as_deref();
-        // What was not inlined has a symbol. The debug information's is the better one.
+        // A function that wasn't inlined has a symbol. The debug information's symbol is the better one.
         let symbol = match own {
             Some(name) if is_mangled(name) => Some(name),
             _ if caller.is_none() => self.symbols.at(address, own),
@@ -100,7 +108,7 @@ impl ObjectFile {
             is_program: self.is_program,
             program_crate: self.program_crate.as_deref(),
         };
-        let origin = FrameOrigin::of(known);
+        let origin = FrameOrigin::from_known(known);
         let name = match path {
             Some(path) if path.starts_with('{') => nameless(&path).to_owned(),
             Some(path) => readable(&path, function.body),
@@ -116,7 +124,7 @@ impl ObjectFile {
         StackFrame { function: name.into(), file, line: function.line, origin }
     }
 
-    /// The name of a function of which nothing is known.
+    /// Returns the name of an unknown function: its address.
     fn unknown(&self, address: u64) -> String {
         match &self.build_id {
             Some(id) => format!("{address:#x} of {} (build id {id})", self.name),
@@ -125,13 +133,13 @@ impl ObjectFile {
     }
 }
 
-/// The path of a file in `folder` from there: as spawn locations and messages of a panic have it.
+/// Returns the path of a file relative to `folder`, as in spawn locations and messages of panics.
 fn within<'a>(folder: Option<&str>, file: &'a str) -> &'a str {
     let inner = folder.and_then(|folder| file.strip_prefix(folder)?.strip_prefix('/'));
     inner.unwrap_or(file)
 }
 
-/// What stands for the name of a body of which nothing is known but its place.
+/// Returns the name of a body of which only the place is known.
 fn nameless(name: &str) -> &'static str {
     match name {
         _ if name.starts_with("{async_block") => "an async block",
@@ -141,8 +149,8 @@ fn nameless(name: &str) -> &'static str {
     }
 }
 
-/// The path of a body that was inlined, by its caller: one that is generic over it, or the function that
-/// it is written in. The debug information of a build with line tables alone has no more than that.
+/// Returns the path of an inlined body by its caller, which is generic over it or contains it. The debug
+/// information of a build with line tables alone has no more than that.
 fn path_of(function: &Function, caller: Option<&Function>) -> Option<String> {
     let (name, caller) = (function.name.as_deref()?, caller?);
     let body = function.body?;
@@ -150,8 +158,8 @@ fn path_of(function: &Function, caller: Option<&Function>) -> Option<String> {
     if let Some(path) = defined_in(name, of_caller) {
         return Some(path.to_owned());
     }
-    // A closure that is called by its name is called where it is written. A future isn't: it may be that
-    // of any function.
+    // A closure that is called by its name is called where it is written. A future isn't: it may be that of
+    // any function.
     let is_there = body == Body::Closure && caller.file.is_some() && caller.file == function.file;
     (is_there && !is_mangled(of_caller) && caller.body.is_none()).then(|| of_caller.to_owned())
 }

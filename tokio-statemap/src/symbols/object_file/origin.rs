@@ -1,10 +1,10 @@
-//! Whose function it is: the program's, a dependency's, the standard library's, the runtime's.
+//! Tells the owner of a function: the program, a dependency, the standard library, or the runtime.
 
 use super::package::package;
 use super::symbol_table::crate_of_symbol;
 use crate::symbols::FrameOrigin;
 
-/// What is known of a function.
+/// The facts about a function.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Known<'a> {
     /// Its source file.
@@ -13,22 +13,22 @@ pub(super) struct Known<'a> {
     pub(super) path: Option<&'a str>,
     /// The symbol that it is in, if it wasn't inlined there.
     pub(super) symbol: Option<&'a str>,
-    /// Whether it is in the program's own file, not in a library that is loaded.
+    /// `true` if it is in the program's own file, not in a loaded library.
     pub(super) is_program: bool,
     /// The program's crate.
     pub(super) program_crate: Option<&'a str>,
 }
 
 impl FrameOrigin {
-    /// The origin of a function by its source file, or else by its name.
-    pub(super) fn of(known: Known<'_>) -> Self {
+    /// Returns the origin of a function by its source file, or else by its name.
+    pub(super) fn from_known(known: Known<'_>) -> Self {
         let crates = known.path.map(crates_of).unwrap_or_default();
         match (crates, known.file) {
             ([Some("tokio" | "tokio_statemap"), None], _) => Self::Runtime,
             (_, Some(file)) => package(file),
             ([None, None], None) => Self::System,
             (crates, None) => {
-                // The symbol says where an implementation was written, its name only what it is of.
+                // The symbol has the crate of the implementation, the name only its type.
                 let written_in = known.symbol.and_then(crate_of_symbol);
                 let of = written_in.map_or(crates, |written_in| [Some(written_in), None]);
                 let origins = of.into_iter().flatten().map(|of| known.origin_of_crate(of));
@@ -37,8 +37,8 @@ impl FrameOrigin {
         }
     }
 
-    /// The higher, the more crates such a crate may use: one that implements another's trait for
-    /// another's type is among the two.
+    /// Returns the rank of a crate, by the crates that it may use: the crate that implements another's trait
+    /// for another's type is one of these two.
     fn dependents(self) -> u8 {
         match self {
             Self::System => 0,
@@ -66,8 +66,7 @@ impl Known<'_> {
     }
 }
 
-/// The crates that a function's name speaks of: the one that it begins with; of `<T as U>::f` those of
-/// both, as far as they are of some crate.
+/// Returns the crates in a function's name: the first segment, or those of both `T` and `U` in `<T as U>::f`.
 fn crates_of(function: &str) -> [Option<&str>; 2] {
     let name = function.trim_start_matches("async ");
     match name.strip_prefix('<') {
@@ -93,7 +92,8 @@ fn without_pointers(of_type: &str) -> &str {
     }
 }
 
-/// The crate that a path begins with; `None` of what is no path: a function's name alone, `T`, `u64`.
+/// Returns the crate at the beginning of a path, or `None` if it is no path: a function's name alone, `T`,
+/// `u64`.
 fn first_segment(path: &str) -> Option<&str> {
     let end = path.find(|c: char| !c.is_alphanumeric() && c != '_')?;
     let of_primitive = [
@@ -114,7 +114,7 @@ mod tests {
 
     fn by_name(path: &str, program_crate: Option<&str>) -> FrameOrigin {
         let known = Known { path: Some(path), is_program: true, program_crate, ..Known::default() };
-        FrameOrigin::of(known)
+        FrameOrigin::from_known(known)
     }
 
     #[test]
@@ -143,11 +143,11 @@ mod tests {
         }
         assert_eq!(by_name("reqwest::blocking::get", None), FrameOrigin::Program, "who knows");
         assert_eq!(
-            FrameOrigin::of(Known { is_program: true, ..Known::default() }),
+            FrameOrigin::from_known(Known { is_program: true, ..Known::default() }),
             FrameOrigin::System
         );
         let of_library = Known { path: Some("ns::f"), ..Known::default() };
-        assert_eq!(FrameOrigin::of(of_library), FrameOrigin::System);
+        assert_eq!(FrameOrigin::from_known(of_library), FrameOrigin::System);
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
             program_crate: Some("shop"),
             ..Known::default()
         };
-        assert_eq!(FrameOrigin::of(known), FrameOrigin::Std);
-        assert_eq!(FrameOrigin::of(Known { symbol: None, ..known }), FrameOrigin::Program);
+        assert_eq!(FrameOrigin::from_known(known), FrameOrigin::Std);
+        assert_eq!(FrameOrigin::from_known(Known { symbol: None, ..known }), FrameOrigin::Program);
     }
 }

@@ -1,38 +1,26 @@
-//! Whose source a file is, by its path.
+//! Tells the owner of a source file by its path.
 
 use crate::symbols::FrameOrigin;
-use crate::util::source_path::{after, is_version};
+use crate::util::source_path::{Shown, after, is_version, package_part, std_part};
 
-/// Whose source `file` is. What nothing speaks against is the program's: its packages, those of its
-/// workspace, and what its build scripts wrote.
+/// Returns the owner of a source file. A file is the program's own unless its path says otherwise: its
+/// packages, those of its workspace, and files that its build scripts wrote.
 pub(crate) fn package(file: &str) -> FrameOrigin {
     let parts: Vec<_> = file.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
-    if is_std(&parts) {
+    if std_part(&parts).is_some() {
         return FrameOrigin::Std;
     }
     match dependency(&parts) {
         Some("tokio" | "tokio-statemap") => FrameOrigin::Runtime,
         Some(_) => FrameOrigin::Dependency,
-        // This crate, as a dependency by its path.
+        // This crate may be a dependency by its path.
         None if after(&parts, &["tokio-statemap", "src"]).is_some() => FrameOrigin::Runtime,
         None if is_c_library(&parts) => FrameOrigin::System,
         None => FrameOrigin::Program,
     }
 }
 
-fn is_std(parts: &[&str]) -> bool {
-    // As it is distributed; its own dependencies; where `rust-src` is installed.
-    let is_remapped = after(parts, &["rustc"]).is_some_and(|rest| rest.get(1) == Some(&"library"));
-    // As distributions of Linux build it: `/usr/src/rustc-1.85.0/library`.
-    let is_versioned = |part: &&str| part.strip_prefix("rustc-").is_some_and(is_version);
-    let is_built = parts.iter().position(is_versioned).and_then(|at| parts.get(at + 1));
-    is_remapped
-        || after(parts, &["rust", "deps"]).is_some()
-        || after(parts, &["rustlib", "src", "rust"]).is_some()
-        || matches!(is_built, Some(&("library" | "vendor")))
-}
-
-/// Whether it is of the C library that is linked into the program: that of Rust's musl targets is.
+/// Returns `true` for a file of the C library that is linked into the program, as for Rust's musl targets.
 fn is_c_library(parts: &[&str]) -> bool {
     let is_c = parts
         .last()
@@ -41,27 +29,23 @@ fn is_c_library(parts: &[&str]) -> bool {
     is_c && parts.iter().any(of)
 }
 
-/// The name of the package of a registry, of git, or of `cargo vendor`, that a file is of.
+/// Returns the package of a file, if it is one of a registry, of git, or of `cargo vendor`.
 fn dependency<'a>(parts: &[&'a str]) -> Option<&'a str> {
-    if let Some([_, package, _, ..]) = after(parts, &["registry", "src"]) {
-        return Some(without_version(package));
-    }
-    // Parts of the path may be left out by `--remap-path-prefix`.
-    let of_index = parts.iter().position(|part| part.starts_with("index.crates.io-"));
-    if let Some([package, _, ..]) = of_index.map(|at| &parts[at + 1..]) {
-        return Some(without_version(package));
-    }
-    if let Some([repository, _, rest @ ..]) = after(parts, &["git", "checkouts"]) {
-        // One of several packages is in a folder of its own.
-        let before_src =
-            rest.iter().position(|part| *part == "src").and_then(|at| at.checked_sub(1));
-        let of_repository = repository.rsplit_once('-').map_or(*repository, |(name, _)| name);
-        return Some(before_src.map_or(of_repository, |at| rest[at]));
+    match package_part(parts) {
+        Some(Shown { head: None, from }) => return Some(without_version(parts[from])),
+        Some(Shown { head: Some(repository), from }) => {
+            // Each of several packages is in a folder of its own.
+            let inner = &parts[from..];
+            let src = inner.iter().position(|part| *part == "src");
+            let package = src.and_then(|at| at.checked_sub(1));
+            return Some(package.map_or(repository, |at| inner[at]));
+        }
+        None => {}
     }
     if let Some([package, "src", _, ..]) = after(parts, &["vendor"]) {
         return Some(without_version(package));
     }
-    // All of the path but the package is left out.
+    // All of the path before the package is left out.
     let [package, "src", _, ..] = parts else { return None };
     let name = without_version(package);
     (name != *package).then_some(name)

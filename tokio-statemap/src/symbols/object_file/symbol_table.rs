@@ -2,6 +2,7 @@
 
 use object::{Object as _, ObjectSymbol as _};
 
+use super::Elf;
 use super::name::{demangle, split_last};
 
 /// A function's symbol.
@@ -19,7 +20,7 @@ pub(super) struct SymbolTable {
 }
 
 impl SymbolTable {
-    pub(super) fn of(object: &object::File<'static>) -> Self {
+    pub(super) fn read(object: &Elf) -> Self {
         let symbols = object.symbols().chain(object.dynamic_symbols());
         let functions = symbols
             .filter(|symbol| symbol.is_definition() && symbol.kind() == object::SymbolKind::Text);
@@ -37,8 +38,8 @@ impl SymbolTable {
         self.all.len()
     }
 
-    /// The symbol that an address is in. Functions of equal code may share one address: then it is that
-    /// of `function`, if there is one.
+    /// Returns the symbol that contains an address. Functions with equal code may share an address: then the
+    /// symbol of `function` is returned, if there is one.
     pub(super) fn at(&self, address: u64, function: Option<&str>) -> Option<&'static str> {
         let next = self.all.partition_point(|symbol| symbol.from <= address);
         let last = self.all.get(next.checked_sub(1)?)?;
@@ -55,7 +56,7 @@ impl SymbolTable {
         same.or_else(|| of_address.next_back()).map(|symbol| symbol.name)
     }
 
-    /// The crate of the program: the one whose `main` it is.
+    /// Returns the crate of the program, which is the one with `main`.
     pub(super) fn program_crate(&self, file_name: &str) -> Option<String> {
         let by_file = crate_of_file(file_name);
         let mut found: Vec<_> = self
@@ -68,7 +69,7 @@ impl SymbolTable {
                 (function == "main").then(|| of.to_owned())
             })
             .collect();
-        found.sort_unstable();
+        crate::util::sort::sort(&mut found);
         found.dedup();
         match &found[..] {
             [only] => Some(only.clone()),
@@ -81,8 +82,8 @@ fn without_types(name: &str) -> &str {
     name.split('<').next().unwrap_or(name)
 }
 
-/// The crate of a program's file: `shop_server` of `shop-server`, and of `shop-server-0123456789abcdef`,
-/// as test programs are called.
+/// Returns the crate of a program's file: `shop_server` of `shop-server`, and of
+/// `shop-server-0123456789abcdef`, as test programs are called.
 fn crate_of_file(name: &str) -> Option<String> {
     let is_hash = |text: &str| text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
     let name = match name.rsplit_once('-') {
@@ -94,8 +95,8 @@ fn crate_of_file(name: &str) -> Option<String> {
     is_name.then(|| name.replace('-', "_"))
 }
 
-/// The crate that the function of a symbol was written in, if the symbol says so: only those of Rust's
-/// newer mangling (v0) do, which names the place of an `impl` before its type.
+/// Returns the crate in which a symbol's function was written. Only Rust's newer mangling (v0) has it: it
+/// names the place of an `impl` before its type.
 pub(super) fn crate_of_symbol(symbol: &str) -> Option<&str> {
     let mut rest = symbol.strip_prefix("_R")?;
     loop {
@@ -116,7 +117,7 @@ pub(super) fn crate_of_symbol(symbol: &str) -> Option<&str> {
     name.get(..len)
 }
 
-/// Without the number that tells equal names apart.
+/// Removes the number that tells equal names apart.
 fn without_number(rest: &str) -> &str {
     rest.strip_prefix('s').and_then(|number| number.split_once('_')).map_or(rest, |(_, rest)| rest)
 }

@@ -2,9 +2,10 @@
 
 use std::ffi::c_int;
 
-/// Whether a child of this process survives all calls that the program would not make without this crate.
+/// Returns `true` if a child of this process survives all calls that the program wouldn't make without this
+/// crate.
 ///
-/// The child isn't one that the program can see: it sends no signal when it ends, and no `wait` returns it.
+/// The program can't see the child: it sends no signal when it ends, and no `wait` returns it.
 pub(super) fn is_survived() -> bool {
     // SAFETY: the child is a copy of this process with this thread alone: it makes system calls and nothing else, as any lock
     // may be held. It has this thread's stack, of its own. Test:
@@ -13,17 +14,17 @@ pub(super) fn is_survived() -> bool {
     match c_int::try_from(child) {
         Ok(0) => try_all(),
         Ok(child) if child > 0 => is_alive_at_the_end(child),
-        // It is among the calls that a filter refuses.
+        // The filter refuses this call.
         _ => false,
     }
 }
 
-/// In the child: makes the calls, and ends.
+/// Makes the calls and ends, in the child.
 fn try_all() -> ! {
     // SAFETY: these calls change nothing but the child, and write to no memory but this function's own. One that fails is
     // one that fails later, too. Test: as above.
     unsafe {
-        // What a handler of the program's would do is not what ends the process, and nobody wants a core of this.
+        // A handler of the program must not run here, and a core file isn't wanted.
         libc::signal(libc::SIGSYS, libc::SIG_DFL);
         libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0);
         let mut numbers = [0_u64; 32];

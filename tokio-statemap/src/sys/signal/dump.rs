@@ -9,11 +9,11 @@ use super::wake::Wake;
 use super::{action, block_all, is_set, set_action};
 
 static WAKE: Wake = Wake::new();
-/// What prints.
+/// The function that prints.
 static DUMP: OnceLock<fn()> = OnceLock::new();
-/// The signal; 0 if there is none.
+/// The signal, or 0.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
-/// Whether one came that was not answered yet.
+/// Set if a signal was received and not answered yet.
 static IS_PENDING: AtomicBool = AtomicBool::new(false);
 /// The process that the thread belongs to.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
@@ -26,12 +26,12 @@ const SIGNALS: [(&str, c_int); 4] = [
     ("SIGIO", libc::SIGIO),
 ];
 
-/// Calls `dump` on a thread of its own for each `signal`; for several that come meanwhile once. Once per
-/// process, and for one signal.
+/// Calls `dump` on a separate thread for each `signal`, or once for several that arrive meanwhile. Takes
+/// effect once per process, for one signal.
 ///
 /// # Errors
 ///
-/// Why that can't be: above all, the program handles that signal itself.
+/// The reason for a failure, such as a handler of the program's own for that signal.
 pub(crate) fn install(signal: &str, dump: fn()) -> io::Result<()> {
     let found = SIGNALS.iter().find(|(name, _)| *name == signal);
     let Some(&(_, signal)) = found else { return Err(io::Error::other("it isn't known here")) };
@@ -49,7 +49,7 @@ pub(crate) fn install(signal: &str, dump: fn()) -> io::Result<()> {
     DUMP.get_or_init(|| dump);
     IS_PENDING.store(false, Ordering::Relaxed);
     WAKE.prepare()?;
-    std::thread::Builder::new().name("statemap-dump".into()).spawn(|| {
+    let run = || {
         block_all();
         loop {
             WAKE.wait();
@@ -60,7 +60,8 @@ pub(crate) fn install(signal: &str, dump: fn()) -> io::Result<()> {
                 }
             }
         }
-    })?;
+    };
+    crate::sys::start("statemap-dump", Box::new(run))?;
     SIGNAL.store(signal, Ordering::Relaxed);
     PROCESS.store(process, Ordering::Release);
     set_action(signal, on_signal as *const () as libc::sighandler_t);
@@ -79,7 +80,7 @@ extern "C" fn on_signal(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) 
         let errno = super::errno_location();
         let errno_before = *errno;
         if libc::getpid() as u32 == PROCESS.load(Ordering::Relaxed) {
-            // Those that come until it is answered are one.
+            // Signals that are received before the answer count as one.
             if !IS_PENDING.swap(true, Ordering::AcqRel) {
                 WAKE.wake();
             }

@@ -1,19 +1,19 @@
-//! What a signal interrupted, as far as the program can observe it.
+//! Tells whether the program can observe that a signal interrupted it.
 
 use std::ffi::c_void;
 
-/// Whether the program would observe the signal if this thread continued from here: a system call
-/// fails with EINTR (`pause`, `poll`, `nanosleep` and others do so in spite of SA_RESTART), or has
-/// itself sent the signal.
+/// Returns `true` if the program would observe the signal if this thread continued from here: a system call
+/// fails with EINTR (`pause`, `poll`, `nanosleep` and others do so in spite of SA_RESTART), or has itself
+/// sent the signal.
 ///
-/// A thread in a call that fails with EINTR is in no function of an allocator, or of this crate,
-/// that other threads wait for. Anywhere else it may be, and has to continue. (It also may be if
-/// the call returns 0 and another thread of this process sent the signal, as in `munmap`: so a
-/// thread is not kept forever.)
+/// A thread in a call that fails with EINTR is in no function of an allocator, or of this crate, that other
+/// threads wait for. Anywhere else it may be in one, and has to continue. (It also may be in one if the call
+/// returns 0 and another thread of this process sent the signal, as in `munmap`: so a thread is not kept
+/// forever.)
 ///
 /// # Safety
 ///
-/// The arguments are those that the system called an SA_SIGINFO handler with.
+/// The arguments are those of an SA_SIGINFO handler that the system called.
 pub(super) unsafe fn is_observable(info: *const libc::siginfo_t, context: *const c_void) -> bool {
     // SAFETY: as this function's own. Test: `exit_paths::interrupted`.
     unsafe {
@@ -25,7 +25,7 @@ pub(super) unsafe fn is_observable(info: *const libc::siginfo_t, context: *const
     }
 }
 
-/// Linux sets the result of an interrupted call before it calls the handler, and the thread's
+/// On Linux the result of an interrupted call is set before the handler is called, and the thread's
 /// instruction pointer is after the call. (If the call is restarted, it is before it.)
 #[cfg(all(
     target_os = "linux",
@@ -47,7 +47,7 @@ mod system {
     #[cfg(target_arch = "aarch64")]
     const CALL: Instruction = 0xd400_0001_u32.to_le_bytes(); // svc #0
 
-    /// The result of the system call that was interrupted, or had just ended. `None` if there was
+    /// Returns the result of the system call that was interrupted, or had just ended. `None` if there was
     /// none.
     ///
     /// # Safety
@@ -55,8 +55,8 @@ mod system {
     /// The argument is the one that the system called a handler with.
     pub(super) unsafe fn result_of_call(context: *const c_void) -> Option<isize> {
         const MIN_PAGE: usize = 4096;
-        // SAFETY: as this function's own. What is before an instruction in its page can be read as it can.
-        // Test: `exit_paths::interrupted`.
+        // SAFETY: as for this function. The bytes before an instruction in its page are as readable as the
+        // instruction. Test: `exit_paths::interrupted`.
         unsafe {
             let context = &*context.cast::<libc::ucontext_t>();
             #[cfg(target_arch = "x86_64")]
@@ -75,11 +75,11 @@ mod system {
         }
     }
 
-    /// Whether the signal was sent by `raise`, `pthread_kill` or `kill` in this process.
+    /// Returns `true` if the signal was sent by `raise`, `pthread_kill` or `kill` in this process.
     ///
     /// # Safety
     ///
-    /// The argument is the one that the system called an SA_SIGINFO handler with.
+    /// The argument is that of an SA_SIGINFO handler that the system called.
     pub(super) unsafe fn is_sent_by_this_process(info: *const libc::siginfo_t) -> bool {
         // SI_USER and SI_TKILL, which some versions of `libc` that Tokio accepts don't define.
         const SENT: [libc::c_int; 2] = [0, -6];

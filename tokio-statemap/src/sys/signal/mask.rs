@@ -5,7 +5,7 @@
 pub(crate) struct Mask(libc::sigset_t);
 
 impl Mask {
-    /// Those that the calling thread blocks.
+    /// Returns the signals that the calling thread blocks.
     pub(crate) fn of_this_thread() -> Self {
         Self::change(std::ptr::null())
     }
@@ -16,7 +16,7 @@ impl Mask {
         f()
     }
 
-    /// Sets those of the calling thread, unless `to` is null. Returns those before.
+    /// Replaces the mask of the calling thread, unless `to` is null. Returns the previous mask.
     fn change(to: *const libc::sigset_t) -> Self {
         // SAFETY: all zeroes are a valid set, which the call overwrites; `to` is null or a set that lives
         // through the call. Test: `sys::signal::mask::tests::a_mask_is_put_back`.
@@ -28,7 +28,7 @@ impl Mask {
     }
 }
 
-/// What is put back when this is dropped.
+/// Restores a mask when dropped.
 struct Before(Mask);
 
 impl Drop for Before {

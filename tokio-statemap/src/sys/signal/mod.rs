@@ -1,14 +1,13 @@
 //! Signals and the end of the process.
 //!
-//! A signal handler is restricted to async-signal-safe functions, so it records the signal and
-//! wakes a thread, which does the rest. Waking needs no file descriptor: a program may close those
-//! that it doesn't know. Meanwhile the program continues, as it may hold locks that the thread
-//! needs. But a thread that would observe the signal, as the system call that it is in would fail,
-//! stays in the handler, where the process dies.
+//! A signal handler is restricted to async-signal-safe functions, so it records the signal and wakes a
+//! thread, which does the rest. Waking needs no file descriptor, because a program may close descriptors that
+//! it doesn't know. Meanwhile the program continues, as it may hold locks that the thread needs. But a thread
+//! whose interrupted system call would fail stays in the handler, where the process dies.
 //!
-//! The handler only ever replaces the default action. An application that sets a handler of its own
-//! replaces it; one that chains to the previous handler (as signal-hook and so Tokio do) calls it
-//! too: it then finds that it is no longer installed, and leaves the signal to the application.
+//! The handler only ever replaces the default action. An application that sets a handler of its own replaces
+//! ours. One that chains to the previous handler (as signal-hook and so Tokio do) calls ours too, which then
+//! finds that it is no longer installed, and leaves the signal to the application.
 
 pub(crate) mod dump;
 mod interrupted;
@@ -27,9 +26,8 @@ use wake::Wake;
 
 type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// The signals whose default action ends the process and that users and supervisors send; and
-/// SIGABRT, the last thing that happens in an abort, by a panic that can't unwind or by
-/// `process::abort`.
+/// The signals whose default action ends the process and that users and supervisors send; and SIGABRT, the
+/// last event of an abort, by a panic that can't unwind or by `process::abort`.
 const SIGNALS: [(c_int, Handler); 4] = [
     (libc::SIGINT, on_signal),
     (libc::SIGTERM, on_signal),
@@ -43,20 +41,20 @@ static WAKE: Wake = Wake::new();
 static LAST: OnceLock<fn()> = OnceLock::new();
 /// The pending signals, as bits.
 static PENDING: AtomicU32 = AtomicU32::new(0);
-/// How many signals were sent, and how many of them the thread has handled.
+/// The number of signals sent, and the number that the thread has handled.
 static SENT: AtomicU32 = AtomicU32::new(0);
 static HANDLED: AtomicU32 = AtomicU32::new(0);
 /// The process that the thread belongs to: a child of a fork has the handlers but not the thread.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// The thread, as returned by `pthread_self`.
 static THREAD: AtomicUsize = AtomicUsize::new(0);
-/// The signal that the thread is about to end the process with; 0 if there is none.
+/// The signal that the thread is about to end the process with, or 0.
 static DYING_OF: AtomicI32 = AtomicI32::new(0);
-/// When it began to, in ns of the system's clock.
+/// The time at which it began to, in ns of the system's clock.
 static DYING_SINCE_NS: AtomicU64 = AtomicU64::new(0);
-/// Whether the thread has handled an abort.
+/// Set once the thread has handled an abort.
 static ABORT_HANDLED: AtomicBool = AtomicBool::new(false);
-/// How often the threads kept in the handler were released.
+/// The number of times that threads kept in the handler were released.
 static RELEASED: AtomicU32 = AtomicU32::new(0);
 
 /// Installs the handlers, starts the thread, and registers an exit function. `last` is called
@@ -122,7 +120,7 @@ fn listen() -> std::io::Result<()> {
     WAKE.prepare()?;
     HANDLED.store(SENT.load(Ordering::Acquire), Ordering::Release);
     DYING_OF.store(0, Ordering::Release);
-    let started = std::thread::Builder::new().name("statemap-signal".into()).spawn(|| {
+    let run = || {
         // SAFETY: it has no precondition. Test: `exit_paths::own_handler`.
         THREAD.store(unsafe { libc::pthread_self() } as usize, Ordering::Relaxed);
         block_all();
@@ -138,8 +136,8 @@ fn listen() -> std::io::Result<()> {
             }
             HANDLED.store(sent, Ordering::Release);
         }
-    });
-    started.map_err(|error| {
+    };
+    crate::sys::start("statemap-signal", Box::new(run)).map_err(|error| {
         std::io::Error::new(error.kind(), format!("no thread can be started: {error}"))
     })?;
     for (signal, handler) in ours {
@@ -182,8 +180,9 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     }
 }
 
-/// Whether the process is about to die of `signal`, and an equal one that comes now is another: it was sent by somebody who
-/// doesn't want to wait. `timeout` sends one to its child, and then one to the child's group. Async-signal-safe.
+/// Returns `true` if the process is about to die of `signal`, and an equal one that arrives now is a second
+/// request, from a sender that doesn't want to wait. (`timeout` sends one signal to its child, and then one
+/// to the child's group.) Async-signal-safe.
 fn ends_at_once(signal: c_int) -> bool {
     const SAME_WITHIN_NS: u64 = 200_000_000;
     let since_ns = || DYING_SINCE_NS.load(Ordering::Relaxed);
@@ -195,8 +194,8 @@ fn ends_at_once(signal: c_int) -> bool {
 fn keep(signal: c_int, sent: u32, release_kept: u32) {
     let mut is_blocked = true;
     wait_until(|| {
-        // From now on another signal ends the process at once, and this may be the only thread that
-        // can take it.
+        // Another signal ends the process at once from now on, and this may be the only thread that can take
+        // it.
         if is_blocked && ends_at_once(signal) {
             drop_pending(signal);
             unblock(signal);
@@ -207,7 +206,7 @@ fn keep(signal: c_int, sent: u32, release_kept: u32) {
     });
 }
 
-/// Releases the threads that are kept in the handler: one of them may hold what is waited for.
+/// Releases the threads that are kept in the handler, as one of them may hold a lock that is waited for.
 pub(crate) fn release_kept() {
     RELEASED.fetch_add(1, Ordering::AcqRel);
 }
@@ -219,7 +218,7 @@ fn wait_until(mut is_over: impl FnMut() -> bool) {
     const STEPS: u32 = 5_000;
     let mut steps = 0;
     while steps < STEPS && !is_over() {
-        // SAFETY: it is async-signal-safe; `STEP` is valid, and where to write what is left of it may be
+        // SAFETY: it is async-signal-safe; `STEP` is valid, and the pointer for the remaining time may be
         // null. Test: `exit_paths::abort`.
         unsafe { libc::nanosleep(&raw const STEP, std::ptr::null_mut()) };
         steps += u32::from(!patience::is_waiting());
@@ -246,7 +245,7 @@ extern "C" fn on_abort(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
     }
 }
 
-/// Whether `handler` is the installed one. Async-signal-safe.
+/// Returns `true` if `handler` is the installed one. Async-signal-safe.
 fn is_set(signal: c_int, handler: Handler) -> bool {
     action(signal).sa_sigaction == handler as libc::sighandler_t
 }
@@ -265,7 +264,7 @@ fn notify(signal: c_int) -> u32 {
     sent
 }
 
-/// On the thread: writes the files, then ends the process as the signal would have.
+/// Writes the files on the thread, then ends the process as the signal would have.
 fn on_delivery(signal: c_int) {
     if signal == libc::SIGABRT {
         write_all();
@@ -317,8 +316,8 @@ pub(crate) fn block_all() {
     }
 }
 
-/// The current action for `signal`. Async-signal-safe.
-fn action(signal: c_int) -> libc::sigaction {
+/// Returns the current action for `signal`. Async-signal-safe.
+pub(crate) fn action(signal: c_int) -> libc::sigaction {
     // SAFETY: all zeroes are a valid `sigaction`, and with a null pointer for the new action the
     // call only reads the present one into it. Test: `exit_paths::own_handler`.
     unsafe {
@@ -330,8 +329,8 @@ fn action(signal: c_int) -> libc::sigaction {
 
 /// Sets the action for `signal`. Interrupted system calls are restarted.
 fn set_action(signal: c_int, handler: libc::sighandler_t) {
-    // SAFETY: all zeroes are a valid `sigaction` (an empty mask); `handler` is SIG_DFL or a
-    // function that only does what is async-signal-safe. Test: `exit_paths::sigint`.
+    // SAFETY: all zeroes are a valid `sigaction` (an empty mask); `handler` is SIG_DFL or an
+    // async-signal-safe function. Test: `exit_paths::sigint`.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler;
@@ -373,7 +372,7 @@ pub(crate) fn without_fatal_signals(f: impl FnOnce()) {
     }
 }
 
-/// The host name.
+/// Returns the host name.
 pub(crate) fn host_name() -> Option<String> {
     let mut buffer = [0_u8; 256];
     // SAFETY: the pointer and the length are those of `buffer`. Test: `signal::tests::host_name`.
@@ -384,7 +383,7 @@ pub(crate) fn host_name() -> Option<String> {
     (!failed).then(|| String::from_utf8_lossy(&buffer[..length]).into_owned())
 }
 
-/// The address of this thread's `errno`.
+/// Returns the address of this thread's `errno`.
 ///
 /// # Safety
 ///

@@ -8,7 +8,7 @@ mod sys {
     use std::io;
     use std::sync::atomic::{AtomicPtr, Ordering};
 
-    /// What one thread waits for.
+    /// A semaphore that one thread waits for.
     pub(in crate::sys::signal) struct Wake(AtomicPtr<libc::sem_t>);
 
     impl Wake {
@@ -19,8 +19,8 @@ mod sys {
         /// Creates the semaphore: a new one in a child of a fork, where the parent's may be in any
         /// state.
         pub(in crate::sys::signal) fn prepare(&self) -> io::Result<()> {
-            // SAFETY: all zeroes are memory that `sem_init` may initialise, at an address that it keeps
-            // for ever as the box is leaked. Test: `exit_paths::sigint`.
+            // SAFETY: all zeroes are memory that `sem_init` may initialise, at an address that stays valid as
+            // the box is leaked. Test: `exit_paths::sigint`.
             unsafe {
                 let semaphore = Box::into_raw(Box::new(std::mem::zeroed::<libc::sem_t>()));
                 if libc::sem_init(semaphore, 0, 0) != 0 {
@@ -33,7 +33,7 @@ mod sys {
 
         /// Waits until woken, on the thread. May return early.
         pub(in crate::sys::signal) fn wait(&self) {
-            // SAFETY: `prepare` came before the thread; a semaphore is never taken away. Test:
+            // SAFETY: `prepare` came before the thread; a semaphore is never destroyed. Test:
             // `exit_paths::sigint`.
             unsafe { libc::sem_wait(self.0.load(Ordering::Acquire)) };
         }

@@ -1,5 +1,5 @@
-//! What threads share memory with: std's, or loom's in the models (`recorder::models`), which are built with
-//! `--cfg statemap_loom`. Not `loom`, which Tokio has for its own.
+//! Synchronisation primitives: std's, or loom's in the models (`recorder::models`), which are built with
+//! `--cfg statemap_loom`. (Tokio uses the flag `loom` itself.)
 
 #[cfg(statemap_loom)]
 mod model;
@@ -14,32 +14,32 @@ pub(crate) use loom::sync::{Arc, atomic::AtomicUsize};
 #[cfg(statemap_loom)]
 pub(crate) use model::{Accesses, Mutex, MutexGuard, load_own};
 
-/// What an atomic holds that only the calling thread stores to.
+/// Loads an atomic that only the calling thread stores to.
 #[cfg(not(statemap_loom))]
 #[inline(always)]
 pub(crate) fn load_own(atomic: &AtomicUsize) -> usize {
     atomic.load(std::sync::atomic::Ordering::Relaxed)
 }
 
-/// Tells a model which places of memory are read and written, so that it finds where these are not ordered.
-/// Nothing outside of models.
+/// Tells a model which places of memory are read and written, so that it finds unordered accesses. Does
+/// nothing outside of models.
 #[cfg(not(statemap_loom))]
 #[derive(Debug)]
 pub(crate) struct Accesses;
 
 #[cfg(not(statemap_loom))]
 impl Accesses {
-    /// Of so many places.
+    /// Creates the record for `_places` places of memory.
     #[inline(always)]
     pub(crate) fn new(_places: usize) -> Self {
         Self
     }
 
-    /// These are read.
+    /// Records that these places are read.
     #[inline(always)]
     pub(crate) fn read(&self, _places: std::ops::Range<usize>) {}
 
-    /// These are written.
+    /// Records that these places are written.
     #[inline(always)]
     pub(crate) fn write(&self, _places: std::ops::Range<usize>) {}
 }

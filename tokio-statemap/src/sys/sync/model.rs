@@ -1,4 +1,4 @@
-//! What loom lacks: memory that isn't in its cells, and a lock that can be tried.
+//! Primitives that loom lacks: memory outside of its cells, and a lock that can be tried.
 
 use std::ops::{Deref, DerefMut, Range};
 
@@ -6,15 +6,15 @@ use loom::cell::UnsafeCell;
 use loom::sync::Condvar;
 use loom::sync::atomic::AtomicUsize;
 
-/// What an atomic holds that only the calling thread stores to. Not a load: before a store loom knows of the last one
-/// only, and so would try no other order of the store and a load of another thread.
+/// Loads an atomic that only the calling thread stores to. This isn't a load for loom: before a store loom
+/// knows only of the last load, and so would not try other orders of the store and a load of another thread.
 pub(crate) fn load_own(atomic: &AtomicUsize) -> usize {
     // SAFETY: no other thread stores to it; loom fails if one does. Test:
     // `recorder::models::chunk::it_is_read_while_it_is_written`.
     unsafe { atomic.unsync_load() }
 }
 
-/// Tells loom which places of memory are read and written: it fails where these are not ordered.
+/// Tells loom which places of memory are read and written. It fails for unordered accesses.
 #[derive(Debug)]
 pub(crate) struct Accesses(Box<[UnsafeCell<()>]>);
 
@@ -22,24 +22,24 @@ pub(crate) struct Accesses(Box<[UnsafeCell<()>]>);
 unsafe impl Sync for Accesses {}
 
 impl Accesses {
-    /// Of so many places.
+    /// Creates the record for `places` places of memory.
     pub(crate) fn new(places: usize) -> Self {
         Self((0..places).map(|_| UnsafeCell::new(())).collect())
     }
 
-    /// These are read.
+    /// Records that these places are read.
     pub(crate) fn read(&self, places: Range<usize>) {
         self.0[places].iter().for_each(|cell| cell.with(|_| ()));
     }
 
-    /// These are written.
+    /// Records that these places are written.
     pub(crate) fn write(&self, places: Range<usize>) {
         self.0[places].iter().for_each(|cell| cell.with_mut(|_| ()));
     }
 }
 
-/// A lock. With loom's own, a thread that tries to lock one that is held waits until it isn't, and so may block what
-/// the holder waits for.
+/// A lock that can be tried. With loom's own, a thread that tries a held lock waits for it, and so may block
+/// what the holder waits for.
 #[derive(Debug)]
 pub(crate) struct Mutex<T> {
     is_locked: loom::sync::Mutex<bool>,

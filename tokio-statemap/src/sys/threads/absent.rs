@@ -15,14 +15,14 @@ impl AbsentPage {
 
     /// `None` where the system doesn't permit it.
     pub(crate) fn new() -> Option<Self> {
-        /// Of Linux, `include/uapi/linux/userfaultfd.h`.
+        /// From Linux, `include/uapi/linux/userfaultfd.h`.
         const USER_MODE_ONLY: i32 = 1;
         const API: u64 = 0xaa;
         const IOCTL_API: u64 = 0xc018_aa3f;
         const IOCTL_REGISTER: u64 = 0xc020_aa00;
         const MISSING: u64 = 1;
-        // SAFETY: a new descriptor and a new page, both of this value alone; the structures are as long as
-        // the calls say, and live through them. Test: `recorder::watch::watcher::tests`.
+        // SAFETY: the descriptor and the page are new and owned by this value; the structures have the
+        // lengths that the calls expect, and live through them. Test: `recorder::background::watcher::tests`.
         unsafe {
             let fd = libc::syscall(libc::SYS_userfaultfd, libc::O_CLOEXEC | USER_MODE_ONLY);
             let faults = File::from_raw_fd(i32::try_from(fd).ok().filter(|fd| *fd >= 0)?);

@@ -1,5 +1,4 @@
-//! What the system says of a thread: its id, its CPU time, how often it was switched out, what it is
-//! blocked in, and its stack.
+//! Facts about a thread from the system: its id, CPU time, context switches, blocking call and stack.
 
 #[cfg(all(test, tokio_unstable))]
 pub(crate) mod absent;
@@ -8,14 +7,14 @@ pub(crate) mod stack;
 
 use crate::sys::{clocks, filter};
 
-/// The calling thread's id, as the system counts them.
+/// Returns the calling thread's id, as the system counts them.
 pub(crate) fn id() -> i32 {
     // SAFETY: it only asks for a number. Test: `sys::threads::tests::cpu_time_is_that_of_the_thread`.
     unsafe { libc::syscall(libc::SYS_gettid) as i32 }
 }
 
-/// How often the calling thread was switched out so far, voluntarily and not, and its major page
-/// faults; `None` if the system doesn't say.
+/// Returns the numbers of voluntary and involuntary context switches and of major page faults of the calling
+/// thread so far, or `None` if the system doesn't report them.
 pub(crate) fn switches() -> Option<(u64, u64, u64)> {
     if !filter::allows_all() {
         return None;
@@ -33,25 +32,25 @@ pub(crate) fn switches() -> Option<(u64, u64, u64)> {
     Some((count(usage.ru_nvcsw)?, count(usage.ru_nivcsw)?, count(usage.ru_majflt)?))
 }
 
-/// The calling thread's CPU time so far, in ns. What a host took of the processor isn't in it.
+/// Returns the calling thread's CPU time so far, in ns. It excludes time that a host took of the processor.
 pub(crate) fn cpu_ns() -> Option<u64> {
     cpu_time_of(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// The CPU time of the thread `id` of this process so far, in ns; `None` if it has ended.
+/// Returns the CPU time of the thread `id` of this process so far, in ns, or `None` if it has ended.
 pub(crate) fn cpu_ns_of(id: i32) -> Option<u64> {
     cpu_time_of(cpu_clock_of(id))
 }
 
-/// The clock of the CPU time of the thread `id` of this process.
+/// Returns the clock of the CPU time of the thread `id` of this process.
 pub(crate) fn cpu_clock_of(id: i32) -> libc::clockid_t {
-    /// In a clock's id: of one thread, its CPU time as the scheduler counts it (Linux,
+    /// The bits of a clock's id for the CPU time of one thread, as the scheduler counts it (Linux,
     /// `include/linux/posix-timers_types.h`).
     const PER_THREAD_SCHED: i32 = 4 | 2;
     (!id << 3) | PER_THREAD_SCHED
 }
 
-/// The time of a clock that the program doesn't read by itself.
+/// Returns the time of a clock that the program doesn't read itself.
 fn cpu_time_of(clock: libc::clockid_t) -> Option<u64> {
     filter::allows_all().then(|| clocks::ns_of(clock)).flatten()
 }
@@ -83,7 +82,7 @@ mod tests {
         assert!(cpu_ns_of(id()).unwrap() <= cpu_ns().unwrap());
         drop(stop);
         other.join().unwrap();
-        // It is joined shortly before it is gone.
+        // A thread can be joined shortly before it is gone.
         let until = Instant::now() + Duration::from_secs(30);
         while cpu_ns_of(other_id).is_some() {
             assert!(Instant::now() < until, "it has ended");

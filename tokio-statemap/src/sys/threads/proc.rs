@@ -1,13 +1,13 @@
-//! What the system says of a thread in files below `/proc`.
+//! Facts about a thread from files in `/proc`.
 
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::Read;
 
-/// For how long the calling thread was ready to run so far and did not, in ns: other threads ran, or
-/// a limit of its control group was reached.
+/// Returns the time for which the calling thread was ready so far but did not run, in ns: other threads ran,
+/// or a limit of its control group was reached.
 ///
-/// The second number of `schedstat` (Linux, `Documentation/scheduler/sched-stats.rst`).
+/// It is the second number of `schedstat` (Linux, `Documentation/scheduler/sched-stats.rst`).
 pub(crate) fn run_delay_ns() -> Option<u64> {
     const PATH: &CStr = c"/proc/thread-self/schedstat";
     let mut buffer = [0; 96];
@@ -15,10 +15,10 @@ pub(crate) fn run_delay_ns() -> Option<u64> {
     text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// How long the host of a virtual machine took processors from it so far, all together, in ns, in steps of 10 ms; `None` if
-/// the system doesn't say.
+/// Returns the time that the host of a virtual machine took from its processors so far, in sum, in ns, in
+/// steps of 10 ms; or `None` if the system doesn't report it.
 ///
-/// The eighth number of `/proc/stat` (`proc(5)`).
+/// It is the eighth number of `/proc/stat` (`proc(5)`).
 pub(crate) fn stolen_ns() -> Option<u64> {
     let mut buffer = [0; 512];
     let text = read("/proc/stat", &mut buffer)?;
@@ -28,11 +28,11 @@ pub(crate) fn stolen_ns() -> Option<u64> {
     ticks.checked_mul(1_000_000_000u64.checked_div(a_second)?)
 }
 
-/// The file's bytes, as far as the buffer holds them. The standard library would take 600 bytes of stack, which a
-/// hook hasn't got.
+/// Reads the beginning of a file, as much as the buffer holds. The standard library would take 600 bytes of
+/// stack, which a hook doesn't have.
 fn read_with_little_stack<'a>(path: &CStr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
-    // SAFETY: a path that ends with a 0, and a buffer of that size; the descriptor is ours alone. Test:
-    // `sys::threads::proc::tests::the_run_delay_never_goes_back`.
+    // SAFETY: the path ends with a zero, and the buffer has that size; the descriptor is owned by this
+    // function. Test: `sys::threads::proc::tests::the_run_delay_never_goes_back`.
     let read = unsafe {
         let file = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
         if file < 0 {
@@ -45,18 +45,18 @@ fn read_with_little_stack<'a>(path: &CStr, buffer: &'a mut [u8]) -> Option<&'a [
     buffer.get(..usize::try_from(read).ok()?)
 }
 
-/// What a thread does at a moment.
+/// The scheduling state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ThreadState {
-    /// It runs, or waits for a processor.
+    /// It runs or waits for a processor.
     Runnable,
     /// It is blocked.
     Blocked,
-    /// It has ended, or the system doesn't say.
+    /// It has ended, or the system doesn't report its state.
     Unknown,
 }
 
-/// What the thread `id` of this process does.
+/// Returns the state of the thread `id` of this process.
 pub(crate) fn state(id: i32) -> ThreadState {
     let mut buffer = [0; 512];
     let state = (|| {
@@ -72,10 +72,11 @@ pub(crate) fn state(id: i32) -> ThreadState {
     }
 }
 
-/// A number that grows whenever the thread `id` of this process gets a processor or blocks; `None` if it has ended.
+/// Returns a number that grows whenever the thread `id` of this process gets a processor or blocks, or `None`
+/// if it has ended.
 ///
-/// It is the third number of `schedstat`, which is read in a tenth of the time that the number of voluntary switches takes. That is
-/// the fallback where the kernel was built without `CONFIG_SCHED_INFO`.
+/// It is the third number of `schedstat`, which is read in a tenth of the time that the number of voluntary
+/// switches takes. That is the fallback where the kernel was built without `CONFIG_SCHED_INFO`.
 pub(crate) fn turns(id: i32) -> Option<u64> {
     let mut buffer = [0; 96];
     let turns = read(&format!("/proc/self/task/{id}/schedstat"), &mut buffer)
@@ -83,13 +84,13 @@ pub(crate) fn turns(id: i32) -> Option<u64> {
     turns.or_else(|| status(id, "\nvoluntary_ctxt_switches:", |count| count.parse().ok()))
 }
 
-/// Which signals the thread `id` of this process blocks: bit n is the signal n + 1. In a handler that is
-/// its own signal, too.
+/// Returns the signals that the thread `id` of this process blocks: bit n is the signal n + 1. A handler
+/// blocks its own signal, too.
 pub(crate) fn blocked_signals(id: i32) -> Option<u64> {
     status(id, "\nSigBlk:", |set| u64::from_str_radix(set, 16).ok())
 }
 
-/// What stands behind `key` in the status of the thread `id` of this process.
+/// Returns the value of `key` in the status of the thread `id` of this process.
 fn status(id: i32, key: &str, parse: impl FnOnce(&str) -> Option<u64>) -> Option<u64> {
     // A set of processors is in it, which may be long.
     let mut buffer = [0; 8192];
@@ -97,7 +98,7 @@ fn status(id: i32, key: &str, parse: impl FnOnce(&str) -> Option<u64>) -> Option
     parse(text.split_once(key)?.1.lines().next()?.trim())
 }
 
-/// What a thread is blocked in.
+/// The system call that a thread is blocked in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SystemCall {
     /// Its number; [`PAGE_FAULT`] if it is in none.
@@ -106,31 +107,31 @@ pub(crate) struct SystemCall {
     pub(crate) first: u64,
     /// The thread's stack pointer.
     pub(crate) stack_pointer: u64,
-    /// Where the thread goes on.
+    /// The address at which the thread continues.
     pub(crate) instruction_pointer: u64,
 }
 
-/// Stands for the number of a system call where a thread is blocked in none: it accesses a page that is
-/// yet to be read, from a disk or by whoever handles the faults of that memory (`userfaultfd`).
+/// Stands for the number of a system call of a thread that is blocked by a page fault: the page is yet to be
+/// read, from a disk or by a handler of that memory's faults (`userfaultfd`).
 pub(crate) const PAGE_FAULT: i64 = -1;
 
-/// Stands for the number of a system call that can't be found out.
+/// Stands for the number of an unknown system call.
 pub(crate) const UNKNOWN_CALL: i64 = -2;
 
-/// What the thread `id` of this process is blocked in; `None` if it isn't.
+/// Returns the call that the thread `id` of this process is blocked in, or `None` if it isn't blocked.
 pub(crate) fn system_call(id: i32) -> Option<SystemCall> {
     let mut buffer = [0; 256];
     SystemCall::parse(read(&format!("/proc/self/task/{id}/syscall"), &mut buffer)?)
 }
 
-/// Whether this process may ask what its threads are blocked in.
+/// Returns `true` if this process may read the calls that its threads are blocked in.
 pub(crate) fn tells_calls() -> bool {
     read("/proc/thread-self/syscall", &mut [0; 8]).is_some()
 }
 
 impl SystemCall {
-    /// That in the words of the file: the call's number, six arguments, the stack pointer and the
-    /// instruction pointer; `-1` and the pointers; or `running`.
+    /// Parses the file: the call's number, six arguments, the stack pointer and the instruction pointer; or
+    /// `-1` and the pointers; or `running`.
     fn parse(text: &str) -> Option<Self> {
         let words: Vec<_> = text.split_ascii_whitespace().collect();
         let (number, first, [stack_pointer, instruction_pointer]) = match words[..] {
@@ -149,13 +150,13 @@ impl SystemCall {
     }
 }
 
-/// What the descriptor `fd` of this process refers to: a path, or a word such as `socket:[7]`.
+/// Returns the target of the descriptor `fd` of this process: a path, or a word such as `socket:[7]`.
 pub(crate) fn descriptor(fd: u64) -> Option<String> {
     let link = std::fs::read_link(format!("/proc/self/fd/{fd}")).ok()?;
     Some(link.to_string_lossy().into_owned())
 }
 
-/// The file's text, as far as the buffer holds it.
+/// Reads the beginning of a text file, as much as the buffer holds.
 fn read<'a>(path: &str, buffer: &'a mut [u8]) -> Option<&'a str> {
     std::str::from_utf8(read_bytes(path, buffer)?).ok()
 }
@@ -217,7 +218,7 @@ mod tests {
         assert_eq!(turns(ended), None);
     }
 
-    /// A thread is joined shortly before it is gone.
+    /// Waits until a joined thread is gone, which takes a moment.
     fn wait_until_gone(id: i32) {
         while state(id) != ThreadState::Unknown {
             std::thread::yield_now();

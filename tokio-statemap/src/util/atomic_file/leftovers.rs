@@ -13,7 +13,7 @@ use crate::sys::secure::effective_user;
 const SUFFIX: &str = ".statemap-tmp";
 const RANDOM_DIGITS: usize = 16;
 
-/// An unpredictable hidden name for a file that will be called `name`.
+/// Returns an unpredictable hidden name for a file that will be called `name`.
 pub(super) fn name_beside(name: &OsStr) -> OsString {
     // The hasher's keys are random numbers from the system.
     let random = RandomState::new().build_hasher().finish();

@@ -24,11 +24,11 @@ use self::{new_file::NewFile, place::ResolvedPath};
 #[cfg(not(unix))]
 use self::{portable::NewFile, portable::ResolvedPath};
 
-/// Where an output goes, resolved.
+/// The resolved destination of an output.
 #[derive(Debug)]
 pub(crate) struct Destination(ResolvedPath);
 
-/// What an output is written to.
+/// An open output.
 #[derive(Debug)]
 pub(crate) enum Output {
     /// A file that does not exist until it is published.
@@ -39,14 +39,14 @@ pub(crate) enum Output {
     Stream(File),
 }
 
-/// What to do about missing folders.
+/// The treatment of missing folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
     Make,
     Refuse,
 }
 
-/// Whether to wait until a pipe is opened for reading.
+/// The treatment of a pipe that isn't open for reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Readers {
     Await,
@@ -64,19 +64,19 @@ impl Destination {
         ResolvedPath::find(path, missing).map(Self)
     }
 
-    /// The path without links, which identifies the file.
+    /// Returns the path without links, which identifies the file.
     pub(crate) fn real_path(&self) -> PathBuf {
         self.0.real_path()
     }
 
-    /// Whether it is written to instead of replaced.
+    /// Returns `true` if the destination is written to instead of replaced.
     pub(crate) fn is_stream(&self) -> bool {
         self.0.is_stream()
     }
 
-    /// Checks that it can be written, as far as possible without writing.
+    /// Checks that the destination can be written, as far as possible without writing.
     pub(crate) fn check(self) -> io::Result<()> {
-        // For a stream, only a write can tell.
+        // Only a write can tell for a stream.
         if self.is_stream() { Ok(()) } else { NewFile::create(self.0).map(drop) }
     }
 }
@@ -88,7 +88,8 @@ pub(crate) fn open(path: &Path, readers: Readers) -> io::Result<Output> {
     for _ in 0..TRIES {
         let place = ResolvedPath::find(path, Missing::Refuse)?;
         if !place.is_stream() {
-            place.remove_leftovers();
+            #[cfg(unix)]
+            leftovers::remove(&place);
             return NewFile::create(place).map(Output::File);
         }
         if let Some(stream) = place.open_stream(readers)? {

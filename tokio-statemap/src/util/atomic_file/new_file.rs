@@ -10,10 +10,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use super::leftovers;
 use super::place::ResolvedPath;
 use crate::sys::folder::{FileStatus, Links, Lock, lock};
-use crate::sys::secure::is_secure;
 
-/// How many names are tried. The first one is free, unless another process removes it as a leftover
-/// just before it is locked.
+/// The number of names to try. The first one is free, unless another process removes it as a leftover just
+/// before it is locked.
 const TRIES: usize = 16;
 
 /// A file being written. Dropping it without publishing leaves nothing behind.
@@ -26,10 +25,10 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    /// Creates a file for `place`. Until it is published, it can only be read by those who can read
-    /// the existing file.
+    /// Creates a file for `place`. Until it is published, only those who can read the existing file can read
+    /// it.
     pub(super) fn create(place: ResolvedPath) -> io::Result<Self> {
-        let mode = if place.entry.is_some() || is_secure() { 0o600 } else { 0o666 };
+        let mode = if place.entry.is_some() { 0o600 } else { 0o666 };
         match unnamed(&place, mode) {
             Some(file) => Ok(Self { place, file, hidden: None }),
             None => Self::named(place, mode),
@@ -106,7 +105,7 @@ impl NewFile {
         Ok(false)
     }
 
-    /// Only on Linux and Android a file can be unnamed.
+    /// Does nothing: a file can be unnamed on Linux and Android only.
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     fn name(&mut self, _: Option<FileStatus>) -> io::Result<bool> {
         Ok(false)
@@ -117,7 +116,7 @@ impl NewFile {
     pub(super) fn copy(&mut self) -> io::Result<()> {
         let (copy, name) = create_hidden(&self.place, 0o600)?;
         let mut original = std::mem::replace(&mut self.file, copy);
-        // From here on it is removed on drop.
+        // The copy is removed on drop from here on.
         self.hidden = Some(name);
         original.seek(SeekFrom::Start(0))?;
         io::copy(&mut original, &mut self.file).map(drop)

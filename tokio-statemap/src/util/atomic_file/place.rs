@@ -8,9 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Missing, Readers, leftovers, no_file_name};
+use super::{Missing, Readers, no_file_name};
 use crate::sys::folder::{FileStatus, Folder, Links};
-use crate::sys::secure::{effective_user, is_secure, is_writable};
+use crate::sys::secure::effective_user;
 
 /// A name in an open folder. All links that lead there are followed.
 #[derive(Debug)]
@@ -21,12 +21,12 @@ pub(super) struct ResolvedPath {
     pub(super) name: OsString,
     /// The existing directory entry.
     pub(super) entry: Option<FileStatus>,
-    /// Whether it refers to a descriptor.
+    /// `true` if the entry refers to a descriptor.
     is_descriptor: bool,
 }
 
-/// A path lookup in progress. The kernel would do it in one system call, but without telling who
-/// owns the links that it follows.
+/// A path lookup in progress. The kernel would do it in one system call, but wouldn't report the owners of
+/// the links that it follows.
 struct PathWalk {
     folder: Folder,
     path: PathBuf,
@@ -54,14 +54,14 @@ impl ResolvedPath {
                 Some(Step::Name(name)) if !walk.rest.is_empty() => walk.down(&name, missing)?,
                 Some(Step::Name(name)) => {
                     if let Some(name) = walk.last(name)? {
-                        return Self::of(walk, name);
+                        return Self::new(walk, name);
                     }
                 }
             }
         }
     }
 
-    fn of(walk: PathWalk, name: OsString) -> io::Result<Self> {
+    fn new(walk: PathWalk, name: OsString) -> io::Result<Self> {
         let PathWalk { folder, path: folder_path, .. } = walk;
         let entry = folder.entry(&name)?;
         let is_descriptor = entry.is_some()
@@ -85,7 +85,7 @@ impl ResolvedPath {
         self.is_descriptor || self.entry.is_some_and(|entry| !entry.is_file())
     }
 
-    /// The current directory entry, if it may be replaced.
+    /// Returns the current directory entry, if it may be replaced.
     pub(super) fn current_entry(&self) -> io::Result<Option<FileStatus>> {
         let entry = self.folder.entry(&self.name)?;
         if let Some(entry) = entry {
@@ -94,24 +94,18 @@ impl ResolvedPath {
         Ok(entry)
     }
 
-    /// Opens the stream; `None` if it is no longer one.
+    /// Opens the stream. Returns `None` if the entry is no longer one.
     pub(super) fn open_stream(&self, readers: Readers) -> io::Result<Option<File>> {
-        let number = self.name.to_str().and_then(|name| name.parse().ok());
-        if self.is_descriptor && is_secure() && !number.is_some_and(is_writable) {
-            // Reopening it could give the caller access that only this process has.
-            let problem = "it isn't open for writing";
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
-        }
         let wait = if readers == Readers::Expect { libc::O_NONBLOCK } else { 0 };
         let links = if self.is_descriptor { Links::Follow } else { Links::Refuse };
         // A terminal must not become the controlling terminal.
         let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_NOCTTY | wait;
         let file = match self.folder.file(&self.name, flags, 0, links) {
-            // With `Readers::Await` this means that it is a socket, which can't be opened.
+            // With `Readers::Await` this error means a socket, which can't be opened.
             Err(error)
                 if error.raw_os_error() == Some(libc::ENXIO) && readers == Readers::Expect =>
             {
-                return Err(io::Error::new(io::ErrorKind::BrokenPipe, "nobody reads from it"));
+                return Err(io::Error::new(io::ErrorKind::BrokenPipe, "it has no reader"));
             }
             Err(error) if error.raw_os_error() == Some(libc::ELOOP) => return Ok(None),
             opened => opened?,
@@ -125,10 +119,6 @@ impl ResolvedPath {
             refuse_planted(&self.folder, &self.folder_path, &self.name, entry)?;
         }
         Ok(Some(file))
-    }
-
-    pub(super) fn remove_leftovers(&self) {
-        leftovers::remove(self);
     }
 }
 
@@ -173,8 +163,7 @@ impl PathWalk {
     fn down(&mut self, name: &OsStr, missing: Missing) -> io::Result<()> {
         let opened = match self.folder.folder(name, Links::Refuse) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && missing == Missing::Make => {
-                let mode = if is_secure() { 0o700 } else { 0o777 };
-                match self.folder.make(name, mode) {
+                match self.folder.make(name, 0o777) {
                     // Processes that run in parallel create the same folders.
                     Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
                     _ => self.folder.folder(name, Links::Refuse),
@@ -194,7 +183,7 @@ impl PathWalk {
             return Err(error);
         };
         if self.folder.is_procfs() {
-            // Such as `/proc/self/cwd`, whose text may be relative to another root.
+            // The text of a link such as `/proc/self/cwd` may be relative to another root.
             self.folder = self.folder.folder(name, Links::Follow)?;
             self.path.push(name);
             return Ok(());
@@ -202,7 +191,7 @@ impl PathWalk {
         self.follow_link(name, entry)
     }
 
-    /// The last step: returns the name, unless it is a link, which is followed.
+    /// Takes the last step. Returns the name, unless it is a link, which is followed.
     fn last(&mut self, name: OsString) -> io::Result<Option<OsString>> {
         match self.folder.entry(&name)? {
             Some(entry) if entry.is_link() && !self.folder.is_procfs() => {

@@ -1,4 +1,4 @@
-//! The same by paths alone, for systems without directory descriptors.
+//! The same by paths, for systems without directory descriptors.
 
 use std::collections::hash_map::RandomState;
 use std::fs::{self, File, OpenOptions};
@@ -49,9 +49,6 @@ impl ResolvedPath {
     pub(super) fn open_stream(&self, _: Readers) -> io::Result<Option<File>> {
         OpenOptions::new().append(true).open(&self.path).map(Some)
     }
-
-    /// Does nothing: there is no way to tell whether another process is writing it.
-    pub(super) fn remove_leftovers(&self) {}
 }
 
 /// A file being written, in the folder of its place. Dropping it without publishing leaves nothing

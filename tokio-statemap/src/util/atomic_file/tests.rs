@@ -49,7 +49,7 @@ impl Drop for Scratch {
 
 type Make = fn(ResolvedPath) -> NewFile;
 
-/// Each way in which a file can be created.
+/// Returns each way in which a file can be created.
 fn each_way() -> [(&'static str, Make); 3] {
     [
         ("as the system can", |place| NewFile::create(place).unwrap()),
@@ -117,9 +117,9 @@ fn parallel_writers_leave_each_other_alone() {
     for (way, make) in each_way() {
         let mut first = make(scratch.place("file"));
         first.write_all(b"first").unwrap();
-        scratch.place("file").remove_leftovers();
+        leftovers::remove(&scratch.place("file"));
         let second = make(scratch.place("file"));
-        scratch.place("file").remove_leftovers();
+        leftovers::remove(&scratch.place("file"));
         first.publish().unwrap();
         assert!(fs::read(scratch.path("file")).unwrap().ends_with(b"first"), "{way}");
         second.publish().unwrap();
@@ -136,12 +136,12 @@ fn leftovers_are_removed() {
     assert_eq!(scratch.names(), [name.to_str().unwrap()]);
     let copy = killed.file.try_clone().unwrap();
     drop(killed);
-    scratch.place("file").remove_leftovers();
+    leftovers::remove(&scratch.place("file"));
     assert_eq!(scratch.names().len(), 1, "somebody has it open");
     drop(copy);
-    scratch.place("another").remove_leftovers();
+    leftovers::remove(&scratch.place("another"));
     assert_eq!(scratch.names().len(), 1, "it is another output's");
-    scratch.place("file").remove_leftovers();
+    leftovers::remove(&scratch.place("file"));
     assert_eq!(scratch.names(), [""; 0]);
 }
 
@@ -228,6 +228,5 @@ fn by_paths_alone() {
     }
     let place = ResolvedPath::find("/dev/null".as_ref(), Missing::Refuse).unwrap();
     assert!(place.is_stream());
-    place.remove_leftovers();
     place.open_stream(Readers::Expect).unwrap().unwrap();
 }

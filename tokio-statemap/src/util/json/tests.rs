@@ -42,7 +42,7 @@ fn values_are_written_as_serde_json_does() {
 }
 
 /// The data embedded in the page and the SVG.
-#[cfg(feature = "html")]
+#[cfg(all(feature = "html", feature = "svg"))]
 #[test]
 fn the_page_and_the_svg_embed_it_as_serde_json_writes_it() {
     let mut timeline = crate::analysis::picture::tests::timeline(30, 3);
@@ -65,8 +65,8 @@ fn the_page_and_the_svg_embed_it_as_serde_json_writes_it() {
     }
 }
 
-/// The JSON without the escapes that keep it from ending its element.
-#[cfg(feature = "html")]
+/// Returns the JSON without the escapes that keep it from ending its element.
+#[cfg(all(feature = "html", feature = "svg"))]
 fn unescaped(text: &str) -> String {
     let escapes = [
         ("\\u003c", "<"),

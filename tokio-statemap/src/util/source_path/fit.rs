@@ -1,18 +1,18 @@
-//! A place in little room: its file and line stay longest.
+//! Shortens source locations to a width. Their file and line stay longest.
 
-/// The longest text that is taken for a place, in bytes.
+/// The longest text that is parsed as a location, in bytes.
 pub(crate) const LONGEST: usize = 1000;
 
-/// The text in at most `room`, as `width` measures it, if it is a place (`axum-0.8.9/src/serve/mod.rs:389:5`), or a
-/// function at one; `None` if it is something else.
+/// Shortens `text` to at most `room`, as `width` measures it, if it is a source location
+/// (`axum-0.8.9/src/serve/mod.rs:389:5`) or a function at one. Returns `None` otherwise.
 ///
-/// What is left of the package goes first, then its folders from the left, then the package, the column, and the
-/// file's name from the left. The page does the same: `cases.json` holds both.
+/// The parts before the package go first, then the package's folders from the left, then the package, the
+/// column, and the file's name from the left. The page has the same rules: `cases.json` tests both.
 pub(crate) fn fit(text: &str, room: usize, width: impl Fn(&str) -> usize) -> Option<String> {
     if text.len() > LONGEST {
         return None;
     }
-    let place = Place::of(text)?;
+    let place = Place::parse(text)?;
     let fits = |text: &String| width(text) <= room;
     let candidates = place.candidates();
     let mut with_function = candidates.iter().map(|only| format!("{}{only}", place.function));
@@ -40,24 +40,24 @@ pub(crate) fn fit(text: &str, room: usize, width: impl Fn(&str) -> usize) -> Opt
     Some(keep_end(core, room, &width))
 }
 
-/// How much of a function is still worth to be seen.
+/// The least width of a function's name that is still useful.
 const LEAST_OF_FUNCTION: usize = 10;
 
-/// A place, and what it is made of.
+/// A source location, in parts.
 struct Place<'a> {
-    /// `shop::render at `, if it is a function's.
+    /// The function and ` at `, if there is a function.
     function: &'a str,
-    /// The folders, as they are written, with what is before the first.
+    /// The folders as written, with everything before the first.
     path: &'a str,
     folders: Vec<&'a str>,
     /// The file with its line and column.
     core: &'a str,
-    /// What stands behind that.
+    /// The text behind the location.
     behind: &'a str,
 }
 
 impl<'a> Place<'a> {
-    fn of(text: &'a str) -> Option<Self> {
+    fn parse(text: &'a str) -> Option<Self> {
         // Several places.
         if text.contains(" + ") {
             return None;
@@ -75,7 +75,7 @@ impl<'a> Place<'a> {
         Some(Self { function: &text[..begin], path, folders, core, behind })
     }
 
-    /// From all of it to the file alone.
+    /// Returns the forms of the location, from the whole path to the file alone.
     fn candidates(&self) -> Vec<String> {
         let Self { path, folders, core, behind, .. } = self;
         let tail = format!("{core}{behind}");
@@ -105,17 +105,17 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The package that a place is in, as an index into its folders.
+/// Returns the package that a place is in, as an index into its folders.
 fn package(folders: &[&str]) -> Option<usize> {
     match super::package_of(folders) {
         Some(at) => Some(at),
-        // The first folder is one of sources, or it is told by its version.
+        // The first folder is a folder of sources, or a package that is recognised by its version.
         None if folders.first().is_some_and(|first| super::OF_SOURCES.contains(first)) => None,
         None => (folders.len() > 1).then_some(0),
     }
 }
 
-/// How long `mod.rs:389:5` is at the beginning of `text`; `None` if there is no line.
+/// Returns the length of `mod.rs:389:5` at the beginning of `text`, or `None` if it has no line.
 fn core_length(text: &str) -> Option<usize> {
     let mut end = text.find(':')?;
     for part in 0..2 {
@@ -130,7 +130,7 @@ fn core_length(text: &str) -> Option<usize> {
     Some(end)
 }
 
-/// The end of the text, in `room`.
+/// Returns the end of the text, as much as fits into `room`.
 fn keep_end(text: &str, room: usize, width: impl Fn(&str) -> usize) -> String {
     if width(text) <= room {
         return text.to_owned();
@@ -139,7 +139,7 @@ fn keep_end(text: &str, room: usize, width: impl Fn(&str) -> usize) -> String {
     cuts.find(|cut| width(cut) <= room).unwrap_or_else(|| "…".to_owned())
 }
 
-/// The beginning of the text, in `room`.
+/// Returns the beginning of the text, as much as fits into `room`.
 fn keep_begin(text: &str, room: usize, width: impl Fn(&str) -> usize) -> String {
     if width(text) <= room {
         return text.to_owned();

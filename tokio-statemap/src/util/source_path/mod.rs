@@ -1,40 +1,42 @@
-//! How the path of a source file is shown: from its package on. Where packages are kept says nothing to a
-//! reader, and may be nobody's business.
+//! Shortens the paths of source files for display: they begin at the package. The folders in which packages
+//! are stored don't help readers, and may be private.
 
 mod fit;
 
+use crate::util::map::Map;
 use std::borrow::Cow;
-use std::collections::HashMap;
 
-pub(crate) use fit::{LONGEST, fit};
+#[cfg(feature = "svg")]
+pub(crate) use fit::LONGEST;
+pub(crate) use fit::fit;
 
-/// The folders of a package that sources are in.
+/// The folders of a package with sources.
 const OF_SOURCES: [&str; 4] = ["src", "tests", "examples", "benches"];
 
-/// How much is shown of a path to which nothing else applies: so many of its last parts.
+/// The number of last parts that are shown of a path to which no other rule applies.
 const LAST_PARTS: usize = 3;
 
-/// Of how many parts of a path it is tried whether they tell it from another.
+/// The most parts that are shown to tell a path from another.
 const MOST_PARTS: u8 = 32;
 
-/// The level at which nothing of a path is left out, and no separator is another.
+/// The level that shows a path unchanged.
 const AS_IT_IS: u8 = u8::MAX;
 
-/// The path of a source file as every output shows it; what stands behind it, as `:21`, stays.
+/// Returns the path of a source file as every output shows it, with anything behind it, such as `:21`.
 ///
-/// Of a package of a registry `axum-0.8.9/src/serve/mod.rs`, of a repository `mini-redis/src/db.rs`, of the standard
-/// library `std/src/thread/mod.rs`; of the program's own packages the path from the folder that they were compiled in.
-/// The separators are `/`.
+/// A path in a package of a registry becomes `axum-0.8.9/src/serve/mod.rs`, in a repository
+/// `mini-redis/src/db.rs`, in the standard library `std/src/thread/mod.rs`. A path in the program's own
+/// packages begins in the folder of its compilation. The separators are `/`.
 pub(crate) fn shown(path: &str) -> Cow<'_, str> {
     shown_at(path, 0)
 }
 
-/// The same with more of what is left out, the higher the `level`: see [`levels`].
+/// Returns the path with more of its beginning, the higher the `level`; see [`levels`].
 pub(crate) fn shown_at(path: &str, level: u8) -> Cow<'_, str> {
     if level == AS_IT_IS {
         return Cow::Borrowed(path);
     }
-    let parts = Parts::of(path);
+    let parts = Parts::new(path);
     let Shown { head, from } = shown_of(&parts);
     let (head, from) = match level {
         0 => (head, from),
@@ -51,17 +53,17 @@ pub(crate) fn shown_at(path: &str, level: u8) -> Cow<'_, str> {
     }
 }
 
-/// The levels at which files are shown that would be shown alike at the lowest, so that each is shown otherwise than
-/// all the others; those that aren't there are at the lowest.
-pub(crate) fn levels<'a>(files: impl IntoIterator<Item = &'a str>) -> HashMap<&'a str, u8> {
-    let mut alike: HashMap<Cow<'a, str>, Vec<&'a str>> = HashMap::new();
+/// Returns the level of each file that would be shown like another one at level 0, so that all are shown
+/// differently. Other files keep level 0.
+pub(crate) fn levels<'a>(files: impl IntoIterator<Item = &'a str>) -> Map<&'a str, u8> {
+    let mut alike: Map<Cow<'a, str>, Vec<&'a str>> = Map::default();
     for file in files {
-        let of = alike.entry(shown(file)).or_default();
+        let of = alike.get_or_default(shown(file));
         if !of.contains(&file) {
             of.push(file);
         }
     }
-    let mut levels = HashMap::new();
+    let mut levels = Map::default();
     for files in alike.values().filter(|files| files.len() > 1) {
         let are_apart = |level: u8| {
             let mut all: Vec<_> = files.iter().map(|file| shown_at(file, level)).collect();
@@ -71,7 +73,7 @@ pub(crate) fn levels<'a>(files: impl IntoIterator<Item = &'a str>) -> HashMap<&'
                     .is_none_or(|others| others.iter().all(|file| files.contains(file)))
             };
             let are_free = all.iter().all(is_free);
-            all.sort_unstable();
+            crate::util::sort::sort(&mut all);
             all.dedup();
             are_free && all.len() == files.len()
         };
@@ -79,31 +81,36 @@ pub(crate) fn levels<'a>(files: impl IntoIterator<Item = &'a str>) -> HashMap<&'
         levels.extend(files.iter().map(|file| (*file, level)));
     }
     let mut shown: Vec<_> = levels.iter().map(|(file, level)| shown_at(file, *level)).collect();
-    shown.sort_unstable();
+    crate::util::sort::sort(&mut shown);
     if shown.windows(2).any(|two| two[0] == two[1]) {
         levels.values_mut().for_each(|level| *level = AS_IT_IS);
     }
     levels
 }
 
-/// What is shown of a path: the parts from one on, behind a head if there is one.
+/// The shown part of a path: the parts from `from` on, behind `head` if there is one.
 #[derive(Debug)]
-struct Shown<'a> {
-    head: Option<&'a str>,
-    from: usize,
+pub(crate) struct Shown<'a> {
+    pub(crate) head: Option<&'a str>,
+    pub(crate) from: usize,
 }
 
-/// Whether a source file is one of a dependency, or of std, as far as its path says so.
+/// Returns `true` if the path of a source file is that of a dependency or of the standard library.
 pub(crate) fn is_of_dependency(path: &str) -> bool {
-    of_dependency(&Parts::of(path).names).is_some()
+    dependency_part(&Parts::new(path).names).is_some()
 }
 
-/// What is shown of a path of a dependency, or of std; `None` if it is none.
-fn of_dependency<'a>(names: &[&'a str]) -> Option<Shown<'a>> {
-    let from = |from| Some(Shown { head: None, from });
-    if let Some(at) = of_std(names) {
-        return from(at);
+/// Returns the shown part of a path of a dependency or of the standard library, or `None` for other paths.
+fn dependency_part<'a>(names: &[&'a str]) -> Option<Shown<'a>> {
+    match std_part(names) {
+        Some(from) => Some(Shown { head: None, from }),
+        None => package_part(names),
     }
+}
+
+/// Returns the shown part of a path of a package of a registry or of git, or `None` for other paths.
+pub(crate) fn package_part<'a>(names: &[&'a str]) -> Option<Shown<'a>> {
+    let from = |from| Some(Shown { head: None, from });
     if let Some(at) = position(names, &["registry", "src"]).filter(|at| names.len() > at + 4) {
         return from(at + 3);
     }
@@ -119,13 +126,13 @@ fn of_dependency<'a>(names: &[&'a str]) -> Option<Shown<'a>> {
 fn shown_of<'a>(parts: &Parts<'a>) -> Shown<'a> {
     let from = |from| Shown { head: None, from };
     let names = &parts.names;
-    if let Some(shown) = of_dependency(names) {
+    if let Some(shown) = dependency_part(names) {
         return shown;
     }
     if !parts.is_absolute {
         return from(usize::from(names.first() == Some(&".")));
     }
-    if let Some(at) = of_build_script(names) {
+    if let Some(at) = build_script_part(names) {
         return from(at);
     }
     // The last part is the file.
@@ -136,8 +143,8 @@ fn shown_of<'a>(parts: &Parts<'a>) -> Shown<'a> {
     })
 }
 
-/// Where the path of a source of the standard library, or of what it is made of, goes on with its crate.
-fn of_std(names: &[&str]) -> Option<usize> {
+/// Returns the index of the crate in a path of the standard library or of its dependencies.
+pub(crate) fn std_part(names: &[&str]) -> Option<usize> {
     let is_versioned = |name: &&str| name.strip_prefix("rustc-").is_some_and(is_version);
     let at = position(names, &["rustlib", "src", "rust"])
         .map(|at| at + 3)
@@ -153,13 +160,13 @@ fn of_std(names: &[&str]) -> Option<usize> {
     }
 }
 
-/// Where a path goes on with the package whose build script wrote the file.
-fn of_build_script(names: &[&str]) -> Option<usize> {
+/// Returns the index of the package in the path of a file that its build script wrote.
+fn build_script_part(names: &[&str]) -> Option<usize> {
     let at = names.iter().rposition(|name| *name == "out")?;
     (at >= 2 && names[at - 2] == "build" && at + 1 < names.len()).then(|| at - 1)
 }
 
-/// The folder of the package that a source is in, as an index into the folders of its path.
+/// Returns the index of the package's folder in the folders of a source file's path.
 fn package_of(folders: &[&str]) -> Option<usize> {
     let last = |of: &[&str]| folders.iter().rposition(|name| of.contains(name));
     let at = last(&OF_SOURCES[..1]).or_else(|| last(&OF_SOURCES[1..]))?;
@@ -171,18 +178,18 @@ fn without_hash(repository: &str) -> &str {
     repository.rsplit_once('-').map_or(repository, |(name, _)| name)
 }
 
-/// Where the first `these` in a row are.
+/// Returns the first position of `these` in a row.
 fn position(names: &[&str], these: &[&str]) -> Option<usize> {
     names.windows(these.len()).position(|window| window == these)
 }
 
-/// What follows the first `these` in a row.
+/// Returns the names that follow the first `these` in a row.
 #[cfg(feature = "symbols")]
 pub(crate) fn after<'a, 'b>(names: &'b [&'a str], these: &[&str]) -> Option<&'b [&'a str]> {
     Some(&names[position(names, these)? + these.len()..])
 }
 
-/// Whether `text` begins as a version does: `1.54`.
+/// Returns `true` if `text` begins as a version does: `1.54`.
 pub(crate) fn is_version(text: &str) -> bool {
     let Some((major, rest)) = text.split_once('.') else { return false };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -197,14 +204,14 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn of(path: &'a str) -> Self {
+    fn new(path: &'a str) -> Self {
         let names: Vec<_> = path.split(['/', '\\']).filter(|name| !name.is_empty()).collect();
         let is_drive = |name: &&str| name.len() == 2 && name.ends_with(':');
         let is_absolute = path.starts_with(['/', '\\']) || names.first().is_some_and(is_drive);
         Self { path, names, is_absolute }
     }
 
-    /// The path from one of its names on.
+    /// Returns the path from the name at `index` on.
     fn from(&self, index: usize) -> &'a str {
         let Some(name) = self.names.get(index) else { return self.path };
         // Names are slices of the path.

@@ -1,4 +1,4 @@
-//! The same in a model, in which some locks are the model's, and others are std's.
+//! Locks in a model, where some mutexes are the model's and others are std's.
 
 use std::sync::{Arc, LazyLock, PoisonError};
 
@@ -44,7 +44,7 @@ impl<'a, T: 'a> AnyMutex<'a> for std::sync::Mutex<T> {
     }
 }
 
-// What is generic dereferences nothing by itself.
+// Generic code doesn't dereference by itself.
 
 impl<'a, M: AnyMutex<'a> + 'a> AnyMutex<'a> for Arc<M> {
     type Guard = M::Guard;

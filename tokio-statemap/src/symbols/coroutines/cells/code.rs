@@ -10,10 +10,10 @@ use crate::symbols::coroutines::entry::Entry;
 use crate::symbols::coroutines::index::Index;
 use crate::symbols::coroutines::sections::{Sections, Slice};
 
-/// What is in the program's code.
+/// The relevant parts of the program's debug information.
 #[derive(Default)]
 pub(super) struct Code {
-    /// Where a task's `poll` is in the file, with the type of its future.
+    /// The addresses of the `poll`s of tasks in the file, with the types of their futures.
     pub(super) polls: Vec<(u64, TypeId)>,
     /// The types of cells.
     pub(super) cells: Vec<TypeId>,
@@ -23,7 +23,7 @@ pub(super) struct Code {
 }
 
 impl Code {
-    pub(super) fn of<'a>(sections: &Sections<'a>, index: &Index<'a>) -> gimli::Result<Self> {
+    pub(super) fn read<'a>(sections: &Sections<'a>, index: &Index<'a>) -> gimli::Result<Self> {
         let mut code = Self::default();
         let mut found = Found::default();
         for unit in 0..sections.units.len() {
@@ -47,7 +47,7 @@ impl Code {
             value.and_then(|value| sections.dwarf.attr_string(unit, value).ok())
         };
         let is_in = |id: TypeId, path: &str| index.path(sections, id) == path;
-        // The `poll` whose parameters come next.
+        // The `poll` to which the next parameters belong.
         let mut of_poll: Option<(TypeId, isize)> = None;
         let mut raw = unit.entries_raw(None)?;
         while !raw.is_empty() {
@@ -111,22 +111,22 @@ impl Code {
     }
 }
 
-/// What is put together when all units were walked over.
+/// Parts that are put together after all units were read.
 #[derive(Default)]
 struct Found {
     /// The futures of the functions named `poll`.
     futures: HashMap<TypeId, TypeId>,
-    /// Functions, by the entry that says more of them, with their addresses.
+    /// The addresses of functions, by the entries that describe them.
     functions: Vec<(TypeId, u64)>,
 }
 
-/// The variable of what is awaited.
+/// Returns the variable of an awaitee.
 fn awaitee<'a>(sections: &Sections<'a>, unit: usize, entry: &Entry<'a>) -> Option<Variable> {
     let of_type = sections.target(unit, entry.of_type)?;
     Some(Variable { unit, of_type, file: entry.file?, line: entry.line? })
 }
 
-/// Where a table of functions is, and of what type it is one.
+/// Returns the address of a vtable, and the type that it is for.
 fn table<'a>(sections: &Sections<'a>, at: usize, entry: &Entry<'a>) -> Option<(u64, TypeId)> {
     let unit = &sections.units[at];
     let mut operations = entry.location?.exprloc_value()?.operations(unit.encoding());

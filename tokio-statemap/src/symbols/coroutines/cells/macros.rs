@@ -1,7 +1,7 @@
 //! The lines at which functions call macros that await.
 //!
-//! A suspend point in a macro has the macro's own line. But what is awaited is a variable in the function's
-//! code as well, and to a variable that another crate's macro declares the compiler gives the line of the call.
+//! A suspend point in a macro has the macro's own line. But the awaitee is a variable in the function's code
+//! as well, and the compiler gives a variable that another crate's macro declares the line of the call.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -9,12 +9,12 @@ use std::sync::OnceLock;
 use super::full_name;
 use crate::symbols::coroutines::{Coroutine, Coroutines, Place, TypeId};
 
-/// The variables of what is awaited.
+/// The variables of awaitees.
 #[derive(Debug, Default)]
 pub(super) struct Awaitees {
     pub(super) variables: Vec<Variable>,
-    /// Where they are declared, by their types, once they are asked for. The compiler gives the same name to
-    /// the same type in each of its units.
+    /// The places of their declarations, by their types, once they are needed. The compiler gives a type the
+    /// same name in each unit.
     places: OnceLock<HashMap<String, Vec<Place>>>,
 }
 
@@ -28,17 +28,17 @@ pub(super) struct Variable {
 }
 
 impl Awaitees {
-    /// What the variables of this name are called.
+    /// The name of these variables.
     pub(super) const NAME: &[u8] = b"__awaitee";
 
-    /// The line at which a function calls the macro that awaits something of this type.
+    /// Returns the line at which a function calls the macro that awaits something of this type.
     pub(super) fn line(
         &self,
         of: &Coroutines<'_>,
         function: &Coroutine,
         awaitee: TypeId,
     ) -> Option<u64> {
-        // What is awaited at several points may be any of them.
+        // A type that is awaited at several points is ambiguous.
         let name = full_name(of, awaitee)?;
         let is_alike = |id: TypeId| full_name(of, id).is_some_and(|other| other == name);
         let alike = function.points.iter().filter(|point| point.awaitee.is_some_and(is_alike));
@@ -59,7 +59,7 @@ impl Awaitees {
     fn places(&self, of: &Coroutines<'_>) -> HashMap<String, Vec<Place>> {
         let mut places: HashMap<String, Vec<Place>> = HashMap::new();
         for variable in &self.variables {
-            let place = Place::of(&of.sections, variable.unit, variable.file, variable.line);
+            let place = Place::read(&of.sections, variable.unit, variable.file, variable.line);
             if let Some((name, place)) = full_name(of, variable.of_type).zip(place) {
                 places.entry(name).or_default().push(place);
             }
@@ -69,7 +69,7 @@ impl Awaitees {
 }
 
 impl Coroutine {
-    /// Whether a place is one of the function itself.
+    /// Returns `true` if a place is in the function itself.
     pub(super) fn has(&self, place: &Place) -> bool {
         let is_after = |begin: &Place| begin.file == place.file && begin.line <= place.line;
         let is_before = |end: &Place| end.file != place.file || place.line <= end.line;

@@ -1,8 +1,8 @@
-//! From the memory of a task to what it awaits.
+//! Reads what a task awaits from its memory.
 //!
-//! Tokio keeps a task in a cell: a header, of which one field points to a table of functions, then what the
-//! scheduler needs, the task's id, and its stage: its future, until it is done. The table's function
-//! `poll<T, S>` says which type the future is of.
+//! Tokio keeps a task in a cell: a header with a pointer to a table of functions, the scheduler's data, the
+//! task's id, and its stage, which has its future until the task is done. The table's function `poll<T, S>`
+//! tells the type of the future.
 
 mod code;
 mod macros;
@@ -18,20 +18,20 @@ use code::Code;
 use macros::Awaitees;
 use point::Point;
 
-/// What a task awaits: one function, and what is awaited in it.
+/// A function that a task is in, and what it awaits there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AwaitNode {
     /// The async fn, or that which the async block or closure is in, by its path; or the type of another
     /// future; or the macro that polls several.
     pub function: String,
-    /// As what it was written, if it is a function.
+    /// The kind of coroutine, if it is one.
     pub(crate) kind: Option<Kind>,
     /// The file of the function.
     pub file: Option<String>,
     /// The line of the `.await` that it is suspended at, or of the call of the macro that has it. `None` if
     /// that isn't known.
     pub line: Option<u32>,
-    /// What it awaits: more than one future in `join!` or `select!`.
+    /// The futures that it awaits: more than one in `join!` or `select!`.
     pub children: Vec<AwaitNode>,
 }
 
@@ -40,24 +40,24 @@ pub(crate) trait Memory {
     /// Copies from `address` on; returns whether all of it is there.
     fn read(&self, address: u64, into: &mut [u8]) -> bool;
 
-    /// The word at an address.
+    /// Returns the word at an address.
     fn word(&self, address: u64) -> Option<u64> {
         let mut word = [0; 8];
         self.read(address, &mut word).then(|| u64::from_ne_bytes(word))
     }
 }
 
-/// Where a cell has the address of its table of functions, in bytes.
+/// The offset in a cell of the pointer to its table of functions, in bytes.
 pub(crate) const TABLE: u64 = 16;
 
-/// How many functions of the table are looked at.
+/// The number of functions of the table that are looked at.
 const FUNCTIONS: usize = 8;
 
 /// The tasks' cells of a program.
 #[derive(Debug)]
 pub(crate) struct Cells<'a> {
     of: Coroutines<'a>,
-    /// What the futures are that a `poll` is of, by its address in the file.
+    /// The futures of `poll`s, by the address of the `poll` in the file.
     futures: HashMap<u64, Option<Future>>,
     /// The types of futures behind `dyn Future`, by the address of their tables in the file.
     tables: HashMap<u64, TypeId>,
@@ -66,22 +66,22 @@ pub(crate) struct Cells<'a> {
     points: Mutex<Points>,
 }
 
-/// Those of which nothing is known are `None`.
+/// Unknown points are `None`.
 type Points = HashMap<(TypeId, usize), Option<Arc<Point>>>;
 
-/// Where the future is in a cell.
+/// The position of the future in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Future {
-    /// From the beginning of the cell, in bytes.
+    /// The offset in the cell, in bytes.
     stage_offset: u64,
     stage: TypeId,
 }
 
 impl<'a> Cells<'a> {
-    /// Those of the program in this file; an error is what is wrong with it.
+    /// Reads the cells of the program in this file. An error says what is wrong with it.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, String> {
         let of = Coroutines::read(bytes)?;
-        let code = Code::of(&of.sections, &of.index).map_err(super::damaged)?;
+        let code = Code::read(&of.sections, &of.index).map_err(super::damaged)?;
         if code.polls.is_empty() {
             return Err("no task's `poll` is in its debug information".to_owned());
         }
@@ -90,7 +90,7 @@ impl<'a> Cells<'a> {
         for cell in &code.cells {
             let Some((name, future)) = layout(&of, *cell) else { continue };
             let known = layouts.entry(name).or_insert(Some(future));
-            // Two crates of one name: which is meant can't be told.
+            // Two crates may have the same name: then the layout is ambiguous.
             if known.is_some_and(|known| known.stage_offset != future.stage_offset) {
                 *known = None;
             }
@@ -99,7 +99,7 @@ impl<'a> Cells<'a> {
         let mut names: HashMap<u64, String> = HashMap::new();
         for (address, of_future) in code.polls {
             let Some(name) = full_name(&of, of_future) else { continue };
-            // The linker may have made one function of several: which future it is of can't be told.
+            // The linker may have merged several functions: then the future is ambiguous.
             if names.get(&address).is_some_and(|known| *known != name) {
                 futures.insert(address, None);
                 continue;
@@ -117,9 +117,9 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// What the task awaits whose cell is at `cell`, in a program whose addresses begin at `base`. `None`
-    /// if that isn't known, or the task is done. No poll of the task may run meanwhile, or what is returned
-    /// is to be discarded.
+    /// Returns what the task awaits whose cell is at `cell`, in a program whose addresses begin at `base`.
+    /// Returns `None` if that is unknown, or the task is done. If the task is polled meanwhile, the result
+    /// must be discarded.
     pub(crate) fn chain(&self, cell: u64, base: u64, memory: &dyn Memory) -> Option<AwaitNode> {
         let table = memory.word(cell.checked_add(TABLE)?)?;
         let future = (0..FUNCTIONS as u64).find_map(|i| {
@@ -132,7 +132,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// The type of the future in a cell, as a name, and where its stage is.
+/// Returns the name of the type of a cell's future, and the position of the future.
 fn layout(of: &Coroutines<'_>, cell: TypeId) -> Option<(String, Future)> {
     let core = member(of, cell, b"core")?;
     let stage = member(of, core.of_type, b"stage")?;

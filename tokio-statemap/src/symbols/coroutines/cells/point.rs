@@ -1,4 +1,4 @@
-//! What is known of a suspend point, whichever task is there.
+//! The facts about a suspend point that are the same for all tasks.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ pub(super) struct Point {
     pub(super) line: Option<u32>,
     /// The macro that awaits, if it is a known one.
     pub(super) of_macro: Option<&'static str>,
-    /// The type of what is awaited, and where it is in the state, in bytes.
+    /// The type of the awaitee, and its offset in the state, in bytes.
     pub(super) awaitee: Option<(TypeId, u64)>,
 }
 
 impl Cells<'_> {
-    /// The suspend point with this number of the function with this type, whose state there is `state`.
+    /// Returns suspend point `number` of the function with this type, whose state there has the type `state`.
     pub(super) fn point(&self, id: TypeId, number: usize, state: TypeId) -> Option<Arc<Point>> {
         let known = lock(&self.points).get(&(id, number)).cloned();
         known.unwrap_or_else(|| {
@@ -38,7 +38,7 @@ impl Cells<'_> {
             Shape::Struct(members) => members.iter().find(|member| is_awaitee(member)).copied(),
             _ => None,
         };
-        // What a macro awaits has the macro's line, which says nothing of where it is used.
+        // A suspend point in a macro has the macro's line, which doesn't tell where the macro is used.
         let is_own = place.as_ref().is_none_or(|place| coroutine.has(place));
         let line = match is_own {
             true => place.as_ref().map(|place| place.line),

@@ -6,13 +6,13 @@ use super::{AwaitNode, Cells, Memory};
 use crate::symbols::coroutines::types::{Member, Shape, Type, Variant};
 use crate::symbols::coroutines::{Coroutines, TypeId, name, states};
 
-/// How deep futures may be in one another.
+/// The most futures that contain each other.
 const MAX_DEPTH: u32 = 64;
 
-/// How many types are looked at for one task.
+/// The most types that are read for one task.
 const MAX_STEPS: u32 = 20_000;
 
-/// How deep a future is looked for in a type.
+/// The depth to which a type is searched for futures.
 const MAX_NESTED: u32 = 8;
 
 /// The most elements of a slice that are looked at.
@@ -21,7 +21,7 @@ const MAX_ELEMENTS: u64 = 64;
 /// The states of a coroutine from this one on are suspend points. Before, it hasn't begun, or is done.
 const SUSPENDED: usize = 3;
 
-/// One walk, which ends after so many steps.
+/// A walk over a task, with a limit on its steps.
 pub(super) struct Walk<'w, 'a> {
     cells: &'w Cells<'a>,
     of: &'w Coroutines<'a>,
@@ -35,7 +35,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         Self { cells, of: &cells.of, base, memory, steps: Cell::new(MAX_STEPS) }
     }
 
-    /// What the future of a task's stage awaits; `None` if the task is done.
+    /// Returns what the future of a task's stage awaits, or `None` if the task is done.
     pub(super) fn running(&self, stage: TypeId, at: u64) -> Option<AwaitNode> {
         let (mut id, mut at) = (stage, at);
         for _ in 0..MAX_NESTED {
@@ -62,7 +62,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         None
     }
 
-    /// What is at `at`, as a future: usually one node, none if it is done, several if it is a tuple.
+    /// Reads the future at `at`: usually one node, none if it is done, several if it is a tuple.
     fn future(&self, id: TypeId, at: u64, depth: u32) -> Vec<AwaitNode> {
         self.step(depth).and_then(|depth| self.try_future(id, at, depth)).unwrap_or_default()
     }
@@ -152,7 +152,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         }))
     }
 
-    /// The future behind `dyn`, by its table.
+    /// Returns the future behind `dyn`, by its table.
     fn behind_dyn(
         &self,
         of_type: &Type<'_>,
@@ -175,7 +175,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         }))
     }
 
-    /// The futures of a slice.
+    /// Returns the futures of a slice.
     fn slice(
         &self,
         members: &[Member<'_>],
@@ -195,7 +195,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         Some(all.flat_map(|at| self.future(element, at, depth)).collect())
     }
 
-    /// The futures that a closure has captured: those of `join!` and `select!`.
+    /// Returns the futures that a closure has captured, as in `join!` and `select!`.
     fn captured(&self, of_type: &Type<'_>, at: u64, depth: u32) -> Vec<AwaitNode> {
         let Shape::Struct(members) = &of_type.shape else { return Vec::new() };
         let Some(closure) = members.first() else { return Vec::new() };
@@ -208,7 +208,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         let mut found = Vec::new();
         for member in captured {
             let Some(at) = at.checked_add(member.offset) else { continue };
-            // As Tokio's macros call them.
+            // The name is that in Tokio's macros.
             if member.name.slice().ends_with(b"futures") {
                 found.extend(self.tuple(member.of_type, at, depth).unwrap_or_default());
             } else if self.has_future(member.of_type, MAX_NESTED) {
@@ -218,7 +218,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         found
     }
 
-    /// All of what is in a tuple, which may be behind references.
+    /// Returns all futures in a tuple, which may be behind references.
     fn tuple(&self, id: TypeId, at: u64, depth: u32) -> Option<Vec<AwaitNode>> {
         let (mut id, mut at) = (id, at);
         for _ in 0..MAX_NESTED {
@@ -236,7 +236,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         None
     }
 
-    /// The futures in the fields of a type.
+    /// Returns the futures in the fields of a type.
     fn members(&self, members: &[Member<'_>], at: u64, depth: u32) -> Vec<AwaitNode> {
         let mut found = Vec::new();
         for member in members {
@@ -248,7 +248,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         found
     }
 
-    /// Whether a value of the type has a coroutine, or a future behind `dyn`, in it.
+    /// Returns `true` if a value of the type contains a coroutine, or a future behind `dyn`.
     fn has_future(&self, id: TypeId, nested: u32) -> bool {
         let Some(nested) = self.step(nested) else { return false };
         let Some(of_type) = self.of.type_of(id) else { return false };
@@ -263,7 +263,7 @@ impl<'w, 'a> Walk<'w, 'a> {
             Shape::Struct(members) if members.iter().any(|m| m.name.slice() == b"vtable") => {
                 of_type.name.to_string_lossy().contains("dyn core::future::future::Future<")
             }
-            // Of a boxed slice, which owns what its pointer leads to.
+            // A boxed slice owns what its pointer leads to.
             Shape::Struct(members) if is_owned(&of_type.name) => {
                 members.iter().any(|m| {
                     match self.of.type_of(m.of_type).map(|of| of.shape.clone()) {
@@ -284,7 +284,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         }
     }
 
-    /// The variant that is there, and where.
+    /// Returns the current variant, and its address.
     fn variant<'t>(&self, of_type: &'t Type<'a>, at: u64) -> Option<(&'t Variant<'a>, u64)> {
         let Shape::Enum { tag, variants } = &of_type.shape else { return None };
         let value = match tag {
@@ -320,14 +320,14 @@ impl<'w, 'a> Walk<'w, 'a> {
     }
 }
 
-/// Whether a type is nothing by itself to whoever awaits: a tuple, what `select!` polls, and wrappers that
-/// only say how something is kept.
+/// Returns `true` if a type is left out of the tree: a tuple, the future of `select!`, and wrappers that only
+/// affect storage.
 fn is_transparent(of_type: &Type<'_>) -> bool {
     let wrappers: [&[u8]; 4] = [b"(", b"UnsafeCell<", b"ManuallyDrop<", b"UnsafePinned<"];
     wrappers.iter().any(|name| of_type.name.starts_with(name))
 }
 
-/// Whether a pointer is one to what it owns.
+/// Returns `true` if a pointer owns its target.
 fn is_owned(name: &[u8]) -> bool {
     name.starts_with(b"alloc::boxed::Box<") || name.starts_with(b"&mut ")
 }

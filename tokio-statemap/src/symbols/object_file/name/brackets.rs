@@ -1,4 +1,4 @@
-//! Where the parts of a name end that is written with brackets.
+//! Finds the ends of parts of a name with brackets.
 
 /// Splits at the last `::` that is in no brackets.
 pub(crate) fn split_last(name: &str) -> Option<(&str, &str)> {
@@ -17,7 +17,7 @@ pub(crate) fn split_last(name: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Where the `>` is that ends brackets whose `<` is before `inner`.
+/// Returns the position of the `>` that closes brackets whose `<` is before `inner`.
 pub(super) fn end_of(inner: &str) -> Option<usize> {
     let mut depth = 0_u32;
     let mut before = ' ';
@@ -52,8 +52,8 @@ pub(super) fn split_at_word<'a>(text: &'a str, word: &str) -> Option<(&'a str, &
     None
 }
 
-/// Where the path or type begins that ends at `end`: after the last bracket or comma before it that isn't
-/// in brackets of its own.
+/// Returns the beginning of the path or type that ends at `end`: after the last bracket or comma before it
+/// that isn't within its own brackets.
 pub(super) fn start_of(text: &str, end: usize) -> usize {
     let mut depth = 0_u32;
     let bytes = text.as_bytes();

@@ -2,16 +2,16 @@
 
 use super::brackets::{split_last, start_of};
 
-/// What has no name of its own.
+/// A body without a name of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// That of a closure.
+    /// A closure.
     Closure,
-    /// That of an `async fn`, block or closure.
+    /// An `async fn`, block or closure.
     Async,
 }
 
-/// Whose body it is that the compiler calls `name`; `None` if it is a function.
+/// Returns the kind of the body that the compiler calls `name`, or `None` for a function.
 pub(crate) fn body(name: &str) -> Option<Body> {
     let rest = name.strip_prefix('{')?;
     let is_async =
@@ -22,7 +22,8 @@ pub(crate) fn body(name: &str) -> Option<Body> {
     }
 }
 
-/// The name of the function that a chain of closures is in. An `impl` without a name is marked `{impl}`.
+/// Returns the name of the function that a chain of closures is in. An `impl` without a name is marked
+/// `{impl}`.
 pub(super) fn without_closures(name: &str) -> String {
     let mut name = name;
     while let Some((before, last)) = split_last(name) {
@@ -43,9 +44,9 @@ pub(super) fn without_closures(name: &str) -> String {
     text
 }
 
-/// The path of the body `name` by the name of its caller, which is generic over it: that of
-/// `{async_fn#0}` in `poll<shop::handle::{async_fn_env#0}, …>` is `shop::handle`. `None` if it isn't
-/// there, or more than one is.
+/// Returns the path of the body `name` by the name of its caller, which is generic over it: for
+/// `{async_fn#0}` in `poll<shop::handle::{async_fn_env#0}, …>` it is `shop::handle`. Returns `None` if there
+/// is no such type, or several.
 pub(crate) fn defined_in<'a>(name: &str, caller: &'a str) -> Option<&'a str> {
     let kind = name.find('#').filter(|_| name.starts_with('{'))?;
     let of_type = format!("::{}_env{}", &name[..kind], &name[kind..]);

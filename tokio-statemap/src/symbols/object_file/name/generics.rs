@@ -5,10 +5,10 @@ use super::brackets::{end_of, split_last};
 /// The longest list of types that is shown.
 const MAX_CHARS: usize = 60;
 
-/// How deep types are looked into: any file may have a symbol of any depth.
+/// The depth to which types are read: a file may have symbols of any depth.
 const MAX_DEPTH: u32 = 64;
 
-/// The name, with `<…>` for types that are too long or too deep, or have parts that nobody wrote.
+/// Replaces types by `<…>` if they are too long or too deep, or have parts that the compiler made up.
 pub(super) fn shortened(name: &str) -> String {
     shortened_to(name, MAX_DEPTH)
 }
@@ -22,7 +22,7 @@ fn shortened_to(name: &str, depth: u32) -> String {
         // `drop_in_place::<T>` is written so in expressions only.
         text += before.strip_suffix("::").unwrap_or(before);
         let inner = &after[..end];
-        // That of `<T as Trait>::f` is no list.
+        // The brackets of `<T as Trait>::f` are no list.
         let is_list = text.ends_with(|c: char| c.is_alphanumeric() || c == '_');
         text += &match depth.checked_sub(1) {
             Some(depth) if is_list => format!("<{}>", types(inner, depth)),
@@ -34,7 +34,7 @@ fn shortened_to(name: &str, depth: u32) -> String {
     text + rest
 }
 
-/// What is between the brackets of a list of types.
+/// Shortens the list of types between brackets.
 fn types(list: &str, depth: u32) -> String {
     let text = match body(list) {
         Some(of_body) => of_body,
@@ -44,7 +44,7 @@ fn types(list: &str, depth: u32) -> String {
     if is_shown { text } else { "…".to_owned() }
 }
 
-/// The type of a body, if the list is that alone: `async shop::handle`, `closure of shop::sum`.
+/// Returns the type of a body, if the list is that alone: `async shop::handle`, `closure of shop::sum`.
 fn body(list: &str) -> Option<String> {
     let (path, last) = split_last(list).filter(|_| !list.contains(','))?;
     let path = super::closure::without_closures(path);

@@ -8,20 +8,20 @@ pub(super) use brackets::split_last;
 pub(in crate::symbols) use closure::Body;
 pub(super) use closure::{body, defined_in};
 
-/// Whether `name` is that of a symbol, which says what the function is in, not that of the function
-/// by itself.
+/// Returns `true` if `name` is a symbol, which includes the path of the function, and not the function's own
+/// name.
 pub(super) fn is_mangled(name: &str) -> bool {
     rustc_demangle::try_demangle(name).is_ok()
 }
 
-/// The path of a symbol, with closures and without hash: `shop::handle::{{closure}}`.
+/// Returns the path of a symbol, with closures and without hash: `shop::handle::{{closure}}`.
 pub(in crate::symbols) fn demangle(symbol: &str) -> String {
-    // What the linker adds to make names differ.
+    // The linker adds this suffix to make names unique.
     let symbol = symbol.split(".llvm.").next().unwrap_or(symbol);
     format!("{:#}", rustc_demangle::demangle(symbol))
 }
 
-/// The path or name of a function without closures, and what the compiler alone writes:
+/// Returns the path or name of a function without closures and without parts that only the compiler writes:
 /// `shop::render_invoice`, `async shop::handle`, `<shop::Cart as core::fmt::Display>::fmt`.
 pub(in crate::symbols) fn readable(path: &str, body: Option<Body>) -> String {
     let name = generics::shortened(&without_impl(&closure::without_closures(path)));
@@ -38,8 +38,8 @@ const PRIVATE: [(&str, &str); 3] = [
     ("std::sync::poison::", "std::sync::"),
 ];
 
-/// `core::num::<impl u64>::pow` and `<u64>::pow` become `u64::pow`, and `a::<impl T for U>::f` becomes
-/// `<U as T>::f`: where an `impl` stands says nothing.
+/// Rewrites `core::num::<impl u64>::pow` and `<u64>::pow` as `u64::pow`, and `a::<impl T for U>::f` as `<U as
+/// T>::f`: the place of an `impl` doesn't help readers.
 fn without_impl(path: &str) -> String {
     let mut path = path.replace("{impl}::", "");
     for (private, public) in PRIVATE {

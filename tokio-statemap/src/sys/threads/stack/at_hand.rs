@@ -1,4 +1,4 @@
-//! What the calling thread has at hand: its registers, and the part of its stack that its functions use now.
+//! Searches the registers of the calling thread, and the part of its stack that is in use.
 
 use super::read_memory;
 
@@ -16,7 +16,7 @@ const REGISTERS: usize = 12;
 #[inline(never)]
 pub(crate) fn find_word(until: u64, mut see: impl FnMut(u64) -> bool) -> bool {
     let mut registers = [0_u64; REGISTERS];
-    // SAFETY: it writes so many words to where there is room for them, and changes nothing else. Test:
+    // SAFETY: it writes `REGISTERS` words to memory of that size, and changes nothing else. Test:
     // `sys::threads::stack::at_hand::tests::what_a_caller_has_is_found`.
     #[cfg(target_arch = "x86_64")]
     unsafe {

@@ -13,7 +13,7 @@ pub(crate) mod own;
 pub(crate) mod range;
 mod signal;
 #[cfg(test)]
-pub(crate) mod strange;
+pub(crate) mod test_stacks;
 
 use std::alloc::{Layout, alloc_zeroed};
 
@@ -22,8 +22,8 @@ use crate::sys::threads::proc;
 
 pub(crate) use signal::{Answer, Request, RunningStack, Unavailable};
 
-/// How much of a stack is copied. Some hundred frames take 32 KiB, but a single one may have an array of
-/// 64 KiB or more (`miniz_oxide::deflate`). Where a stack is less deep, less is copied.
+/// The most bytes of a stack that are copied. Some hundred frames take 32 KiB, but a single frame may have an
+/// array of 64 KiB or more (`miniz_oxide::deflate`).
 pub(crate) const STACK_BYTES: usize = 256 << 10;
 
 /// The registers that unwinding begins with.
@@ -31,9 +31,9 @@ pub(crate) const STACK_BYTES: usize = 256 << 10;
 pub(crate) struct Registers {
     pub(crate) instruction_pointer: u64,
     pub(crate) stack_pointer: u64,
-    /// `None` where it isn't known: of a blocked thread.
+    /// `None` if unknown, as for a blocked thread.
     pub(crate) frame_pointer: Option<u64>,
-    /// Where the function returns to, on processors that keep it in a register.
+    /// The return address, on processors that keep it in a register.
     pub(crate) link: u64,
 }
 
@@ -45,21 +45,19 @@ pub(crate) struct StackCopy {
 }
 
 impl StackCopy {
-    /// The word at `address` of the thread's stack, as far as it was copied.
+    /// Returns the word at `address` of the thread's stack, if it was copied.
     pub(crate) fn word(&self, address: u64) -> Option<u64> {
-        let offset = usize::try_from(address.checked_sub(self.registers.stack_pointer)?).ok()?;
-        let bytes = self.bytes.get(offset..offset.checked_add(8)?)?;
-        Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+        word_at(&self.bytes, address.checked_sub(self.registers.stack_pointer)?)
     }
 
-    /// The addresses of the words that were copied.
+    /// Returns the addresses of the words that were copied.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = u64> + use<> {
         let from = self.registers.stack_pointer;
         (from.next_multiple_of(8)..from + self.bytes.len() as u64).step_by(8)
     }
 }
 
-/// The stack of a thread that is blocked in `call`.
+/// Returns the stack of a thread that is blocked in `call`.
 pub(crate) fn copy_blocked(call: &proc::SystemCall) -> Option<StackCopy> {
     let mut bytes = zeros(STACK_BYTES)?;
     let copied = read_memory(call.stack_pointer, &mut bytes);
@@ -74,29 +72,37 @@ pub(crate) fn copy_blocked(call: &proc::SystemCall) -> Option<StackCopy> {
     (copied > 0).then_some(StackCopy { registers, bytes })
 }
 
-/// So many zeros; `None` if there is no memory left, of which the program must not die.
+/// Returns the word at an offset of a copy, if it is there.
+fn word_at(bytes: &[u8], offset: u64) -> Option<u64> {
+    let offset = usize::try_from(offset).ok()?;
+    let bytes = bytes.get(offset..offset.checked_add(8)?)?;
+    Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+/// Returns `len` zeros, or `None` if there is no memory left, which must not end the program.
 fn zeros(len: usize) -> Option<Vec<u8>> {
     if len == 0 {
         return Some(Vec::new());
     }
     let layout = Layout::array::<u8>(len).ok()?;
-    // SAFETY: a size over 0; if there is memory, it is all there for this vector, and zeros are bytes. The system's own
-    // zeros, as `Vec` has none for who may be refused. Test: `sys::threads::stack::tests::a_copy_too_large_is_refused`.
+    // SAFETY: the size is over 0; the memory, if there is any, is all there for this vector, and zeros are
+    // bytes. The memory is the system's own zeros, which `Vec` can't get with an allocation that may fail.
+    // Test: `sys::threads::stack::tests::a_copy_too_large_is_refused`.
     unsafe {
         let memory = alloc_zeroed(layout);
         (!memory.is_null()).then(|| Vec::from_raw_parts(memory, len, len))
     }
 }
 
-/// Whether copies can be made.
+/// The possibility to make copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Memory {
     Readable,
-    /// It isn't tried: a filter may end the program for it.
+    /// It isn't tried, because a filter may end the program for it.
     Filtered,
     /// The system refuses the call by which this process reads memory.
     Denied,
-    /// There is none left for a copy.
+    /// There is no memory left for a copy.
     Exhausted,
 }
 
@@ -113,8 +119,8 @@ impl Memory {
     }
 }
 
-/// Copies memory of this process from `address` on, as far as there is any: where there is none, it
-/// ends, and no fault is raised. Async-signal-safe.
+/// Copies memory of this process from `address` on. The copy ends where there is no memory, without a fault.
+/// Async-signal-safe.
 pub(crate) fn read_memory(address: u64, into: &mut [u8]) -> usize {
     const PAGE: usize = 4096;
     const PARTS: usize = STACK_BYTES / PAGE + 1;
@@ -132,9 +138,9 @@ pub(crate) fn read_memory(address: u64, into: &mut [u8]) -> usize {
         (from, rest, n) = (next, rest - len, n + 1);
     }
     let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
-    // SAFETY: the system writes into `into` alone, at most its length, and reads memory without a fault.
-    // What it reads may be written to by its thread meanwhile: these are bytes, of which nothing is
-    // assumed. Test: `sys::threads::stack::tests::memory_that_is_not_there_ends_a_copy`.
+    // SAFETY: the system writes at most the length of `into` to it, and reads memory without a fault. Another
+    // thread may write to the memory meanwhile: the copy is bytes, of which nothing is assumed. Test:
+    // `sys::threads::stack::tests::memory_that_is_not_there_ends_a_copy`.
     let read = unsafe {
         libc::process_vm_readv(libc::getpid(), &raw const local, 1, parts.as_ptr(), n as u64, 0)
     };

@@ -12,11 +12,11 @@ use super::{read_memory, zeros};
 pub(crate) struct LoadedModule {
     /// The file; `None` for the system's own (the vDSO).
     pub(crate) path: Option<PathBuf>,
-    /// Whether it is the program itself.
+    /// `true` for the program itself.
     pub(crate) is_program: bool,
-    /// Where its addresses begin: an address in memory less this is one in the file.
+    /// The difference between its addresses in memory and in the file.
     pub(crate) base: u64,
-    /// What it takes of memory.
+    /// Its range of addresses in memory.
     pub(crate) range: Range<u64>,
     /// Its executable parts.
     pub(crate) code: Vec<Range<u64>>,
@@ -26,7 +26,7 @@ pub(crate) struct LoadedModule {
     pub(crate) eh_frame: Range<u64>,
 }
 
-/// All that are loaded now. Takes the loader's lock: not for signal handlers.
+/// Returns all modules that are loaded now. Takes the loader's lock, so it isn't for signal handlers.
 pub(crate) fn loaded() -> Vec<LoadedModule> {
     let mut modules = Loaded { calls: 0, found: Vec::new() };
     // SAFETY: the callback gets the pointer that is passed here, which lives through the call. Test:
@@ -35,10 +35,10 @@ pub(crate) fn loaded() -> Vec<LoadedModule> {
     modules.found
 }
 
-/// How many were loaded and unloaded so far. Takes the loader's lock, too.
+/// Returns the numbers of modules that were loaded and unloaded so far. Takes the loader's lock, too.
 pub(crate) fn changes() -> (u64, u64) {
     extern "C" fn count(info: *mut libc::dl_phdr_info, _: usize, into: *mut c_void) -> c_int {
-        // SAFETY: the loader passes a valid description, and what is passed to it below. Test:
+        // SAFETY: the loader passes a valid description, and the pointer from below. Test:
         // `sys::threads::stack::modules::tests::a_library_that_is_loaded_is_a_change`.
         unsafe { *into.cast() = ((*info).dlpi_adds, (*info).dlpi_subs) };
         1 // all say the same
@@ -69,8 +69,8 @@ extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut c_void)
 }
 
 fn describe(info: &libc::dl_phdr_info) -> Option<LoadedModule> {
-    // SAFETY: the loader describes so many headers, and a name that ends with a zero. They live while
-    // it calls. Test: as above.
+    // SAFETY: the loader passes `dlpi_phnum` headers, and a name that ends with a zero. They live through its
+    // call. Test: as above.
     let (headers, name) = unsafe {
         let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
         let name = (!info.dlpi_name.is_null()).then(|| CStr::from_ptr(info.dlpi_name));
@@ -88,15 +88,15 @@ fn describe(info: &libc::dl_phdr_info) -> Option<LoadedModule> {
     let hdr = headers.iter().find(|p| p.p_type == libc::PT_GNU_EH_FRAME).map(in_memory)?;
     let address = eh_frame_address(&hdr)?;
     let segment = loads().find(|segment| segment.contains(&address))?;
-    // It ends where the next part of the segment begins, which the unwinder never gets to.
+    // The unwinder never gets to the next part of the segment.
     let eh_frame = address..segment.end;
     let path = (!name.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(name)));
     let path = path.filter(|path| path.is_absolute());
     Some(LoadedModule { path, is_program: false, base, range, code, eh_frame_hdr: hdr, eh_frame })
 }
 
-/// Where the unwind information is, by the table's first bytes: a version, three encodings, and its
-/// distance from there (Linux Standard Base, *Exception Frames*).
+/// Returns the address of the unwind information by the table's first bytes: a version, three encodings, and
+/// the distance from there (Linux Standard Base, *Exception Frames*).
 fn eh_frame_address(hdr: &Range<u64>) -> Option<u64> {
     /// A signed number of four bytes, relative to its own address.
     const RELATIVE: u8 = 0x1b;
@@ -106,8 +106,8 @@ fn eh_frame_address(hdr: &Range<u64>) -> Option<u64> {
     Some(hdr.start.wrapping_add(4).wrapping_add_signed(i64::from(distance)))
 }
 
-/// A copy of the memory of `range`, as far as it is there: a library may be unloaded at any time. Empty where there is no
-/// memory left for it.
+/// Copies the memory of `range`, as far as it is there: a library may be unloaded at any time. Returns
+/// nothing if there is no memory left.
 pub(crate) fn copy(range: &Range<u64>) -> Vec<u8> {
     const MOST: u64 = 256 << 20;
     let len = (range.end - range.start).min(MOST);

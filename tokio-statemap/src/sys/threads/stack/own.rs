@@ -2,9 +2,9 @@
 
 use std::marker::PhantomData;
 
-use super::{Registers, STACK_BYTES, read_memory};
+use super::{Registers, STACK_BYTES, read_memory, word_at};
 
-/// The registers of the function that this is inlined into.
+/// Returns the registers of the function that this is inlined into.
 #[inline(always)]
 pub(crate) fn registers() -> Registers {
     let (instruction_pointer, stack_pointer, frame_pointer): (u64, u64, u64);
@@ -33,31 +33,31 @@ pub(crate) fn registers() -> Registers {
     Registers { instruction_pointer, stack_pointer, frame_pointer: Some(frame_pointer), link }
 }
 
-/// Where the stack of a function ends; what that function calls is below.
+/// The end of a function's stack. The stack of its callees is below.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StackEnd {
     address: u64,
-    /// It is on one thread's stack.
+    /// The address is on one thread's stack.
     _of_thread: PhantomData<*const ()>,
 }
 
 impl StackEnd {
-    /// That of the function that this is inlined into.
+    /// Returns the end of the function that this is inlined into.
     #[inline(always)]
     pub(crate) fn here() -> Self {
         Self { address: registers().stack_pointer, _of_thread: PhantomData }
     }
 
-    /// How far `here` is from it, in bytes; `None` if that is more than is copied of a stack, or negative:
-    /// it is another stack then.
+    /// Returns the distance of `here` from the end, in bytes; or `None` if it is more than is copied of a
+    /// stack, or negative, in which case `here` is on another stack.
     #[inline]
     pub(crate) fn depth_of(self, here: &Registers) -> Option<u32> {
         let depth = self.address.checked_sub(here.stack_pointer)?;
         (depth <= STACK_BYTES as u64).then_some(depth as u32)
     }
 
-    /// Whether the word `offset` bytes above the stack pointer of `here`, which a [`CopyOfOwn`] of the same
-    /// depth had, is `word`.
+    /// Returns `true` if the word `offset` bytes above the stack pointer of `here`, as in a [`CopyOfOwn`] of
+    /// the same depth, is `word`.
     #[inline]
     pub(crate) fn has_word(self, here: &Registers, offset: u32, word: u64) -> bool {
         let address = here.stack_pointer + u64::from(offset);
@@ -65,11 +65,11 @@ impl StackEnd {
             return false;
         }
         let found: u64;
-        // As an instruction, as the word is in the frame of another function, about which the compiler
-        // assumes that no one else reads it.
+        // An instruction is needed, as the word is in the frame of another function, which the compiler
+        // assumes to be private.
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: it is between two places of this thread's stack, which are at most 256 KiB apart, and in
-        // use: the function of the upper one has called that of the lower one. Test:
+        // SAFETY: the address is between two places of this thread's stack, which are at most 256 KiB apart
+        // and in use: the function of the upper place has called that of the lower one. Test:
         // `sys::threads::stack::own::tests::the_stack_is_this_one`.
         unsafe {
             std::arch::asm!(
@@ -97,7 +97,7 @@ pub(crate) struct CopyOfOwn {
 }
 
 impl CopyOfOwn {
-    /// From `here` to `end`; `None` if that isn't all in memory, or is too much.
+    /// Copies the stack from `here` to `end`. Returns `None` if that isn't all in memory, or is too much.
     pub(crate) fn new(here: &Registers, end: StackEnd) -> Option<Self> {
         let length = end.depth_of(here)? as usize;
         let mut bytes = vec![0; length];
@@ -105,16 +105,14 @@ impl CopyOfOwn {
             .then_some(Self { from: here.stack_pointer, bytes })
     }
 
-    /// The address at which it ends.
+    /// Returns the address at which it ends.
     pub(crate) fn end(&self) -> u64 {
         self.from + self.bytes.len() as u64
     }
 
-    /// The word at `address`; `None` outside.
+    /// Returns the word at `address`, or `None` outside.
     pub(crate) fn word(&self, address: u64) -> Option<u64> {
-        let offset = usize::try_from(address.checked_sub(self.from)?).ok()?;
-        let bytes = self.bytes.get(offset..offset.checked_add(8)?)?;
-        Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+        word_at(&self.bytes, address.checked_sub(self.from)?)
     }
 }
 
@@ -131,7 +129,7 @@ mod tests {
         assert_eq!((copy.word(end.address), copy.word(here.stack_pointer - 8)), (None, None));
         for offset in (0..depth).step_by(8).skip(64) {
             let word = copy.word(here.stack_pointer + u64::from(offset)).unwrap();
-            // What isn't in this function's own part, where the copy is, hasn't changed.
+            // Only the part of this function, which has the copy, may have changed.
             assert!(end.has_word(&here, offset, word));
             assert!(!end.has_word(&here, offset, !word));
         }

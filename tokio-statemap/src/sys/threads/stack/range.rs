@@ -1,11 +1,11 @@
-//! Where the calling thread's stack is.
+//! The bounds of the calling thread's stack.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// What the system has set aside for the calling thread's stack; nothing if it doesn't say. The first call
-/// on a thread asks for it, which on a program's first thread reads a file.
+/// Returns the addresses of the calling thread's stack, or an empty range if the system doesn't report them.
+/// The first call on a thread asks the system, which reads a file on the program's first thread.
 pub(crate) fn own_stack() -> Range<u64> {
     thread_local! {
         static OWN: Cell<Option<(u64, u64)>> = const { Cell::new(None) };

@@ -1,12 +1,13 @@
-//! The stack of a thread that runs, copied by itself in a signal handler.
+//! Copies of the stacks of running threads, which they make themselves in a signal handler.
 //!
-//! A timer on the thread's own CPU clock sends the signal, once. It expires at a tick of the kernel while the thread is
-//! on a processor, so it never interrupts a system call that sleeps: a signal that is sent by `tgkill` makes such a call
-//! fail with EINTR whenever the thread goes to sleep before the signal arrives. The price is the wait for the tick, which
-//! comes every 1 to 10 ms (`CONFIG_HZ`).
+//! A timer on the thread's own CPU clock sends the signal, once. It expires at a tick of the kernel while the
+//! thread is on a processor, so it never interrupts a system call that sleeps. A signal that is sent by
+//! `tgkill` makes such a call fail with EINTR whenever the thread goes to sleep before the signal arrives.
+//! The price is the wait for the tick, which comes every 1 to 10 ms (`CONFIG_HZ`).
 //!
-//! That holds from Linux 5.10 on, where timers of CPU clocks expire on the way back to the program
-//! (`CONFIG_POSIX_CPU_TIMERS_TASK_WORK`). Before, a tick within the first instructions of a system call can interrupt it.
+//! This holds from Linux 5.10 on, where timers of CPU clocks expire on the way back to the program
+//! (`CONFIG_POSIX_CPU_TIMERS_TASK_WORK`). Before, a tick within the first instructions of a system call can
+//! interrupt it.
 
 mod handler;
 mod moment;
@@ -24,7 +25,7 @@ use timer::Timer;
 use crate::sys::clocks::monotonic_ns;
 use crate::sys::threads::{self, proc};
 
-/// Why there is no copy.
+/// The reason why there is no copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unavailable {
     /// The program uses the signal itself.
@@ -37,7 +38,7 @@ pub(crate) enum Unavailable {
     Busy,
 }
 
-/// Up to which CPU time after a tick a thread has taken a signal, unless it is in a system call.
+/// The CPU time after a tick within which a thread takes a signal, unless it is in a system call.
 const SLACK_NS: u64 = 500_000;
 
 /// A thread that is asked to copy its stack. It is left alone when this is dropped.
@@ -57,13 +58,13 @@ impl Drop for Taken {
     }
 }
 
-/// What became of a request.
+/// The state of a request.
 #[derive(Debug)]
 pub(crate) enum Answer {
     /// The thread was on no processor at a tick, so far.
     NotYet,
-    /// The copy was made long after the tick. Either that was within a system call that slept afterwards, or the system took
-    /// the thread for one that ran, but it didn't: the host of a virtual machine had its processor, and doesn't tell.
+    /// The copy was made long after the tick. Either the tick was within a system call that slept afterwards,
+    /// or the host of a virtual machine had taken the processor without reporting it.
     Late,
     Copied(RunningStack),
 }
@@ -72,7 +73,7 @@ pub(crate) enum Answer {
 #[derive(Debug)]
 pub(crate) struct RunningStack {
     pub(crate) stack: StackCopy,
-    /// When, by the clock of who asked.
+    /// The time of the copy, by the requester's clock.
     pub(crate) time: u64,
 }
 
@@ -85,8 +86,8 @@ impl Request {
         if is_blocked(libc::SIGURG) {
             return Err(Unavailable::SignalBlocked);
         }
-        // It handles a fault: it has overflowed its stack, say. Its alternate stack has hardly room for one
-        // handler more.
+        // It handles a fault, such as a stack overflow. Its alternate stack has hardly room for one handler
+        // more.
         if is_blocked(libc::SIGSEGV) || is_blocked(libc::SIGBUS) {
             return Err(Unavailable::Busy);
         }
@@ -104,12 +105,12 @@ impl Request {
         Ok(Self { _timer: timer, slot, asked_at })
     }
 
-    /// Whether the thread has answered.
+    /// Returns `true` if the thread has answered.
     pub(crate) fn is_answered(&self) -> bool {
         self.slot.0.stage.load(Ordering::Acquire) == ANSWERED
     }
 
-    /// What the thread has answered.
+    /// Returns the thread's answer.
     pub(crate) fn answer(&self) -> Answer {
         if !self.is_answered() {
             return Answer::NotYet;
@@ -135,7 +136,8 @@ impl std::fmt::Debug for Request {
     }
 }
 
-/// Whether a thread comes from a system call. A long one that computes takes signals at its end.
+/// Returns `true` if the thread has just returned from a system call. A long call that computes takes signals
+/// at its end.
 fn is_behind_call(registers: &Registers) -> bool {
     #[cfg(target_arch = "x86_64")]
     const CALL: [u8; 2] = [0x0f, 0x05]; // syscall
@@ -236,7 +238,7 @@ mod tests {
         let id = std::thread::spawn(threads::id).join().unwrap();
         let is_gone = || loop {
             match Request::new(id, monotonic_ns) {
-                // It is joined shortly before it is gone.
+                // A thread can be joined shortly before it is gone.
                 Ok(_) | Err(Unavailable::Busy) => std::thread::yield_now(),
                 Err(error) => break error,
             }

@@ -1,23 +1,25 @@
-//! The handler of SIGURG, where the program has none of its own.
+//! The handler of SIGURG, unless the program has one.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::slot::ALL;
+use crate::sys::signal::action;
 use crate::sys::threads;
 
-/// Takes SIGURG, if the program leaves it at its default. Returns whether it is ours.
+/// Installs the handler if the program leaves SIGURG at its default. Returns `true` if the handler is
+/// installed.
 pub(super) fn install() -> bool {
     static INSTALLED: AtomicBool = AtomicBool::new(false);
-    let present = action();
+    let present = action(libc::SIGURG);
     if is_ours(&present) {
         return true;
     }
     if present.sa_sigaction != libc::SIG_DFL || INSTALLED.swap(true, Ordering::Relaxed) {
         return false; // the program's own, from the start or since
     }
-    // SAFETY: all zeroes are a valid `sigaction`, and `copy_stack` only does what is async-signal-safe.
-    // Interrupted calls are restarted, and an alternate stack is used where the thread has one. Test:
+    // SAFETY: all zeroes are a valid `sigaction`, and `copy_stack` is async-signal-safe. Interrupted calls
+    // are restarted, and the thread's alternate stack is used if it has one. Test:
     // `sys::threads::stack::signal::tests::a_running_thread_copies_its_stack`.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -44,16 +46,5 @@ extern "C" fn copy_stack(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void
         let id = threads::id();
         ALL.iter().for_each(|slot| slot.answer(id, context));
         *libc::__errno_location() = errno;
-    }
-}
-
-/// The present action for SIGURG.
-fn action() -> libc::sigaction {
-    // SAFETY: all zeroes are a valid `sigaction`; without a new one the call only reads the present
-    // one. Test: `sampled::a_handler_of_the_programs_own_stays`.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(libc::SIGURG, std::ptr::null(), &raw mut action);
-        action
     }
 }

@@ -1,4 +1,4 @@
-//! What one thread is asked for, and the copy that it makes in the handler.
+//! A request to a thread, and the copy that the thread makes in the handler.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
@@ -9,24 +9,24 @@ use crate::sys::clocks::monotonic_ns;
 use crate::sys::threads;
 use crate::sys::threads::stack::{Registers, STACK_BYTES, read_memory};
 
-/// How many threads can be asked at once. Each may need the memory for a whole copy.
+/// The number of threads that can be asked at once. Each may need the memory for a whole copy.
 pub(super) const SLOTS: usize = 4;
 
 pub(super) static ALL: [Slot; SLOTS] = [const { Slot::new() }; SLOTS];
 
-/// What one thread is asked for.
+/// A request to one thread.
 pub(super) struct Slot {
     /// The process that asked last.
     pub(super) process: AtomicU32,
     /// The thread that is asked.
     pub(super) thread: AtomicI32,
     pub(super) stage: AtomicU32,
-    /// The handler's from `ASKED` to `ANSWERED`, that of who asks otherwise.
+    /// Owned by the handler from `ASKED` to `ANSWERED`, and by the requester otherwise.
     pub(super) copy: UnsafeCell<OwnCopy>,
 }
 
 pub(super) struct OwnCopy {
-    /// The clock of who asks.
+    /// The requester's clock.
     pub(super) now: Option<fn() -> u64>,
     /// When the copy was made, by that clock.
     pub(super) time: u64,
@@ -42,11 +42,11 @@ pub(super) const TAKEN: u32 = 1;
 pub(super) const ASKED: u32 = 2;
 const ANSWERING: u32 = 3;
 pub(super) const ANSWERED: u32 = 4;
-/// Nobody waits any more for the handler that is `ANSWERING`.
+/// The requester no longer waits for the handler that is `ANSWERING`.
 const ABANDONED: u32 = 5;
 
-// SAFETY: `stage` says who may access `copy`: who takes it from `ASKED` to `ANSWERING` until that one
-// stores `ANSWERED` or `IDLE`, and from then on who took it from `IDLE` to `TAKEN`. Test:
+// SAFETY: `stage` decides who may access `copy`: the thread that moves it from `ASKED` to `ANSWERING`, until
+// it stores `ANSWERED` or `IDLE`; otherwise the thread that moved it from `IDLE` to `TAKEN`. Test:
 // `sys::threads::stack::signal::tests::two_that_ask_at_once_get_their_own_answers`.
 unsafe impl Sync for Slot {}
 
@@ -65,13 +65,13 @@ impl Slot {
         }
     }
 
-    /// Takes a slot that nobody uses.
+    /// Takes a free slot.
     pub(super) fn take() -> Option<&'static Self> {
         let process = std::process::id();
         ALL.iter().find(|slot| {
             let last = slot.process.swap(process, Ordering::AcqRel);
             if last != 0 && last != process {
-                // The parent's, that the fork cut off: nobody is left to answer it.
+                // The fork cut the parent's request off: the thread that was asked doesn't exist here.
                 slot.stage.store(IDLE, Ordering::Release);
             }
             slot.has_moved(IDLE, TAKEN)
@@ -82,7 +82,7 @@ impl Slot {
         self.stage.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Nobody waits for the answer any more.
+    /// Gives the slot back. An answer is no longer waited for.
     pub(super) fn leave(&self) {
         // The handler may go on from one stage to the next meanwhile.
         for (from, to) in [(TAKEN, IDLE), (ASKED, IDLE), (ANSWERING, ABANDONED), (ANSWERED, IDLE)] {
@@ -101,7 +101,8 @@ impl Slot {
         if self.thread.load(Ordering::Relaxed) != id || !self.has_moved(ASKED, ANSWERING) {
             return;
         }
-        // SAFETY: as the caller says; the copy is ours until `ANSWERED`. Test: as above.
+        // SAFETY: `context` is valid by this function's contract; the copy is this thread's until `ANSWERED`.
+        // Test: as above.
         unsafe {
             let copy = &mut *self.copy.get();
             copy.made_at = Moment { wall_ns: monotonic_ns(), cpu_ns: threads::cpu_ns() };

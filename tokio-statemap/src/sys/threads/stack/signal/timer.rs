@@ -1,4 +1,4 @@
-//! What sends the signal.
+//! The timer that sends the signal.
 
 use std::ffi::c_int;
 
@@ -11,9 +11,9 @@ pub(super) struct Timer(c_int);
 impl Timer {
     /// Starts one that sends SIGURG to the thread `id` at the next tick at which it is on a processor.
     pub(super) fn start(id: i32) -> Option<Self> {
-        // SAFETY: all zeroes are valid for plain numbers. The calls read the structures, which outlive them, and the first
-        // writes the kernel's number of the timer (glibc's own function returns another one). The signal is ours, and our
-        // handler does nothing on a thread that isn't asked. Test:
+        // SAFETY: all zeroes are valid for plain numbers. The calls read the structures, which outlive them,
+        // and the first call writes the kernel's number of the timer (glibc's own function returns another
+        // one). The handler of the signal does nothing on a thread that isn't asked. Test:
         // `sys::threads::stack::signal::tests::a_running_thread_copies_its_stack`.
         unsafe {
             if !filter::allows_all() {
@@ -43,8 +43,8 @@ impl Drop for Timer {
         if !filter::allows_all() {
             return; // it ends with the process
         }
-        // SAFETY: the number of a timer of this process that is deleted once. In the child of a fork there is none of that
-        // number, or it isn't ours: a request isn't dropped there. Test: as above.
+        // SAFETY: it is the number of a timer of this process, which is deleted once. The child of a fork has
+        // no such timer, but doesn't drop requests. Test: as above.
         unsafe { libc::syscall(libc::SYS_timer_delete, self.0) };
     }
 }

@@ -1,4 +1,4 @@
-//! For tests: stacks that Rust's own threads don't have.
+//! Stacks for tests that Rust's own threads don't have.
 
 use std::ptr::{NonNull, null_mut};
 
@@ -13,7 +13,7 @@ pub(crate) struct Guarded {
     bytes: usize,
 }
 
-// SAFETY: it owns its memory. Test: `recorder::watch::watcher::captures`.
+// SAFETY: it owns its memory. Test: `recorder::background::watcher::captures`.
 unsafe impl Send for Guarded {}
 
 impl Guarded {
@@ -41,7 +41,7 @@ impl Guarded {
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // SAFETY: it is this one's memory, which nobody uses any more. Test: as above.
+        // SAFETY: it is this value's memory, which is no longer used. Test: as above.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), self.bytes) };
     }
 }
@@ -76,8 +76,8 @@ pub(crate) fn without_alternate_stack(body: impl FnOnce()) {
 
 fn with(stack: &libc::stack_t, body: impl FnOnce()) {
     let mut before = libc::stack_t { ss_sp: null_mut(), ss_flags: 0, ss_size: 0 };
-    // SAFETY: the stack is borrowed as long as it is the thread's; then the one before, which is the
-    // standard library's, takes its place again. Test: as above.
+    // SAFETY: the stack is borrowed as long as the thread uses it; then the previous one, which is the
+    // standard library's, is restored. Test: as above.
     unsafe { assert_eq!(libc::sigaltstack(stack, &raw mut before), 0) };
     body();
     // SAFETY: as above.

@@ -1,0 +1,41 @@
+//! How many columns text takes on a terminal, and how it is shortened to fit.
+
+use super::source_path::fit;
+
+/// The columns that a report keeps to.
+pub(crate) const COLUMNS: usize = 80;
+
+/// Returns how many columns the text takes. East Asian letters and pictures take two; a character that may take two counts
+/// as two, so that a line is rather too short than too long.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars().map(char_width).sum()
+}
+
+fn char_width(c: char) -> usize {
+    if c < '\u{1100}' || ('\u{2000}'..'\u{2e80}').contains(&c) { 1 } else { 2 }
+}
+
+/// Returns the text in at most `columns`. A longer place loses folders, see [`fit`]; another path loses its left part, cut
+/// at a folder's border where that can be.
+pub(crate) fn keep_right(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    if let Some(place) = fit(text, columns, width) {
+        return place;
+    }
+    let mut room = columns.saturating_sub(1);
+    let mut cut = text.len();
+    let mut cut_at_folder = None;
+    for (at, c) in text.char_indices().rev() {
+        let Some(left) = room.checked_sub(char_width(c)) else {
+            break;
+        };
+        room = left;
+        cut = at;
+        if c == '/' || c == '\\' {
+            cut_at_folder = Some(at);
+        }
+    }
+    format!("…{}", &text[cut_at_folder.unwrap_or(cut)..])
+}
