@@ -1,6 +1,5 @@
-//! The arguments of the attributes: the [`table`] of the keys, and how they are read.
-//!
-//! Those of `instrument` are in [`instrument`].
+//! The arguments of the attributes: the [`table`] of keys and its parser. Those of `instrument` are
+//! in [`instrument`].
 
 pub(crate) mod fields;
 pub(crate) mod instrument;
@@ -23,10 +22,10 @@ use self::runtime::{Flavor, RuntimeKeys};
 use self::table::{ONLY_OF_TESTS, OwnKeys, TokioKeys};
 use crate::Features;
 
-/// The arguments as they are written.
+/// The arguments as written.
 pub(crate) type Metas = Punctuated<Meta, Token![,]>;
 
-/// Which of the two attributes is expanded.
+/// The attribute being expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `#[tokio_statemap::main]`
@@ -44,7 +43,7 @@ impl Kind {
         }
     }
 
-    /// The flavor without the key.
+    /// Returns the default flavor.
     fn flavor(self) -> Flavor {
         match self {
             Kind::Main => Flavor::MultiThread,
@@ -64,7 +63,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// What is expanded beside an error message, so that editors still see a function.
+    /// Returns the arguments to expand with next to an error message, so that editors still see a
+    /// function.
     pub(crate) fn after_error() -> Self {
         Self {
             runtime: RuntimeKeys::after_error(),
@@ -73,7 +73,7 @@ impl Args {
         }
     }
 
-    /// Splits the arguments, without a look at what they mean.
+    /// Splits the arguments without checking them.
     pub(crate) fn split(args: TokenStream) -> syn::Result<Metas> {
         Metas::parse_terminated.parse2(args)
     }
@@ -90,7 +90,7 @@ impl Args {
             };
             let key = key(&pair.path, pair)?;
             if key == "core_threads" {
-                literal::of(&pair.value)?;
+                literal::expect(&pair.value)?;
                 let msg = "Attribute `core_threads` is renamed to `worker_threads`";
                 return Err(syn::Error::new_spanned(pair, msg));
             }
@@ -99,7 +99,7 @@ impl Args {
                 runtime_tokens.push(meta);
                 continue;
             }
-            // Without `record` nothing is written, so there is nothing to miss.
+            // Without `record` nothing is written, so no feature is missing.
             let missing = OwnKeys::feature(&key).filter(|feature| !features.have(feature));
             if let Some(feature) = missing.filter(|_| features.record) {
                 let msg =
@@ -121,25 +121,25 @@ impl Args {
 }
 
 impl OwnKeys {
-    /// Whether the user's own program is among the keys: then it applies without `record`, too.
+    /// Returns `true` if keys contain code of the user, which applies without `record`, too.
     pub(crate) fn changes_the_runtime(&self) -> bool {
         self.configure.is_some() || self.hooks.is_some()
     }
 
-    /// Whether a test's limits can be judged by what is recorded; `limits` are they, as they are given.
+    /// Checks that the data for a test's limits is recorded. `limits` are the keys as given.
     fn check_limits(&self, limits: &[(String, MetaNameValue)], kind: Kind) -> syn::Result<()> {
         for (key, pair) in limits {
             let problem = if kind == Kind::Main {
                 let option = key.replace('_', "-");
                 format!(
-                    "`{key}` is for `#[tokio_statemap::test]`. The data of a program is checked by the command: \
-                     `tokio-statemap check --{option}`."
+                    "`{key}` is only valid in `#[tokio_statemap::test]`. To check a program's data, use the \
+                     command `tokio-statemap check --{option}`."
                 )
             } else if matches!(self.trace, Some("Workers" | "None")) {
-                format!("`{key}` needs the tasks: `trace` must be \"both\" or \"tasks\".")
+                format!("`{key}` requires recorded tasks: set `trace` to \"both\" or \"tasks\".")
             } else if key == "max_ready" && self.schedule_latency == Some(false) {
                 format!(
-                    "`{key}` needs `schedule_latency`: only that tells when a task became ready."
+                    "`{key}` requires `schedule_latency`, which records when a task becomes ready."
                 )
             } else {
                 continue;
@@ -150,13 +150,13 @@ impl OwnKeys {
     }
 }
 
-/// The names of all keys of an attribute, in the table's order.
+/// Returns the names of all keys of an attribute, in the table's order.
 fn names(kind: Kind) -> impl Iterator<Item = &'static str> {
     let all = TokioKeys::NAMES.iter().chain(OwnKeys::NAMES).copied();
     all.filter(move |name| kind == Kind::Test || !ONLY_OF_TESTS.contains(name))
 }
 
-/// The error for an argument that isn't `key = value`.
+/// Returns the error for an argument that isn't `key = value`.
 fn not_a_pair(meta: &Meta, kind: Kind) -> syn::Error {
     let Meta::Path(path) = meta else {
         return syn::Error::new_spanned(meta, "Unknown attribute inside the macro");
@@ -181,7 +181,7 @@ fn not_a_pair(meta: &Meta, kind: Kind) -> syn::Error {
     syn::Error::new_spanned(path, msg)
 }
 
-/// The name of a key, as [`names`] has it; `whole` is what the error for a longer path points at.
+/// Returns the name of a key, as in [`names`]. The error for a longer path points at `whole`.
 fn key(path: &Path, whole: &impl ToTokens) -> syn::Result<String> {
     match path.get_ident() {
         Some(ident) => Ok(ident.to_string().to_lowercase()),

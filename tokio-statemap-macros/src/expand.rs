@@ -1,8 +1,8 @@
-//! The expansion.
+//! The expansion of `main` and `test`.
 //!
-//! It is that of `#[tokio::main]`, with the same spans, so that type errors point at the same line
-//! and column; what records is added to it. Names of the user's are resolved in the user's scope,
-//! everything else through absolute paths and with hygiene of the macro's own.
+//! It is the expansion of `#[tokio::main]` with the same spans, so that type errors point at the
+//! same line and column, plus the code that records. The user's names are resolved in the user's
+//! scope, all others through absolute paths and with the macro's own hygiene.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -19,8 +19,8 @@ use crate::settings;
 
 /// Expands the attribute, for a library with `features`.
 ///
-/// Where something is wrong there is an error in the result, and beside it still a function, so
-/// that completions and the rest of an editor's help keep working.
+/// On an error, the result still contains a function next to the error, so that completions and
+/// other features of an editor continue to work.
 pub(crate) fn attribute(
     args: TokenStream,
     tokens: TokenStream,
@@ -40,7 +40,7 @@ pub(crate) fn attribute(
     };
 
     let changes_the_runtime = args.own.changes_the_runtime();
-    // The module that `crate` names needs to have Tokio's `runtime` in it, but not its attributes.
+    // The module that `crate` names must contain Tokio's `runtime`, but not its attributes.
     let has_attribute = args.runtime.crate_path.is_none();
     let expansion = Expansion::new(&item, args, kind);
     if features.record {
@@ -59,7 +59,8 @@ pub(crate) fn with_error(mut tokens: TokenStream, err: &syn::Error) -> TokenStre
     tokens
 }
 
-/// All that can be wrong with the attribute; of several things the one that `#[tokio::main]` names.
+/// Checks the attribute and its function. If several things are wrong, the error is the one that
+/// `#[tokio::main]` would report.
 fn check(args: TokenStream, item: &Item, kind: Kind, features: Features) -> syn::Result<Args> {
     match kind {
         Kind::Main => {
@@ -85,21 +86,21 @@ fn check(args: TokenStream, item: &Item, kind: Kind, features: Features) -> syn:
     Args::read(metas, kind, features)
 }
 
-/// What each form of the expansion is made of.
+/// The common parts of all forms of the expansion.
 struct Expansion<'a> {
     item: &'a Item,
     args: Args,
     kind: Kind,
-    /// The first token of the last statement. rustc points a mismatch of types at the last
-    /// statement; on stable Rust, a span of it all can only be had from its two ends.
+    /// The first token of the last statement. rustc points type mismatches at the last statement,
+    /// and on stable Rust its span can only be composed from both ends.
     start: Span,
     /// The last token of the last statement.
     end: Span,
     /// The path of Tokio.
     tokio: TokenStream,
-    /// The variable that the user's body is in.
+    /// The variable that holds the user's body.
     body: Ident,
-    /// The variable that the runtime's builder is in.
+    /// The variable that holds the runtime's builder.
     builder: Ident,
 }
 
@@ -125,7 +126,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// `#[tokio::main]` itself, on the item as it is.
+    /// Returns the item under `#[tokio::main]` itself.
     fn tokio_attribute(&self, tokens: &TokenStream) -> TokenStream {
         let name = match self.kind {
             Kind::Main => quote! { main },
@@ -139,7 +140,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// What `#[tokio::main]` expands to.
+    /// Returns the expansion of `#[tokio::main]`.
     fn plain(&self) -> TokenStream {
         let Self { start, end, body, .. } = self;
         let use_builder = self.use_builder();
@@ -162,7 +163,7 @@ impl<'a> Expansion<'a> {
         )
     }
 
-    /// The same runtime, with the user's `hooks` and `configure` applied.
+    /// Like [`plain`](Self::plain), with the user's `hooks` and `configure` applied.
     fn by_hand(&self) -> TokenStream {
         let Self { end, body, builder, .. } = self;
         let make_builder = self.make_builder();
@@ -188,7 +189,7 @@ impl<'a> Expansion<'a> {
         )
     }
 
-    /// The same runtime, recorded.
+    /// Like [`plain`](Self::plain), with the runtime recorded.
     fn recording(&self) -> TokenStream {
         let Self { end, builder, body, .. } = self;
         let site = Span::mixed_site();
@@ -196,8 +197,8 @@ impl<'a> Expansion<'a> {
         let run = Ident::new("__run", site);
         let root = Ident::new("__root", Span::mixed_site().located_at(*end));
 
-        // First of all, so that the user's expressions see the function's arguments before the
-        // body has them, and none of the macro's variables.
+        // The settings come first, so that the user's expressions see the function's arguments
+        // before the body takes them, and none of the macro's variables.
         let settings = settings::settings(&self.args, self.kind, &self.item.sig.ident);
         let user_body = self.body();
         let before = quote! {
@@ -211,8 +212,8 @@ impl<'a> Expansion<'a> {
         };
         let configure = self.configure();
         let wrap = {
-            // `root` is `#[track_caller]`: its call has the span of the function's name, so the name is
-            // the location of the root future.
+            // `root` is `#[track_caller]`. Its call has the span of the function's name, so that
+            // the name is the location of the root future.
             let at = self.item.sig.ident.span();
             let method = Ident::new("root", at);
             let mut arguments = Group::new(Delimiter::Parenthesis, body.to_token_stream());
@@ -223,8 +224,8 @@ impl<'a> Expansion<'a> {
         let returned = self.returned_builder();
         let build = self.build();
 
-        // The run is a variable and the runtime a temporary of the last expression: the runtime
-        // is dropped first, and its end is recorded.
+        // The run is a variable and the runtime a temporary of the last expression, so the runtime
+        // is dropped first and its end is recorded.
         self.function(
             before,
             quote_spanned! {*end=>
@@ -240,14 +241,14 @@ impl<'a> Expansion<'a> {
         )
     }
 
-    /// The function: `before`, then `last` in a block.
+    /// Returns the function with `before`, then `last` in a block.
     fn function(&self, before: TokenStream, last: TokenStream) -> TokenStream {
         let attrs = match self.kind {
             Kind::Main => TokenStream::new(),
             Kind::Test => quote! { #[::core::prelude::v1::test] },
         };
-        // The explicit `return` is intentional: with it, rustc's error for a mismatch of types
-        // is about the function's return type.
+        // With the explicit `return`, rustc's error for a type mismatch is about the function's
+        // return type.
         let block = quote_spanned! {self.end=>
             #[allow(clippy::expect_used, clippy::diverging_sub_expression, clippy::needless_return, clippy::unwrap_in_result)]
             {
@@ -258,7 +259,7 @@ impl<'a> Expansion<'a> {
         self.item.with(attrs, &sig, quote! { #before #block })
     }
 
-    /// The user's body as a future, with a check of what it returns.
+    /// Returns the user's body as a future, with a check of its output type.
     fn body(&self) -> TokenStream {
         let Self { tokio, body, .. } = self;
         let block = self.item.body();
@@ -268,8 +269,8 @@ impl<'a> Expansion<'a> {
         };
 
         if self.kind == Kind::Test {
-            // A test binary has many of them: with one type for all their futures, `block_on`
-            // is compiled once.
+            // A test binary has many tests. With one type for all their futures, `block_on` is
+            // compiled once.
             return quote! {
                 let #body = async #block;
                 #tokio::pin!(#body);
@@ -278,7 +279,7 @@ impl<'a> Expansion<'a> {
         }
 
         let check = match &self.item.sig.output {
-            // Types that can't be named in a variable's type.
+            // These types can't be written as the type of a variable.
             ReturnType::Type(_, ty) if matches!(**ty, Type::Never(_)) || impl_trait::is_in(ty) => {
                 TokenStream::new()
             }
@@ -315,7 +316,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// The calls that apply Tokio's keys, to be put behind a builder.
+    /// Returns the calls that apply Tokio's keys, to append to a builder.
     fn builder_keys(&self) -> TokenStream {
         let Self { start, tokio, .. } = self;
         let keys = &self.args.runtime;
@@ -344,13 +345,13 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// The builder in its variable, with Tokio's keys applied.
+    /// Returns the statement that creates the builder variable, with Tokio's keys applied.
     fn make_builder(&self) -> TokenStream {
         let Self { builder, .. } = self;
         let use_builder = self.use_builder();
         let new = self.new_builder();
         let keys = self.builder_keys();
-        // The import has a block of its own: `configure` may name a `Builder` of the user's.
+        // The import has its own block, as `configure` may name the user's `Builder`.
         quote_spanned! {Span::mixed_site().located_at(self.start)=>
             let mut #builder = {
                 #use_builder
@@ -360,10 +361,10 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// The builder as the first part of the expression that is returned.
+    /// Returns the builder as the first part of the returned expression.
     ///
-    /// In parentheses, which have the last statement's own span: an expression of which one end
-    /// has the macro's hygiene is reported as the other end only.
+    /// The parentheses have the last statement's span. If only one end of an expression has the
+    /// macro's hygiene, errors point at the other end alone.
     fn returned_builder(&self) -> TokenTree {
         let mut group = Group::new(Delimiter::Parenthesis, self.builder.to_token_stream());
         group.set_span(self.start);
@@ -374,7 +375,7 @@ impl<'a> Expansion<'a> {
         let path = self.args.own.configure.as_ref()?;
         let Self { builder, tokio, .. } = self;
         let configure = Ident::new("__configure", Span::mixed_site());
-        // With its type given, a function of another type is an error at the user's path.
+        // The explicit type makes an error about another type point at the user's path.
         Some(quote! {
             let #configure: fn(&mut #tokio::runtime::Builder) = #path;
             #configure(&mut #builder);

@@ -2,8 +2,8 @@
 
 use syn::{GenericArgument, PathArguments, ReturnType, Token, Type, TypeInfer};
 
-/// Whether there is an `impl Trait` in `ty`, wherever `#[tokio::main]` looks for one (which isn't
-/// behind `dyn`).
+/// Returns `true` if `ty` contains an `impl Trait` in a place where `#[tokio::main]` looks for one,
+/// which excludes `dyn`.
 pub(crate) fn is_in(ty: &Type) -> bool {
     match ty {
         Type::ImplTrait(_) => true,
@@ -38,10 +38,10 @@ fn is_in_arguments(arguments: &PathArguments) -> bool {
     }
 }
 
-/// `ty` with `_` in place of each `impl Trait`, as the type of a variable may have it.
+/// Returns `ty` with `_` in place of each `impl Trait`, as is valid for the type of a variable.
 ///
-/// Tuples and the arguments of the last segment of a path are looked into: nothing else that a function
-/// returns by value has them in a place where `_` is a type.
+/// It descends into tuples and the arguments of a path's last segment. No other type that a
+/// function returns by value has `impl Trait` in a place where `_` is valid.
 pub(crate) fn erased(ty: &Type) -> Type {
     let mut ty = ty.clone();
     erase(&mut ty);

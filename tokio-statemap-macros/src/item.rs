@@ -1,4 +1,4 @@
-//! The function under the attribute.
+//! The function that an attribute is applied to.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -6,17 +6,17 @@ use syn::parse::{Parse, ParseStream};
 use syn::token::Brace;
 use syn::{AttrStyle, Attribute, Meta, Signature, Token, Visibility, braced};
 
-/// A function whose body is only cut into statements.
+/// A function whose body is only split into statements.
 ///
-/// The body isn't parsed any further: a syntax error in it is rustc's to report, in its own words
-/// and at its own place, and editors get their completions from a body that is only half written.
+/// The body isn't parsed any further: rustc reports its syntax errors, and editors get completions
+/// from a body that is only half written.
 pub(crate) struct Item {
     outer_attrs: Vec<Attribute>,
     vis: Visibility,
     pub(crate) sig: Signature,
     brace: Brace,
     inner_attrs: Vec<Attribute>,
-    /// Each with its `;`.
+    /// The statements, with their `;`.
     statements: Vec<TokenStream>,
 }
 
@@ -48,34 +48,34 @@ impl Parse for Item {
 }
 
 impl Item {
-    /// The body, in the user's own braces.
+    /// Returns the body, in the user's braces.
     pub(crate) fn body(&self) -> TokenStream {
         let mut group = Group::new(Delimiter::Brace, self.statements());
         group.set_span(self.body_span());
         TokenTree::from(group).into_token_stream()
     }
 
-    /// From one of those braces to the other.
+    /// Returns the span of the body, including its braces.
     pub(crate) fn body_span(&self) -> Span {
         self.brace.span.join()
     }
 
-    /// The tokens between those braces.
+    /// Returns the tokens between the braces.
     pub(crate) fn statements(&self) -> TokenStream {
         self.statements.iter().cloned().collect()
     }
 
-    /// The tokens of the last statement; none if the body is empty.
+    /// Returns the tokens of the last statement; none if the body is empty.
     pub(crate) fn last_statement(&self) -> TokenStream {
         self.statements.last().cloned().unwrap_or_default()
     }
 
-    /// The attribute that makes the function a test, if it has one.
+    /// Returns the attribute that makes the function a test, if there is one.
     pub(crate) fn test_attr(&self) -> Option<&Attribute> {
         self.outer_attrs.iter().chain(&self.inner_attrs).find(|attr| is_test_attr(attr))
     }
 
-    /// The function with `sig` and `body` in place of its own.
+    /// Returns the function with another signature and body.
     pub(crate) fn with(
         &self,
         extra_attrs: TokenStream,
@@ -86,12 +86,12 @@ impl Item {
         for attr in &self.outer_attrs {
             attr.to_tokens(&mut tokens);
         }
-        // Inner attributes aren't allowed in the block that the body becomes.
+        // The block that the body becomes may not have inner attributes.
         for attr in &self.inner_attrs {
             let attr = Attribute { style: AttrStyle::Outer, ..attr.clone() };
             attr.to_tokens(&mut tokens);
         }
-        // Last, so that the macros that come after this one see it.
+        // They come last, so that the macros after this one see them.
         tokens.extend(extra_attrs);
 
         self.vis.to_tokens(&mut tokens);
@@ -101,8 +101,8 @@ impl Item {
     }
 }
 
-/// Whether `attr` is `#[test]`, `#[core::prelude::v1::test]` or `#[std::prelude::v1::test]`, of
-/// whichever version of the prelude, with or without leading colons.
+/// Returns `true` for `#[test]`, `#[core::prelude::v1::test]` and `#[std::prelude::v1::test]`, of
+/// any version of the prelude, with or without leading colons.
 fn is_test_attr(attr: &Attribute) -> bool {
     let Meta::Path(path) = &attr.meta else {
         return false;

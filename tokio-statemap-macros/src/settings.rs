@@ -1,4 +1,4 @@
-//! The `Settings` of a recording run: the keys that are given, with `..` for the others.
+//! The `Settings` expression of a recorded run: the given keys, and `..` for the others.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 use crate::args::keys::field;
 use crate::args::{Args, Kind};
 
-/// `Settings { … }` for the function `name`.
+/// Returns `Settings { … }` for the function `name`.
 pub(crate) fn settings(args: &Args, kind: Kind, name: &Ident) -> TokenStream {
     let private = quote! { ::tokio_statemap::__private };
     let fields = args.own.settings();
@@ -37,7 +37,8 @@ pub(crate) fn settings(args: &Args, kind: Kind, name: &Ident) -> TokenStream {
     }
 }
 
-/// Where the program's package is, for the source that the page shows. The path is in no program that shows none.
+/// Returns the field with the folder of the program's package, which the page needs to show source.
+/// A program that shows no source doesn't contain the path.
 fn workspace(source: Option<bool>) -> Option<TokenStream> {
     let package = quote! { ::core::option_env!("CARGO_MANIFEST_DIR") };
     let value = match source {

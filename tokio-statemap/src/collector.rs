@@ -28,7 +28,7 @@ use crate::trace::profile::Profile;
 use crate::trace::snapshot::Snapshot;
 use crate::trace::summary::Summary;
 use crate::trace::timeline::Timeline;
-use crate::util::sync::lock;
+use crate::util::privileges::refuse_to_record;
 
 /// Records the tasks and workers of one runtime.
 ///
@@ -61,7 +61,7 @@ use crate::util::sync::lock;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Collector {
-    recorder: Arc<Recorder>,
+    recorder: Recorder,
 }
 
 /// Installs hooks in `builder`, so that the runtime built from it is recorded.
@@ -145,16 +145,16 @@ pub fn register_hooks_with(
 }
 
 impl Collector {
-    pub(crate) fn of(recorder: Arc<Recorder>) -> Arc<Self> {
+    pub(crate) fn from_recorder(recorder: Recorder) -> Arc<Self> {
         Arc::new(Self { recorder })
     }
 
     #[cfg(all(test, tokio_unstable))]
-    pub(crate) fn recorder(&self) -> &Arc<Recorder> {
+    pub(crate) fn recorder(&self) -> &Recorder {
         &self.recorder
     }
 
-    /// Whether a collector with this configuration can be created.
+    /// Checks that a collector with this configuration can be created.
     pub(crate) fn check(config: &CollectorConfig) -> Result<(), Error> {
         config.check()?;
         if config.trace_target.tracks_tasks() {
@@ -174,19 +174,16 @@ impl Collector {
             builder.track_task_schedule_latency();
         }
         let recorder = Recorder::new(config);
-        #[cfg(all(
-            feature = "dwarf",
-            target_os = "linux",
-            any(target_arch = "x86_64", target_arch = "aarch64")
-        ))]
-        if recorder.config.dwarf && recorder.config.trace_target.tracks_tasks() {
+        #[cfg(has_dwarf)]
+        if recorder.kept.config.dwarf && recorder.kept.config.trace_target.tracks_tasks() {
             recorder.cells.start();
         }
-        hooks::install(builder, user, Some(TokioHooks::of(&recorder)));
-        Self::of(recorder)
+        hooks::install(builder, user, Some(TokioHooks::new(&recorder)));
+        Self::from_recorder(recorder)
     }
 
-    /// Starts recording. Has no effect if recording is already started.
+    /// Starts recording. Has no effect if recording is already started. A program with privileges that its caller may
+    /// lack (set-uid, set-gid, file capabilities) isn't recorded: it prints one line instead.
     ///
     /// Call it before the runtime is built, or the starts of its workers are missed. After a
     /// [`stop`](Self::stop) recording is resumed: the time in between is a gap in the timeline.
@@ -194,7 +191,9 @@ impl Collector {
     /// With [`Keep::First`](crate::Keep::First) and `max_events` kept, events are only counted
     /// ([`Lost`]) until [`drain_events`](Self::drain_events) makes room.
     pub fn start(&self) {
-        self.recorder.start();
+        if !refuse_to_record() {
+            self.recorder.start();
+        }
     }
 
     /// Stops recording. Has no effect if recording is not started. From then on a hook costs next
@@ -208,12 +207,12 @@ impl Collector {
     /// With [`Keep::First`](crate::Keep::First) and `max_events` kept, events are only counted
     /// ([`Lost`]), but this still returns `true`.
     pub fn is_recording(&self) -> bool {
-        self.recorder.is_recording()
+        self.recorder.kept.is_recording()
     }
 
     /// Returns the configuration of this collector.
     pub fn config(&self) -> &CollectorConfig {
-        &self.recorder.config
+        &self.recorder.kept.config
     }
 
     /// Runs `future` with [`Runtime::block_on`] and records it as the task `main`.
@@ -236,18 +235,20 @@ impl Collector {
             .when_built(move || recorder.runtime_is_built())
     }
 
-    /// The runtime has started its threads.
+    /// Notes that the runtime has started its threads.
     pub(crate) fn runtime_is_built(&self) {
         self.recorder.runtime_is_built();
     }
 
-    /// Sets the runtime's name before a hook learns it.
+    /// Sets the runtime's name, before a hook reads it.
     pub(crate) fn set_runtime_name(&self, name: &str) {
-        self.recorder.set_runtime_name(name);
+        self.recorder.runtime.set_name(name);
     }
 
-    /// Says which version of the program this is: it stands in the data, so that runs of several versions can be compared.
-    /// It is said once; the attributes say `CARGO_PKG_VERSION`.
+    /// Sets the program's version, which is stored in the data so that runs of several versions can
+    /// be compared.
+    ///
+    /// Only the first call has an effect. The attributes set `CARGO_PKG_VERSION`.
     ///
     /// # Examples
     ///
@@ -261,12 +262,12 @@ impl Collector {
     /// # }
     /// ```
     pub fn set_version(&self, version: &str) {
-        self.recorder.set_version(version);
+        self.recorder.version.get_or_init(|| version.to_owned());
     }
 
     /// Declares that tasks may be spawned before the first start, which is delayed.
     pub(crate) fn expect_late_start(&self) {
-        self.recorder.expect_late_start();
+        self.recorder.kept.expect_late_start();
     }
 
     /// Removes all kept events and returns them, sorted by time over all threads. The next call
@@ -305,19 +306,18 @@ impl Collector {
     /// Converts drained events to statemap data.
     ///
     /// The events of each thread must be in order, as [`drain_events`](Self::drain_events) returns
-    /// them; those of several drains one after the other. The data covers the time from the first
-    /// to the last event. It has no gaps: if recording was stopped in between, the states before
-    /// continue.
+    /// them; concatenate those of several drains. The data covers the time from the first to the last
+    /// event. It has no gaps: if recording was stopped in between, the previous states continue.
     pub fn events_to_data(&self, events: &[Event]) -> StatemapData {
-        let utc_at_zero = self.recorder.utc_at_zero();
-        Timeline::from_events(events, &self.recorder.config, utc_at_zero).into_data()
+        let utc_at_zero = self.recorder.kept.utc_at_zero();
+        Timeline::from_events(events, &self.recorder.kept.config, utc_at_zero).into_data()
     }
 
     /// Returns the states of every task and worker up to now. The runtime continues to run
     /// meanwhile.
     ///
-    /// From some 200 000 events on, up to four threads read them in parallel, if there are that
-    /// many processors.
+    /// From about 200 000 events on, up to four threads build it in parallel, if there are that many
+    /// processors.
     ///
     /// # Examples
     ///
@@ -339,17 +339,17 @@ impl Collector {
         Timeline::from_snapshot(&Snapshot::take(&self.recorder, false))
     }
 
-    /// Where each live task is now: the functions that it waits in, or that its thread is in if its poll
-    /// goes on for long. The runtime continues to run meanwhile, and no task is polled for it.
+    /// Returns the place where each live task is: the functions that it waits in, or those that its
+    /// thread is in during a long poll. The runtime continues to run meanwhile, and no task is polled.
     ///
-    /// The root futures come first (`main` is one), then the spawned tasks by id. Where a task waits is
-    /// known of root futures and of tasks spawned through [`task`](crate::task). The others are there
-    /// without; with the experimental feature `dwarf`, and full debug information, the functions that they
-    /// wait in are read in their memory. [`trees::Folded`](crate::trees::Folded) prints the trees, those that
-    /// are alike as one.
+    /// Root futures such as `main` come first, then spawned tasks by id. The functions that a task
+    /// waits in are known for root futures and for tasks spawned through [`task`](crate::task). Other
+    /// tasks are listed without functions, unless the experimental feature `dwarf` reads these from
+    /// their memory, which requires full debug information.
+    /// [`trees::Folded`](crate::trees::Folded) prints the trees, equal ones once.
     ///
-    /// It takes as long as a [`snapshot`](Self::snapshot). The first time, the program's debug information
-    /// is read, on this thread.
+    /// The call takes as long as a [`snapshot`](Self::snapshot). The first call also reads the
+    /// program's debug information, on this thread.
     ///
     /// # Examples
     ///
@@ -364,36 +364,31 @@ impl Collector {
         self.snapshot_for_trees().trees()
     }
 
-    /// A snapshot in which it is known where all tasks wait: also those without a probe, as far as the
-    /// feature `dwarf` finds what they await in their memory.
+    /// Takes a snapshot with the places where all tasks wait. With the feature `dwarf`, this
+    /// includes tasks without a probe, which are read from their memory.
     pub(crate) fn snapshot_for_trees(&self) -> Timeline {
-        #[cfg(all(
-            feature = "dwarf",
-            target_os = "linux",
-            any(target_arch = "x86_64", target_arch = "aarch64")
-        ))]
+        #[cfg(has_dwarf)]
         if self.is_recording() {
             return Timeline::with_memory(&self.recorder);
         }
         self.snapshot()
     }
 
-    /// Calls `f` with each poll that has gone on for `threshold`, while it does: once a poll, as soon as
-    /// a look at its thread finds it that old.
+    /// Calls `f` once for each poll that has run for `threshold`, while the poll is still running.
     ///
-    /// Threads are looked at every 5 ms, so that a lower threshold is taken to be 5 ms, and a poll that
-    /// ends within the 20 ms after the threshold may be missed. `f` runs on a thread of its own, never on a
-    /// worker, so it may block, and delays no one else's. It is called with one poll after the other: while
-    /// 256 polls wait for it, further ones are left out, and counted in the next ([`LivePoll::missed`]). If
-    /// it panics, that is the end of this call only. It is called as well if the stack could not be had,
+    /// Threads are checked every 5 ms, which is the minimum threshold. A poll that ends within 20 ms
+    /// after the threshold may be missed. `f` runs on its own thread, never on a worker, so it may
+    /// block, and does not delay the closures of other calls. It is called for one poll at a time;
+    /// while 256 polls are queued, further ones are dropped and counted in [`LivePoll::missed`] of the
+    /// next. A panic in `f` ends only that call. `f` is also called if the stack could not be read,
     /// and if the processor was taken away ([`LivePoll::is_taken_away`]).
     ///
-    /// Signals are blocked in `f` as they are in the thread that calls this method, so that processes and
-    /// threads that `f` starts are as if that thread had started them.
+    /// `f` runs with the signal mask of the thread that calls this method, so that processes and
+    /// threads started by `f` inherit it.
     ///
-    /// It needs this crate's feature `stacks`, Linux on x86-64 or aarch64, and
-    /// [`CollectorConfig::stacks`]. Elsewhere `f` is never called. Polls are looked at while recording is
-    /// started, and tasks must be recorded ([`TraceTarget`](crate::TraceTarget)).
+    /// This requires this crate's feature `stacks`, Linux on x86-64 or aarch64, and
+    /// [`CollectorConfig::stacks`]; otherwise `f` is never called. Polls are only checked while
+    /// recording is on and includes tasks ([`TraceTarget`](crate::TraceTarget)).
     ///
     /// # Examples
     ///
@@ -408,10 +403,10 @@ impl Collector {
     /// let config = CollectorConfig::default();
     /// let collector = register_hooks(&mut builder, config)?;
     /// collector.on_long_poll(Duration::from_millis(100), |poll| {
-    ///     // In a service, a line of its log.
+    ///     // A service would write this to its log.
     ///     eprintln!("{poll}");
     ///     if let Some(function) = poll.blamed() {
-    ///         eprintln!("{function} holds {:?} up", poll.worker);
+    ///         eprintln!("{function} blocks worker {:?}", poll.worker);
     ///     }
     /// });
     /// collector.start();
@@ -427,7 +422,8 @@ impl Collector {
         self.on_wanted_long_poll(threshold, || true, f);
     }
 
-    /// The same of those polls for which `wants` returns `true`. It is asked on the watcher's thread.
+    /// Like [`on_long_poll`](Self::on_long_poll), but only for polls for which `wants` returns
+    /// `true`. It is called on the watcher's thread.
     pub(crate) fn on_wanted_long_poll(
         &self,
         threshold: Duration,
@@ -437,71 +433,59 @@ impl Collector {
         self.recorder.listeners.add(Listener {
             threshold: threshold.max(MIN_THRESHOLD),
             wants: Box::new(wants),
-            tell: Box::new(move |seen, missed| f(&LivePoll::of(seen, missed))),
+            notify: Box::new(move |seen, missed| f(&LivePoll::from_seen(seen, missed))),
             missed: AtomicU64::new(0),
         });
-        // Threads in long polls may be left alone until their next sample.
+        // Threads in long polls may otherwise be skipped until their next sample.
         self.recorder.watch_all();
     }
 
-    /// Returns what the calls of instrumented async functions took since the first
-    /// [`start`](Self::start). The runtime continues to run meanwhile.
+    /// Returns the times of instrumented async functions since the first [`start`](Self::start).
+    /// The runtime continues to run meanwhile.
     pub fn profile(&self) -> Profile {
-        Profile::of(&self.recorder, self.recorder.clock.scale().run_rate())
+        Profile::from_calls(&self.recorder.calls(), self.recorder.kept.clock.scale().run_rate())
     }
 
-    /// What each live task awaits that isn't polled now: see
+    /// Returns what each live task that isn't being polled awaits; see
     /// [`TaskCells::chains`](crate::recorder::cells::TaskCells::chains).
-    #[cfg(all(
-        feature = "dwarf",
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64")
-    ))]
+    #[cfg(has_dwarf)]
     pub(crate) fn chains(&self) -> Vec<crate::recorder::cells::ReadTask> {
-        self.recorder.cells.chains(|| self.recorder.clock.ticks(), |_| true)
+        self.recorder.cells.chains(|| self.recorder.kept.clock.ticks(), |_| true)
     }
 
-    /// Returns what all tasks and workers did since the first [`start`](Self::start), or since the last
-    /// [`reset_summary`](Self::reset_summary): also what happened before the events that are kept, and what was drained.
+    /// Returns the sums of all tasks and workers since the first [`start`](Self::start) or the last
+    /// [`reset_summary`](Self::reset_summary), including events that were dropped or drained.
     ///
-    /// The runtime continues to run meanwhile. What is kept one by one is added up for it, which takes the calling
-    /// thread about 20 ms for a million events: a service may well show it on a page for its metrics.
+    /// The runtime continues to run meanwhile. The calling thread adds up the kept events, which takes
+    /// about 20 ms for a million events: fast enough for a metrics endpoint.
     ///
     /// # Examples
     ///
     /// See [`Summary`].
     pub fn summary(&self) -> Summary {
-        Summary::of(&Snapshot::take(&self.recorder, false))
+        Summary::from_snapshot(&Snapshot::take(&self.recorder, false))
     }
 
-    /// The same, and begins anew: the next summary has what isn't over yet. Each poll that ends is in exactly one of
-    /// them; one that still runs is in each, with its length until then, and at last with its whole length.
+    /// Returns the [`summary`](Self::summary) and resets it: the next one starts with what is in
+    /// progress now. Each poll that ends is in exactly one summary; one that is still running is in
+    /// each with its length so far, and finally with its whole length.
     ///
-    /// From then on the [report](Timeline::report) of a snapshot is of the events that are kept: the sums are no longer those of
-    /// the whole run.
+    /// From then on, the [report](Timeline::report) of a snapshot covers the kept events, as the
+    /// sums no longer cover the whole run.
     pub fn reset_summary(&self) -> Summary {
-        Summary::of(&Snapshot::take_and_reset_sums(&self.recorder))
+        Summary::from_snapshot(&Snapshot::take_and_reset_sums(&self.recorder))
     }
 
-    /// Returns how many events were emitted but are not kept, by cause.
+    /// Returns the numbers of events that were emitted but are not kept, by cause.
     pub fn lost(&self) -> Lost {
-        self.recorder.flush();
-        // Nothing is evicted while this is locked; and no one waits for a buffer while holding the
-        // store.
-        let _live_tasks = lock(&self.recorder.live_tasks);
-        let (staged, max_stored) = {
-            let eviction = lock(&self.recorder.eviction);
-            (eviction.staged_events, self.recorder.max_stored(&eviction))
-        };
-        let stored_events = lock(&self.recorder.store).events() + staged;
-        self.recorder.lost(stored_events, max_stored)
+        self.recorder.kept.lost_now()
     }
 }
 
 impl fmt::Debug for Collector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Collector")
-            .field("config", &self.recorder.config)
+            .field("config", &self.recorder.kept.config)
             .field("is_recording", &self.is_recording())
             .finish_non_exhaustive()
     }

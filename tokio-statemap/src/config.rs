@@ -22,45 +22,45 @@ use crate::error::Error;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollectorConfig {
-    /// How many records each thread's buffer holds at most before it is handed to the store.
+    /// The maximum number of records in a thread's buffer before it is handed to the store.
     /// Default: 4096, which is limited to 1953 (31 KiB) while `max_events` has its default.
     ///
     /// A buffer holds at most a 512th of `max_events` or 1024 records, whichever is more, and at
-    /// most a 16th of `max_events`; but always at least 64. The value must be at most 16 777 216
+    /// most a 16th of `max_events`, but always at least 64. The value must be from 1 to 16 777 216
     /// (2^24).
     pub buffer_capacity: usize,
-    /// How many events are kept in all. Default: 1 000 000, which take 16 MB.
+    /// The maximum number of events kept in all, at least 1. Default: 1 000 000, which take 16 MB.
     ///
-    /// With [`Keep::Last`] each live task takes 30 to 45 bytes more from when its spawn is dropped
-    /// until it terminates: 45 MB at most for a million.
+    /// With [`Keep::Last`] each live task takes another 30 to 45 bytes from when its spawn is dropped
+    /// until it terminates: at most 45 MB for a million tasks.
     pub max_events: usize,
-    /// Which events are kept once there are more than `max_events`. Default: the last.
+    /// The events to keep once there are more than `max_events`. Default: the last.
     pub keep: Keep,
-    /// Whether tasks, workers or both are recorded. Default: both.
+    /// The kinds of entities to record: tasks, workers or both. Default: both.
     pub trace_target: TraceTarget,
-    /// Whether spawn locations are recorded. Default: yes.
+    /// Enables recording the spawn locations of tasks. Default: `true`.
     pub include_spawn_location: bool,
-    /// Whether the time at which a task becomes ready is recorded. Default: yes.
+    /// Enables recording the times at which tasks become ready. Default: `true`.
     ///
     /// This makes Tokio read its own clock at each wake and each poll, which costs 60 to 150 ns per
-    /// poll. Without it, a task that was woken and waits for a worker can't be told from one that
-    /// waits to be woken. It needs this crate's feature `schedule-latency`, and has no effect
-    /// without it.
+    /// poll. Without it, a task that was woken and waits for a worker looks like one that waits to be
+    /// woken. It has no effect without this crate's feature `schedule-latency`.
     pub schedule_latency: bool,
-    /// The length from which on a poll is called long. Default: 1 ms.
+    /// The minimum length of a poll that is called long. Default: 1 ms.
     pub long_poll: Duration,
-    /// Whether long polls are watched, so that what they did is known: their stacks, and their times on
-    /// and off the processor. Default: yes.
+    /// Enables sampling of long polls: their stacks, and their times on and off the processor.
+    /// Default: `true`.
     ///
-    /// It needs this crate's feature `stacks`, Linux, and x86-64 or aarch64; elsewhere it has no effect.
-    /// A thread of this crate's looks at the threads that poll every 5 ms and interrupts those that work,
-    /// for some 1 to 10 µs.
+    /// It has no effect without this crate's feature `stacks`, or elsewhere than on Linux on x86-64
+    /// or aarch64. A thread of this crate checks the polling threads every 5 ms and interrupts the
+    /// busy ones for 1 to 10 µs.
     pub stacks: bool,
-    /// Experimental: whether it is noted where tasks are in memory, so that [`Collector::trees`] can read from
-    /// there what they await. Default: yes.
+    /// Experimental: enables recording the memory addresses of tasks, so that [`Collector::trees`]
+    /// can read there what they await. Default: `true`.
     ///
-    /// It needs this crate's feature `dwarf` and full debug information (`debug = "full"` in the profile), on
-    /// Linux on x86-64 or aarch64; elsewhere it has no effect. A spawn takes 2 to 20 µs more.
+    /// It has no effect without this crate's feature `dwarf` and full debug information
+    /// (`debug = "full"` in the profile), or elsewhere than on Linux on x86-64 or aarch64. A spawn
+    /// takes 2 to 20 µs longer.
     ///
     /// [`Collector::trees`]: crate::Collector::trees
     pub dwarf: bool,
@@ -83,7 +83,7 @@ impl Default for CollectorConfig {
 }
 
 impl CollectorConfig {
-    /// Whether this build of Tokio and of this crate can tell when a task became ready.
+    /// `true` if this build of Tokio and of this crate can record when a task becomes ready.
     pub(crate) const CAN_KNOW_READY: bool = cfg!(all(tokio_unstable, feature = "schedule-latency"));
 
     const LARGEST_BUFFER: usize = 1 << 24;
@@ -94,40 +94,38 @@ impl CollectorConfig {
             [("buffer_capacity", self.buffer_capacity), ("max_events", self.max_events)]
         {
             if value == 0 {
-                return Err(Error::InvalidConfig {
-                    field,
-                    reason: "it is 0; at least 1 event is needed",
-                });
+                return Err(Error::InvalidConfig { field, reason: "it must be at least 1" });
             }
         }
         if self.buffer_capacity > Self::LARGEST_BUFFER {
             return Err(Error::InvalidConfig {
                 field: "buffer_capacity",
-                reason: "it is over 16777216 (2^24), and each thread has such a buffer",
+                reason: "it must be at most 16777216 (2^24), as each thread has such a buffer",
             });
         }
         Ok(())
     }
 }
 
-/// Which events are kept once there are more than `max_events`.
+/// The events to keep once there are more than `max_events`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// The first ones: at `max_events` recording ends, and further events are only counted. It
-    /// resumes when they are drained with
+    /// Keeps the first events. At `max_events` recording ends, and further events are only counted.
+    /// It resumes when events are drained with
     /// [`Collector::drain_events`](crate::Collector::drain_events).
     First,
-    /// The last ones: the oldest events are dropped, as in a flight recorder. The spawn location
-    /// and the parent of each task that is still alive are kept.
+    /// Keeps the last events and drops the oldest, as a flight recorder does. The spawn location and
+    /// the parent of each live task are kept.
     ///
-    /// So is what was around the longest polls of the run that took `long_poll` or more on a worker, of all
-    /// threads: up to 16 of them, four at most of one spawn location, with 20 ms before and after where there is
-    /// room, or only around its beginning and its end. It takes at most a quarter of `max_events`, and nothing if these are fewer than 16 384.
+    /// The surroundings of the run's longest polls are kept as well, for polls that held a worker for
+    /// `long_poll` or more: the events of all threads around up to 16 polls, at most four of one
+    /// spawn location, with 20 ms before and after if there is room, or else only around the poll's
+    /// start and end. They take at most a quarter of `max_events`, and none if that is under 16 384.
     #[default]
     Last,
 }
 
-/// What is recorded.
+/// The kinds of entities that are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TraceTarget {
     /// The tasks and their polls.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::collector::Collector;
-use crate::recorder::runtimes;
+use crate::recorder::Recorder;
 
 /// Returns the collector of the runtime that this thread is in, or `None` outside of a runtime and
 /// in one that is not recorded.
@@ -20,5 +20,5 @@ use crate::recorder::runtimes;
 /// }
 /// ```
 pub fn current() -> Option<Arc<Collector>> {
-    runtimes::current().map(Collector::of)
+    Recorder::current().map(Collector::from_recorder)
 }

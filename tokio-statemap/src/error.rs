@@ -12,11 +12,11 @@ use crate::util::clean::clean;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Tasks were to be recorded, but Tokio was built without its task hooks.
+    /// Tasks are to be recorded, but Tokio was built without its task hooks.
     #[error(
-        "recording tasks needs Tokio's task hooks: build with RUSTFLAGS=\"--cfg tokio_unstable\", \
-         or put `[build] rustflags = [\"--cfg\", \"tokio_unstable\"]` into .cargo/config.toml \
-         (workers alone can be recorded without: `trace_target: TraceTarget::Workers`)"
+        "recording tasks requires Tokio's task hooks: build with RUSTFLAGS=\"--cfg tokio_unstable\", \
+         or add `[build] rustflags = [\"--cfg\", \"tokio_unstable\"]` to .cargo/config.toml \
+         (recording only workers, `trace_target: TraceTarget::Workers`, works without)"
     )]
     UnstableFeaturesRequired,
     /// A task id can't be read as a number.
@@ -27,19 +27,18 @@ pub enum Error {
     InvalidConfig {
         /// The field.
         field: &'static str,
-        /// What is wrong with the value, and which values are valid.
+        /// The problem with the value, and the values that are valid.
         reason: &'static str,
     },
     /// An I/O error, such as a full disk.
-    #[error("{}{source}", of(path.as_deref()))]
+    #[error("{}{source}", file_prefix(path.as_deref()))]
     Io {
         /// The file; `None` if the path of the reader or writer is unknown.
         path: Option<PathBuf>,
         /// The system's error.
         source: io::Error,
     },
-    /// A JSON error. No function of this crate returns it: it allows a program that reads JSON to
-    /// use `?`.
+    /// A JSON error. No function of this crate returns it; it lets a program that reads JSON use `?`.
     #[cfg(feature = "read")]
     #[error("JSON: {0}")]
     Json(#[from] serde_json::Error),
@@ -55,14 +54,15 @@ impl From<io::Error> for Error {
     }
 }
 
-/// The prefix of a message about a file.
-fn of(path: Option<&Path>) -> String {
+/// Returns the prefix of a message about a file: its path and a colon.
+fn file_prefix(path: Option<&Path>) -> String {
     path.map_or_else(String::new, |path| format!("{}: ", clean(&path.display().to_string())))
 }
 
-/// `tokio::task::Id` doesn't yield the number that it displays, so that tasks can't be told apart.
+/// The error if a `tokio::task::Id` can't be read as the number that it displays, so that tasks
+/// can't be identified.
 ///
-/// This does not happen with the versions of Tokio that were tested; see
+/// This does not happen with the tested versions of Tokio; see
 /// [`check_casts`](crate::check_casts).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -72,7 +72,7 @@ fn of(path: Option<&Path>) -> String {
 #[non_exhaustive]
 pub struct InvalidCasts;
 
-/// Statemap data can't be read, or breaks a rule of its format.
+/// The error if statemap data can't be read or breaks a rule of its format.
 #[cfg(feature = "read")]
 #[derive(Debug)]
 #[non_exhaustive]
@@ -81,7 +81,7 @@ pub struct ReadError {
     pub line: u64,
     /// The offset in bytes from the start of the data, from 0.
     pub byte: u64,
-    /// What is wrong, and what would be valid. Quoted data is shortened, and controls and other
+    /// The problem, and what would be valid. Quoted data is shortened, and control and other
     /// invisible characters in it are escaped.
     pub problem: String,
     pub(crate) source: Option<io::Error>,

@@ -1,6 +1,6 @@
 //! The program's own runtime hooks.
 //!
-//! Tokio keeps one closure per hook, so that the last one set wins. [`Hooks`] stacks them.
+//! Tokio keeps one closure per hook, so the last one set wins. [`Hooks`] combines several.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ type ThreadHook = Box<dyn Fn() + Send + Sync>;
 #[cfg(tokio_unstable)]
 type TaskHook = Box<dyn Fn(&TaskMeta<'_>) + Send + Sync>;
 
-/// Runtime hooks of the program's own, called after the hooks that record.
+/// The program's own runtime hooks, called after the hooks that record.
 ///
 /// Several hooks of a kind are called in the order in which they were added. A hook that panics is
 /// caught and reported once on stderr, and the worker continues. (With Tokio alone a panic in a
@@ -91,7 +91,7 @@ impl Hooks {
         on_task_terminate => task_terminate(&TaskMeta<'_>);
     }
 
-    /// Installs the hooks in `builder`, without recording anything. To record as well, pass them to
+    /// Installs the hooks in `builder` without recording anything. To record as well, pass them to
     /// `register_hooks_with`.
     pub fn install(self, builder: &mut Builder) {
         install(builder, self, None);
@@ -176,7 +176,7 @@ fn guarded(name: &str, hook: impl FnOnce()) {
         std::mem::forget(payload);
         if !REPORTED.swap(true, Ordering::Relaxed) {
             crate::util::message::warn(format_args!(
-                "a hook of the program's own panicked in {name}; it is called again the next time \
+                "a hook of the program panicked in {name}; it is called again the next time \
                  (further panics of hooks are not reported)"
             ));
         }

@@ -1,8 +1,10 @@
-//! Shows what every Tokio task and worker was doing, and which spawn location held the runtime up.
+//! Records what every Tokio task and worker does, and names the function that kept workers from polling.
 //!
-//! Change `#[tokio::main]` to [`#[tokio_statemap::main]`](macro@main). When the program ends, on
-//! whatever path, it writes a page with the states of its tasks and workers, and a report that names
-//! the spawn location that *held the runtime up*: the one whose polls blocked its workers the most.
+//! Replace `#[tokio::main]` by [`#[tokio_statemap::main]`](crate::main). When the program ends, however it ends, it
+//! writes one html page with the states of its tasks and workers over time, and prints a report to stderr. Both begin
+//! with the *verdict*: the function and the line that *held the runtime up*, which means that its polls blocked workers, or
+//! computed on them, while other tasks waited. Time that the machine took, such as that of other programs, is measured apart
+//! and blamed on nobody.
 //!
 //! # Quick start
 //!
@@ -16,11 +18,26 @@
 //! }
 //! ```
 //!
-#![cfg_attr(feature = "record", doc = include_str!("guide.md"))]
+#![cfg_attr(
+    feature = "record",
+    doc = "\
+This writes `<program>.statemap.html` and prints the report. The keys of [`main`](crate::main) select other files and settings.
+
+# Where to go from here
+
+- [`guide`] answers one question per page, from [setting it up](guide::setup) to [what it costs](guide::cost).
+- [`main`](crate::main) and [`test`](macro@test) are drop-ins for Tokio's attributes.
+- [`spawn`], [`task`], and [`instrument`](macro@instrument) show [where tasks wait](guide::waiting).
+- [`register_hooks`] records a runtime that is [built by hand](guide::builder). [`Collector::snapshot`] returns a [`Timeline`]
+  at any moment, with its [report](Timeline::report).
+- [`statemap`] writes the recorded data, and reads it with the feature `read`.
+
+Blamed functions, and the lines at which tasks wait, are known on Linux on x86-64 and aarch64. See [all limits](guide::limits)."
+)]
 #![cfg_attr(
     not(feature = "record"),
     doc = "This is a build without the feature `record`: the attributes expand to exactly Tokio's, and \
-           of the rest of this crate only [`Hooks`] is left."
+           of the rest of this crate only [`Hooks`] and what spawns and instruments is left."
 )]
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -56,7 +73,7 @@ mod util;
 pub use hooks::Hooks;
 pub use recorder::{Instrument, Instrumented};
 pub use task::{spawn, spawn_local};
-/// Shows an async function by name: what its calls take, and which tasks wait in it.
+/// Measures the calls of an async function, and shows which tasks wait in it.
 ///
 /// ```no_run
 /// # struct Order;
@@ -70,7 +87,7 @@ pub use task::{spawn, spawn_local};
 /// async fn send_invoice(customer: &str, n: Option<u64>) { /* … */ }
 /// ```
 pub use tokio_statemap_macros::instrument;
-/// `#[tokio::main]`, and a record of what every task and worker did.
+/// Runs an async function on a Tokio runtime, as `#[tokio::main]` does, and records every task and worker.
 ///
 #[cfg_attr(feature = "html", doc = "```no_run")]
 #[cfg_attr(not(feature = "html"), doc = "```ignore")]
@@ -80,7 +97,7 @@ pub use tokio_statemap_macros::instrument;
 /// }
 /// ```
 pub use tokio_statemap_macros::main;
-/// `#[tokio::test]`, and a record of what every task and worker did.
+/// Runs a test on a Tokio runtime, as `#[tokio::test]` does, and records every task and worker.
 ///
 #[cfg_attr(feature = "html", doc = "```no_run")]
 #[cfg_attr(not(feature = "html"), doc = "```ignore")]
@@ -88,12 +105,16 @@ pub use tokio_statemap_macros::main;
 /// async fn all_requests_are_answered() { /* … */ }
 ///
 /// #[tokio_statemap::test(max_poll = "5ms", max_ready = "20ms")]
-/// async fn nobody_blocks() { /* … */ }
+/// async fn no_worker_is_blocked() { /* … */ }
 /// ```
 pub use tokio_statemap_macros::test;
 
+#[cfg(feature = "read")]
+pub use self::render::compare;
 #[cfg(feature = "html")]
 pub use self::render::html;
+#[cfg(feature = "svg")]
+pub use self::render::svg;
 #[cfg(feature = "record")]
 pub use self::{
     analysis::picture,
@@ -103,7 +124,7 @@ pub use self::{
     error::{Error, InvalidCasts},
     recorder::{lost::Lost, task_id::check_casts},
     render::trees::TaskTree,
-    render::{compare, report, svg, trees},
+    render::{report, trees},
     statemap::StatemapData,
     trace::event::{Event, SpawnLocation},
     trace::live_poll::LivePoll,
@@ -113,11 +134,15 @@ pub use self::{
     trace::timeline::{self, Timeline},
 };
 
-#[cfg(feature = "record")]
-#[doc = include_str!("cost.md")]
-pub mod _cost {}
+#[cfg(all(doc, feature = "record"))]
+pub mod guide;
 
-/// Used by the code that the attributes expand to, and by the command. Not public API.
+// The blocks of code in the README are compiled with the examples of the documentation.
+#[cfg(all(doctest, feature = "record", feature = "html"))]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+/// Items for the expansion of the attributes and for the command. Not public API.
 #[doc(hidden)]
 #[cfg(feature = "record")]
 pub mod __private {
@@ -125,7 +150,7 @@ pub mod __private {
     pub use crate::analysis::awaits::{Awaits, Node, Note};
     pub use crate::analysis::limits::{FileOf, Files, Judgement, Limits, judge};
     pub use crate::attribute::{OutputPaths, Run, Settings};
-    pub use crate::config::{Keep, TraceTarget};
+    pub use crate::config::{CollectorConfig, Keep, TraceTarget};
     pub use crate::hooks::Hooks;
     pub use crate::recorder::functions::{Function, instrumented, instrumented_with};
     #[cfg(feature = "cli")]
@@ -135,11 +160,7 @@ pub mod __private {
     pub use crate::render::report::terminal::{Colours, coloured_report, coloured_text};
     #[cfg(all(feature = "symbols", feature = "read"))]
     pub use crate::statemap::renew::renewed;
-    #[cfg(all(
-        feature = "dwarf",
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64")
-    ))]
+    #[cfg(has_dwarf)]
     pub use crate::symbols::coroutines::cells::AwaitNode;
     #[cfg(all(feature = "symbols", feature = "read"))]
     pub use crate::trace::timeline::symbolize::{Symbolized, has_addresses, symbolize};
@@ -147,12 +168,8 @@ pub mod __private {
     pub use crate::util::clean::clean;
     pub use crate::util::counting::Counting;
 
-    /// What each live task awaits that isn't polled now, by its id, as it is in memory.
-    #[cfg(all(
-        feature = "dwarf",
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64")
-    ))]
+    /// Returns what each live task that isn't being polled awaits, by its id, as read from memory.
+    #[cfg(has_dwarf)]
     pub fn chains(collector: &crate::Collector) -> Vec<(u64, AwaitNode)> {
         collector.chains().into_iter().map(|task| (task.id, task.awaits)).collect()
     }

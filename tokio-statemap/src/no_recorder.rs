@@ -38,7 +38,7 @@ impl TokioHooks {
     }
 }
 
-/// A future that was given a name: itself, as nothing is recorded.
+/// A future with a name: the future itself, as nothing is recorded.
 pub type Instrumented<F> = F;
 
 /// Gives futures a name. Nothing is recorded, so it has no effect.

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 /// A program in a file below `cases/`.
 ///
-/// Its head may have lines that start with `//@`:
-/// `//@ edition: 2021` (unless said: 2024), `//@ test` (it is built as a test), `//@ no-run` (it
-/// is built only), `//@ writes: FILE` (running it leaves this file),
-/// `//@ writes: FILE: TEXT` (with this text in it).
+/// Its head may have lines that start with `//@`: `//@ edition: 2021` (the default is 2024), `//@
+/// test` (it is built as a test), `//@ no-run` (it is only built), `//@ writes: FILE` (running it
+/// leaves this file), `//@ writes: FILE: TEXT` (with this text in it).
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The path below `cases/` without the extension, `/` replaced by `-`.
@@ -19,15 +18,15 @@ pub struct Case {
     pub source: String,
     /// The edition that it is written in.
     pub edition: String,
-    /// Whether it is a program or a test.
+    /// The kind of program.
     pub kind: Kind,
-    /// Whether it can be run.
+    /// `true` if it can be run.
     pub run: bool,
-    /// The files that running it leaves, with a text that is in them.
+    /// The files that running it leaves, each with a text that it contains.
     pub writes: Vec<(String, String)>,
 }
 
-/// What a case is built as.
+/// The kind of program that a case is built as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A program.
@@ -73,7 +72,7 @@ impl Case {
         case
     }
 
-    /// The same case with Tokio's attributes replaced by ours.
+    /// Returns the case with Tokio's attributes replaced by ours.
     pub fn ours(&self) -> Self {
         Self {
             source: self
@@ -84,7 +83,7 @@ impl Case {
         }
     }
 
-    /// The same case with clippy's groups of lints switched on.
+    /// Returns the case with clippy's lint groups enabled.
     pub fn with_all_lints(&self) -> Self {
         let directives = self.source.lines().take_while(|line| line.starts_with("//@"));
         let at = directives.map(|line| line.len() + 1).sum::<usize>();
@@ -93,7 +92,8 @@ impl Case {
         Self { source: format!("{head}{lints}\n{rest}"), ..self.clone() }
     }
 
-    /// The same case without the attribute `instrument`, with all else at its line and column.
+    /// Returns the case without the attribute `instrument`, with everything else at its line and
+    /// column.
     pub fn plain(&self) -> Self {
         let is_attribute = |line: &str| line.contains(INSTRUMENT) && line.ends_with(']');
         let lines = self.source.lines().map(|line| if is_attribute(line) { "" } else { line });
@@ -103,14 +103,14 @@ impl Case {
     }
 }
 
-/// The attribute, which has a line of its own.
+/// The attribute, which has its own line.
 const INSTRUMENT: &str = "tokio_statemap::instrument";
 
-/// The cases in a folder below `cases/`, by name.
+/// Returns the cases in a folder below `cases/`, by name.
 ///
 /// # Panics
 ///
-/// If there are none: a test of no cases would hold nothing.
+/// Panics if there are none, as a test of no cases would prove nothing.
 pub fn cases(folder: &str) -> Vec<Case> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
     let mut cases: Vec<Case> = fs::read_dir(root.join(folder))

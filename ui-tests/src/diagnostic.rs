@@ -1,4 +1,4 @@
-//! What rustc says of a case, as far as it is compared.
+//! The parts of rustc's diagnostics that are compared.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use serde_json::Value;
 /// An error or a warning.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Diagnostic {
-    /// Where it points: file name, line and column from where to where.
+    /// The primary spans.
     pub places: Vec<Place>,
-    /// `error`, `warning`, …
+    /// The level: `error`, `warning`, …
     pub level: String,
-    /// Such as `E0308`, or a lint's name.
+    /// The code, such as `E0308` or a lint's name.
     pub code: Option<String>,
     /// The headline.
     pub message: String,
@@ -24,12 +24,12 @@ pub struct Place {
     pub file: String,
     /// Line and column, from 1.
     pub start: (u64, u64),
-    /// Line and column, from 1, behind the last character.
+    /// Line and column, from 1, after the last character.
     pub end: (u64, u64),
 }
 
 impl Diagnostic {
-    /// Reads cargo's `message`. `None` for the summary at the end.
+    /// Reads a `message` of cargo. Returns `None` for the summary at the end.
     pub fn parse(message: &Value) -> Option<Self> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let number = |span: &Value, key: &str| span[key].as_u64().expect("a span has its ends");
@@ -61,12 +61,12 @@ impl Diagnostic {
         })
     }
 
-    /// The same of a case whose attributes were ours, as if they had been Tokio's: their names in
-    /// the message, and the columns behind them in `source`.
+    /// Rewrites the diagnostic of a case with our attributes as if they were Tokio's: the names in
+    /// the message, and the columns after them in `source`.
     #[must_use]
     pub fn as_tokio(mut self, source: &str) -> Self {
         self.message = self.message.replace("tokio_statemap::", "tokio::");
-        // The list of the valid keys has ours, too.
+        // The list of valid keys also contains ours.
         if self.message.starts_with("Unknown attribute ") {
             if let Some(at) = self.message.find(", `tasks`") {
                 self.message.replace_range(at.., ".");
@@ -84,7 +84,7 @@ impl Diagnostic {
     }
 }
 
-/// By how much the replaced names lengthen `line` before `column`.
+/// Returns by how much the replaced names lengthen `line` before `column`.
 fn longer_before(line: &str, column: u64) -> u64 {
     let longer = "tokio_statemap".len() - "tokio".len();
     ["tokio_statemap::main", "tokio_statemap::test"]
@@ -95,7 +95,8 @@ fn longer_before(line: &str, column: u64) -> u64 {
         .sum()
 }
 
-/// The message without the place that is in the name of an `async` block's type: the spans say it.
+/// Returns the message without the place in the type name of an `async` block, which the spans
+/// show.
 fn without_place(message: &str) -> String {
     match message.split_once("{async block@") {
         None => message.to_owned(),

@@ -1,7 +1,7 @@
-//! A readable difference of two texts.
+//! A readable difference between two texts.
 
-/// The lines of both texts: `-` where only `expected` has it, `+` where only `actual` has it.
-/// Empty if they are equal.
+/// Returns the lines of both texts: `-` for lines only in `expected`, `+` for lines only in
+/// `actual`. Empty if they are equal.
 pub fn diff(expected: &str, actual: &str) -> String {
     if expected == actual {
         return String::new();

@@ -1,17 +1,18 @@
-//! What a crate implements for types that aren't its own, as far as its source shows it.
+//! Finds the traits that a crate implements for foreign types, from its source.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The heads of the `impl`s in `folder` and below that may make a line ambiguous elsewhere: of a trait
-/// with a parameter that isn't declared there, for a type that isn't either.
+/// Returns the heads of the `impl`s in `folder` that may make a line ambiguous in another crate: of
+/// a foreign trait with a parameter, for a foreign type.
 ///
-/// (Of a trait without one, Rust allows that to nobody.) It goes by names: an alias counts as foreign.
+/// (Rust forbids it for a trait without one.) Types are compared by name, so an alias counts as
+/// foreign.
 ///
 /// # Panics
 ///
-/// If the folder can't be read.
+/// Panics if the folder can't be read.
 pub fn foreign_impls(folder: &Path) -> BTreeSet<String> {
     let mut text = String::new();
     read(folder, &mut text);
@@ -35,7 +36,7 @@ pub fn foreign_impls(folder: &Path) -> BTreeSet<String> {
         let Some((implemented, of)) = behind_generics(head).split_once(" for ") else { continue };
         let (path, parameters) = implemented.split_once('<').unwrap_or((implemented, ""));
         let name = path.rsplit("::").next().unwrap_or(path).trim();
-        // A reference to a type is as much its crate's as the type.
+        // A reference to a type is as local as the type.
         let referred = of.trim_start_matches('&').split(' ');
         let referred = referred.filter(|word| !word.starts_with('\'') && *word != "mut");
         let type_path = referred.collect::<Vec<_>>().join(" ");
@@ -50,7 +51,7 @@ pub fn foreign_impls(folder: &Path) -> BTreeSet<String> {
     found
 }
 
-/// The head of an `impl` without its own generics.
+/// Returns the head of an `impl` without its own generics.
 fn behind_generics(head: &str) -> &str {
     if !head.starts_with('<') {
         return head;
@@ -76,14 +77,14 @@ fn identifier(text: &str) -> &str {
     &text[..end]
 }
 
-/// All Rust code in a folder, without the lines that are comments.
+/// Reads all Rust code in a folder, without comment lines.
 fn read(folder: &Path, text: &mut String) {
     let entries = fs::read_dir(folder).unwrap_or_else(|err| panic!("{folder:?}: {err}"));
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
     for path in paths {
         if path.file_stem().is_some_and(|name| name == "tests") {
-            // Nobody else gets those.
+            // Other crates don't get those.
         } else if path.is_dir() {
             read(&path, text);
         } else if path.extension().is_some_and(|extension| extension == "rs") {

@@ -1,8 +1,8 @@
-//! Holds the attributes to `#[tokio::main]` and `#[tokio::test]`, with the real compiler.
+//! Compares the attributes with `#[tokio::main]` and `#[tokio::test]`, using the real compiler.
 //!
-//! Each case in `cases/` is a program of its own. [`Project`] makes a cargo workspace of them in
-//! the target folder and builds it in one go; what rustc says of each case, and how each program
-//! ends, is what the tests look at.
+//! Each case in `cases/` is a program of its own. [`Project`] creates a cargo workspace of them in
+//! the target folder and builds them all at once. The tests look at rustc's diagnostics of each
+//! case and at how each program ends.
 
 mod case;
 mod diagnostic;

@@ -1,26 +1,27 @@
-//! Work that any number of threads can share.
+//! Runs work on several threads.
 
 use std::sync::Mutex;
 use std::thread;
 
-/// What `act` makes of each item, in their order: as many at a time as there are processors.
+/// Calls `work` for each item, for as many at a time as there are processors, and returns the
+/// results in the items' order.
 ///
 /// # Panics
 ///
-/// If `act` does.
-pub fn in_parallel<T: Sync, R: Send>(items: &[T], act: impl Fn(&T) -> R + Sync) -> Vec<R> {
+/// Panics if `work` does.
+pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let left = Mutex::new(items.iter().enumerate());
     let next = || left.lock().expect("nobody panics with it").next();
-    let work = || {
+    let worker = || {
         let mut made = Vec::new();
         while let Some((at, item)) = next() {
-            made.push((at, act(item)));
+            made.push((at, work(item)));
         }
         made
     };
     let mut made: Vec<(usize, R)> = thread::scope(|scope| {
-        let all: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let all: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
         all.into_iter().flat_map(|one| one.join().expect("it ended well")).collect()
     });
     made.sort_by_key(|&(at, _)| at);

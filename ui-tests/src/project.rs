@@ -11,24 +11,25 @@ use serde_json::Value;
 
 use crate::{Case, Diagnostic, Kind, in_parallel};
 
-/// What a package depends on.
+/// The dependencies of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependencies {
     /// Tokio, with the features that the cases need.
     Tokio,
-    /// The same, and tokio-statemap as it is by default.
+    /// Tokio as above, and tokio-statemap with all features that the keys need.
     Recording,
-    /// That Tokio, and tokio-statemap without its feature `html`.
+    /// Tokio as above, and tokio-statemap without its feature `html`.
     WithoutHtml,
-    /// The same without its feature `stacks`, of which nothing depends on `html`: it takes as long to compile as all else.
-    WithoutHtmlAndStacks,
-    /// That Tokio, and tokio-statemap without its default features.
+    /// Tokio as above, and tokio-statemap with only the feature `record`. (`stacks`, which no picture
+    /// needs, takes as long to compile as everything else.)
+    RecordAlone,
+    /// Tokio as above, and tokio-statemap without its default features.
     Off,
-    /// Nothing but tokio-statemap as it is by default.
+    /// Only tokio-statemap with its defaults.
     OnlyRecording,
-    /// Nothing but Tokio, with the features that tokio-statemap turns on.
+    /// Only Tokio, with the features that tokio-statemap enables.
     OnlyTokio,
-    /// Nothing but the crate `async-trait`.
+    /// Only the crate `async-trait`.
     AsyncTraitAlone,
     /// Like `Tokio`, and the crate `async-trait`.
     AsyncTrait,
@@ -47,12 +48,12 @@ impl Dependencies {
         let ours = |rest: &str| format!("tokio-statemap = {{ path = {library:?}{rest} }}");
         match self {
             Self::Tokio => tokio.to_owned(),
-            Self::Recording => format!("{tokio}\n{}", ours("")),
+            Self::Recording => format!("{tokio}\n{}", ours(r#", features = ["svg"]"#)),
             Self::WithoutHtml => {
                 let features = r#", default-features = false, features = ["record", "stacks"]"#;
                 format!("{tokio}\n{}", ours(features))
             }
-            Self::WithoutHtmlAndStacks => {
+            Self::RecordAlone => {
                 let features = r#", default-features = false, features = ["record"]"#;
                 format!("{tokio}\n{}", ours(features))
             }
@@ -67,23 +68,23 @@ impl Dependencies {
     }
 }
 
-/// A package of cases, all of one edition and kind.
+/// A package of cases of one edition and kind.
 #[derive(Debug)]
 pub struct Package {
-    /// Its name, which is put before those of its cases.
+    /// The name, which prefixes those of its cases.
     pub name: String,
-    /// What it depends on.
+    /// The dependencies.
     pub dependencies: Dependencies,
     /// Its cases.
     pub cases: Vec<Case>,
 }
 
 impl Package {
-    /// Packages for cases of any edition and kind.
-    pub fn of(name: &str, dependencies: Dependencies, cases: &[Case]) -> Vec<Self> {
+    /// Groups cases of any edition and kind into packages.
+    pub fn group(name: &str, dependencies: Dependencies, cases: &[Case]) -> Vec<Self> {
         let mut packages = BTreeMap::<String, Vec<Case>>::new();
         for case in cases {
-            // Cargo builds no test of a package of which a program doesn't build: tests are apart.
+            // Cargo builds no test of a package if a program doesn't build, so tests are separate.
             let kind = match case.kind {
                 Kind::Bin => "bins",
                 Kind::Test => "tests",
@@ -136,20 +137,20 @@ pub struct Project {
     packages: Vec<Package>,
 }
 
-/// What became of a case.
+/// The result of building a case.
 #[derive(Clone, Debug, Default)]
 pub struct Built {
-    /// What rustc says of it, in the order of the source.
+    /// The diagnostics of rustc, in the order of the source.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether it compiles.
+    /// `true` if it compiles.
     pub compiles: bool,
     /// The program, if it was built.
     pub program: Option<PathBuf>,
 }
 
 impl Built {
-    /// The diagnostics as golden files have them: with the message where it is ours. rustc's own,
-    /// which have a code, are worded otherwise from version to version.
+    /// Returns the diagnostics as in golden files. Only our messages are included, as the wording
+    /// of rustc's, which have a code, varies between versions.
     pub fn golden(&self) -> String {
         let mut text = String::new();
         for mut diagnostic in self.diagnostics.iter().cloned() {
@@ -161,7 +162,7 @@ impl Built {
         text
     }
 
-    /// The diagnostics as text.
+    /// Returns the diagnostics as text.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for diagnostic in &self.diagnostics {
@@ -172,11 +173,11 @@ impl Built {
 }
 
 impl Project {
-    /// Makes the workspace `name` in `tmp`, which is `env!("CARGO_TARGET_TMPDIR")` of the test.
+    /// Creates the workspace `name` in `tmp`, which is `env!("CARGO_TARGET_TMPDIR")` of the test.
     pub fn new(tmp: &str, name: &str, packages: Vec<Package>) -> Self {
         let folder = Path::new(tmp).join("ui").join(name);
-        // A package beside the cases' that depends on what only some cases do: so what is shared has the same
-        // features in all workspaces, and is compiled once for them.
+        // An additional package has the dependencies that only some cases have. Shared dependencies
+        // then have the same features in all workspaces and are compiled once.
         let shared = Package {
             name: "shared".to_owned(),
             dependencies: Dependencies::AsyncTraitAlone,
@@ -193,8 +194,8 @@ impl Project {
             package.write(&folder.join(&package.name));
         }
 
-        // The versions are the workspace's. Cargo adds the packages to the copy, so whether the
-        // copy is up to date is seen by another one.
+        // The versions are those of this workspace. Cargo adds the packages to the copy, so another
+        // copy is kept to detect changes.
         let lock = fs::read_to_string(root().join("Cargo.lock")).expect("there is a Cargo.lock");
         if write_if_changed(&folder.join("Cargo.lock.workspace"), &lock) {
             fs::write(folder.join("Cargo.lock"), &lock).expect("the lock file can be written");
@@ -202,13 +203,13 @@ impl Project {
 
         Self {
             folder,
-            // One for all of them: Tokio is compiled once.
+            // All share a folder, so that Tokio is compiled once.
             target: Path::new(tmp).join("ui").join("target"),
             packages,
         }
     }
 
-    /// A cargo command in the workspace.
+    /// Returns a cargo command in the workspace.
     pub fn cargo(&self, subcommand: &str) -> Command {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
         cargo
@@ -221,34 +222,36 @@ impl Project {
         cargo
     }
 
-    /// Builds all cases. What became of each is found under its package's given name (before the
-    /// edition and the kind) and its own.
+    /// Builds all cases. The result of each is found under its package's given name (without
+    /// edition and kind) and its own.
     ///
     /// # Panics
     ///
-    /// If a crate that the cases depend on doesn't build.
+    /// Panics if a dependency of the cases doesn't build.
     pub fn build(&self) -> BTreeMap<String, Built> {
         let mut build = self.cargo("build");
         build.args(["--workspace", "--bins", "--tests", "--keep-going"]);
         self.messages(build)
     }
 
-    /// The same without programs: what rustc says of each case.
+    /// Checks all cases without building programs, and returns rustc's diagnostics of each.
     ///
     /// # Panics
     ///
-    /// If a crate that the cases depend on doesn't compile.
+    /// Panics if a dependency of the cases doesn't compile.
     pub fn check(&self) -> BTreeMap<String, Built> {
         let mut check = self.cargo("check");
         check.args(["--workspace", "--bins", "--tests", "--keep-going"]);
         self.messages(check)
     }
 
-    /// What clippy says of each case. It isn't run by cargo, which would compile all libraries once more for it.
+    /// Runs clippy on all cases and returns its diagnostics of each. It isn't run by cargo, which
+    /// would compile all libraries again.
     ///
     /// # Panics
     ///
-    /// If a library of the workspace doesn't build, or clippy finds nothing in any case, as if it weren't run.
+    /// Panics if a library of the workspace doesn't build, or if clippy finds nothing in any case,
+    /// as if it had not run.
     pub fn clippy(&self) -> BTreeMap<String, Built> {
         let libraries = self.libraries();
         let cases: Vec<(&Package, &Case)> = self
@@ -282,13 +285,13 @@ impl Project {
         built
     }
 
-    /// The files of the libraries that the cases may name, by the name of the crate.
+    /// Returns the files of the libraries that the cases may name, by crate name.
     ///
     /// # Panics
     ///
-    /// If they don't build.
+    /// Panics if they don't build.
     pub fn libraries(&self) -> BTreeMap<String, PathBuf> {
-        // Of the cases nothing is built.
+        // The cases themselves are not built.
         let mut build = self.cargo("build");
         build.args(["--workspace", "--lib", "--message-format=json"]);
         let output = build.output().expect("cargo can be run");
@@ -327,7 +330,7 @@ impl Project {
                         continue;
                     };
                     if let Some(built) = built.get_mut(target) {
-                        // Without the crate's name: it isn't the same for twins.
+                        // The crate's name is removed, as it differs between twins.
                         diagnostic.message =
                             diagnostic.message.replace(&target.replace('-', "_"), "case");
                         built.diagnostics.push(diagnostic);
@@ -357,7 +360,7 @@ impl Project {
         built
     }
 
-    /// The name under which [`Self::build`] has a case of the packages that were named `name`.
+    /// Returns the name under which [`Self::build`] has a case of the packages named `name`.
     pub fn target(&self, name: &str, case: &Case) -> String {
         let package = self
             .packages
@@ -375,7 +378,7 @@ impl Project {
         &self.folder
     }
 
-    /// The names and versions of all packages that `package` depends on, itself left out.
+    /// Returns the names and versions of all packages that `package` depends on, without itself.
     pub fn tree(&self, package: &str) -> Vec<String> {
         let output = self
             .cargo("tree")
@@ -394,8 +397,8 @@ impl Project {
         packages
     }
 
-    /// The packages that a program of `package` has code of, and the folders that they are in: what it
-    /// depends on, without what only runs while it is built.
+    /// Returns the packages whose code is linked into a program of `package`, with their folders:
+    /// its dependencies without those that only run during the build.
     pub fn linked(&self, package: &str) -> BTreeMap<String, PathBuf> {
         let output = self
             .cargo("metadata")
@@ -435,7 +438,7 @@ impl Project {
     }
 }
 
-/// A call of rustc, or of what takes the same arguments, for a case in `file`.
+/// Returns a call of rustc, or of a tool with the same arguments, for a case in `file`.
 pub fn compiler(
     program: OsString,
     libraries: &BTreeMap<String, PathBuf>,
@@ -463,7 +466,7 @@ pub fn compiler(
     compiler
 }
 
-/// What rustc calls the machine that it runs on.
+/// Returns rustc's name of the host.
 fn host() -> String {
     let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
     let output = Command::new(rustc).arg("-vV").output().expect("rustc can be run");
@@ -472,12 +475,13 @@ fn host() -> String {
     host.expect("rustc tells its host").to_owned()
 }
 
-/// The workspace's folder. (Not by way of `..`: the path must stay as cargo has it.)
+/// Returns the workspace's folder, without `..`: the path must be the same as cargo's.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("ui-tests is in the workspace's folder")
 }
 
-/// Leaves the file's time alone where nothing changed, for cargo goes by it. Says whether it did.
+/// Writes the file only if its content changed, as cargo compares modification times. Returns
+/// `true` if it did.
 fn write_if_changed(path: &Path, content: &str) -> bool {
     if fs::read_to_string(path).is_ok_and(|old| old == content) {
         return false;

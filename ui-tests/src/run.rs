@@ -5,14 +5,14 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How a program ended.
+/// The result of running a program.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Its exit code or signal.
+    /// The exit code or signal.
     pub status: ExitStatus,
-    /// What it wrote to its standard output.
+    /// The text written to standard output.
     pub stdout: String,
-    /// What it wrote to its standard error.
+    /// The text written to standard error.
     pub stderr: String,
 }
 
@@ -20,13 +20,13 @@ pub struct Ended {
 ///
 /// # Panics
 ///
-/// If it can't be started, or hasn't ended after a minute.
+/// Panics if it can't be started or hasn't ended after a minute.
 pub fn run(program: &Path, folder: &Path) -> Ended {
     if folder.exists() {
         fs::remove_dir_all(folder).expect("the folder can be emptied");
     }
     fs::create_dir_all(folder).expect("the folder can be made");
-    // The outputs go to files beside the folder: a full pipe can't stop the program.
+    // The outputs go to files next to the folder, as a full pipe could block the program.
     let (out, err) = (folder.with_extension("out"), folder.with_extension("err"));
     let create = |path: &Path| Stdio::from(File::create(path).expect("a file can be made"));
     let mut child = Command::new(program)

@@ -7,11 +7,11 @@ use syn::{Expr, Ident, Lit, LitStr};
 use super::keys::Value;
 use super::literal;
 
-/// A format string, and the names in it.
+/// A format string with the names in it.
 pub(crate) struct Fields {
-    /// The string as it is written.
+    /// The string as written.
     pub(crate) text: LitStr,
-    /// The names that it captures, each once, in its order.
+    /// The captured names, each once, in order.
     names: Vec<String>,
 }
 
@@ -19,7 +19,7 @@ impl Value for Fields {
     type Read = Self;
 
     fn read(value: &Expr, key: &str) -> syn::Result<Self> {
-        let lit = literal::of(value)?;
+        let lit = literal::expect(value)?;
         let Lit::Str(text) = lit else { return Err(literal::not_a_string(lit, key)) };
         let names = captured(&text.value()).map_err(|msg| literal::error(lit, msg))?;
         Ok(Self { text: text.clone(), names })
@@ -27,8 +27,8 @@ impl Value for Fields {
 }
 
 impl Fields {
-    /// The captured ones of `arguments`, which are those of the function `function` that have a name: each with
-    /// the variable that it is in.
+    /// Returns the captured ones of `arguments`, the named arguments of `function`, each with the
+    /// variable that holds it.
     pub(crate) fn captured<'a>(
         &self,
         function: &Ident,
@@ -48,19 +48,20 @@ impl Fields {
 
 fn no_argument(wanted: &str, function: &Ident, names: &[String]) -> String {
     if wanted == "self" {
-        return "`self` can't be one of the `fields`: they are arguments that can be cloned."
-            .to_owned();
+        return "`fields` can't capture `self`, only named arguments.".to_owned();
     }
     match names {
-        [] => format!("`{wanted}` is no argument of `{function}`, which has none with a name."),
+        [] => {
+            format!("`{wanted}` is not an argument of `{function}`, which has no named arguments.")
+        }
         _ => format!(
-            "`{wanted}` is no argument of `{function}`; expected one of: {}.",
+            "`{wanted}` is not an argument of `{function}`; expected one of: {}.",
             names.join(", ")
         ),
     }
 }
 
-/// The names that a format string captures, each once.
+/// Returns the names that a format string captures, each once.
 fn captured(text: &str) -> Result<Vec<String>, String> {
     let mut names = Vec::new();
     let mut rest = text;
@@ -68,14 +69,14 @@ fn captured(text: &str) -> Result<Vec<String>, String> {
         let (brace, behind) = rest[at..].split_at(1);
         rest = behind;
         if let Some(behind) = rest.strip_prefix(brace) {
-            // Twice, it is the character itself.
+            // A doubled brace stands for the brace itself.
             rest = behind;
             continue;
         }
         let end = if brace == "{" { rest.find('}') } else { None };
         let Some(end) = end else {
             return Err(format!(
-                "Unmatched `{brace}` in `fields`; `{brace}{brace}` is the character."
+                "Unmatched `{brace}` in `fields`; write `{brace}{brace}` for the character itself."
             ));
         };
         let name = argument(&rest[..end])?;
@@ -87,31 +88,31 @@ fn captured(text: &str) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// The name between a pair of braces.
+/// Returns the name between a pair of braces.
 fn argument(text: &str) -> Result<&str, String> {
     let (name, spec) = text.split_once(':').unwrap_or((text, ""));
     let name = name.trim();
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return Err(format!(
-            "`{{{text}}}` names no argument of the function: `fields` takes such as `{{id}}` or \
-             `{{id:?}}`."
+            "`{{{text}}}` doesn't name an argument: `fields` captures arguments by name, as in `{{id}}` \
+             or `{{id:?}}`."
         ));
     }
-    // Keywords, too: they are the names of raw identifiers.
+    // Keywords are allowed: they are the names of raw identifiers.
     if Ident::parse_any.parse_str(name).is_err() {
         return Err(format!(
-            "`{name}` is no name of an argument: `fields` takes such as `{{id}}`."
+            "`{name}` isn't the name of an argument: `fields` captures arguments by name, as in `{{id}}`."
         ));
     }
     if takes_arguments(spec) {
         return Err(format!(
-            "`{{{text}}}` takes its width or precision from an argument, which `fields` can't."
+            "`{{{text}}}` takes its width or precision from an argument, which `fields` doesn't support."
         ));
     }
     Ok(name)
 }
 
-/// Whether a format specification has `width$`, `.precision$` or `.*`.
+/// Returns `true` if a format specification has `width$`, `.precision$` or `.*`.
 fn takes_arguments(spec: &str) -> bool {
     let mut chars = spec.chars();
     let first = chars.next();
@@ -149,12 +150,12 @@ mod tests {
     #[test]
     fn anything_else_is_refused() {
         for (text, message) in [
-            ("{}", "names no argument"),
-            ("{:?}", "names no argument"),
-            ("{0}", "names no argument"),
-            ("{a.b}", "no name of an argument"),
-            ("{a b}", "no name of an argument"),
-            ("{f(1)}", "no name of an argument"),
+            ("{}", "doesn't name an argument"),
+            ("{:?}", "doesn't name an argument"),
+            ("{0}", "doesn't name an argument"),
+            ("{a.b}", "isn't the name of an argument"),
+            ("{a b}", "isn't the name of an argument"),
+            ("{f(1)}", "isn't the name of an argument"),
             ("{a", "Unmatched `{`"),
             ("{{a}", "Unmatched `}`"),
             ("a}", "Unmatched `}`"),

@@ -10,9 +10,9 @@ use super::{Args, literal};
 /// The checked arguments.
 #[derive(Default)]
 pub(crate) struct InstrumentArgs {
-    /// What the function is called in place of its path.
+    /// The name to show in place of the function's path.
     pub(crate) name: Option<LitStr>,
-    /// The arguments that are shown of a call.
+    /// The arguments to show for a call.
     pub(crate) fields: Option<Fields>,
 }
 
@@ -54,7 +54,7 @@ impl Value for GivenName {
     type Read = LitStr;
 
     fn read(value: &Expr, key: &str) -> syn::Result<LitStr> {
-        match literal::of(value)? {
+        match literal::expect(value)? {
             Lit::Str(name) if name.value().trim().is_empty() => {
                 Err(syn::Error::new(name.span(), format!("`{key}` may not be empty.")))
             }
@@ -108,7 +108,7 @@ mod tests {
             (quote!(fields = 1), "Failed to parse value of `fields` as string."),
             (quote!(name = f()), "Must be a literal"),
             (quote!(name = ""), "`name` may not be empty."),
-            (quote!(fields = "{}"), "names no argument"),
+            (quote!(fields = "{}"), "doesn't name an argument"),
         ] {
             let found = error(args);
             assert!(found.contains(message), "{found}");

@@ -1,25 +1,25 @@
-//! What the rows of the [table](super::table) become.
+//! Turns the rows of the [table](super::table) into code.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::Expr;
 
-/// A type of value: how it is read.
+/// A type of value, which knows how to parse it.
 pub(crate) trait Value {
-    /// What it is read as.
+    /// The parsed value.
     type Read;
 
-    /// The value, checked; the messages name the `key`.
+    /// Parses and checks the value of `key`.
     fn read(value: &Expr, key: &str) -> syn::Result<Self::Read>;
 }
 
-/// A type of value that a field of `Settings` is given.
+/// A type of value that sets a field of `Settings`.
 pub(crate) trait Setting: Value {
-    /// The field's value.
+    /// Returns the expression for the field.
     fn tokens(read: &Self::Read) -> TokenStream;
 }
 
-/// Declares the keys, one row each: see [`super::table`].
+/// Declares the keys, one row each; see [`super::table`].
 macro_rules! keys {
     (
         tokio $Tokio:ident:
@@ -31,7 +31,8 @@ macro_rules! keys {
             $([needs $feature:literal])?,
             $value:literal, $meaning:literal, $default:literal;)+
     ) => {
-        /// Tokio's keys that were given, each with its place, where a later check may point.
+        /// The Tokio keys that were given, each with its span, so that later checks can point at
+        /// it.
         #[derive(Default)]
         pub(crate) struct $Tokio {
             $(pub(super) $tokio_field: Option<(
@@ -41,10 +42,10 @@ macro_rules! keys {
         }
 
         impl $Tokio {
-            /// Their names.
+            /// The names of the keys.
             pub(crate) const NAMES: &'static [&'static str] = &[$($tokio_key),+];
 
-            /// Reads the value of `key`; `None` if there is no such key.
+            /// Parses the value of `key`; `None` if there is no such key.
             pub(super) fn set(&mut self, key: &str, value: &syn::Expr) -> Option<syn::Result<()>> {
                 Some(match key {
                     $($tokio_key => super::keys::set_once_at::<$TokioValue>(
@@ -55,17 +56,17 @@ macro_rules! keys {
             }
         }
 
-        /// The keys of this crate that were given; what is `None` keeps its default.
+        /// The keys of this crate that were given. `None` keeps the default.
         #[derive(Default)]
         pub(crate) struct $Own {
             $(pub(crate) $field: Option<<$Value as super::keys::Value>::Read>,)+
         }
 
         impl $Own {
-            /// Their names.
+            /// The names of the keys.
             pub(crate) const NAMES: &'static [&'static str] = &[$($key),+];
 
-            /// Reads the value of `key`; `None` if there is no such key.
+            /// Parses the value of `key`; `None` if there is no such key.
             pub(super) fn set(&mut self, key: &str, value: &syn::Expr) -> Option<syn::Result<()>> {
                 let value = super::keys::ungrouped(value);
                 Some(match key {
@@ -76,7 +77,7 @@ macro_rules! keys {
                 })
             }
 
-            /// The feature of the library that `key` needs.
+            /// Returns the feature of the library that `key` requires.
             pub(super) fn feature(key: &str) -> Option<&'static str> {
                 match key {
                     $($($key => Some($feature),)?)+
@@ -84,7 +85,7 @@ macro_rules! keys {
                 }
             }
 
-            /// The fields of `Settings` that are given.
+            /// Returns the initializers of the given fields of `Settings`.
             pub(crate) fn settings(&self) -> proc_macro2::TokenStream {
                 let mut settings = super::keys::Settings::default();
                 $($(if let Some(read) = &self.$field {
@@ -95,7 +96,7 @@ macro_rules! keys {
             }
         }
 
-        /// The table of the docs.
+        /// The table for the documentation.
         macro_rules! docs_table {
             () => {
                 concat!(
@@ -112,7 +113,20 @@ macro_rules! keys {
 
 pub(super) use keys;
 
-/// Fills the slot of a key, which may be given once.
+/// Implements `Setting` for types of values that stand for themselves.
+macro_rules! literal_settings {
+    ($($Value:ty),+) => {$(
+        impl super::keys::Setting for $Value {
+            fn tokens(read: &Self::Read) -> proc_macro2::TokenStream {
+                quote::quote! { #read }
+            }
+        }
+    )+};
+}
+
+pub(super) use literal_settings;
+
+/// Fills the slot of a key, which may be given only once.
 pub(super) fn set_once<T>(
     slot: &mut Option<T>,
     key: &str,
@@ -127,13 +141,13 @@ pub(super) fn set_once<T>(
     Ok(())
 }
 
-/// The same for one of Tokio's keys, which all are literals.
+/// Like [`set_once`], for a key of Tokio, which must be a literal.
 pub(super) fn set_once_at<V: Value>(
     slot: &mut Option<(V::Read, Span)>,
     key: &str,
     value: &Expr,
 ) -> syn::Result<()> {
-    let lit = super::literal::of(value)?;
+    let lit = super::literal::expect(value)?;
     set_once(slot, key, lit, || Ok((V::read(value, key)?, super::literal::span(lit))))
 }
 
@@ -145,37 +159,46 @@ pub(super) fn ungrouped(value: &Expr) -> &Expr {
     }
 }
 
-/// Collects the fields of `Settings` that are given.
+/// Collects the initializers of the given fields of `Settings`.
 #[derive(Default)]
 pub(super) struct Settings {
     fields: TokenStream,
-    /// Those of `Settings::outputs`.
+    /// The initializers of `Settings::outputs`.
     outputs: TokenStream,
+    /// The initializers of `Settings::config`.
+    config: TokenStream,
 }
 
 impl Settings {
-    /// Adds a field by its path: `["trace"]`, `["outputs", "html"]`.
+    /// Adds a field by its path: `["source"]`, `["outputs", "html"]`, `["config", "keep"]`.
     pub(super) fn add(&mut self, path: &[&str], value: &TokenStream) {
         match path {
-            ["outputs", output] => self.outputs.extend(field(output, value)),
-            [setting] => self.fields.extend(field(setting, value)),
-            _ => unreachable!("a row of the table has a field of `Settings` or of its `outputs`"),
+            ["outputs", name] => self.outputs.extend(field(name, value)),
+            ["config", name] => self.config.extend(field(name, value)),
+            [name] => self.fields.extend(field(name, value)),
+            _ => unreachable!("a row of the table has a field of `Settings` or of a part of it"),
         }
     }
 
     pub(super) fn fields(self) -> TokenStream {
-        let Self { fields, outputs } = self;
-        if outputs.is_empty() {
-            return fields;
-        }
-        let paths = quote! { ::tokio_statemap::__private::OutputPaths };
-        let outputs = quote! { #paths { #outputs ..#paths::default() } };
-        let outputs = field("outputs", &outputs);
-        quote! { #outputs #fields }
+        let Self { fields, outputs, config } = self;
+        let outputs = part("outputs", "OutputPaths", &outputs);
+        let config = part("config", "CollectorConfig", &config);
+        quote! { #outputs #config #fields }
     }
 }
 
-/// A field of a struct.
+/// Returns the initializer of a part of `Settings`; nothing if all its `fields` have their defaults.
+fn part(name: &str, ty: &str, fields: &TokenStream) -> TokenStream {
+    if fields.is_empty() {
+        return TokenStream::new();
+    }
+    let ty = Ident::new(ty, Span::call_site());
+    let ty = quote! { ::tokio_statemap::__private::#ty };
+    field(name, &quote! { #ty { #fields ..#ty::default() } })
+}
+
+/// Returns the initializer of a struct field.
 pub(crate) fn field(name: &str, value: &TokenStream) -> TokenStream {
     let name = Ident::new(name, Span::call_site());
     quote! { #name: #value, }

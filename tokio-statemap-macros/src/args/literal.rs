@@ -1,21 +1,20 @@
 //! Values that are literals. The messages are those of `#[tokio::main]`.
 
-use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, Lit, Path};
 
-use super::keys::{Setting, Value};
+use super::keys::{Value, literal_settings};
 
-/// The literal that `value` is.
-pub(super) fn of(value: &Expr) -> syn::Result<&Lit> {
+/// Returns `value` if it is a literal.
+pub(super) fn expect(value: &Expr) -> syn::Result<&Lit> {
     match value {
         Expr::Lit(ExprLit { lit, .. }) => Ok(lit),
         other => Err(syn::Error::new_spanned(other, "Must be a literal")),
     }
 }
 
-/// An error at the whole literal.
+/// Creates an error that points at the whole literal.
 pub(super) fn error(lit: &Lit, msg: impl std::fmt::Display) -> syn::Error {
     syn::Error::new(span(lit), msg)
 }
@@ -27,7 +26,7 @@ pub(super) fn span(lit: &Lit) -> Span {
 pub(super) fn string(lit: &Lit, key: &str) -> syn::Result<String> {
     match lit {
         Lit::Str(str) => Ok(str.value()),
-        // A literal that `syn` doesn't know: the message about the value shows it as it is written.
+        // For a literal unknown to `syn`, the message about the value shows it as written.
         Lit::Verbatim(tokens) => Ok(tokens.to_string()),
         _ => Err(not_a_string(lit, key)),
     }
@@ -37,6 +36,8 @@ pub(super) fn not_a_string(lit: &Lit, key: &str) -> syn::Error {
     error(lit, format!("Failed to parse value of `{key}` as string."))
 }
 
+literal_settings!(PositiveInteger, Bool);
+
 /// An integer that is at least 1.
 pub(crate) struct PositiveInteger;
 
@@ -44,7 +45,7 @@ impl Value for PositiveInteger {
     type Read = usize;
 
     fn read(value: &Expr, key: &str) -> syn::Result<usize> {
-        let lit = of(value)?;
+        let lit = expect(value)?;
         let msg = format!("Failed to parse value of `{key}` as integer");
         let Lit::Int(int) = lit else { return Err(error(lit, format!("{msg}."))) };
         match int.base10_parse() {
@@ -55,12 +56,6 @@ impl Value for PositiveInteger {
     }
 }
 
-impl Setting for PositiveInteger {
-    fn tokens(value: &usize) -> TokenStream {
-        quote! { #value }
-    }
-}
-
 /// `true` or `false`.
 pub(crate) struct Bool;
 
@@ -68,16 +63,10 @@ impl Value for Bool {
     type Read = bool;
 
     fn read(value: &Expr, key: &str) -> syn::Result<bool> {
-        match of(value)? {
+        match expect(value)? {
             Lit::Bool(bool) => Ok(bool.value),
             lit => Err(error(lit, format!("Failed to parse value of `{key}` as bool."))),
         }
-    }
-}
-
-impl Setting for Bool {
-    fn tokens(value: &bool) -> TokenStream {
-        quote! { #value }
     }
 }
 
@@ -88,7 +77,7 @@ impl Value for Text {
     type Read = String;
 
     fn read(value: &Expr, key: &str) -> syn::Result<String> {
-        string(of(value)?, key)
+        string(expect(value)?, key)
     }
 }
 
@@ -100,7 +89,7 @@ impl Value for CratePath {
 
     fn read(value: &Expr, key: &str) -> syn::Result<Path> {
         let msg = format!("Failed to parse value of `{key}` as path");
-        match of(value)? {
+        match expect(value)? {
             lit @ Lit::Str(str) => {
                 str.parse().map_err(|_| error(lit, format!("{msg}: \"{}\"", str.value())))
             }

@@ -1,4 +1,4 @@
-//! The types of value that only keys of this crate have.
+//! The types of values that only this crate's keys have.
 
 use std::marker::PhantomData;
 
@@ -7,10 +7,12 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, ExprPath, Lit};
 
-use super::keys::{Setting, Value};
+use super::keys::{Setting, Value, literal_settings};
 use super::{duration, literal};
 
-/// A value whose field of `Settings` is an `Option`.
+literal_settings!(BufferCapacity, Signal);
+
+/// A value for an `Option` field of `Settings`.
 pub(crate) struct Optional<V>(PhantomData<V>);
 
 impl<V: Value> Value for Optional<V> {
@@ -40,7 +42,7 @@ impl Value for PathExpr {
 }
 
 impl Setting for PathExpr {
-    /// The error for a type that is no path points at the expression.
+    /// An error about a type that is no path points at the expression.
     fn tokens(expr: &Expr) -> TokenStream {
         let span = Span::mixed_site().located_at(expr.span());
         let into = quote_spanned! {span=>
@@ -50,7 +52,7 @@ impl Setting for PathExpr {
     }
 }
 
-/// Where the report is written.
+/// The destination of the report.
 pub(crate) enum ReportPath {
     Stderr,
     Path(Box<Expr>),
@@ -65,7 +67,8 @@ impl Value for ReportPath {
             Expr::Lit(ExprLit { lit: Lit::Str(path), .. }) if path.value() == "stderr" => {
                 Err(syn::Error::new_spanned(
                     value,
-                    "Use `stderr` without quotes to print it, or another path such as \"./stderr\".",
+                    "Use `stderr` without quotes to print the report, or a path such as \"./stderr\" to write \
+                     a file.",
                 ))
             }
             _ => Ok(Self::Path(Box::new(value.clone()))),
@@ -82,8 +85,8 @@ impl Setting for ReportPath {
     }
 }
 
-/// A number of events. A buffer is allocated at once, so the number has a limit, which only a mistake
-/// exceeds.
+/// A number of events. It is limited because a buffer is allocated at once; only a mistake exceeds
+/// the limit.
 pub(crate) struct BufferCapacity;
 
 impl BufferCapacity {
@@ -97,15 +100,9 @@ impl Value for BufferCapacity {
         let capacity = literal::PositiveInteger::read(value, key)?;
         if capacity > Self::MOST {
             let msg = format!("`{key}` may be at most {} (2^24) events.", Self::MOST);
-            return Err(literal::error(literal::of(value)?, msg));
+            return Err(literal::error(literal::expect(value)?, msg));
         }
         Ok(capacity)
-    }
-}
-
-impl Setting for BufferCapacity {
-    fn tokens(capacity: &usize) -> TokenStream {
-        quote! { #capacity }
     }
 }
 
@@ -163,20 +160,9 @@ impl Value for Trace {
     type Read = &'static str;
 
     fn read(value: &Expr, key: &str) -> syn::Result<&'static str> {
-        let lit = choice(value, key, r#""tasks", "workers", "both" or "none""#)?;
-        match literal::string(lit, key)?.as_str() {
-            "tasks" => Ok("Tasks"),
-            "workers" => Ok("Workers"),
-            "both" => Ok("Both"),
-            "none" => Ok("None"),
-            other => Err(literal::error(
-                lit,
-                format!(
-                    "No such trace target `{other}`. The trace targets are `tasks`, `workers`, \
-                     `both` and `none`."
-                ),
-            )),
-        }
+        let variants =
+            [("tasks", "Tasks"), ("workers", "Workers"), ("both", "Both"), ("none", "None")];
+        choice(value, key, &variants)
     }
 }
 
@@ -193,15 +179,7 @@ impl Value for Keep {
     type Read = &'static str;
 
     fn read(value: &Expr, key: &str) -> syn::Result<&'static str> {
-        let lit = choice(value, key, r#""first" or "last""#)?;
-        match literal::string(lit, key)?.as_str() {
-            "first" => Ok("First"),
-            "last" => Ok("Last"),
-            other => Err(literal::error(
-                lit,
-                format!("Can't keep the `{other}` events. What can be kept is `first` and `last`."),
-            )),
-        }
+        choice(value, key, &[("first", "First"), ("last", "Last")])
     }
 }
 
@@ -211,31 +189,15 @@ impl Setting for Keep {
     }
 }
 
-/// The name of a signal.
+/// The name of a signal that a program can spare. The library checks if the platform has it.
 pub(crate) struct Signal;
-
-impl Signal {
-    /// Those that a program can do without; whether the platform has one, the library knows.
-    const NAMES: [&str; 4] = ["SIGUSR1", "SIGUSR2", "SIGQUIT", "SIGIO"];
-}
 
 impl Value for Signal {
     type Read = &'static str;
 
     fn read(value: &Expr, key: &str) -> syn::Result<&'static str> {
-        let names = r#""SIGUSR1", "SIGUSR2", "SIGQUIT" or "SIGIO""#;
-        let lit = choice(value, key, names)?;
-        let name = literal::string(lit, key)?;
-        let found = Self::NAMES.into_iter().find(|of| *of == name);
-        found.ok_or_else(|| {
-            literal::error(lit, format!("`{key}` can't be the signal `{name}`, but {names}."))
-        })
-    }
-}
-
-impl Setting for Signal {
-    fn tokens(name: &&'static str) -> TokenStream {
-        quote! { #name }
+        let names = ["SIGUSR1", "SIGUSR2", "SIGQUIT", "SIGIO"];
+        choice(value, key, &names.map(|name| (name, name)))
     }
 }
 
@@ -250,7 +212,7 @@ impl Value for Configure {
     }
 }
 
-/// The path of a function that makes the program's own hooks.
+/// The path of a function that creates the program's own hooks.
 pub(crate) struct UserHooks;
 
 impl Value for UserHooks {
@@ -262,10 +224,10 @@ impl Value for UserHooks {
 }
 
 impl Setting for UserHooks {
-    /// A call of the function.
+    /// Returns a call of the function.
     fn tokens(path: &ExprPath) -> TokenStream {
         let hooks = Ident::new("__hooks", Span::mixed_site());
-        // With its type given, a function of another type is an error at the user's path.
+        // The explicit type makes an error about another type point at the user's path.
         quote! {
             {
                 let #hooks: fn() -> ::tokio_statemap::Hooks = #path;
@@ -275,10 +237,18 @@ impl Setting for UserHooks {
     }
 }
 
-/// The literal that one of `values` is to be chosen with.
-fn choice<'a>(value: &'a Expr, key: &str, values: &str) -> syn::Result<&'a Lit> {
-    literal::of(value)
-        .map_err(|_| syn::Error::new_spanned(value, format!("`{key}` takes {values}.")))
+/// Returns the value of the choice that the string `value` names.
+fn choice(value: &Expr, key: &str, choices: &[(&str, &'static str)]) -> syn::Result<&'static str> {
+    let names: Vec<String> = choices.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+    let (last, others) = names.split_last().expect("there are choices");
+    let expected = format!("{} or {last}", others.join(", "));
+    let lit = literal::expect(value)
+        .map_err(|_| syn::Error::new_spanned(value, format!("`{key}` takes {expected}.")))?;
+    let given = literal::string(lit, key)?;
+    let found = choices.iter().find(|(name, _)| *name == given);
+    found.map(|&(_, value)| value).ok_or_else(|| {
+        literal::error(lit, format!("Unknown value `{given}` of `{key}`; expected {expected}."))
+    })
 }
 
 fn path_of(value: &Expr, key: &str, ty: &str) -> syn::Result<ExprPath> {
@@ -291,7 +261,7 @@ fn path_of(value: &Expr, key: &str, ty: &str) -> syn::Result<ExprPath> {
     }
 }
 
-/// A variant of an enum of the library's.
+/// Returns a variant of an enum of the library.
 fn variant(ty: &str, variant: &str) -> TokenStream {
     let [ty, variant] = [ty, variant].map(|name| Ident::new(name, Span::call_site()));
     quote! { ::tokio_statemap::__private::#ty::#variant }

@@ -55,7 +55,7 @@ impl UnhandledPanic {
         }
     }
 
-    /// The name of the variant of `tokio::runtime::UnhandledPanic`.
+    /// Returns the name of the variant of `tokio::runtime::UnhandledPanic`.
     pub(crate) fn variant(self) -> &'static str {
         match self {
             Self::Ignore => "Ignore",
@@ -68,7 +68,7 @@ impl Value for Flavor {
     type Read = Self;
 
     fn read(value: &Expr, key: &str) -> syn::Result<Self> {
-        let lit = literal::of(value)?;
+        let lit = literal::expect(value)?;
         Self::parse(&literal::string(lit, key)?).map_err(|msg| literal::error(lit, msg))
     }
 }
@@ -77,12 +77,12 @@ impl Value for UnhandledPanic {
     type Read = Self;
 
     fn read(value: &Expr, key: &str) -> syn::Result<Self> {
-        let lit = literal::of(value)?;
+        let lit = literal::expect(value)?;
         Self::parse(&literal::string(lit, key)?).map_err(|msg| literal::error(lit, msg))
     }
 }
 
-/// The keys, checked: each is valid for the flavor.
+/// The checked keys, each valid for the flavor.
 pub(crate) struct RuntimeKeys {
     pub(crate) flavor: Flavor,
     pub(crate) worker_threads: Option<usize>,
@@ -93,7 +93,7 @@ pub(crate) struct RuntimeKeys {
 }
 
 impl RuntimeKeys {
-    /// Checks the keys that were given against each other.
+    /// Checks that the given keys are compatible.
     pub(super) fn check(given: TokioKeys, kind: Kind) -> syn::Result<Self> {
         let flavor = given.flavor.map_or_else(|| kind.flavor(), |(flavor, _)| flavor);
         let requires = |key: &str, flavor: &str, span: Span| {
@@ -126,7 +126,8 @@ impl RuntimeKeys {
         })
     }
 
-    /// The flavor that needs the fewest of Tokio's features, so that no second error follows.
+    /// Returns the flavor that needs the fewest of Tokio's features, so that no second error
+    /// follows.
     pub(super) fn after_error() -> Self {
         Self {
             flavor: Flavor::CurrentThread,
@@ -139,7 +140,7 @@ impl RuntimeKeys {
     }
 }
 
-/// Without its place.
+/// Drops the span.
 fn value<T>(given: Option<(T, Span)>) -> Option<T> {
     given.map(|(value, _)| value)
 }

@@ -1,12 +1,12 @@
 //! The table of the attribute's keys.
 //!
-//! All about a key comes from its row: how it is read and checked, what it expands to, and its line
-//! of the docs. A new key is a row here and a field in the library: of `Settings` in
-//! `attribute/settings.rs`, or of its `outputs` in `attribute/output.rs`. A new kind of value is a type
+//! A key's row defines its parser and checks, its expansion, and its line in the documentation. A
+//! new key is a row here and a field in the library: of `Settings` in `attribute/settings.rs`, of its
+//! `outputs` in `attribute/output.rs`, or of its `config` in `config.rs`. A new kind of value is a type
 //! in [`own`](super::own).
 //!
 //! ```text
-//! "key" field: type that reads it [=> [outputs.]field of `Settings`] [[needs "feature"]],
+//! "key" field: type that parses it [=> [outputs.|config.]field of `Settings`] [[needs "feature"]],
 //!     the docs' columns: value, meaning, default;
 //! ```
 
@@ -18,7 +18,7 @@ use super::own::{
 };
 use super::runtime::{Flavor, UnhandledPanic};
 
-/// The keys that only a test may have: it can fail. A program's data is checked by the command.
+/// The keys that are only valid in tests, which can fail. The command checks a program's data.
 pub(super) const ONLY_OF_TESTS: [&str; 2] = ["max_poll", "max_ready"];
 
 keys! {
@@ -47,44 +47,44 @@ keys! {
         "path expression", "statemap data of the workers", "not written";
     "html" html: Optional<PathExpr> => outputs.html [needs "html"],
         "path expression", "one self-contained interactive page (feature `html`)", "not written";
-    "svg" svg: Optional<PathExpr> => outputs.svg,
-        "path expression", "one static picture, to embed", "not written";
+    "svg" svg: Optional<PathExpr> => outputs.svg [needs "svg"],
+        "path expression", "one static picture, to embed (feature `svg`)", "not written";
     "report" report: ReportPath => outputs.report,
         "path expression, or `stderr`", "the text report", "`stderr`";
-    "trace" trace: Trace => trace,
+    "trace" trace: Trace => config.trace_target,
         r#"`"tasks"`, `"workers"`, `"both"`, `"none"`"#, "what to record", r#"`"both"`"#;
-    "spawn_location" spawn_location: Bool => spawn_location,
+    "spawn_location" spawn_location: Bool => config.include_spawn_location,
         "bool", "record the spawn location of each task", "`true`";
-    "buffer_capacity" buffer_capacity: BufferCapacity => buffer_capacity,
+    "buffer_capacity" buffer_capacity: BufferCapacity => config.buffer_capacity,
         "integer, events (at most 2^24)", "each thread's buffer, limited to a 512th of `max_events`",
         "4096, limited to 1953 by default";
-    "max_events" max_events: PositiveInteger => max_events,
+    "max_events" max_events: PositiveInteger => config.max_events,
         "integer, events", "the maximum number of kept events", "1 000 000";
-    "keep" keep: Keep => keep,
+    "keep" keep: Keep => config.keep,
         r#"`"first"`, `"last"`"#, "at `max_events`: stop, or drop the oldest", r#"`"last"`"#;
-    "schedule_latency" schedule_latency: Bool => schedule_latency,
+    "schedule_latency" schedule_latency: Bool => config.schedule_latency,
         "bool", "record when a task becomes ready (60 to 150 ns a poll)", "`true`";
-    "long_poll" long_poll_ns: PositiveNanos => long_poll,
-        "duration", "the length from which on a poll is called long", r#"`"1ms"`"#;
-    "stacks" stacks: Bool => stacks,
-        "bool", "watch what long polls do: stacks and times (feature `stacks`, Linux)", "`true`";
+    "long_poll" long_poll_ns: PositiveNanos => config.long_poll,
+        "duration", "the minimum length of a long poll", r#"`"1ms"`"#;
+    "stacks" stacks: Bool => config.stacks,
+        "bool", "sample long polls: stacks and times (feature `stacks`, Linux)", "`true`";
     "warn_after" warn_after_ns: Optional<PositiveNanos> => warn_after,
-        "duration, from 5 ms on", "how long a poll goes on before it is printed (feature `stacks`, Linux)",
+        "duration, from 5 ms on", "print a poll while it is running once it is this old (feature `stacks`, Linux)",
         "none";
     "dump_signal" dump_signal: Optional<Signal> => dump_signal,
         r#"`"SIGUSR1"`, `"SIGUSR2"`, `"SIGQUIT"`, `"SIGIO"`"#,
-        "the signal on which all tasks and where they wait are printed on stderr (Unix)", "none";
+        "on this signal, print all tasks and where they wait on stderr (Unix)", "none";
     "source" source: Bool => source,
-        "bool", "have the page show the lines of source around blamed lines and spawn locations, if the files are there",
+        "bool", "show the source around blamed lines and spawn locations in the page, if the files exist",
         "`true` in builds with debug assertions";
     "start_after" start_after_ns: Optional<Nanos> => start_after,
         "duration", "the delay before recording starts", "none";
     "duration" duration_ns: Optional<PositiveNanos> => duration,
-        "duration", "how long to record", "until the end";
+        "duration", "the length of the recording", "until the end";
     "max_poll" max_poll_ns: Optional<PositiveNanos> => max_poll,
-        "duration", "how long a poll may hold a worker: else the test fails (only of `test`)", "none";
+        "duration", "the test fails if a poll holds a worker for longer (only `test`)", "none";
     "max_ready" max_ready_ns: Optional<PositiveNanos> => max_ready,
-        "duration", "how long a task may be ready before it is polled: else the test fails (only of `test`)",
+        "duration", "the test fails if a task is ready for longer before it is polled (only `test`)",
         "none";
     "configure" configure: Configure,
         "path of a `fn(&mut tokio::runtime::Builder)`", "any other setting of the runtime builder",

@@ -6,7 +6,7 @@ use super::table::{ONLY_OF_TESTS, TokioKeys};
 use super::{Args, Kind, names};
 use crate::Features;
 
-const ALL: Features = Features { record: true, html: true };
+const ALL: Features = Features { record: true, html: true, svg: true };
 
 fn read(args: proc_macro2::TokenStream, kind: Kind) -> Result<Args, String> {
     Args::split(args).and_then(|metas| Args::read(metas, kind, ALL)).map_err(|err| err.to_string())
@@ -81,7 +81,7 @@ fn the_keys_are_those_of_the_table() {
 #[test]
 fn the_command_reads_durations_by_the_same_rule() {
     let path = "tokio-statemap/src/bin/tokio-statemap/duration.rs";
-    // The package is published without it.
+    // The published package doesn't contain the file.
     let Some(commands) = in_the_repository(path) else { return };
     assert!(commands == include_str!("duration.rs"), "{path} differs from args/duration.rs");
 }
@@ -100,27 +100,27 @@ fn rows(table: &str) -> Vec<(String, Vec<String>)> {
     rows
 }
 
-/// The README's words may differ, but not what a key takes and what it is without.
+/// The guide's words may differ, but not the values and defaults.
 #[test]
-fn the_readme_has_the_same_table() {
-    // The package is published without it.
-    let Some(readme) = in_the_repository("README.md") else { return };
-    let (_, table) = readme.split_once("\n| key | value | meaning | default |\n").unwrap();
+fn the_guide_has_the_same_table() {
+    // The published package doesn't contain it.
+    let Some(guide) = in_the_repository("tokio-statemap/src/guide/keys.md") else { return };
+    let (_, table) = guide.split_once("\n| key | value | meaning | default |\n").unwrap();
     let (table, _) = table.split_once("\n\n").unwrap();
-    // Tokio's keys have a sentence of their own there.
+    // The guide describes Tokio's keys in a sentence of their own.
     let own: Vec<_> = rows(docs_table!()).into_iter().skip(TokioKeys::NAMES.len()).collect();
-    let in_readme = rows(table);
+    let in_guide = rows(table);
     let keys = |rows: &[(String, Vec<String>)]| rows.iter().map(|row| row.0.clone()).collect();
-    let (own_keys, keys_in_readme): (Vec<_>, Vec<_>) = (keys(&own), keys(&in_readme));
-    assert_eq!(own_keys, keys_in_readme);
-    let (_, sentence) = readme.split_once("are supported:").unwrap();
+    let (own_keys, keys_in_guide): (Vec<_>, Vec<_>) = (keys(&own), keys(&in_guide));
+    assert_eq!(own_keys, keys_in_guide);
+    let (_, sentence) = guide.split_once("are supported:").unwrap();
     let (sentence, _) = sentence.split_once(". ").unwrap();
     assert!(TokioKeys::NAMES.iter().all(|key| sentence.contains(&format!("`{key}`"))));
-    for ((key, cells), (_, in_readme)) in own.iter().zip(&in_readme) {
-        // The README's alternatives have no comma.
+    for ((key, cells), (_, in_guide)) in own.iter().zip(&in_guide) {
+        // The guide's alternatives have no comma.
         let takes = |cells: &[String]| cells[0].replace("`, `", "` `");
-        assert_eq!(takes(cells), takes(in_readme), "{key}");
-        assert_eq!(cells.last(), in_readme.last(), "{key}");
+        assert_eq!(takes(cells), takes(in_guide), "{key}");
+        assert_eq!(cells.last(), in_guide.last(), "{key}");
     }
 }
 
@@ -128,7 +128,7 @@ fn the_readme_has_the_same_table() {
 fn every_key_by_itself_twice_and_without_a_value() {
     for (key, value) in VALID {
         let once = format!("{key} = {value}");
-        // Two of Tokio's keys need another flavor than `main`'s own.
+        // Two of Tokio's keys require another flavor than `main`'s default.
         let flavor = match key {
             "start_paused" | "unhandled_panic" => r#"flavor = "current_thread", "#,
             _ => "",
@@ -157,7 +157,7 @@ fn an_unknown_key_lists_the_valid_ones() {
     assert_eq!(error(quote!(PAGE)), expected);
 }
 
-/// What a run must not do makes a test fail, and nothing else.
+/// Limits are only accepted in tests.
 #[test]
 fn limits_are_of_tests_that_record_what_they_need() {
     let test = |args| read(args, Kind::Test);
@@ -169,11 +169,11 @@ fn limits_are_of_tests_that_record_what_they_need() {
         (quote!(max_poll = "0s"), "`max_poll` may not be 0."),
         (
             quote!(trace = "workers", max_poll = "5ms"),
-            "`max_poll` needs the tasks: `trace` must be \"both\" or \"tasks\".",
+            "`max_poll` requires recorded tasks: set `trace` to \"both\" or \"tasks\".",
         ),
         (
             quote!(max_ready = "5ms", schedule_latency = false),
-            "`max_ready` needs `schedule_latency`: only that tells when a task became ready.",
+            "`max_ready` requires `schedule_latency`, which records when a task becomes ready.",
         ),
     ] {
         assert_eq!(test(args).err().unwrap(), message);
@@ -183,17 +183,25 @@ fn limits_are_of_tests_that_record_what_they_need() {
 }
 
 #[test]
-fn html_needs_its_feature_where_something_is_recorded() {
-    let read = |args, record, html| {
-        let features = Features { record, html };
+fn pictures_need_their_features_where_something_is_recorded() {
+    let read = |args, record, html, svg| {
+        let features = Features { record, html, svg };
         Args::split(args).and_then(|metas| Args::read(metas, Kind::Main, features))
     };
-    let error = read(quote!(svg = "a", html = "b"), true, false).err().unwrap().to_string();
-    assert_eq!(error, "The key `html` needs the feature `html` of tokio-statemap.");
-    assert!(read(quote!(svg = "a"), true, false).is_ok());
-    assert!(read(quote!(html = "b"), false, false).is_ok());
+    let error = |args, html, svg| read(args, true, html, svg).err().unwrap().to_string();
+    assert_eq!(
+        error(quote!(svg = "a", html = "b"), false, true),
+        "The key `html` needs the feature `html` of tokio-statemap."
+    );
+    assert_eq!(
+        error(quote!(html = "b", svg = "a"), true, false),
+        "The key `svg` needs the feature `svg` of tokio-statemap."
+    );
+    assert!(read(quote!(svg = "a"), true, false, true).is_ok());
+    assert!(read(quote!(html = "b"), true, true, false).is_ok());
+    assert!(read(quote!(html = "b", svg = "a"), false, false, false).is_ok());
     // It is checked as ever.
-    assert!(read(quote!(html = "b", html = "b"), false, false).is_err());
+    assert!(read(quote!(html = "b", html = "b"), false, false, false).is_err());
 }
 
 #[test]
@@ -259,7 +267,8 @@ fn bad_values() {
         ),
         (
             quote!(report = "stderr"),
-            "Use `stderr` without quotes to print it, or another path such as \"./stderr\".",
+            "Use `stderr` without quotes to print the report, or a path such as \"./stderr\" to write a \
+             file.",
         ),
         (quote!(keep = last), "`keep` takes \"first\" or \"last\"."),
         (quote!(trace = workers), "`trace` takes \"tasks\", \"workers\", \"both\" or \"none\"."),
@@ -272,10 +281,7 @@ fn bad_values() {
         (quote!(worker_threads = 0), "`worker_threads` may not be 0."),
         (quote!(core_threads = 1), "Attribute `core_threads` is renamed to `worker_threads`"),
         (quote!(tasks("a")), "Unknown attribute inside the macro"),
-        (
-            quote!(keep = "all"),
-            "Can't keep the `all` events. What can be kept is `first` and `last`.",
-        ),
+        (quote!(keep = "all"), "Unknown value `all` of `keep`; expected \"first\" or \"last\"."),
         (
             quote!(configure = "path"),
             "Failed to parse value of `configure` as path: expected the path of a \

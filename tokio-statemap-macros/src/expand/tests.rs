@@ -6,10 +6,10 @@ use crate::Features;
 use crate::args::Kind;
 
 fn expand(args: TokenStream, item: TokenStream, kind: Kind, record: bool) -> String {
-    attribute(args, item, kind, Features { record, html: record }).to_string()
+    attribute(args, item, kind, Features { record, html: record, svg: record }).to_string()
 }
 
-/// Whether the text is one that rustc could parse.
+/// Returns the names of the functions, if the text is one that rustc could parse.
 fn functions(text: &str) -> Vec<String> {
     let file: syn::File = syn::parse_str(text).unwrap_or_else(|err| panic!("{err}:\n{text}"));
     file.items
@@ -130,9 +130,12 @@ fn recording_gives_the_settings_that_are_given() {
                 report: ::core::option::Option::None,
                 ..#private::OutputPaths::default()
             },
-            trace: #private::TraceTarget::Tasks,
-            max_events: 7usize,
-            long_poll: ::core::time::Duration::from_nanos(2000u64),
+            config: #private::CollectorConfig {
+                trace_target: #private::TraceTarget::Tasks,
+                max_events: 7usize,
+                long_poll: ::core::time::Duration::from_nanos(2000u64),
+                ..#private::CollectorConfig::default()
+            },
             duration: ::core::option::Option::Some(
                 ::core::time::Duration::from_nanos(1000000000u64)
             ),
@@ -206,7 +209,7 @@ fn an_error_comes_with_a_function() {
         }
     }
 
-    // What isn't a function is left as it is.
+    // An item that isn't a function is left unchanged.
     let text = expand(
         quote!(),
         quote!(

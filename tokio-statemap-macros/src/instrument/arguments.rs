@@ -1,11 +1,13 @@
-//! How the body takes the arguments of an `async fn`.
+//! Passes the arguments of an `async fn` to its body.
 //!
-//! A plain `async fn` drops its arguments from last to first when its body is over, the unused ones, too.
-//! The body of an instrumented one is a future in it, which has to own all of them for that.
+//! A plain `async fn` drops its arguments, including unused ones, from last to first after its
+//! body. The body of an instrumented function is an inner future, which has to own all of them for
+//! that.
 //!
-//! It captures them, which needs no memory beyond theirs: captured variables are dropped in the order in
-//! which they are first named. From the first argument on that this can't do for, they are variables of
-//! the body, as they are in a plain `async fn`: those are dropped first.
+//! The inner future captures the arguments, which needs no additional memory: captured variables
+//! are dropped in the order in which they are first named. From the first argument that can't be
+//! captured on, arguments become variables of the body, as in a plain `async fn`; those are dropped
+//! first.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -22,22 +24,22 @@ mod mentioned;
 pub(super) struct Arguments<'a> {
     receiver: Option<&'a Receiver>,
     typed: Vec<Argument<'a>>,
-    /// How many of `typed` are captured.
+    /// The number of `typed` arguments that are captured.
     captured: usize,
 }
 
 /// An argument that isn't `self`.
 struct Argument<'a> {
     input: &'a PatType,
-    /// The variable that has it outside the body.
+    /// The variable that holds it outside the body.
     outside: Ident,
-    /// Whether the body has no use for its own variable.
+    /// `true` if the body doesn't use its variable.
     is_unused: bool,
 }
 
 impl<'a> Arguments<'a> {
-    pub(super) fn of(item: &'a Item) -> Self {
-        let mentioned = Mentioned::of(item.statements());
+    pub(super) fn from_item(item: &'a Item) -> Self {
+        let mentioned = Mentioned::from_body(item.statements());
         let inputs = item.sig.inputs.iter();
         let inputs: Vec<&PatType> = inputs
             .filter_map(|input| match input {
@@ -51,14 +53,14 @@ impl<'a> Arguments<'a> {
                 Some(variable) if at < captured && mentioned.has(&variable.ident) => {
                     variable.ident.clone()
                 }
-                // Its name stays, for the documentation. With hygiene of the macro's own, clippy doesn't
-                // take what the macro does with it for a use.
+                // The name is kept for the documentation. With the macro's hygiene, clippy doesn't
+                // count the macro's use of it.
                 Some(variable) => {
                     let mut outside = variable.ident.clone();
-                    outside.set_span(of_ours(input));
+                    outside.set_span(macro_span(input));
                     outside
                 }
-                None => format_ident!("__arg{at}", span = of_ours(input)),
+                None => format_ident!("__arg{at}", span = macro_span(input)),
             };
             let is_unused = variable(input).is_some_and(|variable| is_unused(variable, &mentioned));
             Argument { input, outside, is_unused }
@@ -66,7 +68,7 @@ impl<'a> Arguments<'a> {
         Self { receiver: item.sig.receiver(), typed: typed.collect(), captured }
     }
 
-    /// Those that have a name, and the variable that has each outside the body.
+    /// Returns the named arguments, each with the variable that holds it outside the body.
     pub(super) fn named(&self) -> Vec<(&'a Ident, &Ident)> {
         let named = self.typed.iter().filter_map(|Argument { input, outside, .. }| {
             variable(input).map(|found| (&found.ident, outside))
@@ -74,12 +76,12 @@ impl<'a> Arguments<'a> {
         named.collect()
     }
 
-    /// What the signature has: a variable for each, so that the body can own all of it.
+    /// Returns the parameters of the signature, one variable each, so that the body can own them.
     pub(super) fn inputs(&self) -> Punctuated<FnArg, Token![,]> {
         let receiver = self.receiver.map(|receiver| FnArg::Receiver(receiver.clone()));
         let typed = self.typed.iter().map(|Argument { input, outside, .. }| {
             let mut input = (*input).clone();
-            // Lints are about the variables of the body.
+            // Lints apply to the variables of the body.
             let decides =
                 |attr: &Attribute| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr");
             input.attrs.retain(decides);
@@ -95,12 +97,12 @@ impl<'a> Arguments<'a> {
         receiver.into_iter().chain(typed).collect()
     }
 
-    /// The beginning of the body.
+    /// Returns the statements at the beginning of the body.
     pub(super) fn taken(&self) -> TokenStream {
         let (captured, bound) = self.typed.split_at(self.captured);
         let mut taken = TokenStream::new();
         if self.receiver.is_some() || !captured.is_empty() {
-            // To name a variable as a whole captures all of it, and not some of its fields.
+            // Naming a whole variable captures all of it, not only some of its fields.
             let last_to_first = captured.iter().rev().map(|argument| &argument.outside);
             let receiver = self.receiver.map(|receiver| receiver.self_token);
             let receiver = receiver.iter();
@@ -110,9 +112,9 @@ impl<'a> Arguments<'a> {
         }
         for Argument { input, outside, is_unused } in bound {
             let PatType { attrs, pat, .. } = input;
-            let site = of_ours(input);
+            let site = macro_span(input);
             if *is_unused || variable(input).is_none() {
-                // A pattern may leave some of it where it is.
+                // A pattern may leave a part of it in place.
                 taken.extend(quote_spanned! {site=> #(#attrs)* let #outside = #outside; });
             }
             if !is_unused {
@@ -123,7 +125,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// The variable that all of an argument is moved to.
+/// Returns the variable that the whole argument is bound to.
 fn variable(input: &PatType) -> Option<&PatIdent> {
     match &*input.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat),
@@ -131,8 +133,8 @@ fn variable(input: &PatType) -> Option<&PatIdent> {
     }
 }
 
-/// Whether an argument can be captured. Otherwise the body has to destructure it, its attributes have to be
-/// about a statement, or rustc has to see that it is unused or mutable for nothing.
+/// Returns `true` if an argument can be captured. Otherwise the body has to destructure it, its
+/// attributes apply to a statement, or rustc has to see that it is unused or needlessly mutable.
 fn can_be_captured(input: &PatType, mentioned: &Mentioned) -> bool {
     variable(input).is_some_and(|variable| {
         (mentioned.has(&variable.ident) || is_unused(variable, mentioned))
@@ -141,12 +143,12 @@ fn can_be_captured(input: &PatType, mentioned: &Mentioned) -> bool {
     })
 }
 
-/// Whether a variable is unused, and says so by its name.
+/// Returns `true` if a variable is unused and its name says so.
 fn is_unused(variable: &PatIdent, mentioned: &Mentioned) -> bool {
     variable.ident.to_string().starts_with('_') && !mentioned.has(&variable.ident)
 }
 
-/// At the argument, with hygiene of the macro's own.
-fn of_ours(input: &PatType) -> Span {
+/// Returns the argument's span with the macro's hygiene.
+fn macro_span(input: &PatType) -> Span {
     Span::mixed_site().located_at(input.pat.span())
 }

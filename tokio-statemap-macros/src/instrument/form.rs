@@ -8,21 +8,21 @@ use syn::{Block, Expr, ExprCall, Stmt, Token};
 
 use crate::item::Item;
 
-/// Where the future of a function is.
+/// The position of a function's future.
 pub(super) enum Form {
     /// `async fn f() { … }`
     AsyncFn,
     /// `fn f() -> impl Future { …; async { … } }`
     Block {
-        /// The statements before it.
+        /// The statements before the block.
         before: TokenStream,
         /// The `async` block.
         block: TokenStream,
     },
-    /// `fn f() -> Pin<Box<dyn Future>> { …; Box::pin(async { … }) }`, which is also what `#[async_trait]`
-    /// makes of a method.
+    /// `fn f() -> Pin<Box<dyn Future>> { …; Box::pin(async { … }) }`, as `#[async_trait]` writes
+    /// methods.
     Boxed {
-        /// The statements before it.
+        /// The statements before the call.
         before: TokenStream,
         /// The call, whose argument is the `async` block.
         call: ExprCall,
@@ -30,8 +30,12 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// The form of a function, if it has one of them. An error if its body can't be parsed.
-    pub(super) fn of(item: &Item) -> syn::Result<Option<Self>> {
+    /// Returns the form of a function; `None` if it has none of them.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the function's body can't be parsed.
+    pub(super) fn detect(item: &Item) -> syn::Result<Option<Self>> {
         if item.sig.asyncness.is_some() {
             return Ok(Some(Self::AsyncFn));
         }
@@ -48,7 +52,7 @@ impl Form {
     }
 }
 
-/// Whether it is `Box::pin`, by whichever path.
+/// Returns `true` for `Box::pin`, by any path.
 fn is_box_pin(function: &Expr) -> bool {
     let Expr::Path(path) = ungrouped(function) else { return false };
     let mut names = path.path.segments.iter().rev().map(|segment| &segment.ident);
@@ -59,7 +63,7 @@ fn is_async_block_alone(arguments: &Punctuated<Expr, Token![,]>) -> bool {
     arguments.len() == 1 && arguments.iter().all(|only| matches!(ungrouped(only), Expr::Async(_)))
 }
 
-/// The expression without parentheses, and without the groups of a `macro_rules!`.
+/// Returns the expression without parentheses and without the groups of a `macro_rules!`.
 fn ungrouped(expr: &Expr) -> &Expr {
     match expr {
         Expr::Group(group) => ungrouped(&group.expr),

@@ -1,23 +1,22 @@
-//! What the wrapper is told of a function, and of a call.
+//! The values that describe a function and a call to the wrapper.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::{Ident, LitStr};
 
-/// A reference to the `Function` of the function `ident`.
+/// Returns a reference to the `Function` of the function `ident`.
 ///
-/// It is in a block of its own, so that its names are in nobody's scope.
+/// It is in its own block, so that its names don't enter any scope.
 pub(super) fn function(ident: &Ident, name: Option<&LitStr>) -> TokenStream {
     let site = Span::mixed_site().located_at(ident.span());
-    // The function's name with the user's own hygiene: with the macro's, the line would be that of the
-    // attribute.
+    // The name has the user's hygiene. With the macro's, the line would be the attribute's.
     let place = quote_spanned! {ident.span()=>
         ::core::file!(), ::core::line!(), ::core::column!()
     };
     let function = quote_spanned! {site=> ::tokio_statemap::__private::Function };
     let (here, new) = match name {
         Some(name) => (None, quote_spanned! {site=> #function::named(#name, #place) }),
-        // The path of a function is the beginning of the name of a type in it.
+        // The path of a function is a prefix of the name of a type within it.
         None => (
             Some(quote_spanned! {site=> struct __here; }),
             quote_spanned! {site=> #function::new(::core::any::type_name::<__here>, #place) },
@@ -32,11 +31,11 @@ pub(super) fn function(ident: &Ident, name: Option<&LitStr>) -> TokenStream {
     }
 }
 
-/// A closure that writes `text` with what the `captured` arguments are at the call: their names, and the
-/// variables that they are in.
+/// Returns a closure that formats `text` with the values of the `captured` arguments at the call,
+/// given as names and variables.
 ///
-/// They are cloned, as it may be called while the function uses its own. All of it is at the text, which
-/// is where it is to be seen that one of them can't be cloned or written.
+/// The values are cloned, as the closure may be called while the function uses its own. All spans
+/// are at the text, so that errors about types that can't be cloned or formatted point there.
 pub(super) fn fields(text: &LitStr, captured: &[(&Ident, &Ident)]) -> TokenStream {
     let site = Span::mixed_site().located_at(text.span());
     let owned: Vec<Ident> =

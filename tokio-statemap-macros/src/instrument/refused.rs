@@ -1,21 +1,21 @@
-//! The errors for what can't be instrumented.
+//! The errors for items that can't be instrumented.
 
 use proc_macro2::TokenStream;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Signature, Token, Visibility};
 
-/// The error for something that isn't a function with a body, which is what `err` is about.
+/// Returns the error for an item that isn't a function with a body, which `err` says.
 pub(super) fn error(tokens: &TokenStream, err: syn::Error) -> syn::Error {
     let parse = |input: ParseStream<'_>| {
         let found = by_head(input, err.clone());
-        // All the rest of the item.
+        // Consumes the rest of the item.
         input.parse::<TokenStream>()?;
         found
     };
     parse.parse2(tokens.clone()).unwrap_or_else(|err| err)
 }
 
-/// The error that the beginning of the item decides.
+/// Returns the error that the beginning of the item determines.
 fn by_head(input: ParseStream<'_>, err: syn::Error) -> syn::Result<syn::Error> {
     input.call(Attribute::parse_outer)?;
     input.parse::<Visibility>()?;
@@ -24,26 +24,26 @@ fn by_head(input: ParseStream<'_>, err: syn::Error) -> syn::Result<syn::Error> {
         if !input.peek(Token![;]) {
             return Ok(err);
         }
-        let msg = "`#[tokio_statemap::instrument]` needs a body: put it on the functions that implement \
-                   this one.";
+        let msg = "`#[tokio_statemap::instrument]` requires a function body: apply it to the \
+                   implementations of this function.";
         return Ok(syn::Error::new_spanned(sig.ident, msg));
     }
     input.parse::<Option<Token![unsafe]>>()?;
     let msg = if input.peek(Token![impl]) {
-        "`#[tokio_statemap::instrument]` isn't for a whole `impl`: put it on each async function in it."
+        "`#[tokio_statemap::instrument]` can't be applied to an `impl`: apply it to each async function in it."
     } else if input.peek(Token![trait]) {
-        "`#[tokio_statemap::instrument]` isn't for a whole `trait`: put it on each async function that has \
-         a body."
+        "`#[tokio_statemap::instrument]` can't be applied to a `trait`: apply it to each async function \
+         that has a body."
     } else {
-        "`#[tokio_statemap::instrument]` is for async functions."
+        "`#[tokio_statemap::instrument]` can only be applied to async functions."
     };
     Ok(input.error(msg))
 }
 
-/// The error for a function that isn't `async`.
+/// Returns the error for a function that isn't `async`.
 pub(super) fn not_async(sig: &Signature) -> syn::Error {
-    let msg = "`#[tokio_statemap::instrument]` is for an `async fn`, or a function that ends in `async { … }` \
-               or `Box::pin(async { … })`. If another attribute takes the `async` away, put this one above \
-               it.";
+    let msg = "`#[tokio_statemap::instrument]` can only be applied to an `async fn` or a function that ends in \
+               `async { … }` or `Box::pin(async { … })`. If another attribute removes the `async`, put this one \
+               above it.";
     syn::Error::new_spanned(sig.fn_token, msg)
 }

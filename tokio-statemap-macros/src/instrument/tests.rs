@@ -5,10 +5,10 @@ use super::attribute;
 use crate::Features;
 
 fn expand(args: TokenStream, item: &TokenStream, record: bool) -> String {
-    attribute(args, item.clone(), Features { record, html: record }).to_string()
+    attribute(args, item.clone(), Features { record, html: record, svg: record }).to_string()
 }
 
-/// The expansion with recording, which rustc could parse.
+/// Returns the expansion with recording, which rustc could parse.
 fn recorded(args: TokenStream, item: TokenStream) -> String {
     let text = expand(args, &item, true);
     syn::parse_str::<syn::File>(&text).unwrap_or_else(|err| panic!("{err}:\n{text}"));
@@ -76,14 +76,14 @@ fn an_error_comes_with_the_function_as_it_is() {
                 quote!(
                     async fn work((a, b): P) {}
                 ),
-                "none with a name",
+                "no named arguments",
             ),
             (
                 quote!(fields = "{self}"),
                 quote!(
                     async fn work(&self) {}
                 ),
-                "`self` can't be one",
+                "can't capture `self`",
             ),
             (
                 quote!(),
@@ -92,7 +92,7 @@ fn an_error_comes_with_the_function_as_it_is() {
                         block_on(async {})
                     }
                 ),
-                "is for an `async fn`",
+                "can only be applied to an `async fn`",
             ),
             (
                 quote!(),
@@ -101,7 +101,7 @@ fn an_error_comes_with_the_function_as_it_is() {
                         async {};
                     }
                 ),
-                "is for an `async fn`",
+                "can only be applied to an `async fn`",
             ),
             (
                 quote!(),
@@ -110,7 +110,7 @@ fn an_error_comes_with_the_function_as_it_is() {
                         Rc::pin(async {})
                     }
                 ),
-                "is for an `async fn`",
+                "can only be applied to an `async fn`",
             ),
             (
                 quote!(),
@@ -119,7 +119,7 @@ fn an_error_comes_with_the_function_as_it_is() {
                         Box::pin(work())
                     }
                 ),
-                "is for an `async fn`",
+                "can only be applied to an `async fn`",
             ),
             (
                 quote!(),
@@ -127,7 +127,7 @@ fn an_error_comes_with_the_function_as_it_is() {
                     #[doc = ""]
                     pub unsafe trait Work {}
                 ),
-                "a whole `trait`",
+                "applied to a `trait`",
             ),
             (
                 quote!(),
@@ -136,21 +136,21 @@ fn an_error_comes_with_the_function_as_it_is() {
                         async fn work() {}
                     }
                 ),
-                "a whole `impl`",
+                "applied to an `impl`",
             ),
             (
                 quote!(),
                 quote!(
                     async fn work(&self);
                 ),
-                "needs a body",
+                "requires a function body",
             ),
             (
                 quote!(),
                 quote!(
                     mod work {}
                 ),
-                "is for async functions",
+                "can only be applied to async functions",
             ),
         ] {
             let text = expand(args, &item, record);

@@ -1,4 +1,4 @@
-//! Instructions, as callgrind counts them.
+//! Counts instructions with callgrind.
 
 use std::io::ErrorKind;
 use std::ops::Sub;
@@ -8,21 +8,21 @@ use std::process::Command;
 use crate::program::Variant;
 use crate::table::{arguments, this_program};
 
-/// Polls of the two runs.
+/// The numbers of polls of the two runs.
 const POLLS: [u64; 2] = [30_000, 230_000];
-/// How often each of these two is counted. The fewest instructions are taken: threads that wait for
-/// one another don't do so with the same number of instructions each time.
+/// The number of counts of each. The smallest one is taken, as threads that wait for one another
+/// don't always take the same number of instructions.
 const COUNTS: usize = 3;
-/// The same where the background thread does most: it looks for chunks by the clock, and under callgrind more often the
-/// longer that takes.
+/// The number of counts with evictions, where the background thread does the most work. It looks
+/// for chunks at intervals of time, and so more often the longer a run takes under callgrind.
 const COUNTS_IF_DROPPING: usize = 5;
 
-/// Instructions a poll.
+/// The instructions per poll.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instructions {
-    /// Of the first thread: the worker of `current_thread`.
+    /// The instructions of the first thread, which is the worker of `current_thread`.
     pub(crate) first: f64,
-    /// Of all threads: that, other workers, and the background thread.
+    /// The instructions of all threads: the first, other workers, and the background thread.
     pub(crate) all: f64,
 }
 
@@ -34,7 +34,7 @@ impl Sub for Instructions {
     }
 }
 
-/// Instructions a poll; `Err` says why they can't be counted.
+/// Counts the instructions per poll. `Err` says why they can't be counted.
 pub(crate) fn count(variant: Variant, workers: usize) -> Result<Instructions, String> {
     let [few, many] = POLLS.map(|polls| {
         let mut fewest = [u64::MAX; 2];
@@ -45,22 +45,23 @@ pub(crate) fn count(variant: Variant, workers: usize) -> Result<Instructions, St
         Ok::<_, String>(fewest)
     });
     let (few, many) = (few?, many?);
-    // A run warms up with a tenth more.
+    // The warm-up of a run adds a tenth.
     let polls = (POLLS[1] - POLLS[0]) as f64 * 1.1;
     let [first, all] = [0, 1].map(|i| (many[i] - few[i]) as f64 / polls);
     Ok(Instructions { first, all })
 }
 
-/// Instructions of a run of this program: of its first thread, and of all.
+/// Returns the instructions of a run of this program: of its first thread, and of all threads.
 fn collected(arguments: &[String]) -> Result<[u64; 2], String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("callgrind");
-    // What another run left.
+    // Removes the files of another run.
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--separate-threads=yes", "--fair-sched=try"]);
     command.arg(format!("--callgrind-out-file={}", folder.join("out").display()));
-    // callgrind takes each byte that `rep stosb` sets, in glibc's memset, for an instruction: not with this.
+    // Without this, callgrind counts each byte that `rep stosb` sets in glibc's memset as an
+    // instruction.
     command.env("GLIBC_TUNABLES", format!("glibc.cpu.x86_rep_stosb_threshold={}", i64::MAX));
     let output = command.arg(this_program()).args(arguments).output();
     let output = output.map_err(|error| match error.kind() {
@@ -79,7 +80,7 @@ fn collected(arguments: &[String]) -> Result<[u64; 2], String> {
         let text = std::fs::read_to_string(&file).map_err(|error| error.to_string())?;
         let field =
             |name| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
-        // The file without a thread has nothing.
+        // The file without a thread has no counts.
         let (Some(thread), Some(total)) = (field("thread:"), field("totals:")) else { continue };
         all += total;
         if thread == 1 {

@@ -1,4 +1,4 @@
-//! The gate: instructions a poll may not grow without anyone saying so.
+//! The gate: compares the instructions per poll with the committed ones.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,25 +6,27 @@ use std::process::ExitCode;
 use crate::count::{Instructions, count};
 use crate::program::Variant;
 
-/// How much more than what is committed passes, in percent.
+/// The tolerated increase, in percent.
 const TOLERANCE: f64 = 2.0;
 
-/// The same where records are dropped: how much of it the worker does itself depends on how often valgrind, which runs
-/// one thread at a time, lets the background thread run. Of the same program 104 to 118 instructions were counted.
+/// The tolerated increase with evictions, in percent. The worker's share of their work depends on
+/// how often valgrind, which runs one thread at a time, schedules the background thread: 104 to 118
+/// instructions were counted for the same program.
 const TOLERANCE_DROPPING: f64 = 20.0;
 
-/// At most so many instructions more may a poll take once recording was started late, or again: of a task
-/// that was spawned since, and of one from before.
+/// The tolerated additional instructions per poll after recording started late or again, for tasks
+/// spawned since then and for older ones.
 const MORE_IF_LATE: [(Variant, f64); 3] =
     [(Variant::Late, 10.0), (Variant::Restarted, 10.0), (Variant::Before, 120.0)];
 
-/// Compares the instructions that recording adds to a poll with those that are committed, and those of a
-/// late start with those of an early one.
+/// Compares the instructions that recording adds to a poll with the committed ones, and those after
+/// a late start with those after an early one.
 ///
-/// Below `max_events`, where chunks are new, and far beyond, where the oldest events are dropped and their chunks used
-/// again: `dropping`. Each of all threads, and of the worker alone: the difference is the background thread's.
+/// This is done below `max_events`, where chunks are new, and far beyond it, where the oldest
+/// events are dropped and their chunks reused (`dropping`), for all threads and for the worker
+/// alone. The difference is the background thread's.
 ///
-/// With `UPDATE_GOLDEN` in the environment it commits what it counts.
+/// With `UPDATE_GOLDEN` in the environment it stores the counts.
 pub(crate) fn check() -> ExitCode {
     match compare() {
         Ok(true) => ExitCode::SUCCESS,
@@ -36,7 +38,7 @@ pub(crate) fn check() -> ExitCode {
     }
 }
 
-/// Whether all passes.
+/// Returns `true` if all counts are within their limits.
 fn compare() -> Result<bool, String> {
     let count = |variant| count(variant, 0);
     let none = count(Variant::None)?;

@@ -1,16 +1,16 @@
-//! What the hooks cost: nanoseconds and instructions a poll, against the same program without hooks
-//! and with eight empty ones.
+//! Measures the cost of the hooks in nanoseconds and instructions per poll, compared to the same
+//! program without hooks and with eight empty ones.
 //!
 //! `cargo bench -p tokio-statemap --bench hooks`
 //!
-//! With `-- check` it only compares the instructions with those that are committed, and fails if
-//! they have grown. With `-- watcher`, and the feature `stacks`, it measures what the thread takes that
-//! looks at long polls.
+//! With `-- check` it only compares the instructions with the committed ones, and fails if they have
+//! grown. With `-- watcher`, and the feature `stacks`, it measures the CPU time of the thread that
+//! samples long polls.
 //!
-//! The program is the worst case: tasks that do nothing but yield. Each figure is of runs in child
-//! processes of their own, all variants by turns, so that whatever else the machine does hits them
-//! alike. Instructions are callgrind's, where valgrind is installed: the difference between a run
-//! of many polls and one of fewer, so that start and end cancel.
+//! The program is the worst case: tasks that do nothing but yield. Each figure comes from runs in
+//! separate child processes. The variants take turns, so that other load on the machine affects
+//! them alike. Instructions are counted by callgrind, if valgrind is installed, as the difference
+//! between a run with many polls and one with fewer, so that start and end cancel.
 
 #[cfg(tokio_unstable)]
 mod count;

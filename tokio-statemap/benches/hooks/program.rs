@@ -1,4 +1,4 @@
-//! The program that is measured: a yield storm.
+//! The measured program: tasks that do nothing but yield.
 
 use std::time::{Duration, Instant};
 
@@ -6,24 +6,26 @@ use tokio::runtime::Builder;
 use tokio::task::{JoinHandle, yield_now};
 use tokio_statemap::{CollectorConfig, register_hooks};
 
-/// What the hooks do.
+/// The behaviour of the hooks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Variant {
-    /// There are none.
+    /// There are no hooks.
     None,
-    /// Nothing.
+    /// The hooks do nothing.
     Empty,
-    /// They record, without schedule latency.
+    /// The hooks record, without schedule latency.
     Lean,
-    /// They record with the defaults.
+    /// The hooks record with the defaults.
     Default,
-    /// As `Lean`, but recording starts when tasks live already; those that yield come after.
+    /// Like `Lean`, but recording starts when tasks are already alive; those that yield are spawned
+    /// later.
     Late,
-    /// As `Lean`, but recording was stopped and started again.
+    /// Like `Lean`, but recording was stopped and started again.
     Restarted,
-    /// As `Lean`, but the tasks that yield live since before recording started.
+    /// Like `Lean`, but the tasks that yield were spawned before recording started.
     Before,
-    /// As `Lean`, but far beyond `max_events`: the oldest events are dropped, and their memory is used again.
+    /// Like `Lean`, but far beyond `max_events`: the oldest events are dropped, and their memory is
+    /// reused.
     Dropping,
 }
 
@@ -53,11 +55,11 @@ impl Variant {
     }
 }
 
-/// How many tasks yield.
+/// The number of tasks.
 const TASKS: u64 = 16;
 
-/// Runs what the arguments say, the variant's name, the number of workers (0 is
-/// `current_thread`) and of polls: how long the polls took.
+/// Runs the program and returns the duration of its polls. The arguments are the variant's name,
+/// the number of workers (0 for `current_thread`) and the number of polls.
 pub(crate) fn run(arguments: &[String]) -> Duration {
     let [variant, workers, polls] = arguments else { panic!("three arguments: {arguments:?}") };
     let variant = Variant::ALL.into_iter().find(|v| v.name() == variant).expect("a variant");
@@ -81,9 +83,9 @@ pub(crate) fn run(arguments: &[String]) -> Duration {
             let schedule_latency = variant == Variant::Default;
             let mut config = CollectorConfig { schedule_latency, ..CollectorConfig::default() };
             if variant == Variant::Dropping {
-                // Also the shortest run that is counted is far beyond.
+                // Even the shortest counted run is far beyond this.
                 config.max_events = 40_000;
-                // Under callgrind a poll takes long where another thread runs meanwhile.
+                // Under callgrind, a poll takes long if another thread runs meanwhile.
                 config.long_poll = Duration::from_secs(3600);
             }
             Some(register_hooks(&mut builder, config).expect("the flag is set"))
@@ -108,7 +110,7 @@ pub(crate) fn run(arguments: &[String]) -> Duration {
             }
             _ => {}
         }
-        // Only the tasks of the one storm that is measured can be from before.
+        // Only the tasks of the measured storm can be older than the recording.
         let tasks = if variant == Variant::Before { spawn(polls / 10 + polls) } else { Vec::new() };
         if variant == Variant::Before {
             start();
@@ -140,7 +142,7 @@ async fn storm(polls: u64) {
     end(spawn(polls)).await;
 }
 
-/// Spawns tasks of so many polls in all.
+/// Spawns tasks with so many polls in all.
 fn spawn(polls: u64) -> Vec<JoinHandle<()>> {
     let yields = |_| {
         tokio::spawn(async move {

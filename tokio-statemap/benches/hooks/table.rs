@@ -1,19 +1,20 @@
-//! The measuring, and the table.
+//! Measures the times and prints the table.
 
 use std::process::Command;
 
 use crate::count::count;
 use crate::program::Variant;
 
-/// How often each variant is timed.
+/// The number of times that each variant is measured.
 const ROUNDS: usize = 15;
-/// Polls of a timed run: with their ends 960 000 events, which the default `max_events` holds.
+/// The number of polls of a timed run. With their ends they are 960 000 events, which fit into the
+/// default `max_events`.
 const POLLS: u64 = 430_000;
 
-/// The runtimes: their names, and the number of workers (0 is `current_thread`).
+/// The runtimes: their names and numbers of workers (0 for `current_thread`).
 const RUNTIMES: [(&str, usize); 2] = [("current_thread", 0), ("multi_thread, 2 workers", 2)];
 
-/// Measures, and prints what came out.
+/// Measures and prints the results.
 pub(crate) fn print() {
     let mut uncounted = None;
     for (runtime, workers) in RUNTIMES {
@@ -57,7 +58,7 @@ pub(crate) fn print() {
     }
 }
 
-/// ns a poll of each variant.
+/// Returns the ns per poll of each variant.
 fn time(workers: usize) -> [f64; Variant::ALL.len()] {
     let mut rounds = Variant::ALL.map(|_| Vec::new());
     for _ in 0..ROUNDS {
@@ -82,7 +83,7 @@ pub(crate) fn this_program() -> std::path::PathBuf {
     std::env::current_exe().expect("a program knows its own path")
 }
 
-/// What a run of this program prints.
+/// Returns the output of a run of this program.
 fn run(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let stderr = String::from_utf8_lossy(&output.stderr);

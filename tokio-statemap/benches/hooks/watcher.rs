@@ -1,4 +1,4 @@
-//! What the watcher's thread takes of a processor.
+//! Measures the CPU time of the watcher's thread.
 //!
 //! `cargo bench -p tokio-statemap --bench hooks -- watcher`
 
@@ -14,13 +14,13 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::yield_now;
 use tokio_statemap::{Collector, CollectorConfig, register_hooks};
 
-/// For how long each program is measured, after a quarter of that.
+/// The time for which each program is measured, after a warm-up of a quarter of it.
 const TIME: Duration = Duration::from_secs(8);
 
-/// The threads besides the workers, where there are any.
+/// The number of threads besides the workers, in programs that have some.
 const THREADS: usize = 500;
 
-/// Gives a recorded runtime something to do for ever.
+/// A function that keeps a recorded runtime busy forever.
 type Program = fn(&Arc<Runtime>, &Arc<Collector>);
 
 const PROGRAMS: [(&str, Program); 6] = [
@@ -43,7 +43,7 @@ const PROGRAMS: [(&str, Program); 6] = [
     }),
 ];
 
-/// Measures all programs, each in a process of its own, as they never end.
+/// Measures all programs, each in its own process, as they never end.
 pub(crate) fn print() {
     println!("# What the watcher of long polls costs\n");
     println!(
@@ -63,7 +63,7 @@ pub(crate) fn print() {
     }
 }
 
-/// The processor, and how many there are.
+/// Returns the processor's name and the number of processors.
 fn machine() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
@@ -71,7 +71,7 @@ fn machine() -> String {
     format!("Machine: {}, {processors} cores.", name.map_or("?", |(_, name)| name))
 }
 
-/// Runs the program of this name, and prints its row.
+/// Runs the program with this name and prints its row.
 pub(crate) fn run(name: &str) {
     let (_, program) = PROGRAMS.into_iter().find(|(n, _)| *n == name).expect("a program");
     let mut builder = Builder::new_multi_thread();
@@ -121,7 +121,7 @@ where
     }
 }
 
-/// Those that wait to be polled again.
+/// The wakers of tasks that wait to be polled again.
 static WAITING: Mutex<Vec<Waker>> = Mutex::new(Vec::new());
 
 fn wait_for_others(waker: &Waker) -> Poll<()> {
@@ -137,7 +137,7 @@ fn wake_all() {
     }
 }
 
-/// The folder of the watcher's thread.
+/// Returns the folder of the watcher's thread.
 fn watcher() -> Option<String> {
     let threads = fs::read_dir("/proc/self/task").ok()?;
     let mut folders = threads.flatten().map(|thread| thread.path().display().to_string());
@@ -145,7 +145,7 @@ fn watcher() -> Option<String> {
     folders.find(|folder| name(folder) == "tokio-statemap\n")
 }
 
-/// Its CPU time in ns, its run delay, and how often it was given a processor.
+/// Returns its CPU time in ns, its run delay in ns, and the number of times it was scheduled.
 fn times(folder: &str) -> [u64; 3] {
     let text = fs::read_to_string(format!("{folder}/schedstat")).expect("it runs");
     let mut words = text.split_ascii_whitespace().map(|word| word.parse().expect("a number"));

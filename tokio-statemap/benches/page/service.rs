@@ -1,5 +1,4 @@
-//! A program that never ran: a service whose tasks are woken, polled and wait, as a runtime with
-//! two workers would run them.
+//! A simulated service, whose tasks are woken, polled and wait as on a runtime with two workers.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -12,18 +11,19 @@ use tokio_statemap::{
 
 const WORKERS: usize = 2;
 
-/// How a service is made.
+/// The parameters of a service.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Service {
-    /// How many tasks there are in all.
+    /// The total number of tasks.
     pub(crate) tasks: u64,
-    /// How many polls they have in all.
+    /// The total number of polls.
     pub(crate) polls: u64,
-    /// After how many polls a task ends and another one begins; `None`: all live to the end.
+    /// The number of polls after which a task ends and another one begins. `None` if all tasks live
+    /// to the end.
     pub(crate) life_polls: Option<u64>,
 }
 
-/// A pseudo-random number generator (xorshift64*): the same service each time.
+/// A pseudo-random number generator (xorshift64*), so that the service is always the same.
 struct Random(u64);
 
 impl Random {
@@ -34,12 +34,12 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// From 0 to 1, never 1.
+    /// Returns a number from 0 (included) to 1 (excluded).
     fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Exponentially distributed.
+    /// Returns an exponentially distributed time.
     fn around(&mut self, mean_ns: f64) -> u64 {
         (-(1.0 - self.unit()).ln() * mean_ns) as u64 + 50
     }
@@ -51,7 +51,7 @@ struct Task {
     polls: u64,
 }
 
-/// What tasks of one spawn location do: the mean of a poll and of a wait, in ns.
+/// The mean lengths of polls and waits of the tasks of one spawn location, in ns.
 struct Work {
     poll_ns: f64,
     wait_ns: f64,
@@ -64,7 +64,7 @@ fn here() -> SpawnLocation {
 }
 
 impl Service {
-    /// Runs it, and gives what a collector would have recorded.
+    /// Simulates the service and returns the data that a collector would have recorded.
     pub(crate) fn run(self) -> StatemapData {
         let mut builder = tokio::runtime::Builder::new_current_thread();
         let collector: Arc<Collector> =
@@ -83,11 +83,11 @@ impl Service {
         let mut random = Random(0x9E37_79B9_7F4A_7C15);
         let mut events = Vec::with_capacity((self.polls * 2 + self.tasks * 2) as usize + 64);
         let live = self.life_polls.map_or(self.tasks, |life| {
-            // As many at a time as share the polls among them.
+            // As many tasks live at a time as share the polls among them.
             (self.tasks * life).min(self.polls).div_ceil(life).min(self.tasks.div_ceil(20)).max(4)
         });
         let mut tasks: Vec<Task> = Vec::new();
-        // Who is woken when, and who is in the queue since when.
+        // The times of the next wakes, and the queue with the times of queueing.
         let mut wakes: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
         let mut queue: VecDeque<(u64, usize)> = VecDeque::new();
         let mut free_ns = [0_u64; WORKERS];

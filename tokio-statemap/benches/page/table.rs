@@ -1,4 +1,4 @@
-//! The measuring, and the table.
+//! Measures the page and prints the table.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,8 +20,8 @@ const PROGRAMS: [Service; 4] = [
     Service { tasks: 100_000, polls: 3_350_000, life_polls: None },
 ];
 
-/// Measures, and prints what came out. Of the programs it takes those with one of these numbers of
-/// tasks; all, if there is none.
+/// Measures and prints the results for the programs with these numbers of tasks, or for all if none
+/// is given.
 pub(crate) fn print(only: &[String]) -> ExitCode {
     let has = |service: &Service, tasks: &String| service.tasks.to_string() == *tasks;
     if let Some(wrong) = only.iter().find(|tasks| !PROGRAMS.iter().any(|p| has(p, tasks))) {
@@ -29,7 +29,8 @@ pub(crate) fn print(only: &[String]) -> ExitCode {
         eprintln!("`{wrong}` is none of {all}");
         return ExitCode::from(2);
     }
-    // Said before it takes its minutes; what needs no browser is measured all the same.
+    // Checked before the measurement, which takes minutes. Without a browser, the rest is still
+    // measured.
     let mut has_failed = !browser(&[]);
     let is_looked_at = !has_failed;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page");
@@ -53,7 +54,7 @@ pub(crate) fn print(only: &[String]) -> ExitCode {
     if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// 100 000 for 100000.
+/// Formats a number with thousands separators: 100 000.
 fn in_thousands(number: u64) -> String {
     match number {
         0..1_000 => number.to_string(),
@@ -81,8 +82,8 @@ fn written(
     );
 }
 
-/// What a browser makes of a page and an SVG, or without these whether there is one. Says what went
-/// wrong itself.
+/// Measures a page and an SVG in a browser; without files it only checks that there is one. Prints
+/// problems itself.
 fn browser(files: &[&Path]) -> bool {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let script = here.join("benches/page/browser.mjs");
@@ -101,7 +102,7 @@ fn browser(files: &[&Path]) -> bool {
     }
 }
 
-/// Where the tests of the page, too, look for `playwright-core`.
+/// Returns the folder in which the tests of the page also look for `playwright-core`.
 fn tools() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser")
 }

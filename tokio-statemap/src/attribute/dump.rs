@@ -1,13 +1,13 @@
-//! The key `dump_signal`: the trees of all tasks are printed on stderr when the signal comes.
+//! The key `dump_signal`: prints the trees of all tasks on stderr when the signal arrives.
 
 use std::sync::Arc;
-use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use super::Active;
 use super::exits;
 use crate::render::trees::Folded;
 use crate::util::aside;
+use crate::util::latch::latch;
 use crate::util::message::warn;
 use crate::util::quantity::moment;
 
@@ -23,28 +23,29 @@ pub(super) fn listen(signal: Option<&str>) {
     }
 }
 
-/// Prints the trees of all runs, on the thread of the signal. Waits until stderr is read, so that further
-/// signals are answered by one more.
+/// Prints the trees of all runs, on the signal's thread. Waits until stderr is read, so that
+/// signals that arrive meanwhile lead to one more output.
 #[cfg_attr(not(unix), allow(dead_code, reason = "nobody asks"))]
 fn print_all() {
-    /// How long to wait for other messages.
+    /// The interval between attempts while other messages are printed.
     const STEP: Duration = Duration::from_millis(10);
     loop {
-        let (tell, told) = channel::<()>();
+        let (ongoing, over) = latch();
         let text = || {
             let mut texts = Vec::new();
             for run in exits::runs() {
                 texts.extend(run.trees_text());
                 if Arc::strong_count(&run) == 1 {
-                    // It has ended meanwhile, and owns values of any type.
+                    // The run has ended meanwhile. It owns values of any type, which must not be
+                    // dropped here.
                     std::mem::forget(run);
                 }
             }
             (!texts.is_empty()).then(|| texts.concat())
         };
-        // Dropped where it isn't printed, too.
-        if aside::print(text, move |_| drop(tell)) {
-            let _ = told.recv();
+        // The sender is dropped even if nothing is printed.
+        if aside::print(text, move |_| drop(ongoing)) {
+            over.wait_for(Duration::MAX);
             return;
         }
         std::thread::sleep(STEP);
@@ -52,7 +53,8 @@ fn print_all() {
 }
 
 impl Active {
-    /// The trees of the run's tasks; `None` in another process than that of the run, and once it is over.
+    /// Returns the trees of the run's tasks; `None` in a process other than the run's, and once it
+    /// is over.
     fn trees_text(&self) -> Option<String> {
         if self.pid != std::process::id() || !self.collector.is_recording() {
             return None;

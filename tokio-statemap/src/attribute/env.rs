@@ -1,17 +1,17 @@
 //! The environment variables, for a program that is already built.
-//!
-//! They are ignored in a set-uid program: the caller chooses its environment.
 
 use std::env;
 use std::path::PathBuf;
 
 use crate::util::message::warn;
+use crate::util::privileges::refuse_to_record;
 
-/// Whether the program is to be recorded: not if `TOKIO_STATEMAP` is `0`, `off`, `false` or `no`.
+/// Returns `true` if the program is to be recorded: not if it is set-uid, or if `TOKIO_STATEMAP` is `0`, `off`, `false`
+/// or `no`.
 pub(super) fn is_on() -> bool {
     const NAME: &str = "TOKIO_STATEMAP";
-    if is_secure() {
-        return true;
+    if refuse_to_record() {
+        return false;
     }
     let Some(value) = env::var_os(NAME) else { return true };
     let word = value.to_str().map(|text| text.trim().to_ascii_lowercase());
@@ -27,21 +27,7 @@ pub(super) fn is_on() -> bool {
     }
 }
 
-/// The folder for relative paths: `TOKIO_STATEMAP_DIR`.
+/// Returns the folder for relative paths, from `TOKIO_STATEMAP_DIR`.
 pub(super) fn folder() -> Option<PathBuf> {
-    if is_secure() {
-        return None;
-    }
     env::var_os("TOKIO_STATEMAP_DIR").filter(|value| !value.is_empty()).map(PathBuf::from)
-}
-
-/// Whether the program has privileges that its caller lacks.
-#[cfg(unix)]
-pub(super) fn is_secure() -> bool {
-    crate::sys::secure::is_secure()
-}
-
-#[cfg(not(unix))]
-pub(super) fn is_secure() -> bool {
-    false
 }

@@ -1,4 +1,4 @@
-//! The limits of a test: it panics with what is over them.
+//! The limits of a test, which fails with a panic if they are exceeded.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -8,24 +8,24 @@ use crate::analysis::limits::{Limits, judge};
 use crate::trace::timeline::Timeline;
 use crate::util::sync::lock;
 
-/// The limits of a test, and what is over them.
+/// The limits of a test and the result of checking them.
 #[derive(Debug)]
 pub(super) struct TestLimits {
     max_poll: Option<Duration>,
     max_ready: Option<Duration>,
-    /// Why the test fails, once it is judged.
+    /// The reason why the test fails, if it does.
     failure: Mutex<Option<String>>,
 }
 
 impl TestLimits {
-    /// `None` if there are none.
-    pub(super) fn of(settings: &Settings) -> Option<Self> {
+    /// Returns the limits that are set; `None` if there are none.
+    pub(super) fn from_settings(settings: &Settings) -> Option<Self> {
         let &Settings { max_poll, max_ready, .. } = settings;
         let failure = Mutex::new(None);
         (max_poll.or(max_ready).is_some()).then_some(Self { max_poll, max_ready, failure })
     }
 
-    /// Judges the run.
+    /// Checks the run against the limits.
     pub(super) fn judge(&self, timeline: &mut Timeline) {
         let Self { max_poll, max_ready, .. } = *self;
         let judgement = judge(timeline, &Limits { max_poll, max_ready, ..Limits::default() });
@@ -37,18 +37,18 @@ impl TestLimits {
         }
     }
 
-    /// The test fails with this message.
+    /// Makes the test fail with this message.
     pub(super) fn fail(&self, message: String) {
         *lock(&self.failure) = Some(message);
     }
 
-    /// Why the test fails, if it does.
+    /// Takes the reason why the test fails, if it does.
     pub(super) fn failure(&self) -> Option<String> {
         lock(&self.failure).take()
     }
 }
 
-/// What can't be judged must not pass for what is within the limits.
+/// Returns the message for a limit that can't be checked, which must not count as kept.
 pub(super) fn unjudged(why: impl std::fmt::Display) -> String {
     format!("The test's `max_poll` or `max_ready` can't be checked: {why}.")
 }

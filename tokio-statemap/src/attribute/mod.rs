@@ -1,4 +1,5 @@
-//! What the attribute expands to: the recording window, the exit paths, the output files.
+//! The code behind the attribute's expansion: the recording window, the exit paths, the output
+//! files.
 
 mod dump;
 mod env;
@@ -36,16 +37,16 @@ use progress::Progress;
 use warnings::Warnings;
 use window::RecordingWindow;
 
-/// A run of a function under the attribute. It ends when it is dropped, after the runtime.
+/// A run of a function under the attribute. It ends on drop, after the runtime was dropped.
 #[derive(Debug)]
 pub struct Run {
-    /// `None` if nothing is recorded: `TOKIO_STATEMAP=0`.
+    /// `None` if nothing is recorded, as with `TOKIO_STATEMAP=0`.
     active: Option<Arc<Active>>,
     /// The limits of a test.
     limits: Option<Arc<TestLimits>>,
 }
 
-/// A run that is recorded, shared by all exit paths.
+/// A recorded run, shared by all exit paths.
 #[derive(Debug)]
 pub(crate) struct Active {
     collector: Arc<Collector>,
@@ -54,17 +55,17 @@ pub(crate) struct Active {
     warnings: Option<Arc<Warnings>>,
     limits: Option<Arc<TestLimits>>,
     dump_signal: Option<&'static str>,
-    /// A child of a fork inherits all of this, but the files are the parent's.
+    /// The process of the run. A forked child inherits all of this, but must not write the files.
     pid: u32,
-    /// Whether the files are written. Locked while they are being written, so that other exit paths
-    /// wait for it.
+    /// `true` once the files are written. Locked while they are being written, so that other exit
+    /// paths wait.
     written: Mutex<bool>,
 }
 
 impl Run {
     /// Installs the hooks in `builder`, starts recording, and registers the exit paths.
     ///
-    /// An error costs a warning and a part of the recording, never the program.
+    /// An error leads to a warning and an incomplete recording, but never affects the program.
     #[track_caller]
     pub fn start(builder: &mut Builder, mut settings: Settings) -> Self {
         let file = Location::caller().file();
@@ -73,7 +74,7 @@ impl Run {
             user.install(builder);
             return Self { active: None, limits: None };
         }
-        let limits = TestLimits::of(&settings).map(Arc::new);
+        let limits = TestLimits::from_settings(&settings).map(Arc::new);
         let active = Active::start(builder, &settings, user, file, limits.clone());
         if let (None, Some(limits)) = (&active, &limits) {
             limits.fail(limits::unjudged("nothing is recorded"));
@@ -81,7 +82,7 @@ impl Run {
         Self { active, limits }
     }
 
-    /// Wraps `future` as the root future. Its location is that of the caller.
+    /// Wraps `future` as the root future, located at the caller.
     #[track_caller]
     pub fn root<F>(&self, future: F) -> Root<F> {
         let location = Location::caller();
@@ -104,33 +105,33 @@ impl Drop for Run {
             signal::wait_if_dying();
         }
         let failure = self.limits.as_ref().and_then(|limits| limits.failure());
-        // A test that panics by itself has a reason of its own.
+        // A panic of the test itself takes precedence.
         if let Some(failure) = failure.filter(|_| !std::thread::panicking()) {
             panic!("{failure}");
         }
     }
 }
 
-/// What to do for tasks to be recorded, as far as the build tells.
+/// Returns advice on how to enable the recording of tasks, adapted to how this crate was built.
 fn where_the_flag_goes() -> String {
-    // Cargo takes the first of these that is set, even to nothing, and no other.
+    // Cargo uses the first of these that is set, even if it is empty, and ignores the others.
     let variables = [
         ("CARGO_ENCODED_RUSTFLAGS", option_env!("CARGO_ENCODED_RUSTFLAGS")),
         ("RUSTFLAGS", option_env!("RUSTFLAGS")),
     ];
     match variables.into_iter().find(|(_, flags)| flags.is_some()) {
         Some((name, _)) => format!(
-            "this was built with {name} set, which replaces the flags of .cargo/config.toml: to record \
-             tasks add --cfg tokio_unstable to it"
+            "to record tasks, add --cfg tokio_unstable to {name}, which was set for this build and \
+             replaces the flags in .cargo/config.toml"
         ),
-        None => "to record tasks add `[build] rustflags = [\"--cfg\", \"tokio_unstable\"]` to \
-                 .cargo/config.toml, or the flag to `rustflags` of a `[target.…]` there, which replace these"
+        None => "to record tasks, add `[build] rustflags = [\"--cfg\", \"tokio_unstable\"]` to \
+                 .cargo/config.toml; if it has a `[target.…]` with `rustflags`, add the flag there"
             .to_owned(),
     }
 }
 
 impl Active {
-    /// `file` is the one that has the attribute.
+    /// Starts the run. `file` is the source file with the attribute.
     fn start(
         builder: &mut Builder,
         settings: &Settings,
@@ -138,9 +139,9 @@ impl Active {
         file: &'static str,
         limits: Option<Arc<TestLimits>>,
     ) -> Option<Arc<Self>> {
-        let config = settings.config();
+        let config = settings.collector_config();
         if config.trace_target.tracks_tasks() && !cfg!(tokio_unstable) {
-            // Once per process, as a test binary may have hundreds of runs.
+            // A test binary may have hundreds of runs, so the warning appears once per process.
             static WARNED: Once = Once::new();
             WARNED.call_once(|| warn(format_args!("workers only: {}", where_the_flag_goes())));
         }
@@ -173,7 +174,7 @@ impl Active {
         Some(active)
     }
 
-    /// Starts what has a thread of its own: after those of the runtime, which the program needs more.
+    /// Starts this crate's threads, after those of the runtime, which the program needs more.
     fn start_threads(&self) {
         self.collector.runtime_is_built();
         exits::listen();
@@ -189,8 +190,8 @@ impl Active {
         self.write(&mut lock(&self.written));
     }
 
-    /// The same for an exit path that may have interrupted the writing on the same thread, and so
-    /// must not wait forever.
+    /// Like [`finish`](Self::finish), but never waits forever: the exit path may have interrupted
+    /// the writing on the same thread.
     fn finish_soon(&self) {
         const PATIENCE: Duration = Duration::from_secs(60);
         const STEP: Duration = Duration::from_millis(5);
@@ -204,7 +205,7 @@ impl Active {
                     return self.write(&mut written.into_inner());
                 }
                 Err(TryLockError::WouldBlock) => {
-                    // The writing thread may be kept in the signal handler.
+                    // The writing thread may be held in the signal handler.
                     #[cfg(unix)]
                     signal::release_kept();
                     std::thread::sleep(STEP);
@@ -238,9 +239,9 @@ impl Active {
             }
         }));
         if result.is_err() {
-            warn(format_args!("the files could not be written: this is a bug of tokio-statemap"));
+            warn(format_args!("the files could not be written: this is a bug in tokio-statemap"));
             if let Some(limits) = &self.limits {
-                limits.fail(limits::unjudged("this is a bug of tokio-statemap"));
+                limits.fail(limits::unjudged("this is a bug in tokio-statemap"));
             }
         }
     }

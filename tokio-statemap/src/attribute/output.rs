@@ -1,4 +1,4 @@
-//! The outputs of a run, and what writes each of them.
+//! The outputs of a run, and how each is written.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -13,7 +13,6 @@ use crate::config::TraceTarget;
 use crate::error::Error;
 use crate::render::report;
 use crate::render::report::terminal::{self, Colours};
-use crate::render::svg;
 use crate::statemap::{Labels, write_tasks, write_workers};
 use crate::trace::timeline::Timeline;
 use crate::util::clean::clean;
@@ -30,16 +29,16 @@ pub(super) struct Outputs {
     /// `None` for stderr.
     report: Option<Target>,
     labels: Labels,
-    /// Where the source is that the page shows; `None` if it shows none.
+    /// The source files for the page; `None` if it shows no source.
     source: Option<SourceFiles>,
-    /// What the terminal makes of colours, if stderr is one.
+    /// The colours that stderr supports, if it is a terminal.
     colours: Colours,
-    /// Whether the report is printed so that a test harness captures it.
+    /// `true` if the report must be printed so that a test harness captures it.
     is_test: bool,
     is_delayed: bool,
 }
 
-/// Writes the content of a file.
+/// A function that writes the content of a file.
 type Content<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + Sync + 'a;
 
 /// The paths of the files, as given by the user: the keys of the outputs.
@@ -55,15 +54,15 @@ pub struct OutputPaths {
     pub svg: Option<PathBuf>,
     /// The report; `None` for stderr.
     pub report: Option<PathBuf>,
-    /// No key: so that what the attribute writes after `..` never lacks an effect, which clippy would
-    /// tell the user, who gives all the others.
+    /// Not a key. Even if the user gives all other fields, the `..` that the attribute writes has
+    /// an effect, so that clippy doesn't warn.
     pub rest: (),
 }
 
 impl OutputPaths {
-    /// The paths that are set, or else the defaults: the page if this build has it, otherwise the
-    /// data.
-    fn of(settings: &Settings, has_html: bool) -> Self {
+    /// Returns the paths that are set, or else the defaults: the page if this build supports it,
+    /// otherwise the data.
+    fn from_settings(settings: &Settings, has_html: bool) -> Self {
         let given = settings.outputs.clone();
         if given != Self::default() {
             return given;
@@ -72,7 +71,7 @@ impl OutputPaths {
         let stem = format!("{{bin}}{}", of_test.unwrap_or_default());
         let default =
             |is_traced: bool, end: &str| is_traced.then(|| format!("{stem}.{end}").into());
-        let trace = settings.trace;
+        let trace = settings.config.trace_target;
         match has_html {
             true => Self { html: default(trace != TraceTarget::None, "statemap.html"), ..given },
             false => Self {
@@ -85,12 +84,12 @@ impl OutputPaths {
 }
 
 impl Outputs {
-    /// Resolves the targets, creates their folders, and warns about those that can't be written. `file` is the one
-    /// that has the attribute.
+    /// Resolves the targets, creates their folders, and warns about those that can't be written.
+    /// `file` is the source file with the attribute.
     pub(super) fn prepare(settings: &Settings, file: &'static str) -> Self {
         let names = Names::of_this_process(settings.test.is_some());
-        let paths = OutputPaths::of(settings, cfg!(feature = "html"));
-        let trace = settings.trace;
+        let paths = OutputPaths::from_settings(settings, cfg!(feature = "html"));
+        let trace = settings.config.trace_target;
         let mut targets = Targets::new(&names);
         let mut target = |key, path, is_traced| targets.prepare(key, path, is_traced);
         let is_any_traced = trace != TraceTarget::None;
@@ -99,20 +98,20 @@ impl Outputs {
             workers: target("workers", paths.workers, trace.tracks_workers()),
             html: target("html", paths.html, is_any_traced),
             svg: target("svg", paths.svg, is_any_traced),
-            // An empty report says so itself.
+            // An empty report says that it is empty.
             report: target("report", paths.report, true),
             labels: Labels { title: names.bin.clone(), host: names.host.clone() },
             source: settings.source.then(|| match settings.package {
                 Some(package) => SourceFiles::of_package(package, file),
                 None => SourceFiles::of_dependencies(),
             }),
-            colours: Colours::of(&io::stderr()),
+            colours: Colours::for_stream(&io::stderr()),
             is_test: settings.test.is_some(),
             is_delayed: settings.start_after.is_some(),
         }
     }
 
-    /// Writes all outputs. An error costs a line on stderr, and nothing else.
+    /// Writes all outputs. An error leads to a line on stderr and nothing else.
     pub(super) fn write(&self, timeline: &Timeline, progress: &Progress) {
         let report = timeline.report();
         let has_picture = self.html.is_some() || self.svg.is_some();
@@ -138,7 +137,7 @@ impl Outputs {
         }
         let mut text = String::new();
         if self.report.is_none() {
-            // Other programs may print to the same terminal.
+            // The terminal may have been replaced since.
             let report_text = match self.colours_now() {
                 Colours::None => report_text,
                 colours => terminal::coloured_report(&report_text, &report, colours),
@@ -162,8 +161,8 @@ impl Outputs {
         }
     }
 
-    /// Writes the files that show the timeline; in parallel if there are many events, as rendering
-    /// takes longer than writing.
+    /// Writes the files that show the timeline. With many events this is done in parallel, as
+    /// rendering takes longer than writing.
     fn files(
         &self,
         timeline: &Timeline,
@@ -171,13 +170,13 @@ impl Outputs {
         progress: &Progress,
     ) -> Vec<(&Target, Result<(), Error>)> {
         let labels = &self.labels;
-        let tasks = |w: &mut dyn Write| write_tasks(timeline, labels, progress.of(w));
-        let workers = |w: &mut dyn Write| write_workers(timeline, labels, progress.of(w));
+        let tasks = |w: &mut dyn Write| write_tasks(timeline, labels, progress.counted(w));
+        let workers = |w: &mut dyn Write| write_workers(timeline, labels, progress.counted(w));
         let html = |w: &mut dyn Write| {
-            picture.map_or(Ok(()), |picture| write_page(picture, &mut progress.of(w)))
+            picture.map_or(Ok(()), |picture| write_page(picture, &mut progress.counted(w)))
         };
         let svg = |w: &mut dyn Write| {
-            picture.map_or(Ok(()), |picture| svg::write(picture, progress.of(w)))
+            picture.map_or(Ok(()), |picture| write_svg(picture, &mut progress.counted(w)))
         };
         let contents: [(&Option<Target>, &Content<'_>); 4] = [
             (&self.tasks, &tasks),
@@ -195,7 +194,7 @@ impl Outputs {
         run_parallel(jobs.collect())
     }
 
-    /// What stderr makes of colours: the program may have put something else in the terminal's place.
+    /// Returns the colours that stderr supports now: the program may have redirected it.
     fn colours_now(&self) -> Colours {
         if !self.is_test && io::stderr().is_terminal() { self.colours } else { Colours::None }
     }
@@ -213,41 +212,61 @@ fn write_page(picture: &Picture<'_>, w: &mut dyn Write) -> io::Result<()> {
     crate::render::html::write(picture, w)
 }
 
-/// Unreachable: without the feature neither a key nor the default asks for a page.
+/// Unreachable: without the feature, neither a key nor the default asks for a page.
 #[cfg(not(feature = "html"))]
 fn write_page(_: &Picture<'_>, _: &mut dyn Write) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "this is a build without the feature `html`"))
+}
+
+#[cfg(feature = "svg")]
+fn write_svg(picture: &Picture<'_>, w: &mut dyn Write) -> io::Result<()> {
+    crate::render::svg::write(picture, w)
+}
+
+/// Unreachable: without the feature no key asks for an SVG.
+#[cfg(not(feature = "svg"))]
+fn write_svg(_: &Picture<'_>, _: &mut dyn Write) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "this is a build without the feature `svg`"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn recording(trace_target: TraceTarget) -> Settings {
+        let mut settings = Settings::main();
+        settings.config.trace_target = trace_target;
+        settings
+    }
+
     #[test]
     fn by_default_it_is_the_page_or_else_the_data() {
         let settings = Settings::main();
         let page =
             OutputPaths { html: Some("{bin}.statemap.html".into()), ..OutputPaths::default() };
-        assert_eq!(OutputPaths::of(&settings, true), page);
+        assert_eq!(OutputPaths::from_settings(&settings, true), page);
         let data = OutputPaths {
             tasks: Some("{bin}.tasks.json".into()),
             workers: Some("{bin}.workers.json".into()),
             ..OutputPaths::default()
         };
-        assert_eq!(OutputPaths::of(&settings, false), data);
+        assert_eq!(OutputPaths::from_settings(&settings, false), data);
 
         let settings = Settings::test("shop::orders::paid");
         let page = OutputPaths {
             html: Some("{bin}.shop.orders.paid.statemap.html".into()),
             ..OutputPaths::default()
         };
-        assert_eq!(OutputPaths::of(&settings, true), page);
+        assert_eq!(OutputPaths::from_settings(&settings, true), page);
 
-        let settings = Settings { trace: TraceTarget::Workers, ..Settings::main() };
-        assert_eq!(OutputPaths::of(&settings, false), OutputPaths { tasks: None, ..data });
-        let settings = Settings { trace: TraceTarget::None, ..Settings::main() };
+        let settings = recording(TraceTarget::Workers);
+        assert_eq!(
+            OutputPaths::from_settings(&settings, false),
+            OutputPaths { tasks: None, ..data }
+        );
+        let settings = recording(TraceTarget::None);
         for has_html in [true, false] {
-            assert_eq!(OutputPaths::of(&settings, has_html), OutputPaths::default());
+            assert_eq!(OutputPaths::from_settings(&settings, has_html), OutputPaths::default());
         }
     }
 
@@ -262,7 +281,7 @@ mod tests {
             OutputPaths { report: path(), ..OutputPaths::default() },
         ] {
             let settings = Settings { outputs: outputs.clone(), ..Settings::main() };
-            assert_eq!(OutputPaths::of(&settings, true), outputs);
+            assert_eq!(OutputPaths::from_settings(&settings, true), outputs);
         }
     }
 }

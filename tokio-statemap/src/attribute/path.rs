@@ -1,4 +1,4 @@
-//! The paths that the user gives: `{pid}`, `{bin}`, `{host}` and `{time}` in them.
+//! The user's paths, with `{pid}`, `{bin}`, `{host}` and `{time}` filled in.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::statemap::host_name;
 use crate::util::utc::Utc;
 
-/// What is filled in.
+/// The values to fill in.
 #[derive(Debug)]
 pub(super) struct Names {
     pid: String,
@@ -16,8 +16,8 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Those of this process. The binaries of tests bear a hash that each build changes: it is left
-    /// out, or their files would pile up.
+    /// Returns the values for this process. In names of test binaries, the hash that changes with
+    /// each build is left out, or their files would pile up.
     pub(super) fn of_this_process(is_test: bool) -> Self {
         let exe = std::env::current_exe().ok();
         let stem = exe.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy());
@@ -34,8 +34,8 @@ impl Names {
         }
     }
 
-    /// `path` with the names filled in. What else is in braces is left alone, as is a path that
-    /// is no UTF-8.
+    /// Returns `path` with the values filled in. Other text in braces, and paths that are not
+    /// UTF-8, stay unchanged.
     pub(super) fn fill_in(&self, path: &Path) -> PathBuf {
         let Some(text) = path.to_str().filter(|text| text.contains('{')) else {
             return path.to_owned();
@@ -45,7 +45,7 @@ impl Names {
             [("{pid}", &*self.pid), ("{bin}", &self.bin), ("{host}", host), ("{time}", &self.time)];
         let mut filled = String::new();
         let mut rest = text;
-        // In one pass, so that a name is not searched for further names.
+        // A single pass, so that a value is not searched for placeholders.
         while let Some(start) = rest.find('{') {
             let (before, from) = rest.split_at(start);
             filled.push_str(before);
@@ -62,12 +62,12 @@ impl Names {
     }
 }
 
-/// Whether `text` is what cargo puts behind the names of test binaries.
+/// Returns `true` if `text` is a hash as cargo appends to the names of test binaries.
 fn is_hash(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Such as `20261121T035000Z`.
+/// Formats a time as in `20261121T035000Z`.
 fn format_utc(since_epoch: Duration) -> String {
     let Utc { year, month, day, hour, minute, second } = Utc::from_unix(since_epoch.as_secs());
     format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")

@@ -1,4 +1,4 @@
-//! A line on the terminal while writing takes long.
+//! A progress line on the terminal while writing takes long.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
@@ -8,12 +8,12 @@ use crate::util::counting::Counting;
 use crate::util::message::print;
 use crate::util::sync::lock;
 
-/// How long writing takes before the line is shown, and how often it is updated.
+/// The time until the line appears, and between updates.
 const DELAY: Duration = Duration::from_secs(1);
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Shows how much is written, if stderr is a terminal and writing takes over a second. The line is
-/// erased when this is dropped.
+/// Shows the amount written if stderr is a terminal and writing takes over a second. Dropping it
+/// erases the line.
 #[derive(Debug)]
 pub(super) struct Progress {
     began: Instant,
@@ -33,8 +33,8 @@ impl Progress {
         Self { began: Instant::now(), is_shown, state: Mutex::default() }
     }
 
-    /// `w`, whose bytes are counted.
-    pub(super) fn of<'a, W: Write + ?Sized>(&'a self, w: &'a mut W) -> impl Write + 'a {
+    /// Wraps `w` so that its bytes are counted.
+    pub(super) fn counted<'a, W: Write + ?Sized>(&'a self, w: &'a mut W) -> impl Write + 'a {
         Counting::new(w, |bytes| self.add(bytes))
     }
 

@@ -1,4 +1,4 @@
-//! Outputs that can't be replaced: a pipe, a device, stdout.
+//! Outputs that can't be replaced: pipes, devices, stdout.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,12 +8,12 @@ use crate::sys::patience;
 #[cfg(unix)]
 use crate::sys::stderr::wait_until_ready;
 
-/// Writes to a stream, and gives up rather than wait forever.
+/// A stream that gives up rather than wait forever.
 #[derive(Debug)]
 pub(super) struct OutputStream(File);
 
 impl OutputStream {
-    /// `file` must be opened as non-blocking.
+    /// Creates it from a `file` that was opened as non-blocking.
     pub(super) fn new(file: File) -> Self {
         Self(file)
     }

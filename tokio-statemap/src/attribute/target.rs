@@ -1,4 +1,4 @@
-//! A single output file: written completely, or unchanged.
+//! An output file, which is written completely or left unchanged.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -30,18 +30,18 @@ impl Target {
         Self { key, shown, path }
     }
 
-    /// The target of a later run: `statemap.2.html` beside `statemap.html`.
+    /// Returns the target of a later run: `statemap.2.html` for `statemap.html`.
     pub(super) fn numbered(&self, number: u32) -> Self {
         let Self { key, .. } = *self;
         Self { key, shown: numbered(&self.shown, number), path: numbered(&self.path, number) }
     }
 
-    /// Resolves the path. Creates missing folders.
+    /// Resolves the path and creates missing folders.
     pub(super) fn find(&self) -> Result<Destination, Error> {
         Destination::find(&self.path, Missing::Make).map_err(|source| self.error(source))
     }
 
-    /// Writes `content`, which does its own buffering. The file is complete, or unchanged.
+    /// Writes `content`, which does its own buffering. On an error the file is unchanged.
     pub(super) fn write(
         &self,
         content: &dyn Fn(&mut dyn Write) -> io::Result<()>,

@@ -1,10 +1,8 @@
-//! The output files of a run, each at a path of its own.
+//! The output files of a run, each at its own path.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use super::env;
 use super::path::Names;
 use super::target::Target;
 use crate::error::Error;
@@ -33,15 +31,6 @@ impl<'a> Targets<'a> {
         is_traced: bool,
     ) -> Option<Target> {
         let path = self.names.fill_in(&path?);
-        if path.is_relative() && env::is_secure() {
-            warn(format_args!(
-                "`{key}` is not written: {} is in a folder that the caller chooses, and this \
-                 program has rights that its caller may lack (set-uid or the like): give an absolute \
-                 path",
-                path.display()
-            ));
-            return None;
-        }
         let target = Target::new(key, &path);
         let found = target.find();
         if let Some(file) = file(&target, &found) {
@@ -55,9 +44,7 @@ impl<'a> Targets<'a> {
             self.used.push((key, file));
         }
         if !is_traced {
-            warn(format_args!(
-                "the file of `{key}` will be empty: `trace` leaves out what it shows"
-            ));
+            warn(format_args!("the file of `{key}` will be empty: `trace` excludes its data"));
         }
         let (target, found) = unused_target(target, found);
         let checked = found.and_then(|found| found.check().map_err(|source| target.error(source)));
@@ -68,7 +55,8 @@ impl<'a> Targets<'a> {
     }
 }
 
-/// The file that `target` resolves to; `None` for a stream, which several outputs may share.
+/// Returns the file that `target` resolves to; `None` for a stream, which several outputs may
+/// share.
 fn file(target: &Target, found: &Result<Destination, Error>) -> Option<PathBuf> {
     match found {
         Ok(found) if found.is_stream() => None,
@@ -77,12 +65,13 @@ fn file(target: &Target, found: &Result<Destination, Error>) -> Option<PathBuf> 
     }
 }
 
-/// The files of all runs in this process, and how often each path was requested.
-static USED: Mutex<(BTreeSet<PathBuf>, BTreeMap<PathBuf, u32>)> =
-    Mutex::new((BTreeSet::new(), BTreeMap::new()));
+/// The files of all runs in this process, sorted, and how often each path was requested.
+static USED: Mutex<Used> = Mutex::new((Vec::new(), Vec::new()));
 
-/// `target`, or a numbered one if another run in this process uses its file: the function may be
-/// called twice, and two functions may have the same path.
+type Used = (Vec<PathBuf>, Vec<(PathBuf, u32)>);
+
+/// Returns `target`, or a numbered one if another run in this process uses its file: the function
+/// may be called twice, and two functions may have the same path.
 fn unused_target(
     mut target: Target,
     mut found: Result<Destination, Error>,
@@ -91,12 +80,17 @@ fn unused_target(
     while let Some(file) = file(&target, &found) {
         let mut used = lock(&USED);
         let (files, counts) = &mut *used;
-        if files.insert(file) {
+        if let Err(at) = files.binary_search(&file) {
+            files.insert(at, file);
             break;
         }
-        let count = counts.entry(asked.path.clone()).or_insert(1);
-        *count += 1;
-        target = asked.numbered(*count);
+        let known = counts.iter().position(|(path, _)| *path == asked.path);
+        let at = known.unwrap_or_else(|| {
+            counts.push((asked.path.clone(), 1));
+            counts.len() - 1
+        });
+        counts[at].1 += 1;
+        target = asked.numbered(counts[at].1);
         drop(used);
         found = target.find();
     }

@@ -1,4 +1,4 @@
-//! The key `warn_after`: long polls are printed on stderr while they go on.
+//! The key `warn_after`: prints long polls on stderr while they are running.
 
 use std::sync::{Arc, Mutex, Once};
 use std::time::{Duration, Instant};
@@ -12,30 +12,32 @@ use crate::util::message::warn;
 use crate::util::quantity::count;
 use crate::util::sync::lock;
 
-/// The least time between two of them.
+/// The minimum time between two printed polls.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long the end of the run waits for one that is being printed.
+/// The maximum time that the end of the run waits for a poll being printed.
 const LAST: Duration = Duration::from_secs(1);
 
-/// Prints long polls, at most one a second, and none while another waits for stderr's reader.
+/// Prints long polls, at most one a second, and none while another one waits for stderr's reader.
 #[derive(Debug, Default)]
 pub(super) struct Warnings(Mutex<State>);
 
-/// Each poll is left out, or waits to be printed, is being printed, and then is or is left out.
+/// The counts of polls by stage. Each is omitted or waits, is then being printed, and is finally
+/// printed or omitted.
 #[derive(Debug, Default)]
 struct State {
     last: Option<Instant>,
     waiting: u64,
-    /// The one that is being printed, with those that it says were left out.
+    /// The number of polls covered by the text being printed, including those that it reports as
+    /// omitted.
     printing: u64,
-    /// How many were left out, of which nothing was said yet.
-    left_out: u64,
+    /// The number of omitted polls that no text has reported yet.
+    omitted: u64,
     is_over: bool,
 }
 
 impl State {
-    /// Whether another one is to be printed. Otherwise it is left out.
+    /// Decides if another poll is to be printed. Otherwise it counts as omitted.
     fn wants(&mut self, now: Instant, is_busy: bool) -> bool {
         let is_due = self.last.is_none_or(|last| now.duration_since(last) >= INTERVAL);
         let is_wanted = is_due && !is_busy;
@@ -43,58 +45,59 @@ impl State {
             self.last = Some(now);
             self.waiting += 1;
         } else {
-            self.left_out += 1;
+            self.omitted += 1;
         }
         is_wanted
     }
 
-    /// What is printed of `poll` now; `None` if the run is over, whose end has counted it.
+    /// Returns the text to print for `poll`; `None` if the run is over, as `close` has counted the
+    /// poll.
     fn begin(&mut self, poll: &str) -> Option<String> {
         if self.is_over {
             return None;
         }
         self.waiting -= 1;
-        let left_out = self.take_left_out();
-        self.printing = left_out + 1;
-        Some(match left_out {
+        let omitted = self.take_omitted();
+        self.printing = omitted + 1;
+        Some(match omitted {
             0 => format!("tokio-statemap: {poll}\n"),
             n => format!("tokio-statemap: {poll}\n  {} not shown\n", were(n, "other poll")),
         })
     }
 
-    /// It is printed, or it can't be.
+    /// Records that the text was printed or could not be.
     fn end(&mut self, is_printed: bool) {
         match std::mem::take(&mut self.printing) {
             _ if is_printed => {}
-            0 => self.give_up(1),
-            n => self.left_out += n,
+            0 => self.omit(1),
+            n => self.omitted += n,
         }
     }
 
-    /// So many that wait won't be printed.
-    fn give_up(&mut self, n: u64) {
+    /// Counts `n` waiting polls as omitted.
+    fn omit(&mut self, n: u64) {
         if !self.is_over {
             self.waiting -= n;
-            self.left_out += n;
+            self.omitted += n;
         }
     }
 
-    /// The run is over: what waits won't be printed.
+    /// Counts all waiting polls as omitted, as the run is over.
     fn close(&mut self) {
-        self.give_up(self.waiting);
+        self.omit(self.waiting);
         self.is_over = true;
     }
 
-    fn take_left_out(&mut self) -> u64 {
-        std::mem::take(&mut self.left_out)
+    fn take_omitted(&mut self) -> u64 {
+        std::mem::take(&mut self.omitted)
     }
 }
 
 impl Warnings {
-    /// Those of the key, if it is given.
+    /// Starts the warnings if the key is set.
     pub(super) fn start(collector: &Collector, settings: &Settings) -> Option<Arc<Self>> {
         let after = settings.warn_after?;
-        // Once per process, as a test binary may have hundreds of runs.
+        // A test binary may have hundreds of runs, so the warning appears once per process.
         static WARNED: Once = Once::new();
         let no_effect = |why: &str| {
             WARNED.call_once(|| warn(format_args!("`warn_after` has no effect: {why}")));
@@ -107,7 +110,7 @@ impl Warnings {
             SamplingState::NotSupported => {
                 return no_effect("it needs Linux on x86-64 or aarch64");
             }
-            _ if !settings.stacks => return no_effect("`stacks = false` is given, too"),
+            _ if !settings.config.stacks => return no_effect("`stacks = false` is given, too"),
             _ => {}
         }
         let warnings = Arc::new(Self::default());
@@ -121,26 +124,26 @@ impl Warnings {
     }
 
     fn print(self: &Arc<Self>, poll: &LivePoll) {
-        lock(&self.0).give_up(poll.missed);
+        lock(&self.0).omit(poll.missed);
         let (poll, begun, ended) = (poll.to_string(), Arc::clone(self), Arc::clone(self));
         let text = move || lock(&begun.0).begin(&poll);
         if !aside::print(text, move |is_printed| lock(&ended.0).end(is_printed)) {
-            lock(&self.0).give_up(1);
+            lock(&self.0).omit(1);
         }
     }
 
-    /// The run is over: no more are printed. A program may have closed stderr, and what is opened from
-    /// now on may get its number.
+    /// Ends the run's warnings. The program may have closed stderr, and a file opened from now on
+    /// may get its number.
     pub(super) fn close(&self) {
         lock(&self.0).close();
     }
 
-    /// Says how many were not printed: after all else that waits for readers.
+    /// Prints the number of omitted polls, after all other messages were read.
     pub(super) fn end(&self) {
         let is_read = aside::wait(LAST);
-        let left_out = lock(&self.0).take_left_out();
-        if is_read && left_out > 0 {
-            warn(format_args!("`warn_after`: {} not shown", were(left_out, "poll")));
+        let omitted = lock(&self.0).take_omitted();
+        if is_read && omitted > 0 {
+            warn(format_args!("`warn_after`: {} not shown", were(omitted, "poll")));
         }
     }
 }
@@ -165,7 +168,7 @@ mod tests {
         assert_eq!(state.begin("another").unwrap(), "tokio-statemap: another\n");
         state.end(true);
         state.close();
-        assert_eq!(state.take_left_out(), 0);
+        assert_eq!(state.take_omitted(), 0);
         assert_eq!(were(1, "poll"), "1 poll of that length was");
     }
 
@@ -175,20 +178,20 @@ mod tests {
         let wants =
             |state: &mut State, s, is_busy| state.wants(from + Duration::from_secs(s), is_busy);
         assert!(wants(&mut state, 0, false) && !wants(&mut state, 1, true));
-        // stderr is closed, before it is known what to print, and after.
+        // stderr is closed before the text is known, and after.
         state.end(false);
         assert!(wants(&mut state, 2, false));
         assert!(state.begin("a poll").unwrap().contains("\n  2 other polls "));
         state.end(false);
-        assert_eq!(state.left_out, 3);
-        // The first doesn't take the turn of the next.
+        assert_eq!(state.omitted, 3);
+        // The first one doesn't take the slot of the next.
         assert!(wants(&mut state, 3, false) && wants(&mut state, 4, false));
-        state.give_up(1);
-        assert_eq!((state.waiting, state.left_out), (1, 4));
+        state.omit(1);
+        assert_eq!((state.waiting, state.omitted), (1, 4));
         state.close();
-        assert_eq!((state.begin("late"), state.take_left_out()), (None, 5));
+        assert_eq!((state.begin("late"), state.take_omitted()), (None, 5));
         state.end(false);
-        state.give_up(1);
-        assert_eq!(state.take_left_out(), 0);
+        state.omit(1);
+        assert_eq!(state.take_omitted(), 0);
     }
 }

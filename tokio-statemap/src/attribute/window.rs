@@ -7,7 +7,7 @@ use crate::collector::Collector;
 use crate::util::message::warn;
 use crate::util::sync::lock;
 
-/// When the collector is started and stopped.
+/// The times at which the collector starts and stops.
 #[derive(Debug)]
 pub(super) struct RecordingWindow {
     start_after: Option<Duration>,
@@ -16,7 +16,7 @@ pub(super) struct RecordingWindow {
 }
 
 impl RecordingWindow {
-    /// Starts `collector`, unless it is to be started after `start_after`.
+    /// Starts `collector`, unless `start_after` delays it.
     pub(super) fn open(
         collector: &Collector,
         start_after: Option<Duration>,
@@ -30,14 +30,15 @@ impl RecordingWindow {
         Self { start_after, duration, closed: Arc::new((Mutex::new(false), Condvar::new())) }
     }
 
-    /// Has a thread start `collector` after `start_after`, and stop it after `duration`, if either is given.
+    /// Spawns a thread that starts `collector` after `start_after` and stops it after `duration`,
+    /// if either is set.
     pub(super) fn schedule(&self, collector: &Arc<Collector>) {
         let Self { start_after, duration, .. } = *self;
         if start_after.is_none() && duration.is_none() {
             return;
         }
         let (closed, waiting) = (Arc::clone(&self.closed), Arc::clone(collector));
-        let thread = std::thread::Builder::new().name("statemap-window".into()).spawn(move || {
+        let run = move || {
             if start_after.is_some_and(|after| sleep(&closed, after)) {
                 return;
             }
@@ -45,8 +46,8 @@ impl RecordingWindow {
             if duration.is_some_and(|duration| !sleep(&closed, duration)) {
                 waiting.stop();
             }
-        });
-        if let Err(error) = thread {
+        };
+        if let Err(error) = crate::sys::start("statemap-window", Box::new(run)) {
             warn(format_args!("the whole run is recorded: no thread for the window: {error}"));
             collector.start();
         }
@@ -60,7 +61,7 @@ impl RecordingWindow {
     }
 }
 
-/// Waits for `time`; returns `true` if the run ended before.
+/// Waits for `time`. Returns `true` if the run ended earlier.
 fn sleep(closed: &(Mutex<bool>, Condvar), time: Duration) -> bool {
     let (closed, changed) = closed;
     let waited = changed.wait_timeout_while(lock(closed), time, |closed| !*closed);

@@ -9,12 +9,12 @@ use tokio::task::{JoinHandle, LocalSet};
 #[cfg(feature = "record")]
 use {crate::recorder::waits::probe::Probe, std::panic::Location};
 
-/// Spawns tasks that have names, as `tokio::task::Builder` does.
+/// Spawns tasks with names, as `tokio::task::Builder` does.
 ///
-/// The name is shown wherever the task is: in the report, the pictures, the data, the trees. Many tasks
-/// may have the same; of over 65 536 different names the others are none.
+/// The report, the pictures, the data and the trees show the name. Several tasks may share one. Names
+/// beyond the first 65 536 different ones are ignored.
 ///
-/// Its methods return a `Result` as Tokio's do; they don't fail.
+/// The methods return a `Result` as Tokio's do, but never fail.
 ///
 /// # Examples
 ///
@@ -34,7 +34,7 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// For a task without a name.
+    /// Creates a builder for a task without a name.
     pub fn new() -> Self {
         Self::default()
     }

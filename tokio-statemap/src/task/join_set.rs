@@ -1,4 +1,4 @@
-//! A set of tasks of which it is known where they wait.
+//! A set of tasks whose places of waiting are recorded.
 
 use std::fmt;
 use std::future::Future;
@@ -10,9 +10,10 @@ use tokio::task::{self, AbortHandle, LocalSet};
 
 use crate::recorder::waits::probe::Probe;
 
-/// [`tokio::task::JoinSet`], whose tasks are spawned so that it is known where they wait.
+/// A [`tokio::task::JoinSet`] that records the places where its tasks wait.
 ///
-/// It dereferences to Tokio's, whose other methods it has so. Without the feature `record` it is Tokio's.
+/// It dereferences to Tokio's set, which provides the other methods. Without the feature `record` it
+/// is Tokio's set itself.
 ///
 /// # Examples
 ///
@@ -30,12 +31,12 @@ use crate::recorder::waits::probe::Probe;
 pub struct JoinSet<T>(task::JoinSet<T>);
 
 impl<T> JoinSet<T> {
-    /// An empty set.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self(task::JoinSet::new())
     }
 
-    /// Tokio's own set, with the same tasks.
+    /// Returns Tokio's set with the same tasks.
     pub fn into_inner(self) -> task::JoinSet<T> {
         self.0
     }
@@ -88,11 +89,11 @@ impl<T: 'static> JoinSet<T> {
         self.0.spawn_local_on(Probe::new(task, Location::caller(), None), local_set)
     }
 
-    /// Waits for all tasks, and returns what they return, in the order in which they end.
+    /// Waits for all tasks and returns their outputs, in the order in which they complete.
     ///
     /// # Panics
     ///
-    /// Panics if one of them panicked, as Tokio's does.
+    /// Panics if a task panicked, as Tokio's method does.
     pub async fn join_all(self) -> Vec<T> {
         self.0.join_all().await
     }

@@ -1,23 +1,23 @@
-//! Spawning tasks so that it is known where they wait.
+//! Spawns tasks whose places of waiting are recorded.
 //!
-//! [`spawn`] is [`tokio::spawn`], and notes, each time the task begins to wait, the functions that it is
-//! in, down to the line: the report, the data and `Collector::trees` have it.
-//! [`Builder`] gives a task a name. [`JoinSet`] is Tokio's, with tasks spawned so.
+//! [`spawn`] works as [`tokio::spawn`] does, and also records the functions and lines that the task
+//! is in each time it begins to wait. The report, the data and `Collector::trees` show them.
+//! [`Builder`] gives a task a name. [`JoinSet`] is Tokio's, with tasks spawned in this way.
 //!
-//! A task that is spawned otherwise, such as a library's, is recorded all the same, but for where it
-//! waits. Root futures, such as the body of `main`, need nothing.
+//! A task spawned otherwise, for example by a library, is recorded without its places of waiting.
+//! Root futures, such as the body of `main`, are always recorded with theirs.
 //!
-//! Without the feature `record` all of it is Tokio's own.
+//! Without the feature `record` all items are Tokio's own.
 //!
-//! # How it is found
+//! # How it works
 //!
-//! What a task waits for takes a clone of the waker that the task is polled with. The task's future is
-//! polled with a waker that notes the stack when it is cloned, and hands out the runtime's own. So nothing
-//! is polled once more, and nothing has to be annotated. It needs the feature `stacks`, on Linux (x86-64,
+//! A future that waits clones the waker that its task is polled with. The task is polled with a waker
+//! that records the stack when it is cloned, and then hands out the runtime's own waker. So nothing is
+//! polled twice, and nothing has to be annotated. This requires the feature `stacks` on Linux (x86-64,
 //! aarch64); elsewhere only instrumented functions are known.
 //!
-//! Futures that have wakers of their own, such as those within a `FuturesUnordered`, end what is seen of
-//! the task: its chain ends at the function that polls them.
+//! Futures that use their own wakers, such as those in a `FuturesUnordered`, hide what they await: the
+//! chain of functions ends at the one that polls them.
 //!
 //! # Examples
 //!
@@ -58,7 +58,7 @@ use tokio::task::JoinHandle;
 #[cfg(feature = "record")]
 use crate::recorder::waits::probe::Probe;
 
-/// Spawns a task as [`tokio::spawn`] does, so that it is known where it waits.
+/// Spawns a task as [`tokio::spawn`] does, and records the places where it waits.
 ///
 /// Without the feature `record` it is `tokio::spawn` itself.
 ///
@@ -85,14 +85,14 @@ where
     tokio::spawn(Probe::new(future, Location::caller(), None))
 }
 
-/// Spawns a `!Send` task as [`tokio::task::spawn_local`] does, so that it is known where it waits.
+/// Spawns a `!Send` task as [`tokio::task::spawn_local`] does, and records the places where it waits.
 ///
-/// The runtime has no hooks for the tasks of a [`LocalSet`](tokio::task::LocalSet), so that those have no
-/// row in the pictures; [`Collector::trees`](crate::Collector::trees) has them, if they are spawned so.
+/// The runtime calls no hooks for the tasks of a [`LocalSet`](tokio::task::LocalSet), so they have no
+/// row in the pictures. [`Collector::trees`](crate::Collector::trees) has those spawned in this way.
 ///
 /// # Panics
 ///
-/// Panics outside of a `LocalSet` and a `LocalRuntime`, as Tokio's does.
+/// Panics outside of a `LocalSet` and a `LocalRuntime`, as Tokio's function does.
 #[cfg(feature = "record")]
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>

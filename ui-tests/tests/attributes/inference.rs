@@ -1,8 +1,8 @@
-//! What rustc infers in a program, it still infers with tokio-statemap in the program's tree.
+//! rustc's type inference in a program is the same with tokio-statemap among the dependencies.
 //!
-//! A crate anywhere in the tree that implements a trait of std for a type of std makes lines
-//! ambiguous, wherever they stand: `assert_eq!(bytes, [])` has one meaning as long as `u8` is
-//! comparable to `u8` alone.
+//! Any crate in the dependency tree that implements a trait of std for a type of std makes lines
+//! ambiguous: `assert_eq!(bytes, [])` has one meaning only as long as `u8` is comparable with `u8`
+//! alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ use ui_tests::{Dependencies, Package, Project, cases, foreign_impls};
 
 const TMP: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// Both kinds of case: lines as programs have them, and all pairs of types and traits of std that
-/// were found to have one answer.
+/// Checks both kinds of cases: lines as in programs, and all pairs of types and traits of std that
+/// were found to be unambiguous.
 #[test]
 fn what_std_alone_decides_it_still_decides() {
     let tokio = cases("std");
     let ours: Vec<_> = tokio.iter().map(|case| case.ours()).collect();
-    let mut packages = Package::of("std-tokio", Dependencies::Tokio, &tokio);
-    packages.extend(Package::of("std-ours", Dependencies::Recording, &ours));
+    let mut packages = Package::group("std-tokio", Dependencies::Tokio, &tokio);
+    packages.extend(Package::group("std-ours", Dependencies::Recording, &ours));
     let project = Project::new(TMP, "std", packages);
     let built = project.build();
     for (tokio, ours) in tokio.iter().zip(&ours) {
@@ -32,13 +32,13 @@ fn what_std_alone_decides_it_still_decides() {
     }
 }
 
-/// The crates that a program with the defaults links besides Tokio's own, and what each implements
-/// for types that aren't its own.
+/// The crates that a program with the defaults links besides Tokio's own, each with its
+/// implementations for foreign types.
 const LOOKED_AT: &[(&str, &[&str])] = &[
     ("addr2line", &[]),
     ("adler2", &[]),
-    // These make `<` of a `str` and a value whose type is to be found out ambiguous: `"a" < x.into()` needs
-    // a type with the feature `stacks`, which is said in Limits. So the pairs of `cases/std` don't have it.
+    // These make `<` between a `str` and an inferred type ambiguous: `"a" < x.into()` needs a type
+    // with the feature `stacks`, as documented in Limits. So the pairs of `cases/std` exclude it.
     // `==` of a `str` is ambiguous in std, too.
     (
         "arrayvec",
@@ -52,8 +52,8 @@ const LOOKED_AT: &[(&str, &[&str])] = &[
     ("itoa", &[]),
     ("libc", &[]),
     ("memchr", &[]),
-    // None of these makes a line ambiguous: `i32` is made from more than one type in std, too, and no
-    // `Result` of anybody else's is one of its own two types.
+    // None of these makes a line ambiguous: std also converts several types to `i32`, and no
+    // foreign `Result` is one of its own two types.
     (
         "miniz_oxide",
         &[
@@ -64,7 +64,7 @@ const LOOKED_AT: &[(&str, &[&str])] = &[
     ),
     ("object", &[]),
     ("rtrb", &[]),
-    // Texts in its tests.
+    // These are strings in its tests.
     (
         "rustc-demangle",
         &[
@@ -77,7 +77,7 @@ const LOOKED_AT: &[(&str, &[&str])] = &[
     ("tokio-statemap", &[]),
 ];
 
-/// A crate that is new in the tree is to be looked at first.
+/// A crate that is new in the tree must be checked first.
 #[test]
 fn the_default_tree_was_looked_at() {
     let package = |name: &str, dependencies| Package {

@@ -1,6 +1,6 @@
-//! `#[tokio_statemap::instrument]` changes nothing but what is recorded.
+//! `#[tokio_statemap::instrument]` changes nothing except that calls are recorded.
 //!
-//! Each case is compiled as it is written, with recording and without, and without the attribute.
+//! Each case is compiled as written, with and without recording, and without the attribute.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,8 +11,8 @@ use ui_tests::{Built, Case, Dependencies, Package, Project, cases, diff, left_ou
 
 const TMP: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// The cases with the attribute and without it, with recording. The plain functions are compiled for this alone:
-/// without recording they would be the same.
+/// The cases with and without the attribute, with recording. The plain functions are compiled only
+/// here: without recording they would be the same.
 static RECORDING: LazyLock<(Project, BTreeMap<String, Built>)> = LazyLock::new(|| {
     let (ok, err) = (cases("instrument/ok"), cases("instrument/err"));
     let all: Vec<Case> = ok.into_iter().chain(err).collect();
@@ -36,13 +36,13 @@ fn instrumented_with_recording() {
     assert!(failures.is_empty(), "\n{failures}");
 }
 
-/// No program is linked or run for this: its text is that of the plain function, as `off.rs` sees, but of two cases, which
-/// are built and run.
+/// No program is linked or run for this. Except for two cases, which are built and run, the text is
+/// that of the plain function, as `off.rs` checks.
 #[test]
 fn instrumented_without_recording() {
     let (ok, err) = (cases("instrument/ok"), cases("instrument/err"));
     let all: Vec<Case> = ok.iter().chain(&err).cloned().collect();
-    let packages = Package::of("instrument-off-ours", Dependencies::AsyncTraitOff, &all);
+    let packages = Package::group("instrument-off-ours", Dependencies::AsyncTraitOff, &all);
     let off = Project::new(TMP, "instrument-off", packages);
     let checked = off.check();
     let (project, built) = &*RECORDING;
@@ -53,14 +53,14 @@ fn instrumented_without_recording() {
     assert!(failures.is_empty(), "\n{failures}");
 }
 
-/// Those whose text isn't compared.
+/// The cases whose text isn't compared.
 #[test]
 fn instrumented_without_recording_where_the_text_differs() {
     let mut failures = String::new();
     let mut ok = cases("instrument/ok");
     ok.retain(|case| super::off::LEFT_OUT.contains(&&*case.name));
     assert_eq!(ok.len(), super::off::LEFT_OUT.len());
-    let packages = Package::of("instrument-off-run-ours", Dependencies::AsyncTraitOff, &ok);
+    let packages = Package::group("instrument-off-run-ours", Dependencies::AsyncTraitOff, &ok);
     let off = Project::new(TMP, "instrument-off-run", packages);
     let ours = off.build();
     let (project, built) = &*RECORDING;
@@ -73,12 +73,12 @@ fn instrumented_without_recording_where_the_text_differs() {
     assert!(failures.is_empty(), "\n{failures}");
 }
 
-/// What the recorder is told of functions, which these programs look at.
+/// The programs check the data that the recorder has about functions.
 #[test]
 fn functions_are_known() {
     let cases = cases("instrument/own/ok");
     let dependencies = Dependencies::AsyncTraitRecording;
-    let packages = Package::of("instrument-own-ok", dependencies, &cases);
+    let packages = Package::group("instrument-own-ok", dependencies, &cases);
     let project = Project::new(TMP, "instrument-own-ok", packages);
     let built = project.build();
     for case in &cases {
@@ -91,7 +91,7 @@ fn functions_are_known() {
     }
 }
 
-/// The lints of clippy find nothing that they don't find in the plain function. (They find less: each
+/// Clippy finds nothing that it doesn't find in the plain function. (It finds less, as each
 /// function awaits something.)
 #[test]
 fn instrumented_under_clippy() {
@@ -118,8 +118,8 @@ fn instrumented_under_clippy() {
 
 fn project(name: &str, dependencies: Dependencies, cases: &[Case]) -> Project {
     let plain: Vec<Case> = cases.iter().map(Case::plain).collect();
-    let mut packages = Package::of(&format!("{name}-plain"), Dependencies::AsyncTrait, &plain);
-    packages.extend(Package::of(&format!("{name}-ours"), dependencies, cases));
+    let mut packages = Package::group(&format!("{name}-plain"), Dependencies::AsyncTrait, &plain);
+    packages.extend(Package::group(&format!("{name}-ours"), dependencies, cases));
     Project::new(TMP, name, packages)
 }
 
@@ -141,16 +141,16 @@ fn same_diagnostics(case: &Case, plain: &Built, ours: &Built, failures: &mut Str
     }
 }
 
-/// The diagnostics but for two differences, which nothing can be done about: that the body is a block in the
-/// function shows in the messages about a `?`, and what is wrong with the name of the type that it returns
-/// is told twice.
+/// Returns the diagnostics without two unavoidable differences: messages about a `?` show that the
+/// body is a block in the function, and an error in the name of the return type appears twice.
 fn in_words(built: &Built) -> String {
     let mut built = built.clone();
     built.diagnostics.dedup();
     built.text().replace("in an async block that returns", "in an async function that returns")
 }
 
-/// What differs of what rustc says: `both` gives what became of a case without the attribute, and with it.
+/// Returns the differences between rustc's messages. `both` returns the results for a case without
+/// and with the attribute.
 fn same_words(ok: &[Case], err: &[Case], both: impl Fn(&Case) -> (Built, Built)) -> String {
     let mut failures = String::new();
     for case in ok.iter().chain(err) {

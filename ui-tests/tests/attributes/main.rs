@@ -1,6 +1,6 @@
-//! What the attributes accept, refuse and expand to.
+//! Tests of what the attributes accept, refuse and expand to.
 //!
-//! One program, so that what some tests wait for, compilers and programs, others do beside them.
+//! They are one program, so that some tests run while others wait for compilers and programs.
 
 mod inference;
 mod instrument;

@@ -1,7 +1,8 @@
-//! Without the feature `record` the attribute is `#[tokio::main]`, `instrument` is nothing, and nothing of ours
-//! is linked.
+//! Without the feature `record` the attribute is `#[tokio::main]`, `instrument` is nothing, and
+//! none of our code is linked.
 //!
-//! (That rustc says the same of them is in `twins.rs`, that `configure` and `hooks` still apply in `own.rs`.)
+//! (`twins.rs` checks that rustc's messages are the same, and `own.rs` that `configure` and `hooks`
+//! still apply.)
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use ui_tests::{Case, Dependencies, Package, Project, cases, compiler, diff, in_p
 
 const TMP: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// The text that rustc prints of the expanded program is the same, to the letter.
+/// The text of the expanded program as printed by rustc is exactly the same.
 #[test]
 fn expansion_is_that_of_tokio() {
     let package =
@@ -21,7 +22,7 @@ fn expansion_is_that_of_tokio() {
     let cases = cases("ok");
     let failures = in_parallel(&cases, |case| {
         let tokio = expanded(&project, &libraries, case);
-        // What is left of our attributes' names is the program's own text: a `use`, a macro.
+        // Remaining names of our attributes are in the program's own text: a `use`, a macro.
         let ours = expanded(&project, &libraries, &case.ours())
             .replace("tokio_statemap::main", "tokio::main")
             .replace("tokio_statemap::test", "tokio::test");
@@ -37,11 +38,11 @@ fn expansion_is_that_of_tokio() {
     assert!(failures.is_empty(), "\n{failures}");
 }
 
-/// Of these the text isn't compared. The one needs another crate; of the other, the text of macros is printed, in which
-/// attributes are.
+/// The cases whose text isn't compared. One needs another crate; for the other, macros are printed,
+/// which contain attributes.
 pub(crate) const LEFT_OUT: &[&str] = &["instrument-ok-async_trait", "instrument-ok-hygiene"];
 
-/// Of `instrument` nothing is left.
+/// Nothing of `instrument` is left.
 #[test]
 fn instrumented_functions_are_as_written() {
     let dependencies = Dependencies::Off;
@@ -51,7 +52,7 @@ fn instrumented_functions_are_as_written() {
     let all = cases("instrument/ok");
     let compared: Vec<&Case> = all.iter().filter(|case| !LEFT_OUT.contains(&&*case.name)).collect();
     let failures = in_parallel(&compared, |case| {
-        // An attribute's line leaves a blank one behind.
+        // The line of an attribute leaves a blank line.
         let lines = |case: &Case| {
             let text = expanded(&project, &libraries, case);
             let lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -67,20 +68,22 @@ fn instrumented_functions_are_as_written() {
     assert!(failures.is_empty(), "\n{failures}");
 }
 
-/// The case's text after all expansions. The name of its file is in some, so both sides have one, the one after the other.
+/// Returns the case's text after all expansions. Some contain the name of the file, so both sides
+/// use the same file, one after the other.
 fn expanded(project: &Project, libraries: &BTreeMap<String, PathBuf>, case: &Case) -> String {
     let file = project.folder().join(format!("{}.rs", case.name));
     std::fs::write(&file, &case.source).expect("the case can be written");
     let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
     let mut rustc = compiler(rustc, libraries, case, &file);
-    // The expansion is printed by unstable rustcs only; this makes any rustc one, for this call.
+    // Only unstable versions of rustc print the expansion. This makes any version act as one, for
+    // this call.
     rustc.env("RUSTC_BOOTSTRAP", "1").arg("-Zunpretty=expanded");
     let output = rustc.output().expect("rustc can be run");
     assert!(output.status.success(), "{}: {}", case.name, String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// What records isn't even compiled.
+/// The code that records isn't even compiled.
 #[test]
 fn nothing_that_records_is_compiled() {
     let package = |name: &str, dependencies| Package {
@@ -99,7 +102,7 @@ fn nothing_that_records_is_compiled() {
     assert_eq!(names, ["tokio-statemap", "tokio-statemap-macros"]);
 }
 
-/// What a user's crate comes to depend on, with `record`.
+/// Checks the dependencies that a user's crate gets with `record`.
 #[test]
 fn few_packages_are_added() {
     let package = |name: &str, dependencies| Package {

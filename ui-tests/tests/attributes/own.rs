@@ -1,7 +1,8 @@
-//! Our own keys: each misuse has its exact message and place, each use compiles and runs.
+//! The keys of this crate: each misuse has its exact message and place, and each use compiles and
+//! runs.
 //!
-//! The messages are in `.txt` files beside the cases. A file that is missing is a failure;
-//! `UPDATE_GOLDEN=1` in the environment writes them anew.
+//! The messages are in `.txt` files next to the cases. A missing file is a failure;
+//! `UPDATE_GOLDEN=1` in the environment rewrites them.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,10 +16,10 @@ fn misuse_has_its_message() {
     misuse("own-err", "own/err", Dependencies::Recording);
 }
 
-/// Without the feature `html` the key is an error that names it.
+/// Without the features `html` and `svg` their keys are errors that name them.
 #[test]
-fn html_needs_its_feature() {
-    misuse("own-no-html-err", "own/no_html/err", Dependencies::WithoutHtmlAndStacks);
+fn pictures_need_their_features() {
+    misuse("own-no-pictures-err", "own/no_pictures/err", Dependencies::RecordAlone);
 }
 
 #[test]
@@ -28,7 +29,7 @@ fn misuse_of_instrument_has_its_message() {
 
 fn misuse(name: &str, folder: &str, dependencies: Dependencies) {
     let cases = cases(folder);
-    let packages = Package::of(name, dependencies, &cases);
+    let packages = Package::group(name, dependencies, &cases);
     let project = Project::new(TMP, name, packages);
     let built = project.build();
     let update = std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1");
@@ -75,22 +76,22 @@ fn use_compiles_and_runs() {
     use_of_keys("own-ok", "own/ok", Dependencies::Recording, true);
 }
 
-/// Without `record` the keys are still taken, `configure` and `hooks` still apply, and nothing is
-/// written.
+/// Without `record` the keys are still accepted, `configure` and `hooks` still apply, and nothing
+/// is written.
 #[test]
 fn use_compiles_and_runs_without_recording() {
     use_of_keys("own-off", "own/ok", Dependencies::Off, false);
 }
 
-/// Without the feature `html` the SVG is still to be had, and the default is the data.
+/// Without the feature `html` the default is the data.
 #[test]
 fn use_compiles_and_runs_without_html() {
-    use_of_keys("own-no-html", "own/no_html/ok", Dependencies::WithoutHtmlAndStacks, true);
+    use_of_keys("own-no-pictures", "own/no_pictures/ok", Dependencies::RecordAlone, true);
 }
 
 fn use_of_keys(name: &str, folder: &str, dependencies: Dependencies, writes: bool) {
     let cases = cases(folder);
-    let project = Project::new(TMP, name, Package::of(name, dependencies, &cases));
+    let project = Project::new(TMP, name, Package::group(name, dependencies, &cases));
     let built = project.build();
 
     let mut failures = String::new();
@@ -100,7 +101,7 @@ fn use_of_keys(name: &str, folder: &str, dependencies: Dependencies, writes: boo
             writeln!(failures, "{}: it doesn't compile:\n{}", case.name, built.text()).unwrap();
             continue;
         };
-        // Without `record`, what only a path expression names isn't used.
+        // Without `record`, items named only by a path expression are unused.
         let unused = |text: &str| !writes && text.contains("is never used");
         if !built.diagnostics.iter().all(|diagnostic| unused(&diagnostic.message)) {
             writeln!(failures, "{}: it has warnings:\n{}", case.name, built.text()).unwrap();

@@ -1,7 +1,8 @@
-//! What compiles under `#[tokio::main]` compiles under `#[tokio_statemap::main]` and ends the same
-//! way; what doesn't gets the same errors at the same line and column.
+//! A function that compiles under `#[tokio::main]` also compiles under `#[tokio_statemap::main]`
+//! and ends the same way; one that doesn't gets the same errors at the same line and column.
 //!
-//! Each case is compiled as it is written, and with our attributes in place of Tokio's: with recording, and without.
+//! Each case is compiled as written, and with our attributes in place of Tokio's, with and without
+//! recording.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,8 +13,8 @@ use ui_tests::{Built, Case, Dependencies, Kind, Package, Project, cases, diff, l
 
 const TMP: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// The cases under both attributes, with recording. Under Tokio's they are compiled for this alone: without recording
-/// they would be the same.
+/// The cases under both attributes, with recording. Tokio's are compiled only here: without
+/// recording they would be the same.
 static RECORDING: LazyLock<(Project, BTreeMap<String, Built>)> = LazyLock::new(|| {
     let (ok, err) = (cases("ok"), cases("err"));
     let all: Vec<Case> = ok.into_iter().chain(err).collect();
@@ -37,13 +38,13 @@ fn twins_with_recording() {
     assert!(failures.is_empty(), "\n{failures}");
 }
 
-/// No program is linked or run for this: its text is that under Tokio's attribute, to the letter, as `off.rs` sees. What
-/// isn't in the text is where each part of it points.
+/// No program is linked or run for this: its text is exactly that under Tokio's attribute, as
+/// `off.rs` checks. Only the spans are not in the text.
 #[test]
 fn twins_without_recording() {
     let (ok, err) = (cases("ok"), cases("err"));
     let ours: Vec<Case> = ok.iter().chain(&err).map(Case::ours).collect();
-    let packages = Package::of("off-ours", Dependencies::Off, &ours);
+    let packages = Package::group("off-ours", Dependencies::Off, &ours);
     let off = Project::new(TMP, "off", packages);
     let checked = off.check();
     let (project, built) = &*RECORDING;
@@ -55,7 +56,7 @@ fn twins_without_recording() {
     assert!(failures.is_empty(), "\n{failures}");
 }
 
-/// The lints of clippy find nothing in the expansion that they don't find in Tokio's.
+/// Clippy finds nothing in our expansion that it doesn't find in Tokio's.
 #[test]
 fn twins_under_clippy() {
     let ok: Vec<Case> = cases("ok").iter().map(Case::with_all_lints).collect();
@@ -80,8 +81,8 @@ fn twins_under_clippy() {
 
 fn project(name: &str, dependencies: Dependencies, cases: &[Case]) -> Project {
     let ours: Vec<Case> = cases.iter().map(Case::ours).collect();
-    let mut packages = Package::of(&format!("{name}-tokio"), Dependencies::Tokio, cases);
-    packages.extend(Package::of(&format!("{name}-ours"), dependencies, &ours));
+    let mut packages = Package::group(&format!("{name}-tokio"), Dependencies::Tokio, cases);
+    packages.extend(Package::group(&format!("{name}-ours"), dependencies, &ours));
     Project::new(TMP, name, packages)
 }
 
@@ -112,7 +113,8 @@ fn same_diagnostics(case: &Case, tokio: &Built, ours: &Built, failures: &mut Str
     }
 }
 
-/// What differs of what rustc says: `both` gives what became of a case under Tokio's attribute, and under ours.
+/// Returns the differences between rustc's messages. `both` returns the results for a case under
+/// Tokio's attribute and under ours.
 fn same_words(ok: &[Case], err: &[Case], both: impl Fn(&Case) -> (Built, Built)) -> String {
     let mut failures = String::new();
     for case in err {
@@ -166,14 +168,15 @@ fn same_end(case: &Case, folder: &Path, tokio: &Path, ours: &Path, failures: &mu
     }
 }
 
-/// Whether what the program itself writes to its standard error is there, in its order; between it
-/// there may be our report.
+/// Returns `true` if the program's own lines on standard error are there in order. Our report may
+/// be in between.
 fn has_lines(ours: &str, tokio: &str) -> bool {
     let mut ours = ours.lines().map(without_numbers);
     tokio.lines().map(without_numbers).all(|line| ours.any(|other| other == line))
 }
 
-/// The line as it is in each run, whatever the threads' ids, and under each side's name.
+/// Returns the line without the threads' ids and the side's name, so that it is the same in each
+/// run.
 fn without_numbers(line: &str) -> String {
     line.replace("-tokio-", "-ours-")
         .split(|c: char| c.is_ascii_digit())
@@ -182,7 +185,7 @@ fn without_numbers(line: &str) -> String {
         .join("#")
 }
 
-/// The verdicts in a test's output, without what is measured, and in one order.
+/// Returns the verdicts in a test's output in a fixed order, without measured values.
 fn libtest(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().filter(|line| line.starts_with("test ")).collect();
     lines.sort_unstable();

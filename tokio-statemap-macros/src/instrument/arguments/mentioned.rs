@@ -1,19 +1,19 @@
-//! The names in a body.
+//! Finds the names in a function's body.
 
 use std::collections::HashSet;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 
-/// What a body mentions: a superset of the variables that it uses.
+/// The names that a body mentions: a superset of the variables that it uses.
 pub(super) struct Mentioned {
     names: HashSet<String>,
-    /// Literals: a format string may capture a variable.
+    /// The literals, as a format string may capture a variable.
     literals: Vec<String>,
 }
 
 impl Mentioned {
-    pub(super) fn of(body: TokenStream) -> Self {
+    pub(super) fn from_body(body: TokenStream) -> Self {
         let mut mentioned = Self { names: HashSet::new(), literals: Vec::new() };
         mentioned.add(body);
         mentioned
@@ -32,7 +32,7 @@ impl Mentioned {
         }
     }
 
-    /// Whether this name is in it.
+    /// Returns `true` if the body mentions this name.
     pub(super) fn has(&self, name: &Ident) -> bool {
         let name = name.unraw().to_string();
         self.names.contains(&name) || self.literals.iter().any(|literal| literal.contains(&name))
@@ -53,7 +53,7 @@ mod tests {
             println!("{d:?}");
             r#type
         });
-        let mentioned = Mentioned::of(body);
+        let mentioned = Mentioned::from_body(body);
         let has = |name| mentioned.has(&Ident::new(name, Span::call_site()));
         for name in ["a", "b", "c", "d"] {
             assert!(has(name), "{name}");

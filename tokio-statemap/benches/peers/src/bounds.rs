@@ -1,4 +1,4 @@
-//! The bounds that the cost is held to, and whether they hold.
+//! The bounds of the cost, and checks of them.
 
 pub(crate) mod functions;
 
@@ -19,7 +19,7 @@ pub(crate) struct Bound {
     pub(crate) holds: bool,
 }
 
-/// All bounds that something was measured for.
+/// Checks all bounds for which there are measurements.
 pub(crate) fn check(measured: &Measured) -> Vec<Bound> {
     let mut bounds = Vec::new();
     storms(&measured.samples, &mut bounds);
@@ -37,7 +37,7 @@ fn storms(samples: &Samples, bounds: &mut Vec<Bound>) {
     let mut push = |what: String, spread: Option<Spread>, most: f64, unit: &str| {
         bounds.extend(spread.map(|spread| at_most(what, spread, most, unit)));
     };
-    // What holds on any processor.
+    // These bounds hold on any processor.
     for (kind, storm, unit) in
         [(Kind::Yield, "yield storm", "poll"), (Kind::Spawn, "spawn storm", "spawn…end")]
     {
@@ -49,7 +49,7 @@ fn storms(samples: &Samples, bounds: &mut Vec<Bound>) {
             let most = most[usize::from(kind == Kind::Spawn)];
             push(
                 format!("lean, {name}, {storm}: instructions a {unit} over none"),
-                Spread::of(over),
+                Spread::from_figures(over),
                 most,
                 "",
             );
@@ -59,15 +59,15 @@ fn storms(samples: &Samples, bounds: &mut Vec<Bound>) {
     let mut push = |what: String, spread: Option<Spread>, most: f64, unit: &str| {
         bounds.extend(spread.map(|spread| at_most(what, spread, most, unit)));
     };
-    // Of the time it can't be told: it is less than the machine's noise.
-    // One that is full counts: two events a poll, in memory of the thread's own.
+    // The time can't show this, as it is below the machine's noise. A full recorder counts: two
+    // events per poll, in the thread's own memory.
     for (variant, name, most) in
         [(Stopped, "after `stop()`", 40.0), (Full, "`keep = \"first\"`, full", 50.0)]
     {
         let workload = on(Kind::Yield, 0);
         let pairs = samples.pairs((workload, variant), (workload, Empty), INSTRUCTIONS);
         let what = format!("{name}: instructions a poll over empty hooks");
-        push(what, Spread::of(pairs.map(|(this, empty)| this - empty)), most, "");
+        push(what, Spread::from_figures(pairs.map(|(this, empty)| this - empty)), most, "");
     }
     for (variant, keep) in [(DefaultLast, "last"), (DefaultFirst, "first")] {
         for (workers, threads) in THREADS {
@@ -84,9 +84,9 @@ fn storms(samples: &Samples, bounds: &mut Vec<Bound>) {
     }
 }
 
-/// In multiples of what dial9 takes, of all threads. Not of what hooks take that only read the clock: that is five ns an
-/// event on one processor and 35 on another, and what is left is memory, which has nothing to do with it. It is said
-/// beside it.
+/// The bounds relative to dial9, over all threads. Hooks that only read the clock are no base for
+/// comparison: that takes 5 ns per event on one processor and 35 on another, and the rest is
+/// memory, which is unrelated. They are listed alongside.
 fn beside_dial9(samples: &Samples, bounds: &mut Vec<Bound>) {
     for (kind, storm, most) in
         [(Kind::Yield, "yield storm", [0.5, 0.5]), (Kind::Spawn, "spawn storm", [1.0, 0.5])]
@@ -111,11 +111,13 @@ fn beside_dial9(samples: &Samples, bounds: &mut Vec<Bound>) {
     }
 }
 
-/// What a variant takes beyond the program without hooks in parts of what another takes. Of the medians, as a turn in
-/// which the clock happens to take nothing would be any multiple of it.
+/// Returns the time of a variant beyond the program without hooks, relative to that of another
+/// variant. Medians are used, as in a turn in which reading the clock happens to take no time the
+/// ratio would be arbitrary.
 fn of_medians(samples: &Samples, workload: Workload, this: Variant, that: Variant) -> Option<f64> {
     let median = |variant| {
-        Spread::of(samples.over_none((workload, variant), CPU_NS)).map(|spread| spread.median)
+        Spread::from_figures(samples.over_none((workload, variant), CPU_NS))
+            .map(|spread| spread.median)
     };
     Some(median(this)? / median(that)?)
 }
@@ -124,7 +126,7 @@ fn on(kind: Kind, workers: usize) -> Workload {
     Workload { kind, workers }
 }
 
-/// What a variant takes beyond the program without hooks, in parts of what a peer takes beyond it.
+/// Adds a bound of a variant's time beyond the program without hooks, relative to that of a peer.
 fn beside(
     samples: &Samples,
     metric: &'static str,
@@ -134,13 +136,15 @@ fn beside(
 ) -> Option<Spread> {
     let [these, those] = [this, peer].map(|variant| samples.over_none((workload, variant), metric));
     let pairs = these.zip(those);
-    Spread::of(pairs.map(|(this, peer)| this / peer))
+    Spread::from_figures(pairs.map(|(this, peer)| this / peer))
 }
 
-/// Of the throughput alone: what the p99 tells of so short visits is the machine's noise, which the table shows.
+/// The bounds of throughput. The p99 of such short visits shows the machine's noise, which is in
+/// the table.
 fn services(service: &Service, bounds: &mut Vec<Bound>) {
     let worse = |pair: &Pair| -pair.percent_over(|shop| &shop.requests_per_s);
-    // The same for both: what lean saves here is less than the error, as hooks that do nothing are up to 1 % off.
+    // Both have the same bound: the saving of lean is below the error, as hooks that do nothing are
+    // off by up to 1 %.
     for (variant, name, most) in [(DefaultLast, "default", 4.0), (LeanLast, "lean", 4.0)] {
         let Some(spread) = service.spread(variant, worse) else { continue };
         let mut bound = at_most(format!("HTTP, {name}: throughput worse by"), spread, most, " %");
@@ -155,10 +159,10 @@ fn exits(measured: &Measured, bounds: &mut Vec<Bound>) {
     for (files, runs) in &measured.exits {
         let of = |key: &str| runs.iter().filter_map(|run| run[key].as_f64()).collect::<Vec<_>>();
         let most = if *files == scale::DATA { 1.5 } else { 4.0 };
-        let Some(wall) = Spread::of(of("wall_s")) else { continue };
+        let Some(wall) = Spread::from_figures(of("wall_s")) else { continue };
         bounds.push(at_most(format!("the way out: {files}"), wall, most, " s"));
         let records = of("extra_bytes").into_iter().zip(of("kept_events"));
-        let times = Spread::of(records.map(|(bytes, events)| bytes / (16.0 * events)));
+        let times = Spread::from_figures(records.map(|(bytes, events)| bytes / (16.0 * events)));
         let what = format!("the way out: {files}: memory beyond the records");
         bounds.extend(times.map(|times| at_most(what, times, 2.5, " × the records")));
     }
@@ -168,7 +172,7 @@ fn starts(measured: &Measured, bounds: &mut Vec<Bound>) {
     let Ok([plain, fastant, on, _, off, plain_off]) = measured.starts.as_deref() else { return };
     let over = |this: &Start, that: &Start| {
         let pairs = this.cpu_ms.iter().zip(&that.cpu_ms);
-        Spread::of(pairs.map(|(this, that)| this - that)).expect("it was started")
+        Spread::from_figures(pairs.map(|(this, that)| this - that)).expect("it was started")
     };
     let what = "start-up: CPU of the attribute beyond plain Tokio's".to_owned();
     let mut bound = at_most(what, over(on, plain), 1.0, " ms");
@@ -219,7 +223,7 @@ fn hook_times(measured: &Measured, bounds: &mut Vec<Bound>) {
             "`max_events` of {max_events}, {}: hooks over {SLOW_US} µs beyond an empty one's",
             beside.title()
         );
-        // So p99.99 is no more than that.
+        // The p99.99 is then at most that.
         bounds.push(at_most(what, spread, 100.0, " of a million"));
     }
 }

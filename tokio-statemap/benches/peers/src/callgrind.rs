@@ -1,10 +1,10 @@
-//! Instructions, counted by callgrind: the difference between a longer run and a shorter one, so that
-//! start and end cancel.
+//! Counts instructions with callgrind, as the difference between a longer and a shorter run, so
+//! that start and end cancel.
 //!
-//! What is before `main` isn't counted: there a clock is calibrated, which always takes the same time and
-//! never the same number of instructions. The fewest of two counts are taken: what is done every so
-//! many milliseconds, as dial9 does, is done the more often the slower the machine is. The kernel's
-//! instructions are not seen; under valgrind a clock that is read by `clock_gettime` is a system call.
+//! Instructions before `main` are not counted: a clock is calibrated there, which always takes the
+//! same time but never the same number of instructions. The smaller of two counts is taken:
+//! periodic work, as in dial9, is done more often on a slower machine. The kernel's instructions
+//! are not seen; under valgrind, reading a clock with `clock_gettime` is a system call.
 
 use std::process::Command;
 use std::sync::Mutex;
@@ -15,17 +15,17 @@ use crate::programs::{self, Programs};
 use crate::samples::Samples;
 use crate::workloads::Workload;
 
-/// Instructions a unit.
+/// The name of the metric: instructions per unit.
 pub(crate) const INSTRUCTIONS: &str = "instructions";
 
-/// The first line of `valgrind --version`; `None` if there is none.
+/// Returns the first line of `valgrind --version`; `None` if it is not installed.
 pub(crate) fn version() -> Option<String> {
     let output = Command::new("valgrind").arg("--version").output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Counts what the plan says, with one worker, as only that repeats. Other load on the machine doesn't
-/// matter, so each of its processors counts.
+/// Counts as the plan says, with one worker, as only that is reproducible. Other load on the
+/// machine doesn't matter, so all its processors are used.
 pub(crate) fn count(plan: &Plan, programs: &Programs, samples: &mut Samples) {
     if plan.counts == 0 || version().is_none() {
         return;
@@ -45,8 +45,9 @@ pub(crate) fn count(plan: &Plan, programs: &Programs, samples: &mut Samples) {
                 loop {
                     let next = todo.lock().expect("nobody panicked").pop();
                     let Some((workload, variant, units)) = next else { return };
-                    let program = programs.of(variant).expect("it was built");
-                    // The same for both, so that it cancels: with some variants it costs more.
+                    let program = programs.path(variant).expect("it was built");
+                    // The warm-up is the same for both runs, so that it cancels: with some variants
+                    // it costs more.
                     let warm_up_units = workload.warm_up_units(units[0]).to_string();
                     let [few, many] = units.map(|units| {
                         let (workload, variant) = (workload.id(), variant.id());
@@ -71,7 +72,7 @@ pub(crate) fn count(plan: &Plan, programs: &Programs, samples: &mut Samples) {
 }
 
 fn instructions(program: &std::path::Path, arguments: [&str; 6]) -> u64 {
-    // Not /dev/null: it would be replaced by a file.
+    // /dev/null would be replaced by a file.
     let folder = std::env::temp_dir();
     let file = folder.join(format!("peers-{}-{}", std::process::id(), arguments.join("-")));
     let mut command = Command::new("valgrind");

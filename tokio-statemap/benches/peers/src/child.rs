@@ -1,4 +1,4 @@
-//! What a child process measures of itself: it prints one JSON object.
+//! The measurements of a child process, which it prints as one JSON object.
 
 use serde_json::{Value, json};
 
@@ -7,8 +7,8 @@ use crate::variants::{Limits, Traced, Variant};
 use crate::workloads::Workload;
 use crate::{scale, service};
 
-/// Runs what `words` say: `WORKLOAD VARIANT UNITS [account | after WARM_UP_UNITS]`, or one of the
-/// others below.
+/// Runs the command in `words`: `WORKLOAD VARIANT UNITS [account | after WARM_UP_UNITS]`, or one of
+/// the others below.
 pub(crate) fn run(words: &[&str]) -> Value {
     let number = |word: &str| word.parse().expect("a number");
     match *words {
@@ -42,7 +42,7 @@ fn workload_run(
     account: bool,
 ) -> Value {
     let limits = Limits {
-        // More than there may be: parks are events, too.
+        // The bound is generous, as parks are events, too.
         first: 4 * workload.events(units + warm_up_units) as usize + 1_000_000,
         last: (workload.events(warm_up_units) as usize / 2).min(1_000_000),
     };

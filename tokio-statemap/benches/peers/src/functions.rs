@@ -1,8 +1,8 @@
-//! Chains of async functions, each once for every tool that looks into functions, with what that tool wants
-//! written at them.
+//! Chains of async functions, once for each tool that looks into functions, with that tool's
+//! annotations.
 //!
-//! Every call is boxed, with all tools alike: the optimizer makes one function of a chain as short as
-//! these otherwise, and a real program's functions are longer.
+//! Every call is boxed, with all tools alike. Otherwise the optimizer would turn such a short chain
+//! into one function, while a real program's functions are longer.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,16 +10,16 @@ use std::pin::Pin;
 use await_tree::InstrumentAwait;
 use tokio::task::yield_now;
 
-/// The lengths that there are.
+/// The available lengths.
 pub(crate) const DEPTHS: [u8; 3] = [1, 4, 16];
 
 /// A call.
 type Call = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// The functions of a chain: what is written at them.
+/// The annotations of a chain's functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Functions {
-    /// Nothing.
+    /// No annotation.
     Plain,
     /// `#[tokio_statemap::instrument]`.
     Ours,
@@ -71,7 +71,8 @@ async fn wait(waits: u64) {
     }
 }
 
-/// A module with a chain, of functions with these attributes; `made_by` makes a call of one.
+/// Declares a module with a chain of functions with these attributes. `made_by` makes a call of
+/// one.
 macro_rules! chain {
     ($module:ident, $attributes:tt, $made_by:path) => {
         mod $module {

@@ -1,11 +1,11 @@
-//! What it was measured on, and of which versions.
+//! The machine and the versions of a measurement.
 
 use std::fs;
 use std::process::Command;
 
 use crate::callgrind;
 
-/// Those that are measured beside ours.
+/// The crates that are measured next to ours.
 pub(crate) const OF_TASKS: [&str; 7] = [
     "tokio",
     "dial9-tokio-telemetry",
@@ -16,7 +16,7 @@ pub(crate) const OF_TASKS: [&str; 7] = [
     "hyper",
 ];
 
-/// Those of `FUNCTIONS.md`.
+/// The crates of `FUNCTIONS.md`.
 pub(crate) const OF_FUNCTIONS: [&str; 8] = [
     "tokio",
     "await-tree",
@@ -28,7 +28,7 @@ pub(crate) const OF_FUNCTIONS: [&str; 8] = [
     "tracing-subscriber",
 ];
 
-/// A list in Markdown.
+/// Returns the description as a Markdown list.
 pub(crate) fn describe(crates: &[&str]) -> String {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let models = || cpuinfo.lines().filter_map(|line| line.strip_prefix("model name"));
@@ -45,25 +45,25 @@ pub(crate) fn describe(crates: &[&str]) -> String {
          - tokio-statemap at revision {}\n",
         models().count(),
         file("/proc/sys/kernel/osrelease"),
-        said("rustc", &["--version"]),
+        output("rustc", &["--version"]),
         callgrind::version().unwrap_or("no valgrind: instructions were not counted".to_owned()),
         revision(),
     )
 }
 
 fn revision() -> String {
-    let revision = said("git", &["rev-parse", "--short=12", "HEAD"]);
-    // What this writes itself is no change.
+    let revision = output("git", &["rev-parse", "--short=12", "HEAD"]);
+    // Files written by this program are no changes.
     let written =
         [":!/tokio-statemap/benches/RESULTS.md", ":!/tokio-statemap/benches/FUNCTIONS.md"];
-    match said("git", &[&["status", "--porcelain", "--", ":/"], &written[..]].concat()) {
+    match output("git", &[&["status", "--porcelain", "--", ":/"], &written[..]].concat()) {
         changes if changes.is_empty() => revision,
         _ => format!("{revision}, changed"),
     }
 }
 
-/// What a program prints.
-fn said(program: &str, arguments: &[&str]) -> String {
+/// Returns the output of a program.
+fn output(program: &str, arguments: &[&str]) -> String {
     let mut command = Command::new(program);
     let output = command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output();
     output.map_or_else(
@@ -72,7 +72,7 @@ fn said(program: &str, arguments: &[&str]) -> String {
     )
 }
 
-/// The version of a crate in the lock file.
+/// Returns the version of a crate in the lock file.
 fn version(name: &str) -> &'static str {
     let lock = include_str!("../Cargo.lock");
     let (_, package) =

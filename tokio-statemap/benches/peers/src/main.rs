@@ -1,17 +1,16 @@
-//! What tokio-statemap costs, beside its peers, measured on one machine in one run:
+//! Measures the cost of tokio-statemap and of its peers, on one machine in one run:
 //!
 //! ```text
 //! cargo run --release --manifest-path tokio-statemap/benches/peers/Cargo.toml
 //! ```
 //!
-//! writes `tokio-statemap/benches/RESULTS.md`. Behind ` -- ` may stand one word, which measures less
-//! and prints what it measured: `quick`, `instructions`, `yield`, `spawn`, `ping-pong`, `http`, `exit`,
-//! `startup`, `flight` or `hooks`; behind `flight` the seconds it is to last, behind `hooks` the turns.
-//! `functions` writes `tokio-statemap/benches/FUNCTIONS.md`; `functions quick` and `functions instructions`
-//! only print.
+//! writes `tokio-statemap/benches/RESULTS.md`. A word after ` -- ` measures only a part and prints the
+//! results: `quick`, `instructions`, `yield`, `spawn`, `ping-pong`, `http`, `exit`, `startup`, `flight`
+//! or `hooks`. `flight` takes its duration in seconds, `hooks` the number of turns. `functions` writes
+//! `tokio-statemap/benches/FUNCTIONS.md`; `functions quick` and `functions instructions` only print.
 //!
-//! Everything is measured in child processes of their own, `peers run …`, all variants by turns, so
-//! that whatever else the machine does hits them alike; and compared within one turn.
+//! Everything is measured in separate child processes, `peers run …`. The variants take turns, so that
+//! other load on the machine affects them alike, and are compared within one turn.
 
 mod accounts;
 mod bounds;
@@ -36,7 +35,7 @@ fn main() {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["run", ref what @ ..] => println!("{}", child::run(what)),
-        ref what => match plan::Plan::of(what) {
+        ref what => match plan::Plan::parse(what) {
             Some(plan) => results::make(&plan),
             None => {
                 eprintln!("it is one of {}, or nothing for all", plan::WORDS.join(", "));

@@ -1,4 +1,4 @@
-//! Times all variants, by turns.
+//! Measures the times of all variants in turns.
 
 use std::process::Command;
 
@@ -10,19 +10,19 @@ use crate::samples::Samples;
 use crate::variants::Variant;
 use crate::workloads::Workload;
 
-/// What a child says of itself.
+/// The metrics that a child reports.
 pub(crate) const CPU_NS: &str = "cpu_ns";
 pub(crate) const PEAK_BYTES: &str = "peak_bytes";
 
 const METRICS: [&str; 2] = [CPU_NS, PEAK_BYTES];
 
-/// Times what the plan says.
+/// Measures the times as the plan says.
 pub(crate) fn time(plan: &Plan, programs: &Programs, samples: &mut Samples) {
     for workload in plan.timed() {
         let mut variants = programs.built(workload.kind.variants());
         for turn in 0..plan.turns {
             eprint!("\r{}: turn {} of {}  ", workload.id(), turn + 1, plan.turns);
-            // Nobody always follows the same other one.
+            // No variant always follows the same other one.
             variants.rotate_left(1);
             if turn % 2 == 1 {
                 variants.reverse();
@@ -41,7 +41,7 @@ pub(crate) fn time(plan: &Plan, programs: &Programs, samples: &mut Samples) {
     }
 }
 
-/// What a variant kept of one run of `workload`, in which it is not timed.
+/// Returns the account of a variant for one run of `workload`, in which it is not timed.
 pub(crate) fn account(
     plan: &Plan,
     programs: &Programs,
@@ -57,7 +57,7 @@ pub(crate) fn account(
 }
 
 fn command(programs: &Programs, workload: Workload, variant: Variant, units: u64) -> Command {
-    let mut command = Command::new(programs.of(variant).expect("it was built"));
+    let mut command = Command::new(programs.path(variant).expect("it was built"));
     command.args(["run", &workload.id(), variant.id(), &units.to_string()]);
     command
 }

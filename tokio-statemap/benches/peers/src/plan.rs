@@ -1,8 +1,8 @@
-//! What is to be measured, and how often.
+//! The plan of a measurement.
 
 use crate::workloads::{Kind, Workload};
 
-/// What may stand behind ` -- `.
+/// The words allowed after ` -- `.
 pub(crate) const WORDS: [&str; 12] = [
     "all",
     "quick",
@@ -20,33 +20,33 @@ pub(crate) const WORDS: [&str; 12] = [
 
 pub(crate) struct Plan {
     pub(crate) workloads: Vec<Kind>,
-    /// Turns in which each variant is timed once; 0 for not at all.
+    /// The number of turns in which each variant is timed once; 0 for none.
     pub(crate) turns: usize,
-    /// How often instructions are counted; 0 for not at all; the fewest are taken.
+    /// The number of instruction counts, of which the smallest is taken; 0 for none.
     pub(crate) counts: usize,
-    /// Pairs of shops that each variant gets.
+    /// The number of pairs of shops per variant.
     pub(crate) pairs: usize,
-    /// Runs of the way out.
+    /// The number of runs of the exit.
     pub(crate) exits: usize,
-    /// Starts of each tiny program.
+    /// The number of starts of each tiny program.
     pub(crate) starts: usize,
     pub(crate) flight_seconds: u64,
-    /// Turns in which single hooks are timed.
+    /// The number of turns in which single hooks are timed.
     pub(crate) hook_turns: usize,
-    /// Each timed run does one of this many parts of its work.
+    /// Each timed run does the work divided by this.
     pub(crate) part: u64,
-    /// What is said of it.
+    /// The text to produce.
     pub(crate) text: Text,
-    /// Whether it is written to the file of that.
+    /// `true` if the text is written to its file.
     pub(crate) is_all: bool,
 }
 
-/// What a run is about.
+/// The subject of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Text {
-    /// `RESULTS.md`: what looks at tasks.
+    /// `RESULTS.md`: tools that look at tasks.
     Tasks,
-    /// `FUNCTIONS.md`: what looks into async functions.
+    /// `FUNCTIONS.md`: tools that look into async functions.
     Functions,
 }
 
@@ -74,7 +74,7 @@ const NOTHING: Plan = Plan {
 };
 
 impl Plan {
-    pub(crate) fn of(words: &[&str]) -> Option<Self> {
+    pub(crate) fn parse(words: &[&str]) -> Option<Self> {
         let all = Self {
             workloads: Kind::ALL.to_vec(),
             turns: 7,
@@ -129,7 +129,7 @@ impl Plan {
         Some(plan)
     }
 
-    /// The programs that are timed.
+    /// Iterates over the programs to time.
     pub(crate) fn timed(&self) -> impl Iterator<Item = Workload> {
         self.workloads
             .iter()

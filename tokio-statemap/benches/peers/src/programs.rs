@@ -1,4 +1,4 @@
-//! The programs that are measured: this one, and builds with other features.
+//! The measured programs: this one, and builds with other features.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -9,27 +9,27 @@ use serde_json::Value;
 
 use crate::variants::Variant;
 
-/// The features that a program is built with.
+/// The features of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Build {
     Plain,
     /// Tokio with its spans.
     Spans,
-    /// Ours with its static trace points.
+    /// Our crate with its static trace points.
     Sdt,
-    /// Ours without `stacks`.
+    /// Our crate without `stacks`.
     NoStacks,
 }
 
-/// Where the builds are.
+/// The paths of the builds.
 pub(crate) struct Programs {
     plain: PathBuf,
-    /// Those of the other builds that were made.
+    /// The paths of the other builds that were made.
     others: BTreeMap<Build, PathBuf>,
 }
 
 impl Programs {
-    /// Builds what these need.
+    /// Builds the programs for these variants.
     pub(crate) fn build(variants: impl Iterator<Item = Variant>) -> Self {
         let plain = env::current_exe().expect("a program knows its path");
         let mut others = BTreeMap::new();
@@ -44,13 +44,13 @@ impl Programs {
         Self { plain, others }
     }
 
-    /// Those of `variants` that could be built.
+    /// Returns those of `variants` that could be built.
     pub(crate) fn built(&self, variants: &[Variant]) -> Vec<Variant> {
-        variants.iter().copied().filter(|&variant| self.of(variant).is_some()).collect()
+        variants.iter().copied().filter(|&variant| self.path(variant).is_some()).collect()
     }
 
-    /// The program that has `variant`.
-    pub(crate) fn of(&self, variant: Variant) -> Option<&Path> {
+    /// Returns the program that has `variant`.
+    pub(crate) fn path(&self, variant: Variant) -> Option<&Path> {
         match variant.build() {
             Build::Plain => Some(&self.plain),
             other => self.others.get(&other).map(PathBuf::as_path),
@@ -59,12 +59,12 @@ impl Programs {
 }
 
 impl Build {
-    /// The program, or why there is none. `None`: it is this one.
+    /// Returns the program, or the reason why there is none; `None` if it is this program.
     fn make(self) -> Option<Result<PathBuf, String>> {
         let (name, target, options): (_, _, &[&str]) = match self {
             Self::Plain => return None,
             Self::Spans => ("spans", "spans", &["--features", "console"]),
-            // What they need is the same.
+            // It needs the same.
             Self::Sdt => ("sdt", "ours", &["--features", "sdt"]),
             Self::NoStacks => ("no-stacks", "ours", &["--no-default-features"]),
         };
@@ -77,12 +77,13 @@ impl Build {
     }
 }
 
-/// Builds with `arguments` in a target folder `name` beside this program's; where the programs are then.
+/// Builds with `arguments` in a target folder `name` next to this program's, and returns the folder
+/// of the programs.
 pub(crate) fn build(name: &str, arguments: &[&str]) -> Result<PathBuf, String> {
     eprintln!("building {name}…");
     let program = env::current_exe().expect("a program knows its path");
     let target = program.ancestors().nth(2).expect("it is in target/release").join(name);
-    // There cargo finds the flag for Tokio, too.
+    // Cargo also finds the flag for Tokio there.
     let status = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .args(["build", "--quiet", "--release", "--locked", "--target-dir"])
@@ -102,9 +103,9 @@ pub(crate) fn json_of(command: &mut Command) -> Value {
     serde_json::from_str(&output.0).unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
-/// Runs a child process that must not fail: stdout, stderr.
+/// Runs a child process that must not fail, and returns its stdout and stderr.
 pub(crate) fn output_of(command: &mut Command) -> (String, String) {
-    // hotpath answers requests otherwise, and two of it would want the same port.
+    // Otherwise hotpath starts a server, and two of them would want the same port.
     command.env("HOTPATH_METRICS_SERVER_OFF", "1");
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
@@ -113,7 +114,7 @@ pub(crate) fn output_of(command: &mut Command) -> (String, String) {
     (stdout, stderr)
 }
 
-/// This program as a child process.
+/// Returns a command that runs this program as a child process.
 pub(crate) fn this() -> Command {
     Command::new(env::current_exe().expect("a program knows its path"))
 }

@@ -1,4 +1,4 @@
-//! Measures what the plan says, and writes it down.
+//! Measures as the plan says and writes the results.
 
 mod functions;
 mod parts;
@@ -17,7 +17,7 @@ use crate::service::{self, Service};
 use crate::startup::{self, Start};
 use crate::{bounds, callgrind, machine, measure, scale};
 
-/// All that was measured.
+/// All measurements.
 pub(crate) struct Measured {
     pub(crate) samples: Samples,
     pub(crate) accounts: Accounts,
@@ -28,7 +28,7 @@ pub(crate) struct Measured {
     pub(crate) starts: Result<Vec<Start>, String>,
 }
 
-/// Measures; prints it, and if it is all, writes its file.
+/// Measures and prints the results, and writes them to their file if they are complete.
 pub(crate) fn make(plan: &Plan) {
     let measured = measure(plan);
     let text = match plan.text {

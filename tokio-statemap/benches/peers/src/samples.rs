@@ -1,12 +1,12 @@
-//! Figures, turn by turn.
+//! The measurements by turn.
 
 use std::collections::BTreeMap;
 
 use crate::variants::Variant;
 use crate::workloads::Workload;
 
-/// What was measured, in the order of the turns: `[turn]` of two variants were measured at about the
-/// same time.
+/// The measurements in the order of the turns. Those of two variants in the same turn were taken at
+/// about the same time.
 #[derive(Default)]
 pub(crate) struct Samples(BTreeMap<(Workload, Variant, &'static str), Vec<f64>>);
 
@@ -15,12 +15,12 @@ impl Samples {
         self.0.entry((of.0, of.1, metric)).or_default().push(figure);
     }
 
-    /// Empty if it wasn't measured.
-    pub(crate) fn of(&self, of: (Workload, Variant), metric: &'static str) -> &[f64] {
+    /// Returns the measurements; empty if there are none.
+    pub(crate) fn figures(&self, of: (Workload, Variant), metric: &'static str) -> &[f64] {
         self.0.get(&(of.0, of.1, metric)).map_or(&[], Vec::as_slice)
     }
 
-    /// By how much a variant's figure is over the one without hooks, turn by turn.
+    /// Returns by how much a variant's measurements exceed those without hooks, turn by turn.
     pub(crate) fn over_none(
         &self,
         of: (Workload, Variant),
@@ -29,14 +29,14 @@ impl Samples {
         self.pairs(of, (of.0, Variant::None), metric).map(|(this, none)| this - none)
     }
 
-    /// The figures of two variants, turn by turn.
+    /// Returns the measurements of two variants, turn by turn.
     pub(crate) fn pairs(
         &self,
         a: (Workload, Variant),
         b: (Workload, Variant),
         metric: &'static str,
     ) -> impl Iterator<Item = (f64, f64)> {
-        self.of(a, metric).iter().copied().zip(self.of(b, metric).iter().copied())
+        self.figures(a, metric).iter().copied().zip(self.figures(b, metric).iter().copied())
     }
 }
 
@@ -49,8 +49,8 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// `None` of nothing.
-    pub(crate) fn of(figures: impl IntoIterator<Item = f64>) -> Option<Self> {
+    /// Computes the spread; `None` for no measurements.
+    pub(crate) fn from_figures(figures: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut figures: Vec<f64> = figures.into_iter().collect();
         figures.sort_by(f64::total_cmp);
         let last = figures.len().checked_sub(1)?;
@@ -64,7 +64,7 @@ impl Spread {
 
 #[test]
 fn quartiles_lie_between_figures() {
-    let spread = Spread::of([4.0, 1.0, 3.0, 2.0]);
+    let spread = Spread::from_figures([4.0, 1.0, 3.0, 2.0]);
     assert_eq!(spread, Some(Spread { median: 2.5, low: 1.75, high: 3.25 }));
-    assert_eq!(Spread::of([]), None);
+    assert_eq!(Spread::from_figures([]), None);
 }

@@ -1,4 +1,4 @@
-//! Ours at scale: the flight recorder under load, and the way out.
+//! Our crate at scale: the flight recorder under load, and the exit.
 
 pub(crate) mod exit;
 pub(crate) mod flight;
@@ -11,7 +11,7 @@ use crate::programs;
 use crate::samples::Spread;
 use crate::scale::hook_times::{Beside, HookTimes};
 
-/// The files written, and what each run says.
+/// The kinds of files written, each with the output of its runs.
 pub(crate) type Exits = Vec<(&'static str, Vec<Value>)>;
 
 pub(crate) type Flights = Vec<flight::Flight>;
@@ -21,7 +21,7 @@ pub(crate) type AllHookTimes = Vec<hook_times::HookTimes>;
 pub(crate) const DATA: &str = "tasks.json, workers.json";
 pub(crate) const ALL_FILES: &str = "the same, the page and the SVG";
 
-/// The way out, so often, by turns.
+/// Measures the exit, in turns.
 pub(crate) fn exits(plan: &Plan) -> Exits {
     const EVENTS: u64 = 10_000_000;
     let mut exits = vec![(DATA, Vec::new()), (ALL_FILES, Vec::new())];
@@ -37,7 +37,7 @@ pub(crate) fn exits(plan: &Plan) -> Exits {
     exits
 }
 
-/// The flight recorder, with the default `max_events` and with ten times that.
+/// Measures the flight recorder with the default `max_events` and with ten times that.
 pub(crate) fn flights(plan: &Plan) -> Flights {
     if plan.flight_seconds == 0 {
         return Vec::new();
@@ -51,8 +51,8 @@ pub(crate) fn flights(plan: &Plan) -> Flights {
     [1_000_000, 10_000_000].map(flight).into()
 }
 
-/// How long a hook takes under the load of a flight recorder, beside all that may be done meanwhile: by turns, each
-/// so often.
+/// Measures the times of single hooks under the load of a flight recorder with different activities
+/// next to it, in turns.
 pub(crate) fn hook_times(plan: &Plan) -> AllHookTimes {
     let mut all = Vec::new();
     for turn in 0..plan.hook_turns {
@@ -70,7 +70,7 @@ pub(crate) fn hook_times(plan: &Plan) -> AllHookTimes {
     all
 }
 
-/// What was measured of each, turn by turn.
+/// Groups the measurements by setting, turn by turn.
 pub(crate) fn turns(all: &[HookTimes]) -> impl Iterator<Item = ((u64, Beside), Vec<&HookTimes>)> {
     let mut kinds: Vec<_> = all.iter().map(|times| (times.max_events, times.beside)).collect();
     kinds.sort_unstable();
@@ -82,9 +82,9 @@ fn of_kind(all: &[HookTimes], kind: (u64, Beside)) -> impl Iterator<Item = &Hook
     all.iter().filter(move |times| (times.max_events, times.beside) == kind)
 }
 
-/// How many of a million hooks are slow, beyond those of an empty one, turn by turn.
+/// Returns the number of slow hooks per million beyond those of an empty one, turn by turn.
 pub(crate) fn slow_beyond(all: &[HookTimes], max_events: u64, beside: Beside) -> Option<Spread> {
     let none = of_kind(all, (max_events, Beside::NoHooks)).filter(|_| beside != Beside::NoHooks);
     let pairs = of_kind(all, (max_events, beside)).zip(none);
-    Spread::of(pairs.map(|(this, none)| this.slow - none.slow))
+    Spread::from_figures(pairs.map(|(this, none)| this.slow - none.slow))
 }

@@ -1,9 +1,9 @@
-//! What it costs a real service: a web shop, and customers who keep it busy.
+//! Measures the cost for a real service: a web shop, and customers who keep it busy.
 //!
-//! Its bounds are a percent or two, which is less than what the machine's speed changes by from one
-//! second to the next. So a shop that is looked at and one that isn't are open at the same time, and the
-//! same customers go to them by turns of some milliseconds; the shop that waits takes no CPU
-//! but for what threads of its tracer's own take, which is in its CPU a request.
+//! The bounds are a percent or two, which is less than the variation of the machine's speed from
+//! one second to the next. So an observed shop and a plain one are open at the same time, and the
+//! same customers visit them in turns of some milliseconds. The waiting shop takes no CPU except
+//! for its tracer's threads, which is part of its CPU per request.
 
 mod customers;
 mod place;
@@ -25,10 +25,10 @@ pub(crate) use shop::open;
 
 pub(crate) const TITLE: &str = "HTTP service: axum with one worker, 32 keep-alive connections";
 
-/// What a turn asks of each of two shops, in requests.
+/// The number of requests of a turn to each of two shops.
 const REQUESTS: u64 = 96_000;
 
-/// Those that it is measured with: it takes long, and the others say nothing new here.
+/// The variants that are measured with it. It takes long, and the others would add nothing.
 pub(crate) const VARIANTS: [Variant; 9] = [
     Variant::None,
     Variant::Empty,
@@ -41,49 +41,50 @@ pub(crate) const VARIANTS: [Variant; 9] = [
     Variant::Console,
 ];
 
-/// Those that get [`MORE`] times as many pairs: they have a bound of a percent or two, or say how well
-/// those are known. One pair tells throughput to within 1 % or so, and p99 to within 2 %.
+/// The variants with [`MORE`] times as many pairs, as they have a bound of a percent or two, or
+/// show the error of those. One pair determines the throughput to about 1 %, and the p99 to 2 %.
 const BOUND: [Variant; 3] = [Variant::None, Variant::LeanLast, Variant::DefaultLast];
-/// Even, so that who is measured in every so many turns is the first of two as often as not.
+/// An even number, so that each of two variants is equally often the first one.
 pub(crate) const MORE: usize = 4;
 
-/// What a shop was, and did for its customers.
+/// The measurements of a shop.
 pub(crate) struct Figures {
-    /// Of each visit.
+    /// The throughput of each visit.
     pub(crate) requests_per_s: Vec<f64>,
-    /// Of each part of each visit.
+    /// The median latency of each part of each visit.
     pub(crate) p50_ns: Vec<f64>,
-    /// The same.
+    /// The p99 latency of each part of each visit.
     pub(crate) p99_ns: Vec<f64>,
-    /// CPU a request.
+    /// The CPU time per request.
     pub(crate) cpu_ns: f64,
     pub(crate) peak_bytes: f64,
 }
 
-/// A shop that is looked at, and one that isn't, at the same time. Their visits took turns.
+/// An observed and a plain shop that were open at the same time, visited in turns.
 pub(crate) struct Pair {
     pub(crate) this: Figures,
     pub(crate) none: Figures,
 }
 
-/// Which of a shop's figures is meant.
+/// Selects one of a shop's measurements.
 pub(crate) type Of = fn(&Figures) -> &[f64];
 
 impl Pair {
-    /// By how many percent those figures are higher than without hooks, one by one: the median.
+    /// Returns by how many percent these measurements exceed those without hooks: the median of the
+    /// pairs.
     pub(crate) fn percent_over(&self, of: Of) -> f64 {
         let both = of(&self.this).iter().zip(of(&self.none));
         median(both.map(|(this, none)| 100.0 * (this / none - 1.0)))
     }
 }
 
-/// One that the machine interrupted says nothing about a shop.
+/// Returns the median, as a visit interrupted by the machine says nothing about a shop.
 pub(crate) fn median(figures: impl Iterator<Item = f64>) -> f64 {
-    Spread::of(figures).expect("there are figures").median
+    Spread::from_figures(figures).expect("there are figures").median
 }
 
-/// The pairs of each variant; with [`Variant::None`] both are alike, which says how well the others are
-/// known.
+/// The pairs of each variant. With [`Variant::None`] both shops are alike, which shows the error of
+/// the others.
 #[derive(Default)]
 pub(crate) struct Service {
     pub(crate) pairs: BTreeMap<Variant, Vec<Pair>>,
@@ -91,13 +92,13 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// What `of` says of the pairs of a variant that was measured.
+    /// Returns the spread of a value over the pairs of a variant, if it was measured.
     pub(crate) fn spread(&self, variant: Variant, of: impl Fn(&Pair) -> f64) -> Option<Spread> {
-        Spread::of(self.pairs.get(&variant)?.iter().map(of))
+        Spread::from_figures(self.pairs.get(&variant)?.iter().map(of))
     }
 }
 
-/// Measures all variants, by turns; nothing, if the plan has no pairs.
+/// Measures all variants in turns; nothing if the plan has no pairs.
 pub(crate) fn measure(plan: &Plan, programs: &Programs) -> Service {
     let mut service = Service::default();
     if plan.pairs == 0 {
@@ -108,7 +109,7 @@ pub(crate) fn measure(plan: &Plan, programs: &Programs) -> Service {
     for turn in 0..turns {
         eprint!("\rhttp: turn {} of {turns}  ", turn + 1);
         let is_for_all = turn % MORE == 0;
-        // Nobody always follows the same other one, or is always the first of two.
+        // No variant always follows the same other one, or is always the first of two.
         if is_for_all {
             variants.rotate_left(1);
         }
@@ -136,7 +137,7 @@ fn requests(variant: Variant) -> u64 {
     REQUESTS / variant.slowness()
 }
 
-/// Two shops, and what the customers and they say.
+/// Runs two shops and returns the measurements of the customers and the shops.
 fn pair(programs: &Programs, variant: Variant, requests: u64, is_reversed: bool) -> Pair {
     let mut shops = [variant, Variant::None];
     if is_reversed {
@@ -170,13 +171,13 @@ fn pair(programs: &Programs, variant: Variant, requests: u64, is_reversed: bool)
     Pair { this, none }
 }
 
-/// Sends the customers, and waits for them.
+/// Runs the customers until they are done.
 fn visit(requests: u64, addresses: &[&str]) -> Value {
     let mut command = programs::this();
     programs::json_of(command.args(["run", "customers", &requests.to_string()]).args(addresses))
 }
 
-/// A shop in a process of its own.
+/// A shop in its own process.
 struct Shop {
     process: Child,
     stdin: Option<ChildStdin>,
@@ -186,7 +187,7 @@ struct Shop {
 
 impl Shop {
     fn open(programs: &Programs, variant: Variant, more: &[&str]) -> Self {
-        let mut command = Command::new(programs.of(variant).expect("it was built"));
+        let mut command = Command::new(programs.path(variant).expect("it was built"));
         command.args(["run", "shop", variant.id()]).args(more);
         let mut process = command
             .stdin(Stdio::piped())
@@ -200,7 +201,7 @@ impl Shop {
         shop
     }
 
-    /// Lets it measure from now on.
+    /// Starts the shop's measurement.
     fn begin(&mut self) {
         let stdin = self.stdin.as_mut().expect("it is open");
         writeln!(stdin, "begin").expect("it listens");

@@ -1,4 +1,4 @@
-//! What a program pays before the first line of its `main`.
+//! Measures the startup cost of a program before the first line of its `main`.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,12 +10,12 @@ use crate::usage;
 /// One tiny program.
 pub(crate) struct Start {
     pub(crate) title: &'static str,
-    /// In the order of the turns.
+    /// The CPU times in the order of the turns.
     pub(crate) cpu_ms: Vec<f64>,
     pub(crate) wall_ms: Vec<f64>,
 }
 
-/// Starts them all, by turns. `Err` says why not.
+/// Starts all programs in turns. `Err` says why that failed.
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Start>, String> {
     let on = programs::build("startup-on", &["--package", "startup"])?;
     let off = programs::build("startup-off", &["--package", "startup", "--no-default-features"])?;
@@ -30,7 +30,7 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Start>, String> {
     let folder = std::env::temp_dir().join(format!("peers-startup-{}", std::process::id()));
     let mut figures = vec![(Vec::new(), Vec::new()); programs.len()];
     for turn in 0..plan.starts {
-        // Nobody always follows the same other one.
+        // No program always follows the same other one.
         for step in 0..programs.len() {
             let which =
                 (turn + if turn % 2 == 0 { step } else { programs.len() - step }) % programs.len();
@@ -49,7 +49,7 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Start>, String> {
     Ok(starts.collect())
 }
 
-/// ms of CPU and of time until its `main`. What it writes is in `folder`.
+/// Returns the CPU time and the time until its `main`, in ms. Its files are written to `folder`.
 fn start(program: &Path, is_on: &str, folder: &Path) -> [f64; 2] {
     let mut command = Command::new(program);
     command.env("TOKIO_STATEMAP", is_on).env("TOKIO_STATEMAP_DIR", folder);

@@ -1,39 +1,39 @@
-//! What this process used of the machine.
+//! The resources used by this process.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// CPU time of all threads of this process, since it was started.
+/// Returns the CPU time of all threads of this process since its start.
 pub(crate) fn cpu() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// The time on the clock that all processes share.
+/// Returns the time of a clock that is common to all processes.
 pub(crate) fn monotonic() -> Duration {
     let time = clock_gettime(ClockId::Monotonic);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// The most memory this process ever had, in bytes: its peak RSS.
+/// Returns the peak RSS of this process, in bytes.
 pub(crate) fn peak_bytes() -> u64 {
     status_bytes("VmHWM:")
 }
 
-/// The memory this process has: its RSS, in bytes.
+/// Returns the RSS of this process, in bytes.
 pub(crate) fn resident_bytes() -> u64 {
     status_bytes("VmRSS:")
 }
 
-/// What of that it filled itself. The rest are pages of files, its code above all, which the system reads
-/// in, some with their neighbours, when they are first used.
+/// Returns the part of the RSS that the process filled itself, in bytes. The rest are pages of
+/// files, mostly its code, which the system loads when they or their neighbours are first used.
 pub(crate) fn filled_bytes() -> u64 {
     status_bytes("RssAnon:")
 }
 
-/// Begins to measure the peak anew.
+/// Resets the peak RSS.
 pub(crate) fn forget_peak() {
     fs::write("/proc/self/clear_refs", "5").expect("Linux lets a process forget its peak");
 }
@@ -45,7 +45,7 @@ fn status_bytes(key: &str) -> u64 {
     kib * 1024
 }
 
-/// A moment, to measure from.
+/// A point in time to measure from.
 pub(crate) struct Since {
     cpu: Duration,
     wall: Instant,

@@ -1,4 +1,4 @@
-//! What looks at the runtime: nothing, ours, a peer.
+//! The observers of a runtime: none, our crate, or a peer.
 
 mod console;
 mod dial9;
@@ -11,59 +11,59 @@ use crate::programs::Build;
 pub(crate) use spawner::Spawner;
 pub(crate) use traced::{Account, Limits, Traced};
 
-/// What looks at the runtime.
+/// The observer of a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Variant {
     None,
     Empty,
-    /// Empty hooks but that they read the clock as often as ours do.
+    /// Hooks that only read the clock, as often as ours do.
     Ticks,
-    /// Tokio's own latency tracking, which *ready* needs.
+    /// Tokio's own latency tracking, which ready times require.
     Clock,
     LeanLast,
     LeanFirst,
     DefaultLast,
     DefaultFirst,
-    /// After `stop()`.
+    /// Our hooks after `stop()`.
     Stopped,
-    /// With `keep = "first"`, after `max_events`.
+    /// Our hooks with `keep = "first"`, after `max_events`.
     Full,
     Dial9,
     Dial9Spawn,
     TaskMonitor,
     TokioDtrace,
-    /// Tokio's feature that the console needs, and nobody who listens.
+    /// Tokio's feature for the console, without a listener.
     Spans,
     Console,
-    /// As `LeanLast`, in a build with the static trace points.
+    /// Like `LeanLast`, in a build with the static trace points.
     LeanSdt,
-    /// The same in a build without `stacks`.
+    /// Like `LeanLast`, in a build without `stacks`.
     LeanNoStacks,
-    /// As `LeanLast`, of tasks that ours spawns: it finds where they wait.
+    /// Like `LeanLast`, with tasks spawned through our crate, which finds where they wait.
     Probed,
-    /// As `LeanLast`, of instrumented functions: it takes their times.
+    /// Like `LeanLast`, with instrumented functions, whose times are measured.
     Timed,
-    /// Both.
+    /// Both `Probed` and `Timed`.
     ProbedTimed,
-    /// Both, with the static trace points.
+    /// Like `ProbedTimed`, with the static trace points.
     ProbedTimedSdt,
-    /// Instrumented functions, and nothing recorded.
+    /// Instrumented functions without a recording.
     TimedOff,
     AwaitTree,
     AsyncBacktrace,
-    /// Without a reporter.
+    /// The peer without a reporter.
     FastraceOff,
     FastraceCalls,
     FastracePolls,
     HotpathCalls,
     HotpathPolls,
-    /// Without a subscriber.
+    /// The peer without a subscriber.
     TracingOff,
     TracingRegistry,
 }
 
 impl Variant {
-    /// Those of `RESULTS.md`.
+    /// The variants of `RESULTS.md`.
     pub(crate) const ALL: [Self; 16] = [
         Self::None,
         Self::Empty,
@@ -83,11 +83,11 @@ impl Variant {
         Self::Console,
     ];
 
-    /// Builds of ours.
+    /// Builds of our crate with different features.
     pub(crate) const FEATURES: [Self; 4] =
         [Self::None, Self::LeanNoStacks, Self::LeanLast, Self::LeanSdt];
 
-    /// Those that look into async functions, and what they are compared with.
+    /// The tools that look into async functions, and their baselines.
     pub(crate) const FUNCTIONS: [Self; 17] = [
         Self::None,
         Self::LeanLast,
@@ -108,7 +108,7 @@ impl Variant {
         Self::TracingRegistry,
     ];
 
-    /// What a child process is told.
+    /// Returns the name that is passed to a child process.
     pub(crate) fn id(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -152,7 +152,7 @@ impl Variant {
         variant.unwrap_or_else(|| panic!("{id} is no variant"))
     }
 
-    /// What people are told.
+    /// Returns the name for readers.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::None => "no hooks",
@@ -190,7 +190,7 @@ impl Variant {
         }
     }
 
-    /// Some are so slow that they get one of so many parts of the work.
+    /// Returns the divisor of the work for slow variants.
     pub(crate) fn slowness(self) -> u64 {
         match self {
             Self::Console | Self::FastraceCalls | Self::FastracePolls | Self::HotpathPolls => 10,
@@ -198,7 +198,7 @@ impl Variant {
         }
     }
 
-    /// The build that has it.
+    /// Returns the build that has it.
     pub(crate) fn build(self) -> Build {
         match self {
             Self::Spans | Self::Console => Build::Spans,
@@ -208,7 +208,7 @@ impl Variant {
         }
     }
 
-    /// What is written at the async functions for it.
+    /// Returns the annotations of async functions for it.
     pub(crate) fn functions(self) -> Functions {
         match self {
             Self::Timed | Self::ProbedTimed | Self::ProbedTimedSdt | Self::TimedOff => {
@@ -225,7 +225,7 @@ impl Variant {
         }
     }
 
-    /// Whether it can tell what it kept.
+    /// Returns `true` if it reports the events that it kept.
     pub(crate) fn keeps_account(self) -> bool {
         use Variant::*;
         matches!(

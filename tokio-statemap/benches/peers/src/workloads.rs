@@ -1,4 +1,4 @@
-//! The programs that are measured.
+//! The measured programs.
 
 mod chains;
 mod ping_pong;
@@ -11,15 +11,16 @@ use crate::functions::Functions;
 use crate::variants::{Spawner, Variant};
 pub(crate) use yield_storm::storm;
 
-/// What a program does.
+/// The activity of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Yield,
     Spawn,
     PingPong,
-    /// Chains of so many async functions, which are polled again and again. Of none, a yield storm.
+    /// Chains of so many async functions that are polled repeatedly; a yield storm if there are
+    /// none.
     Waits(u8),
-    /// The same chains, called again and again.
+    /// The same chains, called repeatedly.
     Calls(u8),
 }
 
@@ -27,15 +28,15 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Workload {
     pub(crate) kind: Kind,
-    /// 0 is `current_thread`.
+    /// The number of workers; 0 for `current_thread`.
     pub(crate) workers: usize,
 }
 
 impl Kind {
-    /// Those that are about tasks.
+    /// The programs about tasks.
     pub(crate) const ALL: [Self; 3] = [Self::Yield, Self::Spawn, Self::PingPong];
 
-    /// Those that are about async functions.
+    /// The programs about async functions.
     pub(crate) const FUNCTIONS: [Self; 5] =
         [Self::Waits(0), Self::Waits(1), Self::Waits(4), Self::Waits(16), Self::Calls(4)];
 
@@ -66,7 +67,7 @@ impl Kind {
         }
     }
 
-    /// What is counted.
+    /// Returns the unit of the counts.
     pub(crate) fn unit(self) -> &'static str {
         match self {
             Self::Yield => "poll",
@@ -77,7 +78,7 @@ impl Kind {
         }
     }
 
-    /// How many functions a chain has.
+    /// Returns the number of functions of a chain.
     pub(crate) fn functions(self) -> String {
         match self {
             Self::Waits(1) => "1 function".to_owned(),
@@ -86,7 +87,7 @@ impl Kind {
         }
     }
 
-    /// What may look at it.
+    /// Returns the variants to measure with it.
     pub(crate) fn variants(self) -> &'static [Variant] {
         match self {
             Self::Yield | Self::Spawn | Self::PingPong => &Variant::ALL,
@@ -95,7 +96,7 @@ impl Kind {
         }
     }
 
-    /// The numbers of workers that it is timed with.
+    /// Returns the numbers of workers to time it with.
     pub(crate) fn workers(self) -> &'static [usize] {
         match self {
             Self::Yield | Self::Spawn | Self::PingPong => &[0, 2],
@@ -103,7 +104,7 @@ impl Kind {
         }
     }
 
-    /// How many events one unit is, or a little less.
+    /// Returns a lower bound of the number of events per unit.
     fn unit_events(self) -> u64 {
         match self {
             Self::Yield | Self::PingPong | Self::Waits(_) => 2,
@@ -111,7 +112,7 @@ impl Kind {
         }
     }
 
-    /// How many units are timed with `variant`.
+    /// Returns the number of units to time with `variant`.
     pub(crate) fn timed_units(self, variant: Variant) -> u64 {
         let units = match self {
             Self::Yield => 2_000_000,
@@ -123,21 +124,21 @@ impl Kind {
         units / self.slowness(variant)
     }
 
-    /// How many units the shorter and the longer run under callgrind have.
+    /// Returns the numbers of units of the shorter and the longer run under callgrind.
     pub(crate) fn counted_units(self, variant: Variant) -> [u64; 2] {
         let units = match self {
             Self::Yield => [40_000, 200_000],
             Self::Spawn => [10_000, 60_000],
             Self::PingPong => [20_000, 100_000],
-            // No less of slow ones: some have a thread, of which a short run tells little.
+            // Slow variants get no fewer: some have a thread, for which a short run says little.
             Self::Waits(_) => return [4_000, 20_000],
             Self::Calls(_) => return [2_000, 10_000],
         };
         units.map(|units| units / self.slowness(variant))
     }
 
-    /// A variant gets one of so many parts of the work. The console keeps so much of each task
-    /// that has ended that it gets even less of the spawn storm.
+    /// Returns the divisor of a variant's work. The console keeps so much for each ended task that
+    /// its share of the spawn storm is even smaller.
     pub(crate) fn slowness(self, variant: Variant) -> u64 {
         match (variant, self) {
             (Variant::Console, Self::Spawn) => 50,
@@ -147,7 +148,7 @@ impl Kind {
 }
 
 impl Workload {
-    /// What a child process is told.
+    /// Returns the name that is passed to a child process.
     pub(crate) fn id(self) -> String {
         format!("{}-{}", self.kind.id(), self.workers)
     }
@@ -170,13 +171,13 @@ impl Workload {
         builder
     }
 
-    /// How many units it takes until a program that is to do `units` is warm: ours, keeping the last
-    /// events, uses its memory again then.
+    /// Returns the number of units for the warm-up of a program that does `units` units. Our crate,
+    /// keeping the last events, reuses its memory after that.
     pub(crate) fn warm_up_units(self, units: u64) -> u64 {
         units / 2
     }
 
-    /// The least number of events of so many units.
+    /// Returns a lower bound of the number of events of so many units.
     pub(crate) fn events(self, units: u64) -> u64 {
         units * self.kind.unit_events()
     }

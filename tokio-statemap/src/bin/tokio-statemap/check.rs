@@ -2,31 +2,35 @@
 
 use tokio_statemap::__private::clean;
 use tokio_statemap::statemap::check::{check, check_ours};
+use tokio_statemap::statemap::read::Statemap;
+use tokio_statemap::statemap::{Recording, recordings};
 
 use crate::args::CheckArgs;
-use crate::failure::{Failure, line, name, print};
+use crate::failure::{Failure, display_name, print_line};
 use crate::input::{Content, content};
 use crate::limits;
-use crate::page;
+use crate::output::print;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     args.files.check("check");
     let mut are_all_ok = true;
-    let (mut read, mut of) = (Vec::new(), Vec::new());
+    let (mut read, mut sources) = (Vec::new(), Vec::new());
     for (index, file) in args.files.files.iter().enumerate() {
-        let mut progress = Progress::new();
-        let checked = content(file, &mut progress).and_then(|content| match content {
-            Content::Data(input) => {
-                let checked = if args.ours { check_ours(input) } else { check(input) };
-                checked.map(|one| vec![one]).map_err(|error| Failure::of(file, error))
+        let progress = Progress::new();
+        let checked = content(file, &progress).and_then(|content| match content {
+            Content::Data(data) => {
+                let checked = if args.ours { check_ours(data) } else { check(data) };
+                checked.map(|one| vec![one]).map_err(|error| Failure::in_file(file, error))
             }
-            Content::Page { files, .. } => {
-                page::check(&files, args.ours).map_err(|problem| Failure::of(file, problem))?;
-                Ok(files)
-            }
+            Content::Page { files, .. } => match problem_of_page(&files, args.ours) {
+                Some(problem) => {
+                    Err(Failure::in_file(file, format_args!("the data in the page: {problem}")))
+                }
+                None => Ok(files),
+            },
         });
-        drop(progress);
+        progress.end();
         match checked {
             Ok(statemaps) => {
                 let entities = statemaps.iter().flat_map(|statemap| &statemap.entities);
@@ -38,21 +42,32 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
                     1 => "1 entity".to_owned(),
                     n => format!("{n} entities"),
                 };
-                print(&format!("{}: ok, {entities}, {changes} of state\n", clean(&name(file))))?;
-                if args.limits.are_given() {
-                    of.resize(of.len() + statemaps.len(), index);
-                    read.extend(statemaps);
-                }
+                let name = display_name(file);
+                print(&format!("{}: ok, {entities}, {changes} of state\n", clean(&name)))?;
+                sources.resize(sources.len() + statemaps.len(), index);
+                read.extend(statemaps.into_iter().filter(|_| args.limits.are_given()));
             }
-            Err(Failure::Bad(problem)) => {
+            Err(Failure::Problem(problem)) => {
                 are_all_ok = false;
-                line(&problem);
+                print_line(&problem);
             }
             Err(failure) => return Err(failure),
         }
     }
     match are_all_ok {
-        true => limits::check(args, &read, &of),
-        false => Err(Failure::Said),
+        true => limits::check(args, &read, &sources),
+        false => Err(Failure::Reported),
     }
+}
+
+/// Returns the first rule that the data in a page breaks, beyond those that reading the page checks.
+fn problem_of_page(files: &[Statemap], is_ours: bool) -> Option<String> {
+    recordings(files).iter().find_map(|recording| match recording {
+        Recording::Other { .. } if is_ours => Some("this isn't the data of a run".to_owned()),
+        Recording::Other { data, .. } => {
+            let tag = data.tags.iter().find(|tag| !tag.is_defined)?;
+            Some(format!("tag `{}` of state {} has no definition", tag.tag, tag.state))
+        }
+        _ => None,
+    })
 }

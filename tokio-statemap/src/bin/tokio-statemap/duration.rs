@@ -1,11 +1,12 @@
-//! Durations as they are written: `"250us"`, `"1.5s"`.
+//! Parses durations such as `"250us"` and `"1.5s"`.
 //!
-//! The attribute's keys and the command's options follow one rule. It stands in two files, as a
-//! procedural macro exports no functions and no file can be in two packages:
+//! The attribute's keys and the command's options use the same syntax. The code exists in two
+//! files, as a procedural macro exports no functions and two packages can't share a file:
 //! `tokio-statemap-macros/src/args/duration.rs` and
-//! `tokio-statemap/src/bin/tokio-statemap/duration.rs`. A test of the macros holds them equal.
+//! `tokio-statemap/src/bin/tokio-statemap/duration.rs`. A test of the macros checks that they are
+//! equal.
 
-/// Units with their length in ns.
+/// The units with their lengths in ns.
 const UNITS: [(&str, u64); 6] = [
     ("ns", 1),
     ("us", 1_000),
@@ -15,9 +16,10 @@ const UNITS: [(&str, u64); 6] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// The duration in ns: a decimal number and a unit, with nothing around or between them.
+/// Parses a decimal number directly followed by a unit, and returns the duration in ns.
 ///
-/// `None` for what is no duration, is no whole number of ns, or is over `u64::MAX` ns (584 years).
+/// Returns `None` if the text is no duration, no whole number of ns, or over `u64::MAX` ns (584
+/// years).
 pub(crate) fn nanoseconds(text: &str) -> Option<u64> {
     let unit_at = text.find(|c: char| c.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(unit_at);
@@ -25,7 +27,7 @@ pub(crate) fn nanoseconds(text: &str) -> Option<u64> {
     multiple(number, *unit_ns)
 }
 
-/// So many times `unit`, if that is a whole number.
+/// Returns `number` times `unit`, if that is a whole number.
 pub(crate) fn multiple(number: &str, unit: u64) -> Option<u64> {
     let (whole, fraction) = match number.split_once('.') {
         Some((whole, fraction)) if !fraction.is_empty() => (whole, fraction),
@@ -41,8 +43,8 @@ pub(crate) fn multiple(number: &str, unit: u64) -> Option<u64> {
     let mut value = whole.parse::<u64>().ok()?.checked_mul(unit)?;
     let mut place = unit;
     for digit in fraction.bytes().map(|byte| u64::from(byte - b'0')) {
-        // The part of this digit may be no whole number although that of its place is (a tenth of
-        // a minute is a whole number of ns, a tenth of a ns is not).
+        // This digit's part may be no whole number although that of its place is: a tenth of a
+        // minute is a whole number of ns, a tenth of a ns is not.
         if place % 10 != 0 && digit != 0 {
             return None;
         }

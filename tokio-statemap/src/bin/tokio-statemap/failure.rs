@@ -1,4 +1,4 @@
-//! What went wrong, in one line.
+//! The reasons for which the command ends early, and the messages on stderr.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -6,64 +6,65 @@ use std::process::ExitCode;
 
 use tokio_statemap::__private::clean;
 
-/// The exit status for a run that is over a limit.
+/// The exit status for a run that exceeds a limit.
 const OVER_A_LIMIT: u8 = 3;
 
-/// Why the command ends early.
+/// The reason for which the command ends early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Something is wrong with a file: this line says what.
-    Bad(String),
-    /// It was said already.
-    Said,
-    /// A run is over a limit, which was said already.
-    Over,
-    /// Nobody reads what is written any more: that is no error, they have seen enough.
+    /// A problem, still to be reported.
+    Problem(String),
+    /// A problem that was reported already.
+    Reported,
+    /// A run exceeds a limit, which was reported already.
+    OverLimit,
+    /// The reader of the output went away. This is not an error.
     Closed,
 }
 
 impl Failure {
-    /// Something is wrong with this file.
-    pub(crate) fn of(file: &Path, problem: impl std::fmt::Display) -> Self {
-        Self::Bad(format!("{}: {problem}", name(file)))
+    /// Creates the failure for a problem with a file.
+    pub(crate) fn in_file(file: &Path, problem: impl std::fmt::Display) -> Self {
+        Self::Problem(format!("{}: {problem}", display_name(file)))
     }
 
-    /// Standard output can't be written.
-    pub(crate) fn stdout(error: &io::Error) -> Self {
+    /// Creates the failure of a write to `file`.
+    pub(crate) fn write(file: &Path, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::Closed,
-            _ => Self::Bad(format!("standard output: can't be written: {error}")),
+            _ => Self::in_file(file, format_args!("can't be written: {error}")),
         }
     }
 
-    /// Says it on stderr; gives the exit status.
-    pub(crate) fn say(self) -> ExitCode {
+    /// Creates the failure of a write to standard output.
+    pub(crate) fn stdout(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::Closed,
+            _ => Self::Problem(format!("standard output: can't be written: {error}")),
+        }
+    }
+
+    /// Prints the problem if that is still to be done. Returns the exit status.
+    pub(crate) fn report(self) -> ExitCode {
         match self {
-            Self::Bad(problem) => {
-                line(&problem);
+            Self::Problem(problem) => {
+                print_line(&problem);
                 ExitCode::FAILURE
             }
-            Self::Said => ExitCode::FAILURE,
-            Self::Over => ExitCode::from(OVER_A_LIMIT),
+            Self::Reported => ExitCode::FAILURE,
+            Self::OverLimit => ExitCode::from(OVER_A_LIMIT),
             Self::Closed => ExitCode::SUCCESS,
         }
     }
 }
 
-/// Writes one line on stderr, whatever is in it, that says whose it is.
-pub(crate) fn line(text: &str) {
-    // There is nobody left to tell if this fails.
+/// Prints one line on stderr, prefixed with the name of this command.
+pub(crate) fn print_line(text: &str) {
+    // If stderr fails, there is nowhere left to report it.
     let _ = writeln!(io::stderr(), "tokio-statemap: {}", clean(text));
 }
 
-/// What a file is called in messages.
-pub(crate) fn name(file: &Path) -> String {
+/// Returns the name of a file in messages.
+pub(crate) fn display_name(file: &Path) -> String {
     if file.as_os_str() == "-" { "standard input".to_owned() } else { file.display().to_string() }
-}
-
-/// Writes to standard output.
-pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    written.map_err(|error| Failure::stdout(&error))
 }

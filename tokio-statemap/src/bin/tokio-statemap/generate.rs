@@ -6,7 +6,8 @@ use clap::CommandFactory;
 use clap_mangen::Man;
 
 use crate::args::Args;
-use crate::failure::{Failure, print};
+use crate::failure::Failure;
+use crate::output::print;
 
 pub(crate) fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
@@ -14,7 +15,7 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
     print(&String::from_utf8_lossy(&script))
 }
 
-/// One page for all of it: whoever looks something up doesn't know in which it is.
+/// Prints one manual page for all commands, so that readers needn't know in which one something is.
 pub(crate) fn man() -> Result<(), Failure> {
     let mut command = Args::command();
     command.build();
@@ -38,10 +39,9 @@ fn page(command: &clap::Command) -> io::Result<String> {
         man.render_synopsis_section(&mut roff)?;
         man.render_options_section(&mut roff)?;
         man.render_extra_section(&mut roff)?;
-        let heads = [".SH DESCRIPTION\n", ".SH SYNOPSIS\n", ".SH OPTIONS\n", ".SH EXTRA\n"];
         let mut section = String::from_utf8_lossy(&roff).into_owned();
-        for head in heads {
-            section = section.replace(head, ".PP\n");
+        for head in ["DESCRIPTION", "SYNOPSIS", "OPTIONS", "EXTRA"] {
+            section = section.replace(&format!(".SH {head}\n"), ".PP\n");
         }
         page.push_str(&format!(".SS {}\n{section}", command.get_name()));
     }
@@ -52,7 +52,7 @@ fn page(command: &clap::Command) -> io::Result<String> {
     Ok(keep_lines(&page))
 }
 
-/// Has examples printed as they are: what begins with a space would be filled else.
+/// Marks examples, which are indented, as preformatted text.
 fn keep_lines(page: &str) -> String {
     let mut kept = String::with_capacity(page.len() + 200);
     let mut was_example = false;

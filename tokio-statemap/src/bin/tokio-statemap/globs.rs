@@ -1,9 +1,9 @@
-//! Patterns of paths: `src/**`.
+//! Patterns of source files, such as `src/**`.
 
 use globset::{GlobBuilder, GlobMatcher};
 use tokio_statemap::__private::FileOf;
 
-/// A pattern of paths.
+/// A pattern of source files.
 #[derive(Clone, Debug)]
 pub(crate) struct Glob {
     text: String,
@@ -11,7 +11,7 @@ pub(crate) struct Glob {
 }
 
 impl Glob {
-    /// Compiles a pattern, in which `*` stays within a folder and `**` doesn't.
+    /// Compiles a pattern. `*` matches within a folder, `**` across folders.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let pattern = text.strip_prefix("./").unwrap_or(text);
         let glob = GlobBuilder::new(pattern).literal_separator(true).build();
@@ -19,13 +19,13 @@ impl Glob {
         Ok(Self { text: text.to_owned(), matcher })
     }
 
-    /// As it is written.
+    /// Returns the pattern as it was given.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether a file's path matches. Of a file of the program itself an end of the path may: which folder it is told from depends
-    /// on where the program was built.
+    /// Returns `true` if the path of a source file matches. For the program's own files it is enough that an end of the
+    /// path matches, because its beginning depends on where the program was built.
     pub(crate) fn matches(&self, path: &str, of: FileOf) -> bool {
         let path = path.replace('\\', "/");
         let folders = path.match_indices('/').map(|(at, _)| &path[at + 1..]);

@@ -1,5 +1,4 @@
-//! The command `tokio-statemap`: draws, reports on, checks, compares and completes statemap data; and says what the
-//! async fns of a program await.
+//! The command `tokio-statemap`.
 
 mod args;
 mod awaits;
@@ -10,32 +9,30 @@ mod export;
 mod failure;
 mod generate;
 mod globs;
-mod gzip;
 mod input;
 mod limits;
-mod page;
+mod output;
 mod progress;
 mod render;
 mod report;
-mod same_file;
 mod symbolize;
 mod units;
 mod usage;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use args::{Args, Command};
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => return usage::refuse(&error),
+        Err(error) => return usage::refuse(&error, &Args::command()),
     };
     let done = match args.command {
         Command::Render(args) => render::run(args),
-        Command::Report(args) => report::run(args),
+        Command::Report(args) => report::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Symbolize(args) => symbolize::run(&args),
@@ -45,6 +42,6 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.say(),
+        Err(failure) => failure.report(),
     }
 }

@@ -1,58 +1,52 @@
 //! `tokio-statemap render`.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
-use tokio_statemap::__private::write_file;
 use tokio_statemap::picture::{Picture, SourceFiles};
 use tokio_statemap::{html, svg};
 
-use crate::args::{Format, RenderArgs};
-use crate::export;
+use crate::args::{Format, RenderArgs, refuse_overwrite};
 use crate::failure::Failure;
-use crate::input::{AllRead, read_all};
+use crate::input::read_all;
 use crate::progress::Progress;
+use crate::{export, output};
 
 pub(crate) fn run(args: RenderArgs) -> Result<(), Failure> {
     args.files.check("render");
     let format = args.format();
-    args.check_output();
-    let mut progress = Progress::new();
-    let AllRead { statemaps: files, of } = read_all(&args.files, args.window, &mut progress)?;
+    refuse_overwrite("render", &args.output, &args.files.files);
+    let progress = Progress::new();
+    let input = read_all(&args.files, args.window, &progress)?;
     if !matches!(format, Format::Html | Format::Svg) {
-        return export::run(&args, format, &files, &of, progress);
+        return export::run(&args, format, &input, &progress);
     }
-    let mut picture = Picture::of_data(&files);
+    let mut picture = Picture::of_data(&input.statemaps);
     if let Some(title) = args.title {
         picture = picture.with_title(title);
     }
     if let Some(folder) = &args.source {
-        picture = picture.with_source(&source_in(folder)?);
+        picture = picture.with_source(&source_files(folder)?);
     }
     let mut options = svg::Options::default();
     options.max_bytes = args.max_size.unwrap_or(options.max_bytes);
     progress.begin("writing", None);
-    let mut draw = |w: &mut dyn Write| {
-        let w = progress.counting(w);
+    let written = output::write(&args.output, |w: &mut dyn Write| {
+        let w = progress.count_writes(w);
         match format {
             Format::Html => html::write(&picture, w),
             _ => svg::write_with(&picture, &options, w),
         }
-    };
-    if args.output.as_os_str() == "-" {
-        return draw(&mut io::stdout().lock()).map_err(|error| Failure::stdout(&error));
-    }
-    write_file(&args.output, draw).map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => Failure::Closed,
-        _ => Failure::of(&args.output, format_args!("can't be written: {error}")),
-    })
+    });
+    progress.end();
+    written
 }
 
-/// The source files in a folder.
-pub(crate) fn source_in(folder: &Path) -> Result<SourceFiles, Failure> {
-    // Otherwise they would be looked for in vain, and nobody would know why.
+/// Returns the source files in a folder.
+pub(crate) fn source_files(folder: &Path) -> Result<SourceFiles, Failure> {
+    // A wrong folder would otherwise go unnoticed: files that aren't found are left out.
     match folder.is_dir() {
         true => Ok(SourceFiles::in_folder(folder.to_owned())),
-        false => Err(Failure::of(folder, "this is no directory")),
+        false => Err(Failure::in_file(folder, "this is no directory")),
     }
 }

@@ -12,30 +12,30 @@ const SIZES: [(&str, u64); 7] = [
     ("GiB", 1 << 30),
 ];
 
-/// A time in ns.
+/// Parses a time of the data, in ns.
 pub(crate) fn nanoseconds(text: &str) -> Result<u64, String> {
     time(text, |positive| {
-        format!("times count from the left edge, which is 0s; say {positive}, or leave it out")
+        format!("times count from the left edge, which is 0s; use {positive}, or leave it out")
     })
 }
 
-/// A time in ns that isn't 0.
+/// Parses a duration over 0, in ns.
 pub(crate) fn positive_nanoseconds(text: &str) -> Result<u64, String> {
     match nanoseconds(text)? {
-        0 => Err("it is 0: there would be nothing to see; leave it out to see all".to_owned()),
+        0 => Err("it is 0: nothing would be shown; leave it out to show all".to_owned()),
         ns => Ok(ns),
     }
 }
 
-/// A limit of how long something may take, in ns.
+/// Parses an upper limit of a duration, in ns.
 pub(crate) fn limit(text: &str) -> Result<u64, String> {
-    match time(text, |positive| format!("nothing takes less than no time; say {positive}"))? {
-        0 => Err("it is 0: everything takes longer; say what it may take, such as 5ms".to_owned()),
+    match time(text, |positive| format!("a limit must be positive; use {positive}"))? {
+        0 => Err("it is 0: a limit must be positive; use a time such as 5ms".to_owned()),
         ns => Ok(ns),
     }
 }
 
-/// A time in ns; where it is negative, `advice` says why it can't be, and what to say.
+/// Parses a time, in ns. If it is negative, `advice` gets its absolute value and returns what to do.
 fn time(text: &str, advice: impl Fn(&str) -> String) -> Result<u64, String> {
     let problem = || match text.strip_prefix('-') {
         Some(positive) if duration::nanoseconds(positive).is_some() => {
@@ -46,7 +46,7 @@ fn time(text: &str, advice: impl Fn(&str) -> String) -> Result<u64, String> {
     duration::nanoseconds(text).ok_or_else(problem)
 }
 
-/// A size in bytes.
+/// Parses a size, in bytes.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     size(text)
         .ok_or_else(|| "it must be a number of bytes, or with kB, MB, GB, such as 4MB".to_owned())
@@ -84,8 +84,8 @@ mod tests {
         }
         assert!(positive_nanoseconds("0ms").is_err());
         assert_eq!(limit("5ms"), Ok(5_000_000));
-        assert!(limit("0s").unwrap_err().starts_with("it is 0: everything takes longer"));
-        assert!(limit("-5ms").unwrap_err().ends_with("say 5ms"));
+        assert!(limit("0s").unwrap_err().starts_with("it is 0: a limit must be positive"));
+        assert!(limit("-5ms").unwrap_err().ends_with("use 5ms"));
         assert_eq!(limit("-x"), nanoseconds("-x"));
         for (text, size) in
             [("4000", 4_000), ("4MB", 4_000_000), ("1.5kb", 1_500), ("1MiB", 1 << 20)]

@@ -1,40 +1,42 @@
-//! What is said of a command line that can't be understood: one line, as of all else that goes wrong.
+//! Errors of the command line: one line each, as all other errors.
 
 use std::process::{ExitCode, exit};
 
-use clap::CommandFactory;
 use clap::error::ErrorKind;
 
-use crate::args::Args;
-use crate::failure::line;
+use crate::failure::print_line;
 
 /// The exit status.
 const MISUSED: u8 = 2;
 
-/// Says what the parser didn't understand, or prints what was asked for instead of a command.
-pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
-    let (problem, has_no_command) = match error.kind() {
+/// Reports an error of the parser, or prints the help or version that was asked for.
+pub(crate) fn refuse(error: &clap::Error, command: &clap::Command) -> ExitCode {
+    let commands: Vec<_> = command.get_subcommands().map(clap::Command::get_name).collect();
+    let problem = match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => error.exit(),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            ("no command is given".to_owned(), true)
+            format!("no command is given; the commands are {}", commands.join(", "))
         }
-        kind => (one_line(&error.render().to_string()), kind == ErrorKind::InvalidSubcommand),
+        ErrorKind::InvalidSubcommand => {
+            let problem = one_line(&error.render().to_string());
+            format!("{problem}; the commands are {}", commands.join(", "))
+        }
+        _ => one_line(&error.render().to_string()),
     };
-    let problem = match has_no_command {
-        true => format!("{problem}; the commands are {}", commands().join(", ")),
-        false => problem,
-    };
-    line(&format!("{problem}; see `{} --help`", given_command()));
+    let given = std::env::args_os().nth(1).and_then(|given| given.into_string().ok());
+    let given = given.filter(|given| commands.contains(&&**given));
+    let command = given.map(|command| format!(" {command}")).unwrap_or_default();
+    print_line(&format!("{problem}; see `tokio-statemap{command} --help`"));
     MISUSED.into()
 }
 
-/// Ends the program as the parser does where this command was used wrongly.
+/// Reports that `command` was used wrongly, and ends the process.
 pub(crate) fn misused(command: &str, problem: &str) -> ! {
-    line(&format!("{problem}; see `tokio-statemap {command} --help`"));
+    print_line(&format!("{problem}; see `tokio-statemap {command} --help`"));
     exit(MISUSED.into())
 }
 
-/// The parser's message as one line, without what it says of usage.
+/// Joins the lines of the parser's message, without its hints on usage.
 fn one_line(message: &str) -> String {
     let message = message.strip_prefix("error: ").unwrap_or(message);
     let is_of_problem =
@@ -42,7 +44,7 @@ fn one_line(message: &str) -> String {
     let mut joined = String::new();
     for line in message.lines().take_while(is_of_problem).map(str::trim) {
         let (before, line) = match line.strip_prefix("tip: ") {
-            // That is for names of files that begin so.
+            // This tip is for files whose names begin with a dash.
             Some(tip) if tip.starts_with("to pass ") => continue,
             Some(tip) => ("; ", tip),
             None => (" ", line),
@@ -53,22 +55,6 @@ fn one_line(message: &str) -> String {
         }
     }
     joined
-}
-
-/// The names of the commands.
-fn commands() -> Vec<String> {
-    let args = Args::command();
-    args.get_subcommands().map(|command| command.get_name().to_owned()).collect()
-}
-
-/// The command line up to its command, if that is one.
-fn given_command() -> String {
-    let commands = commands();
-    let given = std::env::args_os().nth(1).and_then(|given| given.into_string().ok());
-    match given.filter(|given| commands.contains(given)) {
-        Some(command) => format!("tokio-statemap {command}"),
-        None => "tokio-statemap".to_owned(),
-    }
 }
 
 #[cfg(test)]

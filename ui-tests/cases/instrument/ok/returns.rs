@@ -1,4 +1,4 @@
-//! What a function returns, on each of its paths.
+//! The values that a function returns on each of its paths.
 
 use std::collections::HashMap;
 use std::convert::Infallible;

@@ -1,4 +1,4 @@
-//! What is `Send` stays so, and what isn't is still taken.
+//! Futures that are `Send` stay so, and others are still accepted.
 
 use std::cell::Cell;
 use std::rc::Rc;

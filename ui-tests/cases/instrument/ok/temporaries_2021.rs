@@ -1,5 +1,5 @@
 //@ edition: 2021
-//! What the last expression borrows is given back before the arguments are dropped.
+//! Borrows by the last expression end before the arguments are dropped.
 
 use std::cell::RefCell;
 

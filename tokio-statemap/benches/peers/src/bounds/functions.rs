@@ -1,4 +1,4 @@
-//! The bounds of what looks into async functions.
+//! The bounds of tools that look into async functions.
 
 use super::{Bound, at_most, beside, on};
 use crate::callgrind::INSTRUCTIONS;
@@ -8,7 +8,7 @@ use crate::samples::{Samples, Spread};
 use crate::variants::Variant::{self, *};
 use crate::workloads::Kind;
 
-/// Ours, and the peers that give no more.
+/// Our variant, and the peers that offer no more.
 struct Comparison {
     what: &'static str,
     ours: Variant,
@@ -45,7 +45,7 @@ const COMPARISONS: [Comparison; 4] = [
     },
 ];
 
-/// All bounds that something was measured for.
+/// Checks all bounds for which there are measurements.
 pub(crate) fn check(samples: &Samples) -> Vec<Bound> {
     let mut bounds = Vec::new();
     for comparison in &COMPARISONS {
@@ -57,22 +57,22 @@ pub(crate) fn check(samples: &Samples) -> Vec<Bound> {
     }
     for (variant, what) in [(Timed, "`instrument`"), (ProbedTimed, "`instrument`, with `spawn`")] {
         let what = format!("{what}: ns a function and poll, with its times");
-        let each = Spread::of(a_function(samples, variant, CPU_NS));
+        let each = Spread::from_figures(a_function(samples, variant, CPU_NS));
         bounds.extend(each.map(|each| at_most(what, each, 25.0, " ns")));
     }
     unprobed(samples, &mut bounds);
     bounds
 }
 
-/// What those pay for `stacks` who don't use it: as the gate of the hooks, a few instructions may come and
-/// go.
+/// The cost of `stacks` for programs that don't use it. As in the gate of the hooks, a few
+/// instructions are tolerated.
 fn unprobed(samples: &Samples, bounds: &mut Vec<Bound>) {
     let workload = on(Kind::Waits(0), 0);
     let [with, without] = [LeanLast, LeanNoStacks]
-        .map(|variant| Spread::of(samples.over_none((workload, variant), INSTRUCTIONS)));
+        .map(|variant| Spread::from_figures(samples.over_none((workload, variant), INSTRUCTIONS)));
     let (Some(with), Some(without)) = (with, without) else { return };
     let (more, all) = (with.median - without.median, without.median);
-    let percent = Spread::of([100.0 * more / all]).expect("a figure");
+    let percent = Spread::from_figures([100.0 * more / all]).expect("a figure");
     let what = "a poll of a task that isn't probed: what `stacks` adds to its recording".to_owned();
     let mut bound = at_most(what, percent, 2.0, " %");
     bound.measured += &format!("; {more:.1} instructions of {all:.1}");
@@ -95,7 +95,7 @@ fn compare(
     }
 }
 
-/// What one function more in the chain takes, of a poll and beyond the program without hooks.
+/// Returns the cost of one more function in the chain per poll, beyond the program without hooks.
 pub(crate) fn a_function(
     samples: &Samples,
     variant: Variant,

@@ -1,4 +1,4 @@
-//! `FUNCTIONS.md`: what looks into async functions.
+//! The text of `FUNCTIONS.md`, about tools that look into async functions.
 
 use std::fmt::Write as _;
 
@@ -34,7 +34,8 @@ system call.
   their figures, and what it did not is missing.
 ";
 
-/// What each of them tells: where a task waits, the times of its functions, the tree, and what is to be written.
+/// The features of each tool: the place where a task waits, the times of its functions, the tree,
+/// and the required annotations.
 const GIVES: [(&str, [&str; 4]); 11] = [
     ("ours, hooks alone", ["no", "no; of each poll of the task", "no", "nothing"]),
     (
@@ -118,7 +119,7 @@ fn polls(samples: &Samples) -> String {
             columns.push(figure(samples, format!("{name}, {}", kind.functions()), kind, metric));
         }
         columns.push(column(format!("{name}, each more"), move |variant| {
-            let each = Spread::of(a_function(samples, variant, metric))?;
+            let each = Spread::from_figures(a_function(samples, variant, metric))?;
             (variant != Variant::None).then(|| over(each))
         }));
     }
@@ -139,14 +140,15 @@ fn table(kind: Kind, columns: &[Column]) -> String {
     tables::table(kind.title(), kind.variants(), |variant| kind.slowness(variant), columns)
 }
 
-/// What a unit takes without hooks, and what it takes more with the others.
+/// Returns the time per unit without hooks, and the additional time of each other variant.
 fn figure<'a>(samples: &'a Samples, head: String, kind: Kind, metric: &'static str) -> Column<'a> {
     let workload = Workload { kind, workers: 0 };
     column(head, move |variant| match variant {
         Variant::None => {
-            let own = Spread::of(samples.of((workload, variant), metric).iter().copied())?;
+            let own =
+                Spread::from_figures(samples.figures((workload, variant), metric).iter().copied())?;
             Some(format!("{:.1}", own.median))
         }
-        _ => Spread::of(samples.over_none((workload, variant), metric)).map(over),
+        _ => Spread::from_figures(samples.over_none((workload, variant), metric)).map(over),
     })
 }

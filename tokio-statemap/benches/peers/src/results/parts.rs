@@ -41,7 +41,7 @@ row says how well the others are known. Before it opens, each has had a million 
 pub(super) fn exits(exits: &Exits) -> String {
     let mut text = String::new();
     for (files, runs) in exits {
-        let of = |key: &str| Spread::of(runs.iter().filter_map(|run| run[key].as_f64()));
+        let of = |key: &str| Spread::from_figures(runs.iter().filter_map(|run| run[key].as_f64()));
         let [Some(wall), Some(cpu), Some(snapshot), Some(extra), Some(kept), Some(written)] =
             ["wall_s", "cpu_s", "snapshot_s", "extra_bytes", "kept_events", "written_bytes"]
                 .map(of)
@@ -101,7 +101,7 @@ pub(super) fn flights(flights: &Flights) -> String {
             if flight.are_whole { "yes" } else { "**no**" },
         );
     }
-    // They all last equally long.
+    // All flights have the same length.
     let extra_mb = flights[0].extra_mb();
     let budget = format!(
         "\nThe budget is `max_events` × 16 bytes, 1.5 times as much for what waits, and {extra_mb} MB: see the guide's page of costs. What the program didn't fill itself are pages of \
@@ -122,7 +122,7 @@ pub(super) fn starts(starts: &Result<Vec<Start>, String>) -> String {
     );
     for start in starts {
         let [cpu, wall] = [&start.cpu_ms, &start.wall_ms].map(|ms| {
-            let ms = Spread::of(ms.iter().copied()).expect("it was started");
+            let ms = Spread::from_figures(ms.iter().copied()).expect("it was started");
             format!("{:.2} ms ({:.2}…{:.2})", ms.median, ms.low, ms.high)
         });
         let _ = writeln!(text, "| {} | {cpu} | {wall} |", start.title);
@@ -147,7 +147,7 @@ pub(super) fn hook_times(all: &AllHookTimes) -> String {
     let us = |ns: f64| format!("{:.2} µs", ns / 1e3);
     for ((max_events, beside), times) in scale::turns(all) {
         let of = |what: &dyn Fn(&HookTimes) -> f64| {
-            Spread::of(times.iter().map(|times| what(times))).expect("there are turns")
+            Spread::from_figures(times.iter().map(|times| what(times))).expect("there are turns")
         };
         let ns: Vec<_> = (0..SHARES.len()).map(|i| us(of(&|times| times.ns[i]).median)).collect();
         let beyond = scale::slow_beyond(all, max_events, beside);

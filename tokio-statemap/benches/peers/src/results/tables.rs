@@ -1,4 +1,4 @@
-//! A table for each program.
+//! The table of each program.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,8 @@ pub(super) fn bounds(bounds: &[Bound]) -> String {
     text
 }
 
-/// What a variant gets less of than the others, as `slowness` says, is said beside its name.
+/// Formats the table. A variant that does less work than the others, according to `slowness`, is
+/// marked.
 pub(super) fn table(
     title: &str,
     variants: &[Variant],
@@ -36,7 +37,7 @@ pub(super) fn table(
     let mut rows = String::new();
     for &variant in variants {
         let cells: Vec<String> = columns.iter().map(|column| (column.cell)(variant)).collect();
-        // It couldn't be built.
+        // The variant couldn't be built.
         if cells.iter().all(|cell| cell == MISSING) {
             continue;
         }
@@ -46,7 +47,7 @@ pub(super) fn table(
         };
         let _ = writeln!(rows, "| {}{part} | {} |", variant.title(), cells.join(" | "));
     }
-    // Nothing was measured.
+    // There are no measurements.
     if rows.is_empty() {
         return rows;
     }
@@ -82,11 +83,12 @@ pub(super) fn storm(kind: Kind, measured: &Measured) -> String {
         (two, CPU_NS, format!("ns a {unit}, 2 workers")),
     ] {
         columns.push(column(head, move |variant| {
-            let spread = Spread::of(samples.of((workload, variant), metric).iter().copied())?;
+            let spread =
+                Spread::from_figures(samples.figures((workload, variant), metric).iter().copied())?;
             Some(format!("{:.1}", spread.median))
         }));
         columns.push(column("over none", move |variant| {
-            let spread = Spread::of(samples.over_none((workload, variant), metric))?;
+            let spread = Spread::from_figures(samples.over_none((workload, variant), metric))?;
             (variant != Variant::None).then(|| over(spread))
         }));
     }
@@ -95,7 +97,7 @@ pub(super) fn storm(kind: Kind, measured: &Measured) -> String {
         Some(format!("{bytes:.1}"))
     }));
     columns.push(column("peak RSS over none", move |variant| {
-        peak(variant, Spread::of(samples.over_none((one, variant), PEAK_BYTES))?)
+        peak(variant, Spread::from_figures(samples.over_none((one, variant), PEAK_BYTES))?)
     }));
     columns.push(column("events lost, 1 thread / 2 workers", move |variant| {
         let [one, two] = [one, two].map(|workload| measured.accounts.get(&(workload, variant)));
@@ -139,12 +141,12 @@ pub(super) fn service(service: &Service) -> String {
     table(service::TITLE, &service::VARIANTS, Variant::slowness, &columns)
 }
 
-/// By how much its peak is higher than that of none.
+/// Returns the increase of the peak memory over the program without hooks.
 fn peak(variant: Variant, over: Spread) -> Option<String> {
     (variant != Variant::None).then(|| format!("{:+.1} MB", over.median / 1e6))
 }
 
-/// `+5.3 (4.9…5.8)`.
+/// Formats a spread: `+5.3 (4.9…5.8)`.
 pub(crate) fn over(Spread { median, low, high }: Spread) -> String {
     match low == high {
         true => format!("{median:+.1}"),

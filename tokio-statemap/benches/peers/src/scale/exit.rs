@@ -1,4 +1,5 @@
-//! The way out: what was kept becomes files, written side by side as a run of the attribute does.
+//! Measures the exit: the kept events become files, which are written in parallel as in a run of
+//! the attribute.
 
 use std::env;
 use std::fs::{self, File};
@@ -29,7 +30,7 @@ pub(crate) fn run(files: &str, events: u64) -> Value {
     let collector = register_hooks(&mut builder, config).expect("our hooks");
     collector.start();
     let runtime = builder.build().expect("a runtime");
-    // A poll is two events; a few more than will be kept.
+    // A poll is two events. A few more are emitted than kept.
     runtime.block_on(storm(&Spawner::Tokio, TASKS, events / 2 + events / 50));
     drop(runtime);
     collector.stop();

@@ -1,4 +1,5 @@
-//! The flight recorder under load: `keep = "last"`, at the highest rate the machine gives.
+//! Measures the flight recorder (`keep = "last"`) under the highest load that the machine can
+//! produce.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,10 +19,10 @@ use crate::workloads::storm;
 const TASKS: u64 = 16;
 const WORKERS: usize = 2;
 
-/// The longest flight that is no run of minutes, in s.
+/// The maximum length of a short flight, in s.
 const SHORT_S: u64 = 60;
 
-/// What one flight came to.
+/// The result of one flight.
 pub(crate) struct Flight {
     pub(crate) max_events: u64,
     pub(crate) seconds: u64,
@@ -31,14 +32,14 @@ pub(crate) struct Flight {
     pub(crate) dropped_events: u64,
     pub(crate) lost_events: u64,
     pub(crate) are_whole: bool,
-    /// RSS over what it was before the hooks: the least, the median and the most, once it was warm.
+    /// The RSS beyond that before the hooks, after the warm-up: minimum, median and maximum.
     pub(crate) resident_bytes: [f64; 3],
-    /// The same of what the program filled itself.
+    /// The same for the memory that the program filled itself.
     pub(crate) filled_bytes: [f64; 3],
 }
 
 impl Flight {
-    /// Reads what [`run`] says.
+    /// Parses the output of [`run`].
     pub(crate) fn read(max_events: u64, seconds: u64, said: &Value) -> Self {
         let count = |key: &str| said[key].as_u64().expect("a count");
         let bytes = |which: usize| {
@@ -46,7 +47,7 @@ impl Flight {
             let all = said["resident_bytes"].as_array().expect("a list").iter();
             let mut over: Vec<f64> =
                 all.filter_map(|bytes| Some(bytes[which].as_f64()? - before)).collect();
-            // It fills at first.
+            // The buffers fill at first.
             over.drain(..over.len() / 4);
             over.sort_by(f64::total_cmp);
             [over[0], over[over.len() / 2], over[over.len() - 1]]
@@ -65,18 +66,18 @@ impl Flight {
         }
     }
 
-    /// What it may take in MB beyond 2.5 times the records: what comes in while the background thread has no processor. In a
-    /// run of minutes that is longer now and then.
+    /// Returns the allowance in MB beyond 2.5 times the records, for events that arrive while the
+    /// background thread has no processor. In a run of minutes this sometimes takes longer.
     pub(crate) fn extra_mb(&self) -> u32 {
         if self.seconds > SHORT_S { 24 } else { 16 }
     }
 
-    /// The most memory of such a kind that it took, as a share of what it may.
+    /// Returns the maximum of this kind of memory as a share of the allowance.
     pub(crate) fn of_budget(&self, [.., most]: [f64; 3]) -> f64 {
         most / (self.max_events as f64 * 16.0 * 2.5 + f64::from(self.extra_mb()) * 1e6)
     }
 
-    /// 0 if the account is exact.
+    /// Returns 0 if the account is exact.
     pub(crate) fn unaccounted_events(&self) -> i64 {
         let accounted = self.kept_events + self.dropped_events + self.lost_events;
         self.emitted_events as i64 - accounted as i64
@@ -85,7 +86,7 @@ impl Flight {
 
 /// Records for so many seconds.
 pub(crate) fn run(max_events: u64, seconds: u64) -> Value {
-    // What such a program has without hooks.
+    // Measures such a program without hooks.
     let runtime = builder().build().expect("a runtime");
     runtime.block_on(storm(&Spawner::Tokio, TASKS, 100_000));
     let before_bytes = memory();
@@ -96,7 +97,7 @@ pub(crate) fn run(max_events: u64, seconds: u64) -> Value {
         max_events: max_events as usize,
         keep: Keep::Last,
         schedule_latency: false,
-        // The program can count what its tasks emit; parks only Tokio knows.
+        // The program can count the events of its tasks; only Tokio knows the number of parks.
         trace_target: TraceTarget::Tasks,
         ..CollectorConfig::default()
     };
@@ -130,12 +131,12 @@ pub(crate) fn run(max_events: u64, seconds: u64) -> Value {
     collector.stop();
     let resident = watch.join().expect("it only looks");
 
-    // A worker's own loop terminates as a task does.
+    // A worker's run loop terminates as a task does.
     let emitted_events = 2 * polls + 2 * TASKS + WORKERS as u64;
     let lost = collector.lost();
     let recent_ns = collector.snapshot().recent_ns;
     let events = collector.drain_events();
-    // Before that is what was around the longest polls.
+    // Earlier events are around the longest polls.
     let recent = &events[events.partition_point(|event| event.time_ns() < recent_ns)..];
     json!({
         "events_per_s": emitted_events as f64 / took.as_secs_f64(),
@@ -155,12 +156,12 @@ fn builder() -> Builder {
     builder
 }
 
-/// The RSS, and what of it the program filled.
+/// Returns the RSS, and the part of it that the program filled.
 fn memory() -> [u64; 2] {
     [usage::resident_bytes(), usage::filled_bytes()]
 }
 
-/// Ends it after `length`; its memory all the while.
+/// Stops the program after `length`, and samples its memory until then.
 fn watch(length: Duration, is_over: Arc<AtomicBool>) -> thread::JoinHandle<Vec<[u64; 2]>> {
     thread::spawn(move || {
         let until = Instant::now() + length;
@@ -174,7 +175,8 @@ fn watch(length: Duration, is_over: Arc<AtomicBool>) -> thread::JoinHandle<Vec<[
     })
 }
 
-/// Whether there is no gap: of each task each poll's start is followed by its end, up to the task's own.
+/// Returns `true` if there is no gap: each start of a task's poll is followed by its end, up to the
+/// task's end.
 fn are_whole(events: &[Event]) -> bool {
     let mut polled = HashMap::new();
     let mut ended = 0;

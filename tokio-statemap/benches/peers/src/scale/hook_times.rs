@@ -1,11 +1,12 @@
-//! How long one hook takes, poll by poll, while the flight recorder is under full load: not the average, but the
-//! slowest.
+//! Measures the times of single hooks while the flight recorder is under full load: not the
+//! average, but the slowest.
 //!
-//! What is timed is what is between a task's last line in a poll and a hook of the program's own, which is called after
-//! ours: the end of a poll, and what Tokio does before it. It is on the wall, as a read of a thread's CPU clock takes ten
-//! times as long as a hook; so what interrupts a thread is in it. The same interrupts an empty hook: what ours adds is
-//! the difference. Of those that took long it is looked up whether the thread waited meanwhile. In a storm of yields
-//! nothing but a hook makes it wait.
+//! A time spans from a task's last line in a poll to a hook of the program, which is called after
+//! ours. It includes the end of the poll and Tokio's work before the hook. Wall-clock time is used,
+//! as reading a thread's CPU clock takes ten times as long as a hook, so interruptions of the
+//! thread are included. They also affect an empty hook; the difference is what our hooks add. For
+//! long times, it is checked if the thread waited meanwhile. In a storm of yields only a hook can
+//! make it wait.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,26 +20,28 @@ use tokio_statemap::{CollectorConfig, Hooks, TraceTarget, register_hooks_with};
 
 const TASKS: usize = 16;
 const WORKERS: usize = 2;
-/// How long that thread works each time that it wakes up: about as long as ours under full load.
+/// The time for which that thread works each time it wakes up, about as long as ours under full
+/// load.
 const WORKS: Duration = Duration::from_micros(60);
-/// From which time on it is looked up whether the thread waited.
+/// The minimum time for which it is checked if the thread waited.
 const LOOKED_UP: Duration = Duration::from_micros(20);
 
-/// Times are told apart in steps of so many ns, so many; the last has all that are longer.
+/// The resolution in ns and the number of steps of the histogram. The last step has all longer
+/// times.
 const STEP_NS: usize = 20;
 const STEPS: usize = 50_000;
 
-/// Which of a hook's times are told, as shares of all: the median, p99, p99.9, p99.99, p99.999.
+/// The quantiles that are reported: the median, p99, p99.9, p99.99 and p99.999.
 pub(crate) const SHARES: [f64; 5] = [0.5, 0.99, 0.999, 0.9999, 0.99999];
 
-/// From which time on a hook is slow: with what the measuring takes, which is some 0.1 µs.
+/// The minimum time of a slow hook. It includes about 0.1 µs for the measurement.
 pub(crate) const SLOW_US: usize = 2;
 
-/// What is done beside the load.
+/// The activity next to the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Beside {
-    /// Nothing is recorded at all: what the measuring takes, and what switches between threads take, as a thread that
-    /// does nothing wakes up as often as ours.
+    /// Nothing is recorded at all. This shows the cost of the measurement and of switches between
+    /// threads, as an idle thread wakes up as often as ours.
     NoHooks,
     Nothing,
     Snapshots,
@@ -49,7 +52,7 @@ impl Beside {
     pub(crate) const ALL: [Self; 4] =
         [Self::NoHooks, Self::Nothing, Self::Snapshots, Self::Reports];
 
-    /// What a child process is told.
+    /// Returns the name that is passed to a child process.
     pub(crate) fn id(self) -> &'static str {
         match self {
             Self::NoHooks => "no-hooks",
@@ -74,13 +77,13 @@ impl Beside {
     }
 }
 
-/// What one thread saw.
+/// The measurements of one thread.
 struct Seen {
-    /// How many hooks took how many steps.
+    /// The number of hooks per step.
     steps: Vec<u64>,
-    /// How long those took in which the thread waited, in ns.
+    /// The times of the hooks in which the thread waited, in ns.
     waits_ns: Vec<u64>,
-    /// How often it had waited at the last look, if there was one.
+    /// The number of its waits at the last check, if there was one.
     switches: Option<u64>,
 }
 
@@ -93,15 +96,15 @@ thread_local! {
     });
 }
 
-/// All threads that ended.
+/// The measurements of threads that ended.
 static ALL: Mutex<Vec<Seen>> = Mutex::new(Vec::new());
 
-/// Called at the end of what a task does in a poll.
+/// Starts the measurement, at the end of a task's work in a poll.
 fn begin() {
     BEGAN.set(Some(Instant::now()));
 }
 
-/// Called behind the hook.
+/// Ends the measurement, after the hook.
 fn end() {
     let Some(began) = BEGAN.take() else { return };
     let took = began.elapsed();
@@ -124,14 +127,14 @@ fn voluntary_switches() -> u64 {
     line.expect("it counts them").trim().parse().expect("a count")
 }
 
-/// What [`run`] said of one program.
+/// The output of [`run`] for one program.
 #[derive(Clone, Debug)]
 pub(crate) struct HookTimes {
     pub(crate) max_events: u64,
     pub(crate) beside: Beside,
-    /// At these [shares](SHARES), in ns.
+    /// The times at these [quantiles](SHARES), in ns.
     pub(crate) ns: [f64; 5],
-    /// How many of a million are [slow](SLOW_US).
+    /// The number of [slow](SLOW_US) hooks per million.
     pub(crate) slow: f64,
     pub(crate) waits: u64,
     pub(crate) longest_wait_ns: f64,
@@ -153,7 +156,7 @@ impl HookTimes {
     }
 }
 
-/// Measures for `seconds`, once it is warm.
+/// Measures for `seconds` after a warm-up.
 pub(crate) fn run(max_events: usize, beside: &str, seconds: u64) -> Value {
     let beside = Beside::of_id(beside);
     let mut builder = Builder::new_multi_thread();
@@ -247,12 +250,12 @@ pub(crate) fn run(max_events: usize, beside: &str, seconds: u64) -> Value {
     })
 }
 
-/// A thread waited for work, which isn't meant.
+/// Discards the time in which a thread waited for work.
 fn unparked() {
     SEEN.with_borrow_mut(|seen| seen.switches = Some(voluntary_switches()));
 }
 
-/// A thread ends.
+/// Stores the measurements of a thread that ends.
 fn keep() {
     let nothing = Seen { steps: Vec::new(), waits_ns: Vec::new(), switches: None };
     let seen = SEEN.replace(nothing);

@@ -1,5 +1,5 @@
-//! The web shops' customers, who do as little as they can: HTTP/1.1 over connections kept open, each
-//! with one request under way.
+//! The customers of the web shops, which do as little work as possible: HTTP/1.1 over persistent
+//! connections, each with one request in flight.
 
 use std::time::{Duration, Instant};
 
@@ -10,18 +10,19 @@ use tokio::task::JoinSet;
 
 use super::place;
 
-/// How many keep one shop busy.
+/// The number of customers that keep one shop busy.
 const CUSTOMERS: u64 = 32;
 
-/// What a customer asks for in one visit: so much that a visit is long beside its beginning and end,
-/// and so little that the machine is the same in the next.
+/// The number of requests per customer and visit: enough for a visit to be long compared to its
+/// start and end, and few enough for the machine to be in the same state in the next one.
 const REQUESTS_A_VISIT: u64 = 100;
 
-/// Latencies are told of so many of those at a time: enough for a p99 of all customers, and so few that
-/// in most of them the machine interrupts nobody, of which a p99 would tell above all.
+/// The number of requests per customer for which latencies are computed: enough for a p99 of all
+/// customers, and few enough for most parts to be free of interruptions, which would dominate the
+/// p99.
 const REQUESTS_A_PART: usize = 25;
 
-/// What a browser's request brings along.
+/// The headers that a browser sends.
 const HEADERS: &str = "\
     Host: shop.example\r\n\
     User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0\r\n\
@@ -32,10 +33,10 @@ const HEADERS: &str = "\
     Referer: http://shop.example/orders\r\n\
     Cookie: session=0f3c2a7e9b5d4186\r\n";
 
-/// Asks each of the shops at `addresses` for `requests` answers, on this thread, by turns; what it says
-/// of each visit to each.
+/// Sends `requests` requests to each of the shops at `addresses`, on this thread, in turns. Returns
+/// the measurements of each visit.
 pub(crate) fn go(requests: u64, addresses: &[&str]) -> Value {
-    place::of_customers();
+    place::pin_customers();
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_all().build().expect("a runtime");
     let each = requests / CUSTOMERS;
@@ -52,7 +53,7 @@ pub(crate) fn go(requests: u64, addresses: &[&str]) -> Value {
                 parties[which].visit(requests).await;
             }
             asked += requests;
-            // Nobody is always the first.
+            // No shop is always the first.
             order.reverse();
         }
         parties.into_iter().map(Party::says).collect()
@@ -63,9 +64,9 @@ pub(crate) fn go(requests: u64, addresses: &[&str]) -> Value {
 struct Party {
     customers: Vec<Customer>,
     requests: usize,
-    /// Of each visit.
+    /// The throughput of each visit.
     requests_per_s: Vec<f64>,
-    /// Of each part of each visit.
+    /// The median latency of each part of each visit.
     p50_ns: Vec<u64>,
     p99_ns: Vec<u64>,
 }
@@ -90,7 +91,7 @@ impl Party {
         })
     }
 
-    /// Each of them asks so often.
+    /// Has each customer send `requests` requests.
     async fn visit(&mut self, requests: u64) {
         let began = Instant::now();
         let mut visits = JoinSet::new();
@@ -126,7 +127,7 @@ struct Customer {
     stream: TcpStream,
     request: String,
     buffer: Vec<u8>,
-    /// How long the answers are, once that is known.
+    /// The length of the answers, once it is known.
     length: Option<usize>,
 }
 
@@ -142,7 +143,7 @@ impl Customer {
         }
     }
 
-    /// How long the answer took.
+    /// Sends a request and returns the latency of the answer.
     async fn ask(&mut self) -> Duration {
         let asked = Instant::now();
         self.stream.write_all(self.request.as_bytes()).await.expect("the shop is open");

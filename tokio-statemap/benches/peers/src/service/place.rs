@@ -1,15 +1,15 @@
-//! Where shops and customers run: on a processor each, if there are two. Elsewhere the scheduler puts
-//! both on one now and then, and what it decides is all that a p99 says.
+//! Pins shops and customers to one processor each, if there are two. Otherwise the scheduler
+//! sometimes puts both on one, and the p99 would only show its decisions.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// Stays on the first processor that there is.
-pub(super) fn of_shops() {
+/// Pins the process to the first processor.
+pub(super) fn pin_shops() {
     stay_on(0);
 }
 
-/// Stays on the second, if there is one.
-pub(super) fn of_customers() {
+/// Pins the process to the second processor, if there is one.
+pub(super) fn pin_customers() {
     stay_on(1);
 }
 

@@ -23,7 +23,7 @@ use crate::usage::{self, Since};
 use crate::variants::{Limits, Spawner, Traced, Variant};
 use crate::workloads::storm;
 
-/// What ours keeps by default.
+/// The default of our `max_events`.
 const MAX_EVENTS: usize = 1_000_000;
 
 type Orders = Arc<RwLock<HashMap<u64, Order>>>;
@@ -65,15 +65,15 @@ impl Order {
     }
 }
 
-/// Serves, on one worker, until stdin is closed. It prints its address; a line on stdin is answered by
-/// one, and from then on it measures itself: what it says at last.
+/// Serves on one worker until stdin is closed. Prints its address. A line on stdin is answered by
+/// one, and starts the measurement whose results are printed at the end.
 pub(crate) fn open(variant: Variant, account: bool) -> Value {
-    place::of_shops();
+    place::pin_shops();
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(1).enable_all();
     let limits = Limits { first: MAX_EVENTS, last: MAX_EVENTS };
     let traced = Traced::new(variant, builder, limits, account);
-    // As if it had been open for long: the memory for events was used before.
+    // This simulates a shop that has been open for long: the memory for events was used before.
     let (spawner, polls) = (traced.spawner(), MAX_EVENTS as u64 / variant.slowness());
     traced.block_on(async move { storm(&spawner, 16, polls).await });
 
@@ -86,7 +86,7 @@ pub(crate) fn open(variant: Variant, account: bool) -> Value {
             println!("it does");
         }
         let cpu = since.cpu();
-        // Nobody is served any more if nobody is listening.
+        // Closing the listener ends the service.
         let _ = close.send(());
         cpu
     });

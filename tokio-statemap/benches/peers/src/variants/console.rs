@@ -1,8 +1,8 @@
-//! console-subscriber, which is in a build of its own only.
+//! The observer console-subscriber, which has its own build.
 
 #[cfg(feature = "console")]
 pub(super) fn listen() {
-    // Port 0: several may run at a time. Nobody connects.
+    // Port 0 allows several at a time. Nothing connects to it.
     console_subscriber::ConsoleLayer::builder().server_addr(([127, 0, 0, 1], 0)).init();
 }
 

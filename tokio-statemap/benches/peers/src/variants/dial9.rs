@@ -1,4 +1,4 @@
-//! dial9, into memory.
+//! The observer dial9, writing to memory.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,10 +16,10 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::Account;
 
-/// What dial9's own benchmark gives it, and what our default `max_events` takes.
+/// The size that dial9's own benchmark uses, and that our default `max_events` takes.
 const BYTES: u64 = 16 << 20;
 
-/// So much that nothing is dropped before it was counted.
+/// A size with which nothing is dropped before it was counted.
 const COUNTED_BYTES: u64 = 2 << 30;
 
 pub(super) struct Dial9 {
@@ -35,7 +35,7 @@ struct Counts {
 }
 
 impl Dial9 {
-    /// With `account` what it keeps is decoded and counted, in a thread of its own.
+    /// Attaches it. With `account`, the kept events are decoded and counted in a thread.
     pub(super) fn attach(builder: Builder, account: bool) -> (Self, Runtime) {
         let counts = Arc::new(Counts::default());
         let buffer = MemoryBuffer::new(if account { COUNTED_BYTES } else { BYTES });
@@ -49,13 +49,13 @@ impl Dial9 {
         (Self { recorder, counts }, runtime.expect("a runtime"))
     }
 
-    /// What it kept, of a runtime that has ended after `polls` polls.
+    /// Returns the account of a runtime that ended after `polls` polls.
     pub(super) fn account(self, polls: u64) -> Account {
         self.recorder.graceful_shutdown(Duration::from_secs(60));
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Account {
             kept_events: count(&self.counts.events),
-            // It doesn't tell. A poll is two events.
+            // It doesn't report lost events. A poll is two events.
             lost_events: polls.saturating_sub(count(&self.counts.polls)) * 2,
             surplus_events: 0,
             encoded_bytes: Some(count(&self.counts.bytes)),

@@ -1,4 +1,4 @@
-//! Those to whom the peers that look into functions tell what they saw. They do nothing with it.
+//! Listeners for the peers that look into functions. They discard everything.
 
 use fastrace::collector::{Config, Reporter, SpanRecord};
 use hotpath::HotpathGuardBuilder;
@@ -6,13 +6,13 @@ use tracing_subscriber::Registry;
 
 use super::Variant;
 
-/// Has someone listen to `variant`, if anyone has to.
+/// Installs a listener for `variant`, if it needs one.
 pub(super) fn listen(variant: Variant) {
     match variant {
         Variant::FastraceCalls | Variant::FastracePolls => {
             fastrace::set_reporter(Nobody, Config::default());
         }
-        // When it is dropped it prints a report.
+        // Dropping it would print a report.
         Variant::HotpathCalls | Variant::HotpathPolls => {
             std::mem::forget(HotpathGuardBuilder::new("peers").build());
         }

@@ -1,4 +1,4 @@
-//! How a program under test spawns its tasks: some peers want a spawn of their own.
+//! Spawns the tasks of a program, as some peers require their own spawn function.
 
 use std::future::Future;
 

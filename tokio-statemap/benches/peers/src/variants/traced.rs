@@ -1,4 +1,4 @@
-//! A runtime that something looks at.
+//! A runtime with an observer.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -11,16 +11,17 @@ use tokio_statemap::{Collector, CollectorConfig, Keep, register_hooks};
 use super::dial9::Dial9;
 use super::{Spawner, Variant, console, listeners};
 
-/// How many events ours keeps at most.
+/// The maximum numbers of events that our crate keeps.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// With `keep = "first"`: all there will be.
+    /// The limit with `keep = "first"`: all events.
     pub(crate) first: usize,
-    /// With `keep = "last"`: so few that memory is used again and again once the program is warm.
+    /// The limit with `keep = "last"`: few enough for memory to be reused repeatedly once the
+    /// program is warm.
     pub(crate) last: usize,
 }
 
-/// A runtime that a variant looks at.
+/// A runtime with an observer.
 pub(crate) struct Traced {
     runtime: Runtime,
     variant: Variant,
@@ -33,13 +34,13 @@ enum Tracer {
     Dial9(Dial9),
 }
 
-/// What became of the events.
+/// The numbers of events by what happened to them.
 pub(crate) struct Account {
     pub(crate) kept_events: u64,
     pub(crate) lost_events: u64,
-    /// Dropped or refused by design, as there were `max_events`.
+    /// The number of events dropped or refused by design because of `max_events`.
     pub(crate) surplus_events: u64,
-    /// How large they are where they are kept, if that isn't a matter of memory alone.
+    /// The size of the kept events in bytes, unless the process's memory shows it.
     pub(crate) encoded_bytes: Option<u64>,
 }
 
@@ -135,14 +136,14 @@ impl Traced {
         }
     }
 
-    /// Says that the program is warm.
+    /// Signals the end of the warm-up.
     pub(crate) fn is_warm(&self) {
         if let (Variant::Stopped, Tracer::Ours(collector)) = (self.variant, &self.tracer) {
             collector.stop();
         }
     }
 
-    /// Ends the runtime and adds up.
+    /// Ends the runtime and returns the account.
     pub(crate) fn account(self) -> Option<Account> {
         let metrics = self.runtime.metrics();
         drop(self.runtime);
@@ -195,7 +196,7 @@ fn set_empty_hooks(builder: &mut Builder) {
         .on_task_terminate(|_| ());
 }
 
-/// Reads the clock that ours has on such a machine, and does nothing with it.
+/// Reads the clock that our crate uses on such a machine, and discards the result.
 #[inline]
 fn read_ticks() {
     #[cfg(target_arch = "x86_64")]

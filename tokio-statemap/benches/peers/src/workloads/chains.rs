@@ -3,11 +3,11 @@
 use crate::functions::Functions;
 use crate::variants::Spawner;
 
-/// How many tasks there are.
+/// The number of tasks.
 const TASKS: u64 = 16;
 
-/// Calls `depth` functions once a task, which are polled `polls` times in all. With none of them the tasks
-/// yield themselves.
+/// Calls `depth` functions once per task, which are polled `polls` times in all. Without functions
+/// the tasks yield themselves.
 pub(super) async fn wait(spawner: &Spawner, functions: Functions, depth: u8, polls: u64) {
     if depth == 0 {
         return super::storm(spawner, TASKS, polls).await;

@@ -1,12 +1,12 @@
-//! Tasks that end at once.
+//! Tasks that end immediately.
 
 use crate::variants::Spawner;
 
-/// How many live at a time.
+/// The number of tasks alive at a time.
 const BATCH: u64 = 64;
 
 pub(super) async fn storm(spawner: &Spawner, tasks: u64) {
-    // A task, as the future of `block_on` isn't on a worker of a multi-thread runtime.
+    // A task is used because the future of `block_on` isn't on a worker of a multi-thread runtime.
     let inner = spawner.clone();
     let spawns = spawner.spawn(async move {
         for _ in 0..tasks / BATCH {

@@ -1,4 +1,4 @@
-//! Tasks that do nothing but yield: the worst case for whoever looks at polls.
+//! Tasks that do nothing but yield: the worst case for observers of polls.
 
 use tokio::task::yield_now;
 

@@ -1,9 +1,9 @@
-//! What all the tiny programs print.
+//! The output of the tiny programs.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Prints how much CPU time this process took up to now, and what time it is on the clock that all
-/// processes share, in ns. The first line of `main`.
+/// Prints the CPU time of this process and the time of a clock that is common to all processes, in
+/// ns. Called in the first line of `main`.
 pub fn print() {
     let [cpu, now] = [ClockId::ProcessCPUTime, ClockId::Monotonic].map(|clock| {
         let time = clock_gettime(clock);

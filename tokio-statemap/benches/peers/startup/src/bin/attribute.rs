@@ -1,4 +1,4 @@
-//! The same with our attribute.
+//! The tiny program with our attribute.
 
 #[tokio_statemap::main]
 async fn main() {

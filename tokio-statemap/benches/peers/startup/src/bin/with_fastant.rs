@@ -1,4 +1,4 @@
-//! The same with fastant linked, for which a constructor calibrates the TSC.
+//! The tiny program with fastant linked, for which a constructor calibrates the TSC.
 
 #[tokio::main]
 async fn main() {
